@@ -1,0 +1,51 @@
+#!/bin/sh
+# Brings what the tests need. As root on Debian it installs packages, without
+# starting their services; elsewhere it names what is missing, and the tests that
+# need it skip by name.
+set -eu
+
+# Program, or pattern of its path, and the package that has it.
+wanted() {
+	cat <<-'END'
+		runc runc
+		crun crun
+		tmux tmux
+		mariadbd mariadb-server
+		sysbench sysbench
+		fio fio
+		stress-ng stress-ng
+		stress stress
+		mkfs.ext4 e2fsprogs
+		mkfs.xfs xfsprogs
+		mkfs.btrfs btrfs-progs
+		/usr/lib/postgresql/*/bin/postgres postgresql
+		/usr/lib/postgresql/*/bin/pgbench postgresql
+		clickhouse-server clickhouse-server
+		clickhouse-client clickhouse-client
+	END
+}
+
+PATH=$PATH:/usr/sbin:/sbin
+missing=$(wanted | while read -r program package; do
+	case $program in
+	/*) set -- $program; [ -x "$1" ] || echo "$package" ;;
+	*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;
+	esac
+done | sort -u | tr '\n' ' ')
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+	echo "not installed: $missing(tests that need them skip by name)"
+	exit 0
+fi
+echo "installing: $missing"
+export DEBIAN_FRONTEND=noninteractive
+# Debian starts a service with its package; a policy of 101 forbids it.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+	trap 'rm -f $policy' EXIT
+	printf '#!/bin/sh\nexit 101\n' >$policy
+	chmod +x $policy
+fi
+apt-get update -q >/dev/null
+# shellcheck disable=SC2086
+apt-get install -q -y --no-install-recommends $missing >/dev/null

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Runs every fuzz target of the module, one after the other, for the given time.
+set -eu
+time=${1:-20s}
+go list ./... | while read -r pkg; do
+	for target in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
+		echo "$pkg $target"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$pkg"
+	done
+done
