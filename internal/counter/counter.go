@@ -1,0 +1,181 @@
+// Package counter is the shared memory in which a load counts: operations,
+// errors and latencies, so that a window can be cut from outside at any
+// length without restarting or asking the load. It knows layout and memory
+// order, and nothing of what an operation is.
+//
+// One writer per slot (a thread of the load), one reader (the rotation). All
+// words are naturally aligned and written by sync/atomic, 64 bits each, but
+// for the gate, on which the kernel can wait only as 32 bits.
+package counter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/record"
+)
+
+const (
+	magic     = 0x3165726174 // "tare1", little endian
+	pageBytes = 4096
+	// A slot starts with one cache line pair of counters; 128 bytes keep the
+	// adjacent-line prefetcher of x86 from sharing them between threads.
+	slotHead  = 128
+	slotBytes = (slotHead + record.Buckets*8 + pageBytes - 1) / pageBytes * pageBytes
+	noteBytes = 1024
+)
+
+// MaxThreads is the largest number of slots.
+const MaxThreads = 4096
+
+// The states of a load.
+const (
+	Starting uint64 = iota // not yet ready
+	Ready                  // warmed up, counting
+	Failed                 // gave up; Note says why
+)
+
+// header is the first page. The load writes state, note, answer and values, the
+// rotation gate, thawed, seed and ask.
+type header struct {
+	magic  uint64
+	slots  uint64
+	state  atomic.Uint64
+	gate   atomic.Uint32 // 1: do not start another operation; a futex
+	_      uint32
+	thawed atomic.Int64  // CLOCK_MONOTONIC ns of the last thaw
+	seed   atomic.Uint64 // of the arrival process, set by the rotation
+	noted  atomic.Uint64 // length of note
+	note   [noteBytes]byte
+	ask    ask
+	answer answer
+	values [MaxValues]sum
+}
+
+// Slot is what one thread of the load writes.
+type Slot struct {
+	ops     atomic.Uint64
+	errors  atomic.Uint64
+	cut     atomic.Uint64 // operations in flight over a pause
+	late    atomic.Uint64 // open loop: started more than 1 ms after the intended time
+	backlog atomic.Uint64 // open loop: arrivals that wait now
+	busy    atomic.Uint64 // 1 while an operation is in flight
+	_       [slotHead - 6*8]byte
+	buckets [record.Buckets]atomic.Uint64
+}
+
+// Memory is the mapped segment.
+type Memory struct {
+	file *os.File
+	data []byte
+	head *header
+	base time.Time // a moment and its CLOCK_MONOTONIC reading
+	mono int64
+
+	// Of this process alone: the load was told to end, and has said why it
+	// gave up.
+	stopped, failed atomic.Bool
+}
+
+// Create makes a segment with one slot per thread, as an anonymous file whose
+// descriptor the load inherits; nothing is left behind when all holders end.
+func Create(threads int) (*Memory, error) {
+	if threads < 1 || threads > MaxThreads {
+		return nil, fmt.Errorf("shared counters for %d threads: want 1 to %d", threads, MaxThreads)
+	}
+	fd, err := unix.MemfdCreate("tare-counters", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make shared counters: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "tare-counters")
+	if err := f.Truncate(int64(pageBytes + threads*slotBytes)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("size shared counters: %w", err)
+	}
+	m, err := mapFile(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	m.head.magic, m.head.slots = magic, uint64(threads)
+	return m, nil
+}
+
+// Open maps the segment that was inherited as f.
+func Open(f *os.File) (*Memory, error) {
+	m, err := mapFile(f)
+	if err != nil {
+		return nil, err
+	}
+	slots := m.head.slots
+	if m.head.magic != magic || slots > MaxThreads || len(m.data) != pageBytes+int(slots)*slotBytes {
+		unix.Munmap(m.data)
+		return nil, errors.New("inherited descriptor holds no shared counters of this version of tare")
+	}
+	return m, nil
+}
+
+func mapFile(f *os.File) (*Memory, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("shared counters: %w", err)
+	}
+	if st.Size() < pageBytes+slotBytes {
+		return nil, errors.New("inherited descriptor is too small for shared counters")
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map shared counters: %w", err)
+	}
+	m := &Memory{file: f, data: data, head: (*header)(unsafe.Pointer(&data[0]))}
+	if err := m.setClock(); err != nil {
+		unix.Munmap(data)
+		return nil, err
+	}
+	return m, nil
+}
+
+// setClock ties the clock of the Go runtime, which is read without a system
+// call, to CLOCK_MONOTONIC. It keeps the tightest of some tries: a process
+// that lost the CPU between the two readings, or was frozen there, would be
+// off by as much for ever.
+func (m *Memory) setClock() error {
+	const tight, tries = 2 * time.Microsecond, 100
+	best := time.Duration(math.MaxInt64)
+	for i := 0; i < tries && best > tight; i++ {
+		var ts unix.Timespec
+		before := time.Now()
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			return fmt.Errorf("read the monotonic clock: %w", err)
+		}
+		if gap := time.Since(before); gap < best {
+			best, m.base, m.mono = gap, before.Add(gap/2), ts.Nano()
+		}
+	}
+	return nil
+}
+
+// File is the descriptor to pass on to the load.
+func (m *Memory) File() *os.File { return m.file }
+
+// Close unmaps the segment and closes its descriptor.
+func (m *Memory) Close() error { return errors.Join(unix.Munmap(m.data), m.file.Close()) }
+
+// Now is CLOCK_MONOTONIC in nanoseconds, the same in all processes of the
+// host, read without a system call.
+func (m *Memory) Now() int64 { return m.mono + int64(time.Since(m.base)) }
+
+// Threads is the number of slots.
+func (m *Memory) Threads() int { return int(m.head.slots) }
+
+// Slot is the slot of thread i, from 0.
+func (m *Memory) Slot(i int) *Slot {
+	return (*Slot)(unsafe.Pointer(&m.data[pageBytes+i*slotBytes]))
+}

@@ -1,0 +1,102 @@
+package counter
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// The side of the rotation.
+
+// State is what the load says of itself, with its reason when it failed.
+func (m *Memory) State() (state uint64, note string) {
+	state = m.head.state.Load()
+	if state == Failed {
+		n := min(m.head.noted.Load(), noteBytes)
+		note = strings.ToValidUTF8(string(m.head.note[:n]), "")
+	}
+	return state, note
+}
+
+// SetGate closes (true) or opens the gate at which the load waits between
+// operations. The load is paused when InFlight is then 0.
+func (m *Memory) SetGate(closed bool) {
+	if closed {
+		m.head.gate.Store(1)
+		return
+	}
+	m.head.gate.Store(0)
+	wake(&m.head.gate)
+}
+
+// MarkThaw notes that the load runs from now on, so that operations that were
+// in flight before are told apart and an open-loop schedule starts anew. Call
+// it right before the thaw or the opening of the gate: after it would be too
+// late for the operations that end in between.
+func (m *Memory) MarkThaw() { m.head.thawed.Store(m.Now()) }
+
+// SetSeed sets the seed of the arrival process; call it before MarkThaw.
+func (m *Memory) SetSeed(seed uint64) { m.head.seed.Store(seed) }
+
+// InFlight is the number of operations in flight.
+func (m *Memory) InFlight() int {
+	n := 0
+	for i := range m.Threads() {
+		n += int(m.Slot(i).busy.Load())
+	}
+	return n
+}
+
+// Ops is the number of operations counted up to now. It reads one cache line
+// per thread and disturbs nothing.
+func (m *Memory) Ops() uint64 {
+	var n uint64
+	for i := range m.Threads() {
+		n += m.Slot(i).ops.Load()
+	}
+	return n
+}
+
+// Snapshot is a reading of all counters. Reuse one per arm: it is large.
+type Snapshot struct {
+	Ops, Errors, Cut, Late, Backlog uint64
+
+	buckets []uint64 // summed over the threads
+}
+
+// Read fills the snapshot. Counters that move during the reading are taken at
+// some moment of it.
+func (m *Memory) Read(s *Snapshot) {
+	if s.buckets == nil {
+		s.buckets = make([]uint64, record.Buckets)
+	}
+	clear(s.buckets)
+	*s = Snapshot{buckets: s.buckets}
+	for i := range m.Threads() {
+		slot := m.Slot(i)
+		s.Ops += slot.ops.Load()
+		s.Errors += slot.errors.Load()
+		s.Cut += slot.cut.Load()
+		s.Late += slot.late.Load()
+		s.Backlog += slot.backlog.Load()
+		for b := range slot.buckets {
+			s.buckets[b] += slot.buckets[b].Load()
+		}
+	}
+}
+
+// Since is the histogram of what was counted after the earlier snapshot; after
+// its zero value, everything.
+func (s *Snapshot) Since(earlier *Snapshot) record.Histogram {
+	var h record.Histogram
+	for b, d := range s.buckets {
+		if earlier.buckets != nil {
+			d -= earlier.buckets[b]
+		}
+		if d > 0 {
+			h.Index = append(h.Index, uint32(b))
+			h.Count = append(h.Count, d)
+		}
+	}
+	return h
+}

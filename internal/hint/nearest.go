@@ -1,0 +1,82 @@
+package hint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Nearest returns the word that was most likely meant, or "" when none is
+// near: one edit for short words, one more for every three letters. A prefix
+// of exactly one word means that word.
+func Nearest(word string, words []string) string {
+	if len(word) > longest {
+		return ""
+	}
+	word = strings.ToLower(word)
+	best, distance := "", 1+max(1, len(word)/3)
+	for _, w := range words {
+		if d := edits(word, strings.ToLower(w)); d < distance {
+			best, distance = w, d
+		}
+	}
+	if best == "" && len(word) > 1 {
+		return completion(word, words)
+	}
+	return best
+}
+
+// longest bounds the words that are compared, in bytes.
+const longest = 64
+
+func completion(prefix string, words []string) string {
+	found := ""
+	for _, w := range words {
+		if !strings.HasPrefix(strings.ToLower(w), prefix) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = w
+	}
+	return found
+}
+
+// DidYouMean is the end of a sentence about an unknown word: the nearest word,
+// or all of them when none is near. It is empty without words.
+func DidYouMean(word string, words []string) string {
+	if near := Nearest(word, words); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "; valid: " + strings.Join(words, ", ")
+}
+
+// edits counts insertions, deletions, substitutions and swaps of neighbours
+// (optimal string alignment: Damerau 1964, Comm. ACM 7(3), p. 171).
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ(a[i-1], b[j-1]))
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+func differ(a, b byte) int {
+	if a == b {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,204 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// rate counts in how many of n simulated cases hit is true.
+func rate(n int, hit func() bool) int {
+	hits := 0
+	for range n {
+		if hit() {
+			hits++
+		}
+	}
+	return hits
+}
+
+// Randomised order makes the differences independent although the noise is not;
+// a fixed order under the same noise does not, and both tests see it.
+func TestSerialTestsUnderNoise(t *testing.T) {
+	r := regimes()[1]
+	r.walk = 0.02 // slow enough to show in differences of a fixed order
+	differences := func(n *noise, random bool) []float64 {
+		var d []float64
+		for range 60 {
+			a, b := n.window(discarded, measured), n.window(discarded, measured)
+			if random && n.rng.IntN(2) == 0 {
+				a, b = b, a
+			}
+			d = append(d, b-a)
+		}
+		return d
+	}
+	rng := seeded(600)
+	n := replicates() / 4
+	within(t, "Lag1 on random order", rate(n, func() bool { return Lag1(differences(newNoise(r, rng), true)).P < 0.05 }), n, 0.03, 0.07)
+	within(t, "Runs on random order", rate(n, func() bool { return Runs(differences(newNoise(r, rng), true)).P < 0.05 }), n, 0.03, 0.07)
+	trend := func() []float64 {
+		d := differences(newNoise(r, rng), true)
+		for i := range d {
+			d[i] += 0.15 * math.Sin(float64(i)/8)
+		}
+		return d
+	}
+	within(t, "Lag1 on a slow effect", rate(n, func() bool { return Lag1(trend()).P < 0.05 }), n, 0.9, 1)
+	within(t, "Runs on a slow effect", rate(n, func() bool { return Runs(trend()).P < 0.05 }), n, 0.7, 1)
+}
+
+func TestSerialTestsOfTooLittle(t *testing.T) {
+	for _, x := range [][]float64{nil, {1}, {1, 1, 1, 1, 1, 1}, {0.1, 0.1, 0.1, 0.1, 5}} {
+		if l, r := Lag1(x), Runs(x); len(x) < 5 && !math.IsNaN(l.P) || !math.IsNaN(r.P) {
+			t.Errorf("%v: %v %v", x, l, r)
+		}
+	}
+}
+
+// cells is rows of a randomised block design with a change after column 1.
+func (n *noise) cells(columns, rows int, after float64) []Cell {
+	var out []Cell
+	before := -1
+	for row := range rows {
+		for _, c := range n.rng.Perm(columns) {
+			y := n.window(discarded, measured)
+			if before == 1 {
+				y += after
+			}
+			out = append(out, Cell{row, c, before, y})
+			before = c
+		}
+	}
+	return out
+}
+
+func TestCarryOverUnderNoise(t *testing.T) {
+	rng := seeded(700)
+	n := replicates()
+	for _, c := range []struct{ columns, rows int }{{2, 30}, {4, 24}} {
+		for _, r := range regimes() {
+			what := fmt.Sprintf("carry-over, %s, %d columns", r.name, c.columns)
+			within(t, what+": false", rate(n, func() bool {
+				return CarryOver(newNoise(r, rng).cells(c.columns, c.rows, 0), c.columns)[1].PValue() < 0.05
+			}), n, 0.03, 0.07)
+			sum := 0.0
+			covers := rate(n, func() bool {
+				e := CarryOver(newNoise(r, rng).cells(c.columns, c.rows, -0.02), c.columns)[1]
+				sum += e.Mean / float64(n)
+				return e.At(0.95).Contains(-0.02)
+			})
+			within(t, what+": coverage of 2 %", covers, n, 0.93, 0.97)
+			near(t, what+": mean", sum, -0.02, 0.0025)
+		}
+	}
+}
+
+// What the estimate is for: 2 % after column 1 biases column 1 minus column 0 in
+// pairs by 1 %.
+func TestCarryOverBiasesPairs(t *testing.T) {
+	rng := seeded(710)
+	var bias []float64
+	for range replicates() / 4 {
+		cells := newNoise(regimes()[0], rng).cells(2, 60, -0.02)
+		sum := 0.0
+		for _, c := range cells {
+			sum += c.Y * float64(2*c.Column-1) / 60
+		}
+		bias = append(bias, sum)
+	}
+	near(t, "bias", Mean(bias).Mean, 0.01, 0.001)
+}
+
+func TestCarryOverThatCannotBeTold(t *testing.T) {
+	rng := seeded(720)
+	n := newNoise(regimes()[0], rng)
+	for name, c := range map[string]struct {
+		cells   []Cell
+		columns int
+	}{
+		"nothing":     {nil, 3},
+		"one row":     {n.cells(3, 1, 0), 3},
+		"no columns":  {nil, 0},
+		"fixed order": {[]Cell{{0, 0, -1, 1}, {0, 1, 0, 2}, {1, 0, 1, 1.1}, {1, 1, 0, 2.2}, {2, 0, 1, 1.3}, {2, 1, 0, 2.1}, {3, 0, 1, 1}, {3, 1, 0, 2}}, 2},
+	} {
+		for _, e := range CarryOver(c.cells, c.columns) {
+			if e.Known() {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}
+	cells := n.cells(3, 20, 0)
+	if e := CarryOver(cells, 4)[3]; e.Known() || !CarryOver(cells, 4)[1].Known() {
+		t.Errorf("a column that never ran: %+v", e)
+	}
+}
+
+// A column that loses 20 % in 8 % of its windows: the trimmed mean hides most of
+// it, and the disagreement is what shows it.
+func TestDisagreement(t *testing.T) {
+	rng := seeded(800)
+	n := replicates() / 4
+	for _, r := range regimes() {
+		for _, c := range []struct{ rows, lo, hi int }{{24, 15, 45}, {60, 45, 80}, {120, 80, 100}} {
+			of := func(share float64) func() bool {
+				return func() bool {
+					d := newNoise(r, rng).differences(2, c.rows, 0)[0]
+					for i := range d {
+						if rng.Float64() < share {
+							d[i] += math.Log(0.8)
+						}
+					}
+					e := Disagreement(d, 0.1)
+					return e.Mean < 0 && e.PValue() < 0.05
+				}
+			}
+			what := fmt.Sprintf("disagreement, %s, %d rows: ", r.name, c.rows)
+			within(t, what+"false", rate(n, of(0)), n, 0, 0.04)
+			within(t, what+"found", rate(n, of(0.08)), n, float64(c.lo)/100, float64(c.hi)/100)
+		}
+	}
+}
+
+// The method's table of slots: white noise wants long ones, slow noise short ones.
+func TestSlotCosts(t *testing.T) {
+	best := func(arTau float64, arSD, iid float64, seed uint64) float64 {
+		n := newNoise(regime{arSD: arSD, arTau: arTau, iid: iid}, seeded(seed))
+		counts := make([]float64, 4000)
+		for i := range counts {
+			counts[i] = 100 * math.Exp(n.second())
+		}
+		lengths, least := []float64{1, 2, 4, 9, 19, 59}, SlotCost{Cost: math.Inf(1)}
+		for _, c := range SlotCosts(counts, 1, 1, lengths) {
+			if c.Cost < least.Cost {
+				least = c
+			}
+		}
+		return least.Length
+	}
+	if got := best(1e-9, 0, 0.03, 1); got < 9 {
+		t.Errorf("white noise: windows of %v s", got)
+	}
+	if got := best(10, 0.04, 0.03, 2); got > 4 {
+		t.Errorf("noise of 10 s: windows of %v s", got)
+	}
+	if got := best(120, 0.04, 0.03, 3); got > 9 {
+		t.Errorf("noise of 120 s: windows of %v s", got)
+	}
+}
+
+func TestSlotCostsOfPoorTraces(t *testing.T) {
+	idle := make([]float64, 1000)
+	for i := 0; i < len(idle); i += 50 {
+		idle[i] = 1
+	}
+	costs := SlotCosts(idle, 0.01, 0.1, []float64{0.01, 0.1, 1, 60, 0})
+	for i, usable := range []bool{false, false, false, false, false} {
+		if got := !math.IsInf(costs[i].Cost, 1); got != usable {
+			t.Errorf("%+v usable %v", costs[i], got)
+		}
+	}
+	if c := SlotCosts(nil, 0.01, 0, []float64{1})[0]; !math.IsInf(c.Cost, 1) || !math.IsNaN(c.Variance) {
+		t.Errorf("no trace: %+v", c)
+	}
+}

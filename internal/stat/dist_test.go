@@ -1,0 +1,153 @@
+package stat
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+)
+
+// tb is what *testing.T and *rapid.T share.
+type tb interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// near fails unless got is within tol of want, absolutely or relatively.
+func near(t tb, what string, got, want, tol float64) {
+	t.Helper()
+	if math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > tol*math.Max(1, math.Abs(want)) {
+		t.Errorf("%s = %.12g, want %.12g", what, got, want)
+	}
+}
+
+func TestBetaIncAgainstGonum(t *testing.T) {
+	for _, a := range []float64{0.1, 0.5, 1, 2.5, 30, 400, 5e4} {
+		for _, b := range []float64{0.2, 0.5, 3, 70, 9e3} {
+			for _, x := range []float64{1e-6, 0.01, 0.3, 0.5, 0.9, 0.999} {
+				near(t, "betaInc", betaInc(a, b, x, 1-x), mathext.RegIncBeta(a, b, x), 1e-9)
+			}
+		}
+	}
+}
+
+func TestGammaDerivatives(t *testing.T) {
+	near(t, "digamma(1)", digamma(1), -0.57721566490153286, 1e-13)
+	near(t, "trigamma(1)", trigamma(1), math.Pi*math.Pi/6, 1e-13)
+	near(t, "trigamma(0.5)", trigamma(0.5), math.Pi*math.Pi/2, 1e-13)
+	near(t, "tetragamma(1)", tetragamma(1), -2*1.2020569031595942, 1e-12)
+	rapid.Check(t, func(t *rapid.T) {
+		x := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln x"))
+		near(t, "digamma", digamma(x), mathext.Digamma(x), 1e-9)
+		near(t, "trigamma of its inverse", trigamma(trigammaInverse(x))/x, 1, 1e-6)
+	})
+}
+
+func TestStudentAgainstGonum(t *testing.T) {
+	for _, df := range []float64{0.7, 1, 2, 3.5, 4, 11, 60, 1e3, 1e5} {
+		ref := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}
+		for _, x := range []float64{-40, -3, -1, -0.1, 0, 0.01, 0.7, 2, 5, 30} {
+			near(t, "StudentCDF", StudentCDF(x, df), ref.CDF(x), 1e-9)
+			near(t, "studentPDF", studentPDF(x, df), ref.Prob(x), 1e-9)
+		}
+	}
+}
+
+func TestStudentKnownValues(t *testing.T) {
+	for _, c := range []struct{ p, df, want float64 }{
+		{0.975, 1, 12.706204736432095},
+		{0.975, 2, 4.302652729911275},
+		{0.975, 4, 2.7764451051977987},
+		{0.975, 1e8, 1.9599640},
+		{0.975, math.Inf(1), 1.959963984540054},
+		{0.5, 3, 0},
+		{1, 3, math.Inf(1)},
+		{0.25, 1, -1},
+	} {
+		if got := StudentQuantile(c.p, c.df); math.Abs(got-c.want) > 1e-7 {
+			t.Errorf("StudentQuantile(%v, %v) = %v, want %v", c.p, c.df, got, c.want)
+		}
+	}
+	for _, bad := range []float64{StudentQuantile(1.1, 3), StudentQuantile(0.5, 0), StudentQuantile(0.5, math.NaN()), StudentCDF(1, -1)} {
+		if !math.IsNaN(bad) {
+			t.Errorf("out of range gives %v, want NaN", bad)
+		}
+	}
+}
+
+func TestStudentQuantileInvertsCDF(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		df := math.Exp(rapid.Float64Range(-1, 25).Draw(t, "ln df"))
+		p := math.Exp(rapid.Float64Range(-25, -0.7).Draw(t, "ln p"))
+		q := StudentQuantile(p, df)
+		near(t, "CDF of quantile / p", StudentCDF(q, df)/p, 1, 1e-9)
+		near(t, "symmetry", StudentQuantile(1-p, df), -StudentQuantile(1-(1-p), df), 1e-12)
+		if wider := StudentQuantile(p, df/1.5); wider > q {
+			t.Errorf("fewer df must be wider: %v > %v", wider, q)
+		}
+	})
+}
+
+func TestNormal(t *testing.T) {
+	near(t, "quantile", NormalQuantile(0.975), 1.959963984540054, 1e-12)
+	for _, z := range []float64{-8, -1.5, 0, 0.3, 4} {
+		near(t, "CDF", NormalCDF(z), distuv.UnitNormal.CDF(z), 1e-13)
+	}
+}
+
+// Dunnett 1964, Biometrics 20, tables II.1 (95 %) and II.2 (99 %).
+func TestDunnettPublished(t *testing.T) {
+	for _, c := range []struct {
+		level float64
+		k     int
+		df    float64
+		want  float64
+	}{
+		{0.95, 2, 5, 3.03}, {0.95, 3, 10, 2.76}, {0.95, 4, 20, 2.65}, {0.95, 9, 20, 2.95},
+		{0.95, 8, 60, 2.74}, {0.95, 4, math.Inf(1), 2.44}, {0.99, 3, 10, 3.74}, {0.99, 9, 60, 3.37},
+	} {
+		if got := DunnettQuantile(c.level, c.k, c.df); math.Abs(got-c.want) > 0.011 {
+			t.Errorf("DunnettQuantile(%v, %d, %v) = %.4f, want %v", c.level, c.k, c.df, got, c.want)
+		}
+	}
+}
+
+func TestDunnettBetweenUnadjustedAndBonferroni(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		df := math.Exp(rapid.Float64Range(0, 9).Draw(t, "ln df"))
+		k := rapid.IntRange(1, 20).Draw(t, "k")
+		level := rapid.Float64Range(0.5, 0.999).Draw(t, "level")
+		c := DunnettQuantile(level, k, df)
+		near(t, "CDF of quantile", DunnettCDF(c, k, df), level, 1e-7)
+		lo, hi := StudentQuantile((1+level)/2, df), StudentQuantile(1-(1-level)/2/float64(k), df)
+		if c < lo-1e-9 || c > hi+1e-9 {
+			t.Errorf("k=%d df=%v: %v not in [%v, %v]", k, df, c, lo, hi)
+		}
+		if more := DunnettQuantile(level, k+1, df); more <= c {
+			t.Errorf("k+1 must be wider: %v <= %v", more, c)
+		}
+	})
+}
+
+func TestDunnettOutOfRange(t *testing.T) {
+	for _, v := range []float64{DunnettQuantile(0.95, 0, 5), DunnettQuantile(0.95, 2, 0), DunnettQuantile(1, 2, 5), DunnettCDF(2, 2, math.NaN())} {
+		if !math.IsNaN(v) {
+			t.Errorf("got %v, want NaN", v)
+		}
+	}
+	near(t, "infinite df joins", DunnettQuantile(0.95, 5, math.Inf(1)), DunnettQuantile(0.95, 5, 1e6), 1e-5)
+}
+
+func BenchmarkStudentQuantile(b *testing.B) {
+	for b.Loop() {
+		StudentQuantile(0.98, 31)
+	}
+}
+
+func BenchmarkDunnettQuantile(b *testing.B) {
+	for b.Loop() {
+		DunnettQuantile(0.95, 8, 28)
+	}
+}

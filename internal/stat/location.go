@@ -1,0 +1,118 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// Mean is the arithmetic mean with SE s/sqrt(n) and df n-1 (Student 1908). SE is
+// NaN for fewer than two values or when all are equal.
+func Mean(x []float64) Estimate {
+	n := len(x)
+	if n == 0 {
+		return unknown(math.NaN(), 0)
+	}
+	m := average(x)
+	return withVariance(m, sumSquares(x, m)/float64(n*(n-1)), float64(n-1), n, magnitude(x))
+}
+
+// Trimmed is the mean without the g = floor(frac*n) smallest and g largest
+// values, 0 <= frac < 1/2. With h = n-2g values left and SSDw the Winsorised sum
+// of squared deviations, SE^2 = SSDw / (h(h-1)) and df = h-1 (Tukey and
+// McLaughlin 1963, Sankhya A 25, p. 331; Yuen 1974, Biometrika 61,
+// p. 165). frac = 0 is Mean. SE is NaN when h < 2 or when the Winsorised values
+// are all equal.
+func Trimmed(x []float64, frac float64) Estimate {
+	n := len(x)
+	g := int(frac * float64(n))
+	if n == 0 || g < 0 || 2*g >= n || anyNaN(x) {
+		return unknown(math.NaN(), n)
+	}
+	s := slices.Clone(x)
+	slices.Sort(s)
+	h := n - 2*g
+	m := average(s[g : n-g])
+	winsorise(s, g)
+	ssd := sumSquares(s, average(s))
+	return withVariance(m, ssd/float64(h*(h-1)), float64(h-1), n, magnitude(s))
+}
+
+// PseudoTrimmed is one value per x, in its order, whose Mean has the Mean and the
+// SE of Trimmed(x, frac): t + sqrt(n(n-1)/(h(h-1))) (w - mw), with w the
+// Winsorised x. For what adds over rows, such as a step that is the difference of
+// two columns, or Family over rows. The jackknife's pseudo-values will not do: at
+// n = 30, 40, 50 ... leaving one out changes the number trimmed, n-1 times that
+// change enters, and the error is 43 % for 5 %. Nil when Trimmed is not known.
+func PseudoTrimmed(x []float64, frac float64) []float64 {
+	t := Trimmed(x, frac)
+	if !t.Known() {
+		return nil
+	}
+	n, h := float64(t.N), t.DF+1
+	s := slices.Sorted(slices.Values(x))
+	winsorise(s, (t.N-int(h))/2)
+	mw, stretch := average(s), math.Sqrt(n*(n-1)/(h*(h-1)))
+	out := make([]float64, t.N)
+	for i, v := range x {
+		w := math.Min(math.Max(v, s[0]), s[t.N-1])
+		out[i] = t.Mean + stretch*(w-mw)
+	}
+	return out
+}
+
+// winsorise replaces the g values at each end of a sorted slice by the nearest
+// that stays.
+func winsorise(sorted []float64, g int) {
+	n := len(sorted)
+	for i := range g {
+		sorted[i] = sorted[g]
+		sorted[n-1-i] = sorted[n-1-g]
+	}
+}
+
+// Jackknife is the delete-one jackknife of any statistic of n independent units:
+// of(i) leaves unit i out, of(-1) leaves out none and is the estimate. SE^2 =
+// (n-1)/n Sum (of(i) - average)^2 with df n-1 (Tukey 1958, Ann. Math. Stat. 29,
+// p. 614; Miller 1974, Biometrika 61, p. 2). Not for a quantile of the units
+// themselves, for which it is inconsistent, nor for a trimmed mean, whose number
+// trimmed jumps with n.
+func Jackknife(n int, of func(skip int) float64) Estimate {
+	if n < 1 {
+		return unknown(math.NaN(), 0)
+	}
+	left := make([]float64, n)
+	for i := range left {
+		left[i] = of(i)
+	}
+	full := of(-1)
+	ssd := sumSquares(left, average(left))
+	return withVariance(full, ssd*float64(n-1)/float64(n), float64(n-1), n, magnitude(left))
+}
+
+func average(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// sumSquares is the sum of squared deviations from m.
+func sumSquares(x []float64, m float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += (v - m) * (v - m)
+	}
+	return sum
+}
+
+// magnitude is the largest absolute value, against which rounding is judged.
+func magnitude(x []float64) float64 {
+	most := 0.0
+	for _, v := range x {
+		most = math.Max(most, math.Abs(v))
+	}
+	return most
+}
+
+func anyNaN(x []float64) bool { return slices.ContainsFunc(x, math.IsNaN) }

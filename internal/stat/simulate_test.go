@@ -1,0 +1,236 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// Slots of the method: 4 s measured after 1 s discarded.
+const (
+	discarded = 1
+	measured  = 4
+	budget    = 3600 // s of slots
+)
+
+// quick asks for fewer replicates and gives more room; the full number runs in a
+// plain go test.
+func quick() bool { return testing.Short() || raced }
+
+// replicates is enough for a standard error of 0.35 points at 5 %.
+func replicates() int {
+	if quick() {
+		return 800
+	}
+	return 4000
+}
+
+// trial is one kind of simulated comparison of two columns.
+type trial struct {
+	regime
+	effect   float64 // true log ratio
+	launchSD float64 // of one column
+	seed     uint64
+}
+
+// tally counts what became of many intervals.
+type tally struct {
+	n, excludes0, covers int
+	seconds              []float64
+}
+
+func (c *tally) add(i Interval, truth, seconds float64) {
+	c.n++
+	if !i.Contains(0) {
+		c.excludes0++
+	}
+	if i.Contains(truth) {
+		c.covers++
+	}
+	c.seconds = append(c.seconds, seconds)
+}
+
+func (c *tally) median() float64 { return median(c.seconds) }
+
+// within fails unless hits/n is between lo and hi; seeds are fixed, so this does
+// not flicker. It returns the rate.
+func within(t *testing.T, what string, hits, n int, lo, hi float64) {
+	t.Helper()
+	rate, ci := float64(hits)/float64(n), ClopperPearson(hits, n, 0.95)
+	if quick() { // allow for three standard errors more
+		lo, hi = lo-3*math.Sqrt(lo*(1-lo)/float64(n)), hi+3*math.Sqrt(hi*(1-hi)/float64(n))
+	}
+	t.Logf("%-44s %5.2f %% [%.2f, %.2f], n %d", what, 100*rate, 100*ci.Lo, 100*ci.Hi, n)
+	if rate < lo || rate > hi {
+		t.Errorf("%s: %.2f %% is not within %.1f to %.1f %%", what, 100*rate, 100*lo, 100*hi)
+	}
+}
+
+// row is one randomised block of as many slots as launch has columns: the log
+// throughput of each.
+func (n *noise) row(launch []float64) []float64 {
+	y := make([]float64, len(launch))
+	for _, j := range n.rng.Perm(len(launch)) {
+		y[j] = launch[j] + n.window(discarded, measured)
+	}
+	return y
+}
+
+// launch draws the effects of one launch of each column.
+func (n *noise) launch(columns int, sd float64) []float64 {
+	l := make([]float64, columns)
+	for j := range l {
+		l[j] = sd * n.rng.NormFloat64()
+	}
+	return l
+}
+
+// differences is a generation of rows: for each column but 0, y - y[0].
+func (n *noise) differences(columns, rows int, launchSD float64) [][]float64 {
+	launch := n.launch(columns, launchSD)
+	d := make([][]float64, columns-1)
+	for range rows {
+		y := n.row(launch)
+		for j := range d {
+			d[j] = append(d[j], y[j+1]-y[0])
+		}
+	}
+	return d
+}
+
+// until runs pairs, each until stop says so or the budget is spent, and counts the
+// intervals that show makes of all differences.
+func (tr trial) until(stop func(d []float64) bool, show func(d []float64) Interval) *tally {
+	rng := seeded(tr.seed)
+	c := &tally{}
+	for range replicates() {
+		n := newNoise(tr.regime, rng)
+		launch := n.launch(2, tr.launchSD)
+		launch[1] += tr.effect
+		var d []float64
+		for seconds := 0; seconds < budget; seconds += 2 * (discarded + measured) {
+			y := n.row(launch)
+			d = append(d, y[1]-y[0])
+			if stop(d) {
+				break
+			}
+		}
+		c.add(show(d), tr.effect, float64(len(d)*2*(discarded+measured)))
+	}
+	return c
+}
+
+// byWidth is procedure (c) of the method.
+func byWidth(target float64) (stop func([]float64) bool, show func([]float64) Interval) {
+	w := Rows(target)
+	stop = func(d []float64) bool { return w.Looks(len(d)) && w.Done(Trimmed(d, 0.1)) }
+	show = func(d []float64) Interval { return w.Interval(Trimmed(d, 0.1)) }
+	return stop, show
+}
+
+func TestWidthRuleKeepsItsLevel(t *testing.T) {
+	for i, r := range regimes() {
+		c := trial{regime: r, seed: uint64(10 + i)}.until(byWidth(0.01))
+		within(t, r.name+": false differences", c.excludes0, c.n, 0.03, 0.065)
+		t.Logf("%s: median %v s, 90 %% by %v s", r.name, c.median(), quantileOf(c.seconds, 0.9))
+		if math.Abs(c.median()/r.stop-1) > 0.15 {
+			t.Errorf("%s: median time %v s, want %v s within 15 %%", r.name, c.median(), r.stop)
+		}
+		c = trial{regime: r, effect: math.Log(0.98), seed: uint64(20 + i)}.until(byWidth(0.01))
+		within(t, r.name+": coverage of a loss of 2 %", c.covers, c.n, 0.93, 0.97)
+	}
+}
+
+// A large effect stops early by the relative goal; it must not cost coverage.
+func TestRelativeGoalKeepsCoverage(t *testing.T) {
+	c := trial{regime: regimes()[1], effect: math.Log(0.7), seed: 30}.until(byWidth(0.01))
+	within(t, "shared: coverage of a loss of 30 %", c.covers, c.n, 0.93, 0.97)
+}
+
+// The simulator has to be able to fail a bad rule.
+func TestStoppingWhenDecidedFails(t *testing.T) {
+	decided := func(d []float64) bool {
+		if len(d) < 12 || len(d)%2 != 0 {
+			return false
+		}
+		i := Trimmed(d, 0.1).At(0.95)
+		return i.Beyond(0) || i.Inside(0.01)
+	}
+	show := func(d []float64) Interval { return Trimmed(d, 0.1).At(0.95) }
+	c := trial{regime: regimes()[1], seed: 40}.until(decided, show)
+	within(t, "shared: false differences of the naive rule", c.excludes0, c.n, 0.15, 0.35)
+}
+
+func TestSingleLaunchFails(t *testing.T) {
+	for i, c := range []struct{ sd, lo, hi float64 }{{0.003, 0.10, 0.18}, {0.007, 0.33, 0.45}, {0.015, 0.6, 0.72}} {
+		got := trial{regime: regimes()[1], launchSD: c.sd, seed: uint64(50 + i)}.until(byWidth(0.01))
+		within(t, "shared, one launch: false differences", got.excludes0, got.n, c.lo, c.hi)
+	}
+}
+
+// The method's claims of "no difference larger than 1 %" at w = 0.6 margin.
+func TestEquivalence(t *testing.T) {
+	const margin = 0.01
+	r := regimes()[1]
+	stop, _ := byWidth(0.6 * margin)
+	equivalent := func(effect float64, seed uint64) (hits, n int) {
+		c := trial{regime: r, effect: effect, seed: seed}.until(stop, func(d []float64) Interval {
+			if Equivalent(Trimmed(d, 0.1), margin, 0.05) {
+				return Interval{1, 1} // counted as excluding 0
+			}
+			return Interval{0, 0}
+		})
+		return c.excludes0, c.n
+	}
+	hits, n := equivalent(0, 60)
+	within(t, "shared: power of equivalence at no effect", hits, n, 0.85, 0.98)
+	hits, n = equivalent(margin, 61)
+	within(t, "shared: false equivalence at the margin", hits, n, 0.03, 0.065)
+}
+
+// At a true effect of MDE(w, power) the interval excludes 0 with that power.
+func TestMDEPower(t *testing.T) {
+	r := regimes()[1]
+	for i, power := range []float64{0.8, 0.9} {
+		c := trial{regime: r, effect: MDE(0.01, power), seed: uint64(70 + i)}.until(byWidth(0.01))
+		within(t, "shared: power at the MDE", c.excludes0, c.n, power-0.05, power+0.07)
+	}
+}
+
+// Pseudo-values of a trimmed mean: by influence they keep the level at any number
+// of rows; the jackknife's do not where leaving one out changes the number trimmed.
+func TestPseudoValues(t *testing.T) {
+	jackknifed := func(d []float64) []float64 {
+		all, p := trimmed(d).Mean, make([]float64, len(d))
+		for i := range d {
+			rest := slices.Concat(d[:i], d[i+1:])
+			p[i] = float64(len(d))*all - float64(len(d)-1)*trimmed(rest).Mean
+		}
+		return p
+	}
+	rng := seeded(80)
+	for _, rows := range []int{24, 30, 40} {
+		plain, jack, n := 0, 0, replicates()/2
+		for range n {
+			d := newNoise(regimes()[1], rng).differences(2, rows, 0)[0]
+			if Mean(PseudoTrimmed(d, 0.1)).At(0.95).Beyond(0) {
+				plain++
+			}
+			if Mean(jackknifed(d)).At(0.95).Beyond(0) {
+				jack++
+			}
+		}
+		within(t, fmt.Sprintf("shared, %d rows, PseudoTrimmed: false", rows), plain, n, 0.03, 0.065)
+		lo, hi := 0.03, 0.07
+		if rows%10 == 0 {
+			lo, hi = 0.3, 0.6
+		}
+		within(t, fmt.Sprintf("shared, %d rows, jackknifed: false", rows), jack, n, lo, hi)
+	}
+}
+
+func quantileOf(x []float64, q float64) float64 {
+	s := slices.Sorted(slices.Values(x))
+	return s[int(q*float64(len(s)-1))]
+}

@@ -1,0 +1,145 @@
+"""Writes vectors.json, the reference values of package stat.
+
+Made with Python 3.11, NumPy 2.4, SciPy 1.17, statsmodels 0.14:
+    pip install numpy scipy statsmodels && python3 vectors.py > vectors.json
+Nothing here is shared with the Go code: SciPy's functions where they exist, plain
+quadrature and dense linear algebra where not.
+"""
+import json
+import warnings
+
+import numpy as np
+from scipy import integrate, optimize, special, stats
+from statsmodels.sandbox.stats.runs import runstest_1samp
+
+rng = np.random.default_rng(20240611)
+out = {}
+
+out["student"] = [
+    {"p": p, "df": df, "t": stats.t.ppf(p, df)}
+    for df in (0.5, 1, 2, 3.7, 4, 9, 23, 120, 1e4, 1e6, 1e9)
+    for p in (1e-6, 0.004, 0.02, 0.3, 0.9, 0.975, 0.99999)
+]
+
+
+def dunnett_cdf(c, k, df):
+    """P(max|T| <= c) by nested adaptive quadrature."""
+    def inner(s):
+        f = lambda z: stats.norm.pdf(z) * (
+            special.ndtr(z + np.sqrt(2) * c * s) - special.ndtr(z - np.sqrt(2) * c * s)) ** k
+        return integrate.quad(f, -9, 9, epsabs=1e-11, limit=200)[0]
+    if np.isinf(df):
+        return inner(1.0)
+    g = lambda s: stats.chi.pdf(s * np.sqrt(df), df) * np.sqrt(df) * inner(s)
+    return integrate.quad(g, 0, np.inf, epsabs=1e-10, limit=200)[0]
+
+
+def dunnett(k, df, level):
+    c = optimize.brentq(lambda c: dunnett_cdf(c, k, df) - level, 1.5, 20, xtol=1e-8)
+    if np.isinf(df):
+        return c
+    shape = 0.5 * (np.eye(k) + np.ones((k, k)))  # cross-check with SciPy's own
+    mvt = stats.multivariate_t(shape=shape, df=df, seed=1)
+    assert abs(mvt.cdf(np.full(k, c), lower_limit=np.full(k, -c)) - level) < 5e-4
+    return c
+
+
+out["dunnett"] = [
+    {"k": k, "df": df if np.isfinite(df) else -1, "level": level, "c": dunnett(k, df, level)}
+    for k, df, level in [(2, 4, .95), (2, 14, .9), (4, 7, .95), (4, 60, .99), (8, 20.4, .95),
+                         (8, 28, .96), (10, 12.3, .95), (10, np.inf, .95), (15, 5, .95), (3, 2, .95)]
+]
+
+out["trimmed"] = []
+for n, frac in ((2, .1), (5, 0), (9, .1), (10, .1), (24, .1), (25, .2), (60, .1), (61, .25), (200, .1)):
+    x = stats.t.rvs(3, size=n, random_state=rng) * 0.03 + 0.01
+    h = n - 2 * int(frac * n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Against zeros, which have no variance, Yuen-Welch is the one-sample test.
+        t = stats.ttest_ind(x, np.zeros(n), equal_var=False, trim=frac)
+    mean = stats.trim_mean(x, frac)
+    half = mean / t.statistic * stats.t.ppf(0.975, h - 1)
+    out["trimmed"].append({"x": x.tolist(), "frac": frac, "mean": mean, "se": mean / t.statistic,
+                           "df": h - 1, "p": t.pvalue, "lo": mean - abs(half), "hi": mean + abs(half)})
+
+out["jackknife"] = []
+for n in (2, 7, 40):
+    a, b = rng.gamma(9, size=n), rng.gamma(11, size=n)
+    theta = np.log(a.sum() / b.sum())
+    left = np.array([np.log(np.delete(a, i).sum() / np.delete(b, i).sum()) for i in range(n)])
+    out["jackknife"].append({"a": a.tolist(), "b": b.tolist(), "mean": theta, "df": n - 1,
+                             "se": np.sqrt((n - 1) * left.var())})
+
+out["bh"] = []
+for m in (1, 2, 7, 30):
+    p = rng.uniform(size=m) ** 2
+    if m > 5:
+        p[3] = p[1]
+    out["bh"].append({"p": p.tolist(), "adjusted": stats.false_discovery_control(p).tolist()})
+
+out["clopper_pearson"] = []
+for hits, n, level in ((0, 20, .95), (3, 60, .95), (20, 400, .95), (60, 60, .99), (95, 2000, .9)):
+    ci = stats.binomtest(hits, n).proportion_ci(level, "exact")
+    out["clopper_pearson"].append({"hits": hits, "n": n, "level": level, "lo": ci.low, "hi": ci.high})
+
+out["runs"], out["lag1"] = [], []
+for n in (6, 20, 61, 200):
+    x = np.convolve(rng.normal(size=n + 1), [1, 0.6], "valid")
+    y = x[x != np.median(x)]
+    z, p = runstest_1samp(y, cutoff=float(np.median(x)), correction=False)
+    out["runs"].append({"x": x.tolist(), "z": z, "p": p})
+    c = x - x.mean()
+    out["lag1"].append({"x": x.tolist(), "r": float((c[1:] * c[:-1]).sum() / (c * c).sum())})
+
+out["carry"] = []
+for k, rows in ((2, 12), (4, 9)):
+    cells, before = [], -1
+    for r in range(rows):
+        for c in rng.permutation(k):
+            y = 0.1 * c + (0.03 * before if before > 0 else 0) + rng.normal() * 0.02
+            cells.append({"row": r, "column": int(c), "before": before, "y": float(y)})
+            before = int(c)
+    used = [c for c in cells if c["before"] >= 0]
+    X = np.array([[c["row"] == r for r in range(rows)]
+                  + [c["column"] == j for j in range(1, k)]
+                  + [c["before"] == j for j in range(1, k)] for c in used], float)
+    y = np.array([c["y"] for c in used])
+    beta, _, rank, _ = np.linalg.lstsq(X, y, rcond=None)
+    assert rank == X.shape[1]
+    df = len(y) - rank
+    s2 = ((y - X @ beta) ** 2).sum() / df
+    se = np.sqrt(s2 * np.diag(np.linalg.inv(X.T @ X)))
+    out["carry"].append({"columns": k, "cells": cells, "df": df,
+                         "mean": [0] + beta[-(k - 1):].tolist(), "se": [0] + se[-(k - 1):].tolist()})
+
+out["family"] = []
+for k, g, sd in ((4, 5, 1), (6, 8, 1), (8, 5, 3), (5, 6, 5)):
+    d = rng.normal(size=(k, g)) * np.where(np.arange(k) == 0, sd, 1)[:, None] - rng.normal(size=g)
+    df, v = g - 1, d.var(axis=1, ddof=1)
+    e = np.log(v) - special.digamma(df / 2) + np.log(df / 2)
+    excess = e.var(ddof=1) - 0.75 * special.polygamma(1, df / 2)
+    pool = 4 * k * df / (k + 3)
+    if excess > 0:
+        half = optimize.brentq(lambda y: special.polygamma(1, y) - excess, 1e-6, 1e9, xtol=1e-12)
+        d0, v0 = 2 * half, np.exp(e.mean() + special.digamma(half) - np.log(half))
+        post, total = (d0 * v0 + df * v) / (d0 + df), min(d0 + df, pool)
+    else:
+        post, total = np.full(k, np.exp(e.mean())), pool
+    out["family"].append({"columns": d.tolist(), "shared": bool(excess <= 0), "df": total,
+                          "mean": d.mean(axis=1).tolist(),
+                          "se": np.sqrt(np.maximum(post, v) / g).tolist()})
+
+
+def rounded(v):
+    """12 significant digits are more than any test asks for."""
+    if isinstance(v, dict):
+        return {a: rounded(b) for a, b in v.items()}
+    if isinstance(v, list):
+        return [rounded(b) for b in v]
+    return float(f"{v:.12g}") if isinstance(v, (float, np.floating)) else v
+
+
+lines = [f'"{name}": [\n' + ",\n".join(json.dumps(rounded(c), allow_nan=False, default=int) for c in cases) + "\n]"
+         for name, cases in out.items()]
+print("{\n" + ",\n".join(lines) + "\n}")

@@ -1,0 +1,167 @@
+package stat
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+)
+
+// vectors are the reference values of testdata/vectors.py (SciPy, statsmodels).
+type vectors struct {
+	Student []struct{ P, DF, T float64 }
+	Dunnett []struct {
+		K            int
+		DF, Level, C float64 // DF -1 is +Inf
+	}
+	Trimmed []struct {
+		X                             []float64
+		Frac, Mean, SE, DF, P, Lo, Hi float64
+	}
+	Jackknife []struct {
+		A, B         []float64
+		Mean, SE, DF float64
+	}
+	BH             []struct{ P, Adjusted []float64 }
+	ClopperPearson []struct {
+		Hits, N       int
+		Level, Lo, Hi float64
+	} `json:"clopper_pearson"`
+	Runs []struct {
+		X    []float64
+		Z, P float64
+	}
+	Lag1 []struct {
+		X []float64
+		R float64
+	}
+	Carry []struct {
+		Columns  int
+		Cells    []Cell
+		DF       float64
+		Mean, SE []float64
+	}
+	Family []struct {
+		Columns  [][]float64
+		Shared   bool
+		DF       float64
+		Mean, SE []float64
+	}
+}
+
+func readVectors(t *testing.T) (v vectors) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestStudentVectors(t *testing.T) {
+	for _, c := range readVectors(t).Student {
+		near(t, fmt.Sprintf("quantile %v df %v", c.P, c.DF), StudentQuantile(c.P, c.DF), c.T, 1e-9)
+		near(t, fmt.Sprintf("CDF %v df %v", c.T, c.DF), StudentCDF(c.T, c.DF), c.P, 1e-9)
+	}
+}
+
+func TestDunnettVectors(t *testing.T) {
+	for _, c := range readVectors(t).Dunnett {
+		if c.DF < 0 {
+			c.DF = math.Inf(1)
+		}
+		near(t, fmt.Sprintf("k %d df %v", c.K, c.DF), DunnettQuantile(c.Level, c.K, c.DF), c.C, 1e-6)
+	}
+}
+
+func TestTrimmedVectors(t *testing.T) {
+	for _, c := range readVectors(t).Trimmed {
+		e := Trimmed(c.X, c.Frac)
+		what := fmt.Sprintf("n %d frac %v ", len(c.X), c.Frac)
+		near(t, what+"mean", e.Mean, c.Mean, 1e-10)
+		near(t, what+"SE", e.SE, c.SE, 1e-10)
+		near(t, what+"df", e.DF, c.DF, 0)
+		near(t, what+"p", e.PValue(), c.P, 1e-9)
+		near(t, what+"lo", e.At(0.95).Lo, c.Lo, 1e-9)
+		near(t, what+"hi", e.At(0.95).Hi, c.Hi, 1e-9)
+	}
+}
+
+func TestJackknifeVectors(t *testing.T) {
+	for _, c := range readVectors(t).Jackknife {
+		e := Jackknife(len(c.A), func(skip int) float64 {
+			a, b := 0.0, 0.0
+			for i := range c.A {
+				if i != skip {
+					a, b = a+c.A[i], b+c.B[i]
+				}
+			}
+			return LogRatio(a, b)
+		})
+		near(t, "mean", e.Mean, c.Mean, 1e-10)
+		near(t, "SE", e.SE, c.SE, 1e-10)
+		near(t, "df", e.DF, c.DF, 0)
+	}
+}
+
+func TestBenjaminiHochbergVectors(t *testing.T) {
+	for _, c := range readVectors(t).BH {
+		for i, p := range BenjaminiHochberg(c.P) {
+			near(t, "adjusted", p, c.Adjusted[i], 1e-11)
+		}
+	}
+}
+
+func TestClopperPearsonVectors(t *testing.T) {
+	for _, c := range readVectors(t).ClopperPearson {
+		i := ClopperPearson(c.Hits, c.N, c.Level)
+		near(t, "lo", i.Lo, c.Lo, 1e-9)
+		near(t, "hi", i.Hi, c.Hi, 1e-9)
+	}
+}
+
+func TestSerialVectors(t *testing.T) {
+	v := readVectors(t)
+	for _, c := range v.Runs {
+		r := Runs(c.X)
+		near(t, "z", r.Stat, c.Z, 1e-9)
+		near(t, "p", r.P, c.P, 1e-9)
+	}
+	for _, c := range v.Lag1 {
+		near(t, "r", Lag1(c.X).Stat, c.R, 1e-10)
+	}
+}
+
+func TestCarryOverVectors(t *testing.T) {
+	for _, c := range readVectors(t).Carry {
+		for j, e := range CarryOver(c.Cells, c.Columns) {
+			if j == 0 {
+				if e.Mean != 0 || e.Known() {
+					t.Errorf("reference = %+v", e)
+				}
+				continue
+			}
+			near(t, "mean", e.Mean, c.Mean[j], 1e-10)
+			near(t, "SE", e.SE, c.SE[j], 1e-10)
+			near(t, "df", e.DF, c.DF, 0)
+		}
+	}
+}
+
+func TestFamilyVectors(t *testing.T) {
+	for _, c := range readVectors(t).Family {
+		j := Family(c.Columns)
+		if j.Shared != c.Shared {
+			t.Errorf("shared = %v, want %v", j.Shared, c.Shared)
+		}
+		for i, e := range j.Columns {
+			near(t, "mean", e.Mean, c.Mean[i], 1e-10)
+			near(t, "SE", e.SE, c.SE[i], 1e-7)
+			near(t, "df", e.DF, c.DF, 1e-6)
+		}
+	}
+}

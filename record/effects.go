@@ -1,0 +1,164 @@
+package record
+
+// Effects is what follows from a record. It holds numbers and words, no
+// layout; every report is printed from it alone.
+type Effects struct {
+	Schema     string   `json:"schema"`
+	Experiment string   `json:"experiment"`
+	Command    []string `json:"command,omitempty"`
+	Seed       uint64   `json:"seed"`
+	Started    string   `json:"started"`
+	Seconds    float64  `json:"seconds"` // from the first to the last line
+	Ended      string   `json:"ended"`   // reason; "killed" when the record has no end
+	Margin     float64  `json:"margin"`
+	Precision  float64  `json:"precision"`
+	Host       Host     `json:"host"`
+
+	Workloads []WorkloadResult `json:"workloads"`
+	Arms      []ArmResult      `json:"arms"`
+	Effects   []Effect         `json:"effects"`
+	Steps     []Effect         `json:"steps"`
+	Remainder []Effect         `json:"remainder"`
+	Twin      []Effect         `json:"twin"`
+	Kernel    []Kernel         `json:"kernel"`
+
+	Dropped  Dropped   `json:"dropped"`
+	Left     []Left    `json:"left_out"`
+	Warnings []Warning `json:"warnings"`
+	Self     Self      `json:"self"`
+}
+
+// Verdict is the answer about one effect. The zero value is undecided.
+type Verdict int
+
+// The verdicts.
+const (
+	Undecided  Verdict = iota // neither shown nor ruled out
+	Cost                      // worse than the baseline
+	Gain                      // better than the baseline
+	Negligible                // no difference larger than the margin
+	Invalid                   // the data cannot carry an answer
+)
+
+var verdictNames = [...]string{"undecided", "cost", "gain", "negligible", "invalid"}
+
+func (v Verdict) String() string {
+	if v < 0 || int(v) >= len(verdictNames) {
+		return "invalid"
+	}
+	return verdictNames[v]
+}
+
+// MarshalText writes the verdict's name.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads a verdict's name; an unknown one is undecided.
+func (v *Verdict) UnmarshalText(b []byte) error {
+	*v = Undecided
+	for i, name := range verdictNames {
+		if name == string(b) {
+			*v = Verdict(i)
+		}
+	}
+	return nil
+}
+
+// Ratio is arm over baseline with its interval; 1.0 is equal. A ratio that is
+// not known is absent (nil) and the effect's Reason says why.
+type Ratio struct {
+	Ratio float64 `json:"ratio"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Effect is the paired difference of an arm against its baseline in one
+// metric. In Steps the baseline is the rung below.
+type Effect struct {
+	Workload string `json:"workload"`
+	Metric   string `json:"metric"`
+	Arm      string `json:"arm"`
+	Baseline string `json:"baseline"`
+	// Typical leaves the slowest and fastest windows out (10 % trimmed mean);
+	// Total counts everything. Where they disagree the loss is intermittent.
+	Typical *Ratio `json:"typical,omitempty"`
+	Total   *Ratio `json:"total,omitempty"`
+	// Own is the interval of the typical effect looked at alone, without the
+	// correction for many arms.
+	Own     *Ratio  `json:"own,omitempty"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
+	// Exploratory marks every metric but the primary one: false discovery rate
+	// 10 % instead of the family-wise 5 %.
+	Exploratory bool    `json:"exploratory,omitempty"`
+	P           float64 `json:"p_value"`
+	Adjusted    float64 `json:"p_adjusted"`
+	Blocks      int     `json:"blocks"`
+	Generations int     `json:"generations"`
+	// Detectable is the smallest effect that this much data shows with 80 %
+	// power, as a ratio (0.014 is 1.4 %).
+	Detectable float64 `json:"detectable,omitempty"`
+	// Needed is how many more seconds would decide it; 0 when decided.
+	Needed float64 `json:"needed_seconds,omitempty"`
+	// Slow is the share of windows slower than the arm's typical effect by more
+	// than the noise of the twin; set when typical and total disagree.
+	Slow         float64 `json:"slow_windows,omitempty"`
+	Intermittent bool    `json:"intermittent,omitempty"`
+}
+
+// WorkloadResult is what holds for all arms of a workload.
+type WorkloadResult struct {
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Primary     string   `json:"primary"`
+	Values      []Metric `json:"values,omitempty"` // metrics that the load itself says
+	Baseline    string   `json:"baseline"`
+	Blocks      int      `json:"blocks"`
+	Generations int      `json:"generations"`
+	Seconds     float64  `json:"seconds"`
+	Pilot       *Pilot   `json:"pilot,omitempty"`
+	Checks      []Checks `json:"checks"`
+	// NoiseFloor is the half-width of the twin's interval (primary, typical).
+	NoiseFloor float64 `json:"noise_floor"`
+	// WindowNoise is the standard deviation of neighbouring window log ratios
+	// between baseline and twin.
+	WindowNoise float64 `json:"window_noise"`
+}
+
+// Checks is the outcome of one standing check.
+type Checks struct {
+	Kind    string `json:"kind"` // transparency, carry-over, halves, order
+	OK      bool   `json:"ok"`
+	Known   bool   `json:"known"` // false: not enough data to tell
+	Text    string `json:"text"`
+	Ratio   *Ratio `json:"ratio,omitempty"`
+	Remedy  string `json:"remedy,omitempty"`
+	Subject string `json:"subject,omitempty"` // the arm it is about
+}
+
+// ArmResult is what an arm did, in the metric's own unit.
+type ArmResult struct {
+	Workload string           `json:"workload"`
+	Arm      string           `json:"arm"`
+	Title    string           `json:"title"`
+	Values   map[string]Value `json:"values"` // by metric
+	Windows  int              `json:"windows"`
+	Errors   uint64           `json:"errors"`
+	Cut      uint64           `json:"cut"`
+	Settings []Setting        `json:"settings,omitempty"`
+}
+
+// Kernel is one row of "what the kernel saw": one probe's metric in all arms.
+type Kernel struct {
+	Workload string           `json:"workload"`
+	Metric   string           `json:"metric"`
+	Unit     string           `json:"unit"`
+	Per      string           `json:"per"`    // "second", "operation" or "" for a level
+	Values   map[string]Value `json:"values"` // by arm
+}
+
+// Dropped counts the blocks that do not count and why.
+type Dropped struct {
+	Blocks  int            `json:"blocks"`
+	Of      int            `json:"of"`
+	Reasons map[string]int `json:"reasons,omitempty"`
+}

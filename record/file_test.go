@@ -1,0 +1,215 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var began = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+func runLine() Line { return Line{Time: began, Run: &Run{Schema: RecordSchema, ID: "r1", Seed: 3}} }
+
+func blockLine(n int) Line {
+	w := Window{Arm: "host", Seconds: 0.5, Ops: uint64(100 + n), First: 50, FirstSeconds: 0.25,
+		Latency: histogram([]int64{int64(n), 1000, 2000, 1 << 20}),
+		Probes:  map[string]Value{"cpu.used": Number(0.5), "cpu.throttled": Missing("no quota")}}
+	return Line{Time: began.Add(time.Duration(n) * time.Second), Block: &Block{Workload: "oltp", Number: n, Windows: []Window{w}}}
+}
+
+// write makes a result directory with these lines and returns it and the path
+// of its record.
+func write(t testing.TB, lines ...Line) (dir, path string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "result")
+	w, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(WriteJSON(dir, PlanFile, Plan{Schema: PlanSchema, Seed: 3}),
+		WriteJSON(dir, ManifestFile, Manifest{Schema: ManifestSchema, Tare: "test"})); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		if err := w.Append(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, filepath.Join(dir, RecordFile)
+}
+
+var compare = cmp.AllowUnexported(Value{})
+
+func TestARecordRoundTrips(t *testing.T) {
+	lines := []Line{runLine(), blockLine(0), blockLine(1), {Time: began, Warning: &Warning{Text: "loud", Remedy: "quiet"}},
+		{Time: began, End: &End{Reason: "budget"}}}
+	dir, _ := write(t, lines...)
+	r, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(lines, r.Lines, compare); diff != "" || r.Torn {
+		t.Errorf("torn %v: %s", r.Torn, diff)
+	}
+	if r.Plan.Seed != 3 || r.Manifest.Tare != "test" {
+		t.Error("plan or manifest are not the ones written")
+	}
+}
+
+// A kill can cut a record at any byte: everything before the cut line is read,
+// and it is known that something is missing.
+func TestATornRecordIsReadable(t *testing.T) {
+	dir, path := write(t, runLine(), blockLine(0), blockLine(1))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range whole {
+		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Read(dir)
+		if err != nil {
+			t.Fatalf("cut at byte %d: %v", cut, err)
+		}
+		lines := strings.Count(string(whole[:cut]), "\n")
+		torn := cut > 0 && whole[cut-1] != '\n'
+		if len(r.Lines) != lines || r.Torn != torn {
+			t.Fatalf("cut at byte %d: %d lines, torn %v; want %d, %v", cut, len(r.Lines), r.Torn, lines, torn)
+		}
+	}
+}
+
+// A torn line that another process has appended to is damage, not a kill.
+func TestDamageNamesTheLine(t *testing.T) {
+	for name, damage := range map[string]string{
+		"no JSON":           "garbage",
+		"half a line":       `{"time":"2026-11-21T08:00:00Z","blo`,
+		"wrong type":        `{"block":[]}`,
+		"damaged histogram": `{"block":{"windows":[{"latency":"!"}]}}`,
+		"value of words":    `{"block":{"windows":[{"probes":{"x":"many"}}]}}`,
+		"a later schema":    `{"run":{"schema":"tare/record/v99"}}`,
+	} {
+		dir, path := write(t, runLine(), blockLine(0), blockLine(1))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(b), "\n")
+		lines[1] = damage + "\n"
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), RecordFile+":2:") {
+			t.Errorf("%s: %v, want %s:2 in it", name, err, RecordFile)
+		}
+	}
+}
+
+func TestWhatIsNoResult(t *testing.T) {
+	empty := t.TempDir()
+	if _, err := Read(empty); !errors.Is(err, ErrNoRecord) || !strings.Contains(err.Error(), empty) {
+		t.Errorf("an empty directory: %v", err)
+	}
+	dir, path := write(t, runLine())
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); !errors.Is(err, ErrNoRecord) {
+		t.Errorf("a plan without a record: %v", err)
+	}
+	if err := WriteJSON(dir, PlanFile, Plan{Schema: "tare/plan/v99"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "tare/plan/v99") {
+		t.Errorf("a plan of another schema: %v", err)
+	}
+}
+
+func TestARecordIsNotOverwritten(t *testing.T) {
+	dir, _ := write(t, runLine())
+	if _, err := Create(dir); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a second record in the same directory: %v", err)
+	}
+	if err := WriteJSON(dir, PlanFile, Plan{Schema: PlanSchema, Seed: 4}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(dir)
+	if err != nil || r.Plan.Seed != 4 || len(r.Lines) != 1 {
+		t.Errorf("after writing the plan again: %+v (%v)", r, err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 4 {
+		t.Errorf("the directory holds %v, want the record, the plan, the manifest and raw (%v)", files, err)
+	}
+}
+
+// large is a record of windows as real ones are: nine arms, a histogram of
+// some hundred buckets, thirty probes.
+func large(windows int) []Line {
+	const arms, buckets, probes = 9, 300, 30
+	lines := []Line{runLine()}
+	for n := 0; windows > 0; n++ {
+		block := &Block{Workload: "oltp", Number: n}
+		for a := 0; a < arms && windows > 0; a, windows = a+1, windows-1 {
+			w := Window{Arm: fmt.Sprintf("arm%d", a), Seconds: 0.25, Ops: 1000, Probes: map[string]Value{}}
+			for i := range buckets {
+				w.Latency.Index = append(w.Latency.Index, uint32(4000+3*i+n%3))
+				w.Latency.Count = append(w.Latency.Count, uint64(1+(i*n)%200))
+			}
+			for i := range probes {
+				w.Probes[fmt.Sprintf("probe.metric%d", i)] = Number(float64(i*n) / 7)
+			}
+			w.Probes["probe.metric0"] = Missing("not on this kernel")
+			block.Windows = append(block.Windows, w)
+		}
+		lines = append(lines, Line{Time: began, Block: block})
+	}
+	return lines
+}
+
+func BenchmarkRead10000Windows(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "result")
+	w, err := Create(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := errors.Join(w.Append(large(10_000)...), w.Close(), WriteJSON(dir, PlanFile, Plan{Schema: PlanSchema})); err != nil {
+		b.Fatal(err)
+	}
+	st, err := os.Stat(filepath.Join(dir, RecordFile))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(st.Size())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	w, err := Create(filepath.Join(b.TempDir(), "result"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	lines := large(9)[1:]
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := w.Append(lines...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

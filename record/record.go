@@ -1,0 +1,324 @@
+// Package record is the data that tare writes to disk, versioned: the plan
+// (what was asked), the manifest (what the host was), the record (what was
+// observed, JSON lines, synced per block) and the effects (what follows from
+// it). It is the only public package; it knows the shapes and nothing of how
+// they come about, and imports nothing of tare.
+//
+// Units: seconds, bytes, operations, ratios (1.0 is equal), unless a name says
+// otherwise. Times are RFC 3339 in UTC.
+package record
+
+import "time"
+
+// Schema names of the files of a result directory.
+const (
+	PlanSchema     = "tare/plan/v1"
+	ManifestSchema = "tare/manifest/v1"
+	RecordSchema   = "tare/record/v1"
+	EffectsSchema  = "tare/effects/v1"
+)
+
+// Files of a result directory.
+const (
+	PlanFile     = "plan.json"
+	ManifestFile = "manifest.json"
+	RecordFile   = "record.jsonl"
+	EffectsFile  = "effects.json"
+	RawDir       = "raw"
+)
+
+// Plan is what was asked for, after every default was filled in: enough to
+// repeat the run and to analyse its record.
+type Plan struct {
+	Schema     string     `json:"schema"`
+	Experiment string     `json:"experiment"` // name of the preset or file
+	Source     string     `json:"source"`     // the experiment as YAML, complete
+	Command    []string   `json:"command"`    // arguments that repeat the run
+	Seed       uint64     `json:"seed"`
+	Budget     float64    `json:"budget_seconds"`
+	Precision  float64    `json:"precision"` // wanted half-width, as a ratio (0.01 is 1 %)
+	Margin     float64    `json:"margin"`    // smallest effect that matters, as a ratio
+	Workloads  []Workload `json:"workloads"`
+}
+
+// Workload is one load with the arms under which it is compared.
+type Workload struct {
+	Name    string            `json:"name"`
+	Kind    string            `json:"kind"` // the catalog's name: oltp, commit, rpc
+	Params  map[string]string `json:"params,omitempty"`
+	Budget  float64           `json:"budget_seconds"`
+	Primary string            `json:"primary"` // the metric that stops the run
+	Metrics []string          `json:"metrics"`
+	// Values describes those of the metrics, and others, that the load itself
+	// says: Window.Values.
+	Values   []Metric `json:"values,omitempty"`
+	Baseline string   `json:"baseline"`
+	Arms     []Arm    `json:"arms"`
+	// Neighbours are those that arms name.
+	Neighbours []Neighbour `json:"neighbours,omitempty"`
+}
+
+// Neighbour is a workload in a role: it makes noise beside an arm and is
+// measured itself.
+type Neighbour struct {
+	Name   string            `json:"name"`
+	Title  string            `json:"title"`
+	Kind   string            `json:"kind"` // the catalog's name: spin, stress-ng
+	Params map[string]string `json:"params,omitempty"`
+	// Work is what counts as its work: the key of Window.Neighbour.
+	Work string `json:"work"`
+	Unit string `json:"unit"` // of Work
+	// Limits of its group: bytes, processes and threads.
+	Memory uint64 `json:"memory_limit_bytes"`
+	Pids   uint64 `json:"pids_limit"`
+}
+
+// What a neighbour did in a window, by the keys of Window.Neighbour.
+const (
+	NeighbourOps = "operations" // counted by the load itself
+	NeighbourCPU = "cpu.time"   // CPU seconds of its group
+	NeighbourIO  = "io.bytes"   // bytes that its group read from and wrote to disks
+)
+
+// Metric describes a number that a load says of its windows.
+type Metric struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"` // a base unit where there is one: "s", "1/s", "B/s", "ratio"
+	// Better is +1 when more is better and -1 when less is.
+	Better int    `json:"better"`
+	Help   string `json:"help,omitempty"`
+}
+
+// Arm is one combination of levels.
+type Arm struct {
+	Name        string `json:"name"`
+	Environment string `json:"environment"`
+	Title       string `json:"title"`
+	// Step is the arm one rung below on the ladder; empty for the baseline and
+	// for arms beside the ladder.
+	Step string `json:"step,omitempty"`
+	// Twin says that this is the baseline again.
+	Twin bool `json:"twin,omitempty"`
+	// Remainder says that the step to this arm is the remainder: the real
+	// container against the top hand-made rung.
+	Remainder bool `json:"remainder,omitempty"`
+	// Neighbour runs beside the arm, by name; empty: none.
+	Neighbour string `json:"neighbour,omitempty"`
+	// Isolation is what protects the arm from it: names of mechanisms, with
+	// "=level" where one was given.
+	Isolation []string `json:"isolation,omitempty"`
+	// Volume is what is under the data, where it is a factor.
+	Volume string `json:"volume,omitempty"`
+	// Set is the parameters of the workload that are this arm's own.
+	Set map[string]string `json:"set,omitempty"`
+	// Shares is the arm whose processes this one is measured on, under other
+	// settings: no launch lies between them. Empty: it is launched itself.
+	Shares string `json:"shares,omitempty"`
+}
+
+// Left is something that was left out, with the reason and what to do about it.
+type Left struct {
+	Workload string `json:"workload,omitempty"`
+	Arm      string `json:"arm"`
+	Reason   string `json:"reason"`
+	Remedy   string `json:"remedy,omitempty"`
+}
+
+// Setting is one setting with what was asked for and what the kernel said when
+// it was read back.
+type Setting struct {
+	Name   string `json:"name"`
+	Wanted string `json:"wanted,omitempty"`
+	Got    string `json:"got"`
+}
+
+// Host is what the manifest and the report say of the machine.
+type Host struct {
+	Name        string            `json:"name"`
+	Kernel      string            `json:"kernel"`
+	Arch        string            `json:"arch"`
+	CPUModel    string            `json:"cpu_model"`
+	CPUs        int               `json:"cpus"`
+	Memory      uint64            `json:"memory_bytes"`
+	Virtual     string            `json:"virtualisation,omitempty"`
+	Cgroup      string            `json:"cgroup"` // v1, v2 or hybrid
+	Governor    string            `json:"governor,omitempty"`
+	Mitigations map[string]string `json:"mitigations,omitempty"`
+	Distro      string            `json:"distribution,omitempty"`
+}
+
+// Manifest is what the host and the arms were.
+type Manifest struct {
+	Schema   string               `json:"schema"`
+	Started  time.Time            `json:"started"`
+	Tare     string               `json:"tare"` // version of tare
+	User     string               `json:"user"`
+	Host     Host                 `json:"host"`
+	Versions map[string]string    `json:"versions,omitempty"` // of the tools used
+	Settings map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
+	Left     []Left               `json:"left_out,omitempty"`
+	Probes   []ProbeMetric        `json:"probes,omitempty"`
+}
+
+// ProbeMetric describes one probe value of the windows.
+type ProbeMetric struct {
+	Name  string `json:"name"`
+	Unit  string `json:"unit"`            // "s", "1", "B" or "ratio"
+	Level bool   `json:"level,omitempty"` // not a difference over the window
+	PerOp bool   `json:"per_op,omitempty"`
+	Help  string `json:"help"`
+}
+
+// Line is one line of the record. Exactly one field beside Time is set.
+type Line struct {
+	Time       time.Time   `json:"time"`
+	Run        *Run        `json:"run,omitempty"`
+	Pilot      *Pilot      `json:"pilot,omitempty"`
+	Generation *Generation `json:"generation,omitempty"`
+	Block      *Block      `json:"block,omitempty"`
+	Check      *Check      `json:"check,omitempty"`
+	Warning    *Warning    `json:"warning,omitempty"`
+	End        *End        `json:"end,omitempty"`
+}
+
+// Run opens a record.
+type Run struct {
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	Seed   uint64 `json:"seed"`
+}
+
+// Pilot is what the pilot of one workload saw on this host and what it chose.
+type Pilot struct {
+	Workload string  `json:"workload"`
+	Window   float64 `json:"window_seconds"`  // measured part of a slot
+	Discard  float64 `json:"discard_seconds"` // thrown away after each thaw
+	Blocks   int     `json:"blocks"`          // blocks per generation
+	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2" or "load"
+	Why      string  `json:"why"`
+	// Foreign and Steal are the levels, in CPUs, above which a block is dropped.
+	Foreign float64     `json:"foreign_limit_cpus"`
+	Steal   float64     `json:"steal_limit_cpus"`
+	Slots   []SlotNoise `json:"slots,omitempty"`
+	Thaws   []ThawNoise `json:"thaws,omitempty"`
+}
+
+// SlotNoise is what the pilot expects of one window length: Noise is the
+// standard deviation of the difference of neighbouring windows (log ratio),
+// Cost its variance times the length of the slot in seconds; least is best.
+type SlotNoise struct {
+	Window float64 `json:"window_seconds"`
+	Noise  float64 `json:"noise"`
+	Cost   float64 `json:"cost"`
+}
+
+// ThawNoise is the log ratio of the rate right after a discard of this length
+// to the rate later on, with its 95 % half-width, worst arm.
+type ThawNoise struct {
+	Discard float64 `json:"discard_seconds"`
+	Ratio   float64 `json:"log_ratio"`
+	Half    float64 `json:"half_width"`
+}
+
+// Generation is one launch of all arms of a workload.
+type Generation struct {
+	Workload string  `json:"workload"`
+	Number   int     `json:"number"`
+	Seconds  float64 `json:"launch_seconds"`
+	Left     []Left  `json:"left_out,omitempty"` // arms that failed to launch
+}
+
+// Block is each arm once, in random order.
+type Block struct {
+	Workload   string   `json:"workload"`
+	Generation int      `json:"generation"`
+	Number     int      `json:"number"` // within the generation, from 0
+	Windows    []Window `json:"windows"`
+	// Dropped is why the whole block does not count; empty when it does. The
+	// reasons are fixed before the run, see the Drop constants.
+	Dropped string `json:"dropped,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Reasons for dropping a block. None of them looks at the result.
+const (
+	DropFreeze    = "freeze not confirmed within 1 s"
+	DropError     = "load reported an error"
+	DropDied      = "load ended"
+	DropLength    = "window length off by more than 5 %"
+	DropForeign   = "foreign CPU above the limit"
+	DropSteal     = "steal above the limit"
+	DropClient    = "client CPU above 90 %"
+	DropAbandoned = "interrupted"
+	DropStalled   = "no operation in a window"
+	DropNeighbour = "neighbour ended"
+	DropIsolation = "isolation did not hold"
+)
+
+// Window is one measured slice of one arm.
+type Window struct {
+	Arm     string  `json:"arm"`
+	Start   float64 `json:"start"`   // seconds since the start of the record
+	Seconds float64 `json:"seconds"` // measured
+	Ops     uint64  `json:"ops"`
+	// First is the operations of the first half of the window, for the check
+	// of the first half against the second, and FirstSeconds its length.
+	First        uint64  `json:"first_ops"`
+	FirstSeconds float64 `json:"first_seconds"`
+	Errors       uint64  `json:"errors,omitempty"`
+	// Cut counts operations in flight over a pause: in no histogram.
+	Cut uint64 `json:"cut,omitempty"`
+	// Late counts operations that an open-loop load started later than
+	// intended by more than 1 ms; Backlog is what was still waiting at the end.
+	Late    uint64           `json:"late,omitempty"`
+	Backlog uint64           `json:"backlog,omitempty"`
+	Latency Histogram        `json:"latency"`
+	Probes  map[string]Value `json:"probes,omitempty"`
+	// Values are what the load itself said, by the names of Workload.Values.
+	Values map[string]Value `json:"values,omitempty"`
+	// Neighbour is what the neighbour did, by the Neighbour constants.
+	Neighbour map[string]Value `json:"neighbour,omitempty"`
+	// Freeze and Thaw are what the switch took, in seconds.
+	Freeze float64 `json:"freeze_seconds,omitempty"`
+	Thaw   float64 `json:"thaw_seconds,omitempty"`
+}
+
+// Rate is operations per second; NaN without time.
+func (w Window) Rate() float64 { return float64(w.Ops) / w.Seconds }
+
+// Check is one standing check, other than what the windows themselves tell.
+// Transparency compares the rate of the baseline in a rotated window with its
+// rate while it runs on without any freeze.
+type Check struct {
+	Workload   string  `json:"workload"`
+	Generation int     `json:"generation"`
+	Kind       string  `json:"kind"`    // "transparency"
+	Rotated    float64 `json:"rotated"` // operations per second
+	Steady     float64 `json:"steady"`  // operations per second, never frozen
+}
+
+// Warning is a caveat with its remedy.
+type Warning struct {
+	Workload string `json:"workload,omitempty"`
+	Arm      string `json:"arm,omitempty"`
+	Text     string `json:"text"`
+	Remedy   string `json:"remedy,omitempty"`
+}
+
+// End closes a record.
+type End struct {
+	Reason string `json:"reason"` // "precision", "budget", "interrupted", "error"
+	Detail string `json:"detail,omitempty"`
+	Self   Self   `json:"self"`
+}
+
+// Self is what tare itself used, the loads not counted.
+type Self struct {
+	// CPURatio is CPU seconds of tare inside windows per second of window.
+	CPURatio float64 `json:"cpu_ratio"`
+	MaxRSS   uint64  `json:"max_rss_bytes"`
+	// Switch times in seconds: freeze, confirm, thaw.
+	SwitchMedian float64 `json:"switch_median_seconds"`
+	SwitchP99    float64 `json:"switch_p99_seconds"`
+	Switches     int     `json:"switches"`
+}

@@ -1,0 +1,78 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Value is one observed number, or the reason why there is none. Missing is
+// never zero: the zero Value is missing, without a reason. The unit stands in
+// the description of the probe or metric that the value belongs to.
+type Value struct {
+	number float64
+	known  bool
+	reason string
+}
+
+// Number makes a known value. A NaN or an infinity is not a number that
+// anybody observed and becomes a missing value.
+func Number(x float64) Value {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return Missing("not a finite number")
+	}
+	return Value{number: x, known: true}
+}
+
+// Missing makes a value that is not there, for the given reason.
+func Missing(reason string) Value { return Value{reason: reason} }
+
+// Get returns the number and whether there is one.
+func (v Value) Get() (float64, bool) { return v.number, v.known }
+
+// Reason says why there is no number; empty when there is one.
+func (v Value) Reason() string {
+	if !v.known && v.reason == "" {
+		return "not observed"
+	}
+	return v.reason
+}
+
+// String prints the number in its shortest form or the reason in brackets.
+func (v Value) String() string {
+	if v.known {
+		return strconv.FormatFloat(v.number, 'g', -1, 64)
+	}
+	return "(" + v.Reason() + ")"
+}
+
+// MarshalJSON writes a bare number, or {"missing": reason}.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.known {
+		return strconv.AppendFloat(nil, v.number, 'g', -1, 64), nil
+	}
+	return json.Marshal(struct {
+		Missing string `json:"missing"`
+	}{v.Reason()})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; null is a missing value.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	if x, err := strconv.ParseFloat(string(b), 64); err == nil {
+		*v = Number(x)
+		return nil
+	}
+	if string(b) == "null" {
+		*v = Value{}
+		return nil
+	}
+	var m struct {
+		Missing string `json:"missing"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return fmt.Errorf("value is neither a number nor {\"missing\": reason}: %s", b)
+	}
+	*v = Missing(m.Missing)
+	return nil
+}
