@@ -1,0 +1,92 @@
+package journal
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+func TestUndoContainer(t *testing.T) {
+	testneed.Root(t)
+	for _, name := range []string{"runc", "crun"} {
+		t.Run(name, func(t *testing.T) {
+			runtime := testneed.Tool(t, name)
+			dir, top := t.TempDir(), t.TempDir()
+			root := filepath.Join(top, "state")
+			group := "tare-r1-" + filepath.Base(filepath.Dir(top))
+			bundle := makeBundle(t, top, group)
+			id := "tare-r1-arm"
+			// crun refuses a version 2 with controllers beside version 1.
+			cmd := exec.Command("unshare", "--mount", "sh", "-c", `umount /sys/fs/cgroup/unified 2>&-; exec "$@"`, "sh")
+			cmd.Args = append(cmd.Args, runtime, "--root", root, "run", "--detach", "--bundle", bundle, id)
+			cmd.Stderr = os.Stderr
+			testneed.Feature(t, name, cmd.Run())
+			defer exec.Command(runtime, "--root", root, "delete", "--force", id).Run()
+			// A runtime can leave its groups: the step before it takes those.
+			dead(t, dir, "r1", nil, Group(groupsNamed(t, group)), Container(runtime, root, id), Container(runtime, root, "tare-r1-never"),
+				Container("/nowhere/runc", root, "tare-r1-never"))
+			undo(t, dir, "r1")
+			out, err := exec.Command(runtime, "--root", root, "list", "-q").CombinedOutput()
+			if err != nil || strings.TrimSpace(string(out)) != "" {
+				t.Errorf("left: %s %v", out, err)
+			}
+			if left := groupsNamed(t, group); len(left.Dirs) > 0 {
+				t.Errorf("groups left: %v", left.Dirs)
+			}
+		})
+	}
+}
+
+// groupsNamed are the directories of a group in all hierarchies, also those
+// that tare does not use.
+func groupsNamed(t *testing.T, group string) cgroup.Plan {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", group))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cgroup.Plan{Dirs: dirs}
+}
+
+// makeBundle is a container over the host's own root that sleeps.
+func makeBundle(t *testing.T, top, group string) string {
+	t.Helper()
+	for _, dir := range []string{"dev", "sys"} {
+		if err := os.MkdirAll(filepath.Join(top, "root", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The host's programs, bound into a root of its own.
+	mounts := []specs.Mount{{Destination: "/proc", Type: "proc", Source: "proc"}}
+	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64"} {
+		if !gone(dir) {
+			mounts = append(mounts, specs.Mount{Destination: dir, Type: "bind", Source: dir, Options: []string{"rbind", "ro"}})
+		}
+	}
+	spec := specs.Spec{
+		Version: "1.0.2",
+		Root:    &specs.Root{Path: "root"},
+		Process: &specs.Process{Args: []string{"/bin/sleep", "1000"}, Cwd: "/", NoNewPrivileges: true},
+		Mounts:  mounts,
+		Linux: &specs.Linux{
+			CgroupsPath: "/" + group,
+			Namespaces:  []specs.LinuxNamespace{{Type: specs.PIDNamespace}, {Type: specs.MountNamespace}},
+		},
+	}
+	b, err := json.Marshal(spec)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(top, "config.json"), b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top
+}

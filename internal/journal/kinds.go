@@ -1,0 +1,158 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// unmount takes one mount away, lazily, so that users of it do not hinder.
+func unmount(path string) error {
+	err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+	switch {
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // not a mount point, or gone
+		return nil
+	case err != nil:
+		return &os.PathError{Op: "unmount", Path: path, Err: err}
+	}
+	return nil
+}
+
+// restore writes back what a file held. Files of the kernel's are fresh after
+// a new start of the machine.
+func restore(s Step, rebooted bool) error {
+	if rebooted && (strings.HasPrefix(s.Path, "/proc/") || strings.HasPrefix(s.Path, "/sys/")) {
+		return nil
+	}
+	now, err := os.ReadFile(s.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil && strings.TrimSpace(string(now)) == strings.TrimSpace(s.Value) {
+		return nil
+	}
+	f, err := os.OpenFile(s.Path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(s.Value)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	now, err = os.ReadFile(s.Path)
+	if err == nil && strings.TrimSpace(string(now)) != strings.TrimSpace(s.Value) {
+		return fmt.Errorf("wrote %q to %s, which reads %q", s.Value, s.Path, now)
+	}
+	return err
+}
+
+// killBound is how long a killed process is waited for.
+const killBound = 2 * time.Second
+
+// killProcess kills a process if it is the one that was started. The
+// descriptor holds it, so that its number cannot pass to another meanwhile.
+func killProcess(s Step) error {
+	fd, err := unix.PidfdOpen(s.Pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open process %d: %w", s.Pid, err)
+	}
+	defer unix.Close(fd)
+	if start, err := startTicks(s.Pid); err != nil || start != s.Start {
+		return nil // gone, and perhaps another has its number
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill process %d: %w", s.Pid, err)
+	}
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for end := time.Now().Add(killBound); time.Now().Before(end); {
+		n, err := unix.Poll(poll, int(time.Until(end).Milliseconds())+1)
+		if n > 0 {
+			return nil
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("wait for process %d: %w", s.Pid, err)
+		}
+	}
+	return fmt.Errorf("process %d was killed and has not ended after %v", s.Pid, killBound)
+}
+
+// runtimeBound is how long an OCI runtime may take for one command.
+const runtimeBound = 30 * time.Second
+
+// deleteContainer kills and deletes a container by its own runtime.
+func deleteContainer(s Step) error {
+	if s.Root != "" && gone(filepath.Join(s.Root, s.ID)) {
+		return nil
+	}
+	if gone(s.Path) {
+		return fmt.Errorf("delete container %s: %s is not there any more: install it again, or remove %s by hand",
+			s.ID, s.Path, filepath.Join(s.Root, s.ID))
+	}
+	_, _ = runtimeCommand(s, "kill", s.ID, "KILL") // it may have ended
+	out, err := runtimeCommand(s, "delete", "--force", s.ID)
+	if err != nil && strings.Contains(out, "does not exist") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete container %s: %w: %s", s.ID, err, strings.TrimSpace(out))
+	}
+	return nil
+}
+
+func runtimeCommand(s Step, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), runtimeBound)
+	defer cancel()
+	if s.Root != "" {
+		args = append([]string{"--root", s.Root}, args...)
+	}
+	cmd := exec.CommandContext(ctx, s.Path, args...)
+	cmd.WaitDelay = time.Second // a child may keep the pipe
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func gone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, os.ErrNotExist)
+}
+
+func deleteLink(s Step) error {
+	link, err := netlink.LinkByName(s.ID)
+	if err != nil {
+		var none netlink.LinkNotFoundError
+		if errors.As(err, &none) {
+			return nil
+		}
+		return fmt.Errorf("find link %s: %w", s.ID, err)
+	}
+	if err := netlink.LinkDel(link); err != nil {
+		return fmt.Errorf("delete link %s: %w", s.ID, err)
+	}
+	return nil
+}
+
+func removeNetNS(s Step) error {
+	if err := unmount(s.Path); err != nil {
+		return err
+	}
+	return removeIfThere(s.Path)
+}
+
+// removeClass removes a group of resctrl, whose files go with it.
+func removeClass(s Step) error {
+	if err := unix.Rmdir(s.Path); err != nil && !errors.Is(err, unix.ENOENT) {
+		return &os.PathError{Op: "remove", Path: s.Path, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// content is what a journal says.
+type content struct {
+	header Header
+	steps  []pending // not undone, oldest first
+	whole  int       // bytes up to the end of the last whole line
+}
+
+// pending is a step that was not undone.
+type pending struct {
+	token Token
+	step  Step
+}
+
+// parse reads a journal. What follows the last whole line is torn and left
+// out: its change was not made. Another line that cannot be read is an error
+// beside what can be.
+func parse(data []byte) (content, error) {
+	c := content{whole: bytes.LastIndexByte(data, '\n') + 1}
+	var errs []error
+	number := 0
+	for text := range bytes.Lines(data[:c.whole]) {
+		number++
+		text = bytes.Trim(text, "\x00\r\n\t ") // a crash can leave zeros
+		if len(text) == 0 {
+			continue
+		}
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
+			continue
+		}
+		c.take(l)
+	}
+	if c.header.Schema == "" {
+		errs = append(errs, errors.New("the journal has no header"))
+	}
+	return c, errors.Join(errs...)
+}
+
+func (c *content) take(l line) {
+	switch {
+	case l.Header != nil:
+		c.header = *l.Header
+	case l.Step != nil:
+		c.steps = append(c.steps, pending{l.Token, *l.Step})
+	case l.Done != 0:
+		c.steps = slices.DeleteFunc(c.steps, func(p pending) bool { return p.token == l.Done })
+	}
+}
+
+// Leftover is the journal of a run.
+type Leftover struct {
+	// Header says whose it is; Run is always set.
+	Header Header
+	// Live says that the run, or a cleanup of it, goes on: leave it alone.
+	Live bool
+	// Steps not undone, oldest first. There may be none: the run was killed
+	// after its last step was undone, and only the journal is left.
+	Steps []Step
+	// Err is what could not be read of the journal.
+	Err error
+}
+
+// Leftovers lists the journals below stateDir, those of live runs too.
+func Leftovers(stateDir string) ([]Leftover, error) {
+	files, err := os.ReadDir(journalDir(stateDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the undo journals: %w", err)
+	}
+	var all []Leftover
+	for _, f := range files {
+		run, ok := strings.CutSuffix(f.Name(), ".jsonl")
+		if !ok || checkRun(run) != nil {
+			continue
+		}
+		l := look(stateDir, run)
+		if !errors.Is(l.Err, os.ErrNotExist) { // it ended meanwhile
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+func look(stateDir, run string) Leftover {
+	l := Leftover{Header: Header{Run: run}}
+	f, err := os.Open(journalFile(stateDir, run))
+	if err != nil {
+		l.Err = err
+		return l
+	}
+	defer f.Close()
+	c, err := load(f)
+	l.Err = err
+	// The lock tells where the process cannot be seen (another pid namespace).
+	l.Live = c.header.alive() || errors.Is(own(f, unix.LOCK_SH), ErrLive)
+	c.header.Run = run
+	l.Header = c.header
+	for _, p := range c.steps {
+		l.Steps = append(l.Steps, p.step)
+	}
+	return l
+}
+
+func load(f *os.File) (content, error) {
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return content{}, fmt.Errorf("read the undo journal: %w", err)
+	}
+	return parse(data)
+}

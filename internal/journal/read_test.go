@@ -1,0 +1,106 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// write makes the bytes of a journal as Add and Done do.
+func write(lines []line) []byte {
+	var b bytes.Buffer
+	for _, l := range lines {
+		text, err := json.Marshal(l)
+		if err != nil {
+			panic(err)
+		}
+		b.Write(append(text, '\n'))
+	}
+	return b.Bytes()
+}
+
+// A journal that is cut anywhere gives exactly the steps whose lines are whole,
+// without those that whole lines call done.
+func TestReadAnyPrefix(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := []line{{Header: &Header{Schema: Schema, Run: "r", Pid: 1}}}
+		n := rapid.IntRange(0, 12).Draw(t, "steps")
+		next := Token(1)
+		for range n {
+			if next > 1 && rapid.Bool().Draw(t, "done") {
+				lines = append(lines, line{Done: Token(rapid.IntRange(1, int(next)-1).Draw(t, "which"))})
+				continue
+			}
+			path := "/" + rapid.String().Draw(t, "path")
+			lines = append(lines, line{Step: &Step{Kind: kindFile, Path: path}, Token: next})
+			next++
+		}
+		data := write(lines)
+		cut := rapid.IntRange(0, len(data)).Draw(t, "cut")
+		c, err := parse(data[:cut])
+		whole := bytes.Count(data[:cut], []byte("\n"))
+		want := map[Token]bool{}
+		for _, l := range lines[:whole] {
+			switch {
+			case l.Step != nil:
+				want[l.Token] = true
+			case l.Done != 0:
+				delete(want, l.Done)
+			}
+		}
+		var got []Token
+		for _, p := range c.steps {
+			got = append(got, p.token)
+		}
+		if !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			t.Errorf("cut at %d: steps %v, want %v", cut, got, want)
+		}
+		if (err != nil) != (whole == 0) {
+			t.Errorf("cut at %d after %d lines: %v", cut, whole, err)
+		}
+	})
+}
+
+func TestReadDamage(t *testing.T) {
+	head := write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindFile, Path: "/a"}, Token: 1}})
+	tail := write([]line{{Step: &Step{Kind: "future", Path: "/b"}, Token: 2}})
+	for name, c := range map[string]struct {
+		data  []byte
+		steps int
+		err   bool
+	}{
+		"whole":           {slices.Concat(head, tail), 2, false},
+		"zeros after":     {slices.Concat(head, tail, make([]byte, 100)), 2, false},
+		"zeros between":   {slices.Concat(head, make([]byte, 100), []byte("\n"), tail), 2, false},
+		"blank lines":     {slices.Concat(head, []byte("\n\n"), tail), 2, false},
+		"torn":            {slices.Concat(head, tail[:len(tail)-1]), 1, false},
+		"nonsense within": {slices.Concat(head, []byte("nonsense\n"), tail), 2, true},
+		"no header":       {tail, 1, true},
+		"empty":           {nil, 0, true},
+	} {
+		got, err := parse(c.data)
+		if len(got.steps) != c.steps || (err != nil) != c.err {
+			t.Errorf("%s: %d steps, %v", name, len(got.steps), err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindFile, Path: "/a"}, Token: 1}, {Done: 1}}))
+	f.Add([]byte("{\"step\":null}\n{\"header\":{}}\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, _ := parse(data)
+		if c.whole > len(data) || c.whole < 0 {
+			t.Errorf("whole %d of %d", c.whole, len(data))
+		}
+		for _, p := range c.steps {
+			if p.step.check("r") == nil && p.step.Kind == "" {
+				t.Errorf("took %+v", p.step)
+			}
+		}
+	})
+}

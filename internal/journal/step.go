@@ -1,0 +1,118 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// Step is one change of the host as data: what undoes it. Make one with the
+// functions below.
+type Step struct {
+	Kind string `json:"kind"`
+	// Path of the mount, directory or file; of the program of a runtime.
+	Path string `json:"path,omitempty"`
+	// Value is what the file held before.
+	Value string `json:"value,omitempty"`
+	// Plan of a group.
+	Plan *cgroup.Plan `json:"plan,omitempty"`
+	// Process id and its start time, field 22 of /proc/PID/stat.
+	Pid   int    `json:"pid,omitempty"`
+	Start uint64 `json:"start_ticks,omitempty"`
+	// Root directory and id of a container.
+	Root string `json:"root,omitempty"`
+	ID   string `json:"id,omitempty"`
+}
+
+// The kinds of a Step.
+const (
+	kindGroup     = "cgroup"
+	kindMount     = "mount"
+	kindDirectory = "directory"
+	kindFile      = "file"
+	kindProcess   = "process"
+	kindContainer = "container"
+	kindLink      = "link"
+	kindNetNS     = "netns"
+	kindClass     = "resctrl"
+)
+
+// Group undoes Tree.Make: kills and removes what its Plan names.
+func Group(p cgroup.Plan) Step { return Step{Kind: kindGroup, Plan: &p} }
+
+// Mount unmounts path lazily. An element of path begins with Prefix.
+func Mount(path string) Step { return Step{Kind: kindMount, Path: path} }
+
+// Directory removes a directory with all in it, but never across a mount
+// point. Its base name is tare-<run> or begins with tare-<run>-.
+func Directory(path string) Step { return Step{Kind: kindDirectory, Path: path} }
+
+// File writes back what a control file or sysctl held.
+func File(path, old string) Step { return Step{Kind: kindFile, Path: path, Value: old} }
+
+// Process kills a process, if it is still the one that it was. The process
+// lives already: start it so that it ends with tare in between.
+func Process(pid int) (Step, error) {
+	start, err := startTicks(pid)
+	if err != nil {
+		return Step{}, fmt.Errorf("journal: %w", err)
+	}
+	return Step{Kind: kindProcess, Pid: pid, Start: start}, nil
+}
+
+// Container kills and deletes an OCI container: the runtime's program, its
+// --root directory, the container's id.
+func Container(runtime, root, id string) Step {
+	return Step{Kind: kindContainer, Path: runtime, Root: root, ID: id}
+}
+
+// Link deletes a network link of this network namespace. Its name begins with
+// "tare".
+func Link(name string) Step { return Step{Kind: kindLink, ID: name} }
+
+// NetNS unmounts and removes the file that keeps a network namespace. Its base
+// name begins with Prefix.
+func NetNS(path string) Step { return Step{Kind: kindNetNS, Path: path} }
+
+// Class removes a group of resctrl; its tasks fall back to the default one. Its
+// base name is tare-<run> or begins with tare-<run>-.
+func Class(path string) Step { return Step{Kind: kindClass, Path: path} }
+
+// Prefix is what the names of everything begin with that may be removed.
+const Prefix = cgroup.Prefix
+
+// check refuses what could not be undone, or is not tare's to undo. It holds
+// when a step is written and again when it is read.
+func (s Step) check(run string) error {
+	if s.Path != "" && !filepath.IsAbs(s.Path) {
+		return fmt.Errorf("%s step: path %q is not absolute", s.Kind, s.Path)
+	}
+	ok := true
+	switch base := filepath.Base(s.Path); s.Kind {
+	case kindGroup:
+		ok = s.Plan != nil
+	case kindMount:
+		ok = strings.Contains(s.Path, "/"+Prefix)
+	case kindDirectory, kindClass:
+		own := Prefix + run
+		ok = base == own || strings.HasPrefix(base, own+"-")
+	case kindFile:
+		ok = s.Path != ""
+	case kindProcess:
+		ok = s.Pid > 1 && s.Start > 0
+	case kindContainer:
+		ok = s.Path != "" && s.ID != ""
+	case kindLink:
+		ok = strings.HasPrefix(s.ID, "tare")
+	case kindNetNS:
+		ok = strings.HasPrefix(base, Prefix)
+	default:
+		return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", s.Kind)
+	}
+	if !ok {
+		return fmt.Errorf("%s step of %s: not tare's own: %s%s", s.Kind, run, s.Path, s.ID)
+	}
+	return nil
+}

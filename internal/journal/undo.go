@@ -1,0 +1,144 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// ErrLive means that a run, or another cleanup of it, still goes on.
+var ErrLive = errors.New("the run is still going on, or another cleanup of it")
+
+// Report is what Undo did.
+type Report struct {
+	Undone []Step
+	Failed []Failure
+}
+
+// Failure is a step that could not be taken back.
+type Failure struct {
+	Step Step
+	Err  error
+}
+
+// Undo takes back what a run that is gone left, newest first, going on after
+// errors, and removes the journal when nothing is left. It may be repeated.
+// The error is about the journal itself; steps that failed are in the report.
+func Undo(stateDir, run string) (Report, error) {
+	if err := checkRun(run); err != nil {
+		return Report{}, err
+	}
+	path := journalFile(stateDir, run)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return Report{}, fmt.Errorf("open the undo journal of run %s: %w", run, err)
+	}
+	defer f.Close() // and unlock
+	if err := own(f, unix.LOCK_EX); err != nil {
+		return Report{}, fmt.Errorf("undo run %s: %w", run, err)
+	}
+	c, err := load(f)
+	if c.header.alive() {
+		return Report{}, fmt.Errorf("undo run %s: %w", run, ErrLive)
+	}
+	_ = f.Truncate(int64(c.whole)) // what is noted below starts on its own line
+	r := c.undo(run, f)
+	if len(r.Failed) > 0 {
+		return r, err
+	}
+	return r, errors.Join(err, removeIfThere(path))
+}
+
+// own takes the lock, shared or exclusive, or returns ErrLive. Others hold it
+// for a moment: one that only looks at the journal, and a child that the run
+// forked just before it was killed, until it executes its program.
+func own(f *os.File, how int) error {
+	for end := time.Now().Add(lockBound); ; time.Sleep(lockBound / 100) {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil // ours, or the file system has no locks
+		}
+		if time.Now().After(end) {
+			return ErrLive
+		}
+	}
+}
+
+const lockBound = 500 * time.Millisecond
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// undo tries each step, and what failed once more at the end: a process can
+// leave, a directory be emptied, when later steps have been taken back.
+func (c content) undo(run string, f *os.File) Report {
+	var r Report
+	boot, err := bootID()
+	rebooted := err == nil && c.header.Boot != "" && c.header.Boot != boot
+	left := c.steps
+	for range 2 {
+		var failed []pending
+		r.Failed = nil
+		for _, p := range slices.Backward(left) {
+			err := p.step.undo(run, rebooted)
+			if err != nil {
+				failed = append(failed, p)
+				r.Failed = append(r.Failed, Failure{p.step, err})
+				continue
+			}
+			r.Undone = append(r.Undone, p.step)
+			note(f, p.token)
+		}
+		slices.Reverse(failed)
+		left = failed
+	}
+	return r
+}
+
+// note writes that a step is undone. When that fails, for the disk is full or
+// read-only, a later cleanup undoes it once more.
+func note(f *os.File, t Token) {
+	if b, err := json.Marshal(line{Done: t}); err == nil {
+		_, _ = f.Write(append(b, '\n'))
+	}
+}
+
+// undo takes one step back. What ended with the machine is not tried.
+func (s Step) undo(run string, rebooted bool) error {
+	if err := s.check(run); err != nil {
+		return err
+	}
+	switch s.Kind {
+	case kindDirectory:
+		return removeDirectory(s.Path)
+	case kindFile:
+		return restore(s, rebooted)
+	}
+	if rebooted {
+		return nil
+	}
+	return undoers[s.Kind](s)
+}
+
+// undoers is how each kind of step is taken back whose change ends with the
+// machine. Each does nothing when there is nothing to undo.
+var undoers = map[string]func(Step) error{
+	kindGroup:     func(s Step) error { return cgroup.Undo(*s.Plan) },
+	kindMount:     func(s Step) error { return unmount(s.Path) },
+	kindProcess:   killProcess,
+	kindContainer: deleteContainer,
+	kindLink:      deleteLink,
+	kindNetNS:     removeNetNS,
+	kindClass:     removeClass,
+}

@@ -1,0 +1,128 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// enableBase changes the group below which groups are made, which is not
+// tare's own: it moves the processes in it to a leaf where the kernel asks for
+// that, and enables controllers.
+func (t *Tree) enableBase(p Plan) error {
+	if p.Leaf != "" && t.leaf == "" {
+		if err := t.moveToLeaf(p); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.Enable {
+		if !slices.Contains(t.enabled, c) {
+			t.enabled = append(t.enabled, c)
+		}
+	}
+	return t.enable(p.EnableAt, p.Enable)
+}
+
+// moveToLeaf empties the own group, if all in it are this process and those
+// that started it; others are not tare's to move.
+func (t *Tree) moveToLeaf(p Plan) error {
+	pids, err := readPids(filepath.Join(p.EnableAt, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	own := t.ancestors(os.Getpid())
+	for _, pid := range pids {
+		if !slices.Contains(own, pid) {
+			return &Unusable{fmt.Sprintf("the own group %s holds other processes (%d, %s), and version 2 enables no controllers beside processes", p.EnableAt, pid, t.command(pid)),
+				"run tare in a group of its own: systemd-run --user --scope -p Delegate=yes tare run"}
+		}
+	}
+	if err := t.mkdir(p.Leaf); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	t.leaf = p.Leaf
+	return t.moveAll(p.EnableAt, p.Leaf)
+}
+
+func (t *Tree) moveAll(from, to string) error {
+	pids, err := readPids(filepath.Join(from, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		err := t.write(filepath.Join(to, "cgroup.procs"), strconv.Itoa(pid))
+		if err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("move process %d: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// disable takes back what enableBase did, unless others still use it.
+func (t *Tree) disable() error {
+	if len(t.enabled) == 0 && t.leaf == "" {
+		return nil
+	}
+	done, err := disable(t.kernel, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
+	if done {
+		t.enabled, t.leaf = nil, ""
+	}
+	return err
+}
+
+// disable takes the Enable part of a plan back; done is false while other
+// groups use the controllers.
+func disable(k kernel, p Plan) (done bool, err error) {
+	for _, c := range p.Enable {
+		err := k.write(filepath.Join(p.EnableAt, "cgroup.subtree_control"), "-"+c)
+		switch {
+		case errors.Is(err, unix.EBUSY):
+			return false, nil
+		case errors.Is(err, os.ErrNotExist): // the whole group is gone
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("disable the %s controller: %w", c, err)
+		}
+	}
+	if p.Leaf == "" || !exists(p.Leaf) {
+		return true, nil
+	}
+	t := Tree{kernel: k}
+	if err := t.moveAll(p.Leaf, p.EnableAt); err != nil {
+		return false, err
+	}
+	return true, k.rmdir(p.Leaf)
+}
+
+// ancestors are a process and those that started it.
+func (t *Tree) ancestors(pid int) []int {
+	var all []int
+	for pid > 0 && !slices.Contains(all, pid) {
+		all = append(all, pid)
+		stat, err := readFile(filepath.Join(t.proc, strconv.Itoa(pid), "stat"))
+		if err != nil {
+			break
+		}
+		// PID (name that may hold brackets) state ppid ...
+		f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+		if len(f) < 2 {
+			break
+		}
+		pid, _ = strconv.Atoi(f[1])
+	}
+	return all
+}
+
+// command is the name of a process, "?" when it cannot be read.
+func (t *Tree) command(pid int) string {
+	if s, err := readFile(filepath.Join(t.proc, strconv.Itoa(pid), "comm")); err == nil {
+		return s
+	}
+	return "?"
+}

@@ -1,0 +1,192 @@
+package cgroup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// v1Names are the controllers of version 1; other words among the options of a
+// mount (xattr, noprefix, name=systemd) are none.
+var v1Names = []string{
+	"blkio", "cpu", "cpuacct", "cpuset", "devices", freezer, "hugetlb", "memory",
+	"misc", "net_cls", "net_prio", "perf_event", "pids", "rdma",
+}
+
+// Detect finds the mounted control groups below root, "/" outside tests, and
+// where this process can make groups: at the mount points, or below its own
+// group where the mount points cannot be written. A Tree in which nothing can
+// be made is no error: see Can.
+func Detect(root string) (*Tree, error) { return detect(root, realKernel{}) }
+
+func detect(root string, k kernel) (*Tree, error) {
+	t := &Tree{
+		V1: map[string]string{}, at: map[string]string{}, why: map[string]*Unusable{},
+		proc: filepath.Join(root, "proc"), kernel: k,
+	}
+	mounts, err := readMounts(filepath.Join(t.proc, "self/mountinfo"))
+	if err != nil {
+		return nil, fmt.Errorf("find the control groups: %w", err)
+	}
+	own, err := readOwn(filepath.Join(t.proc, "self/cgroup"))
+	if err != nil {
+		return nil, fmt.Errorf("find the own control group: %w", err)
+	}
+	for _, m := range mounts {
+		t.addMount(root, m, own)
+	}
+	t.Layout = t.layout()
+	if base := t.at[Unified]; base != "" {
+		t.V2Controllers, err = readFields(filepath.Join(base, "cgroup.controllers"))
+		if err != nil {
+			return nil, fmt.Errorf("read the controllers of version 2: %w", err)
+		}
+	}
+	return t, nil
+}
+
+func (t *Tree) layout() Layout {
+	switch {
+	case t.V2 == "" && len(t.V1) == 0:
+		return None
+	case t.V2 == "":
+		return V1
+	case len(t.V1) == 0:
+		return V2
+	}
+	return Hybrid
+}
+
+// addMount takes in one mount: each of its controllers, unless another mount
+// of it can be written already.
+func (t *Tree) addMount(root string, m mount, own map[string]string) {
+	point := filepath.Join(root, m.point)
+	if m.kind == "cgroup2" {
+		if t.at[Unified] == "" {
+			t.V2 = point
+			t.place(Unified, m, point, own[""])
+		}
+		return
+	}
+	for _, c := range v1Names {
+		if slices.Contains(m.options, c) && t.at[c] == "" {
+			t.V1[c] = point
+			t.place(c, m, point, own[c])
+		}
+	}
+}
+
+// place finds where groups of a hierarchy are made: at the mount point, else
+// at the own group.
+func (t *Tree) place(name string, m mount, point, own string) {
+	err := t.writable(point)
+	if err == nil {
+		t.at[name] = point
+		return
+	}
+	dir := filepath.Join(point, below(own, m.root))
+	if dir != point && t.writable(dir) == nil {
+		t.at[name] = dir
+		return
+	}
+	t.why[name] = unusable(name, point, dir, err)
+}
+
+// ownGroup is what an ordinary user can do.
+const ownGroup = "run as root, or, where systemd runs, in a group of your own: systemd-run --user --scope -p Delegate=yes tare run"
+
+func unusable(name, point, own string, err error) *Unusable {
+	what := "control groups of version 2"
+	if name != Unified {
+		what = name + " control groups"
+	}
+	switch {
+	case errors.Is(err, unix.EROFS):
+		return &Unusable{fmt.Sprintf("%s are mounted read-only at %s", what, point),
+			"run tare on the host itself, or in a container with the control groups mounted writable (docker run --privileged --cgroupns=host)"}
+	case name == Unified && own == point:
+		return &Unusable{fmt.Sprintf("this user cannot write %s", point), ownGroup}
+	case name == Unified:
+		return &Unusable{fmt.Sprintf("this user can write neither %s nor its own group %s", point, own), ownGroup}
+	}
+	return &Unusable{fmt.Sprintf("this user cannot make %s in %s", what, point), "run as root"}
+}
+
+// below is the path of a group below a mount that shows the hierarchy from
+// root on. A group outside of what the mount shows is taken as the mount.
+func below(own, root string) string {
+	if root == "/" {
+		return own
+	}
+	if rest, ok := strings.CutPrefix(own, root); ok && (rest == "" || rest[0] == '/') {
+		return rest
+	}
+	return ""
+}
+
+// mount is one line of mountinfo that is a control group mount.
+type mount struct {
+	root, point, kind string
+	options           []string // of the super block: the controllers
+}
+
+func readMounts(file string) ([]mount, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var mounts []mount
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20) // an overlay's options can be long
+	for lines.Scan() {
+		if m, ok := parseMount(lines.Text()); ok {
+			mounts = append(mounts, m)
+		}
+	}
+	return mounts, lines.Err()
+}
+
+// parseMount reads a line of mountinfo, see proc_pid_mountinfo(5): ID parent
+// major:minor root point options [optional fields] - type source super-options.
+func parseMount(line string) (mount, bool) {
+	head, tail, ok := strings.Cut(line, " - ")
+	f, s := strings.Fields(head), strings.Fields(tail)
+	if !ok || len(f) < 6 || len(s) < 3 || (s[0] != "cgroup" && s[0] != "cgroup2") {
+		return mount{}, false
+	}
+	return mount{root: unescape(f[3]), point: unescape(f[4]), kind: s[0],
+		options: strings.Split(s[2], ",")}, true
+}
+
+// unescape undoes the octal escapes of mountinfo: space, tab, newline,
+// backslash.
+func unescape(s string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+// readOwn reads /proc/self/cgroup: the own group by controller, that of
+// version 2 under "".
+func readOwn(file string) (map[string]string, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(f) != 3 {
+			continue
+		}
+		for c := range strings.SplitSeq(f[1], ",") {
+			own[c] = f[2]
+		}
+	}
+	return own, nil
+}

@@ -1,0 +1,239 @@
+package cgroup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Freezer stops and continues all processes of its groups. It is for one
+// goroutine at a time; hold it on a thread of its own (runtime.LockOSThread,
+// SCHED_FIFO) where the groups saturate the CPUs. Freeze and Thaw allocate
+// nothing.
+//
+// Version 2 is preferred, on hybrid layouts too, because what it froze dies on
+// SIGKILL: when tare is killed, its arms end with it. What version 1 froze
+// lives on until somebody thaws it. Speed does not decide. BenchmarkSwitch on
+// two virtual CPUs, kernel 6.18, otherwise idle, controller under SCHED_FIFO,
+// in microseconds (median, 99th percentile):
+//
+//	                            v1 freeze    v1 thaw   v2 freeze    v2 thaw
+//	8 threads that mostly sleep    24   146    31   75   115   216   33   58
+//	8 processes that spin         109  4739    38   67   145  5090   58   94
+//	4 threads in fdatasync        341   578    19   53   317   790   20   50
+//
+// The class of the controller's thread decides: at normal priority beside the
+// 8 that spin, a thaw takes 10 to 19 ms in the median (those that were thawed
+// run first) and a sleep of the controller ends 8 to 17 ms late at the 99th
+// percentile, against 0.06 ms under SCHED_FIFO.
+//
+// A task stops on its way back to user mode, so that one in fdatasync is
+// confirmed when the call is done. Both versions let system calls be restarted
+// unseen, but after a thaw epoll_wait and io_getevents return EINTR, and with
+// version 2 also a receive from a socket that has a time-out set; see
+// TestBlockedCallsOverFreeze.
+type Freezer struct {
+	kind   string
+	groups []Group
+	files  []freezeFile
+	buf    [512]byte
+}
+
+// freezeFile is where one group is frozen and where that is confirmed.
+type freezeFile struct {
+	set, confirm int // descriptors; in version 1 the same
+	frozen       bool
+}
+
+// The kinds of a Freezer.
+const (
+	FreezerV1 = "freezer v1"
+	FreezerV2 = "freezer v2"
+)
+
+var (
+	v1Freeze, v1Thaw = []byte("FROZEN"), []byte("THAWED")
+	v2Freeze, v2Thaw = []byte("1"), []byte("0")
+	v2Frozen         = []byte("frozen 1")
+)
+
+// Freezer opens the freezer of the group. The caller closes it.
+func (g Group) Freezer() (*Freezer, error) { return NewFreezer(g) }
+
+// NewFreezer opens one freezer for several groups: all are told, then all are
+// confirmed. The caller closes it.
+func NewFreezer(groups ...Group) (*Freezer, error) {
+	kind := FreezerV2
+	for _, g := range groups {
+		if !exists(filepath.Join(g.Dirs[Unified], "cgroup.freeze")) {
+			kind = FreezerV1
+		}
+	}
+	return newFreezer(kind, groups)
+}
+
+func newFreezer(kind string, groups []Group) (*Freezer, error) {
+	if len(groups) == 0 {
+		return nil, errors.New("open a freezer: no group")
+	}
+	f := &Freezer{kind: kind, groups: groups}
+	for _, g := range groups {
+		file, err := openFreeze(kind, g)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("open the freezer of group %s: %w", g.Path, err)
+		}
+		f.files = append(f.files, file)
+	}
+	return f, nil
+}
+
+func openFreeze(kind string, g Group) (freezeFile, error) {
+	if kind == FreezerV1 {
+		dir, err := g.Dir(freezer)
+		if err != nil {
+			return freezeFile{}, fmt.Errorf("%w, and no cgroup.freeze of version 2 (kernel 5.2)", err)
+		}
+		fd, err := unix.Open(filepath.Join(dir, "freezer.state"), unix.O_RDWR|unix.O_CLOEXEC, 0)
+		return freezeFile{set: fd, confirm: fd}, err
+	}
+	dir, err := g.Dir(Unified)
+	if err != nil {
+		return freezeFile{}, err
+	}
+	set, err := unix.Open(filepath.Join(dir, "cgroup.freeze"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return freezeFile{}, err
+	}
+	confirm, err := unix.Open(filepath.Join(dir, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		unix.Close(set)
+		return freezeFile{}, err
+	}
+	return freezeFile{set: set, confirm: confirm}, nil
+}
+
+// Kind is FreezerV1 or FreezerV2.
+func (f *Freezer) Kind() string { return f.kind }
+
+// Close closes the descriptors. It changes nothing: what is frozen stays so.
+func (f *Freezer) Close() error {
+	for _, file := range f.files {
+		unix.Close(file.set)
+		if file.confirm != file.set {
+			unix.Close(file.confirm)
+		}
+	}
+	f.files = nil
+	return nil
+}
+
+// Freeze stops all processes and returns when the kernel has confirmed it.
+// After the time-out it thaws and returns ErrNotFrozen.
+func (f *Freezer) Freeze(timeout time.Duration) error {
+	word := v2Freeze
+	if f.kind == FreezerV1 {
+		word = v1Freeze
+	}
+	if err := f.write(word); err != nil {
+		return errors.Join(fmt.Errorf("freeze: %w", err), f.Thaw())
+	}
+	err := f.confirm(time.Now().Add(timeout))
+	if err != nil {
+		err = f.explain(err)
+		return errors.Join(err, f.Thaw())
+	}
+	return nil
+}
+
+// Thaw lets all processes run on. The kernel needs no confirmation: they can
+// be scheduled when the write returns.
+func (f *Freezer) Thaw() error {
+	word := v2Thaw
+	if f.kind == FreezerV1 {
+		word = v1Thaw
+	}
+	if err := f.write(word); err != nil {
+		return fmt.Errorf("thaw: %w", err)
+	}
+	return nil
+}
+
+// write goes on after an error, so that a thaw reaches every group.
+func (f *Freezer) write(word []byte) error {
+	var first error
+	for i := range f.files {
+		f.files[i].frozen = false
+		if _, err := unix.Pwrite(f.files[i].set, word, 0); err != nil && first == nil {
+			first = fmt.Errorf("group %s: %w", f.groups[i].Path, err)
+		}
+	}
+	return first
+}
+
+const (
+	firstPause = 50 * time.Microsecond
+	lastPause  = time.Millisecond
+)
+
+// confirm reads until every group is frozen. It sleeps between readings,
+// longer each time: the tasks that are to stop need the CPU to get there.
+func (f *Freezer) confirm(deadline time.Time) error {
+	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+		all, err := f.allFrozen()
+		if all || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return ErrNotFrozen
+		}
+		sleep(pause)
+	}
+}
+
+func (f *Freezer) allFrozen() (bool, error) {
+	for i := range f.files {
+		if f.files[i].frozen {
+			continue
+		}
+		n, err := unix.Pread(f.files[i].confirm, f.buf[:], 0)
+		if err != nil {
+			return false, err
+		}
+		if f.kind == FreezerV1 {
+			f.files[i].frozen = bytes.HasPrefix(f.buf[:n], v1Freeze)
+		} else {
+			f.files[i].frozen = bytes.Contains(f.buf[:n], v2Frozen)
+		}
+		if !f.files[i].frozen {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sleep stays on its thread: a goroutine that sleeps through the Go scheduler
+// is woken by another thread, which has no turn of its own on saturated CPUs.
+func sleep(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&ts, nil)
+}
+
+// explain adds which processes are not stopped, as far as that can be told.
+func (f *Freezer) explain(err error) error {
+	if !errors.Is(err, ErrNotFrozen) {
+		return fmt.Errorf("confirm the freeze: %w", err)
+	}
+	var running []string
+	for _, g := range f.groups {
+		running = append(running, g.running()...)
+	}
+	if len(running) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: still running: %v", err, running)
+}

@@ -1,0 +1,252 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Plan is everything that Make changes: what a journal must hold before.
+type Plan struct {
+	// Dirs are the directories of the group and those on the way to it,
+	// parents first; some may exist already, none is outside a group whose
+	// name begins with Prefix.
+	Dirs []string `json:"dirs"`
+	// Enable are controllers of version 2 that are enabled for the children of
+	// the group EnableAt, a group that is not tare's own.
+	Enable   []string `json:"enable,omitempty"`
+	EnableAt string   `json:"enable_at,omitempty"`
+	// Leaf is where the processes of EnableAt are moved, because version 2
+	// lets no group with processes enable controllers.
+	Leaf string `json:"leaf,omitempty"`
+}
+
+// Can says whether groups with these controllers can be made: nil or an
+// *Unusable. Without controllers it is about plain groups.
+func (t *Tree) Can(controllers ...string) error {
+	if t.Layout == None {
+		return &Unusable{"no control groups are mounted", "mount them: mount -t cgroup2 none /sys/fs/cgroup"}
+	}
+	if t.at[Unified] == "" && t.at[freezer] == "" {
+		if u := t.why[Unified]; u != nil {
+			return u
+		}
+		if u := t.why[freezer]; u != nil {
+			return u
+		}
+		return &Unusable{"neither version 2 nor the freezer of version 1 is mounted", "mount -t cgroup2 none /sys/fs/cgroup/unified"}
+	}
+	for _, c := range controllers {
+		if _, err := t.hierarchy(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// v2Name is a controller's name in version 2; "" for what every group of
+// version 2 has without a controller.
+func v2Name(controller string) string {
+	switch controller {
+	case "blkio":
+		return "io"
+	case "cpuacct", freezer:
+		return ""
+	}
+	return controller
+}
+
+// v1Name is a controller's name in version 1.
+func v1Name(controller string) string {
+	if controller == "io" {
+		return "blkio"
+	}
+	return controller
+}
+
+// hierarchy is the key in at of the hierarchy that has a controller.
+func (t *Tree) hierarchy(controller string) (string, error) {
+	v1 := v1Name(controller)
+	if t.at[v1] != "" {
+		return v1, nil
+	}
+	if t.V1[v1] != "" {
+		return "", t.why[v1]
+	}
+	name := v2Name(controller)
+	if t.at[Unified] != "" && (name == "" || slices.Contains(t.V2Controllers, name)) {
+		return Unified, nil
+	}
+	if t.V2 != "" && t.at[Unified] == "" && t.why[Unified] != nil {
+		return "", t.why[Unified]
+	}
+	return "", t.noController(controller)
+}
+
+func (t *Tree) noController(controller string) error {
+	u := &Unusable{Reason: fmt.Sprintf("no %s controller: not mounted with version 1", v1Name(controller))}
+	if base := t.at[Unified]; base != "" {
+		have := strings.Join(t.V2Controllers, " ")
+		if have == "" {
+			have = "none"
+		}
+		u.Reason += fmt.Sprintf(", and %s can enable: %s", base, have)
+		if base != t.V2 {
+			u.Remedy = "systemd-run --user --scope -p Delegate=yes tare run, with the controller delegated to the user (Delegate=cpu cpuset io memory pids in user@.service)"
+		}
+	}
+	return u
+}
+
+// checkPath accepts a path below the place where groups are made.
+func checkPath(path string) error {
+	if path != filepath.Clean(path) || !filepath.IsLocal(path) || strings.ContainsAny(path, "\n\x00") {
+		return fmt.Errorf("group path %q: want a clean relative path without line breaks", path)
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if !strings.HasPrefix(first, Prefix) || first == Prefix || first == leafName {
+		return fmt.Errorf("group path %q: want it to begin with %s<run>", path, Prefix)
+	}
+	return nil
+}
+
+// path is where a group is made. With version 2 alone a plain group may have
+// no sibling with controllers, for it would get them too.
+func (t *Tree) path(path string, controllers []string) string {
+	if len(controllers) > 0 || t.Layout != V2 {
+		return path
+	}
+	first, rest, _ := strings.Cut(path, "/")
+	return filepath.Join(first+"-plain", rest)
+}
+
+// hierarchies are the keys in at of the hierarchies a group is made in, and
+// the controllers of version 2 to enable.
+func (t *Tree) hierarchies(controllers []string) (keys, enable []string, err error) {
+	if err := t.Can(controllers...); err != nil {
+		return nil, nil, err
+	}
+	if t.at[Unified] != "" {
+		keys = append(keys, Unified)
+	}
+	if t.at[freezer] != "" && !t.freezes2() {
+		keys = append(keys, freezer)
+	}
+	for _, c := range controllers {
+		key, err := t.hierarchy(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if name := v2Name(c); key == Unified && name != "" && !slices.Contains(enable, name) {
+			enable = append(enable, name)
+		}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, enable, nil
+}
+
+// freezes2 says whether groups of version 2 have cgroup.freeze (kernel 5.2).
+// The root group never has one, so the release tells where nothing else does.
+func (t *Tree) freezes2() bool {
+	base := t.at[Unified]
+	if base == "" {
+		return false
+	}
+	if exists(filepath.Join(base, "cgroup.freeze")) {
+		return true
+	}
+	if exists(filepath.Join(base, "cgroup.events")) { // not the root
+		return false
+	}
+	release, err := readFile(filepath.Join(t.proc, "sys/kernel/osrelease"))
+	var major, minor int
+	if n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor); err != nil || n != 2 {
+		return false
+	}
+	return major > 5 || major == 5 && minor >= 2
+}
+
+// Plan is what Make would change.
+func (t *Tree) Plan(path string, controllers []string) (Plan, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.plan(path, controllers)
+}
+
+func (t *Tree) plan(path string, controllers []string) (Plan, error) {
+	if err := checkPath(path); err != nil {
+		return Plan{}, err
+	}
+	keys, enable, err := t.hierarchies(controllers)
+	if err != nil {
+		return Plan{}, err
+	}
+	var p Plan
+	for _, key := range keys {
+		for _, dir := range steps(t.at[key], t.path(path, controllers)) {
+			if !slices.Contains(p.Dirs, dir) { // controllers that share a mount
+				p.Dirs = append(p.Dirs, dir)
+			}
+		}
+	}
+	return p, t.planEnable(&p, enable)
+}
+
+// steps are the directories from below base to path, parents first.
+func steps(base, path string) []string {
+	var dirs []string
+	for e := range strings.SplitSeq(path, "/") {
+		base = filepath.Join(base, e)
+		dirs = append(dirs, base)
+	}
+	return dirs
+}
+
+// planEnable adds what must change in a group that is not tare's own.
+func (t *Tree) planEnable(p *Plan, enable []string) error {
+	if len(enable) == 0 {
+		return nil
+	}
+	base := t.at[Unified]
+	have, err := readFields(filepath.Join(base, "cgroup.subtree_control"))
+	if err != nil {
+		return fmt.Errorf("read which controllers are enabled: %w", err)
+	}
+	for _, c := range enable {
+		// What this Tree enabled before belongs to each later group too: the
+		// last one to go takes it back.
+		if !slices.Contains(have, c) || slices.Contains(t.enabled, c) {
+			p.Enable = append(p.Enable, c)
+		}
+	}
+	if len(p.Enable) == 0 {
+		return nil
+	}
+	p.EnableAt = base
+	if t.leaf != "" || t.occupied(base) {
+		p.Leaf = filepath.Join(base, leafName)
+	}
+	return nil
+}
+
+// leafName is the group that takes the own processes of a delegated group.
+const leafName = Prefix + "self"
+
+// occupied says whether a group other than the root holds processes.
+func (t *Tree) occupied(dir string) bool {
+	if !exists(filepath.Join(dir, "cgroup.type")) {
+		return false // the root may hold processes and enable controllers
+	}
+	pids, err := readFields(filepath.Join(dir, "cgroup.procs"))
+	return err == nil && len(pids) > 0
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return !errors.Is(err, os.ErrNotExist)
+}

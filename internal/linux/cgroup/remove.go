@@ -1,0 +1,217 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	errGone = unix.ENODEV
+	// A killed process is gone within milliseconds unless it waits for a disk;
+	// beyond this bound it is reported and not waited for.
+	killBound = 10 * time.Second
+	killPause = 2 * time.Millisecond
+)
+
+// Kill ends every process in the group and below it, frozen or not, and
+// returns when none is left. It refuses a group that this process is in.
+func (g Group) Kill() error {
+	if err := kill(g.Tree, g.dirs()); err != nil {
+		return fmt.Errorf("kill the processes of group %s: %w", g.Path, err)
+	}
+	return nil
+}
+
+// kill signals again and again, because a process may fork between the listing
+// and the signal.
+func kill(k kernel, dirs []string) error {
+	deadline := time.Now().Add(killBound)
+	for {
+		pids, err := pidsOf(dirs)
+		if err != nil || len(pids) == 0 {
+			return err
+		}
+		if slices.Contains(pids, os.Getpid()) {
+			return errors.New("this very process is in it")
+		}
+		for _, dir := range dirs {
+			// Where the kernel has it (5.14), no fork can escape this.
+			if exists(filepath.Join(dir, "cgroup.kill")) {
+				_ = k.write(filepath.Join(dir, "cgroup.kill"), "1")
+			}
+		}
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		thawAll(k, dirs)
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d left after %v, %v for example", len(pids), killBound, pids[0])
+		}
+		time.Sleep(killPause)
+	}
+}
+
+func pidsOf(dirs []string) ([]int, error) {
+	var all []int
+	for _, dir := range dirs {
+		pids, err := pidsBelow(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pids...)
+	}
+	return all, nil
+}
+
+// thawAll lets frozen processes run into the signal that waits for them. A
+// frozen process of version 2 dies anyway, one of version 1 does not.
+func thawAll(k kernel, dirs []string) {
+	for _, dir := range dirs {
+		_ = walk(dir, func(dir string) error {
+			if s, err := readFile(filepath.Join(dir, "freezer.state")); err == nil && s != "THAWED" {
+				_ = k.write(filepath.Join(dir, "freezer.state"), "THAWED")
+			}
+			return nil
+		})
+	}
+}
+
+// Remove kills what is in the group and removes it with all below it, and the
+// groups on the way to it that are empty then. What is gone already is fine.
+func (g Group) Remove() error {
+	if g.Tree == nil || len(g.Dirs) == 0 {
+		return nil
+	}
+	t := g.Tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := removeDirs(t.kernel, g.dirs())
+	if err == nil {
+		err = t.disable()
+	}
+	if err != nil {
+		return fmt.Errorf("remove group %s: %w", g.Path, err)
+	}
+	return nil
+}
+
+// Undo takes back what Make changed by a plan, from any process: it kills and
+// removes the directories and disables controllers, unless others use them.
+func Undo(p Plan) error {
+	for _, dir := range p.Dirs {
+		if err := checkGroup(dir); err != nil {
+			return err
+		}
+	}
+	err := removeDirs(realKernel{}, p.Dirs)
+	_, errDisable := disable(realKernel{}, p)
+	return errors.Join(err, errDisable)
+}
+
+// checkGroup refuses a directory that is no control group: a plan comes from a
+// file, and what is in the directory is killed.
+func checkGroup(dir string) error {
+	var fs unix.Statfs_t
+	err := unix.Statfs(dir, &fs)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENODEV):
+		return nil // gone
+	case err != nil:
+		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	case fs.Type != unix.CGROUP_SUPER_MAGIC && fs.Type != unix.CGROUP2_SUPER_MAGIC:
+		return fmt.Errorf("%s is no control group", dir)
+	}
+	return nil
+}
+
+// removeDirs kills and removes the deepest of the directories and what is
+// below them; those on the way go when they are empty.
+func removeDirs(k kernel, dirs []string) error {
+	var leaves []string
+	for _, dir := range dirs {
+		if !slices.ContainsFunc(dirs, func(d string) bool { return inside(d, dir) }) {
+			leaves = append(leaves, dir)
+		}
+	}
+	for _, dir := range leaves {
+		if !tareOwn(dir) {
+			return fmt.Errorf("%s is in no group of tare", dir)
+		}
+	}
+	if err := kill(k, leaves); err != nil {
+		return err
+	}
+	var errs []error
+	for _, dir := range leaves {
+		if err := removeTree(k, dir); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for dir = filepath.Dir(dir); tareOwn(dir) && k.rmdir(dir) == nil; dir = filepath.Dir(dir) {
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tareOwn says whether a directory is a group of tare or below one.
+func tareOwn(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(e string) bool {
+		return strings.HasPrefix(e, Prefix) && e != leafName
+	})
+}
+
+// removeTree removes a directory and those below it, children first.
+func removeTree(k kernel, dir string) error {
+	var all []string
+	if err := walk(dir, func(d string) error {
+		if !exists(d) {
+			return os.ErrNotExist
+		}
+		all = append(all, d)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, d := range slices.Backward(all) {
+		if err := rmdirRetry(k, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rmdirRetry waits for the last tasks to leave: a group is busy for a moment
+// after its processes have ended.
+func rmdirRetry(k kernel, dir string) error {
+	deadline := time.Now().Add(killBound)
+	for {
+		err := k.rmdir(dir)
+		switch {
+		case err == nil || errors.Is(err, os.ErrNotExist):
+			return nil
+		case !errors.Is(err, unix.EBUSY) || time.Now().After(deadline):
+			pids, _ := pidsBelow(dir)
+			return &os.PathError{Op: "remove", Path: dir + " (processes " + join(pids) + ")", Err: err}
+		}
+		time.Sleep(killPause)
+	}
+}
+
+func join(pids []int) string {
+	if len(pids) == 0 {
+		return "none"
+	}
+	s := make([]string, len(pids))
+	for i, p := range pids {
+		s[i] = strconv.Itoa(p)
+	}
+	return strings.Join(s, " ")
+}

@@ -1,0 +1,152 @@
+// Package clonetree copies directory trees, sharing blocks where the file
+// system can (btrfs, xfs, bcachefs). It knows files and nothing of what is in
+// them.
+package clonetree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Copy copies the tree at src to dst, which must not exist. Files are synced
+// before it returns, directories too, so that nothing of the copy is written
+// back later. Modes and times are kept; hard
+// links become files of their own, and anything but files, directories and
+// symbolic links is refused.
+func Copy(dst, src string) error {
+	if err := copyTree(dst, src); err != nil {
+		return fmt.Errorf("copy %s to %s: %w", src, dst, err)
+	}
+	return nil
+}
+
+func copyTree(dst, src string) error {
+	var dirs []string
+	err := filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(src, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dst, rel)
+		switch {
+		case info.IsDir():
+			dirs = append(dirs, to)
+			if err := os.Mkdir(to, 0o700); err != nil {
+				return err
+			}
+			return os.Chmod(to, info.Mode().Perm()|0o700)
+		case info.Mode().IsRegular():
+			return copyFile(to, path, info)
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, to)
+		}
+		return fmt.Errorf("%s is a %v", path, info.Mode().Type())
+	})
+	for i := len(dirs) - 1; i >= 0 && err == nil; i-- {
+		err = syncDir(dirs[i])
+	}
+	return err
+}
+
+func copyFile(dst, src string, info fs.FileInfo) error {
+	in, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	err = copyBytes(out, in, info.Size())
+	if err == nil {
+		err = out.Chmod(info.Mode().Perm()) // what umask took
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(dst, info.ModTime(), info.ModTime())
+}
+
+// copyBytes shares the blocks, or copies what is not a hole.
+func copyBytes(out, in *os.File, size int64) error {
+	if unix.IoctlFileClone(int(out.Fd()), int(in.Fd())) == nil {
+		return nil
+	}
+	for at := int64(0); ; {
+		from, to, err := extent(in, at, size)
+		if err != nil {
+			return err
+		}
+		if from == size {
+			return out.Truncate(size) // a hole at the end
+		}
+		if err := copyExtent(out, in, from, to); err != nil {
+			return err
+		}
+		at = to
+	}
+}
+
+// extent is the next run of data at or behind at; size twice when there is
+// none. Where holes cannot be told it is all the rest.
+func extent(in *os.File, at, size int64) (from, to int64, err error) {
+	if at >= size {
+		return size, size, nil
+	}
+	from, err = unix.Seek(int(in.Fd()), at, unix.SEEK_DATA)
+	switch {
+	case errors.Is(err, unix.ENXIO):
+		return size, size, nil
+	case errors.Is(err, unix.EINVAL):
+		return at, size, nil
+	case err != nil:
+		return 0, 0, err
+	}
+	to, err = unix.Seek(int(in.Fd()), from, unix.SEEK_HOLE)
+	return from, min(to, size), err
+}
+
+// copyExtent has the kernel copy (copy_file_range) or falls back to reading and
+// writing; io.CopyN knows both.
+func copyExtent(out, in *os.File, from, to int64) error {
+	if _, err := in.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := out.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
+	n, err := io.CopyN(out, in, to-from)
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s became shorter while it was copied, %d bytes of %d", in.Name(), n, to-from)
+	}
+	return err
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,140 @@
+// Package loop makes block devices of files. A device goes when nobody has it
+// open or mounted any more, so that one is never left behind, whoever is killed
+// when. The package knows devices and nothing of what is on them.
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Device is a loop device that this process keeps.
+type Device struct {
+	// Path is its node, /dev/loop3.
+	Path string
+	// Direct says that it reads and writes its file past the page cache.
+	Direct bool
+
+	file string // behind it
+	node *os.File
+}
+
+// tries is how often a free device is looked for: others look too.
+const tries = 20
+
+// Attach makes a device of a file, an absolute path. Direct is asked for, and
+// taken where the file system of the file can.
+func Attach(file string) (*Device, error) {
+	d, err := attach(filepath.Clean(file))
+	if err != nil {
+		return nil, fmt.Errorf("make a loop device of %s: %w", file, err)
+	}
+	return d, nil
+}
+
+func attach(file string) (*Device, error) {
+	back, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer back.Close()
+	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer control.Close()
+	for range tries {
+		var n int
+		if n, err = unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE); err != nil {
+			return nil, err
+		}
+		var d *Device
+		if d, err = take(n, back); err == nil {
+			return d, nil
+		}
+		if !errors.Is(err, unix.EBUSY) { // another process took it in between
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// take binds the file to a device that is free.
+func take(n int, back *os.File) (*Device, error) {
+	d := &Device{Path: "/dev/loop" + strconv.Itoa(n), file: back.Name()}
+	var err error
+	if d.node, err = os.OpenFile(d.Path, os.O_RDWR, 0); err != nil {
+		return nil, err
+	}
+	config := unix.LoopConfig{Fd: uint32(back.Fd())}
+	config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO
+	copy(config.Info.File_name[:len(config.Info.File_name)-1], back.Name())
+	err = unix.IoctlLoopConfigure(int(d.node.Fd()), &config)
+	if errors.Is(err, unix.EINVAL) { // before Linux 5.8, or no direct I/O
+		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
+		if err = unix.IoctlLoopConfigure(int(d.node.Fd()), &config); errors.Is(err, unix.EINVAL) {
+			err = d.old(back, &config.Info)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.node.Close())
+	}
+	d.Direct = d.flag("dio")
+	return d, nil
+}
+
+// old is how it is done before Linux 5.8.
+func (d *Device) old(back *os.File, info *unix.LoopInfo64) error {
+	if err := unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_FD, int(back.Fd())); err != nil {
+		return err
+	}
+	if err := unix.IoctlLoopSetStatus64(int(d.node.Fd()), info); err != nil {
+		return errors.Join(err, unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_CLR_FD, 0))
+	}
+	_ = unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_DIRECT_IO, 1) // read back
+	return nil
+}
+
+func (d *Device) sys(name string) string {
+	return filepath.Join("/sys/block", filepath.Base(d.Path), "loop", name)
+}
+
+func (d *Device) flag(name string) bool {
+	b, err := os.ReadFile(d.sys(name))
+	return err == nil && len(b) > 0 && b[0] == '1'
+}
+
+// Release lets go of the device: it stays as long as it is mounted. It may be
+// called twice.
+func (d *Device) Release() error {
+	if d.node == nil {
+		return nil
+	}
+	err := d.node.Close()
+	d.node = nil
+	return err
+}
+
+// gone bounds how long the kernel may take to let a device go.
+const gone = 10 * time.Second
+
+// Gone waits until the device is free again, after Release and the unmount.
+func (d *Device) Gone() error {
+	for end := time.Now().Add(gone); ; time.Sleep(2 * time.Millisecond) {
+		// Once free it may be another's at once.
+		b, err := os.ReadFile(d.sys("backing_file"))
+		if err != nil || !strings.HasPrefix(string(b), d.file) {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%s is still there %v after it was let go", d.Path, gone)
+		}
+	}
+}

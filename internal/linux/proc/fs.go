@@ -1,0 +1,254 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// FS is the directory below which proc and sys are: "/" outside tests.
+type FS string
+
+// Path joins a path below the root.
+func (f FS) Path(elem ...string) string {
+	return filepath.Join(append([]string{string(f)}, elem...)...)
+}
+
+// Pid is the path of a file of a process or thread.
+func (f FS) Pid(pid int, file string) string { return f.Path("proc", strconv.Itoa(pid), file) }
+
+// Text reads a whole file.
+func (f FS) Text(path string) ([]byte, error) { return os.ReadFile(f.Path(path)) }
+
+// Word reads a file of one line and trims it.
+func (f FS) Word(path string) (string, error) {
+	b, err := f.Text(path)
+	return strings.TrimSpace(string(b)), err
+}
+
+// Amounts reads a file of keys and numbers, as Keyed does: meminfo, vmstat.
+func (f FS) Amounts(path string, keys ...string) ([]float64, error) {
+	b, err := f.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	dst := make([]float64, len(keys))
+	Keyed(b, keys, dst)
+	return dst, nil
+}
+
+// Status reads the status of a process or thread.
+func (f FS) Status(pid int) (Status, error) {
+	b, err := os.ReadFile(f.Pid(pid, "status"))
+	if err != nil {
+		return nil, err
+	}
+	s := ParseStatus(b)
+	if len(s) == 0 {
+		return nil, malformed("status of a process")
+	}
+	return s, nil
+}
+
+// CPUModel is the name that the CPU gives itself, or on machines where cpuinfo
+// has no name (arm64) its implementer and part numbers. "" when there is neither.
+func (f FS) CPUModel() (string, error) {
+	b, err := f.Text("proc/cpuinfo")
+	if err != nil {
+		return "", err
+	}
+	return cpuModel(b), nil
+}
+
+func cpuModel(text []byte) string {
+	info := firstCPU(text)
+	for _, key := range []string{"model name", "Model", "cpu model", "uarch"} {
+		if v := info[key]; v != "" {
+			return v
+		}
+	}
+	if impl, part := info["CPU implementer"], info["CPU part"]; impl != "" && part != "" {
+		return "implementer " + impl + " part " + part
+	}
+	return ""
+}
+
+// firstCPU is the first value of every key of cpuinfo.
+func firstCPU(text []byte) Status {
+	s := Status{}
+	for _, line := range strings.Split(string(text), "\n") {
+		key, value, found := strings.Cut(line, ":")
+		key = strings.TrimSpace(key)
+		if _, seen := s[key]; found && !seen {
+			s[key] = strings.TrimSpace(value)
+		}
+	}
+	return s
+}
+
+// Virtual says what the machine is a guest of: the product name of its firmware
+// and whether the CPU says that there is a hypervisor. "" means that nothing
+// here shows one, which a hypervisor can arrange.
+func (f FS) Virtual() string {
+	var hints []string
+	for _, path := range []string{"sys/class/dmi/id/product_name", "sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"} {
+		if w, err := f.Word(path); err == nil && w != "" {
+			hints = append(hints, strings.Trim(w, "\x00"))
+		}
+	}
+	b, err := f.Text("proc/cpuinfo")
+	flagged := err == nil && strings.Contains(" "+firstCPU(b)["flags"]+" ", " hypervisor ")
+	switch {
+	case flagged && len(hints) == 0:
+		return "hypervisor"
+	case flagged:
+		return "hypervisor (" + strings.Join(hints, ", ") + ")"
+	case len(hints) > 0 && knownGuest(hints):
+		return strings.Join(hints, ", ")
+	}
+	return ""
+}
+
+// knownGuest tells product names of virtual machines from those of real ones.
+func knownGuest(hints []string) bool {
+	for _, h := range hints {
+		for _, name := range []string{"KVM", "QEMU", "Virtual", "VMware", "Firecracker", "xen", "kvm", "HVM", "Compute Engine", "OpenStack"} {
+			if strings.Contains(h, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Vulnerabilities is what the kernel says of each vulnerability of the CPU and
+// its mitigation, by name.
+func (f FS) Vulnerabilities() (map[string]string, error) {
+	const dir = "sys/devices/system/cpu/vulnerabilities"
+	entries, err := os.ReadDir(f.Path(dir))
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, e := range entries {
+		if w, err := f.Word(filepath.Join(dir, e.Name())); err == nil {
+			all[e.Name()] = w
+		}
+	}
+	return all, nil
+}
+
+// ErrNoFrequency means that the kernel does not set the CPU's frequency: it is
+// the firmware's or the hypervisor's business.
+var ErrNoFrequency = errors.New("no cpufreq: the kernel does not set the frequency of this CPU")
+
+// Governors are the frequency governors in use, each once, in order of CPU.
+func (f FS) Governors() ([]string, error) {
+	paths, err := filepath.Glob(f.Path("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	seen := map[string]bool{}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		if w := strings.TrimSpace(string(b)); !seen[w] {
+			seen[w], names = true, append(names, w)
+		}
+	}
+	if len(names) == 0 {
+		return nil, ErrNoFrequency
+	}
+	return names, nil
+}
+
+// Turbo tells whether the CPU may go above its nominal frequency.
+func (f FS) Turbo() (on bool, err error) {
+	for path, off := range map[string]string{
+		"sys/devices/system/cpu/intel_pstate/no_turbo": "1",
+		"sys/devices/system/cpu/cpufreq/boost":         "0",
+	} {
+		w, err := f.Word(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		return w != off, nil
+	}
+	return false, ErrNoFrequency
+}
+
+// LoadAvg is the number of runnable and uninterruptible tasks averaged over 1, 5
+// and 15 minutes.
+func (f FS) LoadAvg() (avg [3]float64, err error) {
+	b, err := f.Text("proc/loadavg")
+	if err != nil {
+		return avg, err
+	}
+	fields := strings.Fields(string(b))
+	if len(fields) < 3 {
+		return avg, malformed("loadavg")
+	}
+	for i := range avg {
+		x, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil || !(x >= 0) || x > 1e9 {
+			return [3]float64{}, malformed("loadavg")
+		}
+		avg[i] = x
+	}
+	return avg, nil
+}
+
+// OSRelease is the file os-release of the distribution by key, unquoted.
+func (f FS) OSRelease() (map[string]string, error) {
+	b, err := f.Text("etc/os-release")
+	if errors.Is(err, fs.ErrNotExist) {
+		b, err = f.Text("usr/lib/os-release")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the distribution: %w", err)
+	}
+	return osRelease(string(b)), nil
+}
+
+func osRelease(text string) map[string]string {
+	m := map[string]string{}
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		key, value, found := strings.Cut(line, "=")
+		if !found || key == "" || strings.HasPrefix(key, "#") {
+			continue
+		}
+		m[key] = unquote(value)
+	}
+	return m
+}
+
+// unquote takes shell quotes off: 'a b', "a \"b\"".
+func unquote(s string) string {
+	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '\'' && s[0] != '"' {
+		return s
+	}
+	single := s[0] == '\''
+	s = s[1 : len(s)-1]
+	if single {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\\\"$`", s[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,191 @@
+package sched
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// attrs is the scheduling of the calling thread.
+func attrs(t testing.TB) unix.SchedAttr {
+	t.Helper()
+	a, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *a
+}
+
+func TestProtectAndUndo(t *testing.T) {
+	testneed.Root(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := attrs(t)
+	how, undo, err := Protect()
+	if how != FIFO || err != nil {
+		t.Errorf("as root: %q, %v", how, err)
+	}
+	a := attrs(t)
+	if a.Policy != unix.SCHED_FIFO || a.Priority != fifoPriority || a.Flags&unix.SCHED_FLAG_RESET_ON_FORK == 0 {
+		t.Errorf("protected: %+v", a)
+	}
+	if slack, _ := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); slack > 1 {
+		t.Errorf("timer slack is %d ns", slack)
+	}
+	undo()
+	if after := attrs(t); after != before {
+		t.Errorf("after undo %+v, before %+v", after, before)
+	}
+}
+
+func TestChildrenDoNotInheritTheTurn(t *testing.T) {
+	testneed.Root(t)
+	chrt := testneed.Tool(t, "chrt")
+	_, undo, err := Protect()
+	defer undo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", chrt+" -p $$").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "SCHED_OTHER") {
+		t.Errorf("scheduling of a child: %s, %v", out, err)
+	}
+}
+
+// TestOrdinaryUser drops the right of the thread and asks again: the thread
+// goes on without protection and says why.
+func TestOrdinaryUser(t *testing.T) {
+	testneed.Root(t)
+	if os.Getenv("TARE_SCHED_CHILD") == "" {
+		uid, _ := testneed.Ordinary(t)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestOrdinaryUser$", "-test.v")
+		cmd.Env = append(os.Environ(), "TARE_SCHED_CHILD=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("as user %d: %v\n%s", uid, err, out)
+		}
+		return
+	}
+	runtime.LockOSThread()
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
+		t.Fatal(errno) // this thread only, which dies with the test
+	}
+	before := attrs(t)
+	how, undo, err := Protect()
+	if how != Unprotected || err == nil {
+		t.Errorf("as an ordinary user: %q, %v", how, err)
+	}
+	undo()
+	if after := attrs(t); after != before {
+		t.Errorf("after undo %+v, before %+v", after, before)
+	}
+}
+
+// TestFallsBackToNice runs in a control group of version 1 without real-time
+// time, where the kernel refuses SCHED_FIFO to root.
+func TestFallsBackToNice(t *testing.T) {
+	testneed.Root(t)
+	if os.Getenv("TARE_SCHED_CHILD") != "" {
+		how, undo, err := Protect()
+		if how != Nice || err == nil || !strings.Contains(err.Error(), "cpu.rt_runtime_us") || attrs(t).Nice != leastNice {
+			t.Errorf("without real-time time: %q, %v, %+v", how, err, attrs(t))
+		}
+		undo()
+		if a := attrs(t); a.Nice != 0 || a.Flags != 0 {
+			t.Errorf("after undo: %+v", a)
+		}
+		return
+	}
+	group := fmt.Sprintf("/sys/fs/cgroup/cpu/tare-sched-%d", os.Getpid())
+	testneed.Feature(t, "cpu control group of version 1", os.Mkdir(group, 0o755))
+	defer os.Remove(group)
+	_, err := os.Stat(group + "/cpu.rt_runtime_us")
+	testneed.Feature(t, "real-time group scheduling", err)
+	cmd := exec.Command("sh", "-c", `echo $$ >"$0/cgroup.procs" && exec "$1" -test.run='^TestFallsBackToNice$'`, group, os.Args[0])
+	cmd.Env = append(os.Environ(), "TARE_SCHED_CHILD=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestSleepUntil(t *testing.T) {
+	begin := Monotonic()
+	SleepUntil(begin - int64(time.Hour))
+	until := Monotonic() + int64(3*time.Millisecond)
+	SleepUntil(until)
+	if now := Monotonic(); now < until {
+		t.Errorf("woke %d ns too early", until-now)
+	}
+}
+
+func TestClocks(t *testing.T) {
+	thread, process := ThreadCPU(), ProcessCPU()
+	other, err := ProcessCPUOf(os.Getpid())
+	if err != nil || thread <= 0 || process < thread || other < process {
+		t.Errorf("thread %d, process %d, the same by pid %d, %v", thread, process, other, err)
+	}
+	if _, err := ProcessCPUOf(1); err != nil {
+		t.Errorf("the CPU clock of process 1: %v", err)
+	}
+	if _, err := ProcessCPUOf(1 << 22); err == nil {
+		t.Error("a CPU clock of no process")
+	}
+}
+
+// BenchmarkLateness shows how late the thread wakes while every CPU spins.
+func BenchmarkLateness(b *testing.B) {
+	for _, protect := range []bool{false, true} {
+		name := "unprotected"
+		if protect {
+			name = "protected"
+		}
+		b.Run(name, func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			if protect {
+				_, undo, err := Protect()
+				if err != nil {
+					b.Skip(err)
+				}
+				defer undo()
+			}
+			stop := saturate()
+			defer stop()
+			var late []int64
+			for b.Loop() {
+				until := Monotonic() + int64(time.Millisecond)
+				SleepUntil(until)
+				late = append(late, Monotonic()-until)
+			}
+			slices.Sort(late)
+			b.ReportMetric(float64(late[len(late)/2])*1e-3, "p50-µs")
+			b.ReportMetric(float64(late[len(late)*99/100])*1e-3, "p99-µs")
+			b.ReportMetric(float64(late[len(late)-1])*1e-3, "max-µs")
+		})
+	}
+}
+
+// saturate spins processes, two for each CPU, until stop is called.
+func saturate() (stop func()) {
+	var all []*exec.Cmd
+	for range 2 * runtime.NumCPU() {
+		c := exec.Command("sh", "-c", "while :; do :; done")
+		if c.Start() == nil {
+			all = append(all, c)
+		}
+	}
+	return func() {
+		for _, c := range all {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	}
+}

@@ -1,0 +1,207 @@
+// Package seccomp compiles the seccomp profiles of the OCI runtime
+// specification to classic BPF and installs them. It knows system calls and
+// actions, and nothing of containers or arms.
+//
+// What a profile means is fixed here: for a system call, the first rule with
+// conditions that all hold gives the action; then the first rule without
+// conditions; then the default action. Two things follow the runtimes and not
+// the specification: several conditions on the same argument are alternatives
+// (runc, crun), and a number above the highest one that the profile names is
+// answered with ENOSYS, so that a program on a newer kernel falls back instead
+// of failing (runc). The 32-bit calling conventions (i386, x32, arm) are
+// answered with ENOSYS whatever the profile says: tare is a 64-bit program
+// that starts nothing else in an arm that it filters.
+package seccomp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// maxInstructions is BPF_MAXINSNS, the kernel's limit for one filter.
+const maxInstructions = 4096
+
+// Offsets in struct seccomp_data; words are in the machine's byte order, and
+// both machines are little endian.
+const (
+	offNumber = 0
+	offArch   = 4
+	offArgs   = 16
+)
+
+// ErrProfile is wrapped by every error that means: this profile cannot be
+// turned into a filter.
+var ErrProfile = errors.New("seccomp profile")
+
+// Compile turns a profile into a filter for a GOARCH (amd64 or arm64).
+// Names that the architecture does not have are left out, as the runtimes do.
+func Compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
+	m, ok := machineOf(goarch)
+	if !ok {
+		return nil, fmt.Errorf("%w: no table of system calls for %s", ErrProfile, goarch)
+	}
+	if p.ListenerPath != "" {
+		return nil, fmt.Errorf("%w: a listener (%s) is not supported", ErrProfile, p.ListenerPath)
+	}
+	fallback, err := verdict(p.DefaultAction, p.DefaultErrnoRet)
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := bodiesOf(p, m, fallback)
+	if err != nil {
+		return nil, err
+	}
+	prog := slices.Concat(prologue(m), tree(spansOf(bodies, beyond(fallback), fallback)))
+	if len(prog) > maxInstructions {
+		return nil, fmt.Errorf("%w: %d instructions, the kernel takes %d", ErrProfile, len(prog), maxInstructions)
+	}
+	return prog, nil
+}
+
+// nosys is the answer to what the profile's author could not know.
+const nosys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+
+// beyond is the answer to numbers above the highest one named: ENOSYS, unless
+// the profile lets through what it does not name.
+func beyond(fallback uint32) uint32 {
+	switch fallback & unix.SECCOMP_RET_ACTION_FULL {
+	case unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_LOG, unix.SECCOMP_RET_TRACE:
+		return fallback
+	}
+	return nosys
+}
+
+// prologue refuses foreign calling conventions and leaves the number in A.
+func prologue(m machine) []bpf.Instruction {
+	prog := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: m.audit, SkipTrue: 1},
+		bpf.RetConstant{Val: nosys},
+		bpf.LoadAbsolute{Off: offNumber, Size: 4},
+	}
+	if m.foreign != 0 {
+		prog = append(prog,
+			bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: m.foreign, SkipFalse: 1},
+			bpf.RetConstant{Val: nosys})
+	}
+	return prog
+}
+
+// rule is one rule for one system call. All conditions must hold.
+type rule struct {
+	conds   []specs.LinuxSeccompArg
+	verdict uint32
+}
+
+// bodiesOf collects the rules of each named system call, in order.
+func bodiesOf(p *specs.LinuxSeccomp, m machine, fallback uint32) (map[uint32][]rule, error) {
+	bodies := map[uint32][]rule{}
+	for _, s := range p.Syscalls {
+		v, err := verdict(s.Action, s.ErrnoRet)
+		if err != nil {
+			return nil, fmt.Errorf("%w (rule for %v)", err, s.Names)
+		}
+		if err := verify(s.Args); err != nil {
+			return nil, fmt.Errorf("%w (rule for %v)", err, s.Names)
+		}
+		for _, name := range s.Names {
+			nr, ok := m.number(name)
+			if !ok {
+				continue
+			}
+			for _, conds := range alternatives(s.Args) {
+				bodies[nr] = append(bodies[nr], rule{conds, v})
+			}
+		}
+	}
+	for nr, rules := range bodies {
+		bodies[nr] = normal(rules, fallback)
+	}
+	return bodies, nil
+}
+
+// verify refuses conditions that cannot be asked.
+func verify(args []specs.LinuxSeccompArg) error {
+	for _, a := range args {
+		if a.Index > 5 {
+			return fmt.Errorf("%w: argument %d, a system call has 0 to 5", ErrProfile, a.Index)
+		}
+		if !slices.Contains(comparisons, a.Op) {
+			return fmt.Errorf("%w: operator %q is not supported", ErrProfile, a.Op)
+		}
+	}
+	return nil
+}
+
+// alternatives splits conditions as the runtimes do: when an argument has
+// several, each condition is a rule of its own.
+func alternatives(args []specs.LinuxSeccompArg) [][]specs.LinuxSeccompArg {
+	seen := map[uint]bool{}
+	twice := false
+	for _, a := range args {
+		twice = twice || seen[a.Index]
+		seen[a.Index] = true
+	}
+	if !twice {
+		return [][]specs.LinuxSeccompArg{args}
+	}
+	var out [][]specs.LinuxSeccompArg
+	for _, a := range args {
+		out = append(out, []specs.LinuxSeccompArg{a})
+	}
+	return out
+}
+
+// normal orders rules as they are asked: those with conditions first, then
+// exactly one without.
+func normal(rules []rule, fallback uint32) []rule {
+	var out []rule
+	last := rule{verdict: fallback}
+	for i := len(rules) - 1; i >= 0; i-- {
+		if len(rules[i].conds) == 0 {
+			last = rules[i]
+		}
+	}
+	for _, r := range rules {
+		if len(r.conds) > 0 {
+			out = append(out, r)
+		}
+	}
+	for len(out) > 0 && out[len(out)-1].verdict == last.verdict {
+		out = out[:len(out)-1]
+	}
+	return append(out, last)
+}
+
+// verdict is the return value of a filter for an action.
+func verdict(a specs.LinuxSeccompAction, errno *uint) (uint32, error) {
+	data := uint32(unix.EPERM)
+	if errno != nil {
+		if *errno > unix.SECCOMP_RET_DATA {
+			return 0, fmt.Errorf("%w: errno %d does not fit in 16 bits", ErrProfile, *errno)
+		}
+		data = uint32(*errno)
+	}
+	switch a {
+	case specs.ActAllow:
+		return unix.SECCOMP_RET_ALLOW, nil
+	case specs.ActErrno:
+		return unix.SECCOMP_RET_ERRNO | data, nil
+	case specs.ActTrace:
+		return unix.SECCOMP_RET_TRACE | data, nil
+	case specs.ActKill, specs.ActKillThread:
+		return unix.SECCOMP_RET_KILL_THREAD, nil
+	case specs.ActKillProcess:
+		return unix.SECCOMP_RET_KILL_PROCESS, nil
+	case specs.ActTrap:
+		return unix.SECCOMP_RET_TRAP, nil
+	case specs.ActLog:
+		return unix.SECCOMP_RET_LOG, nil
+	}
+	return 0, fmt.Errorf("%w: action %q is not supported", ErrProfile, a)
+}

@@ -1,0 +1,87 @@
+package seccomp
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/moby/profiles/seccomp"
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// Docker is Docker's default profile for a process that keeps the given
+// capabilities ("CAP_CHOWN", ...).
+func Docker(capabilities []string) (*specs.LinuxSeccomp, error) {
+	p, err := seccomp.GetDefaultProfile(&specs.Spec{
+		Process: &specs.Process{Capabilities: &specs.LinuxCapabilities{Bounding: capabilities}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("default seccomp profile of Docker: %w", err)
+	}
+	return p, nil
+}
+
+// Filter is a compiled filter, ready to be installed.
+type Filter []unix.SockFilter
+
+// Assemble turns instructions into the kernel's form.
+func Assemble(prog []bpf.Instruction) (Filter, error) {
+	raw, err := bpf.Assemble(prog)
+	if err != nil {
+		return nil, fmt.Errorf("assemble seccomp filter: %w", err)
+	}
+	f := make(Filter, len(raw))
+	for i, r := range raw {
+		f[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	return f, nil
+}
+
+// New compiles a profile for this machine.
+func New(p *specs.LinuxSeccomp) (Filter, error) {
+	prog, err := Compile(p, runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	return Assemble(prog)
+}
+
+// Scope is which threads a filter is installed for.
+type Scope uint
+
+// The scopes.
+const (
+	// Thread is the calling thread only. It is right before an exec from a
+	// locked thread, which ends all others.
+	Thread Scope = 0
+	// Process is all threads (SECCOMP_FILTER_FLAG_TSYNC, Linux 3.17).
+	Process Scope = unix.SECCOMP_FILTER_FLAG_TSYNC
+)
+
+// Install installs the filter for good. It needs CAP_SYS_ADMIN in the user
+// namespace, or no_new_privs set before.
+func (f Filter) Install(scope Scope) error {
+	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(scope), uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(f)
+	if errno != 0 {
+		return fmt.Errorf("install seccomp filter: %w", errno)
+	}
+	if r != 0 {
+		return fmt.Errorf("install seccomp filter: thread %d could not be brought along", r)
+	}
+	return nil
+}
+
+// Available says whether the kernel has seccomp filters; nil when it has.
+func Available() error {
+	// A null pointer is refused with EFAULT where filters exist, and with
+	// EINVAL or ENOSYS where they do not.
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, 0)
+	if errno == unix.EFAULT {
+		return nil
+	}
+	return fmt.Errorf("kernel has no seccomp filters: %w", errno)
+}

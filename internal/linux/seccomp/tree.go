@@ -1,0 +1,134 @@
+package seccomp
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/net/bpf"
+)
+
+// span is a range of system call numbers with the same rules, from first to
+// the number before the next span.
+type span struct {
+	first uint32
+	rules []rule
+}
+
+// spansOf cuts all numbers into spans: neighbours with the same plain verdict
+// are one. Numbers above the highest named one have the verdict beyond.
+func spansOf(bodies map[uint32][]rule, beyond, fallback uint32) []span {
+	spans := []span{{0, []rule{{verdict: fallback}}}}
+	add := func(first uint32, rules []rule) {
+		last := &spans[len(spans)-1]
+		switch {
+		case plain(last.rules) && plain(rules) && last.rules[0].verdict == rules[0].verdict:
+		case last.first == first:
+			last.rules = rules
+		default:
+			spans = append(spans, span{first, rules})
+		}
+	}
+	next := uint32(0)
+	for _, nr := range slices.Sorted(maps.Keys(bodies)) {
+		if nr > next {
+			add(next, []rule{{verdict: fallback}})
+		}
+		add(nr, bodies[nr])
+		next = nr + 1
+	}
+	if len(bodies) > 0 {
+		add(next, []rule{{verdict: beyond}})
+	}
+	return spans
+}
+
+func plain(rules []rule) bool { return len(rules) == 1 }
+
+// tree finds the span of the number in A by bisection. The kernel's cache of
+// verdicts (5.11) emulates the filter with the number alone, so the way to a
+// plain verdict consists of comparisons of A and nothing else.
+func tree(spans []span) []bpf.Instruction {
+	if len(spans) == 1 {
+		return body(spans[0].rules)
+	}
+	mid := len(spans) / 2
+	left, right := tree(spans[:mid]), tree(spans[mid:])
+	return slices.Concat(branch(spans[mid].first, len(left)), left, right)
+}
+
+// branch skips distance instructions when A >= value. A conditional jump
+// reaches 255 instructions, an unconditional one any.
+func branch(value uint32, distance int) []bpf.Instruction {
+	if distance <= math.MaxUint8 {
+		return []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: value, SkipTrue: uint8(distance)}}
+	}
+	return []bpf.Instruction{
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: value, SkipFalse: 1},
+		bpf.Jump{Skip: uint32(distance)},
+	}
+}
+
+// body asks the rules in order; the last has no conditions.
+func body(rules []rule) []bpf.Instruction {
+	var prog []bpf.Instruction
+	for _, r := range rules {
+		prog = append(prog, conditions(r)...)
+	}
+	return prog
+}
+
+// conditions is one rule: its verdict when all conditions hold, else the
+// instruction after it. It is built from its end, where a failed condition
+// jumps to. Six arguments with at most 6 instructions each stay within reach
+// of a conditional jump.
+func conditions(r rule) []bpf.Instruction {
+	prog := []bpf.Instruction{bpf.RetConstant{Val: r.verdict}}
+	for _, c := range slices.Backward(r.conds) {
+		prog = append(condition(c, uint8(len(prog))), prog...)
+	}
+	return prog
+}
+
+// condition compares a 64-bit argument in two halves. Where it holds it falls
+// through, else it skips rest instructions behind itself.
+func condition(c specs.LinuxSeccompArg, rest uint8) []bpf.Instruction {
+	low := bpf.LoadAbsolute{Off: offArgs + 8*uint32(c.Index), Size: 4}
+	high := bpf.LoadAbsolute{Off: low.Off + 4, Size: 4}
+	lo, hi := uint32(c.Value), uint32(c.Value>>32)
+	is := func(v uint32, yes, no uint8) bpf.Instruction {
+		return bpf.JumpIf{Cond: bpf.JumpEqual, Val: v, SkipTrue: yes, SkipFalse: no}
+	}
+	above := func(v uint32, yes, no uint8) bpf.Instruction {
+		return bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: v, SkipTrue: yes, SkipFalse: no}
+	}
+	least := func(v uint32, yes, no uint8) bpf.Instruction {
+		return bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: v, SkipTrue: yes, SkipFalse: no}
+	}
+	switch c.Op {
+	case specs.OpEqualTo:
+		return []bpf.Instruction{high, is(hi, 0, rest+2), low, is(lo, 0, rest)}
+	case specs.OpNotEqual:
+		return []bpf.Instruction{high, is(hi, 0, 2), low, is(lo, rest, 0)}
+	case specs.OpGreaterThan:
+		return []bpf.Instruction{high, above(hi, 3, 0), is(hi, 0, rest+2), low, above(lo, 0, rest)}
+	case specs.OpGreaterEqual:
+		return []bpf.Instruction{high, above(hi, 3, 0), is(hi, 0, rest+2), low, least(lo, 0, rest)}
+	case specs.OpLessThan:
+		return []bpf.Instruction{high, above(hi, rest+3, 0), is(hi, 0, 2), low, least(lo, rest, 0)}
+	case specs.OpLessEqual:
+		return []bpf.Instruction{high, above(hi, rest+3, 0), is(hi, 0, 2), low, above(lo, rest, 0)}
+	}
+	// SCMP_CMP_MASKED_EQ; checked by verify.
+	return []bpf.Instruction{
+		high, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: hi}, is(uint32(c.ValueTwo>>32), 0, rest+3),
+		low, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: lo}, is(uint32(c.ValueTwo), 0, rest),
+	}
+}
+
+// comparisons are the operators that condition knows.
+var comparisons = []specs.LinuxSeccompOperator{
+	specs.OpEqualTo, specs.OpNotEqual, specs.OpGreaterThan, specs.OpGreaterEqual,
+	specs.OpLessThan, specs.OpLessEqual, specs.OpMaskedEqual,
+}

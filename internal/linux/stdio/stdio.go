@@ -1,0 +1,197 @@
+// Package stdio follows what another process writes to a pipe through a stream
+// of the C library: also the last lines, which wait in the stream's buffer
+// until it is full. It knows the layout of glibc's FILE on 64-bit machines and
+// nothing of what is written. It only reads: the other process does not notice.
+package stdio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// The words of glibc's struct _IO_FILE (libio/bits/types/struct_FILE.h), whose
+// layout is part of its binary interface.
+const (
+	fileMagic     = 0xfbad0000
+	fileWriteBase = 32
+	fileWritePtr  = 40
+	fileBufBase   = 56
+	fileBufEnd    = 64
+	fileNumber    = 112
+	fileBytes     = 120
+)
+
+// maxBuffer is more than any stream on a pipe has.
+const maxBuffer = 1 << 16
+
+// Stream is a pipe and the stream that writes to it. It belongs to one
+// goroutine.
+type Stream struct {
+	pid   int
+	pipe  *os.File
+	fd    int
+	inode uint64
+
+	at      uint64 // address of the FILE; 0: not known
+	buffer  uint64 // address of its buffer, likewise
+	arrived uint64 // bytes that came through the pipe
+	given   uint64 // bytes that were handed on, from the start of the stream
+	chunk   []byte
+	ended   bool
+
+	before, after file   // copies of the FILE,
+	waiting       []byte // and of its buffer between them
+	local         [3]unix.Iovec
+	remote        [3]unix.RemoteIovec
+	last          []byte // what came through the pipe last, as much as the buffer holds
+}
+
+// New follows what process pid writes; pipe is the end to read from, and stays
+// the caller's.
+func New(pid int, pipe *os.File) (*Stream, error) {
+	s := &Stream{pid: pid, pipe: pipe, fd: int(pipe.Fd()), chunk: make([]byte, 1<<16)}
+	if err := unix.SetNonblock(s.fd, true); err != nil {
+		return nil, fmt.Errorf("follow a stream: %w", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(s.fd, &st); err != nil {
+		return nil, fmt.Errorf("follow a stream: %w", err)
+	}
+	s.inode = st.Ino
+	return s, nil
+}
+
+// Ended says whether all who could write have closed the pipe.
+func (s *Stream) Ended() bool { return s.ended }
+
+// Follow hands on what is new since the last call, in pieces that need not end
+// where lines do.
+func (s *Stream) Follow(take func([]byte)) error {
+	if _, err := s.drain(take); err != nil || s.at == 0 {
+		return err
+	}
+	waiting := s.peek()
+	// What came through the pipe meanwhile may be what was just seen.
+	if n, err := s.drain(take); err != nil || n > 0 {
+		return err
+	}
+	s.hand(s.arrived, waiting, take)
+	return nil
+}
+
+// drain takes what is in the pipe and returns how much it was.
+func (s *Stream) drain(take func([]byte)) (n int, err error) {
+	for {
+		got, err := unix.Read(s.fd, s.chunk)
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return n, nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return n, fmt.Errorf("follow a stream: %w", err)
+		case got == 0:
+			s.ended = true
+			return n, nil
+		}
+		s.hand(s.arrived, s.chunk[:got], take)
+		s.arrived += uint64(got)
+		s.keep(s.chunk[:got])
+		n += got
+	}
+}
+
+// keep remembers the end of what came.
+func (s *Stream) keep(b []byte) {
+	if room := len(s.waiting) - len(b); room <= 0 {
+		s.last, b = s.last[:0], b[-room:]
+	} else if len(s.last) > room {
+		s.last = append(s.last[:0], s.last[len(s.last)-room:]...)
+	}
+	s.last = append(s.last, b...)
+}
+
+// hand hands on what of b, which begins at an offset of the stream, was not
+// handed on yet.
+func (s *Stream) hand(offset uint64, b []byte, take func([]byte)) {
+	if skip := s.given - offset; skip < uint64(len(b)) {
+		take(b[skip:])
+		s.given = offset + uint64(len(b))
+	}
+}
+
+// peek returns what waits in the stream's buffer. The other process goes on
+// meanwhile, so there is nothing to see unless all of this holds:
+//
+//   - the pointers are the same or ahead after the buffer was read;
+//   - the buffer is not full: a full one may have been written, and be filled
+//     anew before the pointers say so;
+//   - it is not what came through the pipe last: the process may have lost its
+//     turn after it wrote the buffer and before it emptied it. (Where a program
+//     writes the same again and again, that is then seen when it is written.)
+//
+// The pointer moves after the bytes were put there. On a machine that may show
+// another processor's writes in another order, they are visible long before
+// the kernel has copied one and then the other.
+func (s *Stream) peek() []byte {
+	if s.buffer == 0 {
+		s.learn()
+	}
+	if s.buffer == 0 || !s.read() {
+		return nil
+	}
+	base, next, again := s.before.word(fileWriteBase), s.before.word(fileWritePtr), s.after.word(fileWritePtr)
+	switch {
+	case !s.before.valid() || !s.after.valid():
+		return nil
+	case base != s.buffer || s.after.word(fileWriteBase) != base:
+		return nil
+	case next <= base || next >= base+uint64(len(s.waiting)) || again < next:
+		return nil
+	}
+	if b := s.waiting[:next-base]; !bytes.HasSuffix(s.last, b) {
+		return b
+	}
+	return nil
+}
+
+// learn finds out where the buffer is: the stream gets it when it is first
+// written to.
+func (s *Stream) learn() {
+	if n, err := readMemory(s.pid, s.at, s.before[:]); err != nil || n != len(s.before) || !s.before.valid() {
+		return
+	}
+	base, end := s.before.word(fileBufBase), s.before.word(fileBufEnd)
+	if base == 0 || end <= base || end-base > maxBuffer {
+		return
+	}
+	s.buffer, s.waiting = base, make([]byte, end-base)
+	s.local = [3]unix.Iovec{
+		{Base: &s.before[0], Len: fileBytes}, {Base: &s.waiting[0], Len: end - base}, {Base: &s.after[0], Len: fileBytes},
+	}
+	s.remote = [3]unix.RemoteIovec{{Base: uintptr(s.at), Len: fileBytes}, {Base: uintptr(base), Len: int(end - base)}, {Base: uintptr(s.at), Len: fileBytes}}
+}
+
+// read reads the FILE, its buffer, and the FILE again.
+func (s *Stream) read() bool {
+	n, err := unix.ProcessVMReadv(s.pid, s.local[:], s.remote[:], 0)
+	return err == nil && n == len(s.waiting)+2*fileBytes
+}
+
+// file is a copy of a FILE.
+type file [fileBytes]byte
+
+func (f *file) word(at int) uint64 { return binary.NativeEndian.Uint64(f[at:]) }
+
+func (f *file) valid() bool { return binary.NativeEndian.Uint32(f[:])&0xffff0000 == fileMagic }
+
+func readMemory(pid int, at uint64, into []byte) (int, error) {
+	local := []unix.Iovec{{Base: &into[0], Len: uint64(len(into))}}
+	remote := []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}
+	return unix.ProcessVMReadv(pid, local, remote, 0)
+}
