@@ -1,0 +1,129 @@
+package doctor
+
+import (
+	"math"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// judge turns what the slices did within so many seconds into a Loop.
+func (l *loop) judge(seconds float64) Loop {
+	n := len(l.steps)
+	out := Loop{Name: l.name, Title: l.title, Slices: n, Slice: slice.Seconds(), Predicted: record.Missing("too few slices to tell")}
+	if n == 0 {
+		return out
+	}
+	round := seconds / float64(n) // from one slice of this loop to the next
+	out.Rate = sum(l.steps) / sum(l.seconds)
+	out.SliceCV = variation(l.rates(1))
+	per := max(1, int(math.Round(windowSeconds/round)))
+	out.CV, out.Window = variation(l.rates(per)), float64(per)*round
+	out.Word = byCV(out.CV)
+	for _, lag := range []int{1, 3, 10} {
+		if r, ok := correlation(l.rates(1), lag); ok {
+			out.Lags = append(out.Lags, Lag{float64(lag) * round, r})
+		}
+	}
+	if total, slot := l.predict(); total > 0 {
+		out.Predicted, out.Slot = record.Number(total), slot
+	}
+	return out
+}
+
+// windowSeconds is the length of the windows whose variation gives the word: as
+// long as there are still eight of them in two seconds.
+const windowSeconds = 0.25
+
+// rates are the rates of windows of so many slices.
+func (l *loop) rates(per int) []float64 {
+	var out []float64
+	for i := 0; i+per <= len(l.steps); i += per {
+		out = append(out, sum(l.steps[i:i+per])/sum(l.seconds[i:i+per]))
+	}
+	return out
+}
+
+// Costs of a rotation beside the windows: the switch between two arms with what
+// is thrown away after it; and the fewest blocks (method, section 2).
+const (
+	switching = 0.03 // s
+	shortest  = 0.1  // s; shorter windows change what is measured (section 8)
+	minBlocks = 24
+	goal      = 0.01 // half-width, as a log ratio
+	level     = 0.96 // inside the stopping rule; it is shown as 95 %
+)
+
+// predict is how long two arms with this noise take to +-1 %, in the length of
+// window that is best: the blocks that the 10 % trimmed mean of the differences
+// of neighbouring windows needs, times two slots. Two seconds hold too few long
+// windows, so a window is taken to be as noisy as the slices that were joined, of
+// which it is at least as long.
+func (l *loop) predict() (seconds, window float64) {
+	for _, per := range []int{1, 2, 4, 8} {
+		d := differences(l.rates(per))
+		if len(d) < 6 {
+			break
+		}
+		e := stat.Trimmed(d, 0.1)
+		if !e.Known() {
+			continue
+		}
+		sd := e.SE * math.Sqrt(float64(e.N)) // of one difference, for the trimmed mean
+		blocks := max(minBlocks, math.Ceil(math.Pow(stat.NormalQuantile(0.5+level/2)*sd/goal, 2)))
+		w := max(shortest, float64(per)*slice.Seconds())
+		total := blocks * 2 * (w + switching)
+		if seconds == 0 || total < seconds {
+			seconds, window = total, w
+		}
+	}
+	return seconds, window
+}
+
+// differences are the log ratios of neighbours.
+func differences(x []float64) []float64 {
+	var d []float64
+	for i := 1; i < len(x); i++ {
+		d = append(d, math.Log(x[i]/x[i-1]))
+	}
+	return d
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// variation is the standard deviation over the mean; 0 for fewer than two.
+func variation(x []float64) float64 {
+	if len(x) < 2 {
+		return 0
+	}
+	mean, squares := sum(x)/float64(len(x)), 0.0
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares/float64(len(x)-1)) / mean
+}
+
+// correlation of neighbours at a distance; false when there are too few.
+func correlation(x []float64, lag int) (r float64, ok bool) {
+	if len(x) < lag+8 {
+		return 0, false
+	}
+	mean := sum(x) / float64(len(x))
+	var products, squares float64
+	for i, v := range x {
+		squares += (v - mean) * (v - mean)
+		if i >= lag {
+			products += (v - mean) * (x[i-lag] - mean)
+		}
+	}
+	if squares == 0 {
+		return 0, false
+	}
+	return products / squares, true
+}

@@ -1,0 +1,211 @@
+// Package environment is the contract of the places in which a load runs: the
+// host, layers of a container on top of it, a real container. An Environment
+// is a description and touches nothing; an Arm is an environment that was
+// opened, and the only thing that changes the host. The package knows
+// processes, volumes and addresses, and nothing of workloads.
+package environment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
+)
+
+// Environment describes a place to run in.
+type Environment interface {
+	// Name is the word for it on the command line and in the record.
+	Name() string
+	// Title is one line for people.
+	Title() string
+	// Support says whether this host and user can have it.
+	Support(Host) Support
+	// Changes lists what Open would change on the host.
+	Changes(Spec) []Change
+	// Open makes it. Every change is in the journal before it is made, and
+	// every setting is read back. On error nothing is left.
+	Open(ctx context.Context, spec Spec) (Arm, error)
+}
+
+// Arm is an opened environment.
+type Arm interface {
+	// Start runs a process in it, not yet frozen. ctx bounds the start and not
+	// the process, which ends by itself, by Kill or by Close.
+	Start(ctx context.Context, p Process) (Running, error)
+	// Place says where things are, as far as that is known before a Start.
+	Place() Place
+	// Settings are read back from the kernel now; what needs a live process is
+	// there only after Start.
+	Settings() ([]record.Setting, error)
+	// Close ends every process in it and takes back every change. It may be
+	// called twice and goes on after an error.
+	Close() error
+}
+
+// Running is a process that was started in an arm.
+type Running interface {
+	// Pid is the process as the host's root namespace numbers it.
+	Pid() int
+	// Done is closed when the process has ended.
+	Done() <-chan struct{}
+	// Exit is how it ended; valid after Done.
+	Exit() Exit
+	// Kill ends it, frozen or not, and returns without waiting.
+	Kill() error
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    // exit code; -1 when a signal ended it
+	Signal string // name of the signal that ended it, SIGKILL for example
+	OOM    bool   // the kernel's out-of-memory killer ended it
+	Err    error  // what is not the process's own doing: it could not be started or waited for
+}
+
+// Process is what to start. Tare is started as itself: Args are the arguments
+// of this very binary, which every environment makes available unchanged.
+type Process struct {
+	Args []string
+	// Files are inherited as descriptors 3, 4, ...
+	Files []*os.File
+	// Log receives standard output and error.
+	Log *os.File
+	// Outside runs the process beside the arm instead of in it (the client of
+	// a server): on the host, or in the network namespace that stands in for
+	// the host's side of the arm's network.
+	Outside bool
+	// Neighbour runs the process as the arm's neighbour: on the host, in the
+	// group of Spec.Neighbour, as the user nobody.
+	Neighbour bool
+}
+
+// Place is where things are in an arm.
+type Place struct {
+	// Volume is the data directory as a process in the arm sees it, and
+	// HostVolume the same directory as the host sees it.
+	Volume, HostVolume string
+	// Listen is the address at which a server in the arm listens and Dial the
+	// one at which a client outside reaches it: "host:port".
+	Listen, Dial string
+	// Group holds the processes in the arm; its zero value has no group.
+	Group cgroup.Group
+	// OutsideGroup holds the processes beside the arm, likewise.
+	OutsideGroup cgroup.Group
+	// NeighbourGroup holds the neighbour, and NeighbourDir is a directory of its
+	// own on the file system under test; both are empty without a neighbour.
+	NeighbourGroup cgroup.Group
+	NeighbourDir   string
+	// Pause freezes and thaws all processes of the arm, those beside it and its
+	// neighbour too, the neighbour first; nil where freezing is not possible and
+	// the load is paused by its gate.
+	Pause Freezer
+	// Alone is Pause without the neighbour; nil without a neighbour.
+	Alone Freezer
+}
+
+// Freezer stops and continues processes. Freeze returns when the kernel has
+// confirmed that all are stopped, or with ErrNotFrozen after the time-out.
+type Freezer interface {
+	Freeze(timeout time.Duration) error
+	Thaw() error
+	// Kind is "freezer v1" or "freezer v2".
+	Kind() string
+}
+
+// ErrNotFrozen means that the kernel did not confirm a freeze in time.
+var ErrNotFrozen = cgroup.ErrNotFrozen
+
+// Spec is what an arm is made for.
+type Spec struct {
+	Run string // id of the run, [a-z0-9]+
+	Arm string // name of the arm, unique in the run, fit for a file name
+	// Data is the prepared data set, a directory; empty when there is none.
+	// Every arm gets a copy of its own (reflink where the file system can).
+	Data string
+	// Scratch is a directory on the host for this run, on the file system
+	// under test; the arm makes its own directories in it.
+	Scratch string
+	// Bind says that the data directory is bind-mounted into the arm instead
+	// of being in its own root file system.
+	Bind bool
+	// Volume is a directory on the host, empty and this arm's alone, in which its
+	// data directory is made; an arm with a root file system of its own has it
+	// bound. Empty: the data directory is on the file system of Scratch.
+	Volume string
+	// Port is the TCP port of a server in the arm; 0 when there is none.
+	Port int
+	// Neighbour asks for a group for a neighbour; nil: there is none.
+	Neighbour *Neighbour
+	Journal   *journal.Journal
+	// Groups is the tree of Host: one tree for all arms, so that groups can be
+	// made and removed at the same time. nil: the arm detects its own.
+	Groups *cgroup.Tree
+}
+
+// Neighbour is the group of a neighbour.
+type Neighbour struct {
+	// Controllers beside those of memory and pids, which it always has.
+	Controllers []string
+	Limits      cgroup.Limits // memory and pids are not 0
+	// Time is the CPU time after which the kernel ends a process of it.
+	Time time.Duration
+}
+
+// Change is one change of the host, for people.
+type Change struct {
+	What   string // "cgroup /sys/fs/cgroup/cpu/tare-…/…"
+	Detail string
+}
+
+// Answer is three-valued.
+type Answer int
+
+// The answers. The zero value is: could not tell.
+const (
+	Unknown Answer = iota
+	Yes
+	No
+)
+
+// Support is whether something is possible here, why not, and what to do.
+type Support struct {
+	Answer Answer
+	Reason string
+	Remedy string
+}
+
+// ErrUnsupported is wrapped by every error that means: this host or user
+// cannot have it.
+var ErrUnsupported = errors.New("not supported here")
+
+// Supported is the plain yes.
+func Supported() Support { return Support{Answer: Yes} }
+
+// Unsupported is a no with its reason and remedy.
+func Unsupported(reason, remedy string) Support {
+	return Support{Answer: No, Reason: reason, Remedy: remedy}
+}
+
+// Host is what this host and user can do, found once per run.
+type Host struct {
+	Root      bool
+	Groups    *cgroup.Tree // nil when no group can be made
+	GroupsWhy string       // why Groups is nil
+	// GroupsRemedy is what to do about it.
+	GroupsRemedy string
+	Freezer      string // "freezer v2", "freezer v1" or ""
+	FreezeWhy    string // why Freezer is ""
+	// Features by name, see the Feature constants.
+	Features map[string]Support
+	// Tools found in PATH, by name: absolute path and version line.
+	Tools map[string]Tool
+	// Control is what control groups and the like offer beside limits.
+	Control Control
+}
+
+// Tool is a program found on this host.
+type Tool struct{ Path, Version string }

@@ -1,0 +1,136 @@
+package environmenttest_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+func environments() []environment.Environment {
+	var all []environment.Environment
+	for _, r := range catalog.Rungs() {
+		all = append(all, r.Environment)
+	}
+	return all
+}
+
+func TestMain(m *testing.M) {
+	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main}
+	os.Exit(environmenttest.Main(m, hidden, environments()))
+}
+
+// TestEnvironments tries everything in the catalog.
+func TestEnvironments(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		t.Run(env.Name(), func(t *testing.T) {
+			environmenttest.Run(t, env, host, environmenttest.Options{Kills: 3})
+		})
+	}
+}
+
+// TestBind tries those with a root file system of their own with the data set
+// bound into it.
+func TestBind(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		if name := env.Name(); name == "rootfs" || name == "container" {
+			t.Run(name, func(t *testing.T) {
+				environmenttest.Run(t, env, host, environmenttest.Options{Bind: true})
+			})
+		}
+	}
+}
+
+const ordinaryEnv = "TARE_TEST_ORDINARY"
+
+// TestOrdinaryUser tries what an ordinary user can have, in a process of such
+// a user. What that user cannot have is left out with its reason.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Getenv(ordinaryEnv) == "" {
+		asOrdinary(t)
+		return
+	}
+	host := inspect.HostAt("/", os.TempDir())
+	if host.Root {
+		t.Fatal("still root")
+	}
+	had := 0
+	for _, env := range environments() {
+		answer := env.Support(host)
+		if answer.Answer == environment.Yes {
+			had++
+			t.Run(env.Name(), func(t *testing.T) {
+				environmenttest.Run(t, env, host, environmenttest.Options{Kills: 2})
+			})
+			continue
+		}
+		t.Logf("%s left out: %s; %s", env.Name(), answer.Reason, answer.Remedy)
+		if answer.Reason == "" || answer.Remedy == "" {
+			t.Errorf("%s is left out without a reason or a remedy: %+v", env.Name(), answer)
+		}
+	}
+	if had == 0 {
+		t.Error("an ordinary user has not even the host")
+	}
+}
+
+// asOrdinary runs the test again as an ordinary user.
+func asOrdinary(t *testing.T) {
+	uid, gid := testneed.Ordinary(t)
+	dir, err := os.MkdirTemp("/tmp", "ordinary") // the parents of t.TempDir are closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+		t.Fatal(err)
+	}
+	// The test binary itself is where others may not read it.
+	exe := filepath.Join(dir, "conform.test")
+	if err := copyExe(exe); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestOrdinaryUser$", "-test.v")
+	cmd.Env = append(os.Environ(), ordinaryEnv+"=1", "TMPDIR="+dir, "HOME="+dir, "XDG_STATE_HOME="+dir)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid, Groups: []uint32{}}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("as user %d: %v\n%s", uid, err, out)
+		return
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "---") || strings.Contains(line, "left out") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+}
+
+func copyExe(to string) error {
+	from, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,298 @@
+// Package environmenttest is the conformance suite of environments: what the
+// contract in package environment promises, tried with real processes on this
+// machine. It knows the contract and no back end. A test binary that uses it
+// calls Main from its TestMain.
+package environmenttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// Options vary the suite.
+type Options struct {
+	// Bind is Spec.Bind.
+	Bind bool
+	// Kills is at how many moments a process that uses the environment is
+	// killed; 0 leaves that out.
+	Kills int
+}
+
+// bound is how long anything may take that must happen; nothing is judged by
+// how long it took.
+const bound = time.Minute
+
+// poll is how often the suite looks whether it has happened.
+const poll = time.Millisecond
+
+// Run tries everything that the contract promises. An environment that this
+// host cannot have is skipped by name, after a look at its reasons.
+func Run(t *testing.T, env environment.Environment, host environment.Host, opts Options) {
+	s := suite{env: env, host: host, opts: opts}
+	t.Run("description", s.description)
+	if answer := env.Support(host); answer.Answer != environment.Yes {
+		testneed.Feature(t, env.Name(), errors.New(answer.Reason))
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			before := TakeSnapshot(t)
+			f := s.open(t)
+			c.try(t, f)
+			f.close(t)
+			before.MustEqual(t, f.spec.Run)
+		})
+	}
+	t.Run("open is cancelled", s.cancelled)
+	t.Run("two arms", s.twoArms)
+	if opts.Kills > 0 {
+		t.Run("killed", s.killed)
+	}
+}
+
+type suite struct {
+	env  environment.Environment
+	host environment.Host
+	opts Options
+}
+
+// cases are tried on an arm of their own each.
+var cases = []struct {
+	name string
+	try  func(*testing.T, *fixture)
+}{
+	{"exit codes", exitCodes},
+	{"ended by a fault", fault},
+	{"killed from outside", killedFromOutside},
+	{"deaf to signals", deaf},
+	{"out of memory", outOfMemory},
+	{"what a process is given", given},
+	{"log and descriptors", logAndFiles},
+	{"start is cancelled", startCancelled},
+	{"freeze and thaw", freezeAndThaw},
+	{"closed while frozen", closedWhileFrozen},
+	{"killed while frozen", killedWhileFrozen},
+	{"children that outlive their parent", orphans},
+	{"data", data},
+	{"server and client", serverAndClient},
+	{"settings", settings},
+	{"settings changed behind its back", settingsChanged},
+	{"closed while in use", closedWhileInUse},
+}
+
+// description checks what needs no opening, and that it changes nothing.
+func (s suite) description(t *testing.T) {
+	before := TakeSnapshot(t)
+	if s.env.Name() == "" || strings.ContainsAny(s.env.Name(), " /\n") || s.env.Title() == "" {
+		t.Errorf("name %q, title %q", s.env.Name(), s.env.Title())
+	}
+	answer := s.env.Support(s.host)
+	if answer.Answer != environment.Yes && answer.Reason == "" {
+		t.Errorf("support is %v without a reason", answer.Answer)
+	}
+	if answer.Answer == environment.No && answer.Remedy == "" {
+		t.Errorf("no, because %s, without a remedy", answer.Reason)
+	}
+	spec := newSpec(t, s, nil)
+	for _, c := range s.env.Changes(spec) {
+		if c.What == "" {
+			t.Errorf("a change without a name: %+v", c)
+		}
+	}
+	before.MustEqual(t, spec.Run)
+}
+
+// fixture is an opened arm with what it was made from.
+type fixture struct {
+	suite
+	arm   environment.Arm
+	spec  environment.Spec
+	state string // of the journal
+	token string // in the arguments of every process
+}
+
+var runs atomic.Int64
+
+// newSpec is a new run with a data set and a journal in the state directory.
+func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
+	t.Helper()
+	run := fmt.Sprintf("e%dx%d", os.Getpid(), runs.Add(1))
+	if j != nil {
+		run = j.Run()
+	}
+	return environment.Spec{
+		Run: run, Arm: s.env.Name(), Data: dataSet(t), Scratch: t.TempDir(),
+		Bind: s.opts.Bind, Port: freePort(t), Journal: j, Groups: s.host.Groups,
+	}
+}
+
+// open opens an arm; the caller closes it.
+func (s suite) open(t *testing.T) *fixture {
+	t.Helper()
+	state := t.TempDir()
+	j, err := journal.Open(state, fmt.Sprintf("e%dx%d", os.Getpid(), runs.Add(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{suite: s, spec: newSpec(t, s, j), state: state, token: "token-" + j.Run()}
+	if f.arm, err = s.env.Open(t.Context(), f.spec); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.arm.Close(); j.Close() }) // where the test ends early
+	return f
+}
+
+// close closes the arm, twice, and checks that everything is undone.
+func (f *fixture) close(t *testing.T) {
+	t.Helper()
+	for i := range 2 {
+		if err := f.arm.Close(); err != nil {
+			t.Errorf("close number %d: %v", i+1, err)
+		}
+	}
+	left, err := journal.Leftovers(f.state)
+	if err != nil || len(left) != 1 {
+		t.Errorf("journals: %+v %v", left, err)
+	}
+	for _, l := range left {
+		for _, s := range l.Steps {
+			t.Errorf("not taken back, as the journal says: %+v", s)
+		}
+	}
+	if err := f.spec.Journal.Close(); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir(f.spec.Scratch); err != nil || len(names) > 0 {
+		t.Errorf("left in the scratch directory: %v %v", names, err)
+	}
+	await(t, "every process to be gone", func() bool { return len(withToken(f.token)) == 0 })
+}
+
+// process is a started process of the suite.
+type process struct {
+	environment.Running
+	words *words
+	log   string // file name
+}
+
+// start starts a process of the suite in the arm.
+func (f *fixture) start(t *testing.T, mode string, args ...string) process {
+	t.Helper()
+	p, err := f.tryStart(t, t.Context(), false, mode, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// startOutside starts one beside it.
+func (f *fixture) startOutside(t *testing.T, mode string, args ...string) process {
+	t.Helper()
+	p, err := f.tryStart(t, t.Context(), true, mode, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (f *fixture) tryStart(t *testing.T, ctx context.Context, outside bool, mode string, args ...string) (process, error) {
+	t.Helper()
+	file, w := newWords(t)
+	defer file.Close()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	second, err := os.Open(filepath.Join(f.spec.Data, "table"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	running, err := f.arm.Start(ctx, environment.Process{
+		Args:  append([]string{Command, f.token, mode}, args...),
+		Files: []*os.File{file, second}, Log: log, Outside: outside,
+	})
+	return process{running, w, log.Name()}, err
+}
+
+// wait waits for the end of a process.
+func (p process) wait(t *testing.T) environment.Exit {
+	t.Helper()
+	await(t, fmt.Sprintf("process %d to end", p.Pid()), func() bool {
+		select {
+		case <-p.Done():
+			return true
+		default:
+			return false
+		}
+	})
+	return p.Exit()
+}
+
+// said is what the process wrote to its log.
+func (p process) said(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
+
+// ready waits until the process says so.
+func (p process) ready(t *testing.T) {
+	t.Helper()
+	await(t, "the process to get ready", func() bool {
+		select {
+		case <-p.Done():
+			t.Fatalf("ended before it was ready: %+v; its log: %s", p.Exit(), p.said(t))
+		default:
+		}
+		return p.words[wordReady].Load() > 0
+	})
+}
+
+// moves says whether a counting process makes progress.
+func (p process) moves() bool {
+	before := p.words[wordTicks].Load()
+	time.Sleep(20 * time.Millisecond)
+	return p.words[wordTicks].Load() != before
+}
+
+// await counts its sleeps instead of reading a clock: time in which this
+// process itself is stopped or starved does not count.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range int(bound / poll) {
+		if ok() {
+			return
+		}
+		time.Sleep(poll)
+	}
+	t.Fatalf("waited %v for %s", bound, what)
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	n, _ := strconv.Atoi(port)
+	return n
+}

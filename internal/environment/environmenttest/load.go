@@ -1,0 +1,251 @@
+package environmenttest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Command is the first argument of every process of the suite; then follow a
+// token that tells one run's processes from another's, what to do, and its
+// arguments. Descriptor 3 is a words, 4 the file table of the data set.
+const Command = "__conform"
+
+// words is memory that a process shares with the test.
+type words [512]atomic.Uint64
+
+const (
+	wordTicks = 0 // progress
+	wordReady = 1
+	wordsSize = int(unsafe.Sizeof(words{}))
+)
+
+func newWords(t *testing.T) (*os.File, *words) {
+	t.Helper()
+	fd, err := unix.MemfdCreate("words", unix.MFD_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := os.NewFile(uintptr(fd), "words")
+	if err := f.Truncate(int64(wordsSize)); err != nil {
+		t.Fatal(err)
+	}
+	w, data, err := mapWords(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(data) })
+	return f, w
+}
+
+func mapWords(fd int) (*words, []byte, error) {
+	data, err := unix.Mmap(fd, 0, wordsSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, err
+	}
+	return (*words)(unsafe.Pointer(&data[0])), data, nil
+}
+
+// Load is what a process of the suite does with the arguments behind Command.
+func Load(args []string) int {
+	if len(args) < 2 {
+		return fail(fmt.Errorf("arguments %q: want a token and what to do", args))
+	}
+	w, _, err := mapWords(3)
+	if err != nil {
+		return fail(fmt.Errorf("map descriptor 3: %w", err))
+	}
+	do, ok := modes[args[1]]
+	if !ok {
+		return fail(fmt.Errorf("do not know %q", args[1]))
+	}
+	return do(w, args[0], args[2:])
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 120
+}
+
+var modes = map[string]func(w *words, token string, args []string) int{
+	"exit":   func(_ *words, _ string, args []string) int { n, _ := strconv.Atoi(args[0]); return n },
+	"count":  count,
+	"deaf":   beDeaf,
+	"fault":  beFaulty,
+	"grab":   grab,
+	"fork":   fork,
+	"report": tellAll,
+	"print":  printBoth,
+	"change": change,
+	"serve":  serve,
+	"dial":   dial,
+}
+
+// count makes progress until it is stopped.
+func count(w *words, _ string, _ []string) int {
+	w[wordReady].Store(1)
+	for {
+		w[wordTicks].Add(1)
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// beDeaf ignores every signal that can be ignored.
+func beDeaf(w *words, _ string, _ []string) int {
+	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
+	w[wordReady].Store(1)
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// beFaulty dies by a fault of its own. A signal that it sends itself would not
+// do: the first process of a pid namespace is deaf to those.
+func beFaulty(*words, string, []string) int {
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	var byDefault [4]uint64 // struct sigaction with SIG_DFL
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGSEGV), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
+	closed, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return fail(err)
+	}
+	closed[0] = 1
+	return 121
+}
+
+// grab takes memory until it is stopped, at most 1 GiB.
+func grab(w *words, _ string, _ []string) int {
+	w[wordReady].Store(1)
+	var all [][]byte
+	for len(all) < 1024 {
+		b := make([]byte, 1<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		all = append(all, b)
+	}
+	return len(all[0]) % 2
+}
+
+// fork starts a process that counts, in a session of its own, and ends.
+func fork(w *words, token string, _ []string) int {
+	cmd := exec.Command("/proc/self/exe", Command, token, "count")
+	cmd.ExtraFiles = []*os.File{os.NewFile(3, "words")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fail(err)
+	}
+	for w[wordReady].Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return 0
+}
+
+// report is what a process sees.
+type report struct {
+	Args []string
+	Exe  string // SHA-256 of the binary
+	Data []entry
+	// Table is what descriptor 4 reads as.
+	Table string
+}
+
+// tellAll prints a report; its argument is the data directory.
+func tellAll(_ *words, _ string, args []string) int {
+	r := report{Args: os.Args[1:]}
+	var err error
+	if r.Exe, err = hashFile("/proc/self/exe"); err != nil {
+		return fail(err)
+	}
+	if r.Data, err = list(args[0]); err != nil {
+		return fail(err)
+	}
+	b, err := io.ReadAll(os.NewFile(4, "table"))
+	if err != nil {
+		return fail(err)
+	}
+	r.Table = string(b)
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+func hashFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
+
+func printBoth(*words, string, []string) int {
+	fmt.Fprintln(os.Stdout, "to standard output")
+	fmt.Fprintln(os.Stderr, "to standard error")
+	return 0
+}
+
+// change changes the data set: a file is written, one is made, one removed.
+func change(_ *words, _ string, args []string) int {
+	in := func(name string) string { return filepath.Join(args[0], name) }
+	for _, err := range []error{
+		os.WriteFile(in("table"), []byte("changed"), 0o600),
+		os.WriteFile(in("new"), []byte("new"), 0o600),
+		os.Remove(in("dir/old")),
+	} {
+		if err != nil {
+			return fail(err)
+		}
+	}
+	return 0
+}
+
+// serve answers each byte with itself.
+func serve(w *words, _ string, args []string) int {
+	l, err := net.Listen("tcp", args[0])
+	if err != nil {
+		return fail(err)
+	}
+	w[wordReady].Store(1)
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return fail(err)
+		}
+		go func() { defer c.Close(); _, _ = io.Copy(c, c) }()
+	}
+}
+
+// dial asks a server once.
+func dial(_ *words, _ string, args []string) int {
+	c, err := net.DialTimeout("tcp", args[0], 10*time.Second)
+	if err != nil {
+		return fail(err)
+	}
+	defer c.Close()
+	b := []byte("?")
+	if _, err := c.Write(b); err != nil {
+		return fail(err)
+	}
+	if _, err := io.ReadFull(c, b); err != nil || string(b) != "?" {
+		return fail(fmt.Errorf("asked ?, was told %q: %w", b, err))
+	}
+	return 0
+}

@@ -1,0 +1,269 @@
+package environmenttest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
+)
+
+// Snapshot is what an environment can leave behind on the host, by kind. Where
+// other tests run at the same time, kinds that belong to the whole host are
+// told apart by the id of the run; see Main for how mounts and links are not.
+type Snapshot map[string][]string
+
+// TakeSnapshot looks at the host.
+func TakeSnapshot(t testing.TB) Snapshot {
+	t.Helper()
+	s := Snapshot{}
+	for kind, look := range map[string]func() ([]string, error){
+		"process":    descendants,
+		"descriptor": descriptors,
+		"namespace":  threadNamespaces,
+		"link":       links,
+		"rule":       rules,
+		"setting":    sysctls,
+		"mount":      mounts,
+	} {
+		list, err := look()
+		if err != nil {
+			t.Errorf("look for each %s: %v", kind, err)
+		}
+		slices.Sort(list)
+		s[kind] = list
+	}
+	return s
+}
+
+// settleBound is how long the kernel and the Go runtime may take to let go of
+// what was closed.
+const settleBound = 10 * time.Second
+
+// MustEqual fails the test for everything that Left finds.
+func (s Snapshot) MustEqual(t testing.TB, run string) {
+	t.Helper()
+	for _, l := range s.Left(t, run, settleBound) {
+		t.Error(l)
+	}
+}
+
+// Left compares the host as it is now with the snapshot, and looks for
+// anything that carries the id of the run. What is gone within the time is not
+// left.
+func (s Snapshot) Left(t testing.TB, run string, within time.Duration) []string {
+	t.Helper()
+	const pause = 10 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
+		left := append(s.difference(TakeSnapshot(t)), named(run)...)
+		if len(left) == 0 || waited >= within {
+			return left
+		}
+		time.Sleep(pause)
+	}
+}
+
+// difference is what appeared and what went.
+func (s Snapshot) difference(now Snapshot) []string {
+	var all []string
+	for kind := range s {
+		for _, item := range minus(now[kind], s[kind]) {
+			all = append(all, "left behind: "+kind+" "+item)
+		}
+		for _, item := range minus(s[kind], now[kind]) {
+			all = append(all, "taken away: "+kind+" "+item)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// minus is the items of a that are not in b, each as often as it is there.
+func minus(a, b []string) []string {
+	count := map[string]int{}
+	for _, item := range b {
+		count[item]++
+	}
+	var rest []string
+	for _, item := range a {
+		if count[item]--; count[item] < 0 {
+			rest = append(rest, item)
+		}
+	}
+	return rest
+}
+
+// named is every control group, mount and state file that carries the id of a
+// run.
+func named(run string) []string {
+	var all []string
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil
+		}
+		if strings.Contains(d.Name(), run) {
+			all = append(all, "left behind: group "+path)
+			return fs.SkipDir
+		}
+		return nil
+	})
+	for _, dir := range []string{"/run/netns", "/run/runc", "/run/crun", "/run/tare", "/dev/shm", "/dev/mqueue"} {
+		names, _ := os.ReadDir(dir)
+		for _, n := range names {
+			if strings.Contains(n.Name(), run) {
+				all = append(all, "left behind: "+filepath.Join(dir, n.Name()))
+			}
+		}
+	}
+	list, _ := readLines("/proc/self/mountinfo")
+	for _, l := range list {
+		if strings.Contains(l, run) {
+			all = append(all, "left behind: mount "+l)
+		}
+	}
+	return all
+}
+
+// descendants are the processes below this one, those that nobody waited for
+// too.
+func descendants() ([]string, error) {
+	parent := map[int]int{}
+	text := map[int]string{}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range stats {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		s := string(b)
+		end := strings.LastIndexByte(s, ')')
+		f := strings.Fields(s[end+1:])
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		parent[pid], _ = strconv.Atoi(f[1])
+		text[pid] = s[:end+1]
+		if f[0] == "Z" {
+			text[pid] += " not waited for"
+		}
+	}
+	var all []string
+	for pid := range parent {
+		for p := parent[pid]; p > 1; p = parent[p] {
+			if p == os.Getpid() {
+				all = append(all, text[pid])
+				break
+			}
+		}
+	}
+	return all, err
+}
+
+// withToken are the processes that have a token among their arguments.
+func withToken(token string) []string {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	var all []string
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		args := strings.Split(string(b), "\x00")
+		if err == nil && slices.Contains(args, token) && filepath.Dir(file) != fmt.Sprint("/proc/", os.Getpid()) {
+			all = append(all, filepath.Base(filepath.Dir(file))+" "+strings.Join(args[:min(5, len(args))], " "))
+		}
+	}
+	return all
+}
+
+var inode = regexp.MustCompile(`^(socket|pipe):\[\d+\]$`)
+
+// descriptors are the open files of this process: a namespace, a group's file,
+// a process that is not waited for. Those of the Go runtime come and go.
+func descriptors() ([]string, error) {
+	fds, err := os.ReadDir("/proc/self/fd")
+	var all []string
+	for _, fd := range fds {
+		target, err := os.Readlink("/proc/self/fd/" + fd.Name())
+		if err != nil || strings.HasPrefix(target, "/proc/") || strings.Contains(target, "[eventpoll]") || strings.Contains(target, "[eventfd]") {
+			continue
+		}
+		all = append(all, inode.ReplaceAllString(target, "$1"))
+	}
+	return all, err
+}
+
+// threadNamespaces are the namespaces that any thread of this process is in:
+// one that was left in another would take work of others there.
+func threadNamespaces() ([]string, error) {
+	tasks, err := filepath.Glob("/proc/self/task/*/ns/*")
+	var all []string
+	for _, task := range tasks {
+		if target, err := os.Readlink(task); err == nil && !slices.Contains(all, target) {
+			all = append(all, target)
+		}
+	}
+	return all, err
+}
+
+func links() ([]string, error) {
+	list, err := netlink.LinkList()
+	var all []string
+	for _, l := range list {
+		all = append(all, fmt.Sprintf("%s %s master %d", l.Type(), l.Attrs().Name, l.Attrs().MasterIndex))
+	}
+	return all, err
+}
+
+// rules are the tables, chains and rules of nftables.
+func rules() ([]string, error) {
+	c, err := nftables.New()
+	if err != nil {
+		return nil, nil // the kernel has none, or this user may not look
+	}
+	tables, err := c.ListTables()
+	if err != nil {
+		return nil, nil
+	}
+	var all []string
+	for _, t := range tables {
+		all = append(all, fmt.Sprintf("table %d %s", t.Family, t.Name))
+	}
+	chains, err := c.ListChains()
+	for _, chain := range chains {
+		list, _ := c.GetRules(chain.Table, chain)
+		all = append(all, fmt.Sprintf("chain %s %s with %d rules", chain.Table.Name, chain.Name, len(list)))
+	}
+	return all, err
+}
+
+// sysctls are settings of the host that container software likes to change.
+func sysctls() ([]string, error) {
+	var all []string
+	for _, name := range []string{
+		"net/ipv4/ip_forward", "net/ipv4/conf/all/forwarding", "net/ipv4/conf/all/route_localnet",
+		"net/ipv6/conf/all/forwarding", "net/bridge/bridge-nf-call-iptables", "kernel/core_pattern",
+		"user/max_user_namespaces", "vm/overcommit_memory", "net/ipv4/ip_unprivileged_port_start",
+	} {
+		if b, err := os.ReadFile("/proc/sys/" + name); err == nil {
+			all = append(all, name+" = "+strings.TrimSpace(string(b)))
+		}
+	}
+	return all, nil
+}
+
+// mounts are all mounts where this process has a mount namespace of its own.
+func mounts() ([]string, error) {
+	if !isolated() {
+		return nil, nil
+	}
+	return readLines("/proc/self/mountinfo")
+}
+
+func readLines(file string) ([]string, error) {
+	b, err := os.ReadFile(file)
+	return strings.Split(strings.TrimSpace(string(b)), "\n"), err
+}

@@ -1,0 +1,183 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// control finds what there is to keep processes apart with.
+func control(root, scratch string, t *cgroup.Tree) environment.Control {
+	var c environment.Control
+	var err error
+	if c.Files, err = controlFiles(t); err != nil {
+		c.Files, c.Why = nil, err.Error()
+	}
+	c.CPUs = allowedCPUs()
+	if c.Disk, err = wholeDisk(root, scratch); err != nil {
+		c.Disk, c.DiskWhy = "", err.Error()
+	} else {
+		c.Scheduler = scheduler(root, c.Disk)
+	}
+	if c.Resctrl, err = resctrl(root); err != nil {
+		c.Resctrl, c.ResctrlWhy = nil, err.Error()
+	}
+	return c
+}
+
+// controlFiles makes a group with every controller and lists what is in it.
+func controlFiles(t *cgroup.Tree) (files map[string]bool, err error) {
+	if t == nil {
+		return nil, errors.New("no group can be made")
+	}
+	var controllers []string
+	for _, c := range []string{"cpu", "cpuset", "memory", "pids", "blkio"} {
+		if t.Can(c) == nil {
+			controllers = append(controllers, c)
+		}
+	}
+	g, err := t.Make(fmt.Sprintf("tare-inspect%d/control", os.Getpid()), controllers)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Remove()) }()
+	files = map[string]bool{}
+	for _, dir := range g.Dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			files[e.Name()] = true
+		}
+	}
+	return files, nil
+}
+
+// allowedCPUs are the CPUs of this process.
+func allowedCPUs() []int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(os.Getpid(), &set) != nil {
+		return nil
+	}
+	var cpus []int
+	for i, left := 0, set.Count(); left > 0; i++ {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+			left--
+		}
+	}
+	return cpus
+}
+
+// wholeDisk is the number of the disk that a directory is on; of a partition
+// the whole disk's, which is what the kernel divides and bounds.
+func wholeDisk(root, dir string) (string, error) {
+	for { // a directory that is made later is on its parent's file system
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	mounts, err := proc.FS(root).Mounts()
+	if err != nil {
+		return "", err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return "", fmt.Errorf("look at %s: %w", dir, err)
+	}
+	number := fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
+	if unix.Major(st.Dev) == 0 { // a file system of several disks, or of none
+		if number = sourceOf(mounts, dir); number == "" {
+			return "", fmt.Errorf("%s is on no disk of its own", dir)
+		}
+	}
+	link, err := filepath.EvalSymlinks(filepath.Join(root, "sys/dev/block", number))
+	if err != nil {
+		return "", fmt.Errorf("find the disk %s: %w", number, err)
+	}
+	if _, err := os.Stat(filepath.Join(link, "partition")); err != nil {
+		return number, nil
+	}
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(link), "dev"))
+	return strings.TrimSpace(string(b)), err
+}
+
+// scheduler is the chosen one of "none [mq-deadline] bfq".
+func scheduler(root, disk string) string {
+	_, rest, _ := strings.Cut(word(root, "sys/dev/block/"+disk+"/queue/scheduler"), "[")
+	chosen, _, _ := strings.Cut(rest, "]")
+	return chosen
+}
+
+// sourceOf is the number of the block device that a mount names as its source.
+func sourceOf(mounts []proc.Mount, dir string) string {
+	m := proc.MountOf(mounts, dir)
+	if m == nil {
+		return ""
+	}
+	var st unix.Stat_t
+	if unix.Stat(m.Source, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFBLK {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
+}
+
+// resctrl reads what a mounted resctrl file system can do.
+func resctrl(root string) (*environment.Resctrl, error) {
+	dir := filepath.Join(root, "sys/fs/resctrl")
+	schemata, err := os.ReadFile(filepath.Join(dir, "schemata"))
+	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, errors.New("this kernel or CPU has none")
+		}
+		return nil, errors.New("it is not mounted")
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &environment.Resctrl{Dir: dir}
+	for line := range strings.Lines(string(schemata)) {
+		switch name, domains, _ := strings.Cut(strings.TrimSpace(line), ":"); name {
+		case "L3":
+			r.Caches = domainsOf(domains)
+		case "MB":
+			r.Memory = domainsOf(domains)
+		}
+	}
+	mask, _ := strconv.ParseUint(word(dir, "info/L3/cbm_mask"), 16, 64)
+	for ; mask > 0; mask >>= 1 {
+		r.Ways++
+	}
+	r.LeastWays, _ = strconv.Atoi(word(dir, "info/L3/min_cbm_bits"))
+	r.LeastPercent, _ = strconv.Atoi(word(dir, "info/MB/min_bandwidth"))
+	r.Step, _ = strconv.Atoi(word(dir, "info/MB/bandwidth_gran"))
+	return r, nil
+}
+
+func word(dir, file string) string {
+	b, _ := os.ReadFile(filepath.Join(dir, file))
+	return strings.TrimSpace(string(b))
+}
+
+// domainsOf reads the numbers of "0=fff;1=fff".
+func domainsOf(text string) []int {
+	var all []int
+	for _, part := range strings.Split(text, ";") {
+		id, _, _ := strings.Cut(part, "=")
+		if n, err := strconv.Atoi(strings.TrimSpace(id)); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/namespace"
+	"github.com/tarelab/tare/internal/linux/seccomp"
+)
+
+// join enters control groups and namespaces. Groups first: the cgroup
+// namespace is rooted where the child is.
+func join(r Request, socket int) error {
+	for _, file := range r.Tasks {
+		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
+			return fmt.Errorf("join the control group: %w", err)
+		}
+	}
+	if err := r.Member.check("/proc/thread-self/cgroup"); err != nil {
+		return err
+	}
+	if r.Net {
+		if err := unix.Setns(socket+1, unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("enter the network namespace: %w", err)
+		}
+	}
+	if r.CgroupNS {
+		if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
+			return fmt.Errorf("make a cgroup namespace: %w", err)
+		}
+	}
+	return nil
+}
+
+// mounts makes what the child sees of file systems its own.
+func mounts(r Request) error {
+	if !r.MountNS {
+		return nil
+	}
+	if err := namespace.Private(); err != nil {
+		return err
+	}
+	if r.Root != nil {
+		return enter(*r.Root)
+	}
+	if r.PidNS {
+		return namespace.Proc()
+	}
+	return nil
+}
+
+// enter makes a root file system and changes to it.
+func enter(root Root) error {
+	if err := root.Overlay.Mount(root.Point); err != nil || root.Only {
+		return err
+	}
+	list := root.Mounts
+	if root.User {
+		list = userMounts(list)
+	}
+	for _, m := range list {
+		if err := namespace.Mount(root.Point, m); err != nil {
+			return err
+		}
+	}
+	if err := namespace.Devices(root.Point+"/dev", root.User); err != nil {
+		return err
+	}
+	if err := namespace.PivotRoot(root.Point); err != nil {
+		return err
+	}
+	if err := namespace.Mask(root.Masked); err != nil {
+		return err
+	}
+	return namespace.ReadOnly(root.ReadOnly)
+}
+
+// settle sets the name and the working directory.
+func settle(r Request) error {
+	if r.Hostname != "" {
+		if err := unix.Sethostname([]byte(r.Hostname)); err != nil {
+			return fmt.Errorf("set the host name: %w", err)
+		}
+	}
+	if err := os.Chdir(r.Dir); err != nil {
+		return fmt.Errorf("enter the working directory: %w", err)
+	}
+	return nil
+}
+
+// giveUp installs the filter and drops capabilities. Without no_new_privs,
+// which Docker does not set, the filter needs a capability that goes next; the
+// runtimes do it in this order too.
+func giveUp(s *Security) error {
+	if s == nil {
+		return nil
+	}
+	keep, err := namespace.Capabilities(s.Capabilities)
+	if err != nil {
+		return err
+	}
+	filter, err := seccomp.New(s.Seccomp)
+	if err != nil {
+		return err
+	}
+	if err := namespace.DropBounding(keep); err != nil {
+		return err
+	}
+	if err := filter.Install(seccomp.Thread); err != nil {
+		return err
+	}
+	return namespace.SetCapabilities(keep)
+}

@@ -1,0 +1,50 @@
+package launch
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/environment"
+)
+
+// Changes lists what NewGround changes.
+func Changes(s environment.Spec, groups Groups) []environment.Change {
+	data := "its own data directory"
+	if s.Data != "" {
+		data = "with its own copy of the data set"
+	}
+	out := []environment.Change{{What: "directory " + dirOf(s), Detail: data}}
+	if groups.Tree == nil {
+		return out
+	}
+	limits := "plain: to freeze and to observe"
+	if len(groups.Controllers) > 0 {
+		limits = "controllers " + strings.Join(groups.Controllers, ", ")
+	}
+	type group struct {
+		path, detail string
+		controllers  []string
+	}
+	all := []group{
+		{groupPath(s), limits, groups.Controllers},
+		{outsidePath(s), "for what runs beside the arm", nil},
+	}
+	if s.Neighbour != nil {
+		all = append(all, group{neighbourPath(s), "for the neighbour, with limits", neighbourControllers(groups, *s.Neighbour)})
+	}
+	for _, g := range all {
+		p, err := groups.Tree.Plan(g.path, g.controllers)
+		if err != nil {
+			continue
+		}
+		for _, dir := range p.Dirs {
+			out = append(out, environment.Change{What: "cgroup " + dir, Detail: g.detail})
+		}
+		if len(p.Enable) > 0 {
+			out = append(out, environment.Change{What: "controllers of " + p.EnableAt, Detail: "enabled for its children: " + strings.Join(p.Enable, ", ")})
+		}
+		if p.Leaf != "" {
+			out = append(out, environment.Change{What: "cgroup " + p.Leaf, Detail: "the processes of " + p.EnableAt + " are moved there"})
+		}
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+)
+
+// What Docker gives a container by default, as data: moby's
+// daemon/pkg/oci/defaults.go and caps/defaults.go.
+
+// DockerCapabilities are what Docker leaves.
+func DockerCapabilities() []string {
+	return []string{
+		"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_MKNOD", "CAP_NET_RAW", "CAP_SETGID",
+		"CAP_SETUID", "CAP_SETFCAP", "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT", "CAP_KILL", "CAP_AUDIT_WRITE",
+	}
+}
+
+// DockerMounts are the file systems in a container, without the control
+// groups.
+func DockerMounts() []specs.Mount {
+	return []specs.Mount{
+		{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
+		{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "strictatime", "mode=755", "size=65536k"}},
+		{Destination: "/dev/pts", Type: "devpts", Source: "devpts", Options: []string{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"}},
+		{Destination: "/sys", Type: "sysfs", Source: "sysfs", Options: []string{"nosuid", "noexec", "nodev", "ro"}},
+		{Destination: "/dev/mqueue", Type: "mqueue", Source: "mqueue", Options: []string{"nosuid", "noexec", "nodev"}},
+		{Destination: "/dev/shm", Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "noexec", "nodev", "mode=1777", "size=67108864"}},
+	}
+}
+
+// DockerCgroups mounts the control groups of version 2 in a container, or asks
+// an OCI runtime to make its picture of version 1.
+func DockerCgroups(v2 bool) specs.Mount {
+	m := specs.Mount{Destination: "/sys/fs/cgroup", Type: "cgroup", Source: "cgroup", Options: []string{"ro", "nosuid", "noexec", "nodev"}}
+	if v2 {
+		m.Type = "cgroup2"
+	}
+	return m
+}
+
+// userMounts are the mounts as a user namespace may make them: no group 5
+// there, and /sys belongs to the network namespace, which is the host's.
+func userMounts(mounts []specs.Mount) []specs.Mount {
+	out := slices.Clone(mounts)
+	for i, m := range out {
+		m.Options = slices.DeleteFunc(slices.Clone(m.Options), func(o string) bool { return strings.HasPrefix(o, "gid=") })
+		if m.Type == "sysfs" {
+			m.Type, m.Source, m.Options = "", "/sys", []string{"rbind", "ro", "nosuid", "noexec", "nodev"}
+		}
+		out[i] = m
+	}
+	return out
+}
+
+// DockerMasked are the paths that a container does not see.
+func DockerMasked() []string {
+	return []string{
+		"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+		"/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware",
+		"/sys/devices/virtual/powercap",
+	}
+}
+
+// DockerReadOnly are the paths that a container cannot write.
+func DockerReadOnly() []string {
+	return []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
+}

@@ -1,0 +1,95 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// Groups is how the groups of an arm are made.
+type Groups struct {
+	Tree *cgroup.Tree // nil: none
+	// Controllers of the arm's own group; none makes it a plain one.
+	Controllers []string
+	Limits      cgroup.Limits
+}
+
+// NeededControllers are those without which a group is no container's.
+func NeededControllers() []string { return []string{"cpu", "memory"} }
+
+// otherControllers are taken where they exist.
+func otherControllers() []string { return []string{"cpuacct", "pids", "blkio", "cpuset"} }
+
+// PlainGroups only freeze and observe; without a Tree where this host and user
+// can have none. t may be nil.
+func PlainGroups(t *cgroup.Tree) (Groups, error) {
+	t, err := detect(t)
+	if err != nil {
+		return Groups{}, err
+	}
+	if t.Can() != nil {
+		return Groups{}, nil
+	}
+	return Groups{Tree: t}, nil
+}
+
+// AmpleGroups have a container's controllers and limits that nobody reaches.
+func AmpleGroups(t *cgroup.Tree) (Groups, error) {
+	t, err := detect(t)
+	if err != nil {
+		return Groups{}, err
+	}
+	if err := errors.Join(t.Can(), t.Can(NeededControllers()...)); err != nil {
+		return Groups{}, err
+	}
+	g := Groups{Tree: t, Controllers: NeededControllers()}
+	for _, c := range otherControllers() {
+		if t.Can(c) == nil {
+			g.Controllers = append(g.Controllers, c)
+		}
+	}
+	g.Limits, err = cgroup.Ample("/")
+	return g, err
+}
+
+func detect(t *cgroup.Tree) (*cgroup.Tree, error) {
+	if t != nil {
+		return t, nil
+	}
+	return cgroup.Detect("/")
+}
+
+// CgroupMounts are the mount points of all hierarchies of version 1, those
+// without controllers too: a runtime makes groups in each.
+func CgroupMounts() ([]string, error) {
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("find the control groups: %w", err)
+	}
+	var points []string
+	for line := range strings.Lines(string(b)) {
+		head, tail, _ := strings.Cut(line, " - ")
+		if f := strings.Fields(head); strings.HasPrefix(tail, "cgroup ") && len(f) > 4 {
+			points = append(points, f[4])
+		}
+	}
+	return points, nil
+}
+
+func groupPath(s environment.Spec) string   { return filepath.Join("tare-"+s.Run, s.Arm) }
+func outsidePath(s environment.Spec) string { return groupPath(s) + "-outside" }
+
+// neighbourPath is beside the groups of all arms and not among them: weights
+// and cpu.idle count among siblings, and the sibling of a host arm's processes
+// is a group at the top.
+func neighbourPath(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm + "-neighbour" }
+
+// ContainerID is the id of the n-th container of an arm.
+func ContainerID(s environment.Spec, n int) string {
+	return fmt.Sprintf("tare-%s-%s-%d", s.Run, s.Arm, n)
+}

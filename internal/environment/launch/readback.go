@@ -1,0 +1,192 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/linux/namespace"
+	"github.com/tarelab/tare/record"
+)
+
+// Expect is what a process was given; ReadBack compares it with what the
+// kernel says.
+type Expect struct {
+	// Own are the namespaces of its own ("pid", "mnt", ...); the others are the
+	// host's.
+	Own []string
+	// Overlay says that its root file system is an overlay.
+	Overlay bool
+	// Capabilities are what it keeps; nil: what tare has.
+	Capabilities []string
+	// Seccomp says that it is under a filter.
+	Seccomp bool
+}
+
+var namespaces = []string{"mnt", "pid", "uts", "ipc", "cgroup", "net", "user"}
+
+const (
+	own   = "own"
+	hosts = "host's"
+)
+
+// ReadBack reads what the kernel says of a process and compares. What did not
+// take is an error, beside all that was read.
+func ReadBack(pid int, e Expect) ([]record.Setting, error) {
+	status, err := statusOf(pid)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	var all []record.Setting
+	for _, read := range []func() ([]record.Setting, error){
+		func() ([]record.Setting, error) { return namespaceSettings(pid, e.Own) },
+		func() ([]record.Setting, error) { return rootSetting(pid, e.Overlay) },
+		func() ([]record.Setting, error) { return capabilitySettings(status, e.Capabilities) },
+		func() ([]record.Setting, error) { return seccompSettings(status, e.Seccomp) },
+	} {
+		s, err := read()
+		all, errs = append(all, s...), append(errs, err)
+	}
+	return append(all, scheduling(status)...), errors.Join(errs...)
+}
+
+// Wanted compares one setting; both words are for people.
+func Wanted(name, wanted, got string) (record.Setting, error) {
+	s := record.Setting{Name: name, Wanted: wanted, Got: got}
+	if wanted != got {
+		return s, fmt.Errorf("%s: wanted %s, the kernel says %s", name, wanted, got)
+	}
+	return s, nil
+}
+
+func namespaceSettings(pid int, owned []string) ([]record.Setting, error) {
+	var all []record.Setting
+	var errs []error
+	for _, ns := range namespaces {
+		mine, err := os.Readlink("/proc/thread-self/ns/" + ns)
+		if err != nil {
+			continue // this kernel has none
+		}
+		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, ns))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read back the %s namespace: %w", ns, err))
+			continue
+		}
+		wanted, got := hosts, hosts
+		if slices.Contains(owned, ns) {
+			wanted = own
+		}
+		if its != mine {
+			got = own
+		}
+		s, err := Wanted("namespace."+ns, wanted, got)
+		all, errs = append(all, s), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// rootSetting finds the file system at the root in mountinfo.
+func rootSetting(pid int, overlay bool) ([]record.Setting, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	if err != nil {
+		return nil, fmt.Errorf("read back the root file system: %w", err)
+	}
+	var kind, opts string
+	for line := range strings.Lines(string(b)) {
+		head, tail, _ := strings.Cut(line, " - ")
+		if f := strings.Fields(head); len(f) > 4 && f[4] == "/" {
+			if t := strings.Fields(tail); len(t) > 2 {
+				kind, opts = t[0], t[2]
+			}
+		}
+	}
+	s := record.Setting{Name: "root.type", Got: kind}
+	if !overlay {
+		return []record.Setting{s}, nil
+	}
+	s, err = Wanted("root.type", "overlay", kind)
+	return []record.Setting{s, {Name: "root.options", Got: opts}}, err
+}
+
+func capabilitySettings(status map[string]string, kept []string) ([]record.Setting, error) {
+	if kept == nil {
+		return []record.Setting{{Name: "capabilities.effective", Got: status["CapEff"]}}, nil
+	}
+	set, err := namespace.Capabilities(kept)
+	if err != nil {
+		return nil, err
+	}
+	// The host may not have all that Docker would leave: a machine whose own
+	// bounding set lacks one cannot give it.
+	own, err := statusOf(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	if mine, err := strconv.ParseUint(own["CapBnd"], 16, 64); err == nil {
+		set &= namespace.CapSet(mine)
+	}
+	var all []record.Setting
+	var errs []error
+	for _, c := range []struct{ name, key, wanted string }{
+		{"capabilities.effective", "CapEff", set.String()},
+		{"capabilities.permitted", "CapPrm", set.String()},
+		{"capabilities.bounding", "CapBnd", set.String()},
+		{"capabilities.inheritable", "CapInh", namespace.CapSet(0).String()},
+		{"capabilities.ambient", "CapAmb", namespace.CapSet(0).String()},
+	} {
+		s, err := Wanted(c.name, c.wanted, status[c.key])
+		all, errs = append(all, s), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// seccompSettings are the filter and what goes with it: on kernels before 5.16
+// a filter switches the speculative store bypass off, which can cost more than
+// the filter.
+func seccompSettings(status map[string]string, filtered bool) ([]record.Setting, error) {
+	got, ok := map[string]string{"0": "none", "1": "strict", "2": "filter"}[status["Seccomp"]]
+	if !ok {
+		got = "not known"
+	}
+	s := record.Setting{Name: "seccomp", Got: got}
+	var err error
+	if filtered {
+		s, err = Wanted("seccomp", "filter", got)
+	}
+	all := []record.Setting{s}
+	for _, key := range []string{"Seccomp_filters", "NoNewPrivs", "Speculation_Store_Bypass", "SpeculationIndirectBranch"} {
+		if v, ok := status[key]; ok {
+			all = append(all, record.Setting{Name: settingName[key], Got: v})
+		}
+	}
+	return all, err
+}
+
+var settingName = map[string]string{
+	"Seccomp_filters": "seccomp.filters", "NoNewPrivs": "no_new_privs",
+	"Speculation_Store_Bypass": "speculation.store_bypass", "SpeculationIndirectBranch": "speculation.indirect_branch",
+}
+
+// scheduling is what must be the same in all arms and is nobody's layer.
+func scheduling(status map[string]string) []record.Setting {
+	return []record.Setting{{Name: "cpus.allowed", Got: status["Cpus_allowed_list"]}}
+}
+
+// statusOf reads /proc/PID/status.
+func statusOf(pid int) (map[string]string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return nil, fmt.Errorf("read back the state of process %d: %w", pid, err)
+	}
+	status := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		if k, v, ok := strings.Cut(line, ":"); ok {
+			status[k] = strings.TrimSpace(v)
+		}
+	}
+	return status, nil
+}

@@ -1,0 +1,182 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Runtime is an OCI runtime and the container that it is to make. The child
+// becomes no load but looks after the container: it mounts the root file
+// system in its own mount namespace, lets the runtime create and start the
+// container, waits for it and says how it ended. When the parent is gone it
+// ends the container.
+type Runtime struct {
+	Path   string // of runc or crun
+	Root   string // its directory of states
+	Bundle string // directory of config.json
+	ID     string
+	// Log is where the runtime writes what went wrong.
+	Log string
+	// Hide are mount points that the runtime is not to see.
+	Hide []string
+	// Thaw are files of the freezer of version 1 to be written THAWED, without
+	// which a frozen process cannot be ended.
+	Thaw []string
+}
+
+// Command is a call of the runtime. It ends with the thread that starts it.
+func (r Runtime) Command(args ...string) *exec.Cmd {
+	// crun takes what is before a colon in the log's name for a driver.
+	dir, log := filepath.Split(r.Log)
+	cmd := exec.Command(r.Path, append([]string{"--root", r.Root, "--log", log}, args...)...)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// Failed describes a call of the runtime that failed.
+func (r Runtime) Failed(what string, err error) error {
+	b, _ := os.ReadFile(r.Log)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return fmt.Errorf("%s %s: %w: %s", r.Path, what, err, last)
+	}
+	return fmt.Errorf("%s %s: %w", r.Path, what, err)
+}
+
+// lookAfter is the child's life with a container.
+func lookAfter(r Request, l line) error {
+	for _, point := range r.Runtime.Hide {
+		if err := unix.Unmount(point, unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("hide %s from the runtime: %w", point, err)
+		}
+	}
+	// What the runtime leaves without a parent becomes this process's child.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the one to inherit the container: %w", err)
+	}
+	pid, err := create(r)
+	if err != nil {
+		return err
+	}
+	keeper := &keeper{pid: pid, thaw: r.Runtime.Thaw}
+	if err := l.out.Encode(message{Created: pid}); err != nil {
+		keeper.end()
+		return err
+	}
+	if m, err := l.receive(); err != nil || !m.Start {
+		keeper.end()
+		return errors.Join(errors.New("the parent is gone"), err)
+	}
+	if err := r.Runtime.Command("start", r.Runtime.ID).Run(); err != nil {
+		keeper.end()
+		return r.Runtime.Failed("start", err)
+	}
+	if err := l.out.Encode(message{Started: true}); err != nil {
+		keeper.end()
+		return err
+	}
+	go func() { // the parent sends nothing more: this ends when it ends
+		_, _ = l.receive()
+		keeper.kill()
+	}()
+	status := int(keeper.wait())
+	return l.out.Encode(message{Exit: &status})
+}
+
+// create makes the container; its first process waits to be started. It
+// inherits the descriptors and the standard output and error of this process.
+func create(r Request) (pid int, err error) {
+	pidFile := r.Runtime.Log + ".pid"
+	cmd := r.Runtime.Command("create", "--bundle", r.Runtime.Bundle, "--pid-file", pidFile,
+		"--preserve-fds", strconv.Itoa(r.Files), r.Runtime.ID)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	for i := range r.Files {
+		f := os.NewFile(uintptr(firstFile+i), "inherited")
+		defer f.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
+	}
+	if err := cmd.Run(); err != nil {
+		return 0, r.Runtime.Failed("create", err)
+	}
+	b, err := os.ReadFile(pidFile)
+	if err == nil {
+		pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+	}
+	if err != nil {
+		return 0, r.Runtime.Failed("create", fmt.Errorf("read the container's process id: %w", err))
+	}
+	return pid, nil
+}
+
+// keeper waits for the container's first process and ends it. It never signals
+// a pid that was waited for and may be somebody else's by then.
+type keeper struct {
+	pid  int
+	thaw []string
+
+	mu     sync.Mutex
+	reaped bool
+}
+
+// end kills the process and waits until it is gone: its control group can be
+// used again.
+func (k *keeper) end() {
+	k.kill()
+	k.wait()
+}
+
+func (k *keeper) kill() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.reaped {
+		return
+	}
+	_ = unix.Kill(k.pid, unix.SIGKILL)
+	for _, file := range k.thaw {
+		_ = os.WriteFile(file, []byte("THAWED"), 0)
+	}
+}
+
+// wait also reaps what else was left to this process.
+func (k *keeper) wait() unix.WaitStatus {
+	for {
+		// WNOWAIT leaves the process to be reaped under the lock.
+		var info unix.Siginfo
+		if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil); err == unix.EINTR {
+			continue
+		}
+		if status, done := k.reap(); done {
+			return status
+		}
+	}
+}
+
+func (k *keeper) reap() (unix.WaitStatus, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		switch {
+		case err == unix.EINTR:
+		case pid == k.pid:
+			k.reaped = true
+			return status, true
+		case err != nil: // no child at all: it was not inherited
+			k.reaped = true
+			return 0, true
+		case pid == 0:
+			return 0, false
+		}
+	}
+}

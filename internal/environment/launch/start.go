@@ -1,0 +1,154 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// Child is what to start and where.
+type Child struct {
+	Request Request
+	// Files are inherited as descriptors 3, 4, ...; Log is standard output and
+	// error, nowhere when nil.
+	Files []*os.File
+	Log   *os.File
+	// Group is joined before anything else is done; its zero value is none.
+	Group cgroup.Group
+	// Clone are the namespaces that the child is born in (CLONE_NEW...). A user
+	// namespace maps this user to root.
+	Clone uintptr
+	// Net is a network namespace to enter; nil: none.
+	Net *os.File
+	// Keeper is called with the process that looks after a container before it
+	// does anything.
+	Keeper func(pid int) error
+	// Created is called between the creation and the start of a container; nil:
+	// nothing is.
+	Created func() error
+}
+
+// Namespaces are those of a container without its network; an ordinary user
+// makes them in a user namespace.
+func Namespaces(user bool) uintptr {
+	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC)
+	if user {
+		flags |= unix.CLONE_NEWUSER
+	}
+	return flags
+}
+
+// Start starts a child from the thread and returns when the load has been
+// executed, or why that could not be.
+func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	parent, child, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	cmd := command(c, child)
+	err = t.start(cmd.Start)
+	child.Close()
+	if err != nil {
+		return nil, fmt.Errorf("start this binary: %w", err)
+	}
+	p := newProcess(cmd, c.Group)
+	stop := context.AfterFunc(ctx, func() { parent.Close() })
+	err = instruct(p, c, parent)
+	if !stop() {
+		err = ctx.Err()
+	}
+	if err != nil {
+		killErr := p.Kill()
+		<-p.Done()
+		return nil, errors.Join(err, killErr)
+	}
+	return p, nil
+}
+
+// command is the child as it begins.
+func command(c Child, socket *os.File) *exec.Cmd {
+	cmd := exec.Command(selfPath, InitCommand, strconv.Itoa(firstFile+len(c.Files)))
+	cmd.Args[0] = "tare"
+	cmd.Env = c.Request.Env
+	cmd.ExtraFiles = append(slices.Clone(c.Files), socket)
+	if c.Net != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, c.Net)
+	}
+	if c.Log != nil {
+		cmd.Stdout, cmd.Stderr = c.Log, c.Log
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:   true, // Ctrl-C in the terminal is for tare alone
+		Pdeathsig: syscall.SIGKILL,
+
+		Cloneflags: c.Clone,
+	}
+	if c.Clone&unix.CLONE_NEWPID != 0 {
+		// As the runtimes do; on the host a session of its own would be a group
+		// of its own to the scheduler (autogroup), which is another rung's.
+		cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setpgid = true, false
+	}
+	if c.Clone&unix.CLONE_NEWUSER != 0 {
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	return cmd
+}
+
+// instruct puts the child into its group, tells it what to do and waits until
+// it has executed the load, which closes the child's end of the socket.
+func instruct(p *Process, c Child, parent *net.UnixConn) error {
+	tasks, group := split(c.Group)
+	if len(group.Dirs) > 0 {
+		if err := group.Add(p.Pid()); err != nil {
+			return err
+		}
+	}
+	r := c.Request
+	r.Files, r.Tasks, r.Net = len(c.Files), tasks, c.Net != nil
+	r.Member = membershipOf(c.Group)
+	r.MountNS, r.PidNS = c.Clone&unix.CLONE_NEWNS != 0, c.Clone&unix.CLONE_NEWPID != 0
+	l := newLine(parent)
+	if err := l.out.Encode(r); err != nil {
+		return fmt.Errorf("send the request: %w", err)
+	}
+	switch m, err := l.receive(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("the child said %+v instead of executing the load", m)
+	}
+}
+
+// socketPair makes a pair of connected sockets, closed in other children.
+func socketPair() (parent *net.UnixConn, child *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a socket: %w", err)
+	}
+	f := os.NewFile(uintptr(fds[0]), "socket")
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		unix.Close(fds[1])
+		return nil, nil, fmt.Errorf("make a socket: %w", err)
+	}
+	return conn.(*net.UnixConn), os.NewFile(uintptr(fds[1]), "socket"), nil
+}

@@ -1,0 +1,252 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
+)
+
+// arm is an opened container environment.
+type arm struct {
+	*launch.Ground
+	runtime string // path of runc or crun
+	self    string // path of this binary
+	root    launch.RootDirs
+	net     *launch.Network // nil: the host's
+
+	mu     sync.Mutex
+	count  int // of containers made
+	inside environment.Running
+}
+
+// prepare makes what stands before the first container.
+func (a *arm) prepare(ctx context.Context) (err error) {
+	if a.self, err = ownPath(); err != nil {
+		return err
+	}
+	if err := a.recordGroups(); err != nil {
+		return err
+	}
+	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
+		return err
+	}
+	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
+		return err
+	}
+	if a.Spec.Port == 0 {
+		return nil
+	}
+	if a.net, err = launch.NewNetwork(a.Spec.Port); err != nil {
+		return err
+	}
+	a.Undo(a.net.Close)
+	return nil
+}
+
+// ownPath is the path of this binary, for the runtime to bind.
+func ownPath() (string, error) {
+	path, err := os.Executable()
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find this binary: %w", err)
+	}
+	return path, nil
+}
+
+// recordGroups journals the groups that the runtime makes beside ours, in
+// every hierarchy of version 1, and leaves its parents of.
+func (a *arm) recordGroups() error {
+	plan, err := a.runtimeGroups()
+	if err != nil || len(plan.Dirs) == 0 {
+		return err
+	}
+	return a.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) })
+}
+
+func (a *arm) runtimeGroups() (cgroup.Plan, error) {
+	points, err := launch.CgroupMounts()
+	if err != nil {
+		return cgroup.Plan{}, err
+	}
+	var plan cgroup.Plan
+	own := map[string]bool{}
+	for _, dir := range a.Group.Dirs {
+		own[dir] = true
+	}
+	for _, point := range points {
+		if dir := filepath.Join(point, a.groupPath()); !own[dir] {
+			plan.Dirs = append(plan.Dirs, filepath.Dir(dir), dir)
+		}
+	}
+	return plan, nil
+}
+
+// groupPath is the group as the runtime counts: below the mount points.
+func (a *arm) groupPath() string {
+	for c, point := range a.Group.Tree.V1 {
+		if dir := a.Group.Dirs[c]; dir != "" {
+			return "/" + strings.Trim(strings.TrimPrefix(dir, point), "/")
+		}
+	}
+	return "/" + strings.Trim(strings.TrimPrefix(a.Group.Dirs[cgroup.Unified], a.Group.Tree.V2), "/")
+}
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Ground.Place()
+	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
+	if a.net != nil {
+		p.Listen, p.Dial = a.net.Listen(a.Spec.Port), a.net.Dial(a.Spec.Port)
+	}
+	return p
+}
+
+// ErrBusy means that a container is running: an arm has one at a time.
+var ErrBusy = errors.New("a container runs in this arm already")
+
+// Start makes a container for the process, or starts it beside.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Neighbour {
+		return a.StartNeighbour(ctx, p)
+	}
+	if p.Outside {
+		return a.StartOutside(ctx, p, a.net)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.Open(); err != nil {
+		return nil, err
+	}
+	if a.alive() {
+		return nil, ErrBusy
+	}
+	a.count++
+	id := launch.ContainerID(a.Spec, a.count)
+	var err error
+	runtime := launch.Runtime{
+		Path: a.runtime, Root: filepath.Join(a.Dir, "runtime"), ID: id,
+		Bundle: filepath.Join(a.Dir, id), Log: filepath.Join(a.Dir, id+".log"),
+	}
+	c := a.Inside(p)
+	if err := a.bundle(p, c.Request.Env).write(runtime.Bundle); err != nil {
+		return nil, err
+	}
+	if err := a.Record(journal.Container(runtime.Path, runtime.Root, id), func() error { return a.OnThread(func() error { return remove(runtime) }) }); err != nil {
+		return nil, err
+	}
+	if c.Created, err = a.keepMemory(); err != nil {
+		return nil, err
+	}
+	if t := a.Group.Tree; t.Layout == cgroup.Hybrid && filepath.Base(a.runtime) == "crun" {
+		// crun gives up where version 2 has controllers beside version 1. It
+		// does without version 2; the group there is joined all the same.
+		runtime.Hide = []string{t.V2}
+	}
+	c.Request.Runtime = &runtime
+	c.Request.Root = a.root.Request(nil, false)
+	c.Request.Root.Only = true
+	running, err := a.StartContainer(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	a.inside = running
+	return running, nil
+}
+
+func (a *arm) alive() bool {
+	if a.inside == nil {
+		return false
+	}
+	select {
+	case <-a.inside.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+func (a *arm) bundle(p environment.Process, env []string) bundle {
+	b := bundle{
+		root: a.root, self: a.self, args: p.Args, env: env,
+		group: a.groupPath(), v2: a.Group.Tree.Layout == cgroup.V2,
+	}
+	if a.net != nil {
+		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.net.Arm.Fd())
+	}
+	return b
+}
+
+// keepMemory remembers the group's memory limit, which crun 1.8 takes away from
+// a group that it did not make, and returns what sets it again.
+func (a *arm) keepMemory() (func() error, error) {
+	file := "memory.limit_in_bytes"
+	if a.Group.Dirs["memory"] == a.Group.Dirs[cgroup.Unified] {
+		file = "memory.max"
+	}
+	before, err := a.Group.Read("memory", file)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if now, err := a.Group.Read("memory", file); err != nil || now == before {
+			return err
+		}
+		return a.Group.Set("memory", file, before)
+	}, nil
+}
+
+// remove deletes a container with its state; one that was never made is fine.
+func remove(r launch.Runtime) error {
+	if _, err := os.Stat(filepath.Join(r.Root, r.ID)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := r.Command("delete", "--force", r.ID).Run(); err != nil {
+		return r.Failed("delete", err)
+	}
+	return nil
+}
+
+// Settings reads back what the container consists of, as the ladder does: the
+// kernel is asked, not the runtime.
+func (a *arm) Settings() ([]record.Setting, error) {
+	all, err := a.Ground.Settings()
+	all = append(all, record.Setting{Name: "runtime", Got: a.runtime})
+	errs := []error{err}
+	if a.net != nil {
+		s, err := a.net.Settings()
+		all, errs = append(all, s...), append(errs, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.alive() {
+		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
+		all, errs = append(all, s...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+func (a *arm) expect() launch.Expect {
+	e := launch.Expect{
+		Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: true,
+		Capabilities: launch.DockerCapabilities(), Seccomp: true,
+	}
+	if a.Group.Tree.Layout == cgroup.V2 {
+		e.Own = append(e.Own, "cgroup")
+	}
+	if a.net != nil {
+		e.Own = append(e.Own, "net")
+	}
+	return e
+}

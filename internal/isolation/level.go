@@ -1,0 +1,94 @@
+package isolation
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The levels of mechanisms, read.
+
+// whole reads a whole number from low to high.
+func whole(s string, low, high int) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%q is not a whole number from %d to %d", s, low, high)
+	}
+	return n, nil
+}
+
+// percent reads "25%" as 0.25.
+func percent(s string) (float64, error) {
+	digits, ok := strings.CutSuffix(s, "%")
+	x, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || !(x > 0 && x <= 100) {
+		return 0, fmt.Errorf("%q is not a percentage from above 0%% to 100%%", s)
+	}
+	return x / 100, nil
+}
+
+var sizes = []struct {
+	name  string
+	bytes float64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+
+// size reads bytes with a unit.
+func size(s string) (uint64, error) {
+	for _, u := range sizes {
+		digits, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		x, err := strconv.ParseFloat(digits, 64)
+		if err == nil && x > 0 && x*u.bytes < math.MaxInt64 {
+			return uint64(x * u.bytes), nil
+		}
+		break
+	}
+	return 0, fmt.Errorf("%q is not a size such as 64MiB or 1GiB", s)
+}
+
+// perSecond reads a rate of bytes, "10MiB/s", or of operations, "100/s".
+func perSecond(s string) (n uint64, bytes bool, err error) {
+	digits, ok := strings.CutSuffix(s, "/s")
+	if ok {
+		if n, err := size(digits); err == nil {
+			return n, true, nil
+		}
+		if n, err := strconv.ParseUint(digits, 10, 32); err == nil && n > 0 {
+			return n, false, nil
+		}
+	}
+	return 0, false, fmt.Errorf("%q is neither bytes such as 10MiB/s nor operations such as 100/s", s)
+}
+
+// check turns a reader of levels into a check.
+func check[T any](read func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		_, err := read(s)
+		return err
+	}
+}
+
+// ranges writes CPUs as the kernel does: "0-3,6".
+func ranges(cpus []int) string {
+	var parts []string
+	for i := 0; i < len(cpus); {
+		j := i
+		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(cpus[i])
+		if j > i {
+			part += "-" + strconv.Itoa(cpus[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// period is the kernel's default over which a quota is counted.
+const period = 100 * time.Millisecond

@@ -1,0 +1,78 @@
+package probe
+
+import (
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
+)
+
+// cpuTime observes the CPU time of the arm. It comes from cpu.stat of the arm's
+// group of version 2, which has it without any controller, also on a hybrid;
+// else from cpuacct of version 1; else from the processes. A running thread is
+// charged at the scheduler's tick (1 to 10 ms) and when it leaves its CPU, so a
+// group's reading may lag by a tick for each CPU. How a whole is split into user
+// and system time is sampled at ticks by most kernels.
+type cpuTime struct{}
+
+func (cpuTime) Name() string { return "CPU time" }
+
+func (cpuTime) Metrics() []Metric {
+	return []Metric{
+		{Name: "cpu.time", Unit: "s", PerOp: true, Help: "CPU time of the arm"},
+		{Name: "cpu.user", Unit: "s", PerOp: true, Help: "CPU time of the arm in user mode"},
+		{Name: "cpu.system", Unit: "s", PerOp: true, Help: "CPU time of the arm in the kernel"},
+	}
+}
+
+func (cpuTime) Open(t Target) (Reader, error) {
+	if s := groupCPU(t.Group); s != nil {
+		if r, err := openFiles(s...); err == nil {
+			return r, nil
+		}
+	}
+	return processCPU(t)
+}
+
+// groupCPU are the files with the CPU time of a group in all, in user mode and in
+// the kernel; nil when it has none.
+func groupCPU(g cgroup.Group) []source {
+	if g.Dirs[cgroup.Unified] != "" {
+		return []source{inGroup(g, cgroup.Unified, []string{"cpu.stat"},
+			keyed(1e-6, "usage_usec", "user_usec", "system_usec"), "usage_usec", "user_usec", "system_usec")}
+	}
+	if g.Dirs["cpuacct"] == "" {
+		return nil
+	}
+	one := func(file string) source {
+		return inGroup(g, "cpuacct", []string{file}, single(1e-9), "number")
+	}
+	return []source{one("cpuacct.usage"), one("cpuacct.usage_user"), one("cpuacct.usage_sys")}
+}
+
+// processCPU reads the CPU time of the arm's processes, their ended threads
+// included and children that are not of the arm's list not. The whole is the
+// scheduler's own count; the parts are printed in steps of 10 ms.
+func processCPU(t Target) (*follow, error) {
+	m, err := processes(t)
+	if err != nil {
+		return nil, err
+	}
+	live := t.Root == "/"
+	return &follow{root: proc.FS(t.Root), members: m, file: "stat", width: 3,
+		parse: func(pid int, text []byte, dst []float64) error {
+			var all [proc.NumProcessStat]float64
+			if err := proc.ProcessStat(text, all[:]); err != nil {
+				return err
+			}
+			dst[1], dst[2] = all[proc.UserTime], all[proc.SystemTime]
+			dst[0] = dst[1] + dst[2]
+			if !live {
+				return nil
+			}
+			ns, err := sched.ProcessCPUOf(pid)
+			if err == nil {
+				dst[0] = float64(ns) * 1e-9
+			}
+			return err
+		}}, nil
+}

@@ -1,0 +1,61 @@
+package probe
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// disks observes what all real disks of the host did. Unlike block I/O by group
+// it is there in every arm, also in one without a group: while an arm runs the
+// others are frozen, so the difference is that arm's and what strangers and the
+// kernel's own writeback did.
+type disks struct{}
+
+func (disks) Name() string { return "disks" }
+
+func (disks) Metrics() []Metric {
+	return []Metric{
+		{Name: "disk.read", Unit: "B", PerOp: true, Help: "bytes read from all disks of the host"},
+		{Name: "disk.written", Unit: "B", PerOp: true, Help: "bytes written to all disks of the host"},
+		{Name: "disk.reads", Unit: "1", PerOp: true, Help: "read operations on all disks of the host"},
+		{Name: "disk.writes", Unit: "1", PerOp: true, Help: "write operations on all disks of the host"},
+		{Name: "disk.flushes", Unit: "1", PerOp: true, Help: "cache flushes sent to all disks of the host, as a sync sends them"},
+	}
+}
+
+// Open finds the disks that have hardware, or a hypervisor, behind them: a
+// stacked device would count everything twice.
+func (disks) Open(t Target) (Reader, error) {
+	if !t.Host {
+		return nil, errors.New(notHost)
+	}
+	found, err := filepath.Glob(proc.FS(t.Root).Path("sys/block/*/device"))
+	if err != nil {
+		return nil, err
+	}
+	all := newSum(5)
+	for _, device := range found {
+		one, err := openFiles(source{
+			paths: []string{filepath.Join(filepath.Dir(device), "stat")}, parse: diskStat,
+			names: []string{"sectors read", "sectors written", "reads", "writes", "flushes"}})
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all.parts = append(all.parts, one)
+	}
+	if len(all.parts) == 0 {
+		return nil, errors.New("no disk is visible in /sys/block")
+	}
+	return all, nil
+}
+
+// notHost is why what only the whole host shows is missing.
+const notHost = "only the whole host shows it, which is not observed here"
+
+func diskStat(text []byte, dst []float64) error {
+	d, err := proc.DiskStat(text)
+	dst[0], dst[1], dst[2], dst[3], dst[4] = d.ReadBytes, d.WriteBytes, d.Reads, d.Writes, d.Flushes
+	return err
+}

@@ -1,0 +1,214 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// source is one file and the numbers that are taken from it.
+type source struct {
+	// paths are tried in order: other versions have other names. None means
+	// that there is no such file here, and why says why.
+	paths []string
+	why   string
+	// names are what the numbers are called, for reasons; one for each.
+	names []string
+	// parse fills in one number per name; one that it does not find is NaN.
+	parse func(text []byte, dst []float64) error
+}
+
+// absent is a source that is not there.
+func absent(why string, names ...string) source { return source{why: why, names: names} }
+
+// inGroup is a source in the directory of a controller of a group.
+func inGroup(g cgroup.Group, controller string, files []string, parse func([]byte, []float64) error, names ...string) source {
+	dir, why := groupDir(g, controller)
+	s := source{why: why, names: names, parse: parse}
+	for _, f := range files {
+		if dir != "" {
+			s.paths = append(s.paths, filepath.Join(dir, f))
+		}
+	}
+	return s
+}
+
+// groupDir is the directory of a controller in the arm's group, or why there is
+// none.
+func groupDir(g cgroup.Group, controller string) (dir, why string) {
+	dir, err := g.Dir(controller)
+	switch {
+	case err == nil:
+		return dir, ""
+	case len(g.Dirs) == 0:
+		return "", "this arm has no control group"
+	case controller == cgroup.Unified:
+		return "", "no control group of version 2 for this arm, and version 1 does not count it by group"
+	}
+	return "", fmt.Sprintf("no %s group for this arm", controller)
+}
+
+// keyed parses files of keys and numbers, scaled into base units.
+func keyed(scale float64, keys ...string) func([]byte, []float64) error {
+	return func(text []byte, dst []float64) error {
+		proc.Keyed(text, keys, dst)
+		for i := range dst {
+			dst[i] *= scale
+		}
+		return nil
+	}
+}
+
+// single parses files of one number.
+func single(scale float64) func([]byte, []float64) error {
+	return func(text []byte, dst []float64) error {
+		proc.Numbers(text, dst)
+		dst[0] *= scale
+		return nil
+	}
+}
+
+// files reads sources; it is the Reader of most probes.
+type files []*part
+
+type part struct {
+	source
+	file *proc.File // nil when it cannot be read, or no longer
+	bad  error      // why, or what was wrong with the text the last time
+}
+
+// openFiles opens sources. It fails when none of them can be opened.
+func openFiles(sources ...source) (files, error) {
+	var fs files
+	var whys []string
+	for _, s := range sources {
+		p := &part{source: s}
+		p.open()
+		if p.file == nil && p.parse != nil && !slices.Contains(whys, p.reason()) {
+			whys = append(whys, p.reason())
+		}
+		fs = append(fs, p)
+	}
+	for _, p := range fs {
+		if p.file != nil {
+			return fs, nil
+		}
+	}
+	return nil, errors.New(strings.Join(whys, "; "))
+}
+
+func (p *part) open() {
+	for _, path := range p.paths {
+		f, err := proc.Open(path)
+		if err == nil {
+			p.file, p.bad = f, nil
+			return
+		}
+		if p.bad == nil || !errors.Is(err, fs.ErrNotExist) {
+			p.bad = err
+		}
+	}
+}
+
+// reason is why the numbers are missing; empty when the file was read.
+func (p *part) reason() string {
+	var pe *fs.PathError
+	switch {
+	case p.bad == nil:
+		return p.why
+	case p.file != nil && !errors.As(p.bad, &pe):
+		return filepath.Base(p.file.Path()) + ": " + p.bad.Error()
+	}
+	return explain(p.bad)
+}
+
+// explain puts an error of a file of the kernel into words.
+func explain(err error) string {
+	var pe *fs.PathError
+	if !errors.As(err, &pe) {
+		return err.Error()
+	}
+	dir, name := filepath.Base(filepath.Dir(pe.Path)), filepath.Base(pe.Path)
+	_, ofProcess := proc.Uint([]byte(dir))
+	switch {
+	case errors.Is(err, unix.EOPNOTSUPP) && strings.HasSuffix(name, ".pressure"):
+		return "pressure accounting is off: start the kernel with psi=1"
+	case errors.Is(err, fs.ErrNotExist) && ofProcess:
+		return "process " + dir + " has ended, or this kernel has no " + name + " of processes"
+	case errors.Is(err, fs.ErrNotExist) && slices.Contains([]string{"proc", "self", "net"}, dir):
+		return "this kernel has no " + dir + "/" + name
+	case errors.Is(err, fs.ErrNotExist):
+		return "this kernel has no " + name
+	case errors.Is(err, unix.ENODEV):
+		return name + ": the control group is gone"
+	case errors.Is(err, unix.ESRCH):
+		return name + ": the process has ended"
+	}
+	return fmt.Sprintf("%s %s: %v", pe.Op, name, pe.Err)
+}
+
+// Read reads every file once.
+func (f files) Read(dst []float64) []float64 {
+	for _, p := range f {
+		from := len(dst)
+		dst = appendMissing(dst, len(p.names))
+		p.read(dst[from:])
+	}
+	return dst
+}
+
+// read fills dst in. A file that cannot be read is given up: the group or the
+// process that it belongs to is gone.
+func (p *part) read(dst []float64) {
+	if p.file == nil {
+		return
+	}
+	text, err := p.file.Read()
+	if err != nil {
+		p.bad = errors.Join(err, p.file.Close())
+		p.file = nil
+		return
+	}
+	if err := p.parse(text, dst); err != nil {
+		for i := range dst {
+			dst[i] = math.NaN()
+		}
+		p.bad = err
+	}
+}
+
+// Reason is why number i is missing.
+func (f files) Reason(i int) string {
+	for _, p := range f {
+		if i >= len(p.names) {
+			i -= len(p.names)
+			continue
+		}
+		if why := p.reason(); why != "" {
+			return why
+		}
+		return filepath.Base(p.file.Path()) + " has no " + p.names[i]
+	}
+	return ""
+}
+
+// Close closes the files.
+func (f files) Close() error {
+	var errs []error
+	for _, p := range f {
+		if p.file != nil {
+			errs = append(errs, p.file.Close())
+			p.file = nil
+		}
+	}
+	return errors.Join(errs...)
+}

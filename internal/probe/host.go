@@ -1,0 +1,165 @@
+package probe
+
+import (
+	"errors"
+	"math"
+	"path/filepath"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
+)
+
+// host observes what others take from the arm: CPU time that the hypervisor gave
+// to another machine, and CPU time of this host that is neither the arm's, its
+// neighbour's nor tare's own. A hypervisor that does not report stolen time reports zero.
+type host struct{}
+
+func (host) Name() string { return "host" }
+
+func (host) Metrics() []Metric {
+	return []Metric{
+		{Name: "cpu.steal", Unit: "s", Help: "time in which a CPU of this host was ready and the hypervisor ran something else, all CPUs added up"},
+		{Name: "cpu.foreign", Unit: "s", Help: "CPU time of everything on this host but the arm, its neighbour and tare, threads of the kernel included"},
+	}
+}
+
+func (host) Open(t Target) (Reader, error) {
+	if !t.Host {
+		return nil, errors.New(notHost)
+	}
+	stat, err := openFiles(source{paths: []string{proc.FS(t.Root).Path("proc/stat")}, parse: stealAndBusy, names: []string{"steal", "busy"}})
+	if err != nil {
+		return nil, err
+	}
+	h := &hostReader{stat: stat, self: processSelf(t)}
+	h.own, h.ownWhy = openOwn(t)
+	h.all = openAllCPU(t.Group)
+	return h, nil
+}
+
+func stealAndBusy(text []byte, dst []float64) error {
+	c, err := proc.AllCPUs(text)
+	if err != nil {
+		return err
+	}
+	dst[0], dst[1] = c.Steal, c.Busy()
+	return nil
+}
+
+// processSelf is tare's own CPU time in s. A fixture tree has none of it.
+func processSelf(t Target) func() float64 {
+	if t.Root != "/" {
+		return func() float64 { return 0 }
+	}
+	return func() float64 { return float64(sched.ProcessCPU()) * 1e-9 }
+}
+
+// openOwn opens the CPU time of the arm: of its groups, or of its processes.
+func openOwn(t Target) (Reader, error) {
+	all := newSum(1)
+	for _, g := range []cgroup.Group{t.Group, t.Outside, t.Neighbour} {
+		s := groupCPU(g)
+		if s == nil {
+			continue
+		}
+		one, err := openFiles(s[0])
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all.parts = append(all.parts, one)
+	}
+	if len(all.parts) > 0 {
+		return all, nil
+	}
+	return processCPU(t)
+}
+
+// openAllCPU opens cpuacct.usage of the root group of version 1, which has the
+// CPU time of the whole host to the ns where /proc/stat has steps of 10 ms. nil
+// when there is none, or when the root that is seen is not the host's.
+func openAllCPU(g cgroup.Group) files {
+	if g.Tree == nil || g.Tree.V1["cpuacct"] == "" {
+		return nil
+	}
+	root := g.Tree.V1["cpuacct"]
+	if !exists(filepath.Join(root, "release_agent")) { // the kernel has it in the real root only
+		return nil
+	}
+	f, err := openFiles(source{paths: []string{filepath.Join(root, "cpuacct.usage")}, parse: single(1e-9), names: []string{"number"}})
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+type hostReader struct {
+	stat    files
+	all     files  // nil: take the host's CPU time from stat
+	own     Reader // of the arm's own CPU time; not there when ownWhy says so
+	ownWhy  error
+	self    func() float64
+	foreign float64 // largest so far
+	why     string
+	scratch []float64
+}
+
+// behind is by how much the foreign time may seem to run backwards, in s: its
+// parts are read one after the other and each lags by up to a tick for each CPU.
+const behind = 1.0
+
+// Read reads tare's own time first and the host's last, so that what passes in
+// between seems foreign and not the other way round. Where the difference still
+// runs backwards, by the lag of a part, it stands still: what one window gets
+// too little the next one gets.
+func (h *hostReader) Read(dst []float64) []float64 {
+	if h.ownWhy != nil {
+		s := h.stat.Read(h.scratch[:0])
+		h.scratch, h.why = s, h.ownWhy.Error()
+		return append(dst, s[0], math.NaN())
+	}
+	self := h.self()
+	s := h.own.Read(h.scratch[:0])
+	own := len(s) // cpu.time comes first in every reader of own time
+	s = h.stat.Read(s)
+	busy := s[own+1]
+	if h.all != nil {
+		s = h.all.Read(s)
+		busy = s[own+2]
+	}
+	h.scratch = s
+	return append(dst, s[own], h.rest(busy, s[0], self))
+}
+
+// rest is the foreign time.
+func (h *hostReader) rest(busy, own, self float64) float64 {
+	x := busy - own - self
+	switch {
+	case math.IsNaN(own):
+		h.why = "the arm's own CPU time is missing: " + h.own.Reason(0)
+	case math.IsNaN(busy):
+		h.why = "the host's CPU time is missing: " + h.stat.Reason(1)
+	case x < h.foreign-behind:
+		h.why = "the arm seems to have used more CPU time than the host"
+	default:
+		h.foreign = max(h.foreign, x)
+		return h.foreign
+	}
+	return math.NaN()
+}
+
+func (h *hostReader) Reason(i int) string {
+	if i == 0 {
+		return h.stat.Reason(0)
+	}
+	return h.why
+}
+
+func (h *hostReader) Close() error {
+	errs := []error{h.stat.Close(), h.all.Close()}
+	if h.ownWhy == nil {
+		errs = append(errs, h.own.Close())
+		h.ownWhy = errors.New("closed")
+	}
+	return errors.Join(errs...)
+}

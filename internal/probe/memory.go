@@ -1,0 +1,83 @@
+package probe
+
+import (
+	"math"
+	"os"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// memory observes what the memory controller says of the arm's group: pages that
+// came back after they were reclaimed, reclaim itself (version 2 only), limits
+// that were hit.
+type memory struct{}
+
+func (memory) Name() string { return "memory" }
+
+func (memory) Metrics() []Metric {
+	return []Metric{
+		{Name: "memory.refaulted", Unit: "B", Help: "memory that was read again after the kernel had reclaimed it, file pages and swap"},
+		{Name: "memory.scanned", Unit: "B", Help: "memory that the kernel looked at for something to reclaim"},
+		{Name: "memory.reclaimed", Unit: "B", Help: "memory that the kernel took away from the arm"},
+		{Name: "memory.limit_hits", Unit: "1", Help: "times that the arm was about to go beyond its memory limit (max or high)"},
+		{Name: "memory.oom_kills", Unit: "1", Help: "processes of the arm that the out-of-memory killer ended"},
+		{Name: "memory.used", Unit: "B", Kind: Level, Help: "memory that is charged to the arm, page cache included"},
+	}
+}
+
+func (memory) Open(t Target) (Reader, error) {
+	of := func(files []string, parse func([]byte, []float64) error, names ...string) source {
+		return inGroup(t.Group, "memory", files, parse, names...)
+	}
+	if dir := t.Group.Dirs["memory"]; dir != "" && exists(dir+"/memory.events") {
+		return openFiles(
+			of([]string{"memory.stat"}, refaultAndReclaim, "workingset_refault", "pgscan", "pgsteal"),
+			of([]string{"memory.events"}, limitEvents, "max", "oom_kill"),
+			of([]string{"memory.current"}, single(1), "number"))
+	}
+	return openFiles(
+		of([]string{"memory.stat"}, refaultV1, "workingset_refault"),
+		absent("control groups of version 1 do not count reclaim by group", "scanned", "reclaimed"),
+		of([]string{"memory.failcnt"}, single(1), "number"),
+		of([]string{"memory.oom_control"}, keyed(1, "oom_kill"), "oom_kill"),
+		of([]string{"memory.usage_in_bytes"}, single(1), "number"))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// refaultAndReclaim reads memory.stat of version 2, which includes the groups
+// below. Its counters are of pages.
+func refaultAndReclaim(text []byte, dst []float64) error {
+	var v [5]float64
+	proc.Keyed(text, []string{"workingset_refault_anon", "workingset_refault_file", "workingset_refault", "pgscan", "pgsteal"}, v[:])
+	page := float64(os.Getpagesize())
+	dst[0], dst[1], dst[2] = refaults(v[0], v[1], v[2])*page, v[3]*page, v[4]*page
+	return nil
+}
+
+// refaultV1 reads memory.stat of version 1, whose total_ lines include the
+// groups below.
+func refaultV1(text []byte, dst []float64) error {
+	var v [3]float64
+	proc.Keyed(text, []string{"total_workingset_refault_anon", "total_workingset_refault_file", "total_workingset_refault"}, v[:])
+	dst[0] = refaults(v[0], v[1], v[2]) * float64(os.Getpagesize())
+	return nil
+}
+
+// refaults adds the two kinds up; before Linux 5.9 there was one number.
+func refaults(anon, file, both float64) float64 {
+	if math.IsNaN(anon) && math.IsNaN(file) {
+		return both
+	}
+	return anon + file
+}
+
+func limitEvents(text []byte, dst []float64) error {
+	var v [3]float64
+	proc.Keyed(text, []string{"high", "max", "oom_kill"}, v[:])
+	dst[0], dst[1] = v[0]+v[1], v[2]
+	return nil
+}

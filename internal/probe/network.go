@@ -1,0 +1,36 @@
+package probe
+
+import (
+	"errors"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// network observes the network softirq, which the kernel counts for the whole
+// host whatever the namespace. Its counters have 32 bits for each CPU; a window
+// in which one of them wraps has no value.
+type network struct{}
+
+func (network) Name() string { return "network softirq" }
+
+func (network) Metrics() []Metric {
+	return []Metric{
+		{Name: "net.handled", Unit: "1", PerOp: true, Help: "packets that the network softirq of the host handled; a veth or a bridge makes one packet several"},
+		{Name: "net.dropped", Unit: "1", Help: "packets that the host dropped because the backlog of a CPU was full"},
+		{Name: "net.squeezed", Unit: "1", Help: "times that the network softirq of the host ran out of its turn with packets left"},
+	}
+}
+
+func (network) Open(t Target) (Reader, error) {
+	if !t.Host {
+		return nil, errors.New(notHost)
+	}
+	return openFiles(source{
+		paths: []string{proc.FS(t.Root).Path("proc/net/softnet_stat")}, parse: softnet,
+		names: []string{"packets", "drops", "squeezes"}})
+}
+
+func softnet(text []byte, dst []float64) (err error) {
+	dst[0], dst[1], dst[2], err = proc.Softnet(text)
+	return err
+}

@@ -1,0 +1,54 @@
+package probe
+
+import (
+	"errors"
+	"os"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// retransmits observes TCP in the network namespaces of the arm's processes, each
+// once; for an arm in the host's own namespace that is the host's TCP. The open
+// files hold the namespaces until Close. The processes are those at Open.
+type retransmits struct{}
+
+func (retransmits) Name() string { return "TCP retransmits" }
+
+func (retransmits) Metrics() []Metric {
+	return []Metric{{Name: "net.retransmits", Unit: "1", PerOp: true,
+		Help: "TCP segments sent again in the network namespaces of the arm"}}
+}
+
+func (retransmits) Open(t Target) (Reader, error) {
+	m, err := processes(t)
+	if err != nil {
+		return nil, err
+	}
+	pids := m.list(nil)
+	if err := m.close(); err != nil {
+		return nil, err
+	}
+	all, seen, why := newSum(1), map[string]bool{}, errors.New(noneLeft)
+	for _, pid := range pids {
+		ns, nsErr := os.Readlink(proc.FS(t.Root).Pid(pid, "ns/net"))
+		if nsErr == nil && seen[ns] {
+			continue
+		}
+		one, err := openFiles(source{
+			paths: []string{proc.FS(t.Root).Pid(pid, "net/snmp")}, parse: tcp, names: []string{"RetransSegs"}})
+		if err != nil {
+			why = err
+			continue
+		}
+		seen[ns], all.parts = true, append(all.parts, one)
+	}
+	if len(all.parts) == 0 {
+		return nil, why
+	}
+	return all, nil
+}
+
+func tcp(text []byte, dst []float64) error {
+	proc.NetCounters(text, "Tcp", []string{"RetransSegs"}, dst)
+	return nil
+}

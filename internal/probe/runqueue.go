@@ -1,0 +1,59 @@
+package probe
+
+import (
+	"errors"
+	"os"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// runQueue observes how long the arm's threads were ready to run and had to wait
+// for a CPU: behind other threads, and in a throttled group. It adds
+// /proc/TID/schedstat of all threads up. What a thread waits between the last
+// reading and its end is lost.
+type runQueue struct{}
+
+func (runQueue) Name() string { return "run queue" }
+
+func (runQueue) Metrics() []Metric {
+	return []Metric{
+		{Name: "cpu.wait", Unit: "s", PerOp: true,
+			Help: "time that threads of the arm were ready and waited for a CPU, all threads added up"},
+		{Name: "cpu.turns", Unit: "1", PerOp: true,
+			Help: "turns on a CPU that the threads of the arm were given"},
+	}
+}
+
+func (runQueue) Open(t Target) (Reader, error) {
+	if err := countsWaiting(proc.FS(t.Root)); err != nil {
+		return nil, err
+	}
+	m, err := threads(t)
+	if err != nil {
+		return nil, err
+	}
+	return &follow{root: proc.FS(t.Root), members: m, file: "schedstat", width: 2, parse: waitAndTurns}, nil
+}
+
+func waitAndTurns(_ int, text []byte, dst []float64) error {
+	_, wait, turns, err := proc.SchedStat(text)
+	dst[0], dst[1] = wait, turns
+	return err
+}
+
+// countsWaiting says why this kernel does not count run-queue waits, nil when it
+// does. It prints zeros for a process that runs, this one, when it does not.
+func countsWaiting(root proc.FS) error {
+	text, err := root.Text("proc/self/schedstat")
+	if errors.Is(err, os.ErrNotExist) {
+		return errors.New("this kernel has no schedstat of processes: it was built without CONFIG_SCHED_INFO")
+	}
+	if err != nil {
+		return err
+	}
+	run, wait, turns, err := proc.SchedStat(text)
+	if err == nil && run == 0 && wait == 0 && turns == 0 {
+		err = errors.New("this kernel does not count run-queue waits (schedstat of processes is all zeros)")
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package probe
+
+import (
+	"math"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
+)
+
+// self observes tare itself: the process that calls Read, without the loads,
+// which are processes of their own. The memory is read from /proc, because the
+// maximum of getrusage includes the program that started this one.
+type self struct{}
+
+func (self) Name() string { return "tare itself" }
+
+func (self) Metrics() []Metric {
+	return []Metric{
+		{Name: "self.cpu", Unit: "s", Help: "CPU time of tare"},
+		{Name: "self.thread_cpu", Unit: "s", Help: "CPU time of the thread of tare that controls the run"},
+		{Name: "self.memory", Unit: "B", Kind: Level, Help: "resident memory of tare"},
+		{Name: "self.max_memory", Unit: "B", Kind: Level, Help: "largest resident memory of tare so far"},
+	}
+}
+
+func (self) Open(t Target) (Reader, error) {
+	status, err := openFiles(source{
+		paths: []string{proc.FS(t.Root).Path("proc/self/status")},
+		parse: keyed(1, "VmRSS", "VmHWM"), names: []string{"VmRSS", "VmHWM"}})
+	return &selfReader{status, err}, nil
+}
+
+type selfReader struct {
+	status files
+	why    error
+}
+
+// Read reads the clock of the calling thread, the one that controls the run.
+func (r *selfReader) Read(dst []float64) []float64 {
+	dst = append(dst, float64(sched.ProcessCPU())*1e-9, float64(sched.ThreadCPU())*1e-9)
+	if r.why != nil {
+		return append(dst, math.NaN(), math.NaN())
+	}
+	return r.status.Read(dst)
+}
+
+func (r *selfReader) Reason(i int) string {
+	if r.why != nil {
+		return r.why.Error()
+	}
+	return r.status.Reason(i - 2)
+}
+
+func (r *selfReader) Close() error { return r.status.Close() }

@@ -1,0 +1,116 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tarelab/tare/record"
+)
+
+// Set is probes opened for one target. It is not for concurrent use.
+type Set struct {
+	readers []opened
+	metrics []Metric
+}
+
+// opened is one probe of a set; reader is nil when it could not be opened.
+type opened struct {
+	reader Reader
+	first  int // index of its first metric in the set
+	n      int
+	why    string
+}
+
+// OpenAll opens every probe. One that cannot be opened yields its reason for
+// each of its metrics. Close the set before the arm that it observes: open
+// files hold network namespaces.
+func OpenAll(probes []Probe, t Target) *Set {
+	s := &Set{}
+	for _, p := range probes {
+		m := p.Metrics()
+		o := opened{first: len(s.metrics), n: len(m)}
+		r, err := p.Open(t)
+		if err != nil {
+			o.why = err.Error()
+		} else {
+			o.reader = r
+		}
+		s.readers, s.metrics = append(s.readers, o), append(s.metrics, m...)
+	}
+	return s
+}
+
+// Metrics are what Read reads, in its order.
+func (s *Set) Metrics() []Metric { return s.metrics }
+
+// Read appends one reading per metric; what cannot be read now is NaN.
+func (s *Set) Read(dst []float64) []float64 {
+	for _, o := range s.readers {
+		if o.reader != nil {
+			dst = o.reader.Read(dst)
+		} else {
+			dst = appendMissing(dst, o.n)
+		}
+	}
+	return dst
+}
+
+func appendMissing(dst []float64, n int) []float64 {
+	for range n {
+		dst = append(dst, math.NaN())
+	}
+	return dst
+}
+
+// Values turns the readings at the start and at the end of a window into
+// values by metric name. It is to be called before the next Read.
+func (s *Set) Values(before, after []float64) map[string]record.Value {
+	out := make(map[string]record.Value, len(s.metrics))
+	whole := len(before) == len(s.metrics) && len(after) == len(s.metrics)
+	for _, o := range s.readers {
+		for i := range o.n {
+			m := s.metrics[o.first+i]
+			if !whole {
+				out[m.Name] = record.Missing("the window has no reading at one of its ends")
+				continue
+			}
+			out[m.Name] = o.value(m.Kind, i, before[o.first+i], after[o.first+i])
+		}
+	}
+	return out
+}
+
+func (o opened) value(kind Kind, i int, before, after float64) record.Value {
+	switch {
+	case math.IsNaN(after) || kind == Counter && math.IsNaN(before):
+		return record.Missing(o.reason(i))
+	case kind == Level:
+		return record.Number(after)
+	case after < before:
+		return record.Missing(fmt.Sprintf("counter ran backwards, from %g to %g", before, after))
+	}
+	return record.Number(after - before)
+}
+
+func (o opened) reason(i int) string {
+	if o.reader == nil {
+		return o.why
+	}
+	if why := o.reader.Reason(i); why != "" {
+		return why
+	}
+	return "not read"
+}
+
+// Close closes all probes, and may be called twice.
+func (s *Set) Close() error {
+	var errs []error
+	for i := range s.readers {
+		if r := s.readers[i].reader; r != nil {
+			errs = append(errs, r.Close())
+			s.readers[i].reader, s.readers[i].why = nil, "closed"
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,148 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/loop"
+)
+
+// openLoop makes a file, a loop device of it, a file system on that, and mounts
+// it. The device goes with its last user, so only the mount has to be taken
+// back.
+func (o *Opened) openLoop(ctx context.Context) error {
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	image := filepath.Join(dir, "image")
+	if err := makeImage(image, o.v.size(o.spec.Need)); err != nil {
+		return err
+	}
+	o.device, err = loop.Attach(image)
+	if err != nil {
+		return err
+	}
+	o.undo = append(o.undo, func() error { return o.device.Gone() })
+	if err := format(ctx, o.v.system, o.device.Path); err != nil {
+		return errors.Join(err, o.device.Release())
+	}
+	f, _ := systemOf(o.v.system)
+	options := strings.Trim(f.mount+","+o.v.options, ",")
+	err = o.mount(o.device.Path, dir, o.v.system, options)
+	return errors.Join(err, o.device.Release())
+}
+
+// makeImage reserves the file whole: a volume must not fill the disk in the
+// middle of a window. It is not written: that would wear the disk and use up
+// what a cloud grants of it, and a first write to a reserved block costs the
+// file system below it a little more than later ones.
+func makeImage(path string, size int64) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		err = fmt.Errorf("reserve %d MiB: %w", size>>20, err)
+		if errors.Is(err, unix.ENOSPC) {
+			err = hint.New(err, "make room, or name another directory with --scratch")
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// format makes the file system.
+func format(ctx context.Context, name, device string) error {
+	f, ok := systemOf(name)
+	if !ok {
+		return fmt.Errorf("no file system %q", name)
+	}
+	path, err := tool(f)
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, path, append(f.mkfs[1:], device)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(f.mkfs, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// tool finds a mkfs, which is not in the PATH of every user.
+func tool(f system) (string, error) {
+	path, err := exec.LookPath(f.mkfs[0])
+	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/local/sbin"} {
+		if err != nil {
+			path, err = exec.LookPath(filepath.Join(dir, f.mkfs[0]))
+		}
+	}
+	if err != nil {
+		return "", hint.New(err, "apt-get install "+f.pkg)
+	}
+	return path, nil
+}
+
+// Support says whether this host and user can have the volume.
+func (v Volume) Support(h environment.Host) environment.Support {
+	switch v.Kind() {
+	case Dir:
+		if err := usable(v.path); err != nil {
+			return environment.Unsupported(err.Error(), hint.Of(err))
+		}
+	case Tmpfs:
+		if !h.Root {
+			return environment.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a tmpfs that is mounted: dir:/dev/shm")
+		}
+	case Loop:
+		return v.supportLoop(h)
+	case RBD:
+		return supportRBD()
+	}
+	return environment.Supported()
+}
+
+func (v Volume) supportLoop(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot make a loop device", "run as root")
+	}
+	f, _ := systemOf(v.system)
+	if _, err := tool(f); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	if err := unix.Access("/dev/loop-control", unix.W_OK); err != nil {
+		return environment.Unsupported("this kernel has no loop devices (/dev/loop-control: "+err.Error()+")", "modprobe loop")
+	}
+	b, err := os.ReadFile("/proc/filesystems")
+	if err != nil {
+		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == v.system {
+			return environment.Supported()
+		}
+	}
+	// It may be a module that mount loads.
+	return environment.Support{Answer: environment.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
+}
+
+// supportRBD: an image would be mapped by rbd-fuse; without a cluster nobody
+// could try that, so it is only described.
+func supportRBD() environment.Support {
+	if _, err := exec.LookPath("rbd-fuse"); err != nil {
+		return environment.Unsupported("rbd-fuse is not installed", "apt-get install rbd-fuse, map the image and name its mount: dir:/PATH")
+	}
+	return environment.Unsupported("tare does not map Ceph images itself", "map the image with rbd-fuse, make a file system on it, mount it and name that: dir:/PATH")
+}

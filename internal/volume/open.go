@@ -1,0 +1,218 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/loop"
+	"github.com/tarelab/tare/record"
+)
+
+// Spec is what a volume is opened for.
+type Spec struct {
+	Run string // id of the run
+	Arm string // name of the arm, fit for a file name
+	// Scratch is the directory for data of this run; it is there.
+	Scratch string
+	// Need is how many bytes of data the arm has.
+	Need    int64
+	Journal *journal.Journal
+}
+
+// dir is the directory of a volume below one that is there.
+func (s Spec) dir(parent string) string {
+	return filepath.Join(parent, "tare-"+s.Run+"-"+s.Arm+"-volume")
+}
+
+// Opened is an opened volume of one arm.
+type Opened struct {
+	// Dir is where the arm's data goes, for environment.Spec.Volume; empty for
+	// the arm's own file system and for Bind.
+	Dir string
+
+	v      Volume
+	spec   Spec
+	device *loop.Device
+	undo   []func() error // in the order in which they were made
+}
+
+// Open makes the volume. On an error nothing is left.
+func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
+	o := &Opened{v: v, spec: s}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("open volume %s: %w", v, errors.Join(err, o.Close()))
+		}
+	}()
+	switch v.Kind() {
+	case Dir:
+		err = o.openDir()
+	case Loop:
+		err = o.openLoop(ctx)
+	case Tmpfs:
+		err = o.openTmpfs()
+	case RBD:
+		err = fmt.Errorf("%w: tare describes Ceph images but does not map them", environment.ErrUnsupported)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Close takes it back, newest first. It may be called twice.
+func (o *Opened) Close() error {
+	var errs []error
+	for len(o.undo) > 0 {
+		last := len(o.undo) - 1
+		errs = append(errs, o.undo[last]())
+		o.undo = o.undo[:last]
+	}
+	return errors.Join(errs...)
+}
+
+// Settings say what the volume is.
+func (o *Opened) Settings() []record.Setting {
+	return []record.Setting{{Name: "volume", Got: o.v.String()}}
+}
+
+// record writes a step to the journal before its change is made.
+func (o *Opened) record(s journal.Step, back func() error) error {
+	token, err := o.spec.Journal.Add(s)
+	if err != nil {
+		return err
+	}
+	o.undo = append(o.undo, func() error {
+		if err := back(); err != nil {
+			return err
+		}
+		return o.spec.Journal.Done(token)
+	})
+	return nil
+}
+
+// makeDir makes the volume's own directory.
+func (o *Opened) makeDir(parent string) (string, error) {
+	dir := o.spec.dir(parent)
+	if err := o.record(journal.Directory(dir), func() error { return os.RemoveAll(dir) }); err != nil {
+		return "", err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+func (o *Opened) openDir() (err error) {
+	if err := usable(o.v.path); err != nil {
+		return err
+	}
+	o.Dir, err = o.makeDir(o.v.path)
+	return err
+}
+
+// usable refuses what is no directory for data.
+func usable(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return hint.New(err, "mount it first, and name a directory that is there")
+	case st.Mode()&os.ModeDevice != 0:
+		return hint.New(fmt.Errorf("%s is a device: tare writes to no device that it did not make", path),
+			"make a file system on it, mount it and name a directory on it")
+	case !st.IsDir():
+		return fmt.Errorf("%s is not a directory", path)
+	}
+	if err := unix.Access(path, unix.W_OK); err != nil {
+		return hint.New(&os.PathError{Op: "write to", Path: path, Err: err}, "name a directory that this user can write to")
+	}
+	return nil
+}
+
+func (o *Opened) openTmpfs() error {
+	if err := enoughMemory(int64(float64(o.spec.Need) * slack)); err != nil {
+		return err
+	}
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	return o.mount("tmpfs", dir, "tmpfs", fmt.Sprintf("size=%d,mode=755", o.v.size(o.spec.Need)))
+}
+
+// mount mounts something in the volume's directory.
+func (o *Opened) mount(source, dir, kind, options string) error {
+	point := filepath.Join(dir, "mnt")
+	if err := os.Mkdir(point, 0o755); err != nil {
+		return err
+	}
+	if err := o.record(journal.Mount(point), func() error { return unmount(point) }); err != nil {
+		return err
+	}
+	if err := unix.Mount(source, point, kind, unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return explained(fmt.Errorf("mount %s on %s (%s): %w", kind, point, options, err), kind)
+	}
+	// What other namespaces do with it is not to be seen here, and the other way
+	// round.
+	if err := unix.Mount("", point, "", unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make the mount private: %w", err)
+	}
+	o.Dir = point
+	return nil
+}
+
+// explained adds what to do about a mount that failed.
+func explained(err error, kind string) error {
+	switch {
+	case errors.Is(err, unix.ENODEV):
+		return hint.New(fmt.Errorf("%w: this kernel has no %s", err, kind), "modprobe "+kind+", or choose another volume")
+	case errors.Is(err, unix.EINVAL):
+		return hint.New(err, "dmesg says which mount option is wrong")
+	}
+	return err
+}
+
+// busy bounds how long a mount may be in use by what is just ending.
+const busy = 5 * time.Second
+
+// unmount takes a mount away for good: lazily only when something keeps it.
+func unmount(point string) error {
+	for end := time.Now().Add(busy); ; time.Sleep(10 * time.Millisecond) {
+		err := unix.Unmount(point, unix.UMOUNT_NOFOLLOW)
+		switch {
+		case err == nil, errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // not mounted
+			return nil
+		case !errors.Is(err, unix.EBUSY):
+			return &os.PathError{Op: "unmount", Path: point, Err: err}
+		case time.Now().After(end):
+			err = unix.Unmount(point, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+			return errors.Join(fmt.Errorf("%s was still in use %v after its arm had ended", point, busy), err)
+		}
+	}
+}
+
+// Changes lists what Open would change on the host.
+func (v Volume) Changes(s Spec) []environment.Change {
+	switch v.Kind() {
+	case Dir:
+		return []environment.Change{{What: "directory " + s.dir(v.path), Detail: "the volume of arm " + s.Arm}}
+	case Tmpfs:
+		return []environment.Change{{What: "tmpfs on " + s.dir(s.Scratch) + "/mnt", Detail: "the volume of arm " + s.Arm}}
+	case Loop:
+		return []environment.Change{
+			{What: "file " + s.dir(s.Scratch) + "/image", Detail: "behind a loop device"},
+			{What: "a loop device with " + v.system, Detail: strings.TrimSpace("mounted on " + s.dir(s.Scratch) + "/mnt " + v.options)},
+		}
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package volume
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+func TestParse(t *testing.T) {
+	for word, name := range map[string]string{
+		"layer": "layer", "bind": "bind", "tmpfs": "tmpfs", "dir:/mnt/a b": "dir-mnt-a-b", "loop:ext4": "loop-ext4",
+		"loop:ext4:barrier=0,noatime": "loop-ext4-barrier-0-noatime", "loop:xfs": "loop-xfs", "rbd-fuse:pool/image": "rbd-fuse-pool-image",
+	} {
+		v, err := Parse(word)
+		if err != nil || v.String() != word || v.Name() != name || v.Title() == "" {
+			t.Errorf("%s: %s %s %v", word, v, v.Name(), err)
+		}
+		if v.Binds() != (word != "layer") || v.Opens() != (word != "layer" && word != "bind") {
+			t.Errorf("%s: opens %v, binds %v", word, v.Opens(), v.Binds())
+		}
+	}
+	for word, says := range map[string]string{
+		"": "want one of", "layr": `"layer"`, "loop": "want one of", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "want one of",
+		"tmpfs:x": "want one of", "loop:xfs:a b": "blanks", "rbd-fuse:x": "want one of",
+	} {
+		if err := Check(word); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q in it", word, err, says)
+		}
+	}
+	if (Volume{}).Kind() != Layer {
+		t.Error("the zero volume is not the layer")
+	}
+}
+
+// spec is for a run of its own; left says which journalled steps are left.
+func spec(t *testing.T, arm string) (s Spec, left func() []journal.Leftover) {
+	t.Helper()
+	state, scratch := t.TempDir(), filepath.Join(t.TempDir(), "tare-test")
+	if err := os.Mkdir(scratch, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(state, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return Spec{Run: "test", Arm: arm, Scratch: scratch, Need: 8 << 20, Journal: j}, func() []journal.Leftover {
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := journal.Leftovers(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+}
+
+// Every volume is made, holds data on what it says, and goes without a trace.
+func TestOpen(t *testing.T) {
+	testneed.Root(t)
+	other := t.TempDir()
+	for word, fs := range map[string]string{
+		"layer": "", "bind": "", "dir:" + other: "", "tmpfs": "tmpfs",
+		"loop:ext4": "ext4", "loop:ext4:nobarrier": "ext4", "loop:xfs": "xfs", "loop:btrfs": "btrfs",
+	} {
+		t.Run(word, func(t *testing.T) {
+			v, err := Parse(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := v.Support(environment.Host{Root: true}); s.Answer != environment.Yes {
+				testneed.Feature(t, word, errors.New(s.Reason))
+			}
+			s, left := spec(t, v.Name())
+			if err := v.Enough(s.Scratch, s.Need, 2); err != nil {
+				t.Fatal(err)
+			}
+			o, err := v.Open(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Opens() {
+				holds(t, o, fs, s.Need)
+			} else if o.Dir != "" {
+				t.Errorf("a directory %s that nobody asked for", o.Dir)
+			}
+			if v.Opens() && len(v.Changes(s)) == 0 {
+				t.Error("it says that it changes nothing")
+			}
+			if err := errors.Join(o.Close(), o.Close()); err != nil {
+				t.Error(err)
+			}
+			for _, parent := range []string{s.Scratch, other} {
+				if rest, _ := os.ReadDir(parent); len(rest) > 0 {
+					t.Errorf("left behind: %v", rest)
+				}
+			}
+			if l := left(); len(l) != 0 {
+				t.Errorf("left in the journal: %+v", l)
+			}
+		})
+	}
+	noDevices(t)
+}
+
+// holds writes need bytes into the volume.
+func holds(t *testing.T, o *Opened, fs string, need int64) {
+	t.Helper()
+	f, err := Of("/", o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(f.Settings())
+	if fs != "" && (f.Mount.Type != fs || f.Mount.Point != o.Dir) {
+		t.Errorf("it is on %s at %s, want %s at %s", f.Mount.Type, f.Mount.Point, fs, o.Dir)
+	}
+	if f.Memory() != (fs == "tmpfs") || f.Network() {
+		t.Errorf("memory %v, network %v", f.Memory(), f.Network())
+	}
+	if strings.HasPrefix(o.v.String(), "loop:") {
+		if len(f.Devices) < 2 || f.Devices[0].File == "" || f.Devices[0].Cache == "" {
+			t.Errorf("the devices are %+v", f.Devices)
+		}
+	}
+	if strings.Contains(o.v.options, "nobarrier") != f.NoBarrier() {
+		t.Errorf("barriers: %v", f.Options)
+	}
+	if err := os.Mkdir(filepath.Join(o.Dir, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(o.Dir, "data", "file"), make([]byte, need), 0o600); err != nil {
+		t.Errorf("the data does not fit: %v", err)
+	}
+}
+
+// noDevices: no loop device of a test is left.
+func noDevices(t *testing.T) {
+	t.Helper()
+	files, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	for _, f := range files {
+		if b, _ := os.ReadFile(f); strings.Contains(string(b), "tare-test") {
+			t.Errorf("%s: %s", f, b)
+		}
+	}
+}
+
+// What a killed run leaves, the journal takes back: mount, device and files.
+func TestUndo(t *testing.T) {
+	testneed.Root(t)
+	for _, word := range []string{"loop:ext4", "tmpfs"} {
+		v, _ := Parse(word)
+		state, scratch := t.TempDir(), t.TempDir()
+		j, err := journal.Open(state, "gone")
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := j.Add(journal.Directory(filepath.Join(scratch, "tare-gone")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = token
+		s := Spec{Run: "gone", Arm: "a", Scratch: filepath.Join(scratch, "tare-gone"), Need: 1 << 20, Journal: j}
+		if err := os.Mkdir(s.Scratch, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		o, err := v.Open(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		device := o.device
+		if err := j.Close(); err != nil { // as a kill leaves it
+			t.Fatal(err)
+		}
+		undoAsAnother(t, state, "gone")
+		if _, err := os.Stat(s.Scratch); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the directory is still there", word)
+		}
+		if device != nil {
+			if err := device.Gone(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// undoAsAnother undoes a run of this very process, which lives: its steps are
+// taken from the file as cleanup would.
+func undoAsAnother(t *testing.T, state, run string) {
+	t.Helper()
+	path := filepath.Join(state, "journal", run+".jsonl")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := strings.Replace(string(b), `"start_ticks":`, `"start_ticks":1`, 1)
+	if err := os.WriteFile(path, []byte(dead), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.Undo(state, run)
+	if err != nil || len(r.Failed) > 0 {
+		t.Fatalf("%v: %+v", err, r.Failed)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	testneed.Root(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for word, says := range map[string]string{
+		"dir:/dev/null": "device", "dir:" + file: "not a directory", "dir:/no/such/place": "no such file", "dir:/proc": "",
+		"loop:ext4:nonsense=1": "mount", "rbd-fuse:a/b": "does not map",
+	} {
+		v, err := Parse(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, left := spec(t, v.Name())
+		o, err := v.Open(t.Context(), s)
+		if err == nil {
+			o.Close()
+			t.Errorf("%s was opened", word)
+			continue
+		}
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q in it", word, err, says)
+		}
+		if rest, _ := os.ReadDir(s.Scratch); len(rest) > 0 {
+			t.Errorf("%s left %v", word, rest)
+		}
+		if l := left(); len(l) > 0 {
+			t.Errorf("%s left %+v", word, l)
+		}
+	}
+	noDevices(t)
+}
+
+func TestNoSpace(t *testing.T) {
+	dir := t.TempDir()
+	for word, want := range map[string]error{
+		"layer": unix.ENOSPC, "bind": unix.ENOSPC, "dir:" + dir: unix.ENOSPC, "loop:xfs": unix.ENOSPC, "tmpfs": unix.ENOMEM, "rbd-fuse:a/b": nil,
+	} {
+		v, _ := Parse(word)
+		err := v.Enough(filepath.Join(dir, "not", "there", "yet"), 1<<44, 3)
+		if !errors.Is(err, want) || err != nil && hint.Of(err) == "" {
+			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
+		}
+		if err := v.Enough(dir, 1<<10, 1); err != nil {
+			t.Errorf("%s: no room for a kilobyte: %v", word, err)
+		}
+	}
+}

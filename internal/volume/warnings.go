@@ -1,0 +1,64 @@
+package volume
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/tarelab/tare/record"
+)
+
+// Warnings are what is wrong with the mount for data that must last, or for
+// speed, each with its remedy.
+func (f Facts) Warnings() []record.Warning {
+	var out []record.Warning
+	add := func(text, remedy string) {
+		out = append(out, record.Warning{
+			Text: fmt.Sprintf("%s on %s: %s", f.Mount.Type, f.Mount.Point, text), Remedy: remedy,
+		})
+	}
+	switch f.Mount.Type {
+	case "nfs", "nfs4":
+		f.nfs(add)
+	case "ceph", "fuse.ceph", "fuse.ceph-fuse":
+		f.ceph(add)
+	}
+	if f.NoBarrier() {
+		add("mounted without write barriers: what was committed can be lost with the power of a device that caches writes", "mount it without nobarrier or barrier=0")
+	}
+	if f.Memory() {
+		add("in memory: nothing survives the host, and no sync waits for anything", "compare it only with other volumes in memory")
+	}
+	return out
+}
+
+// NoBarrier says that a sync does not reach the device's cache.
+func (f Facts) NoBarrier() bool { return f.Has("nobarrier") || f.Has("barrier=0") }
+
+// nfs: see nfs(5).
+func (f Facts) nfs(add func(text, remedy string)) {
+	if f.Has("soft") || f.Has("softerr") {
+		add("soft: a server that does not answer in time makes writes fail silently, and data is lost", "mount it with hard")
+	}
+	if p := f.Option("proto"); p == "udp" || p == "udp6" || f.Has("udp") {
+		add("over UDP: fragments of different requests can be put together on a fast network, which corrupts data, and losses cost whole requests", "mount it with proto=tcp")
+	}
+	if f.Has("nolock") || f.Has("local_lock=all") || f.Has("local_lock=flock") || f.Has("local_lock=posix") {
+		add("locks are not sent to the server: two hosts can open the same database", "mount it without nolock and local_lock, or with vers=4.2")
+	}
+	if f.Has("noac") || f.Has("actimeo=0") || f.Has("sync") {
+		add("every attribute or write goes to the server at once, which costs speed", "mount it without noac, actimeo=0 and sync, unless they are what is to be measured")
+	}
+	for _, name := range []string{"rsize", "wsize"} {
+		if n, err := strconv.Atoi(f.Option(name)); err == nil && n < 64<<10 {
+			add(fmt.Sprintf("%s is %d bytes: large transfers are cut into many requests", name, n), "mount it with "+name+"=1048576")
+		}
+	}
+	add("whether the server exports it sync or async cannot be seen from here: with async, what was committed is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
+}
+
+// ceph: see mount.ceph(8).
+func (f Facts) ceph(add func(text, remedy string)) {
+	if f.Option("recover_session") == "clean" {
+		add("recover_session=clean: a client that was blocked drops what it had not written yet, and goes on", "mount it with recover_session=no")
+	}
+}
