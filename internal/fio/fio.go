@@ -1,0 +1,148 @@
+// Package fio knows what it takes to run fio 3 inside a data directory: its
+// version, job files that can do no harm outside of that directory, and the
+// words that lay files out and measure a window. It starts nothing and opens
+// nothing; what fio prints is read by internal/format/fio.
+package fio
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Program is its name.
+const Program = "fio"
+
+// Engines are the ways to do I/O that stay inside files of this host.
+func Engines() []string {
+	return []string{"libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice"}
+}
+
+// Synchronous says that an engine submits and waits in one call, so that fio
+// has no submission latency to tell.
+func Synchronous(engine string) bool {
+	switch engine {
+	case "libaio", "io_uring", "posixaio":
+		return false
+	}
+	return true
+}
+
+// Patterns are the values of rw that a file can have.
+func Patterns() []string { return []string{"read", "write", "randread", "randwrite", "rw", "randrw"} }
+
+// Reads and Writes say what a pattern does.
+func Reads(rw string) bool { return strings.Contains(rw, "read") || strings.HasSuffix(rw, "rw") }
+
+// Writes is for writing.
+func Writes(rw string) bool { return strings.Contains(rw, "write") || strings.HasSuffix(rw, "rw") }
+
+var banner = regexp.MustCompile(`^fio-(\d+)\.(\d+)`)
+
+// Identify reads what fio --version prints, and refuses what is too old.
+func Identify(text string) (version string, err error) {
+	text = strings.TrimSpace(text)
+	m := banner.FindStringSubmatch(text)
+	if m == nil {
+		return "", fmt.Errorf("unknown version of fio %q", text[:min(len(text), 100)])
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major < 3 || major == 3 && minor < 4 {
+		return "", fmt.Errorf("%s is too old: want fio 3.4 or later", text)
+	}
+	return strings.TrimPrefix(text, "fio-"), nil
+}
+
+// Job is a job file that was checked.
+type Job struct{ sections []section }
+
+type section struct {
+	name    string
+	options []option
+}
+
+type option struct{ name, value string } // a value of "" is a flag
+
+const global = "global"
+
+// LayOut is the job file that makes its files in dir, whole and written, and
+// does nothing else.
+func (j *Job) LayOut(dir string) []byte {
+	return j.text([]option{{"create_only", "1"}, {"overwrite", "1"}}, dir)
+}
+
+// Window is the job file that measures for length after a discard, in dir,
+// where its files are.
+func (j *Job) Window(dir string, length, discard time.Duration) []byte {
+	more := []option{
+		{"time_based", "1"}, {"runtime", micros(length)},
+		// The pages of files that are read stay where they are, as they would in a
+		// long run; direct I/O does not look there.
+		{"invalidate", j.value("invalidate", "0")},
+		{"overwrite", "1"}, {"lat_percentiles", "1"}, {"clat_percentiles", "0"}, {"slat_percentiles", "0"},
+	}
+	if discard > 0 {
+		more = append(more, option{"ramp_time", micros(discard)})
+	}
+	return j.text(more, dir)
+}
+
+func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) + "us" }
+
+// Text is the job file as it was checked.
+func (j *Job) Text() []byte { return j.text(nil, "") }
+
+// text writes the file with more options in every job, which win.
+func (j *Job) text(more []option, dir string) []byte {
+	if dir != "" {
+		// A colon separates directories.
+		dir = strings.NewReplacer(`\`, `\\`, `:`, `\:`).Replace(dir)
+		more = append(more, option{"directory", dir}, option{"thread", "1"}, option{"unlink", "0"})
+	}
+	var b strings.Builder
+	for _, s := range j.sections {
+		fmt.Fprintf(&b, "[%s]\n", s.name)
+		for _, o := range s.options {
+			if !has(more, o.name) {
+				b.WriteString(o.line())
+			}
+		}
+		if s.name != global {
+			for _, o := range more {
+				b.WriteString(o.line())
+			}
+		}
+	}
+	return []byte(b.String())
+}
+
+func has(options []option, name string) bool {
+	for _, o := range options {
+		if o.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (o option) line() string {
+	if o.value == "" {
+		return o.name + "\n"
+	}
+	return o.name + "=" + o.value + "\n"
+}
+
+// value is an option's value in any section, or what stands for none.
+func (j *Job) value(name, none string) string {
+	for _, s := range j.sections {
+		for _, o := range s.options {
+			if o.name == name {
+				return o.value
+			}
+		}
+	}
+	return none
+}

@@ -1,0 +1,34 @@
+package csv
+
+import "strings"
+
+// units are the units that a heading can name, and what makes them base units.
+var units = map[string]struct {
+	unit  string
+	scale float64
+}{
+	"s": {"s", 1}, "sec": {"s", 1}, "seconds": {"s", 1}, "ms": {"s", 1e-3}, "msec": {"s", 1e-3},
+	"us": {"s", 1e-6}, "µs": {"s", 1e-6}, "usec": {"s", 1e-6}, "ns": {"s", 1e-9}, "nsec": {"s", 1e-9}, "min": {"s", 60},
+	"b": {"B", 1}, "bytes": {"B", 1}, "kib": {"B", 1 << 10}, "mib": {"B", 1 << 20}, "gib": {"B", 1 << 30},
+	"kb": {"B", 1e3}, "mb": {"B", 1e6}, "gb": {"B", 1e9},
+	"b/s": {"B/s", 1}, "kib/s": {"B/s", 1 << 10}, "mib/s": {"B/s", 1 << 20}, "gib/s": {"B/s", 1 << 30},
+	"kb/s": {"B/s", 1e3}, "mb/s": {"B/s", 1e6}, "gb/s": {"B/s", 1e9},
+	"1/s": {"1/s", 1}, "ops/s": {"1/s", 1}, "tps": {"1/s", 1}, "qps": {"1/s", 1}, "iops": {"1/s", 1}, "req/s": {"1/s", 1},
+	"%": {"ratio", 0.01}, "ratio": {"ratio", 1},
+}
+
+// columns reads headings such as "p95 (ms)" and "throughput [MiB/s]".
+func columns(names []string) []Column {
+	out := make([]Column, len(names))
+	for i, name := range names {
+		out[i] = Column{Name: name, scale: 1}
+		open := strings.LastIndexAny(name, "([")
+		if open <= 0 || !strings.HasSuffix(name, ")") && !strings.HasSuffix(name, "]") {
+			continue
+		}
+		if u, ok := units[strings.ToLower(strings.TrimSpace(name[open+1:len(name)-1]))]; ok {
+			out[i] = Column{Name: strings.TrimSpace(name[:open]), Unit: u.unit, scale: u.scale}
+		}
+	}
+	return out
+}

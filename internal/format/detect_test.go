@@ -1,0 +1,153 @@
+package format
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every file of every reader is recognised by what is in it, under a name that
+// says nothing.
+func TestDetectAll(t *testing.T) {
+	for pattern, want := range map[string]Kind{
+		"sysbench/testdata/*.log":             SysbenchLog,
+		"fio/testdata/*.json":                 FioOutput,
+		"fio/testdata/*.txt":                  FioOutput,
+		"fio/testdata/*_*.log":                FioLog,
+		"clickhouse/testdata/*.log":           ClickHouseLog,
+		"clickhouse/testdata/*.json":          ClickHouseLog,
+		"pgbench/testdata/*.log":              PgBenchOutput,
+		"pgbench/testdata/*transactions*.txt": PgBenchLog,
+		"pgbench/testdata/*aggregate*.txt":    PgBenchAgg,
+		"hyperfine/testdata/*.json":           HyperfineJSON,
+		"hyperfine/testdata/*.csv":            CSV,
+		"csv/testdata/*.csv":                  CSV,
+	} {
+		names, _ := filepath.Glob(pattern)
+		if len(names) == 0 {
+			t.Errorf("no files %s", pattern)
+		}
+		for _, name := range names {
+			if strings.Contains(name, "pgbench-15-init") || strings.Contains(name, "refused") {
+				continue // no benchmark
+			}
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, head, err := Open(f)
+			f.Close()
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			got := Detect("data", head)
+			if got.Kind != want || got.Confidence == None || got.Why == "" || got.Other != "" {
+				t.Errorf("%s: %+v, want %s", name, got, want)
+			}
+		}
+	}
+}
+
+func TestEra(t *testing.T) {
+	for in, want := range map[string]string{
+		"sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nRunning the test with following options:\n": "1.0.20",
+		"sysbench 0.5:  multi-threaded system evaluation benchmark\n":                                     "0.5",
+		"[ 607s ] thds: 56 tps: 22154.20 qps: 354451.12 (r/w/o: 310143.73/0.00/44307.39)\n":               "1.0 or 1.1",
+		"[  10s] threads: 4, tps: 1.00, reads: 2.00\n":                                                    "0.4 or 0.5",
+		"{\n  \"fio version\" : \"fio-3.36-12-gab\",\n":                                                   "3.36-12-gab",
+		"mix: (g=0): rw=randrw, bs=4K-4K/4K-4K/4K-4K\nfio-2.2.10\n":                                       "2.2.10",
+		"localhost:9000, queries: 10, QPS: 6.772, RPS: 1.0, MiB/s: 1.0\n":                                 "23.8 or later",
+		"localhost:9000, queries 10, QPS: 6.772, RPS: 1.0, MiB/s: 1.0\n":                                  "20 to 23.7",
+		"QPS: 6.772, RPS: 1.0, MiB/s: 1.0\n":                                                              "1.1 to 18.x",
+		"pgbench (15.18 (Debian 15.18-0+deb12u1))\n":                                                      "15.18",
+	} {
+		if got := Detect("x", []byte(in)); got.Era != want || got.Confidence != Certain {
+			t.Errorf("%q: %+v, want %s", in, got, want)
+		}
+	}
+}
+
+func TestDetectOther(t *testing.T) {
+	mixed := Detect("run.log", []byte("SQL statistics:\n  x\npgbench (15.14)\n"))
+	if mixed.Kind != SysbenchLog || mixed.Other != PgBench || mixed.OtherLine != 3 {
+		t.Errorf("%+v", mixed)
+	}
+	for in, why := range map[string]string{"": "no text", "hello\nworld\n": "it begins with: hello", "{\n\"x\": 1\n}\n": "none of the keys"} {
+		if got := Detect("sysbench.log", []byte(in)); got.Kind != Unknown || !strings.Contains(got.Why, why) {
+			t.Errorf("%q: %+v", in, got)
+		}
+	}
+	if got := Detect("x_lat.1.log", []byte("1, 2, 0, 4096\n")); got.Confidence != Likely {
+		t.Errorf("%+v", got)
+	}
+}
+
+func pack(s string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(s))
+	z.Close()
+	return b.Bytes()
+}
+
+func TestOpen(t *testing.T) {
+	text := strings.Repeat("SQL statistics:\n", 20_000)
+	packed := pack(text)
+	for name, c := range map[string]struct {
+		in   []byte
+		want string
+		err  string
+	}{
+		"plain":       {[]byte(text), text, ""},
+		"gzip":        {packed, text, ""},
+		"cut gzip":    {packed[:len(packed)-9], text, "damaged or cut off"},
+		"gzip header": {packed[:5], "", "gzip header is damaged"},
+		"byte order":  {[]byte("\xef\xbb\xbfabc"), "abc", ""},
+		"utf16":       {[]byte("\xff\xfea\x00"), "", "iconv"},
+		"zstd":        {[]byte("\x28\xb5\x2f\xfdxx"), "", "zstd -d"},
+		"zero":        {[]byte("ab\nc\x00"), "", "line 2: the input is not text"},
+		"empty":       {nil, "", ""},
+	} {
+		r, head, err := Open(bytes.NewReader(c.in))
+		var got []byte
+		if err == nil {
+			got, err = io.ReadAll(r)
+			if !bytes.HasPrefix([]byte(c.want), head) {
+				t.Errorf("%s: head %q", name, head[:10])
+			}
+		}
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%s: %v, want %q", name, err, c.err)
+		}
+		if !strings.HasPrefix(c.want, string(got)) || c.err == "" && string(got) != c.want {
+			t.Errorf("%s: %d bytes, want %d", name, len(got), len(c.want))
+		}
+	}
+}
+
+func FuzzDetect(f *testing.F) {
+	for _, p := range []string{"*/testdata/*.log", "*/testdata/*.json", "*/testdata/*.txt", "*/testdata/*.csv"} {
+		names, _ := filepath.Glob(p)
+		for _, n := range names {
+			b, err := os.ReadFile(n)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(filepath.Base(n), b[:min(len(b), 2000)])
+		}
+	}
+	f.Fuzz(func(t *testing.T, name string, in []byte) {
+		a, b := Detect(name, in), Detect(name, in)
+		if a != b || (a.Kind == Unknown) != (a.Confidence == None) || a.Why == "" {
+			t.Fatalf("%+v %+v", a, b)
+		}
+		if _, head, err := Open(bytes.NewReader(in)); err == nil && len(head) > 0 {
+			Detect(name, head)
+		}
+	})
+}

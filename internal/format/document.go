@@ -1,0 +1,146 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// maxDocument bounds a JSON document in memory; fio's with every latency bin
+// of 1000 jobs stay below it.
+const maxDocument = 256 << 20
+
+// Document is a JSON document cut out of other text.
+type Document struct {
+	Line  int // where it begins
+	Bytes []byte
+	// Cut says that the input ended, or something else began, before the
+	// document's last bracket.
+	Cut bool
+}
+
+// Begins says whether a JSON object can begin on the line: a bracket, and then
+// the end of the line, a name or the closing bracket.
+func Begins(line []byte) bool {
+	b := bytes.TrimLeft(line, " \t")
+	if len(b) == 0 || b[0] != '{' {
+		return false
+	}
+	b = bytes.TrimLeft(b[1:], " \t")
+	return len(b) == 0 || b[0] == '"' || b[0] == '}'
+}
+
+// Document collects the JSON object or array that begins on the line of now,
+// up to its closing bracket. What follows on the line of that bracket is
+// handed out as the next line. The bytes are valid until the next call.
+func (l *Lines) Document() (Document, error) {
+	d := Document{Line: l.number, Bytes: l.doc[:0]}
+	defer func() { l.doc = d.Bytes }()
+	var s nesting
+	for {
+		if end := s.end(l.line); end > 0 {
+			d.Bytes = append(d.Bytes, l.line[:end]...)
+			l.rest(end)
+			return d, nil
+		}
+		d.Bytes = append(append(d.Bytes, l.line...), '\n')
+		if len(d.Bytes) > maxDocument {
+			return d, &Error{Line: d.Line, Text: fmt.Sprintf("the JSON document is larger than %d MiB", maxDocument>>20), Remedy: "split the file"}
+		}
+		if l.long || !l.Next() {
+			d.Cut = true
+			return d, nil
+		}
+		if string(l.line) == "{" && d.Bytes[0] == '{' && !s.quoted {
+			d.Cut = true // a lone bracket in the first column begins the next document
+			l.Back()
+			return d, nil
+		}
+	}
+}
+
+// nesting is where in a document the end of a line is.
+type nesting struct {
+	depth  int
+	quoted bool
+}
+
+// special are the bytes that change the nesting.
+var special = [256]bool{'"': true, '\\': true, '{': true, '[': true, '}': true, ']': true}
+
+// end returns the length of the part of the line that ends the document, 0 if
+// it goes on.
+func (s *nesting) end(line []byte) int {
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if !special[c] {
+			continue
+		}
+		switch {
+		case c == '\\' && s.quoted:
+			i++
+		case c == '"':
+			s.quoted = !s.quoted
+		case s.quoted:
+		case c == '{' || c == '[':
+			s.depth++
+		case c == '}' || c == ']':
+			if s.depth--; s.depth <= 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// rest makes what follows the first n bytes of the line the next line.
+func (l *Lines) rest(n int) {
+	if len(bytes.TrimLeft(l.line[n:], " \t,")) > 0 {
+		l.line = l.line[n:]
+		l.Back()
+	}
+}
+
+// Decode reads the document into v. A mistake in it becomes an Error with line
+// and column.
+func (d Document) Decode(v any) error {
+	if d.Cut {
+		return d.cutError()
+	}
+	err := json.Unmarshal(d.Bytes, v)
+	if err == nil {
+		return nil
+	}
+	e := &Error{Line: d.Line, Text: err.Error()}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		e.Line, e.Column = d.place(syntax.Offset)
+		e.Remedy = commaRemedy(d.Bytes, syntax.Offset)
+	case errors.As(err, &kind):
+		e.Line, e.Column = d.place(kind.Offset)
+		e.Text = fmt.Sprintf("%s is a %s where a %s is expected", kind.Field, kind.Value, kind.Type)
+	}
+	return e
+}
+
+func (d Document) cutError() error {
+	return &Error{Line: d.Line, Text: "the JSON document that begins here has no end",
+		Remedy: "the benchmark was stopped or the file is cut off; nothing of the document is used"}
+}
+
+// place turns an offset after a byte of the document into line and column.
+func (d Document) place(offset int64) (line, column int) {
+	before := d.Bytes[:min(max(offset-1, 0), int64(len(d.Bytes)))]
+	return d.Line + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+func commaRemedy(b []byte, offset int64) string {
+	i := int(offset) - 1
+	if i >= 1 && i < len(b) && b[i-1] == ',' && b[i]-'0' <= 9 || i >= 2 && i < len(b) && b[i-2]-'0' <= 9 && b[i-1] == ',' {
+		return "a number with a decimal comma: write it with a point"
+	}
+	return ""
+}

@@ -1,0 +1,190 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func collect(r io.Reader) (out []string, l *Lines) {
+	l = NewLines(r)
+	for l.Next() {
+		s := fmt.Sprintf("%d:%s", l.Number(), l.Bytes())
+		if l.Torn() {
+			s += "~"
+		}
+		out = append(out, s)
+	}
+	return out, l
+}
+
+func TestLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                   "[]",
+		"a":                  "[1:a~]",
+		"a\nb\n":             "[1:a 2:b]",
+		"a\r\nb\r\n":         "[1:a 2:b]",
+		"\n\nx\n":            "[1: 2: 3:x]",
+		"50%\r100%\rdone\nb": "[1:done 2:b~]",
+		"2026-11-21T07:00:00.123456789Z a b\n2026-11-21T07:00:00+01:00 c\n2026-11-21T07:00:00Z\n": "[1:a b 2:c 3:]",
+		"a\r": "[1:a~]",
+	} {
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(in), "bytes": iotest.OneByteReader(strings.NewReader(in)),
+			"error with data": iotest.DataErrReader(strings.NewReader(in))} {
+			if got, l := collect(r); fmt.Sprint(got) != want || l.Err() != nil {
+				t.Errorf("%q, %s: %v, want %s", in, name, got, want)
+			}
+		}
+	}
+}
+
+// A line longer than the limit is cut, and the lines around it are whole.
+func TestLongLine(t *testing.T) {
+	long := strings.Repeat("x", 3*maxLine+17)
+	l := NewLines(strings.NewReader("a\n" + long + "\nb\n"))
+	var got []string
+	for l.Next() {
+		got = append(got, fmt.Sprint(len(l.Bytes()), l.Long(), l.Torn()))
+	}
+	if want := fmt.Sprintf("[1 false false %d true false 1 false false]", maxLine); fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if l := NewLines(strings.NewReader(long)); !l.Next() || !l.Long() || l.Next() {
+		t.Error("a file of one long line")
+	}
+}
+
+func TestLinesError(t *testing.T) {
+	broken := errors.New("broken")
+	got, l := collect(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)))
+	if fmt.Sprint(got) != "[1:a 2:b~]" || !errors.Is(l.Err(), broken) {
+		t.Errorf("%v, %v", got, l.Err())
+	}
+}
+
+func TestOffsets(t *testing.T) {
+	in := strings.Repeat("0123456789\n", 20_000)
+	l := NewLines(strings.NewReader(in))
+	for i := range 20_000 {
+		if !l.Next() || l.Offset() != int64(11*i) || l.Number() != i+1 {
+			t.Fatal(i, l.Offset(), l.Number())
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
+	for in, want := range map[string]string{
+		"{\"a\": 1}\nx\n":                 `{"a": 1} rest [2:x]`,
+		"{\n \"a\": \"}\"\n}\nx\n":        `{~ "a": "}"~} rest [4:x]`,
+		"{\"a\": \"\\\"}\"} tail\nx\n":    `{"a": "\"}"} rest [1: tail 2:x]`,
+		"{\n \"a\": 1":                    `cut`,
+		"{\n \"a\": {\n{\n \"b\": 2\n}\n": `cut`,
+	} {
+		l := NewLines(strings.NewReader(in))
+		l.Next()
+		d, err := l.Document()
+		got := "cut"
+		if !d.Cut {
+			var rest []string
+			for l.Next() {
+				rest = append(rest, fmt.Sprintf("%d:%s", l.Number(), l.Bytes()))
+			}
+			got = fmt.Sprintf("%s rest %v", bytes.ReplaceAll(d.Bytes, []byte("\n"), []byte("~")), rest)
+		}
+		if err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", in, got, err, want)
+		}
+	}
+}
+
+func TestWalk(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"n": 1.5, "skip": {"x": [1, "]"]}, "n": 2}`: "n=1.5 n=2",
+		`{"n": nan, "n": -inf, "n": null}`:            "n=- n=- n=- undefined",
+		`{}`:                                          "",
+		`{"n": 1,}`:                                   "line 1, column 9: a name in quotation marks is expected",
+		`{"n" 1}`:                                     "line 1, column 6: a colon is expected",
+		"{\"a\": 1,\n \"n\": \"x\"}":                  "line 2, column 7: a number is expected",
+		`{"n": 1,5}`:                                  "line 1, column 9: a name in quotation marks is expected, this is \"5}\"; a number with a decimal comma",
+		`{"n": 1 2}`:                                  "line 1, column 9: a comma or } is expected",
+		`{"skip": }`:                                  "line 1, column 10: a value is expected",
+		`{"skip": "x}`:                                "no end",
+	} {
+		l := NewLines(strings.NewReader(in))
+		l.Next()
+		d, _ := l.Document()
+		var got []string
+		undefined := false
+		err := d.Walk(func(j *JSON, key []byte) error {
+			if string(key) != "n" {
+				return nil
+			}
+			n, err := j.Num()
+			undefined = j.Undefined
+			if err == nil {
+				got = append(got, "n="+n.String())
+			}
+			return err
+		})
+		s := strings.Join(got, " ")
+		if undefined {
+			s += " undefined"
+		}
+		if err != nil {
+			s = err.Error()
+		}
+		if !strings.Contains(s, want) || want == "" && s != "" {
+			t.Errorf("%s: %s, want %s", in, s, want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	var w Warnings
+	for i := range 60 {
+		w.Add(i+1, "x", "")
+	}
+	w.Once(1, "once", "")
+	if l := w.List(); len(l) != 51 || !strings.Contains(l[50].Text, "11 more") {
+		t.Errorf("%d: %v", len(l), l[len(l)-1])
+	}
+	if s := (Warning{3, "text", "remedy"}).String(); s != "line 3: text (remedy)" {
+		t.Error(s)
+	}
+	if s := (&Error{3, 4, "text", "remedy"}).Error(); s != "line 3, column 4: text; remedy" {
+		t.Error(s)
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\r\nb\n\rc"))
+	f.Add([]byte("{\n \"a\": [1, {}]\n}\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		a, _ := collect(bytes.NewReader(in))
+		b, _ := collect(iotest.OneByteReader(bytes.NewReader(in)))
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Fatalf("%q and %q", a, b)
+		}
+		l := NewLines(bytes.NewReader(in))
+		for l.Next() {
+			if Begins(l.Bytes()) {
+				if d, err := l.Document(); err == nil && !d.Cut {
+					_ = d.Walk(func(j *JSON, _ []byte) error { return nil })
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkLines(b *testing.B) {
+	in := []byte(strings.Repeat(strings.Repeat("x", 126)+"\n", 100_000))
+	b.SetBytes(int64(len(in)))
+	for b.Loop() {
+		for l := NewLines(bytes.NewReader(in)); l.Next(); {
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package sysbench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/tarelab/tare/internal/format"
+)
+
+// parser is the state between lines.
+type parser struct {
+	lines   *format.Lines
+	each    func(Interval) error
+	log     Log
+	warn    format.Warnings
+	foreign format.Foreign
+
+	run     *Run // the last of log.Runs; nil before the first
+	pending Interval
+	waiting bool // pending is to be handed out
+	begun   bool // the run's beginning is in the log
+	closed  bool // the run's summary is done: a report line begins another run
+	summary bool // the run's summary has begun
+	section section
+	// scratch takes the summary of a checkpoint, which is not the run's.
+	scratch *Run
+
+	version string // of a banner whose run has not begun
+	banner  int    // its line
+	head    bool   // between the first line of options and the first report
+
+	array  bool // inside a JSON array of report_json
+	arrays int  // how many in this run
+	// unnamed says that the warning about percentiles without a name is out.
+	unnamed bool
+}
+
+// Parse reads everything in r. each, if not nil, gets the report lines in
+// order; an error of its own ends the reading and is returned. What was read
+// is returned also with an error. Input without anything of sysbench is an
+// error.
+func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
+	p := &parser{lines: format.NewLines(r), each: each, foreign: format.Foreign{Own: format.Sysbench}}
+	err := p.all()
+	if err == nil {
+		err = p.lines.Err()
+	}
+	if e := p.flush(); err == nil {
+		err = e
+	}
+	p.end()
+	p.log.Warnings = p.warn.List()
+	if err == nil && len(p.log.Runs) == 0 {
+		err = format.Nothing("sysbench", p.lines.Number(), p.foreign.First, p.foreign.Line)
+	}
+	return &p.log, err
+}
+
+func (p *parser) all() error {
+	for p.lines.Next() {
+		line := p.lines.Bytes()
+		var err error
+		if len(line) > 0 && line[0] == '[' {
+			err = p.bracket(line)
+		} else {
+			err = p.other(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bracket takes a line that begins like a report line.
+func (p *parser) bracket(line []byte) error {
+	var v Interval
+	if ok, n := v.interval(line); ok && p.clean(line, n) {
+		return p.report(v)
+	}
+	return p.other(line)
+}
+
+// clean says whether nothing but blanks, or a mark that is no number, follows
+// the first n bytes, and that a line without end was not cut inside a number.
+func (p *parser) clean(line []byte, n int) bool {
+	if n < len(line) {
+		c := line[n]
+		if c-'0' <= 9 || c == '.' || c == ',' {
+			return false
+		}
+	}
+	if p.lines.Torn() && !whole(line[:n]) && !bytes.Contains(line[:n], []byte("length: ")) {
+		p.warn.Once(p.lines.Number(), "the last line is cut off inside a number; it was left out",
+			"the log was cut or is still being written")
+		return false
+	}
+	return true
+}
+
+// report takes one report line.
+func (p *parser) report(v Interval) error {
+	n := p.lines.Number()
+	if v.Queue.Known() {
+		p.queue(v)
+		return nil
+	}
+	if v.Threads.Is(0) {
+		p.warn.Once(n, "report lines without a running thread were left out", "")
+		return nil
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	switch {
+	case p.run == nil || p.closed:
+		p.start(false)
+	case !p.summary && p.run.Intervals > 0 && v.Time < p.run.Last:
+		p.warn.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.run.Last, v.Time),
+			"give each run a file of its own")
+		p.start(false)
+	}
+	if p.summary {
+		p.after()
+	}
+	p.head = false
+	p.count(&v)
+	if v.Run = len(p.log.Runs) - 1; v.Line == 0 {
+		v.Line = n
+	}
+	p.pending, p.waiting = v, true
+	if p.begun && !p.run.Rate.Known() { // no line about a queue will follow
+		return p.flush()
+	}
+	return nil
+}
+
+// count makes the report line part of the run.
+func (p *parser) count(v *Interval) {
+	r := p.run
+	switch {
+	case r.Intervals > 0:
+		v.Length = format.Some(v.Time - r.Last).Positive()
+	case p.begun:
+		v.Length = format.Some(v.Time).Positive()
+	}
+	if r.Intervals == 0 {
+		r.First = v.Time
+	}
+	r.Intervals++
+	r.Last = v.Time
+	r.End = p.lines.Number()
+	r.test(kindOf(v))
+}
+
+func kindOf(v *Interval) string {
+	switch {
+	case v.Reads.Known():
+		return "oltp"
+	case v.ReadBytes.Known():
+		return "fileio"
+	case v.Transfer.Known():
+		return "memory"
+	}
+	return ""
+}
+
+func (r *Run) test(kind string) {
+	if r.Test == "" {
+		r.Test = kind
+	}
+}
+
+// queue adds what --rate prints on a line of its own to the report line of the
+// same second.
+func (p *parser) queue(v Interval) {
+	if p.waiting && p.pending.Time == v.Time {
+		p.pending.Queue, p.pending.Concurrency = v.Queue, v.Concurrency
+		p.run.End = p.lines.Number()
+	}
+}
+
+// flush hands the waiting report line out.
+func (p *parser) flush() error {
+	if !p.waiting {
+		return nil
+	}
+	p.waiting = false
+	if p.each == nil {
+		return nil
+	}
+	return p.each(p.pending)
+}
+
+// start begins a run; begun says that its beginning is in the log.
+func (p *parser) start(begun bool) {
+	p.end()
+	n := p.lines.Number()
+	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n, Version: p.version})
+	p.run = &p.log.Runs[len(p.log.Runs)-1]
+	p.begun, p.closed, p.summary, p.scratch = begun, false, false, nil
+	p.section, p.arrays, p.head = none, 0, begun
+	if p.banner > 0 && begun {
+		p.run.Line = p.banner
+	}
+	p.version, p.banner = "", 0
+}
+
+// end says what is missing from the run that ends.
+func (p *parser) end() {
+	r := p.run
+	if r == nil {
+		return
+	}
+	if p.begun && !r.Complete() && len(r.Failures) == 0 {
+		p.warn.Add(r.End, "the summary of the run that begins in line "+fmt.Sprint(r.Line)+" is missing or incomplete",
+			"the run was stopped or the log is cut; only its report lines count")
+	}
+	if r.Checkpoints > 0 && r.General != nil {
+		p.warn.Add(r.End, "the run's summary counts only since its last checkpoint report", "use its report lines for the whole run")
+	}
+	p.run = nil
+}
+
+// after is called by a report line behind a summary: of a checkpoint it goes
+// on, otherwise it is another run whose beginning is missing.
+func (p *parser) after() {
+	if p.scratch != nil {
+		p.scratch, p.summary, p.section = nil, false, none
+		return
+	}
+	p.start(false)
+}
+
+// other takes every line that is no regular report line.
+func (p *parser) other(line []byte) error {
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) == 0 {
+		return nil
+	}
+	if p.lines.Torn() {
+		return p.torn(line, trimmed)
+	}
+	if trimmed[0]-'0' <= 9 && bytes.Count(trimmed, comma) == 9 {
+		if done, err := p.csv(trimmed); done || err != nil {
+			return err
+		}
+	}
+	if p.known(trimmed) {
+		return nil
+	}
+	if done, err := p.hooks(trimmed); done || err != nil {
+		return err
+	}
+	return p.rescue(line)
+}
+
+// torn takes the last line when no line end follows it. A report line, and a
+// line of the summary with fixed decimals, show whether they are whole.
+func (p *parser) torn(line, text []byte) error {
+	if p.section != none && whole(text) && p.known(text) {
+		return nil
+	}
+	if err := p.rescue(line); err != nil {
+		return err
+	}
+	if !p.waiting || p.pending.Line != p.lines.Number() {
+		p.warn.Once(p.lines.Number(), "the last line has no end and was left out", "")
+	}
+	return nil
+}
+
+// rescue looks for a report line behind a prompt or with decimal commas.
+func (p *parser) rescue(line []byte) error {
+	n := p.lines.Number()
+	at := 0
+	if line[0] != '[' {
+		if at = find(line); at < 0 {
+			p.foreign.Look(line, n, &p.warn)
+			return nil
+		}
+	}
+	text := line[at:]
+	var v Interval
+	if ok, end := v.interval(text); ok && p.clean(text, end) {
+		return p.report(v)
+	}
+	if point, changed := format.Commas(text); changed {
+		v = Interval{}
+		if ok, end := v.interval(point); ok && p.clean(point, end) {
+			p.warn.Once(n, "numbers with a decimal comma were read as if it were a point", "check that they are not thousands separators")
+			return p.report(v)
+		}
+	}
+	if find(line) >= 0 || format.ToolOf(line) == format.Sysbench {
+		p.warn.Add(n, "this looks like a report line but is not one of a known version; it was left out",
+			"check the line: "+string(line[at:min(len(line), at+80)]))
+	}
+	return nil
+}
