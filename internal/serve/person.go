@@ -1,0 +1,162 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/service"
+)
+
+// person is who runs the programs of a server that refuses root. Such a
+// server reaches the directory of its data set through a descriptor that it
+// inherits: the directories above are closed to everybody but tare.
+type person struct {
+	uid, gid int
+	dir      *os.File // of the data set
+}
+
+// newPerson is nil where this process itself runs the server's programs.
+func newPerson(r service.Recipe, dir string) (*person, error) {
+	if len(r.Users) == 0 || os.Geteuid() != 0 {
+		return nil, nil
+	}
+	p := &person{uid: -1}
+	for _, name := range r.Users {
+		if u, err := user.Lookup(name); err == nil {
+			if p.uid, err = strconv.Atoi(u.Uid); err != nil {
+				return nil, fmt.Errorf("user %s: %w", name, err)
+			}
+			if p.gid, err = strconv.Atoi(u.Gid); err != nil {
+				return nil, fmt.Errorf("user %s: %w", name, err)
+			}
+			break
+		}
+	}
+	if p.uid <= 0 {
+		return nil, hint.New(fmt.Errorf("the server refuses to run as root, and no user is called %s", strings.Join(r.Users, " or ")),
+			"make such a user, or run tare as an ordinary user")
+	}
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	p.dir = os.NewFile(uintptr(fd), dir)
+	return p, nil
+}
+
+// Close closes the descriptor; nil may be closed.
+func (p *person) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.dir.Close()
+}
+
+// own gives the server's files to the person: a copy of a data set belongs to
+// whoever made it. The password stays tare's.
+func (p *person) own() error {
+	top := p.dir.Name()
+	if err := os.Chown(top, p.uid, p.gid); err != nil {
+		return p.cannot(err)
+	}
+	for _, sub := range []string{service.DataDir, service.RunDir} {
+		err := filepath.WalkDir(filepath.Join(top, sub), func(path string, _ fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			return os.Lchown(path, p.uid, p.gid)
+		})
+		if err != nil {
+			return p.cannot(err)
+		}
+	}
+	return nil
+}
+
+// cannot explains a user namespace in which there is nobody but root.
+func (p *person) cannot(err error) error {
+	err = fmt.Errorf("let user %d have the server's files: %w", p.uid, err)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
+		err = hint.New(err, "the server refuses to run as root, and an ordinary user's namespaces hold nobody else: run tare as root, or leave out the arms that make namespaces")
+	}
+	return err
+}
+
+// seen are arguments in which the directory is named by the descriptor.
+func (p *person) seen(args []string, fd int) []string {
+	top, link := p.dir.Name(), "/proc/self/fd/"+strconv.Itoa(fd)
+	out := slices.Clone(args)
+	for i, a := range out {
+		name, value, found := strings.Cut(a, "=")
+		if !found {
+			name, value = "", a
+		} else {
+			name += "="
+		}
+		if rest, ok := strings.CutPrefix(value, top); ok && (rest == "" || rest[0] == '/') {
+			out[i] = name + link + rest
+		}
+	}
+	return out
+}
+
+// command is a program of the server as a child of this process; nil makes it
+// an ordinary one.
+func (p *person) command(path, dir string, args []string) *exec.Cmd {
+	if p == nil {
+		cmd := exec.Command(path, args...)
+		cmd.Dir = dir
+		return cmd
+	}
+	cmd := exec.Command(path, p.seen(args, 3)...)
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{p.dir}
+	cmd.Env = cleanEnviron()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.gid)}}
+	return cmd
+}
+
+// become makes this process the person's, with the arguments as they are to be
+// used then.
+func (p *person) become(args []string) ([]string, error) {
+	fd, err := unix.FcntlInt(p.dir.Fd(), unix.F_DUPFD, 10) // stays open over execution
+	if err != nil {
+		return nil, fmt.Errorf("pass the directory on: %w", err)
+	}
+	if err := os.Chdir("/"); err != nil {
+		return nil, err
+	}
+	// The kernel takes the capabilities along.
+	for _, step := range []func() error{
+		func() error { return syscall.Setgroups(nil) },
+		func() error { return syscall.Setgid(p.gid) },
+		func() error { return syscall.Setuid(p.uid) },
+	} {
+		if err := step(); err != nil {
+			return nil, p.cannot(err)
+		}
+	}
+	return p.seen(args, fd), nil
+}
+
+// cleanEnviron leaves out what a server or its client would take as settings.
+func cleanEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool {
+		return strings.HasPrefix(s, "PG") || strings.HasPrefix(s, "LC_") || strings.HasPrefix(s, "LANG")
+	})
+}

@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/service"
+)
+
+// A server, PostgreSQL, tells by a System V shared memory segment of 56 bytes whether a
+// data directory is in use. It removes the segment at its orderly end; killed,
+// it leaves it, and nothing else of a killed arm stays on the host. A segment
+// that is marked for removal goes with the last process that has it.
+
+// segmentWord is the kind of the hidden command that marks it, started by the
+// process that becomes the server.
+const segmentWord = "postgres-segment"
+
+// segmentLimit is how long a server may take to make its segment.
+const segmentLimit = time.Minute
+
+// markSegment waits until the server, which is process pid, has made its
+// segment and named it in its lock file, and marks it. It ends early when gone
+// says so.
+func markSegment(lock string, pid int, gone func() bool) error {
+	for began := time.Now(); time.Since(began) < segmentLimit && !gone(); time.Sleep(5 * time.Millisecond) {
+		id, ok := segmentOf(lock, pid)
+		if !ok {
+			continue
+		}
+		if _, err := unix.SysvShmCtl(id, unix.IPC_RMID, nil); err != nil {
+			return fmt.Errorf("mark the server's shared memory for removal: %w", err)
+		}
+		return nil
+	}
+	return nil
+}
+
+// segmentOf is the segment that a running server names in its lock file: the
+// first line is its pid, the seventh key and id.
+func segmentOf(lock string, pid int) (id int, ok bool) {
+	text, err := os.ReadFile(lock)
+	if err != nil {
+		return 0, false
+	}
+	lines := strings.Split(string(text), "\n")
+	if len(lines) < 8 || lines[0] != strconv.Itoa(pid) {
+		return 0, false
+	}
+	words := strings.Fields(lines[6])
+	if len(words) != 2 {
+		return 0, false
+	}
+	id, err = strconv.Atoi(words[1])
+	if err != nil {
+		return 0, false
+	}
+	var about unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &about); err != nil || int(about.Cpid) != pid || about.Segsz > 4096 {
+		return 0, false
+	}
+	return id, true
+}
+
+// markSegment marks the segment of a server that was started.
+func (p *Process) markSegment(lock string) {
+	_ = markSegment(lock, p.cmd.Process.Pid, func() bool { return p.Alive() != nil }) // see segmentMain
+}
+
+// markFromChild starts a child that marks the segment of what this process is
+// about to become. The server takes it for one of its own that ended well.
+func markFromChild(lock string) error {
+	cmd := exec.Command("/proc/self/exe", Command, segmentWord, lock)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a helper: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+// segmentMain is that child.
+func segmentMain(lock string) int {
+	server := os.Getppid()
+	// What goes wrong costs 56 bytes, and only if the server is killed.
+	_ = markSegment(lock, server, func() bool { return os.Getppid() != server })
+	return 0
+}
+
+// forgetLimit is how long the processes of a server that was killed may stay.
+const forgetLimit = 10 * time.Second
+
+// forget removes the lock file of a server that was killed. The server would
+// take one whose parent has not heard of its death yet for alive, and does not
+// see what is left of its processes without the segment.
+func (s Server) forget(r service.Recipe) error {
+	if r.Segment == "" {
+		return nil
+	}
+	lock := filepath.Join(s.Dir, r.Segment)
+	text, err := os.ReadFile(lock)
+	if err != nil {
+		return nil // there is none
+	}
+	pid, _, _ := strings.Cut(string(text), "\n")
+	if n, err := strconv.Atoi(pid); err != nil || n < 2 || alive(pid) {
+		return nil // the server knows what to say
+	}
+	for end := time.Now().Add(forgetLimit); worksIn(filepath.Dir(lock)); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("a server that was killed still has processes in %s", filepath.Dir(lock))
+		}
+	}
+	if err := os.Remove(lock); err != nil {
+		return fmt.Errorf("remove the lock of a server that was killed: %w", err)
+	}
+	return nil
+}
+
+// alive says whether a process runs or may; one that has ended and that its
+// parent did not hear of does not.
+func alive(pid string) bool {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	_, after, _ := strings.Cut(string(b), ") ")
+	return err == nil && !strings.HasPrefix(after, "Z") && !strings.HasPrefix(after, "X")
+}
+
+// worksIn says whether any process has a directory as its working directory.
+func worksIn(dir string) bool {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	list, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, l := range list {
+		if its, err := os.Stat(l); err == nil && os.SameFile(st, its) {
+			return true
+		}
+	}
+	return false
+}

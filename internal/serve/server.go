@@ -1,0 +1,241 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/service"
+)
+
+// Server are the parameters of a server on a prepared data set.
+type Server struct {
+	// Dir is the data set's directory (a copy of its own), absolute.
+	Dir string `json:"dir"`
+	// Listen is where it listens for TCP, IP:port; empty: on its socket only.
+	Listen string `json:"listen,omitempty"`
+	// Settings by tare's words; what is missing has its default.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Options are passed to the server as they are.
+	Options []string `json:"options,omitempty"`
+	// Connections is the least number of clients at the same time.
+	Connections int `json:"connections,omitempty"`
+}
+
+// isOurs says whether tare prepared what is in a directory.
+func isOurs(dir string) bool {
+	_, err := dataset.Read(dir)
+	return err == nil
+}
+
+// bannerNote is the note of a data set that holds its server's banner; the
+// others are the programs.
+const bannerNote = "banner"
+
+// notes are what a data set remembers of its server.
+func (f Found) notes() map[string]string {
+	notes := maps.Clone(f.Programs)
+	notes[bannerNote] = f.Banner
+	return notes
+}
+
+// Recipe is how to run and ask the server that the data set was made with. It
+// starts nothing: where the server is started, its version is asked for anew.
+func (s Server) Recipe(ctx context.Context, kind string) (service.Recipe, error) {
+	m, err := s.marker(kind)
+	if err != nil {
+		return service.Recipe{}, err
+	}
+	f := Found{Programs: m.Notes, Banner: m.Notes[bannerNote]}
+	if f.Service, err = service.Find(m.About.Kind); err != nil {
+		return service.Recipe{}, err
+	}
+	if f.Version, err = f.Service.Identify(f.Banner); err != nil {
+		return service.Recipe{}, err
+	}
+	return s.recipe(f)
+}
+
+func (s Server) marker(kind string) (dataset.Marker, error) {
+	if err := CheckDir(s.Dir); err != nil {
+		return dataset.Marker{}, err
+	}
+	m, err := dataset.Read(s.Dir)
+	if err == nil && kind != Auto && kind != m.About.Kind {
+		err = fmt.Errorf("the data set in %s is one of %s, not of %s", s.Dir, m.About.Kind, kind)
+	}
+	return m, err
+}
+
+// check looks whether the server is still the one that the data set was made
+// with, and returns how to run it.
+func (s Server) check(ctx context.Context, kind string) (service.Recipe, error) {
+	m, err := s.marker(kind)
+	if err != nil {
+		return service.Recipe{}, err
+	}
+	f, err := Find(ctx, m.About.Kind, m.Notes[service.Server])
+	if err != nil {
+		return service.Recipe{}, err
+	}
+	if f.Version.Text != m.About.Version {
+		return service.Recipe{}, fmt.Errorf("the data set was made by %s %s, but %s is %s now",
+			m.About.Kind, m.About.Version, f.Programs[service.Server], f.Version.Text)
+	}
+	return s.recipe(f)
+}
+
+func (s Server) recipe(f Found) (service.Recipe, error) {
+	settings, err := service.Complete(f.Service.Describe(), s.Settings)
+	if err != nil {
+		return service.Recipe{}, err
+	}
+	c := service.Config{
+		Programs: f.Programs, Dir: s.Dir, Root: os.Geteuid() == 0,
+		Connections: s.Connections, Settings: settings, Options: s.Options,
+	}
+	if err := c.Listen(s.Listen); err != nil {
+		return service.Recipe{}, err
+	}
+	return f.Service.Recipe(f.Version, c)
+}
+
+// become replaces this process by the server.
+func (s Server) become(ctx context.Context, kind string) error {
+	r, err := s.check(ctx, kind)
+	if err != nil {
+		return err
+	}
+	if err := s.ready(r); err != nil {
+		return err
+	}
+	if r.Segment != "" {
+		if err := markFromChild(filepath.Join(s.Dir, r.Segment)); err != nil {
+			return err
+		}
+	}
+	args, environ := r.Server.Args, os.Environ()
+	who, err := newPerson(r, s.Dir)
+	if err == nil && who != nil {
+		if err = who.own(); err == nil {
+			args, err = who.become(args)
+		}
+		environ = cleanEnviron()
+	}
+	if err != nil {
+		return err
+	}
+	path := r.Server.Path
+	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, append([]string{path}, args...), environ))
+}
+
+// Start starts the server as a child that logs to log. It answers later.
+func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process, service.Recipe, error) {
+	r, err := s.check(ctx, kind)
+	if err != nil {
+		return nil, r, err
+	}
+	p, err := s.start(r, nil, log)
+	return p, r, err
+}
+
+func (s Server) start(r service.Recipe, more []string, log io.Writer) (*Process, error) {
+	if err := s.ready(r); err != nil {
+		return nil, err
+	}
+	who, err := newPerson(r, s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if who != nil {
+		defer who.Close()
+		if err := who.own(); err != nil {
+			return nil, err
+		}
+	}
+	p, err := Start(who.command(r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
+	if err == nil && r.Segment != "" {
+		go p.markSegment(filepath.Join(s.Dir, r.Segment))
+	}
+	return p, err
+}
+
+// ready makes the directory for sockets, writes the configuration and looks
+// whether the port is free: a server says so too, but only some, and much later.
+func (s Server) ready(r service.Recipe) error {
+	if err := s.forget(r); err != nil {
+		return err
+	}
+	run := filepath.Join(s.Dir, service.RunDir)
+	// What a server left that was killed there.
+	if err := os.RemoveAll(run); err != nil {
+		return fmt.Errorf("clear %s: %w", run, err)
+	}
+	if err := os.Mkdir(run, 0o700); err != nil {
+		return fmt.Errorf("make the directory for sockets: %w", err)
+	}
+	if err := s.configure(r); err != nil {
+		return err
+	}
+	if s.Listen == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		err = fmt.Errorf("the server cannot listen: %w", err)
+		if errors.Is(err, unix.EADDRINUSE) {
+			err = hint.New(err, "another process listens there (ss -ltnp shows which); tare takes another port at the next start")
+		}
+		return err
+	}
+	return l.Close()
+}
+
+// configure writes the configuration.
+func (s Server) configure(r service.Recipe) error {
+	if len(r.Files) == 0 {
+		return nil
+	}
+	secret, err := Secret(s.Dir)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(secret))
+	fill := strings.NewReplacer("{secret}", secret, "{secret_sha256}", hex.EncodeToString(sum[:]))
+	for _, f := range r.Files {
+		if err := os.WriteFile(filepath.Join(s.Dir, f.Path), []byte(fill.Replace(f.Text)), 0o600); err != nil {
+			return fmt.Errorf("write the server's configuration: %w", err)
+		}
+	}
+	return nil
+}
+
+// Secret reads the password that the data set was made with.
+func Secret(dir string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, service.SecretFile))
+	if err != nil {
+		return "", fmt.Errorf("read the password of the data set: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+func newSecret() string {
+	b := make([]byte, 16)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The banner is one line, the same for 20 years:
+//
+//	mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)
+//	/usr/sbin/mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)
+//	mysqld  Ver 8.0.36-28 for Linux on x86_64 (Percona Server (GPL), Release 28, Revision 47601f19)
+var mysqlBanner = regexp.MustCompile(`\sVer (([0-9]+)\.([0-9]+)\.([0-9]+)\S*) for (.*)`)
+
+// mysqlOldest is the first version of each flavour whose options are known.
+var mysqlOldest = map[string][]int{MariaDB: {10, 4}, Oracle: {5, 7}, Percona: {5, 7}}
+
+// Identify reads the banner.
+func (m MySQL) Identify(banner string) (Version, error) {
+	found := mysqlBanner.FindStringSubmatch(banner)
+	if found == nil {
+		return Version{}, fmt.Errorf("unknown version %q: want what mysqld --version prints", firstLine(banner))
+	}
+	v := Version{Flavour: mysqlFlavour(found[1], found[5]), Text: found[1]}
+	for i := range v.Number {
+		n, err := strconv.Atoi(found[2+i])
+		if err != nil {
+			return Version{}, fmt.Errorf("unknown version %q: %w", found[1], err)
+		}
+		v.Number[i] = n
+	}
+	if v.Flavour != m.Flavour {
+		return Version{}, fmt.Errorf("the server is %s, not %s", v, m.Flavour)
+	}
+	if oldest := mysqlOldest[v.Flavour]; !v.AtLeast(oldest...) {
+		return Version{}, fmt.Errorf("%s is too old: want %d.%d or later", v, oldest[0], oldest[1])
+	}
+	return v, nil
+}
+
+func mysqlFlavour(version, comment string) string {
+	switch {
+	case strings.Contains(version, "MariaDB"):
+		return MariaDB
+	case strings.Contains(comment, "Percona"):
+		return Percona
+	}
+	return Oracle
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s[:min(len(s), 200)]
+}
