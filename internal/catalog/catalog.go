@@ -1,0 +1,94 @@
+// Package catalog is the list of everything there is, by name. Adding a
+// workload, an environment or a probe is one file of its own and one line
+// here; the conformance suites then test it without being asked.
+package catalog
+
+import (
+	"github.com/tarelab/tare/internal/environment/layers"
+	"github.com/tarelab/tare/internal/environment/oci"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/workload"
+)
+
+// Workloads are the benchmarks.
+func Workloads() []workload.Workload {
+	return []workload.Workload{
+		workload.OLTP{},
+		workload.Commit{},
+		workload.RPC{},
+		workload.Command{},
+		workload.Fio{},
+	}
+}
+
+// Neighbours are what makes noise beside an arm: workloads in a role.
+func Neighbours() []workload.Workload {
+	return []workload.Workload{
+		workload.Spin{},
+		workload.Stream{},
+		workload.StressNG{},
+		workload.Stress{},
+		workload.DiskNoise{},
+		workload.CommandNoise{},
+	}
+}
+
+// Rungs are the environments, the ladder from the ground up and then what
+// stands beside it.
+func Rungs() []plan.Rung {
+	return []plan.Rung{
+		{Environment: layers.Host},
+		{Environment: layers.Cgroup, On: "host", Grouped: true},
+		{Environment: layers.Namespaces, On: "cgroup", Grouped: true},
+		{Environment: layers.RootFS, On: "namespaces", Grouped: true},
+		{Environment: layers.Security, On: "rootfs", Grouped: true},
+		{Environment: layers.Network, On: "security", Net: true, Grouped: true},
+		{Environment: layers.NAT, On: "network", Net: true, Grouped: true},
+		{Environment: oci.Container{}, On: "nat", Remainder: true, Grouped: true},
+		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
+	}
+}
+
+// Probes are the observations of a window.
+func Probes() []probe.Probe { return probe.All() }
+
+// Plan is the catalog as the plan needs it.
+func Plan() plan.Catalog {
+	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Rungs: Rungs()}
+}
+
+// Workload finds a benchmark by name.
+func Workload(kind string) (workload.Workload, bool) { return find(Workloads(), kind) }
+
+// Neighbour finds a kind of neighbour by name.
+func Neighbour(kind string) (workload.Workload, bool) { return find(Neighbours(), kind) }
+
+func find(all []workload.Workload, kind string) (workload.Workload, bool) {
+	for _, w := range all {
+		if w.Name() == kind {
+			return w, true
+		}
+	}
+	return nil, false
+}
+
+// Words is the vocabulary of an experiment.
+func Words() experiment.Words {
+	w := experiment.Words{
+		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
+		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
+	}
+	for _, k := range Workloads() {
+		w.Kinds[k.Name()] = k.Params()
+	}
+	for _, k := range Neighbours() {
+		w.Neighbours[k.Name()] = k.Params()
+	}
+	for _, r := range Rungs() {
+		w.Arms = append(w.Arms, r.Name())
+	}
+	return w
+}

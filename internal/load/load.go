@@ -1,0 +1,157 @@
+// Package load is the bodies of the built-in loads: what the re-executed
+// binary does in an arm. A load counts in the shared memory that it inherits,
+// obeys the gate in it and runs until it is told to end or is killed. It knows
+// nothing of arms, windows, rotation or statistics, and asks nobody.
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/counter"
+)
+
+// Command is the hidden command under which the binary is a load: Command,
+// kind, parameters in JSON.
+const Command = "__load"
+
+// The kinds of loads.
+const (
+	KindOLTP        = "oltp"         // parameters: OLTP
+	KindOLTPPrepare = "oltp-prepare" // parameters: OLTP
+	KindCommit      = "commit"       // parameters: Commit
+	KindRPC         = "rpc"          // parameters: RPC
+	KindRPCServer   = "rpc-server"   // parameters: RPCServer
+	KindSpin        = "spin"         // parameters: Spin
+)
+
+// countersFd is the descriptor at which a load inherits its counters.
+const countersFd = 3
+
+// grace is how long a load that was told to end waits for its operations in
+// flight.
+const grace = 3 * time.Second
+
+// body is what a load does with its parameters until ctx ends.
+type body func(ctx context.Context, params []byte) error
+
+func kinds() map[string]body {
+	return map[string]body{
+		KindOLTP:        counted(runOLTP),
+		KindOLTPPrepare: prepareOLTP,
+		KindCommit:      counted(runCommit),
+		KindRPC:         counted(runRPC),
+		KindRPCServer:   serveRPC,
+		KindSpin:        counted(runSpin),
+		KindSysbench:    counted(runSysbench),
+		KindPgbench:     counted(runPgbench),
+		kindPgbenchExec: becomePgbench,
+
+		KindCommand:        counted(runCommand),
+		KindCommandPrepare: copyFiles,
+		KindFio:            counted(runFio),
+		KindFioPrepare:     prepareFio,
+
+		KindStream:  counted(runStream),
+		KindProgram: counted(runProgram),
+		KindRepeat:  counted(runRepeat),
+	}
+}
+
+// Main is the hidden command: args are the kind and its parameters in JSON.
+// It returns the exit code: 0 when it was told to end by SIGTERM (or has
+// finished, for a kind that finishes), 1 on an error, which is on standard
+// error and in the counters, 2 when called wrongly.
+func Main(args []string) int {
+	if len(args) != 2 {
+		fmt.Fprintf(os.Stderr, "tare %s: want a kind of load and its parameters; tare itself starts this\n", Command)
+		return 2
+	}
+	run, ok := kinds()[args[0]]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "tare %s: no load %q\n", Command, args[0])
+		return 2
+	}
+	// Ctrl-C reaches every process of the terminal; tare decides what follows.
+	signal.Ignore(unix.SIGINT, unix.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
+	defer stop()
+	if err := run(ctx, []byte(args[1])); err != nil {
+		fmt.Fprintf(os.Stderr, "tare: load %s: %v\n", args[0], err)
+		return 1
+	}
+	return 0
+}
+
+// counted gives a load its counters and says there why it gave up. The memory
+// stays mapped: a thread that did not end in time may still write to it.
+func counted(run func(context.Context, *counter.Memory, []byte) error) body {
+	return func(ctx context.Context, params []byte) error {
+		m, err := counter.Open(os.NewFile(countersFd, "counters"))
+		if err != nil {
+			return fmt.Errorf("no counters at descriptor %d (tare itself starts this): %w", countersFd, err)
+		}
+		context.AfterFunc(ctx, m.Stop)
+		if err := run(ctx, m, params); err != nil {
+			m.Fail(err.Error())
+			return err
+		}
+		return nil
+	}
+}
+
+func decode(params []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(params))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("parameters %s: %w", params, err)
+	}
+	return nil
+}
+
+// each runs work once for every slot of the counters, at the same time. It
+// returns when all have ended, and for a load that was told to end after the
+// grace period at the latest. The first error ends them all.
+func each(ctx context.Context, m *counter.Memory, work func(i int) error) error {
+	var wg sync.WaitGroup
+	failed := make(chan error, m.Threads())
+	for i := range m.Threads() {
+		wg.Go(func() {
+			if err := work(i); err != nil {
+				m.Stop()
+				failed <- err
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		select {
+		case <-ended:
+		case <-time.After(grace):
+		}
+	}
+	return first(failed)
+}
+
+func first(errs <-chan error) error {
+	select {
+	case err := <-errs:
+		return err
+	default:
+		return nil
+	}
+}

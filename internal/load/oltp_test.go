@@ -1,0 +1,208 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const testRows = 2000
+
+func prepared(t testing.TB, p OLTP) OLTP {
+	t.Helper()
+	if p.Dir == "" {
+		p.Dir = t.TempDir()
+	}
+	if p.Rows == 0 {
+		p.Rows = testRows
+	}
+	p.Sync, p.CacheBytes = "normal", 2<<20
+	if err := prepareOLTP(t.Context(), params(t, p)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func params(t testing.TB, p any) []byte {
+	t.Helper()
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func content(t *testing.T, p OLTP) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.Dir, dataFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestPrepareGivesTheSameBytes(t *testing.T) {
+	a := content(t, prepared(t, OLTP{Seed: 1}))
+	if !bytes.Equal(a, content(t, prepared(t, OLTP{Seed: 1}))) {
+		t.Error("the same seed gave two data sets")
+	}
+	if bytes.Equal(a, content(t, prepared(t, OLTP{Seed: 2}))) {
+		t.Error("two seeds gave the same data set")
+	}
+}
+
+// The directory holds the one file and nothing that a copy could tear apart.
+// What a killed preparation has left is no obstacle; a finished one is kept.
+func TestPrepareLeavesOneFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "50% of a?b#c d") // characters of URLs
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, partFile), []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := prepared(t, OLTP{Dir: dir, Seed: 1})
+	before, err := os.Stat(filepath.Join(dir, dataFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared(t, p)
+	if after, err := os.Stat(filepath.Join(dir, dataFile)); err != nil || !os.SameFile(before, after) {
+		t.Errorf("a finished data set was made anew (%v)", err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("the directory holds %v (%v), want %s alone", files, err, dataFile)
+	}
+}
+
+func TestVerifyRefusesOtherData(t *testing.T) {
+	p := prepared(t, OLTP{Seed: 1})
+	sqlExec(t, p, "DELETE FROM sbtest WHERE id=7")
+	empty := OLTP{Dir: t.TempDir(), Rows: testRows, Seed: 1}
+	garbage := OLTP{Dir: t.TempDir(), Rows: testRows, Seed: 1}
+	if err := os.WriteFile(filepath.Join(garbage.Dir, dataFile), bytes.Repeat([]byte("no"), 5000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, want string
+		p          OLTP
+	}{
+		{"a row is missing", "1999 rows", p},
+		{"other rows", "want 3000 rows", OLTP{Dir: p.Dir, Rows: 3000, Seed: 1}},
+		{"other seed", "seed 9", OLTP{Dir: p.Dir, Rows: testRows, Seed: 9}},
+		{"nothing there", "is not there", empty},
+		{"not a database", "not a data set of tare", garbage},
+	} {
+		if err := c.p.verify(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", c.name, err, c.want)
+		}
+	}
+	if err := prepareOLTP(t.Context(), params(t, OLTP{Dir: p.Dir, Rows: 3000, Seed: 1})); err == nil {
+		t.Error("another data set was overwritten")
+	}
+}
+
+func sqlExec(t *testing.T, p OLTP, text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dsn(filepath.Join(p.Dir, dataFile), "rw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, p OLTP, threads int) []*session {
+	t.Helper()
+	sessions, err := p.sessions(threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, s := range sessions {
+			if err := s.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err := warm(sessions); err != nil {
+		t.Fatal(err)
+	}
+	return sessions
+}
+
+// The settings are the ones that were asked for, on every connection.
+func TestSettingsTake(t *testing.T) {
+	p := prepared(t, OLTP{Seed: 1})
+	p.CacheBytes, p.Sync = 4<<20, "full"
+	for _, s := range open(t, p, 2) {
+		for pragma, want := range map[string]string{
+			"journal_mode": "wal", "synchronous": "2", "cache_size": "-4096", "mmap_size": "0", "busy_timeout": "0", "temp_store": "2",
+		} {
+			var got string
+			if err := s.conn.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+				t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
+			}
+		}
+	}
+}
+
+// Writers at the same time neither fail nor lose a row.
+func TestWritersDoNotCollide(t *testing.T) {
+	p := prepared(t, OLTP{Seed: 1})
+	p.Write = true
+	sessions := open(t, p, 4)
+	failed := make(chan error, len(sessions))
+	for _, s := range sessions {
+		go func() {
+			var err error
+			for i := 0; i < 50 && err == nil; i++ {
+				err = s.transaction()
+			}
+			failed <- err
+		}()
+	}
+	for range sessions {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := p.verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	var ok string
+	if err := sessions[0].conn.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&ok); err != nil || ok != "ok" {
+		t.Errorf("the data are damaged: %s (%v)", ok, err)
+	}
+}
+
+func BenchmarkTransaction(b *testing.B) {
+	for name, p := range map[string]OLTP{
+		"read only":          {Rows: 50000},
+		"read write, normal": {Rows: 50000, Write: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := open(b, prepared(b, p), 1)[0]
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := s.transaction(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPrepare(b *testing.B) {
+	for b.Loop() {
+		prepared(b, OLTP{Dir: b.TempDir(), Rows: 50000})
+	}
+}

@@ -1,0 +1,85 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// link is a TCP connection read and written by blocking system calls on a
+// thread of its own, as a database serves its clients, and not through the
+// poller of the Go runtime: with that, one connection was seen to wander
+// between two speeds a factor of two apart (its wake-ups go through whichever
+// thread happens to poll), which no layer of a container causes. There is no
+// time-out anywhere: either end may be frozen for as long as it likes.
+type link struct{ fd int }
+
+// newLink takes the connection over and closes it in any case.
+func newLink(c net.Conn) (*link, error) {
+	defer c.Close()
+	t, ok := c.(*net.TCPConn)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a TCP connection", c.RemoteAddr())
+	}
+	if err := errors.Join(t.SetNoDelay(true), t.SetKeepAlive(false)); err != nil {
+		return nil, err
+	}
+	raw, err := t.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	// A copy that the poller does not know; the original is closed.
+	outer := raw.Control(func(original uintptr) {
+		fd, err = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	if err = errors.Join(outer, err); err != nil {
+		return nil, fmt.Errorf("take over a connection: %w", err)
+	}
+	if err := unix.SetNonblock(fd, false); err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("take over a connection: %w", err)
+	}
+	return &link{fd: fd}, nil
+}
+
+// readFull fills b. The end of the connection before the first byte is io.EOF.
+func (l *link) readFull(b []byte) error {
+	for got := 0; got < len(b); {
+		n, err := unix.Read(l.fd, b[got:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err
+		case n == 0 && got == 0:
+			return io.EOF
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		default:
+			got += n
+		}
+	}
+	return nil
+}
+
+func (l *link) writeFull(b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(l.fd, b)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// shut ends the connection and wakes a thread that is blocked in it.
+func (l *link) shut() { unix.Shutdown(l.fd, unix.SHUT_RDWR) }
+
+func (l *link) close() { unix.Close(l.fd) }

@@ -1,0 +1,59 @@
+package workload
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/load"
+)
+
+// Commit is small durable commits to a write-ahead log.
+type Commit struct{}
+
+// Name is "commit".
+func (Commit) Name() string { return "commit" }
+
+// Title is one line for people.
+func (Commit) Title() string { return "small durable commits: a write-ahead log with a real fdatasync" }
+
+// Params are the parameters. One thread, because then an operation is one
+// write and one sync and nothing else: with several, commits that wait share
+// a sync, more of them the slower a sync is, which hides part of what it costs.
+func (Commit) Params() []Param {
+	return []Param{
+		{Name: "size", Default: "1KiB", Check: size(64, 1<<20),
+			Help: "bytes of one commit"},
+		{Name: "threads", Default: "1", Check: whole(1, 256),
+			Help: "threads that commit to the same log"},
+		{Name: "group", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
+			Help: "on: commits that wait while the log is being synced share the next sync; off: one sync each, one after the other"},
+		{Name: "log", Default: "16MiB", Check: size(1<<20, 4<<30),
+			Help: "size of the log, which is written in full beforehand and then round and round, as InnoDB's redo log"},
+	}
+}
+
+// Stages says what to start.
+func (Commit) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	p := load.Commit{RecordBytes: int(r.size("size")), LogBytes: r.size("log"), Group: v["group"] == "on"}
+	threads := r.whole("threads")
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("commit: %w", r.err)
+	}
+	if all := int64(p.RecordBytes) * int64(threads); all > p.LogBytes {
+		return Stages{}, fmt.Errorf("commit: log: %s cannot hold one commit of %s from each of %d threads; want at least %d bytes",
+			v["log"], v["size"], threads, all)
+	}
+	return Stages{
+		Threads: threads,
+		Load: func(at environment.Place) Task {
+			here := p
+			here.Dir = at.Volume
+			return loadTask(load.KindCommit, here)
+		},
+		Disk:    true,
+		Settle:  500 * time.Millisecond,
+		Metrics: closedLoop(),
+	}, nil
+}

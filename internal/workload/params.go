@@ -1,0 +1,128 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The checks of parameters and, for values that were checked, their meaning.
+
+// oneOf allows the words.
+func oneOf(words ...string) func(string) error {
+	return func(s string) error {
+		if slices.Contains(words, s) {
+			return nil
+		}
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(words, ", "))
+	}
+}
+
+// whole allows whole numbers from low to high.
+func whole(low, high int64) func(string) error {
+	return func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("%q is not a whole number from %d to %d", s, low, high)
+		}
+		return nil
+	}
+}
+
+// perSecond allows rates from low to high.
+func perSecond(low, high float64) func(string) error {
+	return func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(x) || x < low || x > high {
+			return fmt.Errorf("%q is not a number from %g to %g (per second)", s, low, high)
+		}
+		return nil
+	}
+}
+
+// seed allows what a seed can be.
+func seed(s string) error {
+	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
+		return fmt.Errorf("%q is not a whole number from 0 to %d", s, uint64(math.MaxUint64))
+	}
+	return nil
+}
+
+// size allows sizes in bytes from low to high.
+func size(low, high int64) func(string) error {
+	return func(s string) error {
+		n, err := parseSize(s)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("%q is not a size from %s to %s, such as 512B, 64KiB or 2MiB", s, formatSize(low), formatSize(high))
+		}
+		return nil
+	}
+}
+
+var units = []struct {
+	name  string
+	bytes int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
+
+// parseSize reads bytes with a binary unit, or none.
+func parseSize(s string) (int64, error) {
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/u.bytes {
+			break
+		}
+		return n * u.bytes, nil
+	}
+	return 0, fmt.Errorf("%q is not a size", s)
+}
+
+func formatSize(n int64) string {
+	for _, u := range units {
+		if n >= u.bytes && n%u.bytes == 0 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.name
+		}
+	}
+	return "0B"
+}
+
+// reader takes values that were checked. The first that does not hold is kept.
+type reader struct {
+	v   Values
+	err error
+}
+
+func (r *reader) keep(name string, err error) {
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+func (r *reader) whole(name string) int {
+	n, err := strconv.Atoi(r.v[name])
+	r.keep(name, err)
+	return n
+}
+
+func (r *reader) seed(name string) uint64 {
+	n, err := strconv.ParseUint(r.v[name], 10, 64)
+	r.keep(name, err)
+	return n
+}
+
+func (r *reader) size(name string) int64 {
+	n, err := parseSize(r.v[name])
+	r.keep(name, err)
+	return n
+}
+
+func (r *reader) number(name string) float64 {
+	x, err := strconv.ParseFloat(r.v[name], 64)
+	r.keep(name, err)
+	return x
+}
