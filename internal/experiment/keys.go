@@ -1,0 +1,180 @@
+package experiment
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// key is one key of a mapping in the file: how it is read and how it is
+// written. The tables below are the language of experiment files.
+type key[T any] struct {
+	name, help string
+	read       func(*T, *yaml.Node, *sink)
+	write      func(*T) *yaml.Node
+}
+
+// experimentKeys are the keys at the top of the file.
+func experimentKeys(words Words) []key[Experiment] {
+	type e = Experiment
+	return []key[e]{
+		text("name", "", 1, func(x *e) *string { return &x.Name }),
+		text("title", "", 0, func(x *e) *string { return &x.Title }),
+		duration("budget", "time of the whole run", time.Second, 7*24*time.Hour, false,
+			func(x *e) *time.Duration { return &x.Budget }),
+		ratio("precision", "wanted half-width of the intervals", 0.0001, 0.5,
+			func(x *e) *float64 { return &x.Precision }),
+		ratio("margin", "smallest effect that matters", 0.0001, 0.5,
+			func(x *e) *float64 { return &x.Margin }),
+		{
+			"seed", "orders the arms; auto: chosen and recorded",
+			func(x *e, n *yaml.Node, s *sink) { readSeed(&x.Seed, n, s) },
+			func(x *e) *yaml.Node { return autoNode(x.Seed) },
+		},
+		volumeKey("what is under the data: layer (the arm's own root file system) or bind (a directory of the host)",
+			func(x *e) *string { return &x.Volume }),
+		text("scratch", "directory on the file system under test; empty: the default", 0,
+			func(x *e) *string { return &x.Scratch }),
+		count("generations", "launches of all arms; auto: as the budget allows", 10_000,
+			func(x *e) *int { return &x.Generations }),
+		duration("window", "measured slice of an arm; auto: the pilot chooses", 10*time.Millisecond, 10*time.Minute, true,
+			func(x *e) *time.Duration { return &x.Window }),
+		duration("discard", "thrown away after each thaw; auto: the pilot chooses", time.Millisecond, time.Minute, true,
+			func(x *e) *time.Duration { return &x.Discard }),
+		{
+			"neighbours", "what makes noise beside an arm",
+			func(x *e, n *yaml.Node, s *sink) { readNeighbours(x, n, words, s) },
+			func(x *e) *yaml.Node { return writeNeighbours(x, words) },
+		},
+		{
+			"arms", "what is compared; all: every arm that applies",
+			func(x *e, n *yaml.Node, s *sink) {
+				readArmsOf(&x.Named, &x.Arms, x.baselines(), n, words.withNeighbours(x), s)
+			},
+			func(x *e) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
+		},
+		{
+			"baseline", "",
+			func(x *e, n *yaml.Node, s *sink) { readBaseline(x, n, words.of(x), s) },
+			func(*e) *yaml.Node { return nil }, // each workload has it
+		},
+		{
+			"workloads", "",
+			func(x *e, n *yaml.Node, s *sink) { readWorkloads(x, n, words.of(x), s) },
+			func(x *e) *yaml.Node { return writeWorkloads(x, words) },
+		},
+		{
+			"sizes", "settings to choose with --set size=NAME",
+			func(x *e, n *yaml.Node, s *sink) { readSizes(x, n, s) },
+			func(x *e) *yaml.Node { return writeSizes(x) },
+		},
+	}
+}
+
+// workloadKeys are the keys of one workload. The kind comes first: it decides
+// which parameters there are.
+func workloadKeys(words Words) []key[Workload] {
+	type w = Workload
+	return []key[w]{
+		{
+			"kind", "",
+			func(x *w, n *yaml.Node, s *sink) { readKind(x, n, words, s) },
+			func(x *w) *yaml.Node { return scalar(x.Kind) },
+		},
+		{
+			"params", "",
+			func(x *w, n *yaml.Node, s *sink) { readParams(x, n, words, s) },
+			func(x *w) *yaml.Node { return writeParams(x, words) },
+		},
+		{
+			"share", "weight in the division of the budget",
+			func(x *w, n *yaml.Node, s *sink) { readShare(&x.Share, n, s) },
+			func(x *w) *yaml.Node { return numberNode(x.Share) },
+		},
+		{
+			"arms", "all: those of the experiment",
+			func(x *w, n *yaml.Node, s *sink) {
+				readArmsOf(&x.Named, &x.Arms, []string{x.Baseline}, n, words, s)
+			},
+			func(x *w) *yaml.Node { return writeArms(x.Named, x.Arms, words) },
+		},
+		{
+			"baseline", "what the arms are compared with",
+			func(x *w, n *yaml.Node, s *sink) {
+				have := words.armWords()
+				if len(x.Named) > 0 {
+					have = armNamesOf(x.Named)
+				}
+				readWord(&x.Baseline, "baseline", have, n, s)
+			},
+			func(x *w) *yaml.Node { return scalar(x.Baseline) },
+		},
+	}
+}
+
+func find[T any](keys []key[T], name string) (key[T], bool) {
+	for _, k := range keys {
+		if k.name == name {
+			return k, true
+		}
+	}
+	return key[T]{}, false
+}
+
+func names[T any](keys []key[T]) []string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, k.name)
+	}
+	return out
+}
+
+func text[T any](name, help string, least int, field func(*T) *string) key[T] {
+	return key[T]{
+		name, help,
+		func(x *T, n *yaml.Node, s *sink) { readText(field(x), name, least, n, s) },
+		func(x *T) *yaml.Node { return scalar(*field(x)) },
+	}
+}
+
+func word[T any](name, help string, words []string, field func(*T) *string) key[T] {
+	return key[T]{
+		name, help,
+		func(x *T, n *yaml.Node, s *sink) { readWord(field(x), name, words, n, s) },
+		func(x *T) *yaml.Node { return scalar(*field(x)) },
+	}
+}
+
+// volumeKey is what is under the data directory.
+func volumeKey[T any](help string, field func(*T) *string) key[T] {
+	return word("volume", help, []string{Layer, Bind}, field)
+}
+
+func duration[T any](name, help string, least, most time.Duration, auto bool, field func(*T) *time.Duration) key[T] {
+	return key[T]{
+		name, help,
+		func(x *T, n *yaml.Node, s *sink) { readDuration(field(x), name, least, most, auto, n, s) },
+		func(x *T) *yaml.Node {
+			if auto && *field(x) == 0 {
+				return scalar(autoWord)
+			}
+			return scalar(formatDuration(*field(x)))
+		},
+	}
+}
+
+func ratio[T any](name, help string, least, most float64, field func(*T) *float64) key[T] {
+	return key[T]{
+		name, help,
+		func(x *T, n *yaml.Node, s *sink) { readRatio(field(x), name, least, most, n, s) },
+		func(x *T) *yaml.Node { return scalar(formatRatio(*field(x))) },
+	}
+}
+
+func count[T any](name, help string, most int, field func(*T) *int) key[T] {
+	return key[T]{
+		name, help,
+		func(x *T, n *yaml.Node, s *sink) { readCount(field(x), name, most, n, s) },
+		func(x *T) *yaml.Node { return autoNode(uint64(*field(x))) },
+	}
+}

@@ -1,0 +1,86 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parseDuration reads a duration with its unit: 200ms, 90s, 3m, 1h30m.
+func parseDuration(text string) (time.Duration, error) {
+	if d, err := time.ParseDuration(text); err == nil && text != "0" {
+		return d, nil
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return 0, fmt.Errorf("%s has no unit; write %ss for seconds", text, text)
+	}
+	return 0, fmt.Errorf("%q is not a duration; write 200ms, 90s, 3m or 1h30m", text)
+}
+
+// formatDuration writes the shortest form that parseDuration reads back.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// parseRatio reads a percentage or a plain ratio: 1% and 0.01 are the same.
+func parseRatio(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	number = strings.TrimSpace(number)
+	if percent {
+		number += "e-2" // 0.7% is 0.007 to the last bit, which 0.7/100 is not
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("%q is neither a percentage nor a ratio; write 1%% or 0.01", text)
+	}
+	return x, nil
+}
+
+// formatRatio writes a percentage where that is exact and a ratio elsewhere.
+func formatRatio(x float64) string {
+	s := strconv.FormatFloat(x*100, 'g', 12, 64) + "%"
+	if back, err := parseRatio(s); err == nil && back == x && len(s) < 8 {
+		return s
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+var byteUnits = []struct {
+	name  string
+	bytes int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+
+// parseBytes reads a size with its unit: 64MiB.
+func parseBytes(text string) (int64, error) {
+	for _, u := range byteUnits {
+		digits, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err == nil && n >= 0 && n <= math.MaxInt64/u.bytes {
+			return n * u.bytes, nil
+		}
+		break
+	}
+	return 0, fmt.Errorf("%q is not a size; write 64MiB or 1GiB", text)
+}
+
+// formatBytes writes the shortest form that parseBytes reads back.
+func formatBytes(n int64) string {
+	for _, u := range byteUnits {
+		if n%u.bytes == 0 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.name
+		}
+	}
+	return "0B"
+}

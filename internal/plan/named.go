@@ -1,0 +1,330 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/record"
+)
+
+// Arms that the experiment names: combinations of environment, neighbour,
+// isolation, volume and parameters.
+
+// impossible is why this host cannot have an arm; errors.Is ErrUnsupported.
+type impossible struct{ environment.Support }
+
+func (i impossible) Error() string { return i.Reason }
+
+func (i impossible) Unwrap() error { return environment.ErrUnsupported }
+
+// builder makes the named arms of one workload.
+type builder struct {
+	e    *experiment.Experiment
+	w    experiment.Workload
+	kind workload.Workload
+	c    Catalog
+	host environment.Host
+}
+
+// arms makes those that the host can have, the baseline first.
+func (b builder) arms() ([]Arm, []record.Left, error) {
+	var arms []Arm
+	var left []record.Left
+	for _, spec := range b.e.ArmsOf(&b.w) {
+		a, err := b.arm(spec)
+		var not impossible
+		switch {
+		case err == nil && spec.Name == b.w.Baseline:
+			arms = slices.Insert(arms, 0, a)
+		case err == nil:
+			arms = append(arms, a)
+		case !errors.As(err, &not):
+			return nil, nil, fmt.Errorf("workload %s: arm %s: %w", b.w.Name, spec.Name, err)
+		case spec.Name == b.w.Baseline:
+			return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", b.w.Name, spec.Name, err), not.Remedy)
+		default:
+			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: not.Reason, Remedy: not.Remedy})
+		}
+	}
+	if len(arms) == 0 || arms[0].Name != b.w.Baseline {
+		return nil, nil, fmt.Errorf("workload %s: no arm is called %q", b.w.Name, b.w.Baseline)
+	}
+	share(arms)
+	t := twin(arms[0])
+	if !slices.ContainsFunc(arms[1:], func(a Arm) bool { return a.Shares != arms[0].Name }) && len(arms) > 1 {
+		t.Shares = arms[0].Name // no comparison has a launch in it, so this one has none either
+	}
+	return slices.Insert(arms, 1, t), left, nil
+}
+
+func (b builder) arm(spec experiment.Arm) (Arm, error) {
+	r, ok := b.rung(spec.Environment)
+	if !ok {
+		return Arm{}, fmt.Errorf("no environment is called %q", spec.Environment)
+	}
+	if err := possible(r.Support(b.host)); err != nil {
+		return Arm{}, err
+	}
+	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: b.e.Volume, Arm: record.Arm{
+		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
+		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
+	}}
+	if spec.Volume != "" {
+		a.Volume = spec.Volume
+	}
+	var err error
+	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
+		return Arm{}, err
+	}
+	if spec.Neighbour != "" {
+		if a.Neighbour, err = b.neighbour(spec.Neighbour); err != nil {
+			return Arm{}, err
+		}
+	}
+	a.Isolation, err = b.isolation(spec, r)
+	a.Title = titleOf(spec, r, a)
+	return a, err
+}
+
+func (b builder) rung(name string) (Rung, bool) {
+	i := slices.IndexFunc(b.c.Rungs, func(r Rung) bool { return r.Name() == name })
+	if i < 0 {
+		return Rung{}, false
+	}
+	return b.c.Rungs[i], true
+}
+
+func possible(s environment.Support) error {
+	if s.Answer == environment.Yes {
+		return nil
+	}
+	return impossible{s}
+}
+
+// stagesOf is what is started, under parameters of the arm's own.
+func stagesOf(kind workload.Workload, params, set map[string]string) (workload.Stages, error) {
+	all := maps.Clone(params)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, set)
+	values, err := workload.Complete(kind, all)
+	if err != nil {
+		return workload.Stages{}, err
+	}
+	return kind.Stages(values)
+}
+
+// neighbour makes a neighbour, which needs groups with limits, and its tools.
+func (b builder) neighbour(name string) (*Neighbour, error) {
+	spec := b.e.Neighbour(name)
+	if spec == nil {
+		return nil, fmt.Errorf("no neighbour is called %q", name)
+	}
+	kind, ok := b.c.Neighbour(spec.Kind)
+	if !ok {
+		return nil, fmt.Errorf("neighbour %s: no kind %q", name, spec.Kind)
+	}
+	stages, err := stagesOf(kind, spec.Params, nil)
+	if err != nil {
+		return nil, fmt.Errorf("neighbour %s: %w", name, err)
+	}
+	if err := b.limits(name); err != nil {
+		return nil, err
+	}
+	for _, t := range stages.Tools {
+		if b.host.Tools[t.Name].Path == "" {
+			return nil, impossible{environment.Unsupported(
+				fmt.Sprintf("neighbour %s needs %s, which is not in PATH", name, t.Name), "apt-get install "+t.Package)}
+		}
+	}
+	values, err := workload.Complete(kind, spec.Params)
+	if err != nil {
+		return nil, fmt.Errorf("neighbour %s: %w", name, err)
+	}
+	n := &Neighbour{Stages: stages, Neighbour: record.Neighbour{
+		Name: name, Title: kind.Title(), Kind: spec.Kind, Params: values,
+		Work: record.NeighbourOps, Unit: "1/s", Memory: uint64(spec.Memory), Pids: uint64(spec.Pids),
+	}}
+	if stages.Work.Name != "" {
+		n.Work, n.Unit = stages.Work.Name, stages.Work.Unit
+	}
+	return n, nil
+}
+
+// limits says whether a neighbour can be kept in bounds and frozen.
+func (b builder) limits(name string) error {
+	what := "neighbour " + name + " needs a control group with limits: "
+	h := b.host
+	if h.Groups == nil {
+		return impossible{environment.Unsupported(what+h.GroupsWhy, h.GroupsRemedy)}
+	}
+	if err := h.Groups.Can("memory", "pids"); err != nil {
+		return impossible{environment.Unsupported(what+err.Error(), "run as root")}
+	}
+	return nil
+}
+
+// isolation is what protects the arm.
+func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, error) {
+	var all []isolation.Settings
+	for _, text := range spec.Isolation {
+		m, level, err := isolation.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		if err := possible(m.Support(b.host)); err != nil {
+			return nil, err
+		}
+		s, err := m.Settings(level, b.host)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.Arm) > 0 && !r.Grouped {
+			return nil, impossible{environment.Unsupported(
+				fmt.Sprintf("%s is set on the arm, and %s has no %s group of its own", text, r.Name(), strings.Join(s.Arm, " or ")),
+				"environment: cgroup")}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// titleOf says in a line what an arm is.
+func titleOf(spec experiment.Arm, r Rung, a Arm) string {
+	var parts []string
+	switch {
+	case a.Neighbour == nil:
+		parts = append(parts, "alone")
+	case len(spec.Isolation) == 0:
+		parts = append(parts, "beside "+a.Neighbour.Name+", unprotected")
+	default:
+		var words []string
+		for _, text := range spec.Isolation {
+			if m, _, err := isolation.Parse(text); err == nil {
+				words = append(words, m.Describe().Title)
+			}
+		}
+		parts = append(parts, fmt.Sprintf("beside %s, %s: %s", a.Neighbour.Name, strings.Join(spec.Isolation, " and "), strings.Join(words, "; ")))
+	}
+	if r.Name() != experiment.Baseline {
+		parts = append(parts, "in "+r.Name())
+	}
+	if spec.Volume != "" {
+		parts = append(parts, "on "+spec.Volume)
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Set)) {
+		parts = append(parts, name+"="+spec.Set[name])
+	}
+	if a.Neighbour == nil && len(parts) > 1 {
+		parts = parts[1:]
+	}
+	return strings.Join(parts, ", ")
+}
+
+// share finds, for each arm, an earlier one whose processes it can be measured
+// on: the two differ in nothing but in what can be changed while those live.
+func share(arms []Arm) {
+	for i := range arms {
+		for j := range arms[:i] {
+			if arms[j].Shares == "" && together(members(arms[:i], arms[j].Name), arms[i]) {
+				arms[i].Shares = arms[j].Name
+				break
+			}
+		}
+	}
+}
+
+// members are the arms on the processes of one.
+func members(arms []Arm, leader string) []Arm {
+	var all []Arm
+	for _, a := range arms {
+		if a.Name == leader || a.Shares == leader {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func together(site []Arm, a Arm) bool {
+	for _, other := range site {
+		if other.Environment != a.Environment || other.Volume != a.Volume || !maps.Equal(other.Set, a.Set) || !live(other) || !live(a) {
+			return false
+		}
+		if other.Neighbour == nil || a.Neighbour == nil {
+			continue
+		}
+		if other.Neighbour.Name != a.Neighbour.Name || !a.grouped && ownCPU(other) != ownCPU(a) {
+			return false
+		}
+	}
+	return true
+}
+
+func live(a Arm) bool {
+	return !slices.ContainsFunc(a.Isolation, func(s isolation.Settings) bool { return !s.Live })
+}
+
+// ownCPU says whether the isolation needs a cpu group of the neighbour's own,
+// which a neighbour of an arm without one does not have.
+func ownCPU(a Arm) bool {
+	return slices.Contains(isolation.Needs(a.Isolation, isolation.Neighbour), "cpu")
+}
+
+// Site is arms that are measured on the same processes.
+type Site struct {
+	Arms []Arm // the first gives its name
+	// Neighbour runs beside some of them; nil: none.
+	Neighbour *Neighbour
+	// Controllers that the neighbour's group needs beside those it always has.
+	Controllers []string
+}
+
+// Sites groups arms by their processes, in their order.
+func Sites(arms []Arm) []Site {
+	var sites []Site
+	at := map[string]int{}
+	for _, a := range arms {
+		key := a.Name
+		if a.Shares != "" {
+			key = a.Shares
+		}
+		i, ok := at[key]
+		if !ok {
+			i = len(sites)
+			at[key] = i
+			sites = append(sites, Site{})
+		}
+		s := &sites[i]
+		s.Arms = append(s.Arms, a)
+		if a.Neighbour == nil {
+			continue
+		}
+		s.Neighbour = a.Neighbour
+		for _, c := range isolation.Needs(a.Isolation, isolation.Neighbour) {
+			if !slices.Contains(s.Controllers, c) {
+				s.Controllers = append(s.Controllers, c)
+			}
+		}
+	}
+	return sites
+}
+
+// neighboursOf are the neighbours that arms have, each once.
+func neighboursOf(arms []Arm) []record.Neighbour {
+	var all []record.Neighbour
+	for _, a := range arms {
+		if a.Neighbour != nil && !slices.ContainsFunc(all, func(n record.Neighbour) bool { return n.Name == a.Neighbour.Name }) {
+			all = append(all, a.Neighbour.Neighbour)
+		}
+	}
+	return all
+}

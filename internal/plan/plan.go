@@ -1,0 +1,292 @@
+// Package plan turns an experiment and a seed into arms, generations, blocks
+// and windows, and the pilot's observations into the lengths of them. It is
+// pure: it never touches the machine, and what it knows of it was handed in.
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/record"
+)
+
+// Rung is one environment with its place on the ladder.
+type Rung struct {
+	environment.Environment
+	// On is the name of the rung below; empty for the baseline. When that one
+	// is left out, the next lower one that is there takes its place.
+	On string
+	// Net says that the rung matters only to a load with a server.
+	Net bool
+	// Beside says that the arm stands beside the ladder: nothing rests on it.
+	Beside bool
+	// Remainder says that the step to this rung is the remainder.
+	Remainder bool
+	// Grouped says that an arm on this rung has control groups with controllers
+	// of its own.
+	Grouped bool
+}
+
+// Catalog is what there is to choose from.
+type Catalog struct {
+	Workload func(kind string) (workload.Workload, bool)
+	// Neighbour finds what neighbours are made of; nil: there are none.
+	Neighbour func(kind string) (workload.Workload, bool)
+	Rungs     []Rung
+}
+
+// Plan is everything that is known before a run.
+type Plan struct {
+	Record record.Plan
+	Loads  []Load
+	Left   []record.Left
+	// Scratch, Generations, Window and Discard are as in the experiment.
+	Scratch         string
+	Generations     int
+	Window, Discard time.Duration
+}
+
+// Load is one workload, ready to be run under its arms.
+type Load struct {
+	record.Workload
+	Stages workload.Stages // of the baseline
+	Arms   []Arm           // the baseline first, then its twin
+}
+
+// Arm is an arm with the environment that it runs in.
+type Arm struct {
+	record.Arm
+	Env environment.Environment
+	// Stages are the workload's, under this arm's own parameters.
+	Stages workload.Stages
+	// Volume is what is under the data directory.
+	Volume string
+	// Neighbour runs beside it; nil: none. Isolation protects from it.
+	Neighbour *Neighbour
+	Isolation []isolation.Settings
+
+	grouped bool // the environment has groups with controllers
+}
+
+// Neighbour is a workload in a role, ready to be run beside an arm.
+type Neighbour struct {
+	record.Neighbour
+	Stages workload.Stages
+}
+
+// TwinName is the name of the twin of the baseline.
+const TwinName = "twin"
+
+// Build makes the plan. Arms that the host cannot have are left out by name;
+// a baseline that it cannot have is an error.
+func Build(e *experiment.Experiment, c Catalog, host environment.Host, command []string) (*Plan, error) {
+	p := &Plan{
+		Scratch: e.Scratch, Generations: e.Generations,
+		Window: e.Window, Discard: e.Discard,
+		Record: record.Plan{
+			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),
+			Command: command, Seed: e.Seed, Budget: e.Budget.Seconds(),
+			Precision: e.Precision, Margin: e.Margin,
+		},
+	}
+	if p.Record.Seed == 0 {
+		p.Record.Seed = rand.Uint64()>>11 | 1 // exact as a JSON number
+	}
+	if len(e.Workloads) == 0 {
+		return nil, hint.New(fmt.Errorf("experiment %s has no workload", e.Name), "add one under workloads:")
+	}
+	for _, w := range e.Workloads {
+		l, left, err := buildLoad(e, w, c, host)
+		if err != nil {
+			return nil, err
+		}
+		l.Budget = w.Share * float64(len(l.Arms))
+		p.Loads = append(p.Loads, l)
+		p.Left = append(p.Left, left...)
+	}
+	p.divide()
+	return p, nil
+}
+
+// divide gives every load its part of the budget: by its share, and by its arms,
+// each of which takes the same time in a block.
+func (p *Plan) divide() {
+	shares := 0.0
+	for _, l := range p.Loads {
+		shares += l.Budget
+	}
+	for i := range p.Loads {
+		p.Loads[i].Budget *= p.Record.Budget / shares
+		p.Record.Workloads = append(p.Record.Workloads, p.Loads[i].Workload)
+	}
+}
+
+func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host environment.Host) (Load, []record.Left, error) {
+	kind, ok := c.Workload(w.Kind)
+	if !ok {
+		return Load{}, nil, fmt.Errorf("workload %s: no kind %q", w.Name, w.Kind)
+	}
+	values, err := workload.Complete(kind, w.Params)
+	if err != nil {
+		return Load{}, nil, fmt.Errorf("workload %s: %w", w.Name, err)
+	}
+	stages, err := kind.Stages(values)
+	if err != nil {
+		return Load{}, nil, fmt.Errorf("workload %s: %w", w.Name, err)
+	}
+	wanted := w.Arms
+	if len(wanted) == 0 {
+		wanted = e.Arms
+	}
+	var arms []Arm
+	var left []record.Left
+	if len(e.ArmsOf(&w)) > 0 {
+		arms, left, err = builder{e, w, kind, c, host}.arms()
+	} else {
+		arms, left, err = chooseArms(w, wanted, c.Rungs, stages, host)
+		for i := range arms {
+			arms[i].Stages, arms[i].Volume = stages, e.Volume
+		}
+	}
+	if err != nil {
+		return Load{}, nil, err
+	}
+	stages = arms[0].Stages
+	l := Load{Stages: stages, Arms: arms, Workload: record.Workload{
+		Name: w.Name, Kind: w.Kind, Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
+		Neighbours: neighboursOf(arms),
+	}}
+	for _, m := range stages.Metrics {
+		l.Metrics = append(l.Metrics, m.Name)
+	}
+	for _, m := range stages.Values {
+		l.Values = append(l.Values, record.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better, Help: m.Help})
+	}
+	for _, a := range arms {
+		l.Workload.Arms = append(l.Workload.Arms, a.Arm)
+	}
+	return l, left, nil
+}
+
+// chooseArms picks the baseline, its twin and every wanted rung that the host
+// can have, in the ladder's order.
+func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload.Stages, host environment.Host) ([]Arm, []record.Left, error) {
+	baseline := w.Baseline
+	if baseline == "" {
+		baseline = rungs[0].Name()
+	}
+	want := func(name string) bool {
+		if len(wanted) == 0 {
+			return true
+		}
+		for _, n := range wanted {
+			if n == name {
+				return true
+			}
+		}
+		return false
+	}
+	var arms []Arm
+	var left []record.Left
+	have := map[string]bool{}
+	for _, r := range rungs {
+		if r.Name() != baseline && (!want(r.Name()) || r.Net && s.Server == nil) {
+			continue
+		}
+		if sup := r.Support(host); sup.Answer != environment.Yes {
+			if r.Name() == baseline {
+				return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %s: %w",
+					w.Name, baseline, sup.Reason, environment.ErrUnsupported), sup.Remedy)
+			}
+			left = append(left, record.Left{Workload: w.Name, Arm: r.Name(), Reason: sup.Reason, Remedy: sup.Remedy})
+			continue
+		}
+		have[r.Name()] = true
+		arm := Arm{Env: r.Environment, Arm: record.Arm{
+			Name: r.Name(), Environment: r.Name(), Title: r.Title(), Remainder: r.Remainder,
+		}}
+		if !r.Beside && r.Name() != baseline {
+			arm.Step = below(r, rungs, have)
+		}
+		if r.Name() == baseline {
+			arm.Remainder = false
+			arms = append([]Arm{arm, twin(arm)}, arms...)
+			continue
+		}
+		arms = append(arms, arm)
+	}
+	if len(arms) == 0 {
+		return nil, nil, fmt.Errorf("workload %s: no environment is called %q", w.Name, baseline)
+	}
+	return arms, left, nil
+}
+
+func twin(base Arm) Arm {
+	t := base
+	t.Name, t.Twin, t.Step = TwinName, true, ""
+	t.Title = base.Name + " again: the noise floor"
+	return t
+}
+
+// below is the nearest rung under r that there is; empty when none.
+func below(r Rung, rungs []Rung, have map[string]bool) string {
+	for name := r.On; name != ""; {
+		if have[name] {
+			return name
+		}
+		next := ""
+		for _, other := range rungs {
+			if other.Name() == name {
+				next = other.On
+			}
+		}
+		name = next
+	}
+	return ""
+}
+
+// Order is the random order in which a block visits n arms: the same for the
+// same seed, workload, generation and block, whatever else happens.
+func Order(seed uint64, load string, generation, block, n int) []int {
+	return stream(seed, load, generation, block).Perm(n)
+}
+
+// ArrivalSeed seeds the arrivals of an open-loop load: the same in all arms of
+// a block.
+func ArrivalSeed(seed uint64, load string, generation, block int) uint64 {
+	return stream(seed, load+"/arrivals", generation, block).Uint64()
+}
+
+func stream(seed uint64, load string, generation, block int) *rand.Rand {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, c := range []byte(fmt.Sprintf("%s/%d/%d", load, generation, block)) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return rand.New(rand.NewPCG(seed, h))
+}
+
+// Expected is how long the run is going to take at most: the budget, and what
+// preparing and launching adds before the first window counts.
+func (p *Plan) Expected() time.Duration {
+	return time.Duration(p.Record.Budget * float64(time.Second))
+}
+
+// Describe is the plan's arms per workload in one line each, for people.
+func (p *Plan) Describe() []string {
+	var out []string
+	for _, l := range p.Loads {
+		names := make([]string, len(l.Arms))
+		for i, a := range l.Arms {
+			names[i] = a.Name
+		}
+		out = append(out, fmt.Sprintf("%s: %s", l.Name, strings.Join(names, ", ")))
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/workload"
+)
+
+// place is an environment that only has a name and an answer.
+type place struct {
+	name    string
+	support environment.Support
+}
+
+func (p place) Name() string                                  { return p.name }
+func (p place) Title() string                                 { return "the " + p.name }
+func (p place) Support(environment.Host) environment.Support  { return p.support }
+func (p place) Changes(environment.Spec) []environment.Change { return nil }
+func (p place) Open(context.Context, environment.Spec) (environment.Arm, error) {
+	return nil, errors.New("a plan opens nothing")
+}
+
+func ladder(missing string) Catalog {
+	rung := func(name, on string) Rung {
+		s := environment.Supported()
+		if name == missing {
+			s = environment.Unsupported("no "+name+" here", "install "+name)
+		}
+		return Rung{Environment: place{name, s}, On: on}
+	}
+	net := rung("network", "rootfs")
+	net.Net = true
+	top := rung("container", "network")
+	top.Remainder = true
+	beside := rung("cpu-limit", "cgroup")
+	beside.Beside = true
+	return Catalog{
+		Rungs: []Rung{rung("host", ""), rung("cgroup", "host"), rung("rootfs", "cgroup"), net, top, beside},
+		Workload: func(kind string) (workload.Workload, bool) {
+			w, ok := map[string]workload.Workload{"commit": workload.Commit{}, "rpc": workload.RPC{}}[kind]
+			return w, ok
+		},
+	}
+}
+
+func asked(kinds ...string) *experiment.Experiment {
+	e := &experiment.Experiment{Name: "x", Budget: time.Minute, Precision: 0.01, Margin: 0.01, Volume: "layer"}
+	for _, k := range kinds {
+		e.Workloads = append(e.Workloads, experiment.Workload{Name: k, Kind: k, Share: 1})
+	}
+	return e
+}
+
+func arms(l Load) string {
+	var out []string
+	for _, a := range l.Arms {
+		out = append(out, a.Name+"<"+a.Step)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestBuildOrdersTheLadder(t *testing.T) {
+	p, err := Build(asked("commit", "rpc"), ladder(""), environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := arms(p.Loads[0]); got != "host< twin< cgroup<host rootfs<cgroup container<rootfs cpu-limit<" {
+		t.Errorf("a load without a server: %s", got)
+	}
+	if got := arms(p.Loads[1]); got != "host< twin< cgroup<host rootfs<cgroup network<rootfs container<network cpu-limit<" {
+		t.Errorf("a load with a server: %s", got)
+	}
+	if p.Record.Seed == 0 || p.Record.Seed >= 1<<53 {
+		t.Errorf("seed %d is none, or not exact in JSON", p.Record.Seed)
+	}
+	if sum := p.Loads[0].Budget + p.Loads[1].Budget; sum < 59.9 || sum > 60.1 || p.Loads[1].Budget <= p.Loads[0].Budget {
+		t.Errorf("budgets %v and %v of 60 s for 6 and 7 arms", p.Loads[0].Budget, p.Loads[1].Budget)
+	}
+}
+
+func TestBuildLeavesOutByName(t *testing.T) {
+	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := arms(p.Loads[0]); got != "host< twin< cgroup<host container<cgroup cpu-limit<" {
+		t.Errorf("without rootfs: %s", got)
+	}
+	if len(p.Left) != 1 || p.Left[0].Arm != "rootfs" || p.Left[0].Reason != "no rootfs here" || p.Left[0].Remedy != "install rootfs" {
+		t.Errorf("left out: %+v", p.Left)
+	}
+}
+
+func TestBuildNeedsItsBaseline(t *testing.T) {
+	_, err := Build(asked("commit"), ladder("host"), environment.Host{}, nil)
+	if !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) != "install host" {
+		t.Errorf("error %v, hint %q", err, hint.Of(err))
+	}
+}
+
+func TestBuildKeepsTheBaselineOfAChoice(t *testing.T) {
+	e := asked("commit")
+	e.Arms = []string{"container"}
+	p, err := Build(e, ladder(""), environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := arms(p.Loads[0]); got != "host< twin< container<host" {
+		t.Errorf("host and container: %s", got)
+	}
+}

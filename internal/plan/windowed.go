@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/record"
+)
+
+// TuneWindowed chooses the lengths for a load that is asked for each window:
+// what is usual for it, or shorter where the budget has no room for enough of
+// them. Observed.Switch holds all that a window takes beyond its own length and
+// its discard. Fixed lengths other than zero are kept.
+func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, record.Pilot) {
+	out := fixed
+	why := "lengths as asked"
+	if out.Discard == 0 {
+		out.Discard = asked.Discard
+	}
+	if out.Window == 0 {
+		overhead := (out.Discard + o.Switch).Seconds()
+		for out.Window = asked.Usual; out.Window > asked.Least && !fits(o, out.Window, overhead); {
+			out.Window = max(out.Window/2, asked.Least)
+		}
+		why = fmt.Sprintf("the tool runs anew for each window of %v and needs %v more each time", out.Window, o.Switch.Round(time.Millisecond))
+	}
+	out, more := allocate(o, out, nil, fixed)
+	return out, record.Pilot{
+		Pause: o.Pause, Window: out.Window.Seconds(), Discard: out.Discard.Seconds(), Blocks: out.Blocks,
+		Why: why + "; " + more,
+	}
+}

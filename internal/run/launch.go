@@ -1,0 +1,342 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/isolation/enforce"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/record"
+)
+
+// How long things may take before they count as failed.
+const (
+	prepareTimeout = 2 * time.Minute
+	readyTimeout   = 30 * time.Second
+	freezeTimeout  = time.Second
+	drainTimeout   = 200 * time.Millisecond
+	// patience is how often a pause is tried where no window is at stake.
+	patience = 10
+)
+
+// arm is one arm that runs: some settings on the processes of a site.
+type arm struct {
+	record.Arm
+	*site
+	isolation []isolation.Settings
+}
+
+// site is launched processes on which one or several arms are measured.
+type site struct {
+	name   string
+	class  string // name of a class of resctrl
+	opened environment.Arm
+	place  environment.Place
+	memory *counter.Memory
+	load   environment.Running
+	server environment.Running
+	probes *probe.Set
+	log    *os.File
+	facts  *os.File // what the load read back
+
+	neighbour    *neighbour // nil: none
+	neighbourErr error      // why there is none that there should be
+	journal      *journal.Journal
+	enforced     *enforce.Enforced
+	// holder is the arm whose isolation is in force; empty: nobody's.
+	holder string
+
+	paused bool
+	// Readings, reused window after window.
+	open, shut    counter.Snapshot
+	before, after []float64
+	values        []workload.Metric // that the load adds up itself
+	// Sums of those at both ends of the window.
+	saidOpen, saidShut []counter.Sum
+	freezing, thawed   time.Duration // of the last switch
+}
+
+// prepare builds every data set that the arms need, once, by its key.
+func (l *loadRun) prepare(ctx context.Context) (dirs map[string]string, err error) {
+	dirs = map[string]string{}
+	for _, a := range l.load.Arms {
+		if _, ok := dirs[a.Stages.Key]; ok || a.Stages.Prepare == nil {
+			continue
+		}
+		name := "data-" + l.load.Name
+		if n := len(dirs); n > 0 {
+			name += fmt.Sprint("-", n)
+		}
+		if dirs[a.Stages.Key], err = l.prepareOne(ctx, a.Stages, name); err != nil {
+			return nil, err
+		}
+	}
+	return dirs, nil
+}
+
+func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string) (string, error) {
+	l.event(l.at("prepare"))
+	dir := filepath.Join(l.scratch, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("prepare the data set: %w", err)
+	}
+	ctx, stop := context.WithTimeout(ctx, prepareTimeout)
+	defer stop()
+	log := filepath.Join(l.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
+	if err := runSelf(ctx, s.Prepare(dir), log); err != nil {
+		return "", hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), "see "+log)
+	}
+	return dir, nil
+}
+
+// launch opens all arms and starts their loads, waits until each is ready and
+// pauses it. An arm that fails is left out, unless it is the baseline.
+func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
+	began := time.Now()
+	l.event(l.at("launch"))
+	line := &record.Generation{Workload: l.load.Name, Number: generation}
+	if err := l.startAll(ctx, generation, line); err != nil {
+		return err
+	}
+	if err := l.awaitReady(ctx, line); err != nil {
+		return err
+	}
+	if generation == 0 {
+		if err := l.readBack(); err != nil {
+			return err
+		}
+	}
+	line.Seconds = time.Since(began).Seconds()
+	l.launchTime = time.Since(began)
+	return l.append(record.Line{Generation: line})
+}
+
+// armFailed leaves an arm out of this generation; one that fails three times
+// is given up. Without its baseline or twin a workload cannot go on.
+func (l *loadRun) armFailed(ctx context.Context, a plan.Arm, err error, line *record.Generation) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if a.Name == l.load.Baseline || a.Twin {
+		return fmt.Errorf("arm %s: %w", a.Name, err)
+	}
+	left := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: err.Error(), Remedy: hint.Of(err)}
+	line.Left = append(line.Left, left)
+	l.failures[a.Name]++
+	if n := l.failures[a.Name]; n == 3 || l.generation == 0 {
+		l.gaveUp[a.Name] = true
+		l.leave(left)
+	}
+	return nil
+}
+
+// awaitReady waits for every load, lets all of them settle, then pauses each
+// and opens its probes. A load that is ready waits at its gate: it must not take
+// the CPU from those that are still starting.
+func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error {
+	failed := l.readiness(ctx)
+	if err := l.keep(ctx, line, func(s *site) error { return failed[s] }); err != nil {
+		return err
+	}
+	if settle := l.load.Stages.Settle; settle > 0 {
+		for _, s := range l.sites {
+			s.memory.SetGate(false)
+		}
+		if err := sleep(ctx, sched.Monotonic()+int64(settle)); err != nil {
+			return err
+		}
+	}
+	return l.keep(ctx, line, func(s *site) error {
+		err := s.pausePatiently()
+		if err == nil && s.place.Pause != nil {
+			s.memory.SetGate(false)
+		}
+		if err == nil {
+			s.openProbes(l.Probes)
+		}
+		return err
+	})
+}
+
+// readiness waits until every load is ready or has failed, and returns why those
+// that failed did.
+func (l *loadRun) readiness(ctx context.Context) map[*site]error {
+	deadline := time.Now().Add(readyTimeout)
+	failed := map[*site]error{}
+	waiting := slices.Clone(l.sites)
+	for len(waiting) > 0 {
+		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
+			ready, err := s.ready(ctx, deadline)
+			if err != nil {
+				failed[s] = err
+			}
+			if ready {
+				s.memory.SetGate(true)
+			}
+			return ready || err != nil
+		})
+		time.Sleep(2 * time.Millisecond)
+	}
+	return failed
+}
+
+// ready says whether the load is ready, or why it will not be.
+func (a *site) ready(ctx context.Context, deadline time.Time) (bool, error) {
+	state, note := a.memory.State()
+	switch {
+	case state == counter.Failed:
+		return false, fmt.Errorf("the load gave up: %s", note)
+	case state == counter.Ready:
+		return true, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case time.Now().After(deadline):
+		return false, fmt.Errorf("the load was not ready after %v", readyTimeout)
+	}
+	return false, a.died()
+}
+
+// died says how the load or the server ended; nil while both run.
+func (a *site) died() error {
+	for _, p := range []environment.Running{a.load, a.server} {
+		if p == nil {
+			continue
+		}
+		select {
+		case <-p.Done():
+			return describeExit(p.Exit())
+		default:
+		}
+	}
+	return nil
+}
+
+func describeExit(e environment.Exit) error {
+	switch {
+	case e.OOM:
+		return errors.New("ended by the out-of-memory killer")
+	case e.Signal != "":
+		return fmt.Errorf("ended by %s", e.Signal)
+	case e.Err != nil:
+		return e.Err
+	}
+	return fmt.Errorf("ended with exit code %d", e.Code)
+}
+
+func (a *site) openProbes(probes []probe.Probe) { a.probes = probe.OpenAll(probes, a.target()) }
+
+// target is what the probes observe of the arm.
+func (a *site) target() probe.Target {
+	t := probe.Target{
+		Root: "/", Group: a.place.Group, Outside: a.place.OutsideGroup, Neighbour: a.place.NeighbourGroup, Host: true,
+	}
+	for _, p := range []environment.Running{a.server, a.load} {
+		if p != nil {
+			t.Pids = append(t.Pids, p.Pid())
+		}
+	}
+	return t
+}
+
+// readBack keeps the settings of every arm as the kernel gives them.
+func (l *loadRun) readBack() error {
+	for _, s := range l.sites {
+		own, err := s.opened.Settings()
+		if err != nil {
+			return fmt.Errorf("arm %s: a setting did not take: %w", s.name, err)
+		}
+		if seen, err := probe.Facts(s.target()); err == nil {
+			own = append(own, seen...)
+		}
+		said, err := facts.Read(s.facts)
+		if err != nil {
+			return fmt.Errorf("arm %s: %w", s.name, err)
+		}
+		own = append(own, said...)
+		for _, a := range l.armsOn(s) {
+			held, err := a.held()
+			if err != nil {
+				return fmt.Errorf("arm %s: a setting did not take: %w", a.Name, err)
+			}
+			l.Manifest.Settings[l.load.Name+"/"+a.Name] = slices.Concat(own, held)
+		}
+	}
+	return l.writeManifest()
+}
+
+// close ends what runs on the site and takes everything back.
+func (a *site) close() error {
+	var errs []error
+	if a.probes != nil {
+		errs = append(errs, a.probes.Close())
+	}
+	errs = append(errs, a.release())
+	if a.opened != nil {
+		errs = append(errs, a.opened.Close())
+	}
+	if a.neighbour != nil {
+		errs = append(errs, a.neighbour.close())
+	}
+	if a.memory != nil {
+		errs = append(errs, a.memory.Close())
+	}
+	for _, f := range []*os.File{a.log, a.facts} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// closeArms ends the generation.
+func (l *loadRun) closeArms() error {
+	var errs []error
+	for _, s := range l.sites {
+		if err := s.close(); err != nil {
+			errs = append(errs, fmt.Errorf("arm %s: %w", s.name, err))
+		}
+	}
+	l.arms, l.sites = nil, nil
+	return errors.Join(errs...)
+}
+
+func (l *loadRun) planned(name string) plan.Arm {
+	for _, a := range l.load.Arms {
+		if a.Name == name {
+			return a
+		}
+	}
+	return plan.Arm{Arm: record.Arm{Name: name}}
+}
+
+// lastLines is the end of a log, for an error message; empty without one.
+func lastLines(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil || len(strings.TrimSpace(string(b))) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return "\n  " + strings.Join(lines[max(0, len(lines)-5):], "\n  ")
+}
+
+// taskName is the task for people.
+func taskName(t workload.Task) string {
+	b, _ := json.Marshal(t.Args)
+	return string(b)
+}

@@ -1,0 +1,251 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/isolation/enforce"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/record"
+)
+
+// neighbour is a running neighbour.
+type neighbour struct {
+	*plan.Neighbour
+	memory *counter.Memory
+	load   environment.Running
+	group  cgroup.Group
+	probes *probe.Set
+	log    *os.File
+
+	ops, opsShut  uint64
+	before, after []float64
+	ooms          uint64 // kills in its group when the window opened
+}
+
+// neighbourSpec limits a neighbour. Its time is what the whole run could use:
+// a neighbour that is left running ends all the same.
+func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
+	cpus := time.Duration(runtime.NumCPU())
+	budget := time.Duration(l.Plan.Record.Budget * float64(time.Second))
+	return &environment.Neighbour{
+		Controllers: s.Controllers,
+		Limits:      cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
+		Time:        cpus*budget + time.Minute,
+	}
+}
+
+// startNeighbour starts the neighbour of a site and freezes it. That it cannot
+// be started is a matter of the arms that have it: the others go on.
+func (l *loadRun) startNeighbour(ctx context.Context, s *site, p *plan.Neighbour, name string) error {
+	n := &neighbour{Neighbour: p, group: s.place.NeighbourGroup}
+	var err error
+	if n.memory, err = counter.Create(p.Stages.Threads); err != nil {
+		return err
+	}
+	s.neighbour = n
+	if n.log, err = os.Create(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
+		return err
+	}
+	at := environment.Place{Volume: s.place.NeighbourDir, HostVolume: s.place.NeighbourDir}
+	n.load, err = s.opened.Start(ctx, environment.Process{
+		Args: p.Stages.Load(at).Args, Log: n.log, Files: []*os.File{n.memory.File()}, Neighbour: true,
+	})
+	if err == nil {
+		err = n.awaitReady(ctx)
+	}
+	if err == nil {
+		err = sleep(ctx, sched.Monotonic()+int64(p.Stages.Settle))
+	}
+	if err != nil {
+		s.neighbourErr = fmt.Errorf("start neighbour %s: %w%s", p.Name, err, lastLines(n.log.Name()))
+		return errors.Join(ctx.Err(), s.endNeighbour())
+	}
+	n.probes = probe.OpenAll(watching(l.Probes), probe.Target{Root: "/", Group: n.group})
+	if err := s.freezePatiently(); err != nil {
+		return fmt.Errorf("freeze neighbour %s: %w", p.Name, err)
+	}
+	return s.place.Alone.Thaw()
+}
+
+func (n *neighbour) awaitReady(ctx context.Context) error {
+	for deadline := time.Now().Add(readyTimeout); ; time.Sleep(2 * time.Millisecond) {
+		state, note := n.memory.State()
+		switch {
+		case state == counter.Failed:
+			return errors.New(note)
+		case n.died() != nil:
+			return n.died()
+		case state == counter.Ready:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(deadline):
+			return fmt.Errorf("it was not ready after %v", readyTimeout)
+		}
+	}
+}
+
+// died says how the neighbour ended; nil while it runs.
+func (n *neighbour) died() error {
+	if n.load == nil {
+		return errors.New("it is not running")
+	}
+	select {
+	case <-n.load.Done():
+	default:
+		return nil
+	}
+	err := describeExit(n.load.Exit())
+	if n.load.Exit().OOM {
+		err = hint.New(fmt.Errorf("%w: its memory limit is %d bytes", err, n.Memory), "neighbours."+n.Name+".memory in the experiment")
+	}
+	return err
+}
+
+// watching are the probes whose values tell what a neighbour did.
+func watching(all []probe.Probe) []probe.Probe {
+	var out []probe.Probe
+	for _, p := range all {
+		for _, m := range p.Metrics() {
+			if m.Name == record.NeighbourCPU || m.Name == ioRead {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// Probe values that make up a neighbour's bytes on disks.
+const (
+	ioRead    = "io.read"
+	ioWritten = "io.written"
+)
+
+func (n *neighbour) open() {
+	n.ops = n.memory.Ops()
+	n.before = n.probes.Read(n.before[:0])
+	n.ooms, _ = n.group.OOMKills()
+}
+
+func (n *neighbour) shut() {
+	n.after = n.probes.Read(n.after[:0])
+	n.opsShut = n.memory.Ops()
+}
+
+// did is what it did in the window.
+func (n *neighbour) did() map[string]record.Value {
+	v := n.probes.Values(n.before, n.after)
+	out := map[string]record.Value{record.NeighbourCPU: v[record.NeighbourCPU], record.NeighbourIO: v[ioRead]}
+	if r, ok := v[ioRead].Get(); ok {
+		out[record.NeighbourIO] = v[ioWritten]
+		if w, ok := v[ioWritten].Get(); ok {
+			out[record.NeighbourIO] = record.Number(r + w)
+		}
+	}
+	if n.Stages.Work.Name == "" {
+		out[record.NeighbourOps] = record.Number(float64(n.opsShut - n.ops))
+	}
+	return out
+}
+
+// trouble says why the neighbour was not what it should have been in a window;
+// nil when it was.
+func (n *neighbour) trouble() error {
+	if err := n.died(); err != nil {
+		return err
+	}
+	if ooms, err := n.group.OOMKills(); err == nil && ooms > n.ooms {
+		return hint.New(fmt.Errorf("the out-of-memory killer ended %d of its processes: its memory limit is %d bytes", ooms-n.ooms, n.Memory),
+			"neighbours."+n.Name+".memory in the experiment")
+	}
+	return nil
+}
+
+// disturbed is the trouble with the neighbour of an arm that has one.
+func (a *arm) disturbed() error {
+	switch {
+	case a.Neighbour == "":
+		return nil
+	case a.neighbour == nil:
+		return errors.New("it is not running")
+	}
+	return a.neighbour.trouble()
+}
+
+func (n *neighbour) close() error {
+	var errs []error
+	if n.probes != nil {
+		errs = append(errs, n.probes.Close())
+	}
+	if n.log != nil {
+		errs = append(errs, n.log.Close())
+	}
+	return errors.Join(append(errs, n.memory.Close())...)
+}
+
+// endNeighbour ends the neighbour of a site that goes on without it.
+func (s *site) endNeighbour() error {
+	n := s.neighbour
+	s.neighbour = nil
+	return errors.Join(s.place.NeighbourGroup.Kill(), n.close())
+}
+
+// hold puts the arm's isolation in force, and reads it back where it is already.
+// Everything on the site is frozen.
+func (a *arm) hold() error {
+	if a.neighbour == nil || a.Neighbour == "" {
+		return nil // the neighbour stays frozen, whatever is in force for it
+	}
+	if a.holder == a.Name && a.enforced != nil {
+		if _, err := a.enforced.Check(); err != nil {
+			return errors.Join(err, a.release()) // it is set anew for the next window
+		}
+		return nil
+	}
+	if err := a.release(); err != nil {
+		return err
+	}
+	e, err := enforce.Set(a.sides(), a.isolation)
+	if err != nil {
+		return err
+	}
+	a.enforced, a.holder = e, a.Name
+	return nil
+}
+
+// held puts the arm's isolation in force and returns it as read back.
+func (a *arm) held() ([]record.Setting, error) {
+	if err := a.hold(); err != nil || a.enforced == nil || a.holder != a.Name {
+		return nil, err
+	}
+	return a.enforced.Check()
+}
+
+// release takes back what is in force on the site.
+func (s *site) release() error {
+	e := s.enforced
+	s.enforced, s.holder = nil, ""
+	if e == nil {
+		return nil
+	}
+	return e.Undo()
+}
+
+func (s *site) sides() enforce.Sides {
+	return enforce.Sides{
+		Neighbour: s.place.NeighbourGroup, Arm: []cgroup.Group{s.place.Group, s.place.OutsideGroup},
+		Class: s.class, Journal: s.journal,
+	}
+}
