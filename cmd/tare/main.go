@@ -1,0 +1,25 @@
+// Command tare weighs the container. It holds nothing but the exit code, and
+// the two hidden commands as which it starts itself inside the arms.
+package main
+
+import (
+	"os"
+
+	"github.com/tarelab/tare/internal/cli"
+	"github.com/tarelab/tare/internal/environment/layers"
+	"github.com/tarelab/tare/internal/load"
+)
+
+func main() { os.Exit(tare(os.Args[1:])) }
+
+func tare(args []string) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "__load":
+			return load.Main(args[1:])
+		case "__init":
+			return layers.InitMain(args[1:])
+		}
+	}
+	return cli.Main(args, os.Stdout, os.Stderr)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// TestMain makes the test binary behave as tare: in scripts by its name, and
+// inside the arms by the hidden commands as which it starts itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "__cli" { // the command line, for tests without a script
+		os.Exit(tare(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
+		os.Exit(tare(os.Args[1:]))
+	}
+	testscript.Main(m, map[string]func(){
+		"tare":     main,
+		"ordinary": ordinary,
+	})
+}
+
+// ordinary runs its arguments as a user who is not root.
+func ordinary() {
+	const nobody = 65534
+	fail := func(err error) {
+		if err != nil {
+			os.Stderr.WriteString("ordinary: " + err.Error() + "\n")
+			os.Exit(125)
+		}
+	}
+	if len(os.Args) < 2 {
+		fail(os.ErrInvalid)
+	}
+	path, err := exec.LookPath(os.Args[1])
+	fail(err)
+	fail(syscall.Setgroups([]int{nobody}))
+	fail(syscall.Setgid(nobody))
+	fail(syscall.Setuid(nobody))
+	home := os.Getenv("ORDINARY_HOME")
+	fail(os.Setenv("HOME", home))
+	fail(os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")))
+	fail(syscall.Exec(path, os.Args[1:], os.Environ()))
+}
+
+// TestScripts runs every command as root or as whoever runs the tests.
+func TestScripts(t *testing.T) { scripts(t, "testdata/script") }
+
+// TestRunScripts are the scripts that measure: they need what runs need.
+func TestRunScripts(t *testing.T) {
+	testneed.Root(t)
+	scripts(t, "testdata/run")
+}
+
+func scripts(t *testing.T, dir string) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		Setup:               setup,
+		Cmds:                commands(),
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+	})
+}
+
+// setup gives a script a state directory of its own, and an ordinary user a
+// home that it can reach.
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "nobody")
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("ORDINARY_HOME", home)
+	env.Setenv("TERM", "xterm-256color")
+	if err := os.Mkdir(home, 0o755); err != nil {
+		return err
+	}
+	// A script that fails half-way leaves nothing on the host either.
+	env.Defer(func() { cleanUp(env.WorkDir, home) })
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	// These were made for their owner alone.
+	bin := filepath.SplitList(env.Getenv("PATH"))[0]
+	for _, dir := range []string{env.WorkDir, filepath.Dir(env.WorkDir), bin, filepath.Dir(bin)} {
+		if filepath.Clean(dir) == filepath.Clean(os.TempDir()) {
+			continue
+		}
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return os.Chown(home, 65534, 65534)
+}
+
+// cleanUp runs tare cleanup on the journals of a script.
+func cleanUp(states ...string) {
+	for _, dir := range states {
+		cmd := exec.Command("/proc/self/exe", "__cli", "cleanup")
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+		_ = cmd.Run() // what it cannot do shows in the next run of doctor
+	}
+}

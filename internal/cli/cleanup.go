@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+)
+
+type cleanupCommand struct {
+	DryRun bool `short:"n" help:"Only list what would be removed."`
+}
+
+func (cleanupCommand) Help() string {
+	return `A run that is killed cannot take back what it changed, but it wrote down how before it changed it. This command does what those journals say. Runs that are still going are left alone.`
+}
+
+func (cl cleanupCommand) Run(c *console) error {
+	left, err := journal.Leftovers(journal.StateDir())
+	if err != nil {
+		return err
+	}
+	var errs []error
+	found := 0
+	for _, l := range left {
+		if l.Live {
+			c.note("run %s is still going (pid %d): left alone", l.Header.Run, l.Header.Pid)
+			continue
+		}
+		found++
+		errs = append(errs, cl.one(c, l))
+	}
+	if found == 0 {
+		fmt.Fprintln(c.stdout, "nothing to clean up")
+	}
+	return hint.New(errors.Join(errs...), "run tare cleanup again, as the user who ran tare; what is named above can also be removed by hand")
+}
+
+// one takes back what one run left.
+func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
+	fmt.Fprintln(c.stdout, c.paint(c.stdout, bold, leftover(l)))
+	if cl.DryRun {
+		for _, s := range l.Steps {
+			fmt.Fprintln(c.stdout, "  would undo", step(s))
+		}
+		return l.Err
+	}
+	r, err := journal.Undo(journal.StateDir(), l.Header.Run)
+	for _, s := range r.Undone {
+		fmt.Fprintln(c.stdout, "  undone", step(s))
+	}
+	errs := []error{l.Err, err}
+	for _, f := range r.Failed {
+		errs = append(errs, fmt.Errorf("%s: %w", step(f.Step), f.Err))
+	}
+	return errors.Join(errs...)
+}
+
+// leftover is a run that was killed, in one line.
+func leftover(l journal.Leftover) string {
+	return fmt.Sprintf("run %s of %s: %d steps to take back", l.Header.Run, l.Header.Time.Local().Format(time.DateTime), len(l.Steps))
+}
+
+// step is a step for people.
+func step(s journal.Step) string {
+	switch {
+	case s.Plan != nil && len(s.Plan.Dirs) > 0:
+		return fmt.Sprintf("%s %s", s.Kind, s.Plan.Dirs[len(s.Plan.Dirs)-1])
+	case s.Pid != 0:
+		return fmt.Sprintf("%s %d", s.Kind, s.Pid)
+	case s.ID != "":
+		return fmt.Sprintf("%s %s", s.Kind, s.ID)
+	}
+	return fmt.Sprintf("%s %s", s.Kind, s.Path)
+}
+
+// noteLeftovers tells of runs that were killed, without touching anything.
+func (c *console) noteLeftovers() {
+	left, err := journal.Leftovers(journal.StateDir())
+	if err != nil {
+		return // doctor says why
+	}
+	n := 0
+	for _, l := range left {
+		if !l.Live {
+			n++
+		}
+	}
+	if n > 0 {
+		c.note("%d earlier run(s) left something on this host; tare cleanup removes it", n)
+	}
+}

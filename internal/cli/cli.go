@@ -1,0 +1,94 @@
+// Package cli is the command line: one file per command, the flags, and what
+// is printed beside a report. It wires the other packages together. It must
+// not compute: what it prints comes from them.
+//
+// Results go to standard output, everything else to standard error.
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tarelab/tare/internal/environment/inspect"
+)
+
+// grammar is the commands and the flags that all of them have.
+type grammar struct {
+	Run     runCommand     `cmd:"" help:"Measure an experiment on this host."`
+	Plan    planCommand    `cmd:"" help:"Show what a run would do; changes nothing."`
+	Doctor  doctorCommand  `cmd:"" help:"Show what this host can do, its noise, and leftovers of killed runs."`
+	Presets presetsCommand `cmd:"" help:"List the experiments that come with tare."`
+	Report  reportCommand  `cmd:"" help:"Print the report of a result directory."`
+	Cleanup cleanupCommand `cmd:"" help:"Remove what killed runs left on this host."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
+}
+
+const description = `Weighs the container: what each layer of a container costs on this very host,
+with intervals that hold on a noisy machine.
+
+  tare run                     the preset "quick": three minutes, nothing to install
+  tare run --budget 10m -o r   longer is more precise; results in the directory r
+  tare doctor                  what this host can do`
+
+// helped is thrown by kong's --help, which has printed and wants to exit.
+type helped int
+
+// Main runs the command in args (without the program's name) and returns the
+// exit code.
+func Main(args []string, stdout, stderr *os.File) (code int) {
+	c := &console{stdout: stdout, stderr: stderr, args: args, getenv: os.Getenv}
+	defer func() {
+		if r := recover(); r != nil {
+			h, ok := r.(helped)
+			if !ok {
+				panic(r)
+			}
+			code = int(h)
+		}
+	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	var g grammar
+	parser, err := newParser(&g, stdout, stderr)
+	if err != nil {
+		return c.fail(err)
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		return c.fail(misuse(err))
+	}
+	c.color = g.Color
+	return c.fail(ctx.Run(c))
+}
+
+func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(g,
+		kong.Name("tare"),
+		kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{
+			Compact: true, FlagsLast: true, NoExpandSubcommands: true, NoAppDescFormat: true, WrapUpperBound: 100,
+		}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "experiment", Title: "What to measure:"},
+			{Key: "output", Title: "Output:"},
+		}),
+		kong.Vars{"scratch": inspect.DefaultScratch},
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(helped(code)) }),
+	)
+}
+
+// misuse makes an error of the command line out of what kong says.
+func misuse(err error) error {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil && p.Context.Command() != "" {
+		return &usageError{err, "tare " + p.Context.Selected().Path() + " --help"}
+	}
+	return &usageError{err, "tare --help"}
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// console is where a command prints, and what it was called with.
+type console struct {
+	stdout, stderr *os.File
+	args           []string
+	getenv         func(string) string
+	color          colorMode
+}
+
+// colorMode is the value of --color.
+type colorMode string
+
+func (m *colorMode) UnmarshalText(b []byte) error {
+	return oneOf((*string)(m), string(b), "auto", "always", "never")
+}
+
+// oneOf takes a word of a few.
+func oneOf(to *string, word string, words ...string) error {
+	for _, w := range words {
+		if w == word {
+			*to = w
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown word %q%s", word, hint.DidYouMean(word, words))
+}
+
+// ANSI attributes.
+const (
+	bold  = "1"
+	dim   = "2"
+	red   = "31"
+	green = "32"
+)
+
+// colored says whether colours go to f. An explicit --color wins over the
+// environment (https://no-color.org).
+func (c *console) colored(f *os.File) bool {
+	switch c.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return c.getenv("NO_COLOR") == "" && c.terminal(f)
+}
+
+// terminal says whether f is a terminal that can be drawn on.
+func (c *console) terminal(f *os.File) bool {
+	return term.IsTerminal(int(f.Fd())) && c.getenv("TERM") != "dumb"
+}
+
+// size is the terminal's size; 0, 0 when f is none.
+func (c *console) size(f *os.File) (width, height int) {
+	if !term.IsTerminal(int(f.Fd())) {
+		return 0, 0
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
+}
+
+func (c *console) paint(f *os.File, attribute, text string) string {
+	if !c.colored(f) {
+		return text
+	}
+	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
+}
+
+// note prints a line beside the results.
+func (c *console) note(format string, args ...any) {
+	fmt.Fprintf(c.stderr, format+"\n", args...)
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitUnsupported = 5
+	exitSignal      = 128 // plus the number of the signal
+)
+
+// usageError is a wrong command line; help is the command that explains.
+type usageError struct {
+	error
+	help string
+}
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// signalError is a run that a signal ended.
+type signalError struct {
+	signal syscall.Signal
+	error  // what the run says
+}
+
+func (e *signalError) Unwrap() error { return e.error }
+
+// exitCode is the code for an error.
+func exitCode(err error) int {
+	var usage *usageError
+	var problems experiment.Problems
+	var signal *signalError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &signal):
+		return exitSignal + int(signal.signal)
+	case errors.As(err, &usage), errors.As(err, &problems):
+		return exitUsage
+	case errors.Is(err, environment.ErrUnsupported):
+		return exitUnsupported
+	}
+	return exitError
+}
+
+// fail prints an error with its hint and returns the exit code.
+func (c *console) fail(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), message(err))
+	remedy := hint.Of(err)
+	var usage *usageError
+	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
+		remedy = usage.help
+	}
+	if remedy != "" {
+		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), remedy)
+	}
+	return exitCode(err)
+}
+
+// message is the text of an error; several problems stand one to a line.
+func message(err error) string {
+	text := strings.TrimRight(err.Error(), "\n")
+	lines := strings.Split(text, "\n")
+	var problems experiment.Problems
+	if len(lines) == 1 || !errors.As(err, &problems) {
+		return text
+	}
+	return fmt.Sprintf("the experiment has %d problems\n  %s", len(problems), strings.Join(lines, "\n  "))
+}

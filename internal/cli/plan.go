@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/record"
+)
+
+type planCommand struct {
+	experimentFlags
+	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
+}
+
+// planFormat is the value of --format of plan.
+type planFormat string
+
+func (f *planFormat) UnmarshalText(b []byte) error {
+	return oneOf((*string)(f), string(b), "text", "json")
+}
+
+func (planCommand) Help() string {
+	return `Lists every arm, every change that a run would make to this host, what is left out and why, and the expected time. Nothing is changed.
+
+Examples:
+
+  tare plan
+  tare plan mine.yaml --arms host,container
+  tare plan --format json | jq .changes`
+}
+
+func (p *planCommand) Run(c *console) error {
+	e, _, err := p.load()
+	if err != nil {
+		return err
+	}
+	built, err := plan.Build(e, catalog.Plan(), inspectHost(e), nil)
+	if err != nil {
+		return err
+	}
+	built.Record.Command = p.command(built.Record.Seed)
+	if p.Format == "json" {
+		enc := json.NewEncoder(c.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	c.printPlan(w, built, e.Title)
+	return w.Flush()
+}
+
+// planJSON is the plan for programs.
+type planJSON struct {
+	record.Plan
+	Left     []record.Left `json:"left_out"`
+	Changes  []armChanges  `json:"changes"`
+	Expected float64       `json:"expected_seconds"`
+}
+
+// armChanges is what an arm changes on the host.
+type armChanges struct {
+	Arm     string   `json:"arm"`
+	Changes []change `json:"changes"`
+}
+
+type change struct {
+	What   string `json:"what"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// changes lists each change once, with the first arm that makes it: an arm
+// changes the same in every workload, and arms share directories.
+func changes(p *plan.Plan) []armChanges {
+	var out []armChanges
+	arms, seen := map[string]bool{}, map[string]bool{}
+	for _, l := range p.Loads {
+		sites := map[string]plan.Site{}
+		for _, s := range plan.Sites(l.Arms) {
+			sites[s.Arms[0].Name] = s
+		}
+		for _, a := range l.Arms {
+			site, launched := sites[a.Name]
+			if arms[a.Name] || !launched {
+				continue
+			}
+			arms[a.Name] = true
+			x := armChanges{Arm: a.Name, Changes: []change{}}
+			for _, ch := range a.Env.Changes(spec(p, l, site)) {
+				if !seen[ch.What] {
+					x.Changes = append(x.Changes, change(ch))
+				}
+				seen[ch.What] = true
+			}
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// spec is what the arm would be opened with; RUN stands for the id.
+func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
+	a := site.Arms[0]
+	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume == experiment.Bind, Scratch: scratchDir(p, "RUN")}
+	if a.Stages.Prepare != nil {
+		s.Data = filepath.Join(s.Scratch, "data-"+l.Name)
+	}
+	if a.Stages.Server != nil {
+		s.Port = 1
+	}
+	if site.Neighbour != nil {
+		s.Neighbour = &environment.Neighbour{Controllers: site.Controllers}
+	}
+	return s
+}
+
+func scratchDir(p *plan.Plan, id string) string {
+	return filepath.Join(cmp.Or(p.Scratch, inspect.DefaultScratch), "tare-"+id)
+}
+
+func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
+	heading := func(format string, args ...any) {
+		fmt.Fprintln(w, c.paint(c.stdout, bold, fmt.Sprintf(format, args...)))
+	}
+	r := p.Record
+	heading("experiment %s: %s", r.Experiment, title)
+	fmt.Fprintf(w, "  budget %s, precision ±%s, margin %s, seed %d\n", report.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed)
+	for _, l := range p.Loads {
+		fmt.Fprintln(w)
+		heading("workload %s: %s, %s", l.Name, strings.Join(append([]string{l.Kind}, params(l.Params)...), " "), report.Duration(l.Budget))
+		for _, a := range l.Arms {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", a.Name, a.Title, role(l, a))
+		}
+	}
+	c.printLeft(w, heading, p.Left)
+	c.printChanges(w, heading, changes(p))
+	fmt.Fprintln(w)
+	heading("expected time: %s at most", report.Duration(p.Expected().Seconds()))
+	fmt.Fprintln(w, "  nothing was changed; to run it:", strings.Join(r.Command, " "))
+}
+
+// percent is a ratio as the flags take it.
+func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 4, 64) + " %" }
+
+func params(values map[string]string) []string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		if values[k] != "" {
+			out = append(out, k+"="+values[k])
+		}
+	}
+	return out
+}
+
+// role is where an arm stands on the ladder.
+func role(l plan.Load, a plan.Arm) string {
+	switch {
+	case a.Twin:
+		return "twin"
+	case a.Name == l.Baseline:
+		return "baseline"
+	case a.Remainder:
+		return "remainder over " + a.Step
+	case a.Step != "":
+		return "on top of " + a.Step
+	case a.Shares != "":
+		return "on the processes of " + a.Shares
+	case a.Neighbour != nil || len(a.Set) > 0 || a.Arm.Volume != "":
+		return ""
+	}
+	return "beside the ladder"
+}
+
+func (c *console) printLeft(w io.Writer, heading func(string, ...any), left []record.Left) {
+	if len(left) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	heading("left out on this host")
+	for i, l := range left {
+		same := func(x record.Left) bool { return x.Arm == l.Arm && x.Reason == l.Reason }
+		if slices.IndexFunc(left, same) < i {
+			continue // said already, for another workload
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", l.Arm, l.Reason)
+		if l.Remedy != "" {
+			fmt.Fprintf(w, "  \t%s\n", c.paint(c.stdout, dim, "hint: "+l.Remedy))
+		}
+	}
+}
+
+func (c *console) printChanges(w io.Writer, heading func(string, ...any), arms []armChanges) {
+	fmt.Fprintln(w)
+	heading("changes to this host, each in the undo journal before it is made")
+	for _, a := range arms {
+		for i, ch := range a.Changes {
+			name := a.Arm
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", name, ch.What, ch.Detail)
+		}
+		if len(a.Changes) == 0 {
+			fmt.Fprintf(w, "  %s\tnothing more\t\n", a.Arm)
+		}
+	}
+}

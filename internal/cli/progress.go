@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/run"
+)
+
+// progress shows how a run goes on. It writes only when the run says that no
+// window is open: it has no clock of its own.
+type progress interface {
+	start(p *plan.Plan, dir string)
+	event(run.Event)
+	// say prints a line between events, from any goroutine.
+	say(text string)
+	end()
+}
+
+// progress chooses the display: a block that is redrawn on a terminal, plain
+// lines elsewhere.
+func (c *console) progress(p *plan.Plan, quiet bool) progress {
+	began := time.Now()
+	left := func() (float64, float64) {
+		total := p.Record.Budget
+		return max(0, total-time.Since(began).Seconds()), total
+	}
+	switch {
+	case quiet:
+		return silent{c.stderr}
+	case c.terminal(c.stderr):
+		return &screen{console: c, left: left}
+	}
+	return &plain{w: c.stderr, left: left}
+}
+
+// silent shows nothing but what must be said.
+type silent struct{ w io.Writer }
+
+func (silent) start(*plan.Plan, string) {}
+func (silent) event(run.Event)          {}
+func (s silent) say(text string)        { fmt.Fprintln(s.w, text) }
+func (silent) end()                     {}
+
+// opening is the first line of every display.
+func opening(p *plan.Plan, dir string) string {
+	return fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
+		p.Record.Experiment, report.Duration(p.Record.Budget), p.Record.Seed, dir)
+}
+
+// plain prints lines: one per phase and generation, and one now and then.
+type plain struct {
+	w    io.Writer
+	left func() (left, total float64)
+	last string    // what the last line was about
+	at   time.Time // when it was printed
+}
+
+// quietFor is how long a plain display stays silent while nothing new begins.
+const quietFor = 10 * time.Second
+
+func (p *plain) start(pl *plan.Plan, dir string) { fmt.Fprintln(p.w, opening(pl, dir)) }
+
+func (p *plain) say(text string) { fmt.Fprintln(p.w, text) }
+
+func (p *plain) end() {}
+
+func (p *plain) event(e run.Event) {
+	about := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Note)
+	if about == p.last && time.Since(p.at) < quietFor {
+		return
+	}
+	p.last, p.at = about, time.Now()
+	left, total := p.left()
+	line := fmt.Sprintf("%6.1fs %s: %s", total-left, e.Workload, where(e))
+	if e.Phase == phaseMeasure {
+		line += effects(e.Arms)
+	}
+	if e.Note != "" {
+		line += ": " + e.Note
+	}
+	fmt.Fprintln(p.w, line)
+}
+
+// phaseMeasure is the phase in which effects are known.
+const phaseMeasure = "measure"
+
+// effects is the effects so far in one line.
+func effects(arms []run.Running) string {
+	var parts []string
+	for _, a := range arms {
+		parts = append(parts, a.Arm+" "+effect(a))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+func effect(a run.Running) string { return report.Percent(a.Ratio) + " " + report.PlusMinus(a.Half) }
+
+// where says what is going on.
+func where(e run.Event) string {
+	launch := fmt.Sprintf("launch %d", e.Generation+1)
+	phases := map[string][]string{
+		"prepare":    {"preparing the data"},
+		"launch":     {launch, "starting " + e.Arm},
+		"pilot":      {launch, "pilot " + e.Arm},
+		"check":      {launch, "checking"},
+		phaseMeasure: {launch, fmt.Sprintf("block %d of %d", min(e.Block+1, e.Blocks), e.Blocks)},
+		"done":       {"done"},
+	}
+	parts, ok := phases[e.Phase]
+	if !ok {
+		parts = []string{e.Phase}
+	}
+	if e.Dropped > 0 {
+		parts = append(parts, fmt.Sprintf("%d dropped", e.Dropped))
+	}
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// screen redraws a block of lines at the end of a terminal.
+type screen struct {
+	*console
+	left func() (left, total float64)
+
+	mu    sync.Mutex
+	drawn int // lines of the block on the terminal now
+	last  run.Event
+}
+
+func (s *screen) start(p *plan.Plan, dir string) { s.note("%s", opening(p, dir)) }
+
+func (s *screen) event(e run.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last.Workload != "" && s.last.Workload != e.Workload {
+		s.leave(s.last)
+	}
+	s.last = e
+	width, height := s.size(s.stderr)
+	left, total := s.left()
+	s.redraw(s.block(e, left, total, width, height))
+}
+
+func (s *screen) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.redraw(nil)
+	s.note("%s", text)
+}
+
+// end removes the block: the report follows.
+func (s *screen) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.redraw(nil)
+}
+
+// leave keeps one line of a workload that is over.
+func (s *screen) leave(e run.Event) {
+	s.redraw(nil)
+	widest := 0.0
+	for _, a := range e.Arms {
+		widest = max(widest, a.Half)
+	}
+	s.note("%s: %d launches, intervals up to %s", e.Workload, e.Generation, report.PlusMinus(widest))
+}
+
+// redraw replaces the block with one write.
+func (s *screen) redraw(lines []string) {
+	var b strings.Builder
+	if s.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, l := range lines {
+		b.WriteString(l)
+		b.WriteByte('\n')
+	}
+	s.drawn = len(lines)
+	io.WriteString(s.stderr, b.String())
+}
+
+// block is the lines for an event: what is going on, the effect so far of each
+// arm, the time. No line is wider than the terminal, so that none wraps, and
+// arms are left out where it is not high enough.
+func (s *screen) block(e run.Event, left, total float64, width, height int) []string {
+	head := fmt.Sprintf("%s (%d of %d): %s", e.Workload, e.Number, e.Of, where(e))
+	lines := []string{s.paint(s.stderr, bold, cut(head, width))}
+	widest := 0
+	for _, a := range e.Arms {
+		widest = max(widest, utf8.RuneCountInString(a.Arm))
+	}
+	shown := e.Arms
+	// The head, the time and the line below, where the cursor stands.
+	if room := height - 3; height > 0 && len(shown) > room {
+		shown = shown[:max(0, room-1)]
+	}
+	for _, a := range shown {
+		lines = append(lines, cut(fmt.Sprintf("  %-*s  %8s %s", widest, a.Arm, report.Percent(a.Ratio), report.PlusMinus(a.Half)), width))
+	}
+	if n := len(e.Arms) - len(shown); n > 0 {
+		lines = append(lines, cut(fmt.Sprintf("  ... and %d more", n), width))
+	}
+	return append(lines, s.paint(s.stderr, dim, cut(timeLine(left, total), width)))
+}
+
+// timeLine is a bar and the time left.
+func timeLine(left, total float64) string {
+	const wide = 24
+	done := 0
+	if total > 0 {
+		done = min(wide, int(wide*(total-left)/total))
+	}
+	return fmt.Sprintf("[%s%s] %s left of %s", strings.Repeat("=", done), strings.Repeat(" ", wide-done),
+		report.Duration(left), report.Duration(total))
+}
+
+// cut shortens a text to a width in columns; 0 is no limit. The last column
+// stays free: some terminals wrap there.
+func cut(text string, width int) string {
+	r := []rune(text)
+	if width <= 0 || len(r) < width {
+		return text
+	}
+	return string(r[:max(0, width-2)]) + "…"
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tarelab/tare/internal/run"
+)
+
+func measuring() run.Event {
+	return run.Event{
+		Workload: "oltp-read-only", Number: 1, Of: 4, Phase: "measure", Generation: 2, Block: 4, Blocks: 12, Dropped: 1,
+		Arms: []run.Running{
+			{Arm: "twin", Ratio: 1.0004, Half: 0.006},
+			{Arm: "cgroup", Ratio: 0.996, Half: 0.008},
+			{Arm: "namespaces", Ratio: 1, Half: math.Inf(1)},
+		},
+	}
+}
+
+func testScreen(color colorMode) *screen {
+	return &screen{console: &console{stderr: os.Stderr, color: color, getenv: func(string) string { return "" }}}
+}
+
+func TestScreenBlock(t *testing.T) {
+	got := testScreen("never").block(measuring(), 72, 180, 80, 30)
+	want := []string{
+		"oltp-read-only (1 of 4): launch 3, block 5 of 12, 1 dropped",
+		"  twin           0.0 % ±0.6 %",
+		"  cgroup        -0.4 % ±0.8 %",
+		"  namespaces     0.0 % –",
+		"[==============          ] 72 s left of 3 min",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	colored := testScreen("always").block(measuring(), 72, 180, 80, 30)
+	if !strings.HasPrefix(colored[0], "\x1b[1m") {
+		t.Errorf("no colour: %q", colored[0])
+	}
+}
+
+// No line wraps and the block never fills the terminal, however small it is.
+func TestScreenFits(t *testing.T) {
+	for width := 1; width < 100; width += 7 {
+		for height := 4; height < 12; height++ {
+			lines := testScreen("never").block(measuring(), 72, 180, width, height)
+			if len(lines) >= height {
+				t.Errorf("%d lines on %d", len(lines), height)
+			}
+			for _, l := range lines {
+				if n := utf8.RuneCountInString(l); n >= max(2, width) {
+					t.Errorf("%d columns on %d: %q", n, width, l)
+				}
+			}
+		}
+	}
+}
+
+// Plain lines: one for each thing that begins, none for every block, and no
+// control characters.
+func TestPlain(t *testing.T) {
+	var out bytes.Buffer
+	p := &plain{w: &out, left: func() (float64, float64) { return 170, 180 }}
+	e := measuring()
+	p.event(run.Event{Workload: e.Workload, Phase: "prepare"})
+	p.event(run.Event{Workload: e.Workload, Phase: "launch", Generation: 0})
+	for i := range 5 {
+		e.Block = i
+		p.event(e)
+	}
+	e.Generation++
+	p.event(e)
+	want := `  10.0s oltp-read-only: preparing the data
+  10.0s oltp-read-only: launch 1, starting
+  10.0s oltp-read-only: launch 3, block 1 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces 0.0 % –
+  10.0s oltp-read-only: launch 4, block 5 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces 0.0 % –
+`
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}

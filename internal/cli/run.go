@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/doctor"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/record"
+)
+
+type runCommand struct {
+	experimentFlags
+	Output string `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format format `group:"output" default:"text" placeholder:"text|json|markdown|csv" help:"Form of the report on standard output."`
+	Quiet  bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
+}
+
+func (runCommand) Help() string {
+	return `Launches every arm of every workload, lets them take turns, and compares each with the baseline. The host is left as it was found; Ctrl-C ends a run early and prints what is there.
+
+Examples:
+
+  tare run
+  tare run --workload commit --scratch /mnt/disk -o r
+  tare run --budget 10m --precision 0.5% --arms cgroup,container
+  tare run mine.yaml --set rpc.concurrency=8 --format json > effects.json
+
+Exit codes: 0 measured, 1 error, 2 wrong usage or experiment, 5 this host cannot do it, 130 and 143 ended by Ctrl-C and SIGTERM.`
+}
+
+func (r *runCommand) Run(c *console) error {
+	e, _, err := r.load()
+	if err != nil {
+		return err
+	}
+	host := inspectHost(e)
+	p, err := plan.Build(e, catalog.Plan(), host, nil)
+	if err != nil {
+		return err
+	}
+	p.Record.Command = r.command(p.Record.Seed)
+	dir, err := resultDir(r.Output, time.Now())
+	if err != nil {
+		return err
+	}
+	c.noteLeftovers()
+	show := c.progress(p, r.Quiet)
+	show.start(p, dir)
+	out, err := execute(run.Config{
+		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
+		Manifest: manifest(host, time.Now()), Probes: catalog.Probes(),
+		Decide: decide(p.Record), Progress: show.event,
+	}, show)
+	show.end()
+	return r.finish(c, out, err)
+}
+
+// finish prints the results, whatever ended the run, and says how it ended.
+func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
+	if out.Reason == "" { // ended before it began
+		return err
+	}
+	var forced *forcedError
+	if errors.As(err, &forced) {
+		return &forced.signalError
+	}
+	effects, aerr := analyse(out.Dir)
+	if aerr == nil {
+		aerr = keep(out.Dir, effects)
+	}
+	if aerr == nil && (measured(effects) || r.Format == "json" || r.Format == "csv") {
+		aerr = c.print(r.Format, effects)
+	}
+	c.note("%s %s", c.paint(c.stderr, dim, "results in"), out.Dir)
+	if err != nil && finished(out) {
+		// A way back that failed never decides about a finished measurement.
+		c.fail(hint.New(fmt.Errorf("the host is not restored: %w", err), "tare cleanup"))
+		err = nil
+	}
+	return errors.Join(err, aerr)
+}
+
+// measured says whether there is anything that people would want to read.
+func measured(e *record.Effects) bool {
+	for _, w := range e.Workloads {
+		if w.Blocks > 0 {
+			return true
+		}
+	}
+	return e.Dropped.Of > 0
+}
+
+// keep writes the effects into the result directory, as --format json has them.
+func keep(dir string, e *record.Effects) error {
+	var b bytes.Buffer
+	if err := report.JSON(&b, e); err != nil {
+		return err
+	}
+	return record.WriteFile(dir, record.EffectsFile, b.Bytes())
+}
+
+// finished says that the measurement came to its end.
+func finished(out run.Outcome) bool { return out.Reason == "precision" || out.Reason == "budget" }
+
+// decide looks at the effects so far for the run.
+func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
+	return func(w record.Workload, lines []record.Line) run.Decision {
+		s := analysis.Running(w, lines, p.Precision, p.Margin)
+		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why}
+		for _, a := range s.Arms {
+			d.Arms = append(d.Arms, run.Running(a))
+		}
+		return d
+	}
+}
+
+// resultDir is a directory that is not there yet or is empty.
+func resultDir(given string, at time.Time) (string, error) {
+	if given == "" {
+		return at.Format("tare-result-2006-01-02-150405"), nil
+	}
+	entries, err := os.ReadDir(given)
+	switch {
+	case errors.Is(err, os.ErrNotExist), err == nil && len(entries) == 0:
+		return given, nil
+	case err != nil:
+		return "", &usageError{fmt.Errorf("result directory: %w", err), ""}
+	}
+	err = fmt.Errorf("result directory %s is not empty", given)
+	return "", &usageError{err, "name another one with -o, or remove it; tare report " + given + " prints the result in it"}
+}
+
+// newID names a run: it is part of the names of everything that it makes.
+func newID() string { return strings.ToLower(rand.Text()[:8]) }
+
+// inspectHost finds out what this host and user can have for the experiment.
+func inspectHost(e *experiment.Experiment) environment.Host {
+	if e.Scratch == "" {
+		return inspect.Host("/")
+	}
+	return inspect.HostAt("/", e.Scratch)
+}
+
+// manifest is what is known before the run; the run adds what it reads back.
+func manifest(host environment.Host, started time.Time) record.Manifest {
+	m := record.Manifest{Schema: record.ManifestSchema, Started: started.UTC(),
+		Tare: version(), Versions: map[string]string{}, Host: doctor.Facts("/")}
+	if u, err := user.Current(); err == nil {
+		m.User = u.Username
+	}
+	for name, tool := range host.Tools {
+		m.Versions[name] = tool.Version
+	}
+	return m
+}

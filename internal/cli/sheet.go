@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tarelab/tare/internal/doctor"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/record"
+)
+
+// sheet is what doctor prints for people.
+type sheet struct {
+	strings.Builder
+	c     *console
+	width int
+}
+
+func newSheet(c *console) *sheet {
+	width, _ := c.size(c.stdout)
+	if width == 0 {
+		width = 100
+	}
+	return &sheet{c: c, width: min(max(width, 40), widest)}
+}
+
+func (p *sheet) heading(format string, args ...any) {
+	if p.Len() > 0 {
+		p.WriteByte('\n')
+	}
+	p.WriteString(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...)) + "\n")
+}
+
+// entry prints a lead and a text that is wrapped beside it.
+func (p *sheet) entry(lead string, columns int, text string) {
+	room := p.width - columns - 1
+	for i, line := range wrap(text, room) {
+		if i > 0 {
+			lead = strings.Repeat(" ", columns)
+		}
+		p.WriteString(strings.TrimRight(lead+line, " ") + "\n")
+	}
+}
+
+func (p *sheet) host(h record.Host) {
+	p.heading("%s", h.Name)
+	parts := []string{"Linux " + h.Kernel + " " + h.Arch}
+	if h.Distro != "" {
+		parts = append(parts, h.Distro)
+	}
+	parts = append(parts, fmt.Sprintf("%d CPUs %s", h.CPUs, h.CPUModel), report.Bytes(float64(h.Memory)))
+	if h.Virtual != "" {
+		parts = append(parts, "virtualisation: "+h.Virtual)
+	}
+	p.entry("  ", 2, strings.Join(parts, ", "))
+}
+
+// mark is an answer in a column of three.
+func (p *sheet) mark(answer string) string {
+	switch answer {
+	case "yes":
+		return p.c.paint(p.c.stdout, green, "yes")
+	case "no":
+		return p.c.paint(p.c.stdout, red, "no ")
+	}
+	return "?  "
+}
+
+func (p *sheet) checks(checks []checkAnswer) {
+	p.heading("what this host can do (? cannot be told)")
+	titles := 0
+	for _, ch := range checks {
+		titles = max(titles, utf8.RuneCountInString(ch.Title))
+	}
+	for _, ch := range checks {
+		p.answer(ch.Title, titles, ch)
+	}
+}
+
+func (p *sheet) answer(name string, names int, ch checkAnswer) {
+	columns := 2 + 3 + 2 + names + 2
+	lead := fmt.Sprintf("  %s  %-*s  ", p.mark(ch.Answer), names, name)
+	p.entry(lead, columns, ch.Reason)
+	if ch.Remedy != "" && ch.Answer != "yes" {
+		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
+	}
+}
+
+// arms says in a line what a run would compare, and what not and why.
+func (p *sheet) arms(arms []checkAnswer) {
+	p.heading("arms of a run here")
+	var have []string
+	names := 0
+	for _, a := range arms {
+		if a.Answer == "yes" {
+			have = append(have, a.Name)
+		} else {
+			names = max(names, len(a.Name))
+		}
+	}
+	p.entry("  ", 2, strings.Join(have, ", "))
+	for _, a := range arms {
+		if a.Answer != "yes" {
+			p.answer(a.Name, names, a)
+		}
+	}
+}
+
+func (p *sheet) noise(n doctor.Noise) {
+	p.heading("noise of this host in %s: %s", report.Duration(n.Seconds), n.Word)
+	p.entry("  ", 2, n.Because)
+	for _, l := range n.Loops {
+		p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), report.Latency(l.Window)))
+	}
+	p.entry("  wake-ups        ", 18, fmt.Sprintf("late by %s in the median, %s at p99", report.Latency(n.Sleep.Median), report.Latency(n.Sleep.P99)))
+	p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
+	if s, ok := n.Predicted.Get(); ok {
+		p.entry("  forecast        ", 18, fmt.Sprintf("two arms need about %s for ±1 %%, if a load is as steady as this work and launches do not differ", report.Duration(coarse(s))))
+	} else {
+		p.entry("  forecast        ", 18, "none: "+n.Predicted.Reason())
+	}
+}
+
+// coarse rounds a forecast up to what can be known of it, in seconds.
+func coarse(seconds float64) float64 {
+	unit := 5.0
+	if seconds > 60 {
+		unit = 60
+	}
+	return unit * math.Ceil(seconds/unit)
+}
+
+func round3(x float64) float64 { return float64(int(x*1000+0.5)) / 1000 }
+
+func shareOf(v record.Value) string {
+	if x, ok := v.Get(); ok {
+		return percent(round3(x))
+	}
+	return v.String()
+}
+
+// shownSteps bounds what is listed of each run that was killed.
+const shownSteps = 5
+
+func (p *sheet) leftovers(a doctorAnswer) {
+	p.heading("leftovers of runs that were killed")
+	if a.Unread != "" {
+		p.entry("  ?  ", 5, "cannot be told: "+a.Unread)
+		return
+	}
+	none := true
+	for _, l := range a.Leftovers {
+		if l.Live {
+			p.entry("  ", 2, fmt.Sprintf("run %s is still going (pid %d)", l.Run, l.Pid))
+			continue
+		}
+		none = false
+		p.entry("  ", 2, fmt.Sprintf("run %s of %s: %d steps to take back", l.Run, l.Started.Local().Format(time.DateTime), len(l.Steps)))
+		for _, s := range l.Steps[:min(shownSteps, len(l.Steps))] {
+			p.entry("    ", 4, s)
+		}
+		if n := len(l.Steps) - shownSteps; n > 0 {
+			p.entry("    ", 4, fmt.Sprintf("... and %d more; tare cleanup --dry-run lists them", n))
+		}
+	}
+	if none {
+		p.entry("  ", 2, "none")
+		return
+	}
+	p.entry("  → ", 4, "tare cleanup removes them")
+}
+
+// wrap breaks a text into lines of at most width columns, at spaces.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

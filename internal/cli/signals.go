@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/tarelab/tare/internal/run"
+)
+
+// forcedError is a run that was ended by more than one signal: no report.
+type forcedError struct{ signalError }
+
+func (e *forcedError) Unwrap() error { return &e.signalError }
+
+// execute runs to the end or to a signal. The first signal abandons the block
+// and restores the host; the second also leaves the report out; the third
+// leaves everything as it is, for tare cleanup.
+func execute(config run.Config, show progress) (run.Outcome, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	// A reader of standard error that goes away must not end the run: with
+	// SIGPIPE caught, a write fails instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+
+	type ended struct {
+		run.Outcome
+		error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		out, err := run.Execute(ctx, config)
+		done <- ended{out, err}
+	}()
+	var first syscall.Signal
+	for n := 0; ; {
+		select {
+		case e := <-done:
+			return e.Outcome, signalled(e.error, first, n)
+		case s := <-signals:
+			n++
+			if n == 1 {
+				first = s.(syscall.Signal)
+				cancel()
+			}
+			show.say(signalNote(n))
+			if n > 2 {
+				return run.Outcome{Reason: "interrupted", Dir: config.Dir}, &forcedError{signalError{first, run.ErrInterrupted}}
+			}
+		}
+	}
+}
+
+// signalNote says what the nth signal does.
+func signalNote(n int) string {
+	switch n {
+	case 1:
+		return "interrupted: the block is abandoned, the host is restored (again: no report)"
+	case 2:
+		return "restoring the host (again: leave it as it is, for tare cleanup)"
+	}
+	return "left as it is; tare cleanup restores the host"
+}
+
+// signalled puts the signal into the error of a run that it ended.
+func signalled(err error, first syscall.Signal, n int) error {
+	switch {
+	case n == 0 || err == nil: // the run was over before the signal reached it
+		return err
+	case n == 1:
+		return &signalError{first, err}
+	}
+	return &forcedError{signalError{first, err}}
+}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"github.com/tarelab/tare/record"
+)
+
+// tone is what a piece of text means; a renderer decides how it looks.
+type tone int
+
+const (
+	plain  tone = iota
+	strong      // what the eye should find first
+	faint       // what may be skipped
+	bad
+	good
+	unsure
+	calm   // as it should be
+	broken // invalid, failed: not to be used
+	code   // to be typed
+)
+
+// cell is a piece of text in one tone.
+type cell struct {
+	text string
+	tone tone
+}
+
+// sentence is text in pieces; the pieces carry their own spaces.
+type sentence []cell
+
+// item is a sentence behind a label.
+type item struct {
+	label cell
+	text  sentence
+}
+
+type align int
+
+const (
+	left align = iota
+	right
+	// interval aligns what stands before " [" to the right and the rest to the
+	// left, so that estimates and intervals each form a column.
+	interval
+)
+
+type column struct {
+	head  string
+	align align
+	// flex is the least width to which the column may be cut before anything
+	// else is; 0 for a column that is not cut.
+	flex int
+}
+
+type row []cell
+
+type table struct {
+	columns []column
+	rows    []row
+	tight   bool // one space between the columns instead of two
+}
+
+// block is a piece of a section: sentences, then tables, then notes.
+type block struct {
+	title string
+	items []item
+	// forms are the same content at different widths, best first. Each form is
+	// one or more tables below each other; text takes the first that fits,
+	// Markdown the first.
+	forms [][]table
+	notes []sentence
+}
+
+func (b block) empty() bool {
+	return len(b.items) == 0 && len(b.forms) == 0 && len(b.notes) == 0
+}
+
+// section is a titled part of the document.
+type section struct {
+	title string
+	about string // the rest of the title line
+	// blocks: the first one is what a reader came for, the others may be folded.
+	blocks []block
+	fold   bool // all of it may be folded
+}
+
+type document struct {
+	title    sentence
+	short    block // one item per workload, nothing else
+	sections []section
+}
+
+func build(e *record.Effects) document {
+	ws := workloads(e)
+	d := document{title: title(e), short: headlines(e, ws)}
+	d.add(section{blocks: []block{d.short}})
+	for _, w := range ws {
+		d.add(section{
+			title:  w.Name,
+			about:  aboutWorkload(w),
+			blocks: []block{ladder(e, w), secondary(w), kernel(w)},
+		})
+	}
+	d.add(section{title: "can it be trusted", blocks: trust(e, ws), fold: true})
+	d.add(section{title: "left out", blocks: []block{leftOut(e)}, fold: true})
+	d.add(section{title: "warnings", blocks: []block{warnings(e)}})
+	d.add(section{title: "repeat", blocks: []block{repeat(e)}, fold: true})
+	return d
+}
+
+// add leaves out what is empty.
+func (d *document) add(s section) {
+	var kept []block
+	for _, b := range s.blocks {
+		if !b.empty() {
+			kept = append(kept, b)
+		}
+	}
+	if s.blocks = kept; len(kept) > 0 {
+		d.sections = append(d.sections, s)
+	}
+}
+
+// lineBreak ends a line within a sentence.
+var lineBreak = cell{text: "\n"}
+
+// mark says that a label is only a bullet.
+func (it item) mark() bool { return it.label.text == "!" || it.label.text == "-" }
+
+func say(text string) sentence { return sentence{{text: text}} }

@@ -1,0 +1,367 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tarelab/tare/record"
+)
+
+// Effects as a run makes them, written down as what each layer does to each
+// metric (in percent) with its half-width.
+
+// rung is one arm of a fixture: what it does to the metrics against the
+// baseline, in percent.
+type rung struct {
+	name, title, below   string
+	tput, p50, p95, p99  float64
+	cpu                  float64
+	beside, twin, remain bool
+}
+
+type load struct {
+	name, title string
+	rate, half  float64 // of the baseline; half-width in percent
+	p50, cpu    float64 // of the baseline, seconds
+	rungs       []rung
+}
+
+func rungs(tput, p50, cpu map[string]float64, names ...string) []rung {
+	titles := map[string]string{
+		"host": "the host itself", "cgroup": "control groups with ample limits",
+		"namespaces": "mount, pid, uts and ipc namespaces", "rootfs": "overlay over the host's root",
+		"security": "Docker's capabilities and seccomp profile", "network": "own network namespace, veth and bridge",
+		"nat": "port forwarding with nftables", "container": "runc with the same settings",
+		"cpu-limit": "quota equal to all CPUs", "host-twin": "the host again",
+	}
+	var out []rung
+	below := ""
+	for _, n := range names {
+		r := rung{name: n, title: titles[n], tput: tput[n], p50: p50[n], p95: 1.3 * p50[n], p99: 2.1 * p50[n], cpu: cpu[n]}
+		switch n {
+		case "cpu-limit":
+			r.beside = true
+		case "host-twin":
+			r.twin = true
+		default:
+			r.below, below = below, n
+			r.remain = n == "container"
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func ratio(percent, half float64) *record.Ratio {
+	return &record.Ratio{Ratio: 1 + percent/100, Low: 1 + (percent-half)/100, High: 1 + (percent+half)/100}
+}
+
+// judge is a crude rule for fixtures; the real one is in analysis.
+func judge(r *record.Ratio, moreIsBetter bool, margin float64) record.Verdict {
+	switch {
+	case r.Low > 1-margin && r.High < 1+margin:
+		return record.Negligible
+	case r.Low > 1 && moreIsBetter, r.High < 1 && !moreIsBetter:
+		return record.Gain
+	case r.Low > 1, r.High < 1:
+		return record.Cost
+	}
+	return record.Undecided
+}
+
+func (l load) effect(arm, base, metric string, percent, half float64) record.Effect {
+	x := record.Effect{
+		Workload: l.name, Metric: metric, Arm: arm, Baseline: base,
+		Typical: ratio(percent, half), Total: ratio(percent-0.1, half*1.2), Own: ratio(percent, half*0.75),
+		Exploratory: metric != "throughput", Blocks: 36, Generations: 3,
+		P: 0.004, Adjusted: 0.02, Detectable: 1.43 * half / 100,
+	}
+	x.Verdict = judge(x.Typical, metric == "throughput", 0.01)
+	if x.Verdict == record.Undecided {
+		x.Needed = 34 * half * half
+		x.P, x.Adjusted = 0.31, 0.62
+	}
+	return x
+}
+
+func (l load) into(e *record.Effects) {
+	byName := map[string]rung{}
+	for _, r := range l.rungs {
+		byName[r.name] = r
+		e.Arms = append(e.Arms, l.arm(r))
+		if r.name == "host" {
+			continue
+		}
+		for _, m := range []struct {
+			name       string
+			does, half float64
+		}{{"throughput", r.tput, l.half}, {"p50", r.p50, l.half * 1.4}, {"p95", r.p95, l.half * 2.2},
+			{"p99", r.p99, l.half * 7}, {"cpu_per_op", r.cpu, l.half * 0.8}} {
+			x := l.effect(r.name, "host", m.name, m.does, m.half)
+			if r.twin {
+				e.Twin = append(e.Twin, x)
+				continue
+			}
+			e.Effects = append(e.Effects, x)
+			if r.below != "" && m.name == "throughput" {
+				step := l.effect(r.name, r.below, m.name, m.does-byName[r.below].tput, m.half*0.9)
+				if r.remain {
+					e.Remainder = append(e.Remainder, step)
+				} else {
+					e.Steps = append(e.Steps, step)
+				}
+			}
+		}
+	}
+}
+
+func (l load) arm(r rung) record.ArmResult {
+	scale := func(base, percent float64) record.Value { return record.Number(base * (1 + percent/100)) }
+	return record.ArmResult{
+		Workload: l.name, Arm: r.name, Title: r.title, Windows: 36, Cut: 7,
+		Values: map[string]record.Value{
+			"throughput": scale(l.rate, r.tput), "p50": scale(l.p50, r.p50), "p95": scale(l.p50*1.9, r.p95),
+			"p99": scale(l.p50*3.4, r.p99), "cpu_per_op": scale(l.cpu, r.cpu),
+		},
+	}
+}
+
+func (l load) result(checks ...record.Checks) record.WorkloadResult {
+	return record.WorkloadResult{
+		Name: l.name, Title: l.title, Primary: "throughput", Baseline: "host",
+		Blocks: 36, Generations: 3, Seconds: 48, NoiseFloor: l.half / 100, WindowNoise: 2.2 * l.half / 100,
+		Pilot: &record.Pilot{Workload: l.name, Window: 0.15, Discard: 0.05, Blocks: 12, Pause: "freezer v2",
+			Why: "neighbouring windows of 150 ms differ least for their length; 50 ms after a thaw every arm is as fast as later"},
+		Checks: checks,
+	}
+}
+
+func checks(transparent bool) []record.Checks {
+	c := []record.Checks{
+		{Kind: "transparency", OK: true, Known: true, Text: "rotated runs as fast as never frozen", Ratio: ratio(-0.2, 0.6)},
+		{Kind: "carry-over", OK: true, Known: true, Text: "no arm slows the one after it"},
+		{Kind: "halves", OK: true, Known: true, Text: "first and second half of the windows agree"},
+		{Kind: "order", OK: true, Known: true, Text: "no trend within a block"},
+	}
+	if !transparent {
+		c[0] = record.Checks{Kind: "transparency", Known: true, Text: "the host runs slower rotated than never frozen",
+			Ratio: ratio(-2.4, 0.8), Remedy: "--set window=1s, which the pilot would not choose by itself", Subject: "host"}
+		c[2] = record.Checks{Kind: "halves", Text: "only 9 windows per arm"}
+	}
+	return c
+}
+
+var userNames = []string{"host", "host-twin"}
+
+func plainHost() record.Host {
+	return record.Host{Name: "db7", Kernel: "6.18.5", Arch: "amd64", CPUModel: "AMD EPYC 7B13", CPUs: 2, Memory: 8 << 30,
+		Virtual: "KVM", Cgroup: "hybrid", Distro: "Debian 13", Mitigations: map[string]string{"spectre_v2": "Mitigation: Retpolines"}}
+}
+
+func frame() *record.Effects {
+	return &record.Effects{
+		Schema: record.EffectsSchema, Experiment: "quick", Command: []string{"run", "quick", "--budget", "3m", "--seed", "20261121"},
+		Seed: 20261121, Started: "2026-11-21T02:11:04.120Z", Seconds: 187.4, Ended: "budget",
+		Margin: 0.01, Precision: 0.01, Host: plainHost(),
+		Self: record.Self{CPURatio: 0.0041, MaxRSS: 43 << 20, SwitchMedian: 0.0012, SwitchP99: 0.0093, Switches: 1288},
+	}
+}
+
+// richRun is a run as root of four workloads over the whole ladder.
+func richRun() *record.Effects {
+	e := frame()
+	short := []string{"host", "cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit", "host-twin"}
+	long := []string{"host", "cgroup", "namespaces", "rootfs", "security", "network", "nat", "container", "cpu-limit", "host-twin"}
+	loads := []load{
+		{"oltp-read-only", "sysbench OLTP, read only, SQLite", 12340, 0.7, 81e-6, 74e-6, rungs(
+			map[string]float64{"cgroup": -0.3, "namespaces": -0.2, "rootfs": -2.3, "security": -2.9, "container": -3.1, "cpu-limit": -4.4, "host-twin": 0.1},
+			map[string]float64{"cgroup": 0.2, "namespaces": 0.3, "rootfs": 2.1, "security": 2.8, "container": 3.3, "cpu-limit": 3.9, "host-twin": -0.2},
+			map[string]float64{"cgroup": 0.1, "namespaces": 0.2, "rootfs": 2.4, "security": 3.1, "container": 3.0, "cpu-limit": 0.8, "host-twin": 0.1}, short...)},
+		{"oltp-read-write", "sysbench OLTP, read and write, SQLite", 2210, 1.8, 452e-6, 398e-6, rungs(
+			map[string]float64{"cgroup": 0.4, "namespaces": -0.9, "rootfs": -1.2, "security": -1.0, "container": -0.8, "cpu-limit": -2.2, "host-twin": 0.6},
+			map[string]float64{"cgroup": -0.2, "namespaces": 0.8, "rootfs": 1.2, "security": 0.9, "container": 1.6, "cpu-limit": 2.3, "host-twin": -0.5},
+			map[string]float64{"rootfs": 0.9, "security": 1.6, "container": 1.7, "cpu-limit": 0.3, "host-twin": 0.2}, short...)},
+		{"commit", "small durable commits (write-ahead log, fdatasync)", 812, 0.45, 1.19e-3, 104e-6, rungs(
+			map[string]float64{"cgroup": -0.1, "namespaces": 0.1, "rootfs": -0.3, "security": -0.4, "container": -0.3, "cpu-limit": -0.2, "host-twin": 0.1},
+			map[string]float64{"cgroup": 0.1, "rootfs": 0.3, "security": 0.4, "container": 0.3, "cpu-limit": 0.2},
+			map[string]float64{"cgroup": 0.1, "namespaces": 0.1, "rootfs": 1.3, "security": 4.2, "container": 4.0, "cpu-limit": 0.5}, short...)},
+		{"rpc", "request and response over TCP, 64 bytes", 48210, 0.9, 38e-6, 21e-6, rungs(
+			map[string]float64{"cgroup": -0.4, "namespaces": -0.3, "rootfs": -0.5, "security": -2.2, "network": -11.6, "nat": -13.9, "container": -14.3, "cpu-limit": -0.6, "host-twin": -0.2},
+			map[string]float64{"cgroup": 0.4, "namespaces": 0.2, "rootfs": 0.4, "security": 2.3, "network": 12.9, "nat": 15.8, "container": 16.2, "cpu-limit": 0.9, "host-twin": 0.3},
+			map[string]float64{"cgroup": 0.2, "namespaces": 0.2, "rootfs": 0.3, "security": 2.0, "network": 9.9, "nat": 12.1, "container": 12.2, "cpu-limit": 0.4}, long...)},
+	}
+	for i, l := range loads {
+		l.into(e)
+		e.Workloads = append(e.Workloads, l.result(checks(i != 1)...))
+		e.Kernel = append(e.Kernel, kernelOf(l)...)
+	}
+	for i, x := range e.Effects {
+		if x.Workload == "oltp-read-only" && x.Arm == "cpu-limit" && x.Metric == "throughput" {
+			e.Effects[i].Typical, e.Effects[i].Total = ratio(-1.4, 0.7), ratio(-4.6, 1.1)
+			e.Effects[i].Intermittent, e.Effects[i].Slow = true, 0.083
+		}
+	}
+	e.Dropped = record.Dropped{Blocks: 5, Of: 149, Reasons: map[string]int{record.DropForeign: 4, record.DropFreeze: 1}}
+	for _, w := range []string{"oltp-read-only", "oltp-read-write", "commit", "rpc"} {
+		e.Left = append(e.Left, record.Left{Workload: w, Arm: "container-crun",
+			Reason: "crun is not installed", Remedy: "apt install crun, or leave it: runc was measured"})
+	}
+	e.Warnings = []record.Warning{
+		{Text: "the CPU frequency governor could not be read, as in most virtual machines", Remedy: "run on the metal where the clock matters"},
+		{Workload: "commit", Text: "the disk confirms fdatasync in 90 µs, faster than a flash write: its cache may be volatile",
+			Remedy: "check the write cache of the volume before trusting any durable figure"},
+	}
+	return e
+}
+
+// kernelOf is what the probes saw of a load, with rows of every kind.
+func kernelOf(l load) []record.Kernel {
+	row := func(metric, unit, per string, value func(i int, r rung) record.Value) record.Kernel {
+		k := record.Kernel{Workload: l.name, Metric: metric, Unit: unit, Per: per, Values: map[string]record.Value{}}
+		for i, r := range l.rungs {
+			k.Values[r.name] = value(i, r)
+		}
+		return k
+	}
+	num := record.Number
+	wobble := func(i int) float64 { return 1 + 0.03*math.Sin(float64(7*i)) }
+	plainGroup := func(r rung) bool { return r.name == "host" || r.twin }
+	return []record.Kernel{
+		row("cpu.used", "s", "operation", func(i int, r rung) record.Value { return num(l.cpu * (1 + r.cpu/100)) }),
+		row("cpu.throttled", "s", "second", func(i int, r rung) record.Value {
+			if plainGroup(r) {
+				return record.Missing("the arm has no group of the cpu controller")
+			}
+			if r.beside {
+				return num(0.0123)
+			}
+			return num(0)
+		}),
+		row("runqueue.wait", "s", "second", func(i int, r rung) record.Value { return num(0.041 * wobble(i) * (1 - r.tput/8)) }),
+		row("switches.voluntary", "1", "operation", func(i int, r rung) record.Value { return num(2.02 * wobble(i)) }),
+		row("switches.forced", "1", "second", func(i int, r rung) record.Value { return num(212 * wobble(i) * (1 - r.tput/30)) }),
+		row("pressure.cpu", "s", "second", func(i int, r rung) record.Value { return num(0.12 * wobble(i)) }),
+		row("pressure.io", "s", "second", func(i int, r rung) record.Value {
+			if l.name == "commit" {
+				return num(0.61 * wobble(i))
+			}
+			return num(0)
+		}),
+		row("io.written", "B", "second", func(i int, r rung) record.Value {
+			if l.name != "commit" {
+				return num(0)
+			}
+			return num(3.4e6 * wobble(i))
+		}),
+		row("memory.refault", "1", "second", func(int, rung) record.Value { return num(0) }),
+		row("memory.reclaim", "1", "second", func(int, rung) record.Value { return num(0) }),
+		row("net.softirq", "1", "second", func(i int, r rung) record.Value {
+			if l.name != "rpc" {
+				return num(0)
+			}
+			if r.tput < -10 {
+				return num(96300 * wobble(i))
+			}
+			return num(0)
+		}),
+		row("net.dropped", "1", "second", func(int, rung) record.Value { return num(0) }),
+		row("seccomp.mode", "1", "", func(i int, r rung) record.Value {
+			if r.name == "security" || r.name == "container" || r.name == "network" || r.name == "nat" {
+				return num(2)
+			}
+			return num(0)
+		}),
+		row("host.steal", "s", "second", func(i int, r rung) record.Value { return num(0.0031 * wobble(3*i)) }),
+		row("cpu.cycles", "1", "operation", func(int, rung) record.Value {
+			return record.Missing("hardware counters are not available in this virtual machine")
+		}),
+	}
+}
+
+// userRun is a run as an ordinary user of whom the kernel allows nothing.
+func userRun() *record.Effects {
+	e := frame()
+	e.Command, e.Ended, e.Seconds = []string{"tare", "run", "--workload", "oltp-read-only"}, "precision", 62
+	l := load{"oltp-read-only", "sysbench OLTP, read only, SQLite", 9120, 0.8, 109e-6, 97e-6,
+		rungs(map[string]float64{"host-twin": -0.3}, map[string]float64{"host-twin": 0.4}, nil, userNames...)}
+	l.into(e)
+	r := l.result(checks(true)...)
+	r.Generations, r.Pilot.Pause = 1, "load"
+	e.Workloads = []record.WorkloadResult{r}
+	e.Kernel = kernelOf(l)
+	e.Dropped = record.Dropped{Of: 36}
+	for _, arm := range []string{"cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit"} {
+		e.Left = append(e.Left, record.Left{Workload: "oltp-read-only", Arm: arm,
+			Reason: "this user may not make control groups or user namespaces (kernel.unprivileged_userns_clone is 0)",
+			Remedy: "run as root: sudo tare run"})
+	}
+	e.Warnings = []record.Warning{{Text: "arms are paused by their load, not frozen: what they do between operations is not stopped",
+		Remedy: "run as root, or in a delegated cgroup: systemd-run --user --scope -p Delegate=yes tare run"}}
+	return e
+}
+
+// killedRun is what a SIGKILL left of a run: few blocks, no end.
+func killedRun() *record.Effects {
+	e := frame()
+	e.Ended, e.Seconds, e.Self = "killed", 31.2, record.Self{}
+	l := load{"oltp-read-only", "sysbench OLTP, read only, SQLite", 12340, 3.9, 81e-6, 74e-6, rungs(
+		map[string]float64{"cgroup": -0.8, "namespaces": 0.9, "rootfs": -6.4, "security": -4.1, "container": -5.2, "host-twin": -1.1},
+		map[string]float64{"rootfs": 3.1, "container": 4.4}, nil,
+		"host", "cgroup", "namespaces", "rootfs", "security", "container", "host-twin")}
+	l.into(e)
+	r := l.result(checks(false)...)
+	r.Blocks, r.Generations, r.Seconds = 7, 1, 11
+	e.Workloads = []record.WorkloadResult{r, {Name: "commit", Title: "small durable commits", Primary: "throughput", Baseline: "host"}}
+	e.Dropped = record.Dropped{Blocks: 1, Of: 8, Reasons: map[string]int{record.DropAbandoned: 1}}
+	return e
+}
+
+// hopelessRun has nothing that holds: invalid, undecided, not known.
+func hopelessRun() *record.Effects {
+	e := frame()
+	l := load{"rpc", "request and response over TCP, 64 bytes", 20100, 14, 92e-6, 44e-6, rungs(
+		map[string]float64{"cgroup": -5, "namespaces": 3, "rootfs": -8, "security": 2, "container": -12, "cpu-limit": 4, "host-twin": -7},
+		map[string]float64{"cgroup": 5, "container": 40}, map[string]float64{"container": 11},
+		"host", "cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit", "host-twin")}
+	l.into(e)
+	for i := range e.Effects {
+		x := &e.Effects[i]
+		switch x.Arm {
+		case "container", "cpu-limit":
+			x.Verdict, x.Reason, x.Needed = record.Invalid, "21 % of the blocks were dropped, more than 10 %", 0
+		case "security":
+			x.Verdict, x.Typical, x.Total, x.Own = record.Undecided, nil, nil, nil
+			x.Reason = "no window of this arm counts: the load ended in every launch"
+		}
+	}
+	twin := &e.Twin[0]
+	twin.Verdict, twin.Typical = record.Cost, ratio(-7, 5)
+	r := l.result(checks(false)...)
+	r.Checks[1] = record.Checks{Kind: "carry-over", Known: true, Subject: "rootfs", Text: "the window after it is slower",
+		Ratio: ratio(-4.2, 1.6), Remedy: "--set discard=1s"}
+	e.Workloads = []record.WorkloadResult{r}
+	for i := range e.Arms {
+		if e.Arms[i].Arm == "security" {
+			e.Arms[i].Values, e.Arms[i].Errors = nil, 412
+		}
+	}
+	e.Dropped = record.Dropped{Blocks: 31, Of: 148, Reasons: map[string]int{
+		record.DropForeign: 22, record.DropSteal: 6, record.DropDied: 3}}
+	return e
+}
+
+// emptyRun ended before anything was measured.
+func emptyRun() *record.Effects {
+	e := frame()
+	e.Ended, e.Seconds, e.Self = "error", 2.1, record.Self{}
+	e.Left = []record.Left{{Arm: "host", Reason: "the data set could not be prepared: no space left on device",
+		Remedy: fmt.Sprintf("free %s in the scratch directory, or name another with --scratch", Bytes(512<<20))}}
+	return e
+}
+
+func fixtures() map[string]*record.Effects {
+	return map[string]*record.Effects{
+		"rich": richRun(), "user": userRun(), "killed": killedRun(), "hopeless": hopelessRun(),
+		"empty": emptyRun(), "zero": {},
+	}
+}

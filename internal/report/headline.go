@@ -1,0 +1,238 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// headlines is the answer: one or two sentences per workload.
+func headlines(e *record.Effects, ws []workload) block {
+	var b block
+	if _, torn := ended(e.Ended); torn && len(ws) > 0 {
+		word, _ := ended(e.Ended)
+		b.items = append(b.items, item{text: sentence{
+			{word, broken}, {". What was measured until then:", plain}}})
+	}
+	for _, w := range ws {
+		b.items = append(b.items, item{cell{w.Name, strong}, headline(e, w)})
+	}
+	if len(ws) == 0 {
+		b.items = []item{{text: sentence{{"No result: nothing was measured.", broken}}}}
+	}
+	return b
+}
+
+func headline(e *record.Effects, w workload) sentence {
+	s := answer(e, w)
+	if w.top() == "" && len(w.beside) == 0 && len(e.Left) > 0 {
+		s = append(s, cell{" Why, see “left out”.", plain})
+	}
+	for _, arm := range w.beside {
+		x, _ := w.primary(arm)
+		if w.top() != "" && (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil {
+			s = append(s, cell{" Beside the ladder, ", plain})
+			s = append(s, verdict(e, w, w.word(arm).phrase, x)...)
+		}
+	}
+	return append(s, doubts(w)...)
+}
+
+// answer is the verdict on the arm that the question is about: the real
+// container, else the top of the ladder, else the arms one by one.
+func answer(e *record.Effects, w workload) sentence {
+	if top := w.top(); top != "" {
+		subject := "everything up to " + w.word(top).phrase
+		if w.real(top) {
+			subject = w.word(top).phrase
+		}
+		x, _ := w.primary(top)
+		s := verdict(e, w, subject, x)
+		return append(s, parts(w, x)...)
+	}
+	var s sentence
+	for i, arm := range w.beside {
+		x, ok := w.primary(arm)
+		if !ok {
+			continue
+		}
+		if i > 0 {
+			s = append(s, cell{" ", plain})
+		}
+		s = append(s, verdict(e, w, w.word(arm).phrase, x)...)
+	}
+	if len(s) > 0 {
+		return s
+	}
+	return alone(w)
+}
+
+// alone is what can be said when nothing but the baseline and its twin ran.
+func alone(w workload) sentence {
+	switch {
+	case w.unmeasured():
+		return sentence{{"not measured", broken}, {": no block of it was finished.", plain}}
+	case len(w.twins) > 0 && w.NoiseFloor > 0:
+		return sentence{{"nothing to compare", unsure}, {": only " + w.Baseline +
+			" and its twin ran. The noise floor here is " + PlusMinus(w.NoiseFloor) + ".", plain}}
+	}
+	return sentence{{"nothing to compare", unsure}, {": no arm beside the baseline was measured.", plain}}
+}
+
+// verdict says what an effect means for a subject, as a whole sentence.
+func verdict(e *record.Effects, w workload, subject string, x record.Effect) sentence {
+	switch {
+	case x.Verdict == record.Undecided:
+		return undecided(e, w, subject, x)
+	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
+		return sentence{{"invalid", broken}, {": no answer for " + subject + because(x.Reason) + ".", plain}}
+	case x.Typical == nil:
+		return sentence{{x.Verdict.String(), verdictTone(x.Verdict)},
+			{": " + subject + ", by an amount that is not known" + because(x.Reason) + ".", plain}}
+	case x.Verdict == record.Negligible && x.Intermittent:
+		s := sentence{{subject + " makes no difference larger than " + size(e.Margin), plain}}
+		return append(s, intermittent(x)...)
+	case x.Verdict == record.Negligible:
+		return sentence{{subject + " makes ", plain}, {"no difference larger than " + size(e.Margin), good},
+			{" (" + Interval(x.Typical) + ").", plain}}
+	}
+	s := sentence{{subject + " ", plain}}
+	s = append(s, w.moves(x)...)
+	if x.Intermittent {
+		return append(s, intermittent(x)...)
+	}
+	return append(s, cell{".", plain})
+}
+
+// moves is the predicate of a cost or a gain: "costs 3.1 % of throughput
+// [2.4, 3.8]".
+func (w workload) moves(x record.Effect) sentence {
+	m := w.metricWord(x.Metric)
+	gain := x.Verdict == record.Gain
+	verb := "costs"
+	switch {
+	case m.more && gain:
+		verb = "gains"
+	case !m.more && gain:
+		verb = "lowers"
+	case !m.more:
+		verb = "raises"
+	}
+	amount, interval := loss(x.Typical, m.more == gain)
+	if m.more {
+		return sentence{{verb + " " + amount + " of " + m.of, verdictTone(x.Verdict)}, {" " + interval, plain}}
+	}
+	return sentence{{verb + " " + m.of + " by " + amount, verdictTone(x.Verdict)}, {" " + interval, plain}}
+}
+
+// intermittent goes on after the typical effect where the total disagrees.
+func intermittent(x record.Effect) sentence {
+	s := sentence{{" in a typical window, but it is ", plain}, {"intermittent", verdictTone(x.Verdict)}, {": ", plain}}
+	if x.Slow > 0 {
+		s = append(s, cell{share(x.Slow) + " of the windows are slow", plain})
+	} else {
+		s = append(s, cell{"some windows are far slower", plain})
+	}
+	if x.Total != nil {
+		s = append(s, cell{"; all windows together: " + Interval(x.Total), plain})
+	}
+	return append(s, cell{".", plain})
+}
+
+// undecided says how wide the interval is, after how long, and what would
+// narrow it. It never says that there is no difference.
+func undecided(e *record.Effects, w workload, subject string, x record.Effect) sentence {
+	s := sentence{{"undecided", unsure}, {" for " + subject, plain}}
+	if x.Typical == nil {
+		return append(s, cell{because(x.Reason) + ".", plain})
+	}
+	s = append(s, cell{": " + Interval(x.Typical), plain})
+	if w.Seconds > 0 {
+		s = append(s, cell{" after " + Duration(w.Seconds), plain})
+	}
+	if x.Needed > 0 {
+		s = append(s, cell{"; about " + about(x.Needed) + " more would decide " + size(e.Margin), plain})
+	}
+	if x.Reason != "" {
+		s = append(s, cell{" (" + x.Reason + ")", plain})
+	}
+	return append(s, cell{".", plain})
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + strings.TrimRight(reason, ".")
+}
+
+// parts names the step that a cost comes from; for an undecided total, a step
+// that is decided all the same.
+func parts(w workload, x record.Effect) sentence {
+	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil {
+		return nil
+	}
+	step, ok := largest(w)
+	if !ok {
+		if x.Verdict == record.Cost && len(w.ladder) > 2 {
+			return say(" No single step stands out.")
+		}
+		return nil
+	}
+	phrase := w.word(step.Arm).phrase
+	if w.real(step.Arm) {
+		phrase = "the remainder beyond " + step.Baseline
+	}
+	amount, interval := loss(step.Typical, !w.metricWord(step.Metric).more)
+	switch {
+	case x.Verdict == record.Undecided,
+		// Other steps win some of it back.
+		step.Typical.Ratio < x.Typical.Ratio == w.metricWord(step.Metric).more:
+		return say(" By itself " + phrase + " costs " + amount + " " + interval + ".")
+	case math.Log(step.Typical.Ratio)/math.Log(x.Typical.Ratio) >= 0.5:
+		return say(" Most of it is " + phrase + " (" + amount + ").")
+	}
+	return say(" The largest part is " + phrase + " (" + amount + ").")
+}
+
+// largest is the step with the largest decided cost in the primary metric.
+func largest(w workload) (record.Effect, bool) {
+	var most record.Effect
+	found := false
+	for _, arm := range w.ladder {
+		x, ok := w.remainder[key{w.Primary, arm}]
+		if !ok {
+			x, ok = w.step[key{w.Primary, arm}]
+		}
+		if !ok || x.Verdict != record.Cost || x.Typical == nil {
+			continue
+		}
+		if !found || math.Abs(math.Log(x.Typical.Ratio)) > math.Abs(math.Log(most.Typical.Ratio)) {
+			most, found = x, true
+		}
+	}
+	return most, found
+}
+
+// doubts are what a reader must know before believing the answer.
+func doubts(w workload) sentence {
+	var s sentence
+	for _, arm := range w.twins {
+		x, _ := w.primary(arm)
+		if (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil {
+			s = append(s, cell{" Do not trust this", broken},
+				cell{": the twin, which is " + w.Baseline + " again, differs by " + Interval(x.Typical) + ".", plain})
+		}
+	}
+	failed := 0
+	for _, c := range w.Checks {
+		if c.Known && !c.OK {
+			failed++
+		}
+	}
+	if failed > 0 {
+		s = append(s, cell{" " + plural(failed, "check") + " failed", broken}, cell{", see “can it be trusted”.", plain})
+	}
+	return s
+}

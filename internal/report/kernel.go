@@ -1,0 +1,280 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// kernel is the table "what the kernel saw": the baseline in absolute numbers,
+// the other arms relative to it. Only rows that differ between arms are in it.
+func kernel(w workload) block {
+	if len(w.kernel) == 0 {
+		return block{}
+	}
+	var shown []record.Kernel
+	var alike []string
+	quiet := 0
+	var reasons footnotes
+	for _, k := range w.kernel {
+		switch classify(k, w.Baseline) {
+		case quietRow:
+			quiet++
+		case unseenRow:
+			reasons.unseen(k)
+		case alikeRow:
+			x, _ := k.Values[w.Baseline].Get()
+			alike = append(alike, label(k)+" "+absolute(k, x))
+		default:
+			shown = append(shown, k)
+		}
+	}
+	b := block{title: "what the kernel saw"}
+	if len(shown) > 0 {
+		b.title += ": " + w.Baseline + " absolute, other arms relative to it (= within 5 %)"
+		b.forms = kernelForms(w, shown, &reasons)
+	}
+	b.notes = reasons.sentences()
+	if len(alike) > 0 {
+		b.notes = append(b.notes, sentence{{"alike in all arms: " + strings.Join(alike, ", "), faint}})
+	}
+	if quiet > 0 {
+		b.notes = append(b.notes, sentence{{"nothing happened in any arm: " + plural(quiet, "more probe"), faint}})
+	}
+	return b
+}
+
+type rowKind int
+
+const (
+	unseenRow rowKind = iota // no arm has a number
+	quietRow                 // all numbers are zero
+	alikeRow                 // all arms have a number, about the same
+	tellingRow
+)
+
+func classify(k record.Kernel, baseline string) rowKind {
+	kind := unseenRow
+	alike := true
+	for arm, v := range k.Values {
+		x, ok := v.Get()
+		switch {
+		case !ok:
+			alike = false
+			continue
+		case x != 0:
+			kind = tellingRow
+		case kind == unseenRow:
+			kind = quietRow
+		}
+		alike = alike && (arm == baseline || kernelCell(k, arm, baseline, nil).text == "=")
+	}
+	if _, ok := k.Values[baseline].Get(); ok && alike && kind == tellingRow {
+		return alikeRow
+	}
+	return kind
+}
+
+func label(k record.Kernel) string {
+	if k.Per == "operation" {
+		return k.Metric + " per op"
+	}
+	return k.Metric
+}
+
+// kernelForms cut the arms into 1, 2, … tables below each other, each of which
+// repeats the baseline.
+func kernelForms(w workload, rows []record.Kernel, reasons *footnotes) [][]table {
+	arms := kernelArms(w, rows)
+	cells := map[key]cell{}
+	for _, k := range rows {
+		for _, arm := range append([]string{w.Baseline}, arms...) {
+			cells[key{k.Metric, arm}] = kernelCell(k, arm, w.Baseline, reasons)
+		}
+	}
+	var forms [][]table
+	for panels := 1; panels <= max(len(arms), 1); panels++ {
+		for _, tight := range []bool{false, true} {
+			forms = append(forms, kernelPanels(w, rows, arms, panels, tight, cells))
+		}
+	}
+	return forms
+}
+
+func kernelPanels(w workload, rows []record.Kernel, arms []string, panels int, tight bool, cells map[key]cell) []table {
+	if len(arms) == 0 {
+		return []table{kernelTable(w, rows, nil, cells)}
+	}
+	var form []table
+	for part := range slices.Chunk(arms, (len(arms)+panels-1)/panels) {
+		t := kernelTable(w, rows, part, cells)
+		if tight {
+			t = t.tightly()
+		}
+		form = append(form, t)
+	}
+	return form
+}
+
+// kernelArms are the arms beside the baseline that were observed.
+func kernelArms(w workload, rows []record.Kernel) []string {
+	var arms ordered
+	for _, arm := range w.arms() {
+		arms.add(arm)
+	}
+	for _, k := range rows {
+		var more []string
+		for arm := range k.Values {
+			more = append(more, arm)
+		}
+		slices.Sort(more)
+		for _, arm := range more {
+			arms.add(arm)
+		}
+	}
+	return slices.DeleteFunc(arms, func(arm string) bool {
+		return arm == w.Baseline || !slices.ContainsFunc(rows, func(k record.Kernel) bool {
+			_, ok := k.Values[arm]
+			return ok
+		})
+	})
+}
+
+func kernelTable(w workload, rows []record.Kernel, arms []string, cells map[key]cell) table {
+	t := table{columns: []column{{head: "probe", flex: 24}, {head: w.Baseline, align: right}}}
+	for _, arm := range arms {
+		t.columns = append(t.columns, column{head: arm, align: right})
+	}
+	for _, k := range rows {
+		r := row{{label(k), plain}, cells[key{k.Metric, w.Baseline}]}
+		for _, arm := range arms {
+			r = append(r, cells[key{k.Metric, arm}])
+		}
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+func kernelCell(k record.Kernel, arm, baseline string, reasons *footnotes) cell {
+	v, there := k.Values[arm]
+	x, ok := v.Get()
+	switch {
+	case !there:
+		return cell{none, faint}
+	case !ok:
+		return cell{none + reasons.mark(v.Reason()), faint}
+	case arm == baseline:
+		return cell{absolute(k, x), plain}
+	}
+	base, known := k.Values[baseline].Get()
+	switch {
+	case !known && x == 0:
+		return cell{absolute(k, x), faint}
+	case !known || base < 0 || x < 0:
+		return cell{absolute(k, x), plain}
+	case k.Per == "": // a level
+		if absolute(k, x) == absolute(k, base) {
+			return cell{"=", faint}
+		}
+		return cell{absolute(k, x), strong}
+	case base == 0 && x == 0:
+		return cell{"=", faint}
+	case base == 0:
+		return cell{"+" + absolute(k, x), strong}
+	}
+	return relative(x / base)
+}
+
+// relative prints how many times as much: "x1.3".
+func relative(ratio float64) cell {
+	s := short(ratio)
+	if ratio >= 0.095 && ratio < 9.95 {
+		s = strconv.FormatFloat(ratio, 'f', 1, 64)
+	}
+	switch {
+	case !finite(ratio):
+		return cell{none, faint}
+	case s == "1.0":
+		return cell{"=", faint}
+	case ratio >= 2 || ratio <= 0.5:
+		return cell{"x" + s, strong}
+	}
+	return cell{"x" + s, plain}
+}
+
+// absolute prints a value in its unit, without a space: columns are narrow.
+func absolute(k record.Kernel, x float64) string {
+	var s string
+	switch k.Unit {
+	case "s":
+		s = Latency(x)
+	case "B":
+		s = Bytes(x)
+	case "1", "ratio", "":
+		s = short(x)
+		if x == math.Trunc(x) && math.Abs(x) < 1000 {
+			s = strconv.FormatFloat(x, 'f', 0, 64)
+		}
+	default:
+		s = short(x) + k.Unit
+	}
+	switch {
+	case x == 0:
+		return "0"
+	case k.Per == "second":
+		s += "/s"
+	}
+	return strings.ReplaceAll(s, " ", "")
+}
+
+// footnotes number the reasons why values are missing, in the order of their
+// first use.
+type footnotes struct {
+	reasons ordered
+	never   map[string][]string // metrics without any value, by reason
+	whys    ordered
+}
+
+func (f *footnotes) mark(reason string) string {
+	f.reasons.add(reason)
+	n := strconv.Itoa(slices.Index(f.reasons, reason) + 1)
+	return superscript(n)
+}
+
+func superscript(digits string) string {
+	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+		"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(digits)
+}
+
+func (f *footnotes) unseen(k record.Kernel) {
+	if f.never == nil {
+		f.never = map[string][]string{}
+	}
+	var why []string
+	for _, v := range k.Values {
+		if !slices.Contains(why, v.Reason()) {
+			why = append(why, v.Reason())
+		}
+	}
+	slices.Sort(why)
+	reason := strings.Join(why, "; ")
+	if reason == "" {
+		reason = "not observed"
+	}
+	f.whys.add(reason)
+	f.never[reason] = append(f.never[reason], k.Metric)
+}
+
+func (f *footnotes) sentences() []sentence {
+	var out []sentence
+	for i, reason := range f.reasons {
+		out = append(out, sentence{{superscript(strconv.Itoa(i+1)) + " " + reason, faint}})
+	}
+	for _, why := range f.whys {
+		out = append(out, sentence{{none + " " + list(f.never[why]) + ": " + why, faint}})
+	}
+	return out
+}

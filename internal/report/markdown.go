@@ -1,0 +1,137 @@
+package report
+
+import (
+	"html"
+	"slices"
+	"strings"
+)
+
+// markdownRenderer prints a document in GitHub's Markdown.
+type markdownRenderer struct{ out strings.Builder }
+
+func (r *markdownRenderer) document(d document) {
+	r.put("### ", r.sentence(plainly(d.title)), "\n\n")
+	for _, s := range d.sections {
+		r.section(s)
+	}
+}
+
+func (r *markdownRenderer) section(s section) {
+	if s.fold {
+		r.open(s.title)
+	} else if s.title != "" {
+		r.put("#### ", escape(s.title), "\n\n")
+		if s.about != "" {
+			r.put(escape(s.about), "\n\n")
+		}
+	}
+	for i, b := range s.blocks {
+		folded := i > 0 && !s.fold
+		if folded {
+			r.open(b.title)
+		}
+		r.block(b)
+		if folded {
+			r.put("</details>\n\n")
+		}
+	}
+	if s.fold {
+		r.put("</details>\n\n")
+	}
+}
+
+func (r *markdownRenderer) open(title string) {
+	r.put("<details><summary>", html.EscapeString(clean(title)), "</summary>\n\n")
+}
+
+func (r *markdownRenderer) block(b block) {
+	for _, it := range b.items {
+		r.put("- ")
+		if it.label.text != "" && !it.mark() {
+			r.put("**", escape(it.label.text), "**: ")
+		}
+		r.put(r.sentence(it.text), "\n")
+	}
+	if len(b.items) > 0 {
+		r.put("\n")
+	}
+	if len(b.forms) > 0 {
+		for _, t := range b.forms[0] {
+			r.table(t)
+		}
+	}
+	for _, n := range b.notes {
+		r.put("- ", r.sentence(n), "\n")
+	}
+	if len(b.notes) > 0 {
+		r.put("\n")
+	}
+}
+
+func (r *markdownRenderer) table(t table) {
+	heads, rules := make([]string, len(t.columns)), make([]string, len(t.columns))
+	for i, c := range t.columns {
+		heads[i], rules[i] = strings.TrimSpace(escape(c.head)), "---"
+		if c.align != left {
+			rules[i] = "---:"
+		}
+	}
+	r.put("| ", strings.Join(heads, " | "), " |\n|", strings.Join(rules, "|"), "|\n")
+	for _, row := range t.rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = strings.TrimSpace(r.piece(c, bad, good, broken))
+		}
+		r.put("| ", strings.Join(cells, " | "), " |\n")
+	}
+	r.put("\n")
+}
+
+func (r *markdownRenderer) sentence(s sentence) string {
+	var b strings.Builder
+	for _, c := range s {
+		if c == lineBreak {
+			b.WriteString("<br>")
+			continue
+		}
+		b.WriteString(r.piece(c, bad, good, unsure, broken))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// piece sets in bold what a reader must not miss, the tones given.
+func (r *markdownRenderer) piece(c cell, stress ...tone) string {
+	s := escape(c.text)
+	core := strings.TrimSpace(s)
+	switch {
+	case core == "":
+		return ""
+	case c.tone == code:
+		return "`" + strings.ReplaceAll(clean(c.text), "`", "'") + "`"
+	case slices.Contains(stress, c.tone):
+		return strings.Replace(s, core, "**"+core+"**", 1)
+	}
+	return s
+}
+
+func plainly(s sentence) sentence {
+	var b strings.Builder
+	for _, c := range s {
+		b.WriteString(c.text)
+	}
+	return say(b.String())
+}
+
+// escape keeps names and reasons from being read as Markdown or HTML.
+func escape(s string) string {
+	return strings.NewReplacer(
+		"\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "](", "]\\(",
+		"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~",
+	).Replace(clean(s))
+}
+
+func (r *markdownRenderer) put(parts ...string) {
+	for _, p := range parts {
+		r.out.WriteString(p)
+	}
+}

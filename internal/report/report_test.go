@@ -1,0 +1,63 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tarelab/tare/record"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestGolden compares every form of every fixture with what a person looked
+// at and found readable.
+func TestGolden(t *testing.T) {
+	forms := map[string]func(*bytes.Buffer, *record.Effects) error{
+		"100.txt":   func(b *bytes.Buffer, e *record.Effects) error { return Text(b, e, Options{}) },
+		"80.txt":    func(b *bytes.Buffer, e *record.Effects) error { return Text(b, e, Options{Width: 80}) },
+		"color.txt": func(b *bytes.Buffer, e *record.Effects) error { return Text(b, e, Options{Color: true}) },
+		"md":        func(b *bytes.Buffer, e *record.Effects) error { return Markdown(b, e) },
+		"json":      func(b *bytes.Buffer, e *record.Effects) error { return JSON(b, e) },
+		"csv":       func(b *bytes.Buffer, e *record.Effects) error { return CSV(b, e) },
+	}
+	for name, e := range fixtures() {
+		for form, print := range forms {
+			if form == "json" && (name == "rich" || name == "killed" || name == "hopeless") {
+				continue // long and alike; TestJSON reads them back
+			}
+			t.Run(name+"."+form, func(t *testing.T) {
+				var b bytes.Buffer
+				if err := print(&b, e); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, name+"."+form, b.Bytes())
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (make it with go test -update, then look at it)", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/tarelab/tare/record"
+)
+
+// secondary is the table of the metrics that are not the primary one: the
+// baseline in its own unit, the other arms as a change in percent.
+func secondary(w workload) block {
+	metrics := w.metrics[min(1, len(w.metrics)):]
+	if len(metrics) == 0 {
+		return block{}
+	}
+	b := block{title: "other metrics, change against " + w.Baseline +
+		" in % (exploratory; * decided at 10 % false discovery rate)"}
+	for per := len(metrics); per > 0; per-- {
+		var form []table
+		for part := range slices.Chunk(metrics, per) {
+			form = append(form, w.others(part))
+		}
+		b.forms = append(b.forms, form)
+	}
+	return b
+}
+
+func (w workload) others(metrics []string) table {
+	t := table{columns: []column{{head: "arm", flex: 12}}}
+	for _, m := range metrics {
+		t.columns = append(t.columns, column{head: w.metricWord(m).head + " ", align: right})
+	}
+	for _, arm := range w.arms() {
+		r := row{{arm, plain}}
+		for _, m := range metrics {
+			r = append(r, w.other(arm, m))
+		}
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+// other ends in a star or in a space, so that the numbers line up.
+func (w workload) other(arm, metric string) cell {
+	if arm == w.Baseline {
+		c := w.value(arm, metric)
+		c.text += " "
+		return c
+	}
+	x, ok := w.effect[key{metric, arm}]
+	if !ok || x.Typical == nil {
+		return cell{none + " ", faint}
+	}
+	switch x.Verdict {
+	case record.Cost, record.Gain:
+		return cell{around(x.Typical) + "*", verdictTone(x.Verdict)}
+	case record.Undecided:
+		return cell{around(x.Typical) + " ", plain}
+	}
+	return cell{around(x.Typical) + " ", faint}
+}
+
+// around is an effect with the wider side of its interval: "+3.1 ±1.2".
+func around(r *record.Ratio) string {
+	half := max(r.High-r.Ratio, r.Ratio-r.Low)
+	if !finite(half) {
+		return change(r.Ratio, 1)
+	}
+	return change(r.Ratio, 1) + " ±" + unsigned(change(1+max(half, 0), 1))
+}
