@@ -48,7 +48,6 @@ type Stream struct {
 	waiting       []byte // and of its buffer between them
 	local         [3]unix.Iovec
 	remote        [3]unix.RemoteIovec
-	last          []byte // what came through the pipe last, as much as the buffer holds
 }
 
 // New follows what process pid writes; pipe is the end to read from, and stays
@@ -70,7 +69,8 @@ func New(pid int, pipe *os.File) (*Stream, error) {
 func (s *Stream) Ended() bool { return s.ended }
 
 // Follow hands on what is new since the last call, in pieces that need not end
-// where lines do.
+// where lines do. A line is handed on once it was printed as a whole, or its
+// block was written.
 func (s *Stream) Follow(take func([]byte)) error {
 	if _, err := s.drain(take); err != nil || s.at == 0 {
 		return err
@@ -101,19 +101,8 @@ func (s *Stream) drain(take func([]byte)) (n int, err error) {
 		}
 		s.hand(s.arrived, s.chunk[:got], take)
 		s.arrived += uint64(got)
-		s.keep(s.chunk[:got])
 		n += got
 	}
-}
-
-// keep remembers the end of what came.
-func (s *Stream) keep(b []byte) {
-	if room := len(s.waiting) - len(b); room <= 0 {
-		s.last, b = s.last[:0], b[-room:]
-	} else if len(s.last) > room {
-		s.last = append(s.last[:0], s.last[len(s.last)-room:]...)
-	}
-	s.last = append(s.last, b...)
 }
 
 // hand hands on what of b, which begins at an offset of the stream, was not
@@ -125,24 +114,27 @@ func (s *Stream) hand(offset uint64, b []byte, take func([]byte)) {
 	}
 }
 
-// peek returns what waits in the stream's buffer. The other process goes on
-// meanwhile, so there is nothing to see unless all of this holds:
+// peek returns the whole lines that wait in the stream's buffer. The other
+// process goes on meanwhile, so there is nothing to see unless all of this
+// holds:
 //
 //   - the pointers are the same or ahead after the buffer was read;
 //   - the buffer is not full: a full one may have been written, and be filled
 //     anew before the pointers say so;
-//   - it is not what came through the pipe last: the process may have lost its
-//     turn after it wrote the buffer and before it emptied it. (Where a program
-//     writes the same again and again, that is then seen when it is written.)
+//   - full buffers are all that came through the pipe so far. After one that was
+//     not full, as the last one when the stream is closed, the process may have
+//     lost its turn before it emptied the buffer, and nothing tells the two
+//     apart.
 //
-// The pointer moves after the bytes were put there. On a machine that may show
-// another processor's writes in another order, they are visible long before
-// the kernel has copied one and then the other.
+// The C library moves the pointer after it put a string there, but may do it
+// before it puts a single character, such as the one that ends a line. On a
+// machine that may show another processor's writes in another order, they are
+// visible long before the kernel has copied one and then the other.
 func (s *Stream) peek() []byte {
 	if s.buffer == 0 {
 		s.learn()
 	}
-	if s.buffer == 0 || !s.read() {
+	if s.buffer == 0 || s.arrived%uint64(len(s.waiting)) != 0 || !s.read() {
 		return nil
 	}
 	base, next, again := s.before.word(fileWriteBase), s.before.word(fileWritePtr), s.after.word(fileWritePtr)
@@ -154,10 +146,8 @@ func (s *Stream) peek() []byte {
 	case next <= base || next >= base+uint64(len(s.waiting)) || again < next:
 		return nil
 	}
-	if b := s.waiting[:next-base]; !bytes.HasSuffix(s.last, b) {
-		return b
-	}
-	return nil
+	b := s.waiting[:next-base]
+	return b[:bytes.LastIndexByte(b, '\n')+1]
 }
 
 // learn finds out where the buffer is: the stream gets it when it is first

@@ -151,8 +151,13 @@ func (x *tool) holds(n int) {
 	for i := range n {
 		fmt.Fprintf(&want, "%d line of some length\n", i)
 	}
-	if !bytes.Equal(x.got.Bytes(), want.Bytes()) {
-		x.t.Fatalf("%d bytes instead of %d lines:\n%s", x.got.Len(), n, x.got.Bytes()[max(0, x.got.Len()-200):])
+	if got := x.got.Bytes(); !bytes.Equal(got, want.Bytes()) {
+		same := 0
+		for same < min(len(got), want.Len()) && got[same] == want.Bytes()[same] {
+			same++
+		}
+		x.t.Fatalf("%d bytes instead of the %d of %d lines; from byte %d on:\n%q", len(got), want.Len(), n, same,
+			got[max(0, same-100):min(len(got), same+100)])
 	}
 }
 
