@@ -69,6 +69,11 @@ type Ratio struct {
 	Ratio float64 `json:"ratio"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
+	// SE is the standard error of the ratio's natural logarithm and DF its
+	// degrees of freedom (may be fractional); 0 when not known. The interval
+	// may be wider than they alone would make it: it is corrected for many arms.
+	SE float64 `json:"standard_error,omitempty"`
+	DF float64 `json:"degrees_of_freedom,omitempty"`
 }
 
 // Effect is the paired difference of an arm against its baseline in one

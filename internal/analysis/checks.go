@@ -34,7 +34,7 @@ func transparency(seen []record.Check, margin float64) record.Checks {
 	}
 	e := stat.Mean(d)
 	i := e.At(0.95)
-	out.Ratio = shown(e.Mean, i)
+	out.Ratio = shown(e, i)
 	if out.Ratio == nil {
 		out.Text = "not enough unfrozen stretches to compare with"
 		return out
@@ -80,7 +80,7 @@ func carryOver(t *table, margin float64) record.Checks {
 		return out
 	}
 	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF))
-	out.Known, out.Subject, out.Ratio = true, arm, shown(worst.Mean, i)
+	out.Known, out.Subject, out.Ratio = true, arm, shown(worst, i)
 	out.OK = !i.Beyond(math.Log1p(margin) / 2)
 	out.Text = fmt.Sprintf("largest effect on the next window: after %s %s", arm, percent(worst.Mean, i))
 	if !out.OK {
@@ -107,7 +107,7 @@ func halves(t *table, margin float64) record.Checks {
 	}
 	e := stat.Trimmed(d, trim)
 	i := e.At(0.95)
-	if out.Ratio = shown(e.Mean, i); out.Ratio == nil {
+	if out.Ratio = shown(e, i); out.Ratio == nil {
 		out.Text = "not enough blocks to tell"
 		return out
 	}

@@ -121,8 +121,8 @@ func (c *compared) complete(e *record.Effect, l line, joint, all stat.Joint, i i
 		e.Adjusted = orOne(adjusted)
 		significant = own.Beyond(0) && adjusted <= discoveryRate
 	}
-	e.Typical, e.Own = shown(est.Mean, shownInterval), shown(est.Mean, own)
-	e.Total = shown(all.Columns[i].Mean, totalInterval)
+	e.Typical, e.Own = shown(est, shownInterval), shown(est, own)
+	e.Total = shown(all.Columns[i], totalInterval)
 	e.Verdict, e.Reason = judge(est, shownInterval, significant, c.metric.better, c.margin)
 	if h := shownInterval.Half(); !math.IsInf(h, 0) && !math.IsNaN(h) {
 		e.Detectable = math.Expm1(stat.MDE(h, 0.8))

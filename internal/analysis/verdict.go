@@ -32,13 +32,20 @@ func (t *table) level() float64 { return 1 - t.rule(0).Alpha }
 // shown: a factor of 4 either way.
 const widest = 1.4
 
+// mostDF stands for as many degrees of freedom as anybody needs: JSON has no
+// word for infinity.
+const mostDF = 1e9
+
 // shown turns an estimate in logs into a ratio with its interval; nil when
 // there is no estimate, or when the interval is so wide that it says nothing.
-func shown(mean float64, i stat.Interval) *record.Ratio {
-	if math.IsNaN(mean) || !(i.Half() <= widest) {
+func shown(e stat.Estimate, i stat.Interval) *record.Ratio {
+	if math.IsNaN(e.Mean) || !(i.Half() <= widest) {
 		return nil
 	}
-	return &record.Ratio{Ratio: math.Exp(mean), Low: math.Exp(i.Lo), High: math.Exp(i.Hi)}
+	return &record.Ratio{
+		Ratio: math.Exp(e.Mean), Low: math.Exp(i.Lo), High: math.Exp(i.Hi),
+		SE: finite(e.SE), DF: math.Min(e.DF, mostDF),
+	}
 }
 
 // judge gives the verdict on an effect from its interval and its own estimate.
