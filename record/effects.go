@@ -21,6 +21,7 @@ type Effects struct {
 	Remainder []Effect         `json:"remainder"`
 	Twin      []Effect         `json:"twin"`
 	Kernel    []Kernel         `json:"kernel"`
+	Prices    []Price          `json:"prices,omitempty"`
 
 	Dropped  Dropped   `json:"dropped"`
 	Left     []Left    `json:"left_out"`

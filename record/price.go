@@ -1,0 +1,116 @@
+package record
+
+import "fmt"
+
+// Price is the price matrix of a workload beside one neighbour: for each
+// mechanism of isolation what the workload gets back, and what the neighbour
+// pays for it. The arms differ in nothing but the isolation.
+type Price struct {
+	Workload  string    `json:"workload"`
+	Neighbour Neighbour `json:"neighbour"`
+	// Alone is the arm without the neighbour, Unprotected the one beside it
+	// without isolation: the loss is what lies between the two.
+	Alone       string `json:"alone"`
+	Unprotected string `json:"unprotected"`
+	// Primary is the metric by which rows are compared; it is the first of the
+	// Metrics that each row has.
+	Primary string   `json:"primary"`
+	Metrics []string `json:"metrics"`
+	// Rows are the arms beside the neighbour, the unprotected one first.
+	Rows []PriceRow `json:"rows"`
+	// Explained are surprises with what the probes say about them.
+	Explained []Explanation `json:"explained"`
+}
+
+// PriceRow is one mechanism, or several together.
+type PriceRow struct {
+	Arm       string   `json:"arm"`
+	Isolation []string `json:"isolation"` // as in Arm; empty: none
+	// Back is what the workload gets back, in the order of Price.Metrics.
+	Back []Regained `json:"back"`
+	// Work is the neighbour's work per second of window, in its unit.
+	Work Value `json:"work_per_second"`
+	// Kept is the neighbour's work over that beside the unprotected arm; 1.0 is
+	// all of it, 0 none, so Low may be 0. nil: not known, Reason says why.
+	Kept   *Ratio `json:"neighbour_work,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Standing is whether another row gives the workload and the neighbour at
+	// least as much, and one of them more. By names the rows that do, or, when it
+	// is not shown, that may.
+	Standing Standing `json:"standing"`
+	By       []string `json:"by,omitempty"`
+}
+
+// Regained is one metric of a row.
+type Regained struct {
+	Metric string `json:"metric"`
+	// Alone is the arm over the arm alone, Unprotected the arm over the one
+	// without isolation; typical effects, nil when not known.
+	Alone       *Ratio `json:"against_alone,omitempty"`
+	Unprotected *Ratio `json:"against_unprotected,omitempty"`
+	// Share is the part of the loss that is regained: 1 all of it, 0 nothing,
+	// negative when the mechanism costs more than it protects. nil when there is
+	// no number; Reason says why, for instance that no loss was shown.
+	Share  *Share `json:"share_regained,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Share is a part of something, with its interval.
+type Share struct {
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Standing is the place of a row among the others, in the primary metric of the
+// workload and in the neighbour's work. The zero value is open.
+type Standing int
+
+// The standings.
+const (
+	StandingOpen     Standing = iota // neither is shown
+	Undominated                      // against every other row it is shown to be better in one of the two
+	Dominated                        // another row is shown to be better in one and no worse in the other
+	UnknownNeighbour                 // the neighbour's work is not known
+)
+
+var standingNames = [...]string{"open", "not dominated", "dominated", "unknown"}
+
+func (s Standing) String() string {
+	if s < 0 || int(s) >= len(standingNames) {
+		return "unknown"
+	}
+	return standingNames[s]
+}
+
+// MarshalText writes the standing's name.
+func (s Standing) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a standing's name.
+func (s *Standing) UnmarshalText(b []byte) error {
+	for i, name := range standingNames {
+		if name == string(b) {
+			*s = Standing(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown standing %q", b)
+}
+
+// Explanation is what the probes say about a surprise.
+type Explanation struct {
+	Arm      string     `json:"arm"`
+	Against  string     `json:"against"` // the arm that it is compared with
+	Rule     string     `json:"rule"`
+	Text     string     `json:"text"` // one sentence, with the numbers
+	Evidence []Evidence `json:"evidence"`
+}
+
+// Evidence is a number that an explanation rests on, in both arms.
+type Evidence struct {
+	Metric  string  `json:"metric"`
+	Unit    string  `json:"unit"`
+	Per     string  `json:"per"` // as in Kernel
+	Arm     float64 `json:"arm"`
+	Against float64 `json:"against"`
+}
