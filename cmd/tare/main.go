@@ -1,5 +1,6 @@
 // Command tare weighs the container. It holds nothing but the exit code, and
-// the two hidden commands as which it starts itself inside the arms.
+// the
+// hidden commands as which it starts itself beside and inside the arms.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/serve"
 )
 
 func main() { os.Exit(tare(os.Args[1:])) }
@@ -15,8 +17,12 @@ func main() { os.Exit(tare(os.Args[1:])) }
 func tare(args []string) int {
 	if len(args) > 0 {
 		switch args[0] {
-		case "__load":
+		case load.Command:
 			return load.Main(args[1:])
+		case serve.Command:
+			return serve.Main(args[1:])
+		case serve.PrepareCommand:
+			return serve.PrepareMain(args[1:])
 		case "__init":
 			return layers.InitMain(args[1:])
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/isolation"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 )
 
@@ -19,8 +20,10 @@ func Workloads() []workload.Workload {
 		workload.OLTP{},
 		workload.Commit{},
 		workload.RPC{},
-		workload.Command{},
+		workload.Sysbench{},
+		workload.Pgbench{},
 		workload.Fio{},
+		workload.Command{},
 	}
 }
 
@@ -80,6 +83,7 @@ func Words() experiment.Words {
 	w := experiment.Words{
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
+		Volume:    volume.Check,
 	}
 	for _, k := range Workloads() {
 		w.Kinds[k.Name()] = k.Params()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,10 +26,8 @@ import (
 
 // How long things may take before they count as failed.
 const (
-	prepareTimeout = 2 * time.Minute
-	readyTimeout   = 30 * time.Second
-	freezeTimeout  = time.Second
-	drainTimeout   = 200 * time.Millisecond
+	freezeTimeout = time.Second
+	drainTimeout  = 200 * time.Millisecond
 	// patience is how often a pause is tried where no window is at stake.
 	patience = 10
 )
@@ -70,39 +67,6 @@ type site struct {
 	// Sums of those at both ends of the window.
 	saidOpen, saidShut []counter.Sum
 	freezing, thawed   time.Duration // of the last switch
-}
-
-// prepare builds every data set that the arms need, once, by its key.
-func (l *loadRun) prepare(ctx context.Context) (dirs map[string]string, err error) {
-	dirs = map[string]string{}
-	for _, a := range l.load.Arms {
-		if _, ok := dirs[a.Stages.Key]; ok || a.Stages.Prepare == nil {
-			continue
-		}
-		name := "data-" + l.load.Name
-		if n := len(dirs); n > 0 {
-			name += fmt.Sprint("-", n)
-		}
-		if dirs[a.Stages.Key], err = l.prepareOne(ctx, a.Stages, name); err != nil {
-			return nil, err
-		}
-	}
-	return dirs, nil
-}
-
-func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string) (string, error) {
-	l.event(l.at("prepare"))
-	dir := filepath.Join(l.scratch, name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("prepare the data set: %w", err)
-	}
-	ctx, stop := context.WithTimeout(ctx, prepareTimeout)
-	defer stop()
-	log := filepath.Join(l.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
-	if err := runSelf(ctx, s.Prepare(dir), log); err != nil {
-		return "", hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), "see "+log)
-	}
-	return dir, nil
 }
 
 // launch opens all arms and starts their loads, waits until each is ready and
@@ -177,12 +141,13 @@ func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error
 // readiness waits until every load is ready or has failed, and returns why those
 // that failed did.
 func (l *loadRun) readiness(ctx context.Context) map[*site]error {
-	deadline := time.Now().Add(readyTimeout)
+	within := l.readyWithin()
+	deadline := time.Now().Add(within)
 	failed := map[*site]error{}
 	waiting := slices.Clone(l.sites)
 	for len(waiting) > 0 {
 		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
-			ready, err := s.ready(ctx, deadline)
+			ready, err := s.ready(ctx, deadline, within)
 			if err != nil {
 				failed[s] = err
 			}
@@ -197,7 +162,7 @@ func (l *loadRun) readiness(ctx context.Context) map[*site]error {
 }
 
 // ready says whether the load is ready, or why it will not be.
-func (a *site) ready(ctx context.Context, deadline time.Time) (bool, error) {
+func (a *site) ready(ctx context.Context, deadline time.Time, within time.Duration) (bool, error) {
 	state, note := a.memory.State()
 	switch {
 	case state == counter.Failed:
@@ -207,7 +172,7 @@ func (a *site) ready(ctx context.Context, deadline time.Time) (bool, error) {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case time.Now().After(deadline):
-		return false, fmt.Errorf("the load was not ready after %v", readyTimeout)
+		return false, fmt.Errorf("the load was not ready after %v", within)
 	}
 	return false, a.died()
 }

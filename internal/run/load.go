@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/record"
 )
@@ -18,9 +19,9 @@ type loadRun struct {
 	began  time.Time
 	budget time.Duration
 
-	data       map[string]string // prepared data sets by their key
-	arms       []*arm            // of the present generation
-	sites      []*site           // on which they run
+	data       map[string]dataset.Prepared // data sets by their key
+	arms       []*arm                      // of the present generation
+	sites      []*site                     // on which they run
 	generation int
 	failures   map[string]int
 	gaveUp     map[string]bool
@@ -39,9 +40,11 @@ type loadRun struct {
 // says which: "precision" or "budget".
 func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	l.failures, l.gaveUp = map[string]int{}, map[string]bool{}
-	if l.data, err = l.prepare(ctx); err != nil {
+	release, err := l.prepare(ctx)
+	if err != nil {
 		return "", err
 	}
+	defer release()
 	longest := time.Duration(0) // generation so far
 	for {
 		began := time.Now()

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
@@ -24,8 +25,12 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
 		switch os.Args[1] {
-		case "__load":
+		case load.Command:
 			os.Exit(load.Main(os.Args[2:]))
+		case serve.Command:
+			os.Exit(serve.Main(os.Args[2:]))
+		case serve.PrepareCommand:
+			os.Exit(serve.PrepareMain(os.Args[2:]))
 		case "__init":
 			os.Exit(layers.InitMain(os.Args[2:]))
 		}

@@ -72,7 +72,7 @@ func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Gen
 func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 	a := s.Arms[0]
 	spec = environment.Spec{
-		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key], Scratch: l.scratch,
+		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key].Dir, Scratch: l.scratch,
 		Bind: a.Volume == experiment.Bind, Journal: l.journal, Groups: l.Groups,
 	}
 	if s.Neighbour != nil {

@@ -1,0 +1,121 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/record"
+)
+
+const (
+	// prepareTimeout is for data sets of the published sizes on a slow disk.
+	// Whoever waits sees how long it has taken, and can end it.
+	prepareTimeout = 2 * time.Hour
+	// readyTimeout is how long a small load may take until it is ready, and
+	// readyRate how many bytes of data a server may take a second more for.
+	readyTimeout = 30 * time.Second
+	readyRate    = 20 << 20
+	// prepareShown is how often the progress says that preparing goes on.
+	prepareShown = time.Second
+)
+
+// prepare builds every data set that the arms need, once, by its key, and
+// holds those of the cache until release.
+func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
+	l.data = map[string]dataset.Prepared{}
+	var held []func()
+	release = func() {
+		for _, r := range held {
+			r()
+		}
+	}
+	for _, a := range l.load.Arms {
+		if _, ok := l.data[a.Stages.Key]; ok || a.Stages.Prepare == nil {
+			continue
+		}
+		name := "data-" + l.load.Name
+		if n := len(l.data); n > 0 {
+			name += fmt.Sprint("-", n)
+		}
+		p, err := l.prepareOne(ctx, a.Stages, name)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		if p.Key != "" {
+			r, err := dataset.Set{Dir: p.Dir, Marker: dataset.Marker{Key: p.Key}}.Hold()
+			if err != nil {
+				release()
+				return nil, err
+			}
+			held = append(held, r)
+		}
+		l.data[a.Stages.Key] = p
+	}
+	return release, nil
+}
+
+// prepareOne has one data set built, or found in the cache.
+func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string) (dataset.Prepared, error) {
+	var none dataset.Prepared
+	dir := filepath.Join(l.scratch, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return none, fmt.Errorf("prepare the data set: %w", err)
+	}
+	ctx, stop := context.WithTimeout(ctx, prepareTimeout)
+	defer stop()
+	defer l.stillPreparing()()
+	log := filepath.Join(l.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
+	if err := runSelf(ctx, s.Prepare(dir), log); err != nil {
+		return none, hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), "see "+log)
+	}
+	p, err := dataset.Resolve(dir)
+	if err != nil {
+		return none, err
+	}
+	if len(p.Versions) > 0 {
+		if l.Manifest.Versions == nil {
+			l.Manifest.Versions = map[string]string{}
+		}
+		maps.Copy(l.Manifest.Versions, p.Versions)
+	}
+	return p, nil
+}
+
+// stillPreparing shows that preparing goes on until it is told to stop.
+func (l *loadRun) stillPreparing() (stop func()) {
+	l.event(l.at("prepare"))
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		t := time.NewTicker(prepareShown)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				l.event(l.at("prepare"))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-over }
+}
+
+// readyWithin is how long the loads of this launch may take until they are
+// ready: a server reads what it was given.
+func (l *loadRun) readyWithin() time.Duration {
+	most := int64(0)
+	for _, p := range l.data {
+		most = max(most, p.Bytes)
+	}
+	return readyTimeout + time.Duration(most/readyRate)*time.Second*time.Duration(len(l.sites))
+}
