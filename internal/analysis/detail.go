@@ -1,0 +1,169 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/record"
+)
+
+// The parts into which a spread of windows and a distribution of latencies
+// are cut.
+const (
+	spreadParts  = 24
+	latencyParts = 96
+)
+
+// shownQuantiles are the quantiles of a distribution.
+var shownQuantiles = []float64{0.50, 0.90, 0.95, 0.99, 0.999}
+
+// Detail arranges the single windows and the latencies for pictures.
+func Detail(r *record.Result) *record.Detail {
+	out := &record.Detail{}
+	for _, load := range r.Plan.Workloads {
+		out.Series = append(out.Series, series(load, r.Lines)...)
+		out.Latency = append(out.Latency, latencies(tabulate(load, r.Lines))...)
+	}
+	return out
+}
+
+// seriesMetric is the throughput, or the primary metric of a load that counts
+// no operations.
+func seriesMetric(load record.Workload) (metric, string, bool) {
+	name, unit := "throughput", "1/s"
+	if !slices.Contains(load.Metrics, name) {
+		name, unit = load.Primary, "s"
+	}
+	for _, v := range load.Values {
+		if v.Name == name {
+			unit = v.Unit
+		}
+	}
+	m, ok := metricOf(load, name)
+	return m, unit, ok
+}
+
+func series(load record.Workload, lines []record.Line) []record.Series {
+	m, unit, ok := seriesMetric(load)
+	if !ok {
+		return nil
+	}
+	points := map[string][]record.Point{}
+	for _, l := range lines {
+		switch {
+		case l.Pilot != nil && l.Pilot.Workload == load.Name:
+			clear(points)
+		case l.Block != nil && l.Block.Workload == load.Name:
+			addPoints(points, m, l.Block)
+		}
+	}
+	var out []record.Series
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, a := range load.Arms {
+		ps := points[a.Name]
+		if len(ps) == 0 {
+			continue
+		}
+		slices.SortStableFunc(ps, func(a, b record.Point) int { return cmp.Compare(a.At, b.At) })
+		for _, p := range ps {
+			if p.Dropped == "" {
+				low, high = min(low, p.Value), max(high, p.Value)
+			}
+		}
+		out = append(out, record.Series{Workload: load.Name, Arm: a.Name, Metric: m.name, Unit: unit, Points: ps})
+	}
+	for i := range out {
+		out[i].Low, out[i].High = finite(low), finite(high)
+		out[i].Spread = spread(out[i].Points, low, high)
+	}
+	return out
+}
+
+func addPoints(points map[string][]record.Point, m metric, b *record.Block) {
+	for i := range b.Windows {
+		w := &b.Windows[i]
+		x := m.one(w)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			continue
+		}
+		points[w.Arm] = append(points[w.Arm], record.Point{
+			At: w.Start, Value: x, Generation: b.Generation, Block: b.Number, Dropped: b.Dropped})
+	}
+}
+
+// spread counts the points in equal parts; nil when there is no width to cut.
+func spread(points []record.Point, low, high float64) []int {
+	if !(high > low) {
+		return nil
+	}
+	out := make([]int, spreadParts)
+	for _, p := range points {
+		if p.Dropped == "" {
+			i := int(float64(spreadParts) * (p.Value - low) / (high - low))
+			out[min(max(i, 0), spreadParts-1)]++
+		}
+	}
+	return out
+}
+
+// latencies cuts the latencies of all arms alike, so that they compare.
+func latencies(t *table) []record.Distribution {
+	pools := map[string]*pooled{}
+	low, high := math.Inf(1), 0.0
+	for _, arm := range t.arms {
+		p := pool(t, arm)
+		if p.total == 0 {
+			continue
+		}
+		pools[arm] = p
+		ends := p.quantiles([]float64{0.0005, 0.9995}, -1, nil)
+		low, high = min(low, max(ends[0], 1e-9)), max(high, ends[1])
+	}
+	var out []record.Distribution
+	for _, arm := range t.arms {
+		p := pools[arm]
+		if p == nil {
+			continue
+		}
+		d := record.Distribution{Workload: t.load.Name, Arm: arm, Operations: p.total, Low: low, High: high}
+		d.Shares = p.shares(low, high)
+		for i, x := range p.quantiles(shownQuantiles, -1, nil) {
+			v := record.Number(x)
+			if float64(p.total)*(1-shownQuantiles[i]) < tail {
+				v = record.Missing("too few operations beyond the quantile")
+			}
+			d.Quantiles = append(d.Quantiles, record.Quantile{Q: shownQuantiles[i], Value: v})
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// shares spreads every bucket over the parts that it reaches into, for a part
+// may be narrower than a bucket.
+func (p *pooled) shares(low, high float64) []float64 {
+	if !(high > low) {
+		return nil
+	}
+	out := make([]float64, latencyParts)
+	width := math.Log(high/low) / latencyParts
+	at := func(ns int64) float64 { return math.Log(max(float64(ns)*1e-9, 1e-10)/low) / width }
+	for b, n := range p.all {
+		if n == 0 {
+			continue
+		}
+		from, to := record.BucketBounds(b)
+		x0, x1 := at(from), at(to)
+		for i := max(int(math.Floor(x0)), 0); float64(i) < x1 && i < latencyParts; i++ {
+			out[i] += float64(n) / float64(p.total) * (min(x1, float64(i+1)) - max(x0, float64(i))) / (x1 - x0)
+		}
+		if x0 < 0 {
+			out[0] += float64(n) / float64(p.total) * (min(x1, 0) - x0) / (x1 - x0)
+		}
+		if x1 > latencyParts {
+			out[latencyParts-1] += float64(n) / float64(p.total) * (x1 - max(x0, latencyParts)) / (x1 - x0)
+		}
+	}
+	return out
+}
