@@ -83,5 +83,5 @@ func direction(logRatio float64, better int) record.Verdict {
 func neededHalf(mean, margin float64) float64 {
 	delta := math.Log1p(margin)
 	size := math.Abs(mean)
-	return 0.8 * max(size, delta-size, 0.3*delta)
+	return nearly * max(size, delta-size, 0.3*delta)
 }

@@ -22,6 +22,8 @@ type grammar struct {
 	Doctor  doctorCommand  `cmd:"" help:"Show what this host can do, its noise, and leftovers of killed runs."`
 	Presets presetsCommand `cmd:"" help:"List the experiments that come with tare."`
 	Report  reportCommand  `cmd:"" help:"Print the report of a result directory."`
+	Check   checkCommand   `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
+	Cache   cacheCommand   `cmd:"" help:"List the prepared data sets of databases, or remove some."`
 	Cleanup cleanupCommand `cmd:"" help:"Remove what killed runs left on this host."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
@@ -76,6 +78,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "experiment", Title: "What to measure:"},
+			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),
 		kong.Vars{"scratch": inspect.DefaultScratch},

@@ -16,6 +16,8 @@ const (
 	exitOK          = 0
 	exitError       = 1
 	exitUsage       = 2
+	exitExceeded    = 3
+	exitUndecided   = 4
 	exitUnsupported = 5
 	exitSignal      = 128 // plus the number of the signal
 )
@@ -36,11 +38,20 @@ type signalError struct {
 
 func (e *signalError) Unwrap() error { return e.error }
 
+// answerError is a check that was made and did not pass.
+type answerError struct {
+	code int
+	text string
+}
+
+func (e *answerError) Error() string { return e.text }
+
 // exitCode is the code for an error.
 func exitCode(err error) int {
 	var usage *usageError
 	var problems experiment.Problems
 	var signal *signalError
+	var answer *answerError
 	switch {
 	case err == nil:
 		return exitOK
@@ -48,6 +59,8 @@ func exitCode(err error) int {
 		return exitSignal + int(signal.signal)
 	case errors.As(err, &usage), errors.As(err, &problems):
 		return exitUsage
+	case errors.As(err, &answer):
+		return answer.code
 	case errors.Is(err, environment.ErrUnsupported):
 		return exitUnsupported
 	}

@@ -154,7 +154,7 @@ func readRatio(to *float64, name string, least, most float64, n *yaml.Node, s *s
 	if !ok {
 		return
 	}
-	x, err := parseRatio(v)
+	x, err := ParseRatio(v)
 	switch {
 	case err != nil:
 		s.at(n, "%s: %v", name, err)

@@ -31,8 +31,8 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// parseRatio reads a percentage or a plain ratio: 1% and 0.01 are the same.
-func parseRatio(text string) (float64, error) {
+// ParseRatio reads a percentage or a plain ratio: 1% and 0.01 are the same.
+func ParseRatio(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	number = strings.TrimSpace(number)
 	if percent {
@@ -48,7 +48,7 @@ func parseRatio(text string) (float64, error) {
 // formatRatio writes a percentage where that is exact and a ratio elsewhere.
 func formatRatio(x float64) string {
 	s := strconv.FormatFloat(x*100, 'g', 12, 64) + "%"
-	if back, err := parseRatio(s); err == nil && back == x && len(s) < 8 {
+	if back, err := ParseRatio(s); err == nil && back == x && len(s) < 8 {
 		return s
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/gate"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/record"
+)
+
+type checkCommand struct {
+	Dir      string      `arg:"" help:"A result directory, as tare run -o made it."`
+	MaxCost  []maxCost   `group:"limits" name:"max-cost" placeholder:"METRIC=SIZE" help:"Largest cost that passes, as throughput=5%; once per metric. Throughput must not be lower by more, latencies and CPU time per operation not higher."`
+	Workload []string    `group:"limits" placeholder:"NAME" help:"Only these workloads."`
+	Arm      []string    `group:"limits" placeholder:"NAME" help:"Only these arms; one that was left out is an error."`
+	Format   checkFormat `group:"output" default:"text" placeholder:"text|junit|markdown|json" help:"Form of the answer on standard output."`
+}
+
+func (checkCommand) Help() string {
+	return `Judges the bounds of the intervals, not the estimates: a cost passes when its whole interval is within the limit, and exceeds it when the whole interval is above. Where the loss comes in bursts, the total effect is judged as well. Whoever needs an arm to be there names it with --arm.
+
+Examples:
+
+  tare check r --max-cost throughput=5%
+  tare check r --max-cost throughput=5% --max-cost p99=10% --arm container
+  tare check r --max-cost throughput=5% --format junit > tare.xml
+
+Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 wrong usage, 3 a limit is exceeded, 4 undecided or invalid.`
+}
+
+func (k checkCommand) Run(c *console) error {
+	effects, err := analyse(k.Dir)
+	if err != nil {
+		return err
+	}
+	limits := make([]record.Limit, len(k.MaxCost))
+	for i, l := range k.MaxCost {
+		limits[i] = record.Limit(l)
+	}
+	g, err := gate.Judge(effects, limits, gate.Selection{Workloads: k.Workload, Arms: k.Arm})
+	if errors.Is(err, gate.ErrAsked) {
+		return &usageError{err, "tare check --help"}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.Dir, err)
+	}
+	if err := c.printGate(k.Format, g); err != nil {
+		return fmt.Errorf("print the check: %w", err)
+	}
+	return answer(g)
+}
+
+func (c *console) printGate(f checkFormat, g *record.Gate) error {
+	switch f {
+	case "junit":
+		return report.JUnit(c.stdout, g)
+	case "markdown":
+		return report.GateMarkdown(c.stdout, g)
+	case "json":
+		return report.GateJSON(c.stdout, g)
+	}
+	width, _ := c.size(c.stdout)
+	return report.GateText(c.stdout, g, report.Options{Color: c.colored(c.stdout), Width: min(width, widest)})
+}
+
+// answer is the error that carries the exit code of any answer but pass.
+func answer(g *record.Gate) error {
+	switch g.Answer {
+	case record.AnswerPass:
+		return nil
+	case record.AnswerExceeded:
+		return &answerError{exitExceeded, report.GateSummary(g)}
+	}
+	return &answerError{exitUndecided, report.GateSummary(g)}
+}
+
+// maxCost is one value of --max-cost.
+type maxCost record.Limit
+
+func (m *maxCost) UnmarshalText(b []byte) error {
+	metric, size, ok := strings.Cut(string(b), "=")
+	if !ok || metric == "" {
+		return fmt.Errorf("%q is not METRIC=SIZE; write throughput=5%%", b)
+	}
+	most, err := experiment.ParseRatio(size)
+	if err != nil {
+		return fmt.Errorf("%s: %w", metric, err)
+	}
+	if most >= 1 && !strings.HasSuffix(size, "%") {
+		return fmt.Errorf("%s: %s is %s00%%; did you mean %q?", metric, size, size, size+"%")
+	}
+	*m = maxCost{Metric: metric, Most: most}
+	return nil
+}
+
+// checkFormat is the value of --format of tare check.
+type checkFormat string
+
+func (f *checkFormat) UnmarshalText(b []byte) error {
+	return oneOf((*string)(f), string(b), "text", "junit", "markdown", "json")
+}

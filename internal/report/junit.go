@@ -1,0 +1,144 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/record"
+)
+
+// The elements of a JUnit report, as Ant's junitreport and Jenkins read them:
+// a suite per workload, a case per judgement. An exceeded limit is a failure;
+// what is undecided or invalid is an error, since a skipped case would pass.
+type (
+	junitSuites struct {
+		XMLName xml.Name `xml:"testsuites"`
+		Name    string   `xml:"name,attr"`
+		counts
+		Suites []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name string `xml:"name,attr"`
+		counts
+		Time       string          `xml:"time,attr"`
+		Timestamp  string          `xml:"timestamp,attr,omitempty"`
+		Host       string          `xml:"hostname,attr,omitempty"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	counts struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Skipped  int `xml:"skipped,attr"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitTrouble `xml:"failure"`
+		Error   *junitTrouble `xml:"error"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitTrouble struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit prints what tare check found as JUnit XML, which CI systems show as
+// tests.
+func JUnit(w io.Writer, g *record.Gate) error {
+	all := junitSuites{Name: "tare check"}
+	for _, name := range judged(g) {
+		s := suite(g, name)
+		all.add(s.counts)
+		all.Suites = append(all.Suites, s)
+	}
+	b, err := xml.MarshalIndent(all, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, b)
+	}
+	if err != nil {
+		return fmt.Errorf("write the check as JUnit XML: %w", err)
+	}
+	return nil
+}
+
+func judged(g *record.Gate) []string {
+	var names ordered
+	for _, j := range g.Judgements {
+		names.add(j.Workload)
+	}
+	return names
+}
+
+func suite(g *record.Gate, workload string) junitSuite {
+	s := junitSuite{
+		Name: clean(workload), Time: "0", Timestamp: junitTime(g.Started), Host: clean(g.Host.Name),
+		Properties: []junitProperty{
+			{"experiment", clean(g.Experiment)}, {"seed", strconv.FormatUint(g.Seed, 10)},
+			{"kernel", clean(g.Host.Kernel)}, {"cpu", clean(g.Host.CPUModel)},
+		},
+	}
+	for _, j := range g.Judgements {
+		if j.Workload != workload {
+			continue
+		}
+		c := junitCaseOf(g, j)
+		one := counts{Tests: 1}
+		if c.Failure != nil {
+			one.Failures = 1
+		}
+		if c.Error != nil {
+			one.Errors = 1
+		}
+		s.add(one)
+		s.Cases = append(s.Cases, c)
+	}
+	return s
+}
+
+func (c *counts) add(o counts) {
+	c.Tests, c.Failures, c.Errors, c.Skipped = c.Tests+o.Tests, c.Failures+o.Failures, c.Errors+o.Errors, c.Skipped+o.Skipped
+}
+
+func junitCaseOf(g *record.Gate, j record.Judgement) junitCase {
+	message := j.Answer.String() + ": " + j.Metric + " of " + j.Arm + " against " + j.Baseline + " costs " + costOf(j) + ", limit " + size(j.Most)
+	if j.Needed > 0 {
+		message += "; about " + about(j.Needed) + " more would decide"
+	}
+	message = clean(message)
+	c := junitCase{
+		Name: clean(j.Arm + ": " + j.Metric + " costs at most " + size(j.Most)), Time: "0",
+		Class: clean(strings.Join([]string{"tare", g.Experiment, j.Workload}, ".")),
+	}
+	trouble := &junitTrouble{Message: message, Type: j.Answer.String(), Text: clean(j.Reason)}
+	switch j.Answer {
+	case record.AnswerPass:
+		c.Out = message
+	case record.AnswerExceeded:
+		c.Failure = trouble
+	default:
+		c.Error = trouble
+	}
+	return c
+}
+
+// junitTime is a time as JUnit's schema wants it: UTC without a zone.
+func junitTime(s string) string {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05")
+}
