@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,15 +17,16 @@ import (
 // experimentFlags say what to measure. Each flag is a setting of the
 // experiment, checked as one.
 type experimentFlags struct {
-	Experiment string `arg:"" name:"preset|file" optional:"" default:"quick" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
+	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
+	Command     string   `group:"experiment" placeholder:"CMD" help:"Instead of an experiment: how long this command takes, or the number it prints (--set command.value=...)."`
 	Budget      string   `group:"experiment" placeholder:"3m" help:"Time of the whole run."`
 	Precision   string   `group:"experiment" placeholder:"1%" help:"Wanted half-width of the intervals; a run stops when it has it."`
 	Margin      string   `group:"experiment" placeholder:"1%" help:"Smallest effect that matters to you."`
 	Seed        string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
 	Workload    []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
 	Arms        []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
-	Volume      string   `group:"experiment" placeholder:"layer|bind" help:"What is under the data: the arm's own root file system, or a directory of the host."`
+	Volume      string   `group:"experiment" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs or loop:btrfs."`
 	Scratch     string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
 	Generations string   `group:"experiment" placeholder:"N" help:"Launches of all arms; auto: as the budget allows."`
 	Set         []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8 or window=200ms. May be repeated."`
@@ -33,15 +35,34 @@ type experimentFlags struct {
 // load reads the experiment and applies the flags.
 func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, error) {
 	words := catalog.Words()
-	name, src, err := find(f.Experiment)
-	if err != nil {
-		return nil, words, err
-	}
-	e, err := experiment.Parse(name, src, words)
+	e, err := f.base(words)
 	if err != nil {
 		return nil, words, err
 	}
 	return e, words, f.apply(e, words)
+}
+
+// usual is the preset that runs when nothing is named.
+const usual = "quick"
+
+// base is the experiment before the flags that change it.
+func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, error) {
+	if f.Command != "" {
+		if f.Experiment != "" {
+			err := fmt.Errorf("both the experiment %s and --command", f.Experiment)
+			return nil, &usageError{err, "leave one out; in an experiment file, a command is a workload of kind command"}
+		}
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("find the directory that the command is in: %w", err)
+		}
+		return experiment.ForCommand("--command", f.Command, dir, words)
+	}
+	name, src, err := find(cmp.Or(f.Experiment, usual))
+	if err != nil {
+		return nil, err
+	}
+	return experiment.Parse(name, src, words)
 }
 
 // find reads a preset or a file and says what to call it.
@@ -110,7 +131,10 @@ func (f *experimentFlags) settings() []setting {
 
 // command is the arguments that repeat a run with this seed.
 func (f *experimentFlags) command(seed uint64) []string {
-	out := []string{"tare", "run", f.Experiment}
+	out := []string{"tare", "run", cmp.Or(f.Experiment, usual)}
+	if f.Command != "" {
+		out[2] = "--command=" + f.Command
+	}
 	for _, s := range f.settings() {
 		if s.flag != "seed" {
 			out = append(out, "--"+s.flag+"="+s.value)

@@ -39,6 +39,7 @@ Examples:
   tare run
   tare run --workload commit --scratch /mnt/disk -o r
   tare run --budget 10m --precision 0.5% --arms cgroup,container
+  tare run --command './bench' --arms cgroup,container
   tare run mine.yaml --set rpc.concurrency=8 --format json > effects.json
 
 Exit codes: 0 measured, 1 error, 2 wrong usage or experiment, 5 this host cannot do it, 130 and 143 ended by Ctrl-C and SIGTERM.`

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/report"
+)
+
+type cacheCommand struct {
+	List  cacheList  `cmd:"" default:"1" help:"List the data sets: what is in them, how large they are, when they were last used."`
+	Prune cachePrune `cmd:"" help:"Remove data sets: those named, those not used for long, or all; without either, broken ones."`
+}
+
+type cacheList struct{}
+
+func (cacheList) Run(c *console) error {
+	store, err := dataset.Default()
+	if err != nil {
+		return err
+	}
+	all, err := store.List()
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintf(c.stdout, "no data sets in %s\n", store.Dir)
+		return nil
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 3, ' ', 0)
+	var sum float64
+	for _, e := range all {
+		sum += float64(e.Bytes)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, report.Bytes(float64(e.Bytes)), describe(e))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "%s in %s\n", report.Bytes(sum), store.Dir)
+	return nil
+}
+
+// describe says what an entry is, or why it is of no use.
+func describe(e dataset.Entry) string {
+	if e.Broken != "" {
+		return "broken: " + e.Broken
+	}
+	text := fmt.Sprintf("used %s, made by %s", e.Used.Local().Format(time.DateTime), e.About.Kind)
+	if e.About.Version != "" {
+		text += " " + e.About.Version
+	}
+	return text
+}
+
+type cachePrune struct {
+	Keys   []string      `arg:"" optional:"" name:"data set" help:"Names or patterns as tare cache list shows them, such as mariadb-*."`
+	Unused time.Duration `placeholder:"720h" help:"Those that were not used for so long."`
+	All    bool          `help:"Every one."`
+	DryRun bool          `short:"n" help:"Only list what would be removed."`
+}
+
+func (cachePrune) Help() string {
+	return "What a run prepares or uses at the moment stays.\n\nExamples:\n\n  tare cache prune\n  tare cache prune --unused 720h\n  tare cache prune 'mariadb-*'"
+}
+
+func (p cachePrune) Run(c *console) error {
+	for _, k := range p.Keys {
+		if _, err := filepath.Match(k, ""); err != nil {
+			return &usageError{fmt.Errorf("data set %q: %w", k, err), "tare cache list"}
+		}
+	}
+	store, err := dataset.Default()
+	if err != nil {
+		return err
+	}
+	if p.DryRun {
+		all, err := store.List()
+		for _, e := range all {
+			if p.wants(e) {
+				fmt.Fprintf(c.stdout, "would remove %s (%s)\n", e.Key, report.Bytes(float64(e.Bytes)))
+			}
+		}
+		return err
+	}
+	removed, err := store.Prune(p.wants)
+	var freed float64
+	for _, e := range removed {
+		freed += float64(e.Bytes)
+		fmt.Fprintln(c.stdout, "removed", e.Key)
+	}
+	if len(removed) == 0 && err == nil {
+		return p.nothing(c, store)
+	}
+	fmt.Fprintf(c.stdout, "%s freed\n", report.Bytes(freed))
+	return err
+}
+
+// nothing says why nothing was removed: names that fit nothing are a mistake.
+func (p cachePrune) nothing(c *console, store dataset.Store) error {
+	all, err := store.List()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if p.wants(e) {
+			return hint.New(errors.New("the data sets are in use"), "wait until the runs that use them have ended")
+		}
+	}
+	if len(p.Keys) > 0 {
+		return &usageError{fmt.Errorf("no data set called %s", p.Keys[0]), "tare cache list"}
+	}
+	fmt.Fprintln(c.stdout, "nothing to remove")
+	return nil
+}
+
+// wants says whether an entry is to go.
+func (p cachePrune) wants(e dataset.Entry) bool {
+	if p.All {
+		return true
+	}
+	for _, k := range p.Keys {
+		if ok, _ := filepath.Match(k, e.Key); ok {
+			return true
+		}
+	}
+	if p.Unused > 0 && e.Broken == "" && time.Since(e.Used) > p.Unused {
+		return true
+	}
+	return len(p.Keys) == 0 && e.Broken != ""
+}
