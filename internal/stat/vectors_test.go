@@ -42,6 +42,19 @@ type vectors struct {
 		DF       float64
 		Mean, SE []float64
 	}
+	Grubbs []struct {
+		X     []float64
+		Index int
+		P     float64
+	}
+	Welch []struct {
+		A, B                []float64
+		Mean, DF, P, Lo, Hi float64
+	}
+	Trend []struct {
+		X          []float64
+		Change, SE float64
+	}
 	Family []struct {
 		Columns  [][]float64
 		Shared   bool

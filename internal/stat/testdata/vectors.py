@@ -131,6 +131,30 @@ for k, g, sd in ((4, 5, 1), (6, 8, 1), (8, 5, 3), (5, 6, 5)):
                           "se": np.sqrt(np.maximum(post, v) / g).tolist()})
 
 
+# Added later, with a generator of their own: what is above stays as it is.
+later = np.random.default_rng(20261121)
+out["grubbs"] = []
+for n, shift in ((4, 0), (5, 4), (8, -6), (12, 3), (30, 0)):
+    x = later.normal(size=n)
+    x[n // 2] += shift
+    z = np.abs(x - x.mean())
+    g = z.max() / x.std(ddof=1)
+    t = np.sqrt(n * (n - 2) * g**2 / ((n - 1)**2 - n * g**2))
+    out["grubbs"].append({"x": x.tolist(), "index": int(z.argmax()), "p": min(1, 2 * n * stats.t.sf(t, n - 2))})
+out["welch"] = []
+for n, m in ((2, 2), (3, 5), (9, 4)):
+    a, b = later.normal(0.3, 2, n), later.normal(size=m)
+    r = stats.ttest_ind(a, b, equal_var=False)
+    ci = r.confidence_interval()
+    out["welch"].append({"a": a.tolist(), "b": b.tolist(), "mean": a.mean() - b.mean(), "df": r.df,
+                         "p": r.pvalue, "lo": ci.low, "hi": ci.high})
+out["trend"] = []
+for n in (20, 21, 39):
+    x = np.arange(n) * 0.1 + np.where(np.arange(n) % 2 == 0, 1, -1) + later.normal(0, 0.3, n)
+    r = stats.linregress(np.arange(n), x)  # alternating: no allowance for correlation
+    out["trend"].append({"x": x.tolist(), "change": r.slope * n, "se": r.stderr * n})
+
+
 def rounded(v):
     """12 significant digits are more than any test asks for."""
     if isinstance(v, dict):

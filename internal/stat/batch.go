@@ -1,0 +1,136 @@
+package stat
+
+import "math"
+
+// Batched is the mean of one series in time with an error that takes the
+// correlation of neighbours into account.
+type Batched struct {
+	Estimate
+	Batches int // what the error is computed from; N of the estimate
+	Size    int // values in a batch; what does not fill the last one is left out of the error
+	// Lag1 is the autocorrelation of neighbouring values, Left that of
+	// neighbouring batches; NaN where it cannot be told.
+	Lag1, Left float64
+}
+
+const (
+	leastBatches = 10
+	mostBatches  = 40
+	// dependent is the one-sided p-value below which batches are not taken as
+	// independent and are made longer.
+	dependent = 0.3
+	// mostLeft is the correlation of batches beyond which the series is too
+	// short for its memory, and the error is not known.
+	mostLeft = 0.7
+)
+
+// BatchMeans is the mean of a stationary series with the error of
+// non-overlapping batch means: batches grow until they look independent or until
+// there are 10, and what correlation is left widens the error by (1+r)/(1-r), with
+// r corrected for its bias -(1+3r)/(k-1) (Kendall 1954, Biometrika 41, p. 403).
+// After Tafazzoli, Steiger and Wilson 2011 (N-Skart, IEEE TAC 56, p. 254) without
+// the correction for skewness. SE is NaN for fewer than 20 values, and when the
+// series is too short for its memory. What is slower than the series cannot be
+// seen in it: a drift makes every such error too small.
+func BatchMeans(x []float64) Batched {
+	out := Batched{Estimate: unknown(math.NaN(), 0), Lag1: math.NaN(), Left: math.NaN()}
+	if len(x) == 0 || anyNaN(x) {
+		return out
+	}
+	out.Mean, out.Lag1 = average(x), Lag1(x).Stat
+	if len(x) < 2*leastBatches {
+		return out
+	}
+	size := (len(x) + mostBatches - 1) / mostBatches
+	for ; ; size += (size + 1) / 2 {
+		last := len(x)/(size+(size+1)/2) < leastBatches
+		b := batch(x, size)
+		r := Lag1(b)
+		if last || !(r.Stat > 0 && r.P/2 < dependent) {
+			return out.from(b, size, r.Stat, magnitude(x))
+		}
+	}
+}
+
+// from computes the error from the means of the batches.
+func (o Batched) from(b []float64, size int, lag1, magnitude float64) Batched {
+	k := float64(len(b))
+	o.Batches, o.Size, o.N, o.Left = len(b), size, len(b), lag1
+	r := math.Max(0, lag1+(1+3*math.Max(0, lag1))/(k-1))
+	if !(r < mostLeft) { // also NaN: all batches equal
+		return o
+	}
+	variance := sumSquares(b, average(b)) / (k * (k - 1)) * (1 + r) / (1 - r)
+	// Correlated batches carry the degrees of freedom of fewer independent ones.
+	o.Estimate = withVariance(o.Mean, variance, (k-1)*(1-r)/(1+r), len(b), magnitude)
+	return o
+}
+
+// batch is the means of consecutive groups of size values.
+func batch(x []float64, size int) []float64 {
+	out := make([]float64, len(x)/size)
+	for i := range out {
+		out[i] = average(x[i*size : (i+1)*size])
+	}
+	return out
+}
+
+// Trend is the change of a series from its beginning to its end by a straight
+// line through its batches (Mean, in the units of x), with the same allowance for
+// correlation as BatchMeans, from the residuals. SE is NaN for fewer than 20
+// values or when the residuals are too much alike.
+func Trend(x []float64) Estimate {
+	if len(x) < 2*leastBatches || anyNaN(x) {
+		return unknown(math.NaN(), len(x))
+	}
+	b := batch(x, max(1, len(x)/(2*leastBatches)))
+	k := float64(len(b))
+	middle, mean := (k-1)/2, average(b)
+	sxy, sxx := 0.0, 0.0
+	for i, v := range b {
+		t := float64(i) - middle
+		sxy, sxx = sxy+t*(v-mean), sxx+t*t
+	}
+	slope := sxy / sxx
+	rest := make([]float64, len(b))
+	ssd := 0.0
+	for i, v := range b {
+		rest[i] = v - mean - slope*(float64(i)-middle)
+		ssd += rest[i] * rest[i]
+	}
+	r := math.Max(0, Lag1(rest).Stat+2/(k-1)) // a line takes away twice what a mean does
+	if !(r < mostLeft) {
+		return unknown(slope*k, len(b))
+	}
+	variance := ssd / (k - 2) / sxx * (1 + r) / (1 - r)
+	return withVariance(slope*k, variance*k*k, (k-2)*(1-r)/(1+r), len(b), magnitude(b))
+}
+
+// Welch is the difference of the means of two independent samples with unequal
+// variances (Welch 1947, Biometrika 34, p. 28; Satterthwaite 1946 for the degrees
+// of freedom). SE is NaN when either has fewer than two values or no scatter.
+func Welch(x, base []float64) Estimate {
+	return Minus(Mean(x), Mean(base))
+}
+
+// Minus is the difference of two independent estimates, with Satterthwaite's
+// degrees of freedom. N is the smaller of the two.
+func Minus(a, b Estimate) Estimate {
+	n := min(a.N, b.N)
+	if !a.Known() || !b.Known() {
+		return unknown(a.Mean-b.Mean, n)
+	}
+	va, vb := a.SE*a.SE, b.SE*b.SE
+	df := (va + vb) * (va + vb) / (va*va/a.DF + vb*vb/b.DF)
+	return withVariance(a.Mean-b.Mean, va+vb, df, n, math.Max(math.Abs(a.Mean), math.Abs(b.Mean)))
+}
+
+// Log is the estimate of ln(mean) from that of a positive mean, by the delta
+// method: SE/mean.
+func (e Estimate) Log() Estimate {
+	if !(e.Mean > 0) {
+		return unknown(math.NaN(), e.N)
+	}
+	e.Mean, e.SE = math.Log(e.Mean), e.SE/e.Mean
+	return e
+}
