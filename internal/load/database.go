@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/tarelab/tare/internal/hint"
@@ -50,6 +51,15 @@ func (d Database) attach(ctx context.Context, protocol string) (*attached, error
 	a.Dial = a.Server.Listen
 	a.process, a.recipe, err = a.Server.Start(ctx, d.Service, os.Stderr)
 	return a, err
+}
+
+// freeLoopback is an address at which nobody listens now.
+func freeLoopback() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // address is where the server answers the load's user.
@@ -109,7 +119,7 @@ func (a *attached) alive() error {
 
 // done is closed when a server that is ours has ended; nil: there is none.
 func (a *attached) done() <-chan struct{} {
-	if a.process == nil {
+	if a == nil || a.process == nil {
 		return nil
 	}
 	return a.process.Done()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
@@ -24,6 +24,7 @@ const KindSysbench = "sysbench"
 
 // Sysbench are the parameters of sysbench.
 type Sysbench struct {
+	Database
 	sysbench.Data
 	// Program is sysbench's path; empty: in PATH.
 	Program  string `json:"program,omitempty"`
@@ -32,20 +33,23 @@ type Sysbench struct {
 	Rate float64 `json:"rate,omitempty"`
 	// Seconds until sysbench ends by itself, whole; 0: when it is told to.
 	Seconds int `json:"seconds,omitempty"`
-
-	// Service is a service's name or serve.Auto, and Server says how the server
-	// was started, or is to be. Server.Dir is the data set's directory as this
-	// process sees it.
-	Service string       `json:"service"`
-	Server  serve.Server `json:"server"`
-	// Inside says that this process starts the server, which then dies with it.
-	// Otherwise one is there already, at Dial (host:port).
-	Inside bool   `json:"inside,omitempty"`
-	Dial   string `json:"dial,omitempty"`
-	// TCP says that a server inside is reached by TCP over loopback and not by
-	// its socket.
-	TCP bool `json:"tcp,omitempty"`
+	// Count is how operations are counted; empty: CountEvents.
+	Count string `json:"count,omitempty"`
+	// NoHook leaves the hook out of a sysbench under CountQueries.
+	NoHook bool `json:"no_hook,omitempty"`
 }
+
+// How sysbench's operations are counted.
+const (
+	// CountEvents counts each event by a hook in the script, in windows of any
+	// length.
+	CountEvents = "events"
+	// CountQueries reads the server's own counter of statements at both ends of a
+	// window. It knows no latencies, and needs no hook.
+	CountQueries = "queries"
+	// CountRuns runs sysbench anew for each window, and believes what it prints.
+	CountRuns = "runs"
+)
 
 const (
 	// serverLimit is how long a server may take to answer.
@@ -74,8 +78,8 @@ const (
 type bench struct {
 	Sysbench
 	m      *counter.Memory
-	recipe service.Recipe
-	server *serve.Process // nil: not ours
+	server *attached
+	path   string // of sysbench
 	tool   *serve.Process
 }
 
@@ -88,138 +92,99 @@ func runSysbench(ctx context.Context, m *counter.Memory, params []byte) error {
 	if ctx.Err() != nil {
 		err = nil // what breaks from here on is not the server's doing
 	}
-	if remedy := hint.Of(err); remedy != "" {
-		err = fmt.Errorf("%w (%s)", err, remedy)
-	}
-	return errors.Join(err, b.end(ctx.Err() == nil))
+	return errors.Join(remedied(err), b.end(ctx.Err() == nil))
 }
 
-func (b *bench) run(ctx context.Context) error {
-	path, version, err := serve.FindSysbench(ctx, b.Program)
+func (b *bench) run(ctx context.Context) (err error) {
+	var version sysbench.Version
+	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
+		return err
+	}
+	if b.server, err = b.attach(ctx, service.MySQLFamily); err != nil {
+		return err
+	}
+	settings, err := b.server.ready(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.startServer(ctx); err != nil {
-		return err
-	}
-	settings, err := b.ready(ctx)
-	if err != nil {
-		return err
-	}
-	settings = append(settings, record.Setting{Name: "sysbench", Got: version.Text}, record.Setting{Name: "transport", Got: b.transport()})
+	settings = append(settings, record.Setting{Name: "sysbench", Got: version.Text}, record.Setting{Name: "sysbench counted", Got: b.how()})
 	if err := facts.Write(factsFd, settings); err != nil {
 		return err
 	}
-	if err := b.startTool(path); err != nil {
+	switch b.Count {
+	case CountRuns:
+		return b.runs(ctx)
+	case CountQueries:
+		return b.queries(ctx)
+	}
+	return b.events(ctx)
+}
+
+// events lets sysbench work until it has ended or is told to: its hook counts,
+// and knows the gate.
+func (b *bench) events(ctx context.Context) (err error) {
+	if b.tool, err = b.start(b.Seconds, b.m, os.Stderr); err != nil {
 		return err
 	}
-	if err := b.warm(ctx); err != nil {
+	if err := b.warm(ctx, b.m.Ops); err != nil {
 		return err
 	}
 	b.m.SetReady()
 	return b.wait(ctx)
 }
 
-func (b *bench) transport() string {
-	if b.Dial != "" {
-		return "tcp"
+// how operations are counted, for people.
+func (b *bench) how() string {
+	switch {
+	case b.Count == CountRuns:
+		return "by what it prints, one process for each window"
+	case b.Count == CountQueries && b.NoHook:
+		return "by the server, all statements, without a hook"
+	case b.Count == CountQueries:
+		return "by the server, all statements, beside a hook that counts events"
 	}
-	return "socket"
+	return "each event, by a hook in its script"
 }
 
-// startServer starts the server where it is ours, and finds out how it is
-// asked.
-func (b *bench) startServer(ctx context.Context) (err error) {
-	if !b.Inside {
-		b.recipe, err = b.Server.Recipe(ctx, b.Service)
-		return err
-	}
-	if b.TCP && b.Server.Listen == "" {
-		if b.Server.Listen, err = freeLoopback(); err != nil {
-			return err
-		}
-	}
-	b.Dial = b.Server.Listen
-	b.server, b.recipe, err = b.Server.Start(ctx, b.Service, os.Stderr)
-	return err
-}
-
-// freeLoopback is an address at which nobody listens now.
-func freeLoopback() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// ready waits until the server answers, reads its settings back and its data
-// into its memory.
-func (b *bench) ready(ctx context.Context) ([]record.Setting, error) {
-	secret, err := serve.Secret(b.Server.Dir)
-	if err != nil {
-		return nil, err
-	}
-	c, err := serve.Connect(serve.Address{
-		Dir: b.Server.Dir, Dial: b.Dial, User: service.User, Secret: secret, Database: service.Database,
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	if err := c.Await(ctx, serverLimit, b.serverAlive); err != nil {
-		return nil, err
-	}
-	settings, err := c.ReadBack(ctx, b.recipe.ReadBack)
-	if err != nil {
-		return nil, err
-	}
-	reading, stop := context.WithTimeout(ctx, warmLimit)
-	defer stop()
-	if err := c.ExecEach(reading, b.recipe.Warm); err != nil && reading.Err() == nil {
-		return nil, fmt.Errorf("read the data set: %w", err)
-	}
-	return settings, nil
-}
-
-func (b *bench) serverAlive() error {
-	if b.server == nil {
-		return nil
-	}
-	return b.server.Alive()
-}
-
-// startTool starts sysbench. The password and the script are in memory that
-// it inherits: neither is in its arguments nor in any directory.
-func (b *bench) startTool(path string) error {
-	files, err := b.files()
+// start starts sysbench, with a hook that counts in some memory; nil: without.
+// The password and the script of the hook are in memory that it inherits:
+// neither is in its arguments nor in any directory.
+func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serve.Process, error) {
+	files, err := b.files(counts)
 	defer func() {
 		for _, f := range files[min(1, len(files)):] { // the first is the counters'
 			f.Close()
 		}
 	}()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var text []byte
 	if !sysbench.IsBundled(b.Script) {
 		if text, err = os.ReadFile(b.Script); err != nil {
-			return fmt.Errorf("read the script: %w", err)
+			return nil, fmt.Errorf("read the script: %w", err)
 		}
 	}
-	run := sysbench.Run{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: b.Seconds}
-	cmd := exec.Command(path, run.Args(inherited(sbHook), inherited(sbConfig), sysbench.SharesTables(b.Script, text))...)
+	run := sysbench.Run{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
+	script := inherited(sbHook)
+	if counts == nil {
+		script, run.Rate, run.Histogram = b.Script, int(b.Rate), b.Count == CountRuns
+	}
+	cmd := exec.Command(b.path, run.Args(script, inherited(sbConfig), sysbench.SharesTables(b.Script, text))...)
 	cmd.ExtraFiles = files
 	cmd.Dir = b.Server.Dir // where the socket is
-	b.tool, err = serve.Start(cmd, "sysbench", os.Stderr)
-	return err
+	return serve.Start(cmd, "sysbench", log)
 }
 
 // files are what sysbench inherits, in the order of the descriptors.
-func (b *bench) files() ([]*os.File, error) {
+func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 	files := []*os.File{b.m.File()}
-	hook := sysbench.Hook{
-		Script: b.Script, Counters: sbCounters, Layout: b.m.Layout(), Rate: b.Rate, Schedule: sbSchedule, Origin: b.m.Now(),
+	var text []byte
+	if counts != nil {
+		files[0] = counts.File()
+		text = sysbench.Hook{
+			Script: b.Script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate, Schedule: sbSchedule, Origin: counts.Now(),
+		}.Text()
 	}
 	database, err := b.database()
 	if err != nil {
@@ -228,7 +193,7 @@ func (b *bench) files() ([]*os.File, error) {
 	for _, m := range []struct {
 		name    string
 		content []byte
-	}{{"hook", hook.Text()}, {"options", database.Config()}, {"schedule", make([]byte, sysbench.ScheduleBytes)}} {
+	}{{"hook", text}, {"options", database.Config()}, {"schedule", make([]byte, sysbench.ScheduleBytes)}} {
 		f, err := serve.Memory("sysbench-"+m.name, m.content)
 		if err != nil {
 			return files, err
@@ -240,16 +205,16 @@ func (b *bench) files() ([]*os.File, error) {
 
 // database is the server as sysbench is told.
 func (b *bench) database() (sysbench.Server, error) {
-	secret, err := serve.Secret(b.Server.Dir)
+	at, err := b.server.address()
+	s := sysbench.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
 	if err != nil {
-		return sysbench.Server{}, err
+		return s, err
 	}
-	s := sysbench.Server{Driver: "mysql", User: service.User, Database: service.Database, Secret: secret}
-	if b.Dial == "" {
+	if at.Dial == "" {
 		s.Socket = service.SocketFile
 		return s, nil
 	}
-	host, port, err := net.SplitHostPort(b.Dial)
+	host, port, err := net.SplitHostPort(at.Dial)
 	if err != nil {
 		return s, fmt.Errorf("address of the server: %w", err)
 	}
@@ -260,11 +225,11 @@ func (b *bench) database() (sysbench.Server, error) {
 
 func inherited(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// warm waits for the first events.
-func (b *bench) warm(ctx context.Context) error {
+// warm waits for the first operations.
+func (b *bench) warm(ctx context.Context, done func() uint64) error {
 	var since time.Time
 	for want := uint64(b.m.Threads() * warmEvents); ; time.Sleep(5 * time.Millisecond) {
-		n := b.m.Ops()
+		n := done()
 		if n > 0 && since.IsZero() {
 			since = time.Now()
 		}
@@ -279,7 +244,7 @@ func (b *bench) warm(ctx context.Context) error {
 
 // alive says which of the two ended, and why; of the server if both did.
 func (b *bench) alive() error {
-	if err := b.serverAlive(); err != nil {
+	if err := b.server.alive(); err != nil {
 		return err
 	}
 	select {
@@ -296,10 +261,10 @@ func (b *bench) alive() error {
 // broken is why sysbench ended: often the server did, and is about to be seen
 // to.
 func (b *bench) broken() error {
-	if b.server != nil {
+	if done := b.server.done(); done != nil {
 		select {
-		case <-b.server.Done():
-			return b.server.Ended()
+		case <-done:
+			return b.server.process.Ended()
 		case <-time.After(time.Second):
 		}
 	}
@@ -308,15 +273,11 @@ func (b *bench) broken() error {
 
 // wait lets sysbench work until it has ended or is told to.
 func (b *bench) wait(ctx context.Context) error {
-	var serverDone <-chan struct{}
-	if b.server != nil {
-		serverDone = b.server.Done()
-	}
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-serverDone:
-		return b.server.Ended()
+	case <-b.server.done():
+		return b.server.process.Ended()
 	case <-b.tool.Done():
 		return b.alive()
 	}
@@ -337,8 +298,5 @@ func (b *bench) end(broken bool) error {
 			s.Idle()
 		}
 	}
-	if b.server == nil || b.serverAlive() != nil {
-		return nil
-	}
-	return b.server.Stop(b.recipe.Stop)
+	return b.server.stop()
 }

@@ -67,8 +67,10 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 	return &benchmark{
 		t: t, m: workloadtest.Counters(t, threads), ended: make(chan error, 1),
 		Sysbench: load.Sysbench{
-			Data:    sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000},
-			Service: serve.Auto, Server: serve.Server{Dir: dir, Settings: map[string]string{"redo_log": "16M"}}, Inside: true,
+			Data: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000},
+			Database: load.Database{
+				Service: serve.Auto, Server: serve.Server{Dir: dir, Settings: map[string]string{"redo_log": "16M"}}, Inside: true,
+			},
 		},
 	}
 }

@@ -144,6 +144,16 @@ func (c *Client) Value(ctx context.Context, query string) (string, error) {
 	return v.String, err
 }
 
+// Status asks a server of the MySQL family for one of its counters.
+func (c *Client) Status(ctx context.Context, name string) (uint64, error) {
+	var n uint64
+	err := c.db.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&name, &n)
+	if err != nil {
+		return 0, fmt.Errorf("read the server's counter %s: %w", name, err)
+	}
+	return n, nil
+}
+
 // Column asks for one column.
 func (c *Client) Column(ctx context.Context, query string) ([]string, error) {
 	rows, err := c.db.QueryContext(ctx, query)

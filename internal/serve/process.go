@@ -83,11 +83,19 @@ func (p *Process) Ended() error {
 // OK says whether it ended with exit code 0; valid after Done.
 func (p *Process) OK() bool { return p.err == nil }
 
+// Signal sends a signal; one that has ended is left alone.
+func (p *Process) Signal(s os.Signal) error {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("send %v to %s: %w", s, p.name, err)
+	}
+	return nil
+}
+
 // Stop asks it to end and waits. When it has not ended within the limit it is
 // killed, which is an error: what it wanted to write was not written.
 func (p *Process) Stop(limit time.Duration) error {
-	if err := p.cmd.Process.Signal(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("end %s: %w", p.name, err)
+	if err := p.Signal(unix.SIGTERM); err != nil {
+		return err
 	}
 	select {
 	case <-p.done:

@@ -14,6 +14,9 @@ type MySQL struct{ Flavour string }
 
 var _ Service = MySQL{}
 
+// MySQLFamily is the protocol of all flavours.
+const MySQLFamily = "mysql"
+
 // The flavours, which are also the names of the services.
 const (
 	MariaDB = "mariadb"
@@ -24,7 +27,7 @@ const (
 // Describe is what holds for every version.
 func (m MySQL) Describe() Description {
 	d := Description{
-		Name: m.Flavour, Protocol: "mysql", VersionArgs: []string{"--no-defaults", "--version"},
+		Name: m.Flavour, Protocol: MySQLFamily, VersionArgs: []string{"--no-defaults", "--version"},
 		Programs: []Program{{Role: Server, Names: []string{"mysqld"}}},
 		Settings: m.settings(),
 	}

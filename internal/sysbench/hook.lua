@@ -12,7 +12,10 @@
 -- lower halves (tare runs on little-endian machines only), and times are
 -- doubles, exact for 104 days from the start.
 
-local ffi = require("ffi")
+local found, ffi = pcall(require, "ffi")
+if not found then
+   error("tare: this sysbench has no LuaJIT FFI for a hook; hook=off runs one sysbench for each window", 0)
+end
 local bit = require("bit")
 
 ffi.cdef[[
@@ -261,11 +264,17 @@ local function attach(id)
    end
 end
 
+local loop = thread_run -- sysbench's own
+
 if tare.script:find("/", 1, true) then
    package.path = tare.script:match("(.*/)") .. "?.lua;" .. package.path
    dofile(tare.script)
 else
    dofile(assert(package.searchpath(tare.script, package.path)))
+end
+
+if thread_run ~= loop or not event then
+   error("tare: the script has a loop of its own and no event() to count; hook=off runs one sysbench for each window", 0)
 end
 
 local script_init, script_thread_init = init, thread_init

@@ -140,6 +140,11 @@ type Run struct {
 	RandType string
 	// Seconds until it ends by itself; 0: never.
 	Seconds int
+	// Rate is the events per second that sysbench itself lets begin; 0: as many
+	// as it can. (A hook has a schedule of its own.)
+	Rate int
+	// Histogram has it print its latencies at the end.
+	Histogram bool
 }
 
 // Args run a script: that of the hook, at a path.
@@ -152,6 +157,12 @@ func (r Run) Args(script, config string, shares bool) []string {
 	args = append(args, r.tables(shares)...)
 	if r.RandType != "" {
 		args = append(args, "--rand-type="+r.RandType)
+	}
+	if r.Rate > 0 {
+		args = append(args, "--rate="+strconv.Itoa(r.Rate))
+	}
+	if r.Histogram {
+		args = append(args, "--histogram=on")
 	}
 	return append(append(args, r.Options...), "run")
 }
@@ -171,7 +182,7 @@ var ours = []struct{ option, why string }{
 	{"mysql-password", "arguments can be read by every user of the host"},
 	{"pgsql-password", "arguments can be read by every user of the host"},
 	{"pgsql-host", "set connect"}, {"pgsql-port", "set connect"}, {"pgsql-user", "tare makes its own"}, {"pgsql-db", "tare makes its own"},
-	{"report-interval", "it is 1 s"}, {"report-checkpoints", "tare slices the run"},
+	{"report-interval", "it is 1 s"}, {"histogram", "set count"}, {"report-checkpoints", "tare slices the run"},
 	{"help", "it would not run"}, {"version", "it would not run"},
 }
 

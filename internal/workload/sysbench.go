@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/service"
@@ -56,25 +56,20 @@ func (Sysbench) Params() []Param {
 			Help: "transactions per second that arrive (Poisson; latency counts from the intended time); 0: as fast as it can"},
 		{Name: "rand_type", Default: "default", Words: randTypes, Check: oneOf(randTypes...),
 			Help: "sysbench's rand-type"},
+		{Name: "hook", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
+			Help: "on: a hook in the script counts its events, and one sysbench runs as long as the arm; off: one sysbench for each window, where no hook is possible"},
+		{Name: "count", Default: serve.Auto, Words: []string{serve.Auto, load.CountQueries}, Check: oneOf(serve.Auto, load.CountQueries),
+			Help: "what an operation is; auto: an event of the script; queries: a statement, counted by the server, without latencies"},
 		{Name: "options", Default: none, Check: options(sysbench.CheckOption),
 			Help: "options passed on to sysbench, --name=value with spaces between"},
 		{Name: "server_options", Default: none, Check: options(serverOption),
 			Help: "options passed on to the server, --name=value with spaces between"},
 	}
-	for _, s := range serverSettings() {
-		check := s.Check
-		if check == nil {
-			check = oneOf(s.Words...)
-		}
-		params = append(params, Param{Name: s.Name, Default: s.Default, Words: s.Words, Help: "server: " + s.Help, Check: check})
-	}
-	return params
+	return append(params, settingParams(family)...)
 }
 
-// serverSettings are the same for all flavours of the family.
-func serverSettings() []service.Setting {
-	return service.MySQL{Flavour: service.MariaDB}.Describe().Settings
-}
+// family has the settings of all flavours.
+var family = service.MySQL{Flavour: service.MariaDB}
 
 // none is the word for no options.
 const none = "none"
@@ -84,7 +79,9 @@ var randTypes = []string{"default", "uniform", "gaussian", "special", "pareto", 
 func services() []string {
 	words := []string{serve.Auto}
 	for _, s := range service.All() {
-		words = append(words, s.Describe().Name)
+		if d := s.Describe(); d.Protocol == service.MySQLFamily {
+			words = append(words, d.Name)
+		}
 	}
 	return words
 }
@@ -164,63 +161,70 @@ func path(s string) string {
 // Stages says what to start.
 func (Sysbench) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
-	data := sysbench.Data{Script: v["script"], Tables: r.whole("tables"), Rows: r.whole("size"), Options: list(v["options"])}
-	threads, perSecond := r.whole("threads"), r.number("rate")
+	p := load.Sysbench{
+		Data:    sysbench.Data{Script: v["script"], Tables: r.whole("tables"), Rows: r.whole("size"), Options: list(v["options"])},
+		Program: path(v["sysbench"]), Rate: r.number("rate"), Count: countBy(v), NoHook: v["hook"] == "off",
+	}
+	threads := r.whole("threads")
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("sysbench: %w", r.err)
-	}
-	inside, tcp := v["client"] == "inside", v["connect"] == "tcp"
-	if !inside && !tcp {
-		return Stages{}, errors.New("sysbench: connect=socket needs client=inside: a socket does not reach out of an arm")
-	}
-	server := serve.Server{Settings: map[string]string{}, Options: list(v["server_options"]), Connections: threads}
-	for _, s := range serverSettings() {
-		server.Settings[s.Name] = v[s.Name]
-	}
-	p := load.Sysbench{
-		Data: data, Program: path(v["sysbench"]), Rate: perSecond, Service: v["service"], Server: server, Inside: inside, TCP: inside && tcp,
 	}
 	if v["rand_type"] != "default" {
 		p.RandType = v["rand_type"]
 	}
+	p.Database = load.Database{
+		Service: v["service"], Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
+		Server: serve.Server{Settings: settings(family, v), Options: list(v["server_options"]), Connections: threads},
+	}
+	switch {
+	case !p.Inside && v["connect"] == "socket":
+		return Stages{}, errors.New("sysbench: connect=socket needs client=inside: a socket does not reach out of an arm")
+	case p.NoHook && p.Rate != math.Trunc(p.Rate):
+		return Stages{}, fmt.Errorf("sysbench: rate=%v: without the hook sysbench keeps the rate, which is whole", p.Rate)
+	}
 	stages := Stages{
-		Threads: threads, Key: dataKey(v), Disk: writes(data.Script), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
+		Threads: threads, Key: dataKey(v), Disk: writes(p.Script), Settle: 500 * time.Millisecond,
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, v["service"], serve.Prepare{
-				Server: path(v["server"]), Options: server.Options, Sysbench: data, Program: p.Program, Into: dir,
+				Server: path(v["server"]), Options: p.Server.Options, Sysbench: p.Data, Program: p.Program, Into: dir,
 			})
 		},
 	}
-	if perSecond > 0 {
-		stages.Metrics = openLoop()
-	}
-	stages.inOrOut(p)
+	stages.counted(p)
+	stages.place(p.Database, func(d load.Database) Task {
+		here := p
+		here.Database = d
+		return loadTask(load.KindSysbench, here)
+	})
 	return stages, nil
 }
 
-// inOrOut starts the server in the arm and sysbench in it too, or beside it.
-func (s *Stages) inOrOut(p load.Sysbench) {
-	if p.Inside {
-		s.Load = func(at environment.Place) Task {
-			here := p
-			here.Server.Dir = at.Volume
-			return loadTask(load.KindSysbench, here)
-		}
-		return
+// countBy is how operations are counted.
+func countBy(v Values) string {
+	switch {
+	case v["count"] == load.CountQueries:
+		return load.CountQueries
+	case v["hook"] == "off":
+		return load.CountRuns
 	}
-	s.Server = func(at environment.Place) Task {
-		here := p.Server
-		here.Dir, here.Listen = at.Volume, at.Listen
-		return hiddenTask(serve.Command, p.Service, here)
+	return load.CountEvents
+}
+
+// counted says what the way of counting means for windows and numbers.
+func (s *Stages) counted(p load.Sysbench) {
+	s.Metrics = closedLoop()
+	if p.Rate > 0 {
+		s.Metrics = openLoop()
 	}
-	s.Load = func(at environment.Place) Task {
-		here := p
-		// The password and the marker of the data set, from outside.
-		if here.Server.Dir = at.HostVolume; here.Server.Dir == "" {
-			here.Server.Dir = at.Volume
+	switch p.Count {
+	case load.CountRuns:
+		// sysbench measures whole seconds, and has to connect.
+		s.Windowed = &Windowed{Least: time.Second, Usual: 2 * time.Second, Limit: time.Minute}
+	case load.CountQueries:
+		s.Windowed = &Windowed{
+			Least: 100 * time.Millisecond, Usual: 200 * time.Millisecond, Discard: 20 * time.Millisecond, Limit: time.Minute,
 		}
-		here.Dial = at.Dial
-		return loadTask(load.KindSysbench, here)
+		s.Metrics = []Metric{Throughput, CPUPerOp}
 	}
 }
 
