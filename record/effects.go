@@ -23,6 +23,13 @@ type Effects struct {
 	Kernel    []Kernel         `json:"kernel"`
 	Prices    []Price          `json:"prices,omitempty"`
 
+	// Imported says that another tool measured and tare read its output; Single
+	// is what single runs of it say. Caveats is what cannot be known from such
+	// figures, to be said before anything else.
+	Imported *Imported        `json:"imported,omitempty"`
+	Caveats  []Warning        `json:"caveats,omitempty"`
+	Single   []ImportedSeries `json:"single_runs,omitempty"`
+
 	Dropped  Dropped   `json:"dropped"`
 	Left     []Left    `json:"left_out"`
 	Warnings []Warning `json:"warnings"`
@@ -88,6 +95,12 @@ type Effect struct {
 	// Total counts everything. Where they disagree the loss is intermittent.
 	Typical *Ratio `json:"typical,omitempty"`
 	Total   *Ratio `json:"total,omitempty"`
+	// Observed is arm over baseline as the tools' figures say it, without any
+	// error; of imported results only, 0 otherwise. Within is the same with the
+	// interval of what happened inside one run of each arm: it does not cover
+	// what differs between two runs of the same arm, and is no verdict.
+	Observed float64 `json:"observed_ratio,omitempty"`
+	Within   *Ratio  `json:"within_run,omitempty"`
 	// Own is the interval of the typical effect looked at alone, without the
 	// correction for many arms.
 	Own     *Ratio  `json:"own,omitempty"`

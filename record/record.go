@@ -158,6 +158,8 @@ type Manifest struct {
 	Settings map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
 	Left     []Left               `json:"left_out,omitempty"`
 	Probes   []ProbeMetric        `json:"probes,omitempty"`
+	// Imported is set when another tool measured and tare read its output.
+	Imported *Imported `json:"imported,omitempty"`
 }
 
 // ProbeMetric describes one probe value of the windows.
@@ -177,6 +179,7 @@ type Line struct {
 	Generation *Generation `json:"generation,omitempty"`
 	Block      *Block      `json:"block,omitempty"`
 	Check      *Check      `json:"check,omitempty"`
+	Observed   *Observed   `json:"observed,omitempty"`
 	Warning    *Warning    `json:"warning,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }
