@@ -18,6 +18,8 @@ type Price struct {
 	Metrics []string `json:"metrics"`
 	// Rows are the arms beside the neighbour, the unprotected one first.
 	Rows []PriceRow `json:"rows"`
+	// Invalid is why the data cannot carry an answer; empty when they can.
+	Invalid string `json:"invalid,omitempty"`
 	// Explained are surprises with what the probes say about them.
 	Explained []Explanation `json:"explained"`
 }

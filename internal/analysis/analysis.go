@@ -84,6 +84,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result) {
 		out.Steps = append(out.Steps, steps...)
 		out.Remainder = append(out.Remainder, remainder...)
 	}
+	out.Prices = append(out.Prices, prices(t, pairs, out, invalid)...)
 	out.Workloads = append(out.Workloads, result(out, t, pairs))
 	out.Warnings = append(out.Warnings, warnings(t, out)...)
 }
