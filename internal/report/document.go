@@ -100,6 +100,9 @@ func build(e *record.Effects) document {
 			about:  aboutWorkload(w),
 			blocks: []block{ladder(e, w), secondary(w), kernel(w)},
 		})
+		for _, p := range priceSections(e, w) {
+			d.add(p)
+		}
 	}
 	d.add(section{title: "can it be trusted", blocks: trust(e, ws), fold: true})
 	d.add(section{title: "left out", blocks: []block{leftOut(e)}, fold: true})

@@ -51,6 +51,9 @@ func answer(e *record.Effects, w workload) sentence {
 		s := verdict(e, w, subject, x)
 		return append(s, parts(w, x)...)
 	}
+	if s := pricedAll(e, w); len(s) > 0 {
+		return s
+	}
 	var s sentence
 	for i, arm := range w.beside {
 		x, ok := w.primary(arm)

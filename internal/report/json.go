@@ -40,6 +40,10 @@ func withoutNull(e *record.Effects) record.Effects {
 	for i := range out.Kernel {
 		out.Kernel[i].Values = present(out.Kernel[i].Values)
 	}
+	out.Prices = slices.Clone(e.Prices)
+	for i := range out.Prices {
+		pricePresent(&out.Prices[i])
+	}
 	out.Effects, out.Steps = there(e.Effects), there(e.Steps)
 	out.Remainder, out.Twin = there(e.Remainder), there(e.Twin)
 	out.Left, out.Warnings = there(e.Left), there(e.Warnings)
@@ -58,4 +62,14 @@ func present[V any](m map[string]V) map[string]V {
 		return map[string]V{}
 	}
 	return m
+}
+
+func pricePresent(p *record.Price) {
+	p.Metrics, p.Explained, p.Rows = there(p.Metrics), there(slices.Clone(p.Explained)), there(slices.Clone(p.Rows))
+	for i := range p.Explained {
+		p.Explained[i].Evidence = there(p.Explained[i].Evidence)
+	}
+	for i := range p.Rows {
+		p.Rows[i].Isolation, p.Rows[i].Back = there(p.Rows[i].Isolation), there(p.Rows[i].Back)
+	}
 }
