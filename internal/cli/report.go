@@ -11,7 +11,7 @@ import (
 
 type reportCommand struct {
 	Dir    string `arg:"" help:"A result directory, as tare run -o made it."`
-	Format format `group:"output" default:"text" placeholder:"text|json|markdown|csv" help:"Form of the report on standard output."`
+	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, json, jsonl, markdown, csv, openmetrics or bencher."`
 }
 
 func (reportCommand) Help() string {

@@ -27,7 +27,7 @@ import (
 type runCommand struct {
 	experimentFlags
 	Output string `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format format `group:"output" default:"text" placeholder:"text|json|markdown|csv" help:"Form of the report on standard output."`
+	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, json, jsonl, markdown, csv, openmetrics or bencher."`
 	Quiet  bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
 }
 
@@ -85,7 +85,7 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if aerr == nil {
 		aerr = keep(out.Dir, effects)
 	}
-	if aerr == nil && (measured(effects) || r.Format == "json" || r.Format == "csv") {
+	if aerr == nil && (measured(effects) || r.Format.program()) {
 		aerr = c.print(r.Format, effects)
 	}
 	c.note("%s %s", c.paint(c.stderr, dim, "results in"), out.Dir)

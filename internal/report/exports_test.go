@@ -1,0 +1,201 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/record"
+)
+
+func TestExportsGolden(t *testing.T) {
+	for form, print := range map[string]func(io.Writer, *record.Effects) error{
+		"openmetrics": OpenMetrics, "bencher.json": Bencher, "jsonl": JSONLines,
+	} {
+		for _, name := range []string{"user", "zero", "empty"} {
+			var b bytes.Buffer
+			if err := print(&b, fixtures()[name]); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"."+form, b.Bytes())
+		}
+	}
+}
+
+// strictReader reads every file named in its arguments with the parser of
+// OpenMetrics' reference implementation, which refuses whatever the
+// specification forbids, and prints name, labels and value of each sample.
+const strictReader = `
+import json, sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+for path in sys.argv[1:]:
+    with open(path, encoding='utf-8', newline='') as f:
+        try:
+            families = list(text_string_to_metric_families(f.read()))
+        except ValueError as e:
+            sys.exit('%s: %s' % (path, e))
+    print(json.dumps([[s.name, s.labels, repr(s.value)] for m in families for s in m.samples]))
+`
+
+// referenceParser finds a Python that has the reference parser.
+func referenceParser(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "import prometheus_client.openmetrics.parser").Run() == nil {
+			return python
+		}
+	}
+	testneed.Feature(t, "python3-prometheus-client", errors.New("no python3 has prometheus_client"))
+	return ""
+}
+
+// The reference parser accepts what is printed of any effects, and reads back
+// every ratio; names are hostile in the drawn ones.
+func TestOpenMetricsIsValid(t *testing.T) {
+	python := referenceParser(t)
+	dir := t.TempDir()
+	var paths []string
+	write := func(e *record.Effects) {
+		var b bytes.Buffer
+		if err := OpenMetrics(&b, e); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, strconv.Itoa(len(paths)))
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	rich := fixtures()["rich"]
+	write(rich)
+	for _, name := range []string{"user", "killed", "hopeless", "empty", "zero"} {
+		write(fixtures()[name])
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		e := rich
+		hostile := *e
+		hostile.Experiment = drawText().Draw(t, "experiment")
+		hostile.Host.Kernel = "\"\\\n" + drawText().Draw(t, "kernel")
+		hostile.Effects = drawEffects(t, []string{"a", `b"\`, drawText().Draw(t, "workload")}, "effects")
+		hostile.Arms = append(slices.Clone(e.Arms), record.ArmResult{Workload: "a", Arm: "host", Values: map[string]record.Value{
+			drawText().Draw(t, "metric"): record.Number(drawFloat().Draw(t, "value")), "queue depth (max)": record.Number(3), "p50": record.Missing("no"),
+		}})
+		write(&hostile)
+	})
+	out, err := exec.Command(python, append([]string{"-c", strictReader}, paths...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wantRatios(t, rich, out)
+}
+
+// wantRatios finds every known ratio of the effects in the first line.
+func wantRatios(t *testing.T, e *record.Effects, out []byte) {
+	t.Helper()
+	line, _, _ := bytes.Cut(out, []byte("\n"))
+	var samples [][3]any
+	if err := json.Unmarshal(line, &samples); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range samples {
+		l := s[1].(map[string]any)
+		if l["estimate"] == "typical" {
+			got[strings.Join([]string{s[0].(string), l["workload"].(string), l["metric"].(string), l["arm"].(string)}, " ")] = s[2].(string)
+		}
+		for name := range l {
+			if name == "run" || name == "id" || name == "seed" {
+				t.Errorf("label %s differs from run to run", name)
+			}
+		}
+	}
+	for _, x := range e.Effects {
+		if x.Typical == nil {
+			continue
+		}
+		key := strings.Join([]string{x.Workload, x.Metric, x.Arm}, " ")
+		for name, want := range map[string]float64{"tare_effect_ratio ": x.Typical.Ratio, "tare_effect_ratio_low ": x.Typical.Low, "tare_effect_ratio_high ": x.Typical.High} {
+			if v, err := strconv.ParseFloat(got[name+key], 64); err != nil || v != want {
+				t.Errorf("%s%s is %q, want %v", name, key, got[name+key], want)
+			}
+		}
+	}
+}
+
+// Bencher's schema: benchmark to measure to an object of numbers that has a
+// value; the bounds hold it.
+func TestBencher(t *testing.T) {
+	e := fixtures()["rich"]
+	var b bytes.Buffer
+	if err := Bencher(&b, e); err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(&b)
+	dec.DisallowUnknownFields()
+	var got map[string]map[string]struct {
+		Value *float64 `json:"value"`
+		Lower *float64 `json:"lower_value"`
+		Upper *float64 `json:"upper_value"`
+	}
+	if err := dec.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range e.Effects {
+		m := got[e.Experiment+"/"+x.Workload+"/"+x.Arm][x.Metric+"-ratio"]
+		switch {
+		case x.Typical == nil && m.Value != nil:
+			t.Errorf("%s %s %s: a number where there is none", x.Workload, x.Arm, x.Metric)
+		case x.Typical != nil && (m.Value == nil || *m.Value != x.Typical.Ratio || *m.Lower != x.Typical.Low || *m.Upper != x.Typical.High):
+			t.Errorf("%s %s %s: %+v, want %+v", x.Workload, x.Arm, x.Metric, m, *x.Typical)
+		}
+	}
+	if m := got[e.Experiment+"/rpc/host"]["throughput"]; m.Value == nil || *m.Value != 48210 || m.Lower != nil {
+		t.Errorf("the baseline's own level: %+v", m)
+	}
+}
+
+// Every line is one object that holds the whole effect.
+func TestJSONLines(t *testing.T) {
+	e := fixtures()["rich"]
+	var b bytes.Buffer
+	if err := JSONLines(&b, e); err != nil {
+		t.Fatal(err)
+	}
+	var got []record.Effect
+	kinds := map[string]int{}
+	for in := bufio.NewScanner(&b); in.Scan(); {
+		var line struct {
+			Kind string `json:"kind"`
+			Host string `json:"host"`
+			record.Effect
+		}
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			t.Fatalf("%v in %s", err, in.Bytes())
+		}
+		kinds[line.Kind]++
+		if line.Host != e.Host.Name {
+			t.Errorf("host %q", line.Host)
+		}
+		got = append(got, line.Effect)
+	}
+	want := slices.Concat(e.Effects, e.Steps, e.Remainder, e.Twin)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if kinds["effect"] != len(e.Effects) || kinds["twin"] != len(e.Twin) {
+		t.Errorf("kinds %v", kinds)
+	}
+}
