@@ -15,9 +15,9 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
-	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
 
@@ -99,7 +99,9 @@ func changes(p *plan.Plan) []armChanges {
 			}
 			arms[a.Name] = true
 			x := armChanges{Arm: a.Name, Changes: []change{}}
-			for _, ch := range a.Env.Changes(spec(p, l, site)) {
+			s := spec(p, l, site)
+			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
+			for _, ch := range slices.Concat(under, a.Env.Changes(s)) {
 				if !seen[ch.What] {
 					x.Changes = append(x.Changes, change(ch))
 				}
@@ -114,7 +116,7 @@ func changes(p *plan.Plan) []armChanges {
 // spec is what the arm would be opened with; RUN stands for the id.
 func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	a := site.Arms[0]
-	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume == experiment.Bind, Scratch: scratchDir(p, "RUN")}
+	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Scratch: scratchDir(p, "RUN")}
 	if a.Stages.Prepare != nil {
 		s.Data = filepath.Join(s.Scratch, "data-"+l.Name)
 	}

@@ -40,7 +40,7 @@ func armKeys(words Words) []key[Arm] {
 				return listNode(x.Isolation)
 			},
 		}, func(x *a) bool { return len(x.Isolation) > 0 }),
-		optional(volumeKey("", func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
+		optional(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
 		optional(key[a]{
 			"set", "",
 			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },

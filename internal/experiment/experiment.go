@@ -25,7 +25,7 @@ type Experiment struct {
 	Precision, Margin float64
 	// Seed orders the arms; 0 means that one is chosen and recorded.
 	Seed uint64
-	// Volume is what is under the data directory, one of the Volumes.
+	// Volume is what is under the data directory, see Words.Volume.
 	Volume string
 	// Scratch is the directory on the file system under test; "" is the default.
 	Scratch string
@@ -60,22 +60,17 @@ type Workload struct {
 	Baseline string
 }
 
-// Volumes are the words for what is under the data directory.
-const (
-	Layer = "layer" // the arm's own root file system
-	Bind  = "bind"  // a directory of the host
-)
-
 // Defaults of an experiment.
 const (
 	Budget    = 3 * time.Minute
 	Precision = 0.01
 	Margin    = 0.01
 	Baseline  = "host"
+	Volume    = "layer" // the arm's own root file system
 )
 
 func defaults(name string) *Experiment {
-	return &Experiment{Name: name, Budget: Budget, Precision: Precision, Margin: Margin, Volume: Layer}
+	return &Experiment{Name: name, Budget: Budget, Precision: Precision, Margin: Margin, Volume: Volume}
 }
 
 // Workload returns the workload of that name, nil when there is none.

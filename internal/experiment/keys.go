@@ -31,7 +31,7 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e, n *yaml.Node, s *sink) { readSeed(&x.Seed, n, s) },
 			func(x *e) *yaml.Node { return autoNode(x.Seed) },
 		},
-		volumeKey("what is under the data: layer (the arm's own root file system) or bind (a directory of the host)",
+		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
 		text("scratch", "directory on the file system under test; empty: the default", 0,
 			func(x *e) *string { return &x.Scratch }),
@@ -146,8 +146,20 @@ func word[T any](name, help string, words []string, field func(*T) *string) key[
 }
 
 // volumeKey is what is under the data directory.
-func volumeKey[T any](help string, field func(*T) *string) key[T] {
-	return word("volume", help, []string{Layer, Bind}, field)
+func volumeKey[T any](help string, words Words, field func(*T) *string) key[T] {
+	k := text("volume", help, 1, field)
+	k.read = func(x *T, n *yaml.Node, s *sink) {
+		v, ok := scalarText("volume", n, s)
+		if !ok {
+			return
+		}
+		if err := words.volume(v); err != nil {
+			s.at(n, "%v", err)
+			return
+		}
+		*field(x) = v
+	}
+	return k
 }
 
 func duration[T any](name, help string, least, most time.Duration, auto bool, field func(*T) *time.Duration) key[T] {

@@ -15,6 +15,8 @@ type Words struct {
 	// Isolation says what is wrong with a mechanism, "name" or "name=level"; nil
 	// when nothing is.
 	Isolation func(string) error
+	// Volume says what is wrong with a volume, likewise.
+	Volume func(string) error
 
 	// What an experiment names itself.
 	named, neighbours []string
@@ -45,6 +47,13 @@ func (w Words) isolation(text string) error {
 		return nil
 	}
 	return w.Isolation(text)
+}
+
+func (w Words) volume(text string) error {
+	if w.Volume == nil {
+		return nil
+	}
+	return w.Volume(text)
 }
 
 // kind is one kind of workload.

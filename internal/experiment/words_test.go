@@ -38,6 +38,12 @@ func testWords() Words {
 			}
 			return nil
 		},
+		Volume: func(text string) error {
+			if words := []string{"layer", "bind", "dir:/x"}; !slices.Contains(words, text) {
+				return fmt.Errorf("unknown volume %q%s", text, hint.DidYouMean(text, words))
+			}
+			return nil
+		},
 		Kinds: map[string][]workload.Param{
 			"oltp": {
 				{Name: "mode", Default: "read_only", Words: []string{"read_only", "read_write"}, Help: "transaction mix"},
@@ -111,7 +117,7 @@ func colocatedExperiment() *Experiment {
 		return map[string]string{"mode": "read_only", "threads": "2", "rows": "10000"}
 	}
 	return &Experiment{
-		Name: "f", Title: "beside hogs", Budget: 3 * time.Minute, Precision: 0.01, Margin: 0.01, Volume: Layer,
+		Name: "f", Title: "beside hogs", Budget: 3 * time.Minute, Precision: 0.01, Margin: 0.01, Volume: Volume,
 		Neighbours: []Neighbour{
 			{Name: "hogs", Kind: "spin", Params: map[string]string{"threads": "4"}, Memory: 64 << 20, Pids: 1024},
 			{Name: "noise", Kind: "stress", Params: map[string]string{"cpu": "4", "note": ""}, Memory: 256 << 20, Pids: 1024},
@@ -121,7 +127,7 @@ func colocatedExperiment() *Experiment {
 			{Name: "none", Environment: "host", Neighbour: "hogs"},
 			{Name: "idle", Environment: "cgroup", Neighbour: "hogs", Isolation: []string{"cpu.idle"}},
 			{Name: "both", Environment: "cgroup", Neighbour: "noise", Isolation: []string{"cpu.idle", "cpu.weight=5"},
-				Volume: Bind, Set: map[string]string{"threads": "8"}},
+				Volume: "bind", Set: map[string]string{"threads": "8"}},
 		},
 		Workloads: []Workload{
 			{Name: "a", Kind: "oltp", Share: 1, Baseline: "alone", Params: params()},
@@ -140,7 +146,7 @@ func colocatedExperiment() *Experiment {
 func validExperiment() *Experiment {
 	return &Experiment{
 		Name: "two", Title: "two arms", Budget: 90 * time.Second, Precision: 0.005, Margin: 0.01,
-		Seed: 7, Volume: Layer, Arms: []string{"host", "cgroup"},
+		Seed: 7, Volume: Volume, Arms: []string{"host", "cgroup"},
 		Workloads: []Workload{
 			{Name: "a", Kind: "oltp", Share: 1, Baseline: "host",
 				Params: map[string]string{"mode": "read_write", "threads": "4", "rows": "10000"}},

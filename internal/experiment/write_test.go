@@ -50,7 +50,7 @@ func anyExperiment(t *rapid.T) *Experiment {
 		Precision:   rapid.Float64Range(0.0001, 0.5).Draw(t, "precision"),
 		Margin:      float64(rapid.IntRange(1, 500).Draw(t, "margin")) / 1000,
 		Seed:        rapid.Uint64().Draw(t, "seed"),
-		Volume:      rapid.SampledFrom([]string{Layer, Bind}).Draw(t, "volume"),
+		Volume:      rapid.SampledFrom([]string{Volume, "bind", "dir:/x"}).Draw(t, "volume"),
 		Scratch:     texts.Draw(t, "scratch"),
 		Generations: rapid.IntRange(0, 10_000).Draw(t, "generations"),
 		Window:      auto(10*time.Millisecond, 10*time.Minute),
@@ -88,7 +88,7 @@ func nameArms(t *rapid.T, e *Experiment) {
 	e.Arms = nil
 	for _, name := range rapid.SliceOfNDistinct(word, 1, 4, rapid.ID).Draw(t, "arm names") {
 		a := Arm{Name: name, Environment: rapid.SampledFrom(words.Arms).Draw(t, "environment"),
-			Volume: rapid.SampledFrom([]string{"", Layer, Bind}).Draw(t, "volume of the arm")}
+			Volume: rapid.SampledFrom([]string{"", Volume, "bind"}).Draw(t, "volume of the arm")}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {
 			a.Neighbour = rapid.SampledFrom(e.neighbourNames()).Draw(t, "neighbour")
 			a.Isolation = rapid.SampledFrom([][]string{nil, {"cpu.idle"}, {"cpu.weight=7", "cpu.idle"}}).Draw(t, "isolation")

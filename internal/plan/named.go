@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -73,14 +75,14 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	if err := possible(r.Support(b.host)); err != nil {
 		return Arm{}, err
 	}
-	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: b.e.Volume, Arm: record.Arm{
+	on, err := volumeOf(cmp.Or(spec.Volume, b.e.Volume), b.host)
+	if err != nil {
+		return Arm{}, err
+	}
+	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
 	}}
-	if spec.Volume != "" {
-		a.Volume = spec.Volume
-	}
-	var err error
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
 		return Arm{}, err
 	}
@@ -107,6 +109,18 @@ func possible(s environment.Support) error {
 		return nil
 	}
 	return impossible{s}
+}
+
+// volumeOf is a volume that this host can have; the zero one of no word.
+func volumeOf(word string, host environment.Host) (volume.Volume, error) {
+	if word == "" {
+		return volume.Volume{}, nil
+	}
+	v, err := volume.Parse(word)
+	if err != nil {
+		return v, err
+	}
+	return v, possible(v.Support(host))
 }
 
 // stagesOf is what is started, under parameters of the arm's own.

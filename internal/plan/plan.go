@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -67,7 +68,7 @@ type Arm struct {
 	// Stages are the workload's, under this arm's own parameters.
 	Stages workload.Stages
 	// Volume is what is under the data directory.
-	Volume string
+	Volume volume.Volume
 	// Neighbour runs beside it; nil: none. Isolation protects from it.
 	Neighbour *Neighbour
 	Isolation []isolation.Settings
@@ -150,9 +151,13 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	if len(e.ArmsOf(&w)) > 0 {
 		arms, left, err = builder{e, w, kind, c, host}.arms()
 	} else {
+		var on volume.Volume
+		if on, err = volumeOf(e.Volume, host); err != nil {
+			return Load{}, nil, hint.New(fmt.Errorf("workload %s: %w", w.Name, err), hint.Of(err))
+		}
 		arms, left, err = chooseArms(w, wanted, c.Rungs, stages, host)
 		for i := range arms {
-			arms[i].Stages, arms[i].Volume = stages, e.Volume
+			arms[i].Stages, arms[i].Volume = stages, on
 		}
 	}
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -43,6 +44,7 @@ type arm struct {
 type site struct {
 	name   string
 	class  string // name of a class of resctrl
+	volume *volume.Opened
 	opened environment.Arm
 	place  environment.Place
 	memory *counter.Memory
@@ -234,6 +236,12 @@ func (l *loadRun) readBack() error {
 			return fmt.Errorf("arm %s: %w", s.name, err)
 		}
 		own = append(own, said...)
+		on, err := s.describe()
+		if err != nil {
+			return fmt.Errorf("arm %s: %w", s.name, err)
+		}
+		own = append(own, on.settings...)
+		l.warnOf(s, on)
 		for _, a := range l.armsOn(s) {
 			held, err := a.held()
 			if err != nil {
@@ -278,7 +286,7 @@ func (l *loadRun) closeArms() error {
 		}
 	}
 	l.arms, l.sites = nil, nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, l.closeVolumes())...)
 }
 
 func (l *loadRun) planned(name string) plan.Arm {

@@ -22,6 +22,7 @@ type loadRun struct {
 	data       map[string]dataset.Prepared // data sets by their key
 	arms       []*arm                      // of the present generation
 	sites      []*site                     // on which they run
+	volumes    volumes                     // and what their data is on
 	generation int
 	failures   map[string]int
 	gaveUp     map[string]bool
@@ -40,6 +41,9 @@ type loadRun struct {
 // says which: "precision" or "budget".
 func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	l.failures, l.gaveUp = map[string]int{}, map[string]bool{}
+	if err := l.roomAtAll(); err != nil {
+		return "", err
+	}
 	release, err := l.prepare(ctx)
 	if err != nil {
 		return "", err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/record"
@@ -35,7 +34,10 @@ func (l *loadRun) wanted() []plan.Site {
 // startAll starts all sites at the same time and keeps the arms in the plan's
 // order.
 func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Generation) error {
-	wanted := l.wanted()
+	wanted, err := l.fitting(ctx, line)
+	if err != nil {
+		return err
+	}
 	started := make([]*site, len(wanted))
 	failed := make([]error, len(wanted))
 	var wg sync.WaitGroup
@@ -68,12 +70,33 @@ func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Gen
 	return nil
 }
 
+// fitting are the wanted sites for whose data there is room.
+func (l *loadRun) fitting(ctx context.Context, line *record.Generation) (sites []plan.Site, err error) {
+	wanted := l.wanted()
+	short, err := l.room(wanted)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range wanted {
+		if short[i] == nil {
+			sites = append(sites, s)
+			continue
+		}
+		for _, a := range s.Arms {
+			if err := l.armFailed(ctx, a, short[i], line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sites, nil
+}
+
 // spec is what a site is opened with.
 func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 	a := s.Arms[0]
 	spec = environment.Spec{
 		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key].Dir, Scratch: l.scratch,
-		Bind: a.Volume == experiment.Bind, Journal: l.journal, Groups: l.Groups,
+		Journal: l.journal, Groups: l.Groups,
 	}
 	if s.Neighbour != nil {
 		spec.Neighbour = l.neighbourSpec(s)
@@ -106,6 +129,9 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	}
 	name := fmt.Sprintf("%s-%s-%d", l.load.Name, first.Name, generation)
 	if out.log, err = os.Create(filepath.Join(l.Dir, record.RawDir, name+".log")); err != nil {
+		return nil, err
+	}
+	if out.volume, err = l.openVolume(ctx, first, &spec); err != nil {
 		return nil, err
 	}
 	if out.opened, err = first.Env.Open(ctx, spec); err != nil {

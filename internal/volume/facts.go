@@ -47,6 +47,24 @@ func Of(root proc.FS, dir string) (Facts, error) {
 	return of(root, mounts, real, 0)
 }
 
+// Seen is the type of the file system on which a process sees a path: overlay
+// where the data is in the container's own layer.
+func Seen(root proc.FS, pid int, path string) (string, error) {
+	b, err := os.ReadFile(root.Path("proc", strconv.Itoa(pid), "mountinfo"))
+	if err != nil {
+		return "", fmt.Errorf("look at the mounts of process %d: %w", pid, err)
+	}
+	mounts, err := proc.ParseMountInfo(b)
+	if err != nil {
+		return "", err
+	}
+	m := proc.MountOf(mounts, path)
+	if m == nil {
+		return "", fmt.Errorf("process %d sees %s on no mount", pid, path)
+	}
+	return m.Type, nil
+}
+
 // deepest bounds loop devices on loop devices.
 const deepest = 4
 

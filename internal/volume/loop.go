@@ -32,7 +32,7 @@ func (o *Opened) openLoop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.undo = append(o.undo, func() error { return o.device.Gone() })
+	o.undo = append(o.undo, o.deviceGone)
 	if err := format(ctx, o.v.system, o.device.Path); err != nil {
 		return errors.Join(err, o.device.Release())
 	}

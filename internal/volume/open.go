@@ -29,9 +29,10 @@ type Spec struct {
 	Journal *journal.Journal
 }
 
-// dir is the directory of a volume below one that is there.
+// dir is the directory of a volume below one that is there. No arm has a dot in
+// its name, so that it is nobody else's.
 func (s Spec) dir(parent string) string {
-	return filepath.Join(parent, "tare-"+s.Run+"-"+s.Arm+"-volume")
+	return filepath.Join(parent, "tare-"+s.Run+"-"+s.Arm+".volume")
 }
 
 // Opened is an opened volume of one arm.

@@ -28,41 +28,110 @@ func (v Volume) size(need int64) int64 {
 	return (n + page - 1) / page * page
 }
 
-// Enough says whether there is room for arms volumes of need bytes of data
-// each, before anything is written. scratch is the directory for data.
-func (v Volume) Enough(scratch string, need int64, arms int) error {
-	each := int64(float64(need) * slack)
-	dir := scratch
+// Ask is what an arm wants: a volume with need bytes of data.
+type Ask struct {
+	Volume Volume
+	Need   int64
+}
+
+// Enough says of each whether there is room for it beside the others, before
+// anything is written; nil: there is. scratch is the directory for data. Those
+// that share a file system, or memory, are short together.
+func Enough(scratch string, asks []Ask) []error {
+	out := make([]error, len(asks))
+	places := map[uint64]*place{}
+	for i, a := range asks {
+		where, bytes := a.Volume.takes(scratch, a.Need)
+		if bytes == 0 {
+			continue
+		}
+		id, err := fileSystem(where)
+		if err != nil {
+			out[i] = err
+			continue
+		}
+		p := places[id]
+		if p == nil {
+			p = &place{dir: where}
+			places[id] = p
+		}
+		p.bytes += bytes
+		p.asks = append(p.asks, i)
+	}
+	for _, p := range places {
+		if err := p.enough(); err != nil {
+			for _, i := range p.asks {
+				out[i] = err
+			}
+		}
+	}
+	return out
+}
+
+// place is a file system with what is wanted of it; dir is empty for memory.
+type place struct {
+	dir   string
+	bytes int64
+	asks  []int
+}
+
+// takes is where a volume takes how many bytes from: a directory, or memory
+// when it is empty.
+func (v Volume) takes(scratch string, need int64) (dir string, bytes int64) {
 	switch v.Kind() {
 	case Dir:
-		dir = v.path
+		scratch = v.path
 	case Loop:
-		each = v.size(need)
+		return scratch, v.size(need)
 	case Tmpfs:
-		return enoughMemory(each * int64(arms))
+		scratch = ""
 	case RBD:
-		return nil
+		return "", 0
 	}
-	free, err := Free(dir)
+	return scratch, int64(float64(need) * slack)
+}
+
+func (p *place) enough() error {
+	if p.dir == "" {
+		return enoughMemory(p.bytes)
+	}
+	free, err := Free(p.dir)
 	if err != nil {
 		return err
 	}
-	if want := each * int64(arms); want > free {
-		return hint.New(fmt.Errorf("%d arms need %d MiB on %s (%d MiB of data each, and a fifth more), %d MiB are free: %w",
-			arms, want>>20, dir, need>>20, free>>20, unix.ENOSPC),
+	if p.bytes > free {
+		return hint.New(fmt.Errorf("%d arms need %d MiB on %s, with a fifth to spare, and %d MiB are free: %w",
+			len(p.asks), p.bytes>>20, p.dir, free>>20, unix.ENOSPC),
 			"make room, make the data smaller, leave arms out with --arms, or name another directory with --scratch")
 	}
 	return nil
 }
 
-// Free is how many bytes this user may write on the file system of dir, or of
-// the nearest directory above that there is.
-func Free(dir string) (int64, error) {
+// existing is the nearest directory above that there is.
+func existing(dir string) string {
 	for errors.Is(unix.Access(dir, unix.F_OK), unix.ENOENT) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
+	return dir
+}
+
+// fileSystem tells file systems apart; 0 is memory.
+func fileSystem(dir string) (uint64, error) {
+	if dir == "" {
+		return 0, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(existing(dir), &st); err != nil {
+		return 0, fmt.Errorf("find the file system of %s: %w", dir, err)
+	}
+	return st.Dev, nil
+}
+
+// Free is how many bytes this user may write on the file system of dir, or of
+// the nearest directory above that there is.
+func Free(dir string) (int64, error) {
 	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
+	if err := unix.Statfs(existing(dir), &st); err != nil {
 		return 0, fmt.Errorf("find the free space of %s: %w", dir, err)
 	}
 	return int64(st.Bavail) * st.Bsize, nil // root's reserve is for other emergencies

@@ -71,7 +71,7 @@ func Parse(word string) (Volume, error) {
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
 		return v, nil
 	}
-	return Volume{}, fmt.Errorf("no volume %q%s; want one of %s", word, hint.DidYouMean(word, Words()), strings.Join(Words(), ", "))
+	return Volume{}, fmt.Errorf("unknown volume %q%s; want one of %s", word, hint.DidYouMean(word, Words()), strings.Join(Words(), ", "))
 }
 
 // Check is what is wrong with a word; nil when nothing is.

@@ -82,7 +82,7 @@ func TestOpen(t *testing.T) {
 				testneed.Feature(t, word, errors.New(s.Reason))
 			}
 			s, left := spec(t, v.Name())
-			if err := v.Enough(s.Scratch, s.Need, 2); err != nil {
+			if err := Enough(s.Scratch, []Ask{{v, s.Need}, {v, s.Need}}); err[0] != nil {
 				t.Fatal(err)
 			}
 			o, err := v.Open(t.Context(), s)
@@ -252,12 +252,23 @@ func TestNoSpace(t *testing.T) {
 		"layer": unix.ENOSPC, "bind": unix.ENOSPC, "dir:" + dir: unix.ENOSPC, "loop:xfs": unix.ENOSPC, "tmpfs": unix.ENOMEM, "rbd-fuse:a/b": nil,
 	} {
 		v, _ := Parse(word)
-		err := v.Enough(filepath.Join(dir, "not", "there", "yet"), 1<<44, 3)
+		err := Enough(filepath.Join(dir, "not", "there", "yet"), []Ask{{v, 1 << 44}})[0]
 		if !errors.Is(err, want) || err != nil && hint.Of(err) == "" {
 			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
 		}
-		if err := v.Enough(dir, 1<<10, 1); err != nil {
+		if err := Enough(dir, []Ask{{v, 1 << 10}})[0]; err != nil {
 			t.Errorf("%s: no room for a kilobyte: %v", word, err)
 		}
+	}
+	// What shares a file system is short together, and nobody else.
+	free, err := Free(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, _ := Parse("loop:ext4")
+	memory, _ := Parse("tmpfs")
+	errs := Enough(dir, []Ask{{Volume{}, free / 2}, {loop, free / 2}, {memory, 1 << 20}})
+	if !errors.Is(errs[0], unix.ENOSPC) || !errors.Is(errs[1], unix.ENOSPC) || errs[2] != nil {
+		t.Errorf("%v", errs)
 	}
 }

@@ -65,8 +65,9 @@ type Stages struct {
 	// any instant; nil: it can, by its counters.
 	Windowed *Windowed
 	// Bytes is the least room in the data directory of an arm that the load
-	// needs, if more than the data set has.
-	Bytes int64
+	// needs, if more than the data set has, and Grows is what it writes beside
+	// that: logs.
+	Bytes, Grows int64
 	// Tools are programs that the load cannot do without.
 	Tools []Tool
 	// Work is what a neighbour of this kind is measured by, as a rate: one of the

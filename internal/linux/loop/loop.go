@@ -123,7 +123,7 @@ func (d *Device) Release() error {
 }
 
 // gone bounds how long the kernel may take to let a device go.
-const gone = 10 * time.Second
+const gone = 3 * time.Second
 
 // Gone waits until the device is free again, after Release and the unmount.
 func (d *Device) Gone() error {

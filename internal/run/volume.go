@@ -1,0 +1,171 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/record"
+)
+
+// Volumes of the arms: looked at for room, opened before the arm and closed
+// after it, and described in the manifest.
+
+// need is how many bytes of data an arm has. Before the data set is there it is
+// what the load says.
+func (l *loadRun) need(a plan.Arm) (int64, error) {
+	bytes := int64(0)
+	if dir := l.data[a.Stages.Key].Dir; dir != "" {
+		var err error
+		if bytes, err = sizeOf(dir); err != nil {
+			return 0, fmt.Errorf("find the size of the data set: %w", err)
+		}
+	}
+	return max(bytes, a.Stages.Bytes) + a.Stages.Grows, nil
+}
+
+// sizeOf is the size of all files below a directory.
+func sizeOf(dir string) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes, err
+}
+
+// room says of each site why there is no room for its data; nil: there is.
+// Nothing has been written yet.
+func (l *loadRun) room(sites []plan.Site) ([]error, error) {
+	asks := make([]volume.Ask, len(sites))
+	for i, s := range sites {
+		a := s.Arms[0]
+		need, err := l.need(a)
+		if err != nil {
+			return nil, err
+		}
+		asks[i] = volume.Ask{Volume: a.Volume, Need: need}
+	}
+	return volume.Enough(l.scratch, asks), nil
+}
+
+// roomAtAll refuses a workload whose baseline has no room, before its data set
+// is made.
+func (l *loadRun) roomAtAll() error {
+	sites := l.wanted()
+	short, err := l.room(sites)
+	if err != nil {
+		return err
+	}
+	for i, s := range sites {
+		if s.Arms[0].Name == l.load.Baseline && short[i] != nil {
+			return short[i]
+		}
+	}
+	return nil
+}
+
+// openVolume makes what is under the data directory of an arm.
+func (l *loadRun) openVolume(ctx context.Context, a plan.Arm, spec *environment.Spec) (*volume.Opened, error) {
+	spec.Bind = a.Volume.Kind() == volume.Bind
+	need, err := l.need(a)
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.Volume.Open(ctx, volume.Spec{Run: l.ID, Arm: a.Name, Scratch: l.scratch, Need: need, Journal: l.journal})
+	if err != nil {
+		return nil, err
+	}
+	spec.Volume = o.Dir
+	l.volumes.add(o)
+	return o, nil
+}
+
+// volumes are those that are open in this generation. They are closed after
+// all arms: an arm that has a mount namespace of its own may have a copy of the
+// mounts of the others.
+type volumes struct {
+	mu  sync.Mutex
+	all []*volume.Opened
+}
+
+func (v *volumes) add(o *volume.Opened) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.all = append(v.all, o)
+}
+
+// closeVolumes takes them back. A device that is kept by somebody else's
+// process goes with that, and is no reason to end the run.
+func (l *loadRun) closeVolumes() error {
+	var errs []error
+	for _, o := range l.volumes.all {
+		err := o.Close()
+		if held := (*volume.Held)(nil); errors.As(err, &held) {
+			l.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})
+			continue
+		}
+		errs = append(errs, err)
+	}
+	l.volumes.all = nil
+	return errors.Join(errs...)
+}
+
+// under is what is under the data directory of a site, as the kernel says.
+type under struct {
+	volume.Facts
+	settings []record.Setting
+}
+
+// describe looks at the volume of a site.
+func (a *site) describe() (under, error) {
+	dir := a.place.HostVolume
+	if dir == "" {
+		dir = a.place.Volume
+	}
+	f, err := volume.Of("/", dir)
+	if err != nil {
+		return under{}, err
+	}
+	s := append(a.volume.Settings(), f.Settings()...)
+	seen, err := volume.Seen(proc.FS("/"), a.worker().Pid(), a.place.Volume)
+	if err != nil {
+		return under{}, err
+	}
+	if seen != f.Mount.Type {
+		s = append(s, record.Setting{Name: "volume.seen", Got: seen})
+	}
+	return under{f, s}, nil
+}
+
+// worker is the process that uses the data.
+func (a *site) worker() environment.Running {
+	if a.server != nil {
+		return a.server
+	}
+	return a.load
+}
+
+// warnOf passes on what is wrong with the volume of a site, where the load is
+// about data that lasts; what a network costs in speed concerns every load.
+func (l *loadRun) warnOf(s *site, on under) {
+	if !l.load.Stages.Disk && !on.Network() {
+		return
+	}
+	for _, w := range on.Warnings() {
+		w.Workload, w.Arm = l.load.Name, s.name
+		l.warn(w)
+	}
+}
