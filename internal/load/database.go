@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 
 	"github.com/tarelab/tare/internal/hint"
@@ -44,22 +43,13 @@ func (d Database) attach(ctx context.Context, protocol string) (*attached, error
 		return a, err
 	}
 	if d.TCP && a.Server.Listen == "" {
-		if a.Server.Listen, err = freeLoopback(); err != nil {
+		if a.Server.Listen, err = serve.FreeLoopback(); err != nil {
 			return a, err
 		}
 	}
 	a.Dial = a.Server.Listen
 	a.process, a.recipe, err = a.Server.Start(ctx, d.Service, os.Stderr)
 	return a, err
-}
-
-// freeLoopback is an address at which nobody listens now.
-func freeLoopback() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // address is where the server answers the load's user.

@@ -38,8 +38,11 @@ type Client struct{ db *sql.DB }
 // Connect prepares a client; the connection is made by the first question.
 func Connect(a Address) (*Client, error) {
 	open := connectMySQL
-	if a.Protocol == service.PostgreSQL {
+	switch a.Protocol {
+	case service.PostgreSQL:
 		open = connectPostgres
+	case service.ClickHouseName:
+		open = connectClickHouse
 	}
 	connector, err := open(a)
 	if err != nil {
@@ -116,7 +119,7 @@ func definite(err error) bool {
 	const tooManyConnections, shutdown, notReady = 1040, 1053, 3168
 	var answer *mysql.MySQLError
 	if !errors.As(err, &answer) {
-		return definitePostgres(err)
+		return definitePostgres(err) || definiteClickHouse(err)
 	}
 	return answer.Number != tooManyConnections && answer.Number != shutdown && answer.Number != notReady
 }
@@ -124,7 +127,7 @@ func definite(err error) bool {
 func refused(err error) error {
 	const accessDenied = 1045
 	var answer *mysql.MySQLError
-	if errors.As(err, &answer) && answer.Number == accessDenied || deniedByPostgres(err) {
+	if errors.As(err, &answer) && answer.Number == accessDenied || deniedByPostgres(err) || deniedByClickHouse(err) {
 		return hint.New(fmt.Errorf("the server refuses the user and password of the data set: %w", err),
 			"the password is in the data set; prepare it again (tare cache prune removes the old one)")
 	}

@@ -31,6 +31,10 @@ func (p Prepare) filler(ctx context.Context, f Found) (filler, error) {
 		return nil, fmt.Errorf("pgbench fills PostgreSQL, not %s", f.Name())
 	case p.Pgbench != nil:
 		return p.pgbenchFiller(ctx, f)
+	case p.Hits != nil && protocol != service.ClickHouseName:
+		return nil, fmt.Errorf("ClickHouse's table is nothing for %s", f.Name())
+	case p.Hits != nil:
+		return hitsFiller{*p.Hits}, nil
 	case p.Sysbench.Script != "" && protocol != autoProtocol:
 		return nil, fmt.Errorf("%s prepares data for the MySQL family, not for %s", sysbench.Program, f.Name())
 	case p.Sysbench.Script != "":

@@ -77,6 +77,9 @@ func find(ctx context.Context, s service.Service, server string) (Found, error) 
 			continue
 		}
 		banner, err := ask(ctx, path, d.VersionArgs)
+		if err != nil && d.VersionTrial != nil {
+			banner, err = try(ctx, path, *d.VersionTrial)
+		}
 		if err != nil {
 			return Found{}, fmt.Errorf("%s: ask %s for its version: %w", d.Name, path, err)
 		}
@@ -94,6 +97,29 @@ func ask(ctx context.Context, path string, args []string) (string, error) {
 	defer stop()
 	out, err := exec.CommandContext(ctx, path, args...).CombinedOutput()
 	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return string(out), nil
+}
+
+// try starts a program that is to give up, and returns what it said.
+func try(ctx context.Context, path string, t service.Trial) (string, error) {
+	dir, err := os.MkdirTemp("", "tare-version-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	for _, f := range t.Files {
+		if err := os.WriteFile(filepath.Join(dir, f.Path), []byte(f.Text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer stop()
+	cmd := exec.CommandContext(ctx, path, t.Args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
 	return string(out), nil

@@ -25,6 +25,7 @@ import (
 type person struct {
 	uid, gid int
 	dir      *os.File // of the data set
+	here     bool     // the programs run in it
 }
 
 // newPerson is nil where this process itself runs the server's programs.
@@ -32,7 +33,7 @@ func newPerson(r service.Recipe, dir string) (*person, error) {
 	if len(r.Users) == 0 || os.Geteuid() != 0 {
 		return nil, nil
 	}
-	p := &person{uid: -1}
+	p := &person{uid: -1, here: r.Here}
 	for _, name := range r.Users {
 		if u, err := user.Lookup(name); err == nil {
 			if p.uid, err = strconv.Atoi(u.Uid); err != nil {
@@ -44,6 +45,9 @@ func newPerson(r service.Recipe, dir string) (*person, error) {
 			break
 		}
 	}
+	if r.RootToo && (p.uid <= 0 || !mapped(p.uid)) {
+		return nil, nil
+	}
 	if p.uid <= 0 {
 		return nil, hint.New(fmt.Errorf("the server refuses to run as root, and no user is called %s", strings.Join(r.Users, " or ")),
 			"make such a user, or run tare as an ordinary user")
@@ -54,6 +58,21 @@ func newPerson(r service.Recipe, dir string) (*person, error) {
 	}
 	p.dir = os.NewFile(uintptr(fd), dir)
 	return p, nil
+}
+
+// mapped says whether a user is somebody in this process's user namespace.
+func mapped(uid int) bool {
+	b, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(b)) {
+		var first, outside, count int // user_namespaces(7)
+		if n, _ := fmt.Sscan(line, &first, &outside, &count); n == 3 && first <= uid && uid-first < count {
+			return true
+		}
+	}
+	return false
 }
 
 // Close closes the descriptor; nil may be closed.
@@ -124,7 +143,10 @@ func (p *person) command(path, dir string, args []string) *exec.Cmd {
 		return cmd
 	}
 	cmd := exec.Command(path, p.seen(args, 3)...)
-	cmd.Dir = "/"
+	if cmd.Dir = "/"; p.here {
+		// By its path it may be out of this person's reach.
+		cmd.Dir = "/proc/self/fd/" + strconv.Itoa(int(p.dir.Fd()))
+	}
 	cmd.ExtraFiles = []*os.File{p.dir}
 	cmd.Env = cleanEnviron()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.gid)}}
@@ -138,7 +160,11 @@ func (p *person) become(args []string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pass the directory on: %w", err)
 	}
-	if err := os.Chdir("/"); err != nil {
+	place := "/"
+	if p.here {
+		place = p.dir.Name()
+	}
+	if err := os.Chdir(place); err != nil {
 		return nil, err
 	}
 	// The kernel takes the capabilities along.

@@ -27,13 +27,14 @@ type Prepare struct {
 	Server string `json:"server,omitempty"`
 	// Options are passed to the server as they are.
 	Options []string `json:"options,omitempty"`
-	// Sysbench or Pgbench says what is loaded, Program with which of it. Without
-	// either, Script is a file of statements (absolute), and without that the
+	// Sysbench, Pgbench or Hits says what is loaded, Program with which of the
+	// first two. Without any, Script is a file of statements (absolute), and without that the
 	// server stays empty.
-	Sysbench sysbench.Data `json:"sysbench,omitzero"`
-	Pgbench  *pgbench.Data `json:"pgbench,omitempty"`
-	Program  string        `json:"program,omitempty"`
-	Script   string        `json:"script,omitempty"`
+	Sysbench sysbench.Data           `json:"sysbench,omitzero"`
+	Pgbench  *pgbench.Data           `json:"pgbench,omitempty"`
+	Hits     *service.ClickHouseHits `json:"hits,omitempty"`
+	Program  string                  `json:"program,omitempty"`
+	Script   string                  `json:"script,omitempty"`
 	// Into is a directory in which dataset.Prepared is left.
 	Into string `json:"into"`
 }
@@ -145,6 +146,13 @@ var noSpace = regexp.MustCompile(`(?i)\berr(or|no|code)( number| code)?:? 28\b|n
 
 func (b *building) steps(ctx context.Context) error {
 	server := Server{Dir: b.dir, Options: b.Options, Connections: b.with.connections()}
+	if b.found.Service.Describe().TCPOnly {
+		var err error
+		if b.dial, err = FreeLoopback(); err != nil {
+			return err
+		}
+		server.Listen = b.dial
+	}
 	r, err := b.recipe(server)
 	if err != nil {
 		return err
@@ -196,10 +204,14 @@ func (b *building) recipe(s Server) (service.Recipe, error) {
 	if err != nil {
 		return service.Recipe{}, err
 	}
-	return b.found.Service.Recipe(b.found.Version, service.Config{
+	c := service.Config{
 		Programs: b.found.Programs, Dir: s.Dir, Root: os.Geteuid() == 0,
 		Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.with),
-	})
+	}
+	if err := c.Listen(s.Listen); err != nil {
+		return service.Recipe{}, err
+	}
+	return b.found.Service.Recipe(b.found.Version, c)
 }
 
 // fill waits for the server and fills it.
@@ -232,7 +244,9 @@ func (b *building) address() Address {
 // ask asks a server that is being loaded, as its administrator.
 func (b *building) ask(ctx context.Context, r service.Recipe, p *Process, database string, what func(*Client) error) error {
 	a := b.address()
-	a.User, a.Secret, a.Database = r.Admin, "", database
+	if a.Database = database; r.Admin != service.User {
+		a.User, a.Secret = r.Admin, ""
+	}
 	c, err := Connect(a)
 	if err != nil {
 		return err

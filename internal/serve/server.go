@@ -137,6 +137,9 @@ func (s Server) become(ctx context.Context, kind string) error {
 		}
 		environ = cleanEnviron()
 	}
+	if err == nil && who == nil && r.Here {
+		err = os.Chdir(s.Dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -223,6 +226,15 @@ func (s Server) configure(r service.Recipe) error {
 		}
 	}
 	return nil
+}
+
+// FreeLoopback is an address at which nobody listens now.
+func FreeLoopback() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // Secret reads the password that the data set was made with.

@@ -49,11 +49,15 @@ type Description struct {
 	Name, Title string
 	// Programs it consists of, the server first.
 	Programs []Program
-	// VersionArgs make the server program print its version.
-	VersionArgs []string
-	Settings    []Setting
+	// VersionArgs make the server program print its version, and VersionTrial one
+	// that knows no such option; nil: all do.
+	VersionArgs  []string
+	VersionTrial *Trial
+	Settings     []Setting
 	// Protocol is what the server speaks: "mysql", "postgres", "clickhouse".
 	Protocol string
+	// TCPOnly says that it has no socket.
+	TCPOnly bool
 	// Package is what to install where the programs are missing, in Debian's
 	// words.
 	Package string
@@ -68,6 +72,13 @@ type Program struct {
 	Dirs []string
 	// Optional says that some versions do without it.
 	Optional bool
+}
+
+// Trial starts the server program in an empty directory, with files in it with
+// which it gives up and says its version on the way.
+type Trial struct {
+	Args  []string
+	Files []File // paths below the empty directory
 }
 
 // The roles of programs.
@@ -136,8 +147,13 @@ type Config struct {
 // Recipe is what to do, in words of the operating system and of SQL.
 type Recipe struct {
 	// Users are who may run the programs where tare is root and the server
-	// refuses that: the first who exists. Empty: whoever tare is.
-	Users []string
+	// refuses that: the first who exists. Empty: whoever tare is. With RootToo
+	// the server does not refuse it, and runs as root where nobody else is.
+	Users   []string
+	RootToo bool
+	// Here says that the programs run in Dir, and that neither arguments nor
+	// files name it.
+	Here bool
 	// Files are written before the server starts; {secret} and {secret_sha256}
 	// stand for the password of User and its digest in hexadecimal.
 	Files []File
@@ -201,6 +217,7 @@ func All() []Service {
 		MySQL{Flavour: Oracle},
 		MySQL{Flavour: Percona},
 		Postgres{},
+		ClickHouse{},
 	}
 }
 
