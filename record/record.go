@@ -24,6 +24,7 @@ const (
 	ManifestFile = "manifest.json"
 	RecordFile   = "record.jsonl"
 	EffectsFile  = "effects.json"
+	PageFile     = "report.html"
 	RawDir       = "raw"
 )
 
@@ -158,8 +159,18 @@ type Manifest struct {
 	Settings map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
 	Left     []Left               `json:"left_out,omitempty"`
 	Probes   []ProbeMetric        `json:"probes,omitempty"`
+	// Unequal are arms that keep less or more of what is committed than their
+	// baseline does, and are compared all the same.
+	Unequal []Unequal `json:"unequal,omitempty"`
 	// Imported is set when another tool measured and tare read its output.
 	Imported *Imported `json:"imported,omitempty"`
+}
+
+// Unequal is an arm that is not equal to its baseline in what it keeps.
+type Unequal struct {
+	Workload    string   `json:"workload"`
+	Arm         string   `json:"arm"`
+	Differences []string `json:"differences"`
 }
 
 // ProbeMetric describes one probe value of the windows.

@@ -11,7 +11,7 @@ import (
 type format string
 
 func (f *format) UnmarshalText(b []byte) error {
-	return oneOf((*string)(f), string(b), "text", "json", "jsonl", "markdown", "csv", "openmetrics", "bencher")
+	return oneOf((*string)(f), string(b), "text", "html", "json", "jsonl", "markdown", "csv", "openmetrics", "bencher")
 }
 
 // program says that the form is for programs, which want it even when nothing

@@ -10,24 +10,48 @@ import (
 )
 
 type reportCommand struct {
-	Dir    string `arg:"" help:"A result directory, as tare run -o made it."`
-	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, json, jsonl, markdown, csv, openmetrics or bencher."`
+	Dir    string `arg:"" help:"A result directory, as tare run -o made it; with --serve a directory of them."`
+	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
+	Open   bool   `group:"output" xor:"where" help:"Write report.html into the result directory and show it in the browser."`
+	Serve  bool   `group:"output" xor:"where" help:"Serve the results in DIR to a browser on this machine until Ctrl-C."`
+	Listen string `group:"output" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where --serve listens. Port 0: any that is free."`
 }
 
 func (reportCommand) Help() string {
-	return "The report is computed anew from the record; the directory is not changed. A run that was killed has a record too.\n\n" +
-		"Examples:\n\n  tare report r\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'"
+	return "The report is computed anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
+		"Examples:\n\n  tare report r\n  tare report r --open\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'"
 }
 
 func (r reportCommand) Run(c *console) error {
-	effects, err := analyse(r.Dir)
+	if r.Serve {
+		return serveResults(c, r.Dir, r.Listen)
+	}
+	result, err := readResult(r.Dir)
 	if err != nil {
 		return err
+	}
+	effects, err := analysis.Analyse(result)
+	if err != nil {
+		return err
+	}
+	if r.Open {
+		return openPage(c, result, effects)
+	}
+	if r.Format == "html" {
+		return page(c.stdout, result, effects)
 	}
 	return c.print(r.Format, effects)
 }
 
 func analyse(dir string) (*record.Effects, error) {
+	result, err := readResult(dir)
+	if err != nil {
+		return nil, err
+	}
+	return analysis.Analyse(result)
+}
+
+func readResult(dir string) (*record.Result, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, &usageError{err, ""}
 	}
@@ -40,5 +64,5 @@ func analyse(dir string) (*record.Effects, error) {
 	case err != nil:
 		return nil, err
 	}
-	return analysis.Analyse(result)
+	return result, nil
 }

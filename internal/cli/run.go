@@ -27,7 +27,7 @@ import (
 type runCommand struct {
 	experimentFlags
 	Output string `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, json, jsonl, markdown, csv, openmetrics or bencher."`
+	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
 	Quiet  bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
 }
 
@@ -81,11 +81,17 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if errors.As(err, &forced) {
 		return &forced.signalError
 	}
-	effects, aerr := analyse(out.Dir)
+	result, aerr := readResult(out.Dir)
+	var effects *record.Effects
 	if aerr == nil {
-		aerr = keep(out.Dir, effects)
+		effects, aerr = analysis.Analyse(result)
 	}
-	if aerr == nil && (measured(effects) || r.Format.program()) {
+	if aerr == nil {
+		aerr = keep(result, effects)
+	}
+	if aerr == nil && r.Format == "html" {
+		aerr = page(c.stdout, result, effects)
+	} else if aerr == nil && (measured(effects) || r.Format.program()) {
 		aerr = c.print(r.Format, effects)
 	}
 	c.note("%s %s", c.paint(c.stderr, dim, "results in"), out.Dir)
@@ -107,13 +113,18 @@ func measured(e *record.Effects) bool {
 	return e.Dropped.Of > 0
 }
 
-// keep writes the effects into the result directory, as --format json has them.
-func keep(dir string, e *record.Effects) error {
+// keep writes the effects into the result directory, as --format json has them,
+// and the page of them.
+func keep(r *record.Result, e *record.Effects) error {
 	var b bytes.Buffer
 	if err := report.JSON(&b, e); err != nil {
 		return err
 	}
-	return record.WriteFile(dir, record.EffectsFile, b.Bytes())
+	if err := record.WriteFile(r.Dir, record.EffectsFile, b.Bytes()); err != nil {
+		return err
+	}
+	_, err := writePage(r.Dir, r, e)
+	return err
 }
 
 // finished says that the measurement came to its end.

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/record"
+)
+
+// page prints the HTML report of a result.
+func page(w io.Writer, r *record.Result, e *record.Effects) error {
+	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Detail: analysis.Detail(r)})
+}
+
+// writePage writes the HTML report into a directory and returns its path.
+func writePage(dir string, r *record.Result, e *record.Effects) (string, error) {
+	var b bytes.Buffer
+	if err := page(&b, r, e); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, record.PageFile), record.WriteFile(dir, record.PageFile, b.Bytes())
+}
+
+// openPage writes the HTML report anew and shows it in the browser. Where the
+// result may not be written to, the page goes into a temporary directory.
+func openPage(c *console, r *record.Result, e *record.Effects) error {
+	path, err := writePage(r.Dir, r, e)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		var dir string
+		if dir, err = os.MkdirTemp("", "tare-report-"); err != nil {
+			return err
+		}
+		path, err = writePage(dir, r, e)
+	}
+	if err != nil {
+		return err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	where := (&url.URL{Scheme: "file", Path: path}).String()
+	fmt.Fprintln(c.stdout, where)
+	if why := c.browse(where); why != "" {
+		c.note("no browser was opened: %s", why)
+	}
+	return nil
+}
+
+// browse hands an address to the desktop; the result says why it could not.
+func (c *console) browse(where string) string {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	} else if c.getenv("DISPLAY") == "" && c.getenv("WAYLAND_DISPLAY") == "" {
+		return "there is no display here; open the file where there is one"
+	}
+	path, err := exec.LookPath(opener)
+	if err != nil {
+		return opener + " is not installed; open the file yourself"
+	}
+	if out, err := exec.Command(path, where).CombinedOutput(); err != nil {
+		return fmt.Sprintf("%s: %v %s", opener, err, bytes.TrimSpace(out))
+	}
+	return ""
+}

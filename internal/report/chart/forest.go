@@ -1,0 +1,151 @@
+package chart
+
+import "html/template"
+
+// Forest is effects with their intervals around no effect, with the margin.
+type Forest struct {
+	Frame
+	Rows   []Effect
+	Margin float64 // half-width of the shaded band
+	Noise  float64 // half-width between the dotted lines; 0 for none
+	Tick   func(float64) string
+	Less   string // what the left side means
+	More   string // what the right side means
+}
+
+// Effect is one row. Numbers are changes: 0 is no effect.
+type Effect struct {
+	Label string
+	Head  bool // a heading over the rows below, without numbers
+	Text  string
+	Word  string // the verdict
+	Tone  string // bad, good, unsure, calm or broken: a class
+	Known bool
+	Span
+	Own   *Span    // looked at alone, drawn thick
+	Total *float64 // where it is told apart from the estimate
+	Tip   string
+}
+
+// Draw draws the forest.
+func (f Forest) Draw(width float64) template.HTML {
+	c := &canvas{width: width}
+	left, right, row, top := 168.0, width-262, 26.0, 22.0
+	if c.narrow() {
+		left, right, row = 8, width-8, 46
+	}
+	var spans []Span
+	for _, r := range f.Rows {
+		if r.Known {
+			spans = append(spans, r.Span)
+		}
+	}
+	low, high := bounds(spans, max(2*f.Margin, 1.5*f.Noise))
+	x := scale{low: low, high: high, from: left, to: right}
+	bottom := top
+	for _, r := range f.Rows {
+		bottom += rowHeight(r.Head, row)
+	}
+	f.axis(c, x, top, bottom)
+	y := top
+	for _, r := range f.Rows {
+		h := rowHeight(r.Head, row)
+		f.row(c, x, r, y, h)
+		y += h
+	}
+	c.height = bottom + 24
+	return c.finish(f.Frame, "forest")
+}
+
+func rowHeight(head bool, row float64) float64 {
+	if head {
+		return 28
+	}
+	return row
+}
+
+func (f Forest) axis(c *canvas, x scale, top, bottom float64) {
+	if f.Margin > 0 {
+		c.rect("margin", x.at(max(-f.Margin, x.low)), top, x.at(min(f.Margin, x.high))-x.at(max(-f.Margin, x.low)), bottom-top)
+	}
+	ticks := 8
+	if c.narrow() {
+		ticks = 5
+	}
+	for _, t := range x.ticks(ticks) {
+		c.line("grid", x.at(t), top, x.at(t), bottom)
+		c.text(x.at(t), bottom+16, "tick", "middle", f.Tick(t))
+	}
+	c.line("zero", x.at(0), top, x.at(0), bottom)
+	if f.Noise > 0 {
+		for _, n := range []float64{-f.Noise, f.Noise} {
+			if at, beyond := x.clamped(n); beyond == 0 {
+				c.line("noise", at, top, at, bottom)
+			}
+		}
+	}
+	c.text(x.at(0)-6, top-8, "side", "end", "← "+f.Less)
+	c.text(x.at(0)+6, top-8, "side", "start", f.More+" →")
+}
+
+func (f Forest) row(c *canvas, x scale, r Effect, y, h float64) {
+	if r.Head {
+		c.text(0, y+h-9, "group", "start", clip(r.Label, c.width))
+		return
+	}
+	c.open("g", "class", "effect "+r.Tone)
+	if r.Tip != "" {
+		c.element("title", r.Tip)
+	}
+	mid := y + h/2
+	if c.narrow() {
+		c.text(0, y+15, "label", "start", clip(r.Label, 110))
+		c.text(c.width, y+15, "value", "end", r.Text+" "+r.Word)
+		mid = y + 31
+	} else {
+		c.text(0, mid+4.5, "label", "start", clip(r.Label, x.from-14))
+		c.text(x.to+158, mid+4.5, "value", "end", r.Text)
+		c.text(x.to+168, mid+4.5, "word", "start", clip(r.Word, 100))
+	}
+	if r.Known && r.ok() {
+		mark(c, x, r, mid)
+	}
+	c.close("g")
+}
+
+// mark is the interval with its estimate; what lies outside ends in an arrow.
+func mark(c *canvas, x scale, r Effect, y float64) {
+	whisker(c, "whisker", x, r.Low, r.High, y)
+	if r.Own != nil && r.Own.ok() {
+		from, _ := x.clamped(r.Own.Low)
+		to, _ := x.clamped(r.Own.High)
+		c.line("own", from, y, to, y)
+	}
+	if r.Total != nil {
+		if at, beyond := x.clamped(*r.Total); beyond == 0 {
+			c.empty("path", "class", "total", "d", "M"+number(at)+" "+number(y-6)+"l4 6l-4 6l-4 -6z")
+		}
+	}
+	at, _ := x.clamped(r.Mid)
+	if r.Tone == "broken" {
+		c.empty("path", "class", "dot", "d", "M"+number(at-4)+" "+number(y-4)+"l8 8m0 -8l-8 8")
+		return
+	}
+	c.empty("circle", "class", "dot", "cx", at, "cy", y, "r", 4.5)
+}
+
+func whisker(c *canvas, class string, x scale, low, high, y float64) {
+	from, under := x.clamped(low)
+	to, over := x.clamped(high)
+	c.line(class, from, y, to, y)
+	end(c, from, y, under, -1)
+	end(c, to, y, over, +1)
+}
+
+func end(c *canvas, x, y float64, beyond int, side float64) {
+	if beyond == 0 {
+		c.line("cap", x, y-4, x, y+4)
+		return
+	}
+	c.empty("path", "class", "cap", "d", "M"+number(x-5*side)+" "+number(y-4)+"L"+number(x)+" "+number(y)+"L"+number(x-5*side)+" "+number(y+4))
+}

@@ -1,0 +1,123 @@
+package chart
+
+import (
+	"math"
+	"slices"
+)
+
+// scale maps numbers to pixels.
+type scale struct {
+	low, high float64 // data
+	from, to  float64 // pixels
+	log       bool
+}
+
+func (s scale) at(x float64) float64 {
+	low, high := s.low, s.high
+	if s.log {
+		x, low, high = math.Log(x), math.Log(low), math.Log(high)
+	}
+	if !(high > low) {
+		return (s.from + s.to) / 2
+	}
+	return s.from + (x-low)/(high-low)*(s.to-s.from)
+}
+
+// clamped is at for numbers that may lie outside; beyond says on which side.
+func (s scale) clamped(x float64) (at float64, beyond int) {
+	switch {
+	case x < s.low:
+		return s.at(s.low), -1
+	case x > s.high:
+		return s.at(s.high), +1
+	case math.IsNaN(x):
+		return s.at(s.low), 0
+	}
+	return s.at(x), 0
+}
+
+// ticks are about n round numbers in the scale.
+func (s scale) ticks(n int) []float64 {
+	if s.log {
+		return s.logTicks(n)
+	}
+	span := s.high - s.low
+	if !(span > 0) || math.IsInf(span, 0) {
+		return nil
+	}
+	step := math.Pow10(int(math.Floor(math.Log10(span / float64(n)))))
+	for _, f := range []float64{1, 2, 5, 10} {
+		if span/(f*step) <= float64(n) {
+			step *= f
+			break
+		}
+	}
+	var out []float64
+	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high*(1+1e-9) || i*step <= s.high+step*1e-9; i++ {
+		out = append(out, i*step)
+		if len(out) > 50 {
+			break
+		}
+	}
+	return out
+}
+
+// logTicks are 1, 2 and 5 times powers of ten, or the powers alone where
+// those are enough.
+func (s scale) logTicks(n int) []float64 {
+	if !(s.low > 0) || !(s.high > s.low) {
+		return nil
+	}
+	var out []float64
+	for _, factors := range [][]float64{{1}, {1, 3}, {1, 2, 5}} {
+		var finer []float64
+		for e := math.Floor(math.Log10(s.low)); e <= math.Ceil(math.Log10(s.high)); e++ {
+			for _, f := range factors {
+				if x := f * math.Pow(10, e); x >= s.low && x <= s.high {
+					finer = append(finer, x)
+				}
+			}
+		}
+		if out != nil && len(finer) > n {
+			break
+		}
+		out = finer
+	}
+	if len(out) < 2 {
+		return []float64{s.low, math.Sqrt(s.low * s.high), s.high}
+	}
+	return out
+}
+
+// bounds chooses the ends of an axis of changes around 0: every estimate is
+// inside, and an interval that is far wider than the others is cut.
+func bounds(spans []Span, least float64) (low, high float64) {
+	low, high = -least, least
+	var reach []float64
+	for _, s := range spans {
+		if !s.ok() {
+			continue
+		}
+		reach = append(reach, max(math.Abs(s.Low), math.Abs(s.High)))
+		low, high = min(low, 1.15*s.Mid), max(high, 1.15*s.Mid)
+	}
+	if len(reach) == 0 {
+		return low, high
+	}
+	slices.Sort(reach)
+	limit := 3 * reach[len(reach)/2]
+	for _, s := range spans {
+		if s.ok() {
+			low, high = min(low, max(s.Low, -limit)), max(high, min(s.High, limit))
+		}
+	}
+	pad := 0.03 * (high - low)
+	return low - pad, high + pad
+}
+
+// Span is an estimate with its interval.
+type Span struct{ Mid, Low, High float64 }
+
+func (s Span) ok() bool {
+	return !math.IsNaN(s.Mid-s.Mid) && !math.IsNaN(s.Low-s.Low) && !math.IsNaN(s.High-s.High)
+}

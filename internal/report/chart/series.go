@@ -1,0 +1,185 @@
+package chart
+
+import (
+	"html/template"
+	"math"
+	"strings"
+)
+
+// Series is points over time, one strip per row, all strips on one scale.
+type Series struct {
+	Frame
+	Rows      []Strip
+	From, To  float64   // time, seconds
+	Low, High float64   // values
+	Marks     []float64 // times of launches
+	Tick      func(float64) string
+	Time      func(float64) string
+	Point     func(at, value float64) string // words for a point
+}
+
+// Strip is the points of one row.
+type Strip struct {
+	Label   string
+	Note    string
+	Points  []Point
+	Dropped []Point
+	Level   *float64 // the dashed line
+	Spread  []int    // counts of points in equal parts from Low to High
+}
+
+// Point is one point in time.
+type Point struct{ At, Value float64 }
+
+// Thinned says how the points of a strip were thinned out: kept of all.
+type Thinned struct{ Kept, All int }
+
+// bucket is the width of a piece of time, in pixels, of which only the least
+// and the greatest point are drawn once there are more.
+const bucket = 2
+
+// Thin says what a drawing of this width leaves out.
+func (s Series) Thin(width float64) Thinned {
+	x, _ := s.time(width)
+	var t Thinned
+	for _, r := range s.Rows {
+		t.All += len(r.Points)
+		t.Kept += len(thin(r.Points, x))
+	}
+	return t
+}
+
+func (s Series) time(width float64) (x scale, spread float64) {
+	if width < 500 {
+		return scale{low: s.From, high: s.To, from: 46, to: width - 50}, 42
+	}
+	return scale{low: s.From, high: s.To, from: 190, to: width - 96}, 86
+}
+
+// Draw draws the strips.
+func (s Series) Draw(width float64) template.HTML {
+	c := &canvas{width: width}
+	x, spread := s.time(width)
+	row, top := 54.0, 8.0
+	if c.narrow() {
+		row = 66
+	}
+	bottom := top + row*float64(len(s.Rows))
+	ticks := 8
+	if c.narrow() {
+		ticks = 4
+	}
+	for _, m := range s.Marks {
+		if at, beyond := x.clamped(m); beyond == 0 {
+			c.empty("line", "class", "launch", "x1", at, "x2", at, "y1", top, "y2", bottom, "data-at", at)
+		}
+	}
+	for _, t := range x.ticks(ticks) {
+		c.element("text", s.Time(t), "class", "tick time", "x", x.at(t), "y", bottom+16, "text-anchor", "middle", "data-at", x.at(t))
+	}
+	for i, r := range s.Rows {
+		s.strip(c, x, r, top+row*float64(i), row, spread)
+	}
+	c.height = bottom + 24
+	return c.finish(s.Frame, "series")
+}
+
+func (s Series) strip(c *canvas, x scale, r Strip, y, row, spread float64) {
+	upper, lower := y+5, y+row-7
+	if c.narrow() {
+		upper = y + 20
+		c.text(0, y+13, "label", "start", clip(r.Label, 170))
+		c.text(c.width, y+13, "note", "end", r.Note)
+	} else {
+		c.text(0, y+22, "label", "start", clip(r.Label, 128))
+		c.text(0, y+39, "note", "start", clip(r.Note, 140))
+	}
+	v := scale{low: s.Low, high: s.High, from: lower - 3, to: upper + 3}
+	c.rect("field", x.from, upper, x.to-x.from, lower-upper)
+	c.text(x.from-5, upper+8, "tick small", "end", s.Tick(s.High))
+	c.text(x.from-5, lower, "tick small", "end", s.Tick(s.Low))
+	if r.Level != nil {
+		if at, beyond := v.clamped(*r.Level); beyond == 0 {
+			c.line("level", x.from, at, x.to+spread, at)
+		}
+	}
+	points := thin(r.Points, x)
+	c.open("g", "class", "points")
+	attributes := []any{"class", "dots", "d", dots(points, x, v)}
+	if !c.narrow() {
+		attributes = append(attributes, "data-tip", s.tips(points))
+	}
+	c.empty("path", attributes...)
+	if len(r.Dropped) > 0 {
+		c.empty("path", "class", "dots dropped", "d", dots(thin(r.Dropped, x), x, v))
+	}
+	c.close("g")
+	bars(c, r.Spread, x.to+6, spread-6, upper+3, lower-3)
+}
+
+// tips are the words of the points, in their order.
+func (s Series) tips(points []Point) string {
+	words := make([]string, len(points))
+	for i, p := range points {
+		words[i] = strings.ReplaceAll(s.Point(p.At, p.Value), "|", "/")
+	}
+	return strings.Join(words, "|")
+}
+
+// dots are lines without length, which round ends make into dots.
+func dots(points []Point, x, v scale) string {
+	var b strings.Builder
+	for _, p := range points {
+		at, _ := v.clamped(p.Value)
+		b.WriteString("M" + number(x.at(p.At)) + " " + number(at) + "h0")
+	}
+	return b.String()
+}
+
+// bars are the counts of a spread, lowest part at the bottom.
+func bars(c *canvas, counts []int, x, width, upper, lower float64) {
+	most := 0
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	if most == 0 {
+		return
+	}
+	h := (lower - upper) / float64(len(counts))
+	var d strings.Builder
+	for i, n := range counts {
+		if n > 0 {
+			y := lower - float64(i+1)*h
+			d.WriteString("M" + number(x) + " " + number(y) + "h" + number(max(width*float64(n)/float64(most), 1)) +
+				"v" + number(h) + "H" + number(x) + "z")
+		}
+	}
+	c.empty("path", "class", "spread", "d", d.String())
+}
+
+// thin keeps the least and the greatest point of every piece of time that has
+// more than two.
+func thin(points []Point, x scale) []Point {
+	if float64(len(points)) <= (x.to-x.from)/bucket {
+		return points
+	}
+	var out []Point
+	for start := 0; start < len(points); {
+		piece := math.Floor(x.at(points[start].At) / bucket)
+		least, most, stop := start, start, start
+		for ; stop < len(points) && math.Floor(x.at(points[stop].At)/bucket) == piece; stop++ {
+			if points[stop].Value < points[least].Value {
+				least = stop
+			}
+			if points[stop].Value > points[most].Value {
+				most = stop
+			}
+		}
+		out = append(out, points[min(least, most)])
+		if least != most {
+			out = append(out, points[max(least, most)])
+		}
+		start = stop
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/tarelab/tare/record"
+)
+
+// Entry is one result of an index.
+type Entry struct {
+	Name    string
+	Path    string // address of its page
+	Effects *record.Effects
+	Error   string // why it cannot be read
+}
+
+// Started is when the run began, RFC 3339; empty when it is not known.
+func (e Entry) Started() string {
+	if e.Effects == nil {
+		return ""
+	}
+	return e.Effects.Started
+}
+
+//go:embed index.tmpl
+var indexText string
+
+var indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{"sentence": sentenceHTML}).Parse(indexText))
+
+// Index prints a page that leads to the pages of results.
+func Index(w io.Writer, where string, entries []Entry) error {
+	type line struct {
+		Name, Path, Error string
+		About, Verdict    sentence
+	}
+	v := struct {
+		sheet
+		Where string
+		Lines []line
+	}{sheet: newSheet("tare: results in "+where, false), Where: clean(where)}
+	for _, e := range entries {
+		l := line{Name: clean(e.Name), Path: e.Path, Error: clean(e.Error)}
+		if e.Effects != nil {
+			l.About, l.Verdict = title(e.Effects), oneSentence(e.Effects, workloads(e.Effects))
+		}
+		v.Lines = append(v.Lines, l)
+	}
+	if err := indexTemplate.Execute(w, v); err != nil {
+		return fmt.Errorf("make the index: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/tarelab/tare/record"
+)
+
+// Source is what a page shows beside the effects; every part may be empty.
+type Source struct {
+	Plan     record.Plan
+	Manifest record.Manifest
+	Detail   *record.Detail
+}
+
+// HTML prints the report as one page that needs nothing else: no network, no
+// file, no script. What it shows comes from the effects and the detail; the
+// script in it only shows the words of a point and moves along long series.
+func HTML(w io.Writer, e *record.Effects, s Source) error {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, newPage(e, s)); err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+//go:embed page.css
+var pageStyle string
+
+//go:embed page.js
+var pageScript string
+
+//go:embed page.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"sentence": sentenceHTML, "part": blockHTML, "table": tableHTML, "notes": notesHTML, "lines": cleanLines,
+}).Parse(pageText))
+
+// sheet is what every page of tare has.
+type sheet struct {
+	Title  string
+	Style  template.CSS
+	Script template.JS
+	// Policy forbids the browser everything but this style and this script.
+	Policy string
+}
+
+func newSheet(title string, script bool) sheet {
+	f := sheet{Title: clean(title), Style: template.CSS(pageStyle)}
+	policy := "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + hashed(pageStyle)
+	if script {
+		f.Script = template.JS(pageScript)
+		policy += "; script-src " + hashed(pageScript)
+	}
+	f.Policy = policy
+	return f
+}
+
+func hashed(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// page is what the template prints.
+type page struct {
+	sheet
+	About   sentence // experiment, host, time
+	Verdict sentence
+	Short   *block // nil where the verdict says it all
+	Answer  *figure
+	Loads   []loadView
+	Trust   []block
+	Left    block
+	Warned  block
+	How     howView
+}
+
+// loadView is the section of one workload.
+type loadView struct {
+	ID, Name, About string
+	Headline        sentence
+	Figures         []figure
+	Notes           []sentence // on the ladder
+	Others          block
+	Kernel          *kernelView
+}
+
+// figure is a chart with everything around it.
+type figure struct {
+	ID, Title string
+	Caption   []string
+	Drawing   template.HTML
+	Tables    []table // the same as numbers
+	TableNote string
+	Data      template.URL // CSV; empty for none
+	File      string       // name for the download
+}
+
+func newPage(e *record.Effects, s Source) page {
+	if s.Detail == nil {
+		s.Detail = &record.Detail{}
+	}
+	ws := workloads(e)
+	about := title(e)
+	name := ""
+	for _, c := range about {
+		name += c.text
+	}
+	p := page{sheet: newSheet(name, true), About: about, Verdict: oneSentence(e, ws),
+		Left: leftOut(e), Warned: warnings(e), How: how(e, s)}
+	if len(ws) > 1 {
+		short := headlines(e, ws)
+		p.Short = &short
+		p.Answer = answerFigure(e, ws)
+	}
+	for i, w := range ws {
+		p.Loads = append(p.Loads, newLoadView(e, w, s.Detail, fmt.Sprintf("w%d", i+1), len(ws) == 1))
+	}
+	for _, b := range trust(e, ws) {
+		if !b.empty() {
+			p.Trust = append(p.Trust, b)
+		}
+	}
+	return p
+}
+
+func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, only bool) loadView {
+	v := loadView{ID: id, Name: clean(w.Name), About: clean(aboutWorkload(w)), Others: secondary(w), Kernel: newKernelView(w, id)}
+	if only {
+		v.Headline = headline(e, w)
+	}
+	for _, f := range []*figure{
+		forestFigure(e, w, id), waterfallFigure(e, w, id), seriesFigure(w, d, id), latencyFigure(w, d, id),
+	} {
+		if f != nil {
+			v.Figures = append(v.Figures, *f)
+		}
+	}
+	v.Notes = ladder(e, w).notes
+	return v
+}

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/csv"
+	"html/template"
+	"strings"
+)
+
+// csvBuffer collects lines of CSV.
+type csvBuffer struct {
+	bytes.Buffer
+	out *csv.Writer
+}
+
+func (b *csvBuffer) row(fields ...string) {
+	if b.out == nil {
+		b.out = csv.NewWriter(&b.Buffer)
+	}
+	b.out.Write(fields)
+}
+
+// dataURL is a file within the page; empty when it cannot be written.
+func dataURL(fill func(*csvBuffer) error) template.URL {
+	var b csvBuffer
+	if err := fill(&b); err != nil {
+		return ""
+	}
+	if b.out != nil {
+		b.out.Flush()
+	}
+	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
+}
+
+// fileName is the name of a download: letters, digits and dashes.
+func fileName(w workload, what string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, w.Name)
+	return "tare-" + name + "-" + what + ".csv"
+}

@@ -1,0 +1,249 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"github.com/tarelab/tare/internal/report/chart"
+	"github.com/tarelab/tare/record"
+)
+
+// Bounds of a page over a long record.
+const (
+	tableBlocks = 200   // rows of a table of windows
+	dataRows    = 20000 // rows of a CSV within the page
+)
+
+// seriesFigure is the windows over time. Two modes show as two bands, and as
+// two hills at the side.
+func seriesFigure(w workload, d *record.Detail, id string) *figure {
+	all := w.series(d)
+	if len(all) == 0 {
+		return nil
+	}
+	m := w.metricWord(all[0].Metric)
+	f := chart.Series{Low: all[0].Low, High: all[0].High, Tick: m.show, Time: Duration,
+		Point: func(at, value float64) string { return Duration(at) + ": " + m.show(value) }}
+	f.Frame = chart.Frame{ID: id + "-windows", Title: clean(upper(m.of) + " over time, every window")}
+	f.From, f.To, f.Marks = times(all)
+	f.Time = func(at float64) string { return clock(at) }
+	windows, dropped := 0, 0
+	for _, s := range all {
+		r := strip(s, w, m)
+		windows, dropped = windows+len(s.Points), dropped+len(r.Dropped)
+		f.Rows = append(f.Rows, r)
+		f.Desc += clean(s.Arm + ", " + plural(len(r.Points), "window") + ": " + r.Note + ". ")
+	}
+	caption := fmt.Sprintf("One dot per window, %d in all; every strip has the same scale. Dashed: %s over all windows. "+
+		"At the right, how often each value occurred: two hills are two modes.", windows, clean(w.Baseline))
+	if len(f.Marks) > 0 {
+		caption += " Vertical lines: all arms were launched anew."
+	}
+	if dropped > 0 {
+		caption += fmt.Sprintf(" Hollow: the %d windows of dropped blocks.", dropped)
+	}
+	out := &figure{ID: f.ID, Title: f.Title, Caption: []string{caption}, Drawing: chart.Both(f.Draw), File: fileName(w, "windows")}
+	if t := f.Thin(chart.Wide); t.Kept < t.All {
+		out.Caption = append(out.Caption, fmt.Sprintf("Drawn are the least and the greatest of every two pixels, %d of %d dots; record.jsonl has all of them.", t.Kept, t.All))
+	}
+	if windows > dataRows {
+		out.Caption = append(out.Caption, fmt.Sprintf("The data to download are the first %d windows.", dataRows))
+	}
+	out.Data = windowsData(all)
+	out.Tables, out.TableNote = windowsTable(all, m)
+	return out
+}
+
+// series are the series of a workload in the order of display.
+func (w workload) series(d *record.Detail) []record.Series {
+	var out []record.Series
+	for _, arm := range w.arms() {
+		for _, s := range d.Series {
+			if s.Workload == w.Name && s.Arm == arm && len(s.Points) > 0 {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func strip(s record.Series, w workload, m metric) chart.Strip {
+	r := chart.Strip{Label: clean(s.Arm), Note: w.value(s.Arm, s.Metric).text, Spread: s.Spread}
+	for _, p := range s.Points {
+		to := &r.Points
+		if p.Dropped != "" {
+			to = &r.Dropped
+		}
+		*to = append(*to, chart.Point{At: p.At, Value: p.Value})
+	}
+	if x, ok := w.arm[w.Baseline].Values[s.Metric].Get(); ok {
+		r.Level = &x
+	}
+	return r
+}
+
+// times are the first and last moment and the moments of launches.
+func times(all []record.Series) (from, to float64, launches []float64) {
+	first := map[int]float64{}
+	from, to = all[0].Points[0].At, all[0].Points[0].At
+	least := all[0].Points[0].Generation
+	for _, s := range all {
+		for _, p := range s.Points {
+			from, to, least = min(from, p.At), max(to, p.At), min(least, p.Generation)
+			if at, ok := first[p.Generation]; !ok || p.At < at {
+				first[p.Generation] = p.At
+			}
+		}
+	}
+	for g := least + 1; len(launches) < len(first)-1 && g <= least+10000; g++ {
+		if at, ok := first[g]; ok {
+			launches = append(launches, at)
+		}
+	}
+	return from, to, launches
+}
+
+// clock prints a time on an axis: "42 s", "3:05", "2:00:00".
+func clock(seconds float64) string {
+	s := int(seconds + 0.5)
+	switch {
+	case seconds < 100:
+		return strconv.FormatFloat(round(seconds, 1), 'f', -1, 64) + " s"
+	case s < 3600:
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// windowsTable has a row per block and a column per arm.
+func windowsTable(all []record.Series, m metric) ([]table, string) {
+	t := table{columns: []column{{head: "launch.block"}}}
+	var blocks ordered
+	cells := map[key]cell{}
+	for _, s := range all {
+		t.columns = append(t.columns, column{head: s.Arm, align: right})
+		for _, p := range s.Points {
+			name := fmt.Sprintf("%d.%d", p.Generation, p.Block)
+			if _, there := cells[key{name, ""}]; !there {
+				cells[key{name, ""}] = cell{}
+				blocks = append(blocks, name)
+			}
+			c := cell{m.show(p.Value), plain}
+			if p.Dropped != "" {
+				c = cell{m.show(p.Value) + " dropped", faint}
+			}
+			cells[key{name, s.Arm}] = c
+		}
+	}
+	note := ""
+	if len(blocks) > tableBlocks {
+		note = fmt.Sprintf("The first %d of %d blocks.", tableBlocks, len(blocks))
+		blocks = blocks[:tableBlocks]
+	}
+	for _, name := range blocks {
+		r := row{{name, plain}}
+		for _, s := range all {
+			c, ok := cells[key{name, s.Arm}]
+			if !ok {
+				c = cell{none, faint}
+			}
+			r = append(r, c)
+		}
+		t.rows = append(t.rows, r)
+	}
+	return []table{t}, note
+}
+
+func windowsData(all []record.Series) template.URL {
+	return dataURL(func(b *csvBuffer) error {
+		b.row("workload", "arm", "metric", "unit", "at_seconds", "value", "launch", "block", "dropped")
+		for _, s := range all {
+			for i, p := range s.Points {
+				if i >= max(dataRows/len(all), 1) {
+					break
+				}
+				b.row(s.Workload, s.Arm, s.Metric, s.Unit, csvNumber(p.At), csvNumber(p.Value),
+					strconv.Itoa(p.Generation), strconv.Itoa(p.Block), p.Dropped)
+			}
+		}
+		return nil
+	})
+}
+
+// latencyFigure is how the latencies of each arm lie.
+func latencyFigure(w workload, d *record.Detail, id string) *figure {
+	var all []record.Distribution
+	for _, arm := range w.arms() {
+		for _, x := range d.Latency {
+			if x.Workload == w.Name && x.Arm == arm && len(x.Shares) > 0 {
+				all = append(all, x)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	f := chart.Ridge{Low: all[0].Low, High: all[0].High, Tick: func(x float64) string { return trimmed(Latency(x)) }}
+	f.Frame = chart.Frame{ID: id + "-latency", Title: "Latency of single operations"}
+	for _, x := range all {
+		h := hill(x)
+		f.Rows = append(f.Rows, h)
+		f.Desc += clean(x.Arm+": "+h.Note) + ". "
+	}
+	quantiles := table{columns: []column{{head: "arm"}, {head: "operations", align: right}}}
+	for _, q := range all[0].Quantiles {
+		quantiles.columns = append(quantiles.columns, column{head: quantileName(q.Q), align: right})
+	}
+	for _, x := range all {
+		r := row{{x.Arm, plain}, {strconv.FormatUint(x.Operations, 10), plain}}
+		for _, q := range x.Quantiles[:min(len(x.Quantiles), len(all[0].Quantiles))] {
+			r = append(r, quantileCell(q))
+		}
+		quantiles.rows = append(quantiles.rows, r)
+	}
+	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
+		"Share of the operations by latency, on a logarithmic scale; the thin outline is " + clean(all[0].Arm) +
+			" again. Upright lines: p50, p95 and p99, where enough operations lie beyond them."},
+		Tables: []table{quantiles}, Data: latencyData(all), File: fileName(w, "latency")}
+}
+
+func quantileName(q float64) string { return "p" + strconv.FormatFloat(round(100*q, 3), 'f', -1, 64) }
+
+func quantileCell(q record.Quantile) cell {
+	x, ok := q.Value.Get()
+	if !ok {
+		return cell{none, faint}
+	}
+	return cell{Latency(x), plain}
+}
+
+func hill(x record.Distribution) chart.Hill {
+	h := chart.Hill{Label: clean(x.Arm), Shares: x.Shares}
+	for _, q := range x.Quantiles {
+		name := quantileName(q.Q)
+		at, ok := q.Value.Get()
+		h.Tip += name + " " + quantileCell(q).text + ", "
+		if ok && (name == "p50" || name == "p95" || name == "p99") {
+			h.Marks = append(h.Marks, chart.Mark{At: at, Word: name})
+			if name != "p95" {
+				h.Note += name + " " + Latency(at) + "  "
+			}
+		}
+	}
+	h.Tip = clean(x.Arm) + ": " + h.Tip + plural(int(x.Operations), "operation")
+	return h
+}
+
+func latencyData(all []record.Distribution) template.URL {
+	return dataURL(func(b *csvBuffer) error {
+		b.row("workload", "arm", "operations", "part", "parts", "low_seconds", "high_seconds", "share")
+		for _, x := range all {
+			for i, s := range x.Shares {
+				b.row(x.Workload, x.Arm, strconv.FormatUint(x.Operations, 10), strconv.Itoa(i), strconv.Itoa(len(x.Shares)),
+					csvNumber(x.Low), csvNumber(x.High), csvNumber(s))
+			}
+		}
+		return nil
+	})
+}

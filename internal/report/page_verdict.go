@@ -1,0 +1,136 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// oneSentence is the verdict over all workloads, for the top of a page.
+func oneSentence(e *record.Effects, ws []workload) sentence {
+	var s sentence
+	if word, torn := ended(e.Ended); torn && len(ws) > 0 {
+		s = sentence{{upper(word), broken}, {". ", plain}}
+	}
+	switch len(ws) {
+	case 0:
+		return append(s, cell{"No result: nothing was measured.", broken})
+	case 1:
+		a := answer(e, ws[0])
+		if len(a) > 0 {
+			a[0].text = upper(a[0].text)
+		}
+		return append(s, a...)
+	}
+	var subjects ordered
+	found := map[string]*said{}
+	for _, w := range ws {
+		subject, x, ok := asked(w)
+		if found[subject] == nil {
+			found[subject] = newSaid()
+		}
+		subjects.add(subject)
+		found[subject].add(w, x, ok)
+	}
+	for i, subject := range subjects {
+		if i > 0 {
+			s = append(s, cell{" ", plain})
+		}
+		s = append(s, found[subject].sentence(subject, e.Margin)...)
+	}
+	return s
+}
+
+// asked is the arm that the question is about, and how to call it.
+func asked(w workload) (string, record.Effect, bool) {
+	if top := w.top(); top != "" {
+		x, _ := w.primary(top)
+		if w.real(top) {
+			return w.word(top).phrase, x, true
+		}
+		return "everything up to " + w.word(top).phrase, x, true
+	}
+	for _, arm := range w.beside {
+		if x, ok := w.primary(arm); ok {
+			return w.word(arm).phrase, x, true
+		}
+	}
+	return "", record.Effect{}, false
+}
+
+// said is what holds of one subject in which workloads.
+type said struct {
+	moved   map[string][]string // "costs … of throughput": in which workloads
+	order   ordered
+	tones   map[string]tone
+	equal   []string
+	open    []string
+	nothing []string
+}
+
+func newSaid() *said { return &said{moved: map[string][]string{}, tones: map[string]tone{}} }
+
+func (s *said) add(w workload, x record.Effect, ok bool) {
+	switch {
+	case !ok, x.Verdict == record.Invalid:
+		s.nothing = append(s.nothing, w.Name)
+	case x.Verdict == record.Undecided:
+		s.open = append(s.open, w.Name)
+	case x.Verdict == record.Negligible:
+		s.equal = append(s.equal, w.Name)
+	case (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil:
+		text := w.moves(x)[0].text
+		if x.Intermittent {
+			text += ", intermittently,"
+		}
+		s.order.add(text)
+		s.moved[text] = append(s.moved[text], w.Name)
+		s.tones[text] = verdictTone(x.Verdict)
+	default:
+		s.nothing = append(s.nothing, w.Name)
+	}
+}
+
+// sentence puts what is known first. What is undecided is never put in the
+// words of "no difference".
+func (s *said) sentence(subject string, margin float64) sentence {
+	var out sentence
+	if subject == "" {
+		return sentence{{"No answer", broken}, {" for " + list(s.nothing) + ".", plain}}
+	}
+	join := func(text string) string {
+		if len(out) == 0 {
+			return upper(subject) + " "
+		}
+		return text
+	}
+	for _, text := range s.order {
+		out = append(out, cell{join(", "), plain}, cell{text, s.tones[text]}, cell{" in " + list(s.moved[text]), plain})
+	}
+	if len(s.equal) > 0 {
+		out = append(out, cell{join("; "), plain}, cell{"makes ", plain},
+			cell{"no difference larger than " + size(margin), good}, cell{" in " + list(s.equal), plain})
+	}
+	if len(s.open) > 0 {
+		if len(out) == 0 {
+			out = append(out, cell{"Undecided", unsure}, cell{" for " + subject + " in " + list(s.open), plain})
+		} else {
+			out = append(out, cell{"; ", plain}, cell{"undecided", unsure}, cell{" in " + list(s.open), plain})
+		}
+	}
+	if len(s.nothing) > 0 {
+		if len(out) == 0 {
+			out = append(out, cell{"No answer", broken}, cell{" for " + subject + " in " + list(s.nothing), plain})
+		} else {
+			out = append(out, cell{"; ", plain}, cell{"no answer", broken}, cell{" in " + list(s.nothing), plain})
+		}
+	}
+	return append(out, cell{".", plain})
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
