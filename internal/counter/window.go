@@ -21,7 +21,7 @@ type ask struct {
 	length  atomic.Int64 // ns to measure
 	discard atomic.Int64 // ns to run before that
 	number  atomic.Uint32
-	_       uint32
+	mode    atomic.Uint32 // of the arm; see SetMode
 }
 
 // answer is written by the load; began and number last.
@@ -39,6 +39,8 @@ type Request struct {
 	Number uint32
 	// Length is how long to measure, after Discard.
 	Length, Discard time.Duration
+	// Mode is that of the arm; see SetMode.
+	Mode uint32
 }
 
 // Answer is what the load says of a window, beside what it counted.
@@ -50,10 +52,13 @@ type Answer struct {
 	FirstSeconds float64
 }
 
+// SetMode says which of several arms on the same load the next windows are of.
+func (m *Memory) SetMode(mode uint32) { m.head.ask.mode.Store(mode) }
+
 // Ask asks for the next window. Call it before the arm is thawed.
 func (m *Memory) Ask(length, discard time.Duration) Request {
 	a := &m.head.ask
-	r := Request{Number: a.number.Load() + 1, Length: length, Discard: discard}
+	r := Request{Number: a.number.Load() + 1, Length: length, Discard: discard, Mode: a.mode.Load()}
 	a.length.Store(int64(length))
 	a.discard.Store(int64(discard))
 	a.number.Store(r.Number)
@@ -102,7 +107,9 @@ func (m *Memory) Next() (r Request, ok bool) {
 	for !m.Stopped() {
 		seen := a.number.Load()
 		if seen != m.head.answer.number.Load() {
-			return Request{Number: seen, Length: time.Duration(a.length.Load()), Discard: time.Duration(a.discard.Load())}, true
+			return Request{
+				Number: seen, Length: time.Duration(a.length.Load()), Discard: time.Duration(a.discard.Load()), Mode: a.mode.Load(),
+			}, true
 		}
 		waitFor(&a.number, seen, 100*time.Millisecond) // so that Stop is seen soon
 	}

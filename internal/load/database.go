@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/serve"
@@ -105,6 +106,19 @@ func (a *attached) alive() error {
 		return nil
 	}
 	return a.process.Alive()
+}
+
+// because is why something that needs the server failed: often the server ended,
+// and is about to be seen to.
+func (a *attached) because(err error) error {
+	if done := a.done(); done != nil {
+		select {
+		case <-done:
+			return a.process.Ended()
+		case <-time.After(time.Second):
+		}
+	}
+	return err
 }
 
 // done is closed when a server that is ours has ended; nil: there is none.

@@ -384,25 +384,12 @@ func (p *pgbenchRun) alive() error {
 		return err
 	}
 	if line := p.watch.line(); line != "" {
-		return p.broken(fmt.Errorf("pgbench lost a client: %s", line))
+		return p.server.because(fmt.Errorf("pgbench lost a client: %s", line))
 	}
 	if p.tool == nil || !p.ended() || p.tool.OK() && p.Seconds > 0 {
 		return nil
 	}
-	return p.broken(p.tool.Ended())
-}
-
-// broken is why pgbench is of no use any more: often its server ended, and is
-// about to be seen to.
-func (p *pgbenchRun) broken(err error) error {
-	if done := p.server.done(); done != nil {
-		select {
-		case <-done:
-			return p.server.process.Ended()
-		case <-time.After(time.Second):
-		}
-	}
-	return err
+	return p.server.because(p.tool.Ended())
 }
 
 // end ends pgbench, by the signal with which its time is up so that it prints

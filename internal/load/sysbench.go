@@ -37,7 +37,17 @@ type Sysbench struct {
 	Count string `json:"count,omitempty"`
 	// NoHook leaves the hook out of a sysbench under CountQueries.
 	NoHook bool `json:"no_hook,omitempty"`
+	// Both has one with the hook and one without under CountQueries, on the same
+	// server, and each window says by its mode which of them works. A script that
+	// locks rows would have one wait for the other.
+	Both bool `json:"both,omitempty"`
 }
+
+// The modes of windows under CountQueries.
+const (
+	ModeHook = iota
+	ModeNoHook
+)
 
 // How sysbench's operations are counted.
 const (
@@ -81,6 +91,7 @@ type bench struct {
 	server *attached
 	path   string // of sysbench
 	tool   *serve.Process
+	other  *serve.Process // that stands still; nil: none
 }
 
 func runSysbench(ctx context.Context, m *counter.Memory, params []byte) error {
@@ -138,10 +149,8 @@ func (b *bench) how() string {
 	switch {
 	case b.Count == CountRuns:
 		return "by what it prints, one process for each window"
-	case b.Count == CountQueries && b.NoHook:
-		return "by the server, all statements, without a hook"
 	case b.Count == CountQueries:
-		return "by the server, all statements, beside a hook that counts events"
+		return "by the server, all statements"
 	}
 	return "each event, by a hook in its script"
 }
@@ -260,16 +269,7 @@ func (b *bench) alive() error {
 
 // broken is why sysbench ended: often the server did, and is about to be seen
 // to.
-func (b *bench) broken() error {
-	if done := b.server.done(); done != nil {
-		select {
-		case <-done:
-			return b.server.process.Ended()
-		case <-time.After(time.Second):
-		}
-	}
-	return b.tool.Ended()
-}
+func (b *bench) broken() error { return b.server.because(b.tool.Ended()) }
 
 // wait lets sysbench work until it has ended or is told to.
 func (b *bench) wait(ctx context.Context) error {
@@ -288,6 +288,9 @@ var errUnfinished = errors.New("the event was not finished")
 // end ends sysbench and then the server, in order. Events that nobody will
 // finish are errors, unless they were told to end.
 func (b *bench) end(broken bool) error {
+	if b.other != nil {
+		b.other.Kill()
+	}
 	if b.tool != nil {
 		b.tool.Kill()
 		for i := range b.m.Threads() {

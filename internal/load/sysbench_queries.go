@@ -24,32 +24,48 @@ func (b *bench) queries(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	var hook *counter.Memory // counts events, and nobody looks
-	if !b.NoHook {
-		if hook, err = counter.Create(b.m.Threads()); err != nil {
+	hook, err := counter.Create(b.m.Threads()) // counts events, and nobody looks
+	if err != nil {
+		return err
+	}
+	defer hook.Close()
+	if b.Both {
+		if err := b.still(ctx, c, nil); err != nil {
 			return err
 		}
-		defer hook.Close()
+		b.other = b.tool
 	}
+	if b.NoHook && !b.Both {
+		hook = nil
+	}
+	if err := b.still(ctx, c, hook); err != nil {
+		return err
+	}
+	b.m.SetReady()
+	mode := uint32(ModeHook)
+	for {
+		r, ok := b.m.Next()
+		if !ok {
+			return nil
+		}
+		if b.Both && r.Mode != mode {
+			b.tool, b.other, mode = b.other, b.tool, r.Mode
+		}
+		if err := b.query(ctx, c, r); err != nil {
+			return err
+		}
+	}
+}
+
+// still starts a sysbench, warms it up and has it stand still.
+func (b *bench) still(ctx context.Context, c *serve.Client, hook *counter.Memory) (err error) {
 	if b.tool, err = b.start(0, hook, os.Stderr); err != nil {
 		return err
 	}
 	if err := b.warmQueries(ctx, c, hook); err != nil {
 		return err
 	}
-	if err := b.tool.Signal(unix.SIGSTOP); err != nil {
-		return err
-	}
-	b.m.SetReady()
-	for {
-		r, ok := b.m.Next()
-		if !ok {
-			return nil
-		}
-		if err := b.query(ctx, c, r); err != nil {
-			return err
-		}
-	}
+	return b.tool.Signal(unix.SIGSTOP)
 }
 
 // client asks the server beside sysbench.
@@ -95,10 +111,7 @@ func (b *bench) read(ctx context.Context, c *serve.Client) (reading, error) {
 	before := time.Now()
 	n, err := c.Status(ctx, statements)
 	if err != nil {
-		if dead := b.alive(); dead != nil {
-			err = dead
-		}
-		return reading{}, err
+		return reading{}, b.server.because(err)
 	}
 	return reading{before.Add(time.Since(before) / 2), n}, nil
 }

@@ -20,6 +20,7 @@ func (l *loadRun) ask(a *arm, lengths plan.Lengths) counter.Request {
 	if l.load.Stages.Windowed == nil {
 		return counter.Request{}
 	}
+	a.memory.SetMode(l.planned(a.Name).Stages.Mode)
 	return a.memory.Ask(lengths.Window, lengths.Discard)
 }
 

@@ -190,6 +190,9 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 			})
 		},
 	}
+	if p.Count == load.CountQueries && !stages.Disk {
+		p.Both, p.Server.Connections = true, 2*threads
+	}
 	stages.counted(p)
 	stages.place(p.Database, func(d load.Database) Task {
 		here := p
@@ -225,6 +228,12 @@ func (s *Stages) counted(p load.Sysbench) {
 			Least: 100 * time.Millisecond, Usual: 200 * time.Millisecond, Discard: 20 * time.Millisecond, Limit: time.Minute,
 		}
 		s.Metrics = []Metric{Throughput, CPUPerOp}
+		if p.Both {
+			s.Live = []string{"hook"}
+		}
+		if p.NoHook {
+			s.Mode = load.ModeNoHook
+		}
 	}
 }
 

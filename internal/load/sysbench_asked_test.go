@@ -1,0 +1,151 @@
+package load_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/workload/workloadtest"
+	"github.com/tarelab/tare/record"
+)
+
+// asked waits for the answer to one request.
+func (b *benchmark) asked(length, discard time.Duration) (a counter.Answer) {
+	b.t.Helper()
+	r := b.m.Ask(length, discard)
+	workloadtest.Eventually(b.t, "answered", func() (ok bool) {
+		if state, note := b.m.State(); state == counter.Failed {
+			b.t.Fatal(note)
+		}
+		a, ok = b.m.Answered(r, 0)
+		return ok
+	})
+	return a
+}
+
+// One sysbench for each window: the window is what sysbench printed, and the
+// settings say how it was counted.
+func TestSysbenchRuns(t *testing.T) {
+	b := newBenchmark(t, 2)
+	b.Count = load.CountRuns
+	told, err := facts.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
+	b.start(told).ready()
+	var before, after counter.Snapshot
+	b.m.Read(&before) // the trial is not counted
+	if before.Ops != 0 {
+		t.Errorf("%d operations that nobody asked for", before.Ops)
+	}
+	a := b.asked(1500*time.Millisecond, 0)
+	b.m.Read(&after)
+	b.process.Process.Signal(unix.SIGTERM)
+	out := b.wait(0)
+	_, out, _ = strings.Cut(out, "Threads fairness") // of the trial
+	agree(t, out, after.Ops, after.Since(&before))
+	if a.Seconds < 2 || a.Seconds > 4 {
+		t.Errorf("asked for 1.5 s, which sysbench rounds up to 2: it took %v s", a.Seconds)
+	}
+	if !reportLine.MatchString(out) {
+		t.Errorf("no report line in\n%s", out)
+	}
+	wantCounted(t, told, "one process for each window")
+	nothingLeft(t, b)
+}
+
+func wantCounted(t *testing.T, told *os.File, want string) {
+	t.Helper()
+	list, err := facts.Read(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if s.Name == "sysbench counted" {
+			if !strings.Contains(s.Got, want) {
+				t.Errorf("%q, want %q", s.Got, want)
+			}
+			return
+		}
+	}
+	t.Error("nobody says how it was counted")
+}
+
+// A script with a loop of its own has no place for a hook: that is said with
+// the remedy, and the remedy works.
+func TestSysbenchWithALoopOfItsOwn(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "loop.lua")
+	if err := os.WriteFile(own, []byte(`
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT 1") end
+function thread_run(id)
+   local C = require("ffi").C
+   while C.sb_more_events(id) do C.sb_event_start(id) event() C.sb_event_stop(id) end
+end
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBenchmark(t, 2)
+	b.Script = own
+	b.start().wait(1)
+	if _, note := b.m.State(); !strings.Contains(note, "hook=off") {
+		t.Errorf("no remedy: %q", note)
+	}
+	b = newBenchmark(t, 2)
+	b.Script, b.Count = own, load.CountRuns
+	b.start().ready().asked(time.Second, 0)
+	if b.m.Ops() < 100 {
+		t.Errorf("%d operations", b.m.Ops())
+	}
+	b.process.Process.Signal(unix.SIGTERM)
+	b.wait(0)
+}
+
+// The server counts all statements, with a hook in the script and without;
+// between windows sysbench stands still.
+func TestSysbenchQueries(t *testing.T) {
+	for name, way := range map[string]load.Sysbench{"hook": {}, "without": {NoHook: true}, "both": {Both: true}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBenchmark(t, 2)
+			b.Count, b.NoHook, b.Both = load.CountQueries, way.NoHook, way.Both
+			b.start().ready()
+			for _, mode := range []uint32{load.ModeHook, load.ModeNoHook, load.ModeNoHook, load.ModeHook} {
+				b.m.SetMode(mode)
+				before := b.m.Ops()
+				a := b.asked(200*time.Millisecond, 20*time.Millisecond)
+				if n := b.m.Ops() - before; n < 16 || a.Seconds < 0.2 {
+					t.Errorf("%d statements in %v s", n, a.Seconds)
+				}
+			}
+			b.kill("mariadbd")
+			b.m.Ask(time.Minute, 0)
+			b.wait(1)
+			if _, note := b.m.State(); !strings.Contains(note, "the server was ended by SIGKILL") {
+				t.Errorf("note %q", note)
+			}
+			nothingLeft(t, b)
+		})
+	}
+}
+
+// Faults of a sysbench that runs for each window show before it is ready.
+func TestSysbenchRunsFaults(t *testing.T) {
+	b := newBenchmark(t, 2)
+	b.Count, b.Tables = load.CountRuns, 3
+	b.start().wait(1)
+	if _, note := b.m.State(); !strings.Contains(note, "sbtest3' doesn't exist") {
+		t.Errorf("note %q", note)
+	}
+	var s, zero counter.Snapshot
+	if b.m.Read(&s); s.Since(&zero).Total() != 0 {
+		t.Errorf("counted %v", record.Histogram(s.Since(&zero)))
+	}
+}

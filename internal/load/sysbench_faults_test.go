@@ -1,0 +1,100 @@
+package load_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/workload/workloadtest"
+)
+
+// Whatever breaks, the load says what and why, in its counters too, and leaves
+// no process.
+func TestSysbenchFaults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, b *benchmark)
+		later  func(t *testing.T, b *benchmark) // when it is ready
+		want   string
+	}{
+		{"sysbench missing", func(_ *testing.T, b *benchmark) { b.Program = "/nowhere/sysbench" }, nil, "apt-get install sysbench"},
+		{"script missing", func(_ *testing.T, b *benchmark) { b.Script = "/nowhere.lua" }, nil, "read the script"},
+		{"sysbench's option unknown", func(_ *testing.T, b *benchmark) { b.Options = []string{"--no-such=1"} }, nil, "invalid option: --no-such=1"},
+		{"server missing", func(t *testing.T, b *benchmark) { edit(t, b.Server.Dir, "/sbin/mariadbd", "/sbin/gone") }, nil, "no server program"},
+		{"server cannot start", func(_ *testing.T, b *benchmark) { b.Server.Options = []string{"--no-such=1"} }, nil, "[ERROR] /usr/sbin/mariadbd: unknown variable 'no-such=1'"},
+		{"no data set", func(t *testing.T, b *benchmark) { b.Server.Dir = t.TempDir() }, nil, "not a data set of tare"},
+		{"wrong password", func(t *testing.T, b *benchmark) {
+			os.WriteFile(filepath.Join(b.Server.Dir, service.SecretFile), []byte("guessed"), 0o600)
+		}, nil, "Access denied"},
+		{"tables missing", func(_ *testing.T, b *benchmark) { b.Tables = 3 }, nil, "sbtest3' doesn't exist"},
+		{"server dies", nil, func(t *testing.T, b *benchmark) { b.kill("mariadbd") }, "the server was ended by SIGKILL"},
+		{"sysbench dies", nil, func(t *testing.T, b *benchmark) { b.kill("sysbench") }, "sysbench was ended by SIGKILL"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBenchmark(t, 2)
+			if c.change != nil {
+				c.change(t, b)
+			}
+			b.start()
+			if c.later != nil {
+				c.later(t, b.ready())
+			}
+			out := b.wait(1)
+			state, note := b.m.State()
+			if state != counter.Failed || !strings.Contains(note, c.want) {
+				t.Errorf("state %d, note %q; want %q\n%s", state, note, c.want, out)
+			}
+			var s counter.Snapshot
+			if b.m.Read(&s); c.name == "server dies" && s.Errors == 0 {
+				t.Error("no error was counted")
+			}
+			if b.m.InFlight() != 0 {
+				t.Errorf("%d operations in flight", b.m.InFlight())
+			}
+			nothingLeft(t, b)
+		})
+	}
+}
+
+func edit(t *testing.T, dir, old, new string) {
+	t.Helper()
+	path := filepath.Join(dir, dataset.MarkerFile)
+	text, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(text, []byte(old)) {
+		t.Fatalf("no %s in %s: %v", old, path, err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(old), []byte(new)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nothingLeft: no process works in the directory of the data set.
+func nothingLeft(t *testing.T, b *benchmark) {
+	t.Helper()
+	workloadtest.Eventually(t, "gone", func() bool {
+		links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		for _, l := range links {
+			if cwd, err := os.Readlink(l); err == nil && strings.HasPrefix(cwd, b.Server.Dir) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Killed, the load takes its server and sysbench along.
+func TestSysbenchKilled(t *testing.T) {
+	b := newBenchmark(t, 2)
+	b.start().ready()
+	if family := b.family(); family["mariadbd"] == 0 || family["sysbench"] == 0 {
+		t.Errorf("it started %v", family)
+	}
+	b.process.Process.Kill()
+	b.wait(-1)
+	nothingLeft(t, b)
+}
