@@ -163,8 +163,8 @@ func waterfallFigure(e *record.Effects, w workload, id string) *figure {
 	}
 	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
 		"Each bar begins where the one above it ends; the line is the 95 % interval of the step. The remainder is what the real container" +
-			" does beyond the top hand-made layer. A pale bar is undecided."},
-		Tables: ladder(e, w).forms[0], Data: effectsData(e, w), File: fileName(w, "ladder")}
+			" does beyond the top hand-made layer. A pale bar is undecided. Its numbers are in the data of the effects."},
+		Tables: ladder(e, w).forms[0]}
 }
 
 func (w workload) stepOf(arm string, x record.Effect, real bool, margin float64) chart.Step {

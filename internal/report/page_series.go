@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 
 	"github.com/tarelab/tare/internal/report/chart"
@@ -237,11 +238,13 @@ func hill(x record.Distribution) chart.Hill {
 
 func latencyData(all []record.Distribution) template.URL {
 	return dataURL(func(b *csvBuffer) error {
-		b.row("workload", "arm", "operations", "part", "parts", "low_seconds", "high_seconds", "share")
+		b.row("workload", "arm", "from_seconds", "to_seconds", "share_of_operations")
 		for _, x := range all {
+			edge := func(i int) string {
+				return strconv.FormatFloat(x.Low*math.Pow(x.High/x.Low, float64(i)/float64(len(x.Shares))), 'g', 6, 64)
+			}
 			for i, s := range x.Shares {
-				b.row(x.Workload, x.Arm, strconv.FormatUint(x.Operations, 10), strconv.Itoa(i), strconv.Itoa(len(x.Shares)),
-					csvNumber(x.Low), csvNumber(x.High), csvNumber(s))
+				b.row(x.Workload, x.Arm, edge(i), edge(i+1), strconv.FormatFloat(s, 'g', 6, 64))
 			}
 		}
 		return nil

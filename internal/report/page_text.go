@@ -15,7 +15,7 @@ var toneClass = map[tone]string{
 func sentenceHTML(s sentence) template.HTML {
 	var b strings.Builder
 	for _, c := range s {
-		text := template.HTMLEscapeString(clean(c.text))
+		text := template.HTMLEscapeString(glue(clean(c.text)))
 		class := toneClass[c.tone]
 		switch {
 		case c == lineBreak:

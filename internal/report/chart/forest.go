@@ -84,8 +84,14 @@ func (f Forest) axis(c *canvas, x scale, top, bottom float64) {
 			}
 		}
 	}
-	c.text(x.at(0)-6, top-8, "side", "end", "← "+f.Less)
-	c.text(x.at(0)+6, top-8, "side", "start", f.More+" →")
+	sides(c, x, top, f.Less, f.More)
+}
+
+// sides says what left and right mean, at the ends of the plot.
+func sides(c *canvas, x scale, top float64, less, more string) {
+	room := (x.to - x.from) / 2
+	c.text(x.from, top-8, "side", "start", "← "+clip(less, room-24))
+	c.text(x.to, top-8, "side", "end", clip(more, room-24)+" →")
 }
 
 func (f Forest) row(c *canvas, x scale, r Effect, y, h float64) {

@@ -105,7 +105,7 @@ func bounds(spans []Span, least float64) (low, high float64) {
 		return low, high
 	}
 	slices.Sort(reach)
-	limit := 3 * reach[len(reach)/2]
+	limit := max(3*reach[len(reach)/2], 1.4*max(high, -low))
 	for _, s := range spans {
 		if s.ok() {
 			low, high = min(low, max(s.Low, -limit)), max(high, min(s.High, limit))

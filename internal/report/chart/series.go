@@ -78,13 +78,13 @@ func (s Series) Draw(width float64) template.HTML {
 		c.element("text", s.Time(t), "class", "tick time", "x", x.at(t), "y", bottom+16, "text-anchor", "middle", "data-at", x.at(t))
 	}
 	for i, r := range s.Rows {
-		s.strip(c, x, r, top+row*float64(i), row, spread)
+		s.strip(c, x, i == 0, r, top+row*float64(i), row, spread)
 	}
 	c.height = bottom + 24
 	return c.finish(s.Frame, "series")
 }
 
-func (s Series) strip(c *canvas, x scale, r Strip, y, row, spread float64) {
+func (s Series) strip(c *canvas, x scale, first bool, r Strip, y, row, spread float64) {
 	upper, lower := y+5, y+row-7
 	if c.narrow() {
 		upper = y + 20
@@ -96,8 +96,10 @@ func (s Series) strip(c *canvas, x scale, r Strip, y, row, spread float64) {
 	}
 	v := scale{low: s.Low, high: s.High, from: lower - 3, to: upper + 3}
 	c.rect("field", x.from, upper, x.to-x.from, lower-upper)
-	c.text(x.from-5, upper+8, "tick small", "end", s.Tick(s.High))
-	c.text(x.from-5, lower, "tick small", "end", s.Tick(s.Low))
+	if first {
+		c.text(x.from-5, upper+8, "tick small", "end", s.Tick(s.High))
+		c.text(x.from-5, lower, "tick small", "end", s.Tick(s.Low))
+	}
 	if r.Level != nil {
 		if at, beyond := v.clamped(*r.Level); beyond == 0 {
 			c.line("level", x.from, at, x.to+spread, at)

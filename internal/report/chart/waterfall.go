@@ -29,7 +29,7 @@ type Step struct {
 // Draw draws the waterfall.
 func (w Waterfall) Draw(width float64) template.HTML {
 	c := &canvas{width: width}
-	left, right, row, top := 230.0, width-170, 28.0, 22.0
+	left, right, row, top := 256.0, width-170, 28.0, 22.0
 	if c.narrow() {
 		left, right, row = 8, width-8, 46
 	}
@@ -51,8 +51,7 @@ func (w Waterfall) Draw(width float64) template.HTML {
 		c.text(x.at(t), bottom+16, "tick", "middle", w.Tick(t))
 	}
 	c.line("zero", x.at(0), top, x.at(0), bottom)
-	c.text(x.at(0)-6, top-8, "side", "end", "← "+w.Less)
-	c.text(x.at(0)+6, top-8, "side", "start", w.More+" →")
+	sides(c, x, top, w.Less, w.More)
 	for i, s := range w.Steps {
 		w.step(c, x, s, top+row*float64(i), row, i+1 < len(w.Steps))
 	}
@@ -76,7 +75,7 @@ func (w Waterfall) step(c *canvas, x scale, s Step, y, row float64, more bool) {
 		c.text(c.width, y+15, "value", "end", s.Text)
 	} else {
 		c.text(0, y+row/2+4.5, "label", "start", clip(s.Label, 104))
-		c.text(104, y+row/2+4.5, "note", "start", clip(s.Note, x.from-110))
+		c.text(112, y+row/2+4.5, "note", "start", clip(s.Note, x.from-116))
 		c.text(c.width, y+row/2+4.5, "value", "end", s.Text)
 	}
 	if s.Known {
