@@ -30,6 +30,10 @@ func Analyse(r *record.Result) (*record.Effects, error) {
 		out.Started = r.Manifest.Started.UTC().Format(time.RFC3339)
 	}
 	general(out, r)
+	if r.Manifest.Imported != nil {
+		analyseImported(out, r)
+		return out, nil
+	}
 	for _, load := range r.Plan.Workloads {
 		t := tabulate(load, r.Lines)
 		out.Dropped.Blocks += t.dropped
@@ -76,7 +80,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result) {
 		if !ok {
 			continue
 		}
-		c := compared{table: t, metric: m, pairs: pairs[name], primary: i == 0, margin: out.Margin, invalid: invalid}
+		c := compared{table: t, metric: m, pairs: pairs[name], primary: i == 0, margin: out.Margin, invalid: invalid, unequal: r.Manifest.Unequal}
 		effects, twin := c.effects()
 		out.Effects = append(out.Effects, effects...)
 		out.Twin = append(out.Twin, twin...)
@@ -86,6 +90,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result) {
 	}
 	out.Prices = append(out.Prices, prices(t, pairs, out, invalid)...)
 	out.Workloads = append(out.Workloads, result(out, t, pairs))
+	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
 	out.Warnings = append(out.Warnings, warnings(t, out)...)
 }
 

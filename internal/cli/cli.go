@@ -23,7 +23,9 @@ type grammar struct {
 	Presets presetsCommand `cmd:"" help:"List the experiments that come with tare."`
 	Report  reportCommand  `cmd:"" help:"Print the report of a result directory."`
 	Check   checkCommand   `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
+	Import  importCommand  `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
 	Cache   cacheCommand   `cmd:"" help:"List the prepared data sets of databases, or remove some."`
+	Compare compareCommand `cmd:"" help:"Compare two results of the same experiment."`
 	Cleanup cleanupCommand `cmd:"" help:"Remove what killed runs left on this host."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 

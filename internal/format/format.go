@@ -201,6 +201,8 @@ type Error struct {
 	Line, Column int
 	Text         string
 	Remedy       string
+	// Cut says that the input broke off here: what came before it was read.
+	Cut bool
 }
 
 func (e *Error) Error() string {

@@ -155,7 +155,7 @@ func TestWarnings(t *testing.T) {
 	if s := (Warning{3, "text", "remedy"}).String(); s != "line 3: text (remedy)" {
 		t.Error(s)
 	}
-	if s := (&Error{3, 4, "text", "remedy"}).Error(); s != "line 3, column 4: text; remedy" {
+	if s := (&Error{Line: 3, Column: 4, Text: "text", Remedy: "remedy"}).Error(); s != "line 3, column 4: text; remedy" {
 		t.Error(s)
 	}
 }

@@ -79,7 +79,7 @@ func (u unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = &Error{Text: fmt.Sprintf("the compressed input is damaged or cut off: %v", err),
-			Remedy: "copy the file again; what came before the damage was read"}
+			Remedy: "copy the file again; what came before the damage was read", Cut: true}
 	}
 	return n, err
 }

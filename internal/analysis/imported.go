@@ -1,0 +1,234 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// leastRuns is how many runs an arm needs before anything is decided: with them
+// Welch's interval covers what it says (simulated in package stat).
+const leastRuns = 3
+
+// imported is one workload of an imported record. The run is the unit: what
+// happened inside it is correlated, and shares whatever the host did meanwhile.
+type imported struct {
+	out    *record.Effects
+	load   record.Workload
+	runs   map[string][]*record.Observed // by arm
+	series []single
+	differ map[string]string // by arm: how its load differs from the baseline's
+}
+
+// analyseImported is Analyse for a record of other tools' figures.
+func analyseImported(out *record.Effects, r *record.Result) {
+	out.Imported = r.Manifest.Imported
+	for _, load := range r.Plan.Workloads {
+		t := &imported{out: out, load: load, runs: map[string][]*record.Observed{}, differ: map[string]string{}}
+		for _, l := range r.Lines {
+			if o := l.Observed; o != nil && o.Workload == load.Name {
+				t.runs[o.Arm] = append(t.runs[o.Arm], o)
+			}
+		}
+		t.arms()
+		t.single()
+		checks := t.checks()
+		t.effects()
+		checks = append(checks, t.claims()...)
+		out.Workloads = append(out.Workloads, record.WorkloadResult{Name: load.Name, Title: t.title(), Primary: load.Primary,
+			Values: load.Values, Baseline: load.Baseline, Checks: checks})
+	}
+	caveats(out, r)
+	unmatched(out)
+}
+
+func (t *imported) title() string {
+	runs, seconds := 0, 0.0
+	for _, list := range t.runs {
+		for _, o := range list {
+			runs++
+			seconds += o.Seconds
+		}
+	}
+	s := fmt.Sprintf("imported, %d runs", runs)
+	if seconds >= 1 {
+		s += fmt.Sprintf(" of %.0f s together", seconds)
+	}
+	return s
+}
+
+// value is a metric of a run: what its summary says, or the mean of its reports.
+func value(o *record.Observed, metric string, total bool) float64 {
+	for _, f := range o.Figures {
+		if f.Metric != metric {
+			continue
+		}
+		v := f.Mean
+		if total {
+			v = f.Total
+		}
+		if x, ok := v.Get(); ok {
+			return x
+		}
+	}
+	return math.NaN()
+}
+
+// values are a metric of all runs of two arms from the same place: the summaries
+// if every run has one, else the reports.
+func (t *imported) values(metric string, arms ...string) (out [][]float64, total bool, why string) {
+	for _, total = range []bool{true, false} {
+		out, why = nil, ""
+		for _, arm := range arms {
+			var list []float64
+			for _, o := range t.runs[arm] {
+				x := value(o, metric, total)
+				if math.IsNaN(x) {
+					why = fmt.Sprintf("%s does not say it", o.File)
+				}
+				list = append(list, x)
+			}
+			if len(list) == 0 {
+				why = "no run of " + arm
+			}
+			out = append(out, list)
+		}
+		if why == "" {
+			return out, total, ""
+		}
+	}
+	return nil, false, why
+}
+
+// arms says what each arm did. The figures of an arm come from where those of all
+// arms do, if there is such a place.
+func (t *imported) arms() {
+	for _, a := range t.load.Arms {
+		res := record.ArmResult{Workload: t.load.Name, Arm: a.Name, Title: a.Title, Values: map[string]record.Value{}}
+		for _, o := range t.runs[a.Name] {
+			res.Errors += o.Errors
+			for _, s := range slices.Concat(o.Load, o.Other) {
+				if !slices.Contains(res.Settings, s) {
+					res.Settings = append(res.Settings, s)
+				}
+			}
+		}
+		for _, m := range t.load.Metrics {
+			res.Values[m] = t.level(a.Name, m)
+		}
+		t.out.Arms = append(t.out.Arms, res)
+	}
+}
+
+func (t *imported) level(arm, metric string) record.Value {
+	var names []string
+	for _, a := range t.load.Arms {
+		names = append(names, a.Name)
+	}
+	list, _, why := t.values(metric, names...)
+	if why != "" {
+		if list, _, why = t.values(metric, arm); why != "" {
+			return record.Missing(why)
+		}
+		return record.Number(stat.Mean(list[0]).Mean)
+	}
+	return record.Number(stat.Mean(list[slices.Index(names, arm)]).Mean)
+}
+
+// effects compares every arm with the baseline in every metric.
+func (t *imported) effects() {
+	for _, name := range t.load.Metrics {
+		m, ok := metricOf(t.load, name)
+		if !ok {
+			continue
+		}
+		var list []record.Effect
+		var ests []stat.Estimate
+		for _, a := range t.load.Arms {
+			if a.Name == t.load.Baseline {
+				continue
+			}
+			e, est := t.effect(a.Name, m)
+			list, ests = append(list, e), append(ests, est)
+		}
+		t.judge(list, ests, m)
+		t.out.Effects = append(t.out.Effects, list...)
+	}
+}
+
+// effect is the difference of an arm in one metric, not judged yet; the estimate
+// is unknown unless both arms have enough runs.
+func (t *imported) effect(arm string, m metric) (record.Effect, stat.Estimate) {
+	e := record.Effect{Workload: t.load.Name, Metric: m.name, Arm: arm, Baseline: t.load.Baseline, P: 1, Adjusted: 1,
+		Exploratory: m.name != t.load.Primary, Generations: min(len(t.runs[arm]), len(t.runs[t.load.Baseline]))}
+	v, total, why := t.values(m.name, arm, t.load.Baseline)
+	if why != "" {
+		e.Reason = why
+		return e, stat.Estimate{}
+	}
+	a, b := logs(v[0]), logs(v[1])
+	d := stat.Welch(a, b)
+	if math.IsNaN(d.Mean) {
+		e.Reason = "a figure is not positive: there is no ratio"
+		return e, stat.Estimate{}
+	}
+	e.Observed = math.Exp(d.Mean)
+	switch {
+	case e.Generations == 1:
+		e.Reason = "one run of an arm says nothing about the next run of it"
+		t.within(&e, m.name, total)
+	case e.Generations < leastRuns:
+		e.Reason = fmt.Sprintf("%d runs of each arm are needed, there are %d and %d", leastRuns, len(b), len(a))
+	case !d.Known():
+		e.Reason = "all runs say the same: how far they scatter is not known"
+	default:
+		return e, d
+	}
+	return e, stat.Estimate{}
+}
+
+func logs(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = stat.LogRatio(v, 1)
+	}
+	return out
+}
+
+// judge gives the verdicts on the arms of one metric: the primary one corrected
+// for all arms (Bonferroni), the others for a false discovery rate.
+func (t *imported) judge(list []record.Effect, ests []stat.Estimate, m metric) {
+	p := make([]float64, len(ests))
+	known := 0
+	for i, e := range ests {
+		p[i] = math.NaN()
+		if e.Known() {
+			p[i] = e.PValue()
+			known++
+		}
+	}
+	adjusted := stat.BenjaminiHochberg(p)
+	for i := range list {
+		e, est := &list[i], ests[i]
+		if est.Known() {
+			own := est.At(0.95)
+			joint, significant := own, own.Beyond(0) && adjusted[i] <= discoveryRate
+			e.P, e.Adjusted = p[i], adjusted[i]
+			if !e.Exploratory {
+				joint = est.At(1 - 0.05/float64(known))
+				e.Adjusted, significant = math.Min(1, p[i]*float64(known)), joint.Beyond(0)
+			}
+			e.Typical, e.Total, e.Own = shown(est, joint), shown(est, joint), shown(est, own)
+			e.Verdict, e.Reason = judge(est, joint, significant, m.better, t.out.Margin)
+			if h := joint.Half(); !math.IsInf(h, 0) {
+				e.Detectable = math.Expm1(stat.MDE(h, 0.8))
+			}
+		}
+		if why := t.differ[e.Arm]; why != "" {
+			e.Verdict, e.Reason = record.Invalid, why
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// rare is the p-value below which a trend or an outlier is named.
+const rare = 0.01
+
+// checks is what readers of logs miss.
+func (t *imported) checks() []record.Checks {
+	return slices.Concat(t.settings(), t.levels(), t.trends(), t.outliers())
+}
+
+// settings compares the load's settings of every arm with the baseline's. An arm
+// under another load cannot be judged; a different version may well be the cause.
+func (t *imported) settings() []record.Checks {
+	var out []record.Checks
+	compared := 0
+	for _, a := range t.load.Arms {
+		if a.Name == t.load.Baseline {
+			continue
+		}
+		load, n := t.different(a.Name, func(o *record.Observed) []record.Setting { return o.Load })
+		other, m := t.different(a.Name, func(o *record.Observed) []record.Setting { return o.Other })
+		compared += n + m
+		if load != "" {
+			t.differ[a.Name] = "it ran another load: " + load
+		}
+		if text := strings.Join(slices.DeleteFunc([]string{load, other}, func(s string) bool { return s == "" }), "; "); text != "" {
+			out = append(out, record.Checks{Kind: "settings", Known: true, Subject: a.Name, Text: text,
+				Remedy: "run both arms with the same settings and the same versions"})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, record.Checks{Kind: "settings", OK: compared > 0, Known: compared > 0,
+			Text: "the outputs do not say under which settings the runs were made"})
+	}
+	return out
+}
+
+// different names the settings that an arm has otherwise than the baseline, and
+// counts those that both say.
+func (t *imported) different(arm string, of func(*record.Observed) []record.Setting) (text string, compared int) {
+	own, base := collect(t.runs[arm], of), collect(t.runs[t.load.Baseline], of)
+	var parts []string
+	for _, s := range base {
+		i := slices.IndexFunc(own, func(x record.Setting) bool { return x.Name == s.Name })
+		if i < 0 {
+			continue
+		}
+		compared++
+		if own[i].Got != s.Got {
+			parts = append(parts, fmt.Sprintf("%s: %s, in %s %s", s.Name, own[i].Got, t.load.Baseline, s.Got))
+		}
+	}
+	return strings.Join(parts, "; "), compared
+}
+
+// collect joins the different values of each setting over runs.
+func collect(runs []*record.Observed, of func(*record.Observed) []record.Setting) []record.Setting {
+	var out []record.Setting
+	for _, o := range runs {
+		for _, s := range of(o) {
+			i := slices.IndexFunc(out, func(x record.Setting) bool { return x.Name == s.Name })
+			if i < 0 {
+				out = append(out, s)
+			} else if !slices.Contains(strings.Split(out[i].Got, " and "), s.Got) {
+				out[i].Got += " and " + s.Got
+			}
+		}
+	}
+	return out
+}
+
+// primaries are the series of the primary metric.
+func (t *imported) primaries() []single {
+	return slices.DeleteFunc(slices.Clone(t.series), func(s single) bool { return s.Metric != t.load.Primary })
+}
+
+// levels finds runs that have two.
+func (t *imported) levels() []record.Checks {
+	out := record.Checks{Kind: "two levels", Text: "fewer than ten reports on the way"}
+	var found []record.Checks
+	for _, s := range t.primaries() {
+		if len(s.bins) >= 10 {
+			out = record.Checks{Kind: out.Kind, OK: true, Known: true}
+		}
+		if m := s.Modes; m != nil {
+			found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: s.Arm,
+				Text: fmt.Sprintf("the %s of %s has two levels, %s and %s; %.0f %% of the time it is at the upper one, with %s between them",
+					t.load.Primary, s.File, number(m.Low), number(m.High), 100*m.Share, times(m.Switches, "change")),
+				Remedy: "find out what changes with it (placement on CPUs, frequency, a neighbour): a mean of two levels describes neither"})
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return []record.Checks{out}
+}
+
+// trends finds runs that end elsewhere than they began.
+func (t *imported) trends() []record.Checks {
+	out := record.Checks{Kind: "trend", Text: "fewer than twenty reports on the way"}
+	var found []record.Checks
+	for _, s := range t.primaries() {
+		e := stat.Trend(s.bins)
+		if !e.Known() || s.batched.Mean == 0 {
+			continue
+		}
+		out = record.Checks{Kind: out.Kind, OK: true, Known: true}
+		change := e.Mean / s.batched.Mean
+		if !(e.PValue() < rare) || math.Abs(change) < t.out.Margin {
+			continue
+		}
+		word := "rises"
+		if change < 0 {
+			word = "falls"
+		}
+		found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: s.Arm,
+			Text:   fmt.Sprintf("the %s of %s %s by %.1f %% from beginning to end", t.load.Primary, s.File, word, 100*math.Abs(change)),
+			Remedy: "the mean depends on when the run ended: leave the warm-up out, or run until it is level"})
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return []record.Checks{out}
+}
+
+// outliers finds a run that does not belong to the others of its arm.
+func (t *imported) outliers() []record.Checks {
+	out := record.Checks{Kind: "outlier run", Text: "fewer than four runs of an arm"}
+	var found []record.Checks
+	for _, a := range t.load.Arms {
+		v, _, why := t.values(t.load.Primary, a.Name)
+		if why != "" || len(v[0]) < 4 {
+			continue
+		}
+		out = record.Checks{Kind: out.Kind, OK: true, Known: true}
+		i, p := stat.Grubbs(logs(v[0]))
+		if !(p < rare) {
+			continue
+		}
+		rest := slices.Delete(slices.Clone(v[0]), i, i+1)
+		found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: a.Name,
+			Text: fmt.Sprintf("%s says %s, the other %d runs of %s %s on average (Grubbs, p = %.2g)",
+				t.runs[a.Name][i].File, number(v[0][i]), len(rest), a.Name, number(stat.Mean(rest).Mean), p),
+			Remedy: "find out what happened to it; leave it out only for a reason that does not look at the result"})
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return []record.Checks{out}
+}
+
+// number prints a figure to four digits without an exponent.
+func number(x float64) string {
+	if a := math.Abs(x); a >= 1000 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
+
+func times(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}

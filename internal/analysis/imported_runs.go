@@ -1,0 +1,104 @@
+package analysis
+
+import (
+	"math"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// mostPoints bounds the series that goes into the effects.
+const mostPoints = 240
+
+// single is one run's series of one metric and what it says.
+type single struct {
+	record.ImportedSeries
+	batched stat.Batched
+	bins    []float64
+}
+
+// single looks at the reports of every run.
+func (t *imported) single() {
+	for _, a := range t.load.Arms {
+		for _, o := range t.runs[a.Name] {
+			for i := range o.Figures {
+				if f := &o.Figures[i]; len(f.Bins) > 1 {
+					s := singleOf(o, f)
+					t.series = append(t.series, s)
+					t.out.Single = append(t.out.Single, s.ImportedSeries)
+				}
+			}
+		}
+	}
+}
+
+func singleOf(o *record.Observed, f *record.Figure) single {
+	s := single{bins: f.Bins, batched: stat.BatchMeans(f.Bins)}
+	s.ImportedSeries = record.ImportedSeries{Workload: o.Workload, Arm: o.Arm, Metric: f.Metric, Number: o.Number, File: o.File,
+		Line: o.Line, Reports: f.Reports, Seconds: f.Every * float64(f.Reports), Mean: f.Mean, Lag1: f.Lag1,
+		Left: record.Missing("too few reports"), Points: thin(f.Bins)}
+	if b := s.batched; b.Batches > 0 {
+		s.Batches, s.BatchSize, s.Left = b.Batches, b.Size*f.Bin, record.Number(b.Left)
+	}
+	if s.batched.Known() && s.batched.Mean != 0 {
+		s.Error = math.Abs(s.batched.SE / s.batched.Mean)
+	}
+	if m := stat.FindModes(f.Bins); m.Two(len(f.Bins)) && m.High-m.Low > leastApart*math.Abs(s.batched.Mean) {
+		s.Modes = &record.Modes{Low: m.Low, High: m.High, Share: m.Share, Switches: m.Switches}
+	}
+	return s
+}
+
+// leastApart is how far apart two levels are, as a part of the mean, before
+// anybody is told.
+const leastApart = 0.05
+
+// thin is the series in at most mostPoints means.
+func thin(x []float64) []float64 {
+	size := (len(x) + mostPoints - 1) / mostPoints
+	if size <= 1 {
+		return x
+	}
+	var out []float64
+	for len(x) > 0 {
+		n := min(size, len(x))
+		out = append(out, stat.Mean(x[:n]).Mean)
+		x = x[n:]
+	}
+	return out
+}
+
+// within adds the interval of what happened inside the only run of each arm.
+func (t *imported) within(e *record.Effect, metric string, total bool) {
+	a, b := t.only(e.Arm, metric), t.only(e.Baseline, metric)
+	if a == nil || b == nil {
+		return
+	}
+	d := stat.Minus(a.batched.Estimate.Log(), b.batched.Estimate.Log())
+	if total {
+		if metric != "throughput" {
+			return // the error of a mean of percentiles is not that of the percentile
+		}
+		d.Mean = math.Log(e.Observed)
+	}
+	if d.Known() {
+		e.Within = shown(d, d.At(0.95))
+	}
+}
+
+// only is the series of the only run of an arm.
+func (t *imported) only(arm, metric string) *single {
+	var found *single
+	for i := range t.series {
+		if s := &t.series[i]; s.Arm == arm && s.Metric == metric {
+			if found != nil {
+				return nil
+			}
+			found = s
+		}
+	}
+	if len(t.runs[arm]) != 1 {
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/experiment"
+	formats "github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/importer"
+	"github.com/tarelab/tare/record"
+)
+
+type importCommand struct {
+	Files    []string `arg:"" name:"arm=files" help:"The files of each arm. The first arm is the baseline; \"-\" is standard input."`
+	Baseline string   `group:"experiment" placeholder:"ARM" help:"Another arm as the baseline."`
+	Kind     kind     `group:"experiment" placeholder:"KIND" help:"What the files are, where they do not tell: sysbench, fio, fio-log, clickhouse-benchmark, pgbench, pgbench-log, pgbench-aggregate, hyperfine or csv."`
+	Claim    []string `group:"experiment" sep:"none" placeholder:"METRIC=CHANGE%" help:"A percentage that somebody published of these figures, to be checked: p50=-42% or, with several arms, pod:p50=-42%. May be repeated."`
+	Margin   string   `group:"experiment" default:"1%" placeholder:"1%" help:"Smallest effect that matters to you."`
+	Output   string   `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format   format   `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
+}
+
+func (importCommand) Help() string {
+	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine and CSV, also compressed with gzip. The result is like that of a run: tare report, tare check and the others read it.
+
+Every file is one run of its arm, or several. Patterns are expanded where the shell did not. With one run per arm there is no verdict: how two runs of the same arm differ is not known.
+
+Examples:
+
+  tare import host=bare/*.log pod=pod/*.log
+  tare import host=bare.json pod=pod.json hostpath=vol.json -o r
+  tare import alone=alone.json hog=hog.json --claim p50=-42%
+  kubectl logs bench | tare import host=bare.log pod=-
+
+Exit codes: 0 read, 1 error, 2 wrong usage.`
+}
+
+// kind is the value of --kind.
+type kind string
+
+func (k *kind) UnmarshalText(b []byte) error {
+	return oneOf((*string)(k), string(b), importer.Kinds()...)
+}
+
+func (i *importCommand) Run(c *console) error {
+	options, err := i.options(c)
+	if err != nil {
+		return &usageError{err, "tare import --help"}
+	}
+	margin, err := experiment.ParseRatio(i.Margin)
+	if err == nil && !(margin > 0 && margin < 1) {
+		err = hint.New(fmt.Errorf("%s is not between 0 and 100%%", i.Margin), "write 1% or 0.01")
+	}
+	if err != nil {
+		return &usageError{fmt.Errorf("--margin: %w", err), ""}
+	}
+	now := time.Now()
+	dir, err := resultDir(i.Output, now)
+	if err != nil {
+		return err
+	}
+	read, err := importer.Read(options)
+	var usage *importer.UsageError
+	if errors.As(err, &usage) {
+		return &usageError{err, "tare import --help"}
+	}
+	if err != nil {
+		return err
+	}
+	m := record.Manifest{Schema: record.ManifestSchema, Started: now.UTC(), Tare: version()}
+	if u, err := user.Current(); err == nil {
+		m.User = u.Username
+	}
+	plan := record.Plan{Schema: record.PlanSchema, Experiment: "import", Command: c.args, Margin: margin}
+	if err := read.Write(dir, plan, m); err != nil {
+		return err
+	}
+	return i.finish(c, dir)
+}
+
+func (i *importCommand) options(c *console) (o importer.Options, err error) {
+	o = importer.Options{Baseline: i.Baseline, Kind: formats.Kind(i.Kind), In: os.Stdin}
+	for _, word := range i.Claim {
+		claim, err := importer.Claim(word)
+		if err != nil {
+			return o, fmt.Errorf("--claim: %w", err)
+		}
+		o.Claims = append(o.Claims, claim)
+	}
+	o.Arms, err = importer.Arms(i.Files)
+	return o, err
+}
+
+// finish prints the report from what is on the disk.
+func (i *importCommand) finish(c *console, dir string) error {
+	result, err := readResult(dir)
+	if err != nil {
+		return err
+	}
+	effects, err := analysis.Analyse(result)
+	if err != nil {
+		return err
+	}
+	err = keep(result, effects)
+	if err == nil && i.Format == "html" {
+		err = page(c.stdout, result, effects)
+	} else if err == nil {
+		err = c.print(i.Format, effects)
+	}
+	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+	return err
+}

@@ -1,0 +1,209 @@
+package importer
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// group decides which runs are runs of the same load, and makes a workload of
+// every load that the baseline and another arm have. Several tools, jobs or
+// commands are several loads. Runs of one arm that differ in their settings are
+// several loads too; they are matched over the arms by the names of their files
+// where these agree (bare/read.log, pod/read.log), else by the settings.
+func (r *Result) group(all []*run, o Options) {
+	var names []string
+	loads := map[string][]*run{}
+	for _, x := range all {
+		name := x.Tool
+		if x.sub != "" {
+			name += " " + x.sub
+		}
+		if loads[name] == nil {
+			names = append(names, name)
+		}
+		loads[name] = append(loads[name], x)
+	}
+	for _, name := range names {
+		for _, part := range split(name, loads[name]) {
+			r.workload(part.name, part.runs, o)
+		}
+	}
+	slices.SortStableFunc(r.Runs, func(a, b record.Observed) int { return strings.Compare(a.Workload, b.Workload) })
+}
+
+type load struct {
+	name string
+	runs []*run
+}
+
+// split takes runs of a tool apart where one arm has runs of different settings.
+func split(name string, runs []*run) []load {
+	shapes := map[string]map[string]bool{} // by arm
+	stems := map[string]map[string]bool{}
+	for _, x := range runs {
+		add(shapes, x.Arm, x.shape())
+		add(stems, x.Arm, stem(x.File))
+	}
+	same := true
+	for _, s := range shapes {
+		same = same && len(s) == 1
+	}
+	if same {
+		return []load{{name, runs}}
+	}
+	differing := varying(runs)
+	by := func(x *run) string { return x.only(differing) }
+	if alike(stems) && oneEach(runs) {
+		by = func(x *run) string { return stem(x.File) }
+	}
+	var out []load
+	for _, x := range runs {
+		key := strings.TrimSpace(name + " " + by(x))
+		i := slices.IndexFunc(out, func(l load) bool { return l.name == key })
+		if i < 0 {
+			i = len(out)
+			out = append(out, load{name: key})
+		}
+		out[i].runs = append(out[i].runs, x)
+	}
+	return out
+}
+
+// varying are the settings of the load that are not the same in all runs.
+func varying(runs []*run) []string {
+	values := map[string]map[string]bool{}
+	for _, x := range runs {
+		for _, l := range x.Load {
+			add(values, l.Name, l.Got)
+		}
+	}
+	var out []string
+	for name, v := range values {
+		if len(v) > 1 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func add(sets map[string]map[string]bool, arm, value string) {
+	if sets[arm] == nil {
+		sets[arm] = map[string]bool{}
+	}
+	sets[arm][value] = true
+}
+
+// alike says whether all arms have the same several values.
+func alike(sets map[string]map[string]bool) bool {
+	var first map[string]bool
+	for _, s := range sets {
+		if first == nil {
+			first = s
+		}
+		if len(s) < 2 || len(s) != len(first) {
+			return false
+		}
+		for k := range s {
+			if !first[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// oneEach says whether every file holds runs of one shape only.
+func oneEach(runs []*run) bool {
+	shape := map[string]string{}
+	for _, x := range runs {
+		key := x.Arm + "\n" + x.File
+		if s, ok := shape[key]; ok && s != x.shape() {
+			return false
+		}
+		shape[key] = x.shape()
+	}
+	return true
+}
+
+// stem is a file's name without directory, ends and a number at its end, so that
+// read.1.log and read-2.log.gz are both "read".
+func stem(path string) string {
+	s := filepath.Base(path)
+	for _, end := range []string{".gz", ".bz2", ".log", ".txt", ".json", ".csv", ".out"} {
+		s = strings.TrimSuffix(s, end)
+	}
+	if t := strings.TrimRight(strings.TrimRight(s, "0123456789"), "-._ "); t != "" {
+		return t
+	}
+	return s
+}
+
+// workload makes a workload of the runs of one load.
+func (r *Result) workload(name string, runs []*run, o Options) {
+	w := record.Workload{Name: name, Kind: runs[0].Tool, Baseline: o.Baseline}
+	counts := map[string]int{}
+	for _, x := range runs {
+		x.Workload, x.Number = name, counts[x.Arm]
+		counts[x.Arm]++
+	}
+	if counts[o.Baseline] == 0 || len(counts) < 2 {
+		missing := o.Baseline
+		if counts[o.Baseline] > 0 {
+			missing = "every other arm"
+		}
+		for arm := range counts {
+			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: "there is no run of this load in " + missing,
+				Remedy: "name files of the same tool and the same load for each arm"})
+		}
+		return
+	}
+	for _, a := range o.Arms {
+		if counts[a.Name] > 0 && !slices.ContainsFunc(w.Arms, func(b record.Arm) bool { return b.Name == a.Name }) {
+			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: plural(counts[a.Name], "run")})
+		}
+	}
+	w.Metrics = metricsOf(runs)
+	w.Primary = w.Metrics[0]
+	for _, m := range w.Metrics {
+		if !builtIn(m) {
+			w.Values = append(w.Values, metricNamed(m))
+		}
+	}
+	r.Workloads = append(r.Workloads, w)
+	for _, x := range runs {
+		r.Runs = append(r.Runs, x.Observed)
+	}
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return text0(n) + " " + one + "s"
+}
+
+// order is what people look at first; metrics that are not in it follow.
+var order = []string{"throughput", "time", "read_iops", "write_iops", "p50", "p90", "p95", "p99", "p99.9", "latency_mean"}
+
+// metricsOf are the metrics that any of the runs has, the primary one first.
+func metricsOf(runs []*run) []string {
+	var out []string
+	for _, x := range runs {
+		for _, f := range x.Figures {
+			if !slices.Contains(out, f.Metric) {
+				out = append(out, f.Metric)
+			}
+		}
+	}
+	rank := func(m string) int {
+		if i := slices.Index(order, m); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return rank(a) - rank(b) })
+	return out
+}
