@@ -22,6 +22,7 @@ func Workloads() []workload.Workload {
 		workload.RPC{},
 		workload.Sysbench{},
 		workload.Pgbench{},
+		workload.ClickHouse{},
 		workload.Fio{},
 		workload.Command{},
 	}

@@ -54,6 +54,7 @@ func kinds() map[string]body {
 		KindSysbench:    counted(runSysbench),
 		KindPgbench:     counted(runPgbench),
 		kindPgbenchExec: becomePgbench,
+		KindClickHouse:  counted(runClickHouse),
 
 		KindCommand:        counted(runCommand),
 		KindCommandPrepare: copyFiles,

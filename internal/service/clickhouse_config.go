@@ -72,6 +72,7 @@ func clickhouseConfigFile(v Version, c Config) (string, error) {
 		leaf("listen_host", c.Host),
 		leaf("http_port", c.Port),
 		leaf("keep_alive_timeout", forever),
+		leaf("shutdown_wait_unfinished", 1), // seconds for connections that are still open
 		leaf("max_connections", max(1024, c.Connections+20)),
 		leaf("max_concurrent_queries", max(100, c.Connections+20)),
 		leaf(setMarkCache, mark),

@@ -1,0 +1,149 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/service"
+)
+
+// ClickHouse asks ClickHouse queries as clickhouse-benchmark does, which not
+// every package has: over HTTP, with a connection kept for each client. The
+// windows of the rotation stand for its --iterations and --timelimit.
+type ClickHouse struct{}
+
+// Name is "clickhouse".
+func (ClickHouse) Name() string { return "clickhouse" }
+
+// Title is one line for people.
+func (ClickHouse) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
+
+// Lists of queries that have a name.
+const (
+	hitsQueries    = "hits"
+	numbersQueries = "numbers"
+)
+
+// clickhouseQueries: aggregations over the table that ClickHouse makes; and the
+// query of the study of ClickHouse beside batch jobs.
+var clickhouseQueries = map[string][]string{
+	hitsQueries: {
+		"SELECT count() FROM hits WHERE AdvEngineID != 0",
+		"SELECT RegionID, count() AS c, sum(AdvEngineID), avg(Width), uniq(UserID) FROM hits GROUP BY RegionID ORDER BY c DESC LIMIT 10",
+		"SELECT SearchPhrase, count() AS c FROM hits WHERE SearchPhrase != '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10",
+		"SELECT EventDate, count(), quantile(0.9)(Duration) FROM hits GROUP BY EventDate ORDER BY EventDate",
+		"SELECT count() FROM hits WHERE URL LIKE '%/7/page%'",
+		"SELECT uniq(UserID), max(EventTime) FROM hits WHERE CounterID = 30",
+	},
+	numbersQueries: {"SELECT * FROM system.numbers LIMIT 10000000 OFFSET 10000000"},
+}
+
+// Params are the parameters: those of the load, then the settings of the server.
+func (ClickHouse) Params() []Param {
+	params := []Param{
+		{Name: "server", Default: serve.Auto, Check: program,
+			Help: "path of the server's program, clickhouse-server or clickhouse; auto: in PATH"},
+		{Name: "concurrency", Default: "2", Check: whole(1, 4096),
+			Help: "clients, each with a connection and one query at a time, like -c of clickhouse-benchmark"},
+		{Name: "queries", Default: hitsQueries, Words: []string{hitsQueries, numbersQueries}, Check: queries, Text: true,
+			Help: "a list by name, or a query; more with \"; \" between, or the absolute path of a file with one a line"},
+		{Name: "rows", Default: "300000", Check: whole(1, 1_000_000_000),
+			Help: "rows of the table sbtest.hits, about 75 bytes each"},
+		{Name: "client", Default: "outside", Words: []string{"outside", "inside"}, Check: oneOf("outside", "inside"),
+			Help: "where the clients run: outside of the arm, or in it with the server"},
+		{Name: "server_options", Default: none, Check: options(clickhouseOption),
+			Help: "configuration passed on to the server, --name=value with spaces between"},
+	}
+	return append(params, settingParams(service.ClickHouse{})...)
+}
+
+// queries takes a name, a file, or queries.
+func queries(s string) error {
+	switch {
+	case strings.ContainsAny(s, "\n\r\x00"):
+		return fmt.Errorf("%q: want one line", s)
+	case clickhouseQueries[s] != nil, filepath.IsAbs(s):
+		return nil
+	case !strings.Contains(strings.TrimSpace(s), " "):
+		return fmt.Errorf("%q is neither a query, nor an absolute path, nor one of %s, %s", s, hitsQueries, numbersQueries)
+	}
+	if len(inlineQueries(s)) == 0 {
+		return fmt.Errorf("%q holds no query", s)
+	}
+	return nil
+}
+
+// inlineQueries are separated by a semicolon with a space: one inside of a
+// query's text has none, mostly.
+func inlineQueries(s string) []string { return load.QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
+
+// clickhouseOption refuses what tare sets itself.
+func clickhouseOption(s string) error {
+	name, found := strings.CutPrefix(s, "--")
+	name, _, value := strings.Cut(name, "=")
+	if !found || name == "" || !value {
+		return fmt.Errorf("%q: want --name=value", s)
+	}
+	place := []string{
+		"path", "tmp_path", "user_files_path", "format_schema_path", "users_config", "listen_host", "http_port", "https_port", "tcp_port",
+		"tcp_port_secure", "mysql_port", "postgresql_port", "interserver_http_port", "grpc_port", "default_database", "default_profile",
+	}
+	if slices.Contains(place, name) || strings.HasPrefix(name, "logger") || strings.HasPrefix(name, "user_directories") {
+		return fmt.Errorf("%q is not yours to set", s)
+	}
+	return nil
+}
+
+// Stages says what to start.
+func (ClickHouse) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	clients, hits := r.whole("concurrency"), service.ClickHouseHits{Rows: r.whole("rows")}
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("clickhouse: %w", r.err)
+	}
+	p := load.ClickHouse{Queries: clickhouseQueries[v["queries"]]}
+	switch {
+	case p.Queries != nil:
+	case filepath.IsAbs(v["queries"]):
+		p.File = v["queries"]
+	default:
+		if p.Queries = inlineQueries(v["queries"]); len(p.Queries) == 0 {
+			return Stages{}, errors.New("clickhouse: queries: there is none")
+		}
+	}
+	p.Database = load.Database{
+		Service: service.ClickHouseName, Inside: v["client"] == "inside", TCP: v["client"] == "inside",
+		Server: serve.Server{Settings: settings(service.ClickHouse{}, v), Options: list(v["server_options"]), Connections: clients},
+	}
+	s := Stages{
+		Threads: clients, Key: hitsKey(v), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
+		Prepare: func(dir string) Task {
+			return hiddenTask(serve.PrepareCommand, service.ClickHouseName, serve.Prepare{
+				Server: path(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
+			})
+		},
+	}
+	s.place(p.Database, func(d load.Database) Task {
+		here := p
+		here.Database = d
+		return loadTask(load.KindClickHouse, here)
+	})
+	return s, nil
+}
+
+// hitsKey tells data sets apart within a run. The cache's own key, which
+// prepare knows, has the server's version too.
+func hitsKey(v Values) string {
+	h := fnv.New32a()
+	for _, name := range []string{"server", "server_options"} {
+		h.Write([]byte(v[name] + "\x00"))
+	}
+	return fmt.Sprintf("clickhouse-%s-%x", v["rows"], h.Sum32())
+}
