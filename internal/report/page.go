@@ -90,6 +90,7 @@ type loadView struct {
 	Figures         []figure
 	Notes           []sentence // on the ladder
 	Others          block
+	Prices          []priceView
 	Kernel          *kernelView
 }
 
@@ -133,7 +134,8 @@ func newPage(e *record.Effects, s Source) page {
 }
 
 func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, only bool) loadView {
-	v := loadView{ID: id, Name: clean(w.Name), About: clean(aboutWorkload(w)), Others: secondary(w), Kernel: newKernelView(w, id)}
+	v := loadView{ID: id, Name: clean(w.Name), About: clean(aboutWorkload(w)), Others: secondary(w),
+		Prices: newPriceViews(e, w, id), Kernel: newKernelView(w, id)}
 	if only {
 		v.Headline = headline(e, w)
 	}

@@ -153,7 +153,7 @@ func waterfallFigure(e *record.Effects, w workload, id string) *figure {
 	}
 	if top := w.top(); top != "" {
 		x, _ := w.primary(top)
-		s := chart.Step{Label: "together", Note: clean(top + " against " + w.Baseline), Text: Interval(x.Typical), Tone: toneOf(x), Sum: true}
+		s := chart.Step{Label: "together", Note: clean("all of " + top), Text: Interval(x.Typical), Tone: toneOf(x), Sum: true}
 		if x.Typical != nil {
 			t := span(x.Typical)
 			s.Known, s.To, s.Low, s.High = true, t.Mid, t.Low, t.High

@@ -24,7 +24,12 @@ func oneSentence(e *record.Effects, ws []workload) sentence {
 	}
 	var subjects ordered
 	found := map[string]*said{}
+	var priced []sentence
 	for _, w := range ws {
+		if p := pricedAll(e, w); w.top() == "" && len(p) > 0 {
+			priced = append(priced, append(sentence{{w.Name + ": ", plain}}, p...))
+			continue
+		}
 		subject, x, ok := asked(w)
 		if found[subject] == nil {
 			found[subject] = newSaid()
@@ -37,6 +42,12 @@ func oneSentence(e *record.Effects, ws []workload) sentence {
 			s = append(s, cell{" ", plain})
 		}
 		s = append(s, found[subject].sentence(subject, e.Margin)...)
+	}
+	for i, p := range priced {
+		if i > 0 || len(subjects) > 0 {
+			s = append(s, cell{" ", plain})
+		}
+		s = append(s, p...)
 	}
 	return s
 }

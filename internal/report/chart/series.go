@@ -107,7 +107,11 @@ func (s Series) strip(c *canvas, x scale, first bool, r Strip, y, row, spread fl
 	}
 	points := thin(r.Points, x)
 	c.open("g", "class", "points")
-	attributes := []any{"class", "dots", "d", dots(points, x, v)}
+	class := "dots"
+	if len(points) <= 150 {
+		class = "dots few"
+	}
+	attributes := []any{"class", class, "d", dots(points, x, v)}
 	if !c.narrow() {
 		attributes = append(attributes, "data-tip", s.tips(points))
 	}
