@@ -1,0 +1,192 @@
+// Package compare sets two results of the same experiment side by side: what is
+// not the same about them, whether they may be compared, and how the effects
+// changed. It works from the files alone; it prints nothing.
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/record"
+)
+
+var (
+	// ErrDifferent means that the results are not of the same experiment.
+	ErrDifferent = errors.New("not the same experiment")
+	// ErrSame means that both are the same run.
+	ErrSame = errors.New("both are the same run")
+	// ErrNothing means that no effect is in both.
+	ErrNothing = errors.New("no workload has an arm in both results")
+)
+
+// Results compares two results. Those of different experiments are refused
+// with what differs, unless forced.
+func Results(before, after *record.Result, forced bool) (*record.Comparison, error) {
+	old, err := analysis.Analyse(before)
+	if err != nil {
+		return nil, fmt.Errorf("before: %w", err)
+	}
+	now, err := analysis.Analyse(after)
+	if err != nil {
+		return nil, fmt.Errorf("after: %w", err)
+	}
+	c := &record.Comparison{
+		Schema: record.ComparisonSchema, Before: side(before, old), After: side(after, now), Margin: after.Plan.Margin,
+		SameHost: sameHost(old.Host, now.Host), Levels: []record.Level{}, Warnings: []record.Warning{},
+	}
+	if c.Before.Run != "" && c.Before.Run == c.After.Run {
+		return nil, fmt.Errorf("%w (%s): %s and %s", ErrSame, c.Before.Run, before.Dir, after.Dir)
+	}
+	c.Differences = differences(before, after)
+	if why := refusals(c.Differences); len(why) > 0 && !forced {
+		return nil, hint.New(fmt.Errorf("%w: %s", ErrDifferent, strings.Join(why, "; ")), "--force compares what has the same name in both")
+	} else if len(why) == 0 {
+		c.SameExperiment = true
+	}
+	if c.Changes = analysis.Changes(old, now, c.Margin); len(c.Changes) == 0 {
+		return nil, ErrNothing
+	}
+	if c.SameHost {
+		c.Levels = levels(old, now)
+	}
+	c.Warnings = append(doubts("before", old, c), doubts("after", now, c)...)
+	return c, nil
+}
+
+// refusals are the differences that make two experiments of them.
+func refusals(ds []record.Difference) []string {
+	var out []string
+	for _, d := range ds {
+		if d.Weight == record.WeightExperiment {
+			where := ""
+			if len(d.Where) > 0 {
+				where = " of " + strings.Join(d.Where, ", ")
+			}
+			out = append(out, fmt.Sprintf("%s%s: %s before, %s after", d.What, where, orNone(d.Before), orNone(d.After)))
+		}
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func side(r *record.Result, e *record.Effects) record.Side {
+	s := record.Side{
+		Dir: r.Dir, Experiment: e.Experiment, Started: e.Started, Ended: e.Ended, Seconds: e.Seconds,
+		Seed: e.Seed, Tare: r.Manifest.Tare, Host: e.Host,
+	}
+	for _, l := range r.Lines {
+		if l.Run != nil {
+			s.Run = l.Run.ID
+			if s.Started == "" {
+				s.Started = l.Time.UTC().Format(time.RFC3339)
+			}
+			break
+		}
+	}
+	return s
+}
+
+// sameHost says that both ran on the same machine, whatever its software.
+func sameHost(a, b record.Host) bool {
+	return a.Name != "" && a.Name == b.Name && a.Arch == b.Arch && a.CPUModel == b.CPUModel && a.CPUs == b.CPUs
+}
+
+// levels are what the arms did on the same host.
+func levels(before, after *record.Effects) []record.Level {
+	out := []record.Level{}
+	for _, a := range after.Arms {
+		for _, old := range before.Arms {
+			if old.Workload == a.Workload && old.Arm == a.Arm {
+				out = append(out, levelsOf(after, old, a)...)
+			}
+		}
+	}
+	return out
+}
+
+func levelsOf(e *record.Effects, before, after record.ArmResult) []record.Level {
+	var out []record.Level
+	for _, name := range []string{"throughput", "p50", "p95", "p99", "cpu_per_op"} {
+		v, ok := after.Values[name]
+		old, too := before.Values[name]
+		if !ok || !too {
+			continue
+		}
+		l := record.Level{Workload: after.Workload, Metric: name, Unit: "s", Arm: after.Arm, Before: old, After: v}
+		if name == "throughput" {
+			l.Unit = "1/s"
+		}
+		x, known := v.Get()
+		y, knew := old.Get()
+		if known && knew && y > 0 {
+			l.Ratio = x / y
+		}
+		out = append(out, l)
+	}
+	return append(out, saidLevels(e, before, after)...)
+}
+
+// saidLevels are the metrics that the load itself says.
+func saidLevels(e *record.Effects, before, after record.ArmResult) []record.Level {
+	var out []record.Level
+	for _, w := range e.Workloads {
+		if w.Name != after.Workload {
+			continue
+		}
+		for _, m := range w.Values {
+			v, ok := after.Values[m.Name]
+			old, too := before.Values[m.Name]
+			if !ok || !too {
+				continue
+			}
+			l := record.Level{Workload: w.Name, Metric: m.Name, Unit: m.Unit, Arm: after.Arm, Before: old, After: v}
+			x, known := v.Get()
+			if y, knew := old.Get(); known && knew && y > 0 {
+				l.Ratio = x / y
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// doubts is what makes one of the two rest on less than it should.
+func doubts(which string, e *record.Effects, c *record.Comparison) []record.Warning {
+	var out []record.Warning
+	for _, w := range e.Workloads {
+		if !compared(c, w.Name) {
+			continue
+		}
+		if w.Generations == 1 {
+			out = append(out, record.Warning{Workload: w.Name,
+				Text:   which + ": one launch only: what a launch changes by chance is not in the intervals",
+				Remedy: "a longer run (--budget) launches anew"})
+		}
+		for _, k := range w.Checks {
+			if k.Known && !k.OK {
+				out = append(out, record.Warning{Workload: w.Name, Arm: k.Subject,
+					Text: which + ": the check “" + k.Kind + "” failed: " + k.Text, Remedy: k.Remedy})
+			}
+		}
+	}
+	return out
+}
+
+func compared(c *record.Comparison, workload string) bool {
+	for _, x := range c.Changes {
+		if x.Workload == workload {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tarelab/tare/record"
+)
+
+// list collects differences; the same one in several places is one entry.
+type list []record.Difference
+
+// add takes note of what is not the same.
+func (l *list) add(w record.Weight, what, before, after string, where ...string) {
+	if before == after {
+		return
+	}
+	for i, d := range *l {
+		if d.What == what && d.Before == before && d.After == after && d.Weight == w && len(where) > 0 {
+			(*l)[i].Where = append(d.Where, where...)
+			return
+		}
+	}
+	*l = append(*l, record.Difference{What: what, Where: where, Before: before, After: after, Weight: w})
+}
+
+// differences lists what is not the same: first what makes them two
+// experiments, then what a change may come from, then what has no influence.
+func differences(before, after *record.Result) []record.Difference {
+	l := list{}
+	l.workloads(before.Plan.Workloads, after.Plan.Workloads)
+	l.source(before.Plan.Source, after.Plan.Source)
+	l.manifest(before.Manifest, after.Manifest)
+	l.settings(before, after)
+	l.add(record.WeightSetup, "name of the experiment", before.Plan.Experiment, after.Plan.Experiment)
+	l.add(record.WeightNone, "margin", ratio(before.Plan.Margin), ratio(after.Plan.Margin))
+	l.add(record.WeightNone, "precision", ratio(before.Plan.Precision), ratio(after.Plan.Precision))
+	l.add(record.WeightNone, "budget", seconds(before.Plan.Budget), seconds(after.Plan.Budget))
+	l.add(record.WeightNone, "seed", strconv.FormatUint(before.Plan.Seed, 10), strconv.FormatUint(after.Plan.Seed, 10))
+	order := []record.Weight{record.WeightExperiment, record.WeightSetup, record.WeightNone}
+	slices.SortStableFunc(l, func(a, b record.Difference) int {
+		return cmp.Compare(slices.Index(order, a.Weight), slices.Index(order, b.Weight))
+	})
+	return l
+}
+
+func ratio(x float64) string   { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
+func seconds(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) + " s" }
+
+// workloads compares what was asked of workloads and arms that have the same
+// name. One that is on one side only is not compared and no other experiment:
+// a host may lack what an arm needs.
+func (l *list) workloads(before, after []record.Workload) {
+	names := map[string]bool{}
+	for _, a := range before {
+		names[a.Name] = true
+		i := slices.IndexFunc(after, func(b record.Workload) bool { return b.Name == a.Name })
+		if i < 0 {
+			l.add(record.WeightSetup, "workload", a.Name, "")
+			continue
+		}
+		l.workload(a, after[i])
+	}
+	for _, b := range after {
+		if !names[b.Name] {
+			l.add(record.WeightSetup, "workload", "", b.Name)
+		}
+	}
+}
+
+func (l *list) workload(a, b record.Workload) {
+	l.add(record.WeightExperiment, "kind", a.Kind, b.Kind, a.Name)
+	l.add(record.WeightExperiment, "baseline", a.Baseline, b.Baseline, a.Name)
+	l.add(record.WeightExperiment, "primary metric", a.Primary, b.Primary, a.Name)
+	l.table(record.WeightExperiment, "parameter ", a.Params, b.Params, a.Name)
+	neighbours := func(w record.Workload) map[string]string {
+		m := map[string]string{}
+		for _, n := range w.Neighbours {
+			m[n.Name] = n.Kind + words(n.Params) + fmt.Sprintf(" memory=%d pids=%d", n.Memory, n.Pids)
+		}
+		return m
+	}
+	l.table(record.WeightExperiment, "neighbour ", neighbours(a), neighbours(b), a.Name)
+	for _, x := range a.Arms {
+		i := slices.IndexFunc(b.Arms, func(y record.Arm) bool { return y.Name == x.Name })
+		if i < 0 {
+			l.add(record.WeightSetup, "arm", x.Name, "", a.Name)
+			continue
+		}
+		y, where := b.Arms[i], a.Name+"/"+x.Name
+		l.add(record.WeightExperiment, "environment", x.Environment, y.Environment, where)
+		l.add(record.WeightExperiment, "neighbour", x.Neighbour, y.Neighbour, where)
+		l.add(record.WeightExperiment, "isolation", strings.Join(x.Isolation, ", "), strings.Join(y.Isolation, ", "), where)
+		l.add(record.WeightExperiment, "volume", x.Volume, y.Volume, where)
+		l.table(record.WeightExperiment, "set ", x.Set, y.Set, where)
+	}
+	for _, y := range b.Arms {
+		if !slices.ContainsFunc(a.Arms, func(x record.Arm) bool { return x.Name == y.Name }) {
+			l.add(record.WeightSetup, "arm", "", y.Name, a.Name)
+		}
+	}
+}
+
+// words are parameters in one line.
+func words(m map[string]string) string {
+	var s strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		s.WriteString(" " + k + "=" + m[k])
+	}
+	return s.String()
+}
+
+// table compares two sets of named words.
+func (l *list) table(w record.Weight, prefix string, before, after map[string]string, where ...string) {
+	for _, k := range both(before, after) {
+		l.add(w, prefix+k, before[k], after[k], where...)
+	}
+}
+
+func both[V any](a, b map[string]V) []string {
+	keys := slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// keys of an experiment, other than its workloads and what the plan has, by
+// what they mean.
+var keys = map[string]record.Weight{
+	"volume": record.WeightExperiment, "scratch": record.WeightSetup, "generations": record.WeightNone,
+	"window": record.WeightSetup, "discard": record.WeightSetup,
+}
+
+// source compares the keys of the experiment file that are about all workloads.
+func (l *list) source(before, after string) {
+	read := func(text string) map[string]any {
+		m := map[string]any{}
+		_ = yaml.Unmarshal([]byte(text), &m) // imported results have no file
+		return m
+	}
+	a, b := read(before), read(after)
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		x, inA := a[k]
+		y, inB := b[k]
+		if inA && inB {
+			l.add(keys[k], k, fmt.Sprint(x), fmt.Sprint(y))
+		}
+	}
+}
+
+// manifest compares the hosts and the versions.
+func (l *list) manifest(a, b record.Manifest) {
+	l.add(record.WeightSetup, "tare", a.Tare, b.Tare)
+	x, y := a.Host, b.Host
+	l.add(record.WeightSetup, "host", x.Name, y.Name)
+	l.add(record.WeightSetup, "distribution", x.Distro, y.Distro)
+	l.add(record.WeightSetup, "kernel", x.Kernel, y.Kernel)
+	l.add(record.WeightSetup, "CPU", x.CPUModel, y.CPUModel)
+	l.add(record.WeightSetup, "CPUs", strconv.Itoa(x.CPUs), strconv.Itoa(y.CPUs))
+	l.add(record.WeightSetup, "memory", mebibytes(x.Memory), mebibytes(y.Memory))
+	l.add(record.WeightSetup, "architecture", x.Arch, y.Arch)
+	l.add(record.WeightSetup, "virtualisation", x.Virtual, y.Virtual)
+	l.add(record.WeightSetup, "cgroup", x.Cgroup, y.Cgroup)
+	l.add(record.WeightSetup, "governor", x.Governor, y.Governor)
+	l.table(record.WeightSetup, "mitigation of ", x.Mitigations, y.Mitigations)
+	l.table(record.WeightSetup, "version of ", a.Versions, b.Versions)
+	l.add(record.WeightSetup, "user", a.User, b.User)
+}
+
+func mebibytes(b uint64) string { return strconv.FormatUint(b>>20, 10) + " MiB" }
+
+// settings compares what was read back from the kernel and the servers. Names
+// that hold the id of a run differ by nothing else.
+func (l *list) settings(before, after *record.Result) {
+	a, b := before.Manifest.Settings, after.Manifest.Settings
+	for _, where := range both(a, b) {
+		x, inA := a[where]
+		y, inB := b[where]
+		if inA && inB {
+			l.table(record.WeightSetup, "setting ", readBack(before, x), readBack(after, y), where)
+		}
+	}
+}
+
+// readBack is what the settings were; the same name may come more than once.
+func readBack(r *record.Result, settings []record.Setting) map[string]string {
+	id := ""
+	for _, l := range r.Lines {
+		if l.Run != nil {
+			id = l.Run.ID
+			break
+		}
+	}
+	m := map[string]string{}
+	for _, s := range settings {
+		got := s.Got
+		if id != "" {
+			got = strings.ReplaceAll(got, id, "RUN")
+		}
+		if old, ok := m[s.Name]; ok && old != got {
+			got = old + " | " + got
+		}
+		m[s.Name] = got
+	}
+	return m
+}

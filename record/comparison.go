@@ -1,0 +1,91 @@
+package record
+
+// ComparisonSchema names what tare compare says.
+const ComparisonSchema = "tare/comparison/v1"
+
+// Comparison is two results of the same experiment side by side: before and
+// after an upgrade, or two hosts.
+type Comparison struct {
+	Schema string  `json:"schema"`
+	Before Side    `json:"before"`
+	After  Side    `json:"after"`
+	Margin float64 `json:"margin"`
+	// SameExperiment is false when the comparison was forced: the two did not
+	// measure the same.
+	SameExperiment bool `json:"same_experiment"`
+	// SameHost says that absolute levels may be compared.
+	SameHost    bool         `json:"same_host"`
+	Differences []Difference `json:"differences"`
+	Changes     []Change     `json:"changes"`
+	Levels      []Level      `json:"levels"` // on the same host only
+	Warnings    []Warning    `json:"warnings"`
+}
+
+// Side is one of the two results.
+type Side struct {
+	Dir        string  `json:"dir"`
+	Run        string  `json:"run"`
+	Experiment string  `json:"experiment"`
+	Started    string  `json:"started"`
+	Ended      string  `json:"ended"` // as in Effects
+	Seconds    float64 `json:"seconds"`
+	Seed       uint64  `json:"seed"`
+	Tare       string  `json:"tare"` // version
+	Host       Host    `json:"host"`
+}
+
+// Difference is something that is not the same on both sides; an empty side
+// does not have it.
+type Difference struct {
+	What   string   `json:"what"`
+	Where  []string `json:"where,omitempty"` // workloads, or "workload/arm"
+	Before string   `json:"before"`
+	After  string   `json:"after"`
+	Weight Weight   `json:"weight"`
+}
+
+// Weight is what a difference means for the comparison.
+type Weight string
+
+// The weights.
+const (
+	// WeightExperiment: not the same question; the results are not compared
+	// unless forced.
+	WeightExperiment Weight = "experiment"
+	// WeightSetup: what a change of the effects may come from.
+	WeightSetup Weight = "setup"
+	// WeightNone: has no influence on what is estimated.
+	WeightNone Weight = "none"
+)
+
+// Change is the difference of one effect between the two results.
+type Change struct {
+	Workload string `json:"workload"`
+	Metric   string `json:"metric"`
+	Arm      string `json:"arm"`
+	Baseline string `json:"baseline"`
+	// Before and After are the typical effects of the two results.
+	Before *Ratio `json:"before,omitempty"`
+	After  *Ratio `json:"after,omitempty"`
+	// Change is After over Before, a ratio of ratios: 0.97 in throughput says
+	// that the arm loses 3 % more than it did.
+	Change *Ratio `json:"change,omitempty"`
+	// Verdict: cost says that the arm costs more than before, gain less.
+	Verdict     Verdict `json:"verdict"`
+	Reason      string  `json:"reason,omitempty"`
+	Exploratory bool    `json:"exploratory,omitempty"` // as in Effect
+	P           float64 `json:"p_value"`
+	Adjusted    float64 `json:"p_adjusted"`
+}
+
+// Level is what an arm did, in the metric's own unit. There is no interval:
+// between two runs a change cannot be told from a drift of the host.
+type Level struct {
+	Workload string  `json:"workload"`
+	Metric   string  `json:"metric"`
+	Unit     string  `json:"unit"`
+	Arm      string  `json:"arm"`
+	Before   Value   `json:"before"`
+	After    Value   `json:"after"`
+	Ratio    float64 `json:"ratio,omitempty"` // after over before; 0 when not known
+}
