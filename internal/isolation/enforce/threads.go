@@ -123,7 +123,10 @@ func (s scheduling) String() string {
 		if !ok {
 			name = "policy " + strconv.Itoa(int(s.turn.Policy))
 		}
-		text = name + " nice " + strconv.Itoa(s.turn.Nice)
+		text = name
+		if s.turn.Policy != unix.SCHED_IDLE { // where it means nothing, and stays as it was
+			text += " nice " + strconv.Itoa(s.turn.Nice)
+		}
 	}
 	if s.cpus != nil {
 		text += "CPUs"
