@@ -108,7 +108,10 @@ type Effect struct {
 	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
 	// Exploratory marks every metric but the primary one: false discovery rate
 	// 10 % instead of the family-wise 5 %.
-	Exploratory bool    `json:"exploratory,omitempty"`
+	Exploratory bool `json:"exploratory,omitempty"`
+	// Unequal says in what the two arms differ in what they keep of what is
+	// committed; empty: in nothing.
+	Unequal     string  `json:"unequal,omitempty"`
 	P           float64 `json:"p_value"`
 	Adjusted    float64 `json:"p_adjusted"`
 	Blocks      int     `json:"blocks"`

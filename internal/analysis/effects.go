@@ -15,6 +15,7 @@ type compared struct {
 	primary bool
 	margin  float64
 	invalid string
+	unequal []record.Unequal
 }
 
 // line is one comparison on its way to an effect.
@@ -103,6 +104,7 @@ func (c *compared) judgeAll(lines []line, steps bool) []record.Effect {
 
 func (c *compared) blank(l line) record.Effect {
 	return record.Effect{
+		Unequal:  c.unequalTo(l.arm, l.base),
 		Workload: c.load.Name, Metric: c.metric.name, Arm: l.arm, Baseline: l.base,
 		Verdict: record.Undecided, Reason: l.p.why, Exploratory: !c.primary,
 		Blocks: len(l.p.d), Generations: c.generations(), P: 1, Adjusted: 1,

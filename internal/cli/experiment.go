@@ -30,6 +30,8 @@ type experimentFlags struct {
 	Scratch     string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
 	Generations string   `group:"experiment" placeholder:"N" help:"Launches of all arms; auto: as the budget allows."`
 	Set         []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8 or window=200ms. May be repeated."`
+
+	AllowUnequal bool `group:"experiment" help:"Compare arms that keep less or more of what is committed than the baseline too, and mark every result of theirs."`
 }
 
 // load reads the experiment and applies the flags.
@@ -101,6 +103,9 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 	for _, s := range f.settings() {
 		keep(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
 	}
+	if f.AllowUnequal {
+		keep(e.Apply("--allow-unequal", "unequal", experiment.Mark, words), "unequal: ")
+	}
 	for _, s := range f.Set {
 		keep(e.Set(s, words), "")
 	}
@@ -139,6 +144,9 @@ func (f *experimentFlags) command(seed uint64) []string {
 		if s.flag != "seed" {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}
+	}
+	if f.AllowUnequal {
+		out = append(out, "--allow-unequal")
 	}
 	for _, s := range f.Set {
 		out = append(out, "--set="+s)

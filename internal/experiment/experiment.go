@@ -27,6 +27,9 @@ type Experiment struct {
 	Seed uint64
 	// Volume is what is under the data directory, see Words.Volume.
 	Volume string
+	// Unequal is what becomes of arms that are not as durable as the baseline, or
+	// more: Refuse or Mark.
+	Unequal string
 	// Scratch is the directory on the file system under test; "" is the default.
 	Scratch string
 	// Generations is the number of launches; 0 is as many as it takes.
@@ -60,6 +63,12 @@ type Workload struct {
 	Baseline string
 }
 
+// What becomes of arms that are not equal in what they keep.
+const (
+	Refuse = "refuse"
+	Mark   = "mark"
+)
+
 // Defaults of an experiment.
 const (
 	Budget    = 3 * time.Minute
@@ -70,7 +79,7 @@ const (
 )
 
 func defaults(name string) *Experiment {
-	return &Experiment{Name: name, Budget: Budget, Precision: Precision, Margin: Margin, Volume: Volume}
+	return &Experiment{Name: name, Budget: Budget, Precision: Precision, Margin: Margin, Volume: Volume, Unequal: Refuse}
 }
 
 // Workload returns the workload of that name, nil when there is none.

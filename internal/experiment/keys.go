@@ -33,6 +33,8 @@ func experimentKeys(words Words) []key[Experiment] {
 		},
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
+		word("unequal", "arms that keep less or more of what is committed than the baseline: refuse (left out) or mark (compared, and every result marked)",
+			[]string{Refuse, Mark}, func(x *e) *string { return &x.Unequal }),
 		text("scratch", "directory on the file system under test; empty: the default", 0,
 			func(x *e) *string { return &x.Scratch }),
 		count("generations", "launches of all arms; auto: as the budget allows", 10_000,

@@ -117,7 +117,7 @@ func colocatedExperiment() *Experiment {
 		return map[string]string{"mode": "read_only", "threads": "2", "rows": "10000"}
 	}
 	return &Experiment{
-		Name: "f", Title: "beside hogs", Budget: 3 * time.Minute, Precision: 0.01, Margin: 0.01, Volume: Volume,
+		Name: "f", Title: "beside hogs", Budget: 3 * time.Minute, Precision: 0.01, Margin: 0.01, Volume: Volume, Unequal: Refuse,
 		Neighbours: []Neighbour{
 			{Name: "hogs", Kind: "spin", Params: map[string]string{"threads": "4"}, Memory: 64 << 20, Pids: 1024},
 			{Name: "noise", Kind: "stress", Params: map[string]string{"cpu": "4", "note": ""}, Memory: 256 << 20, Pids: 1024},
@@ -146,7 +146,7 @@ func colocatedExperiment() *Experiment {
 func validExperiment() *Experiment {
 	return &Experiment{
 		Name: "two", Title: "two arms", Budget: 90 * time.Second, Precision: 0.005, Margin: 0.01,
-		Seed: 7, Volume: Volume, Arms: []string{"host", "cgroup"},
+		Seed: 7, Volume: Volume, Unequal: Refuse, Arms: []string{"host", "cgroup"},
 		Workloads: []Workload{
 			{Name: "a", Kind: "oltp", Share: 1, Baseline: "host",
 				Params: map[string]string{"mode": "read_write", "threads": "4", "rows": "10000"}},

@@ -51,6 +51,7 @@ func anyExperiment(t *rapid.T) *Experiment {
 		Margin:      float64(rapid.IntRange(1, 500).Draw(t, "margin")) / 1000,
 		Seed:        rapid.Uint64().Draw(t, "seed"),
 		Volume:      rapid.SampledFrom([]string{Volume, "bind", "dir:/x"}).Draw(t, "volume"),
+		Unequal:     rapid.SampledFrom([]string{Refuse, Mark}).Draw(t, "unequal"),
 		Scratch:     texts.Draw(t, "scratch"),
 		Generations: rapid.IntRange(0, 10_000).Draw(t, "generations"),
 		Window:      auto(10*time.Millisecond, 10*time.Minute),

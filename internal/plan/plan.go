@@ -49,7 +49,10 @@ type Plan struct {
 	Loads  []Load
 	Left   []record.Left
 	// Scratch, Generations, Window and Discard are as in the experiment.
-	Scratch         string
+	Scratch string
+	// AllowUnequal compares arms that are not equal in what they keep, and marks
+	// them.
+	AllowUnequal    bool
 	Generations     int
 	Window, Discard time.Duration
 }
@@ -89,7 +92,7 @@ const TwinName = "twin"
 // a baseline that it cannot have is an error.
 func Build(e *experiment.Experiment, c Catalog, host environment.Host, command []string) (*Plan, error) {
 	p := &Plan{
-		Scratch: e.Scratch, Generations: e.Generations,
+		Scratch: e.Scratch, AllowUnequal: e.Unequal == experiment.Mark, Generations: e.Generations,
 		Window: e.Window, Discard: e.Discard,
 		Record: record.Plan{
 			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),

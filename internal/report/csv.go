@@ -18,7 +18,7 @@ func CSV(w io.Writer, e *record.Effects) error {
 		"kind", "workload", "metric", "unit", "arm", "baseline", "arm_value", "baseline_value",
 		"typical_ratio", "typical_low", "typical_high", "total_ratio", "total_low", "total_high",
 		"own_ratio", "own_low", "own_high", "verdict", "reason", "exploratory", "p_value", "p_adjusted",
-		"blocks", "generations", "detectable", "needed_seconds", "slow_windows", "intermittent", "seed",
+		"blocks", "generations", "detectable", "needed_seconds", "slow_windows", "intermittent", "unequal", "seed",
 	})
 	values := armValues(e)
 	for _, list := range []struct {
@@ -65,7 +65,7 @@ func csvRow(kind string, x record.Effect, unit string, values map[armMetric]reco
 		x.Verdict.String(), x.Reason, strconv.FormatBool(x.Exploratory),
 		csvNumber(x.P), csvNumber(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
 		csvKnown(x.Detectable), csvNumber(x.Needed), csvKnown(x.Slow),
-		strconv.FormatBool(x.Intermittent), strconv.FormatUint(seed, 10))
+		strconv.FormatBool(x.Intermittent), x.Unequal, strconv.FormatUint(seed, 10))
 }
 
 func baseUnit(e *record.Effects, x record.Effect) string {

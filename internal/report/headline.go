@@ -85,6 +85,9 @@ func alone(w workload) sentence {
 
 // verdict says what an effect means for a subject, as a whole sentence.
 func verdict(e *record.Effects, w workload, subject string, x record.Effect) sentence {
+	if x.Unequal != "" {
+		subject += " (" + unequal + ")"
+	}
 	switch {
 	case x.Verdict == record.Undecided:
 		return undecided(e, w, subject, x)

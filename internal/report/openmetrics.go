@@ -94,7 +94,11 @@ func families(e *record.Effects) []*family {
 }
 
 func effectLabel(e *record.Effects, x record.Effect) labels {
-	return labels{{"experiment", e.Experiment}, {"workload", x.Workload}, {"metric", x.Metric}, {"arm", x.Arm}, {"baseline", x.Baseline}}
+	l := labels{{"experiment", e.Experiment}, {"workload", x.Workload}, {"metric", x.Metric}, {"arm", x.Arm}, {"baseline", x.Baseline}}
+	if x.Unequal != "" {
+		return l.with("unequal", "true")
+	}
+	return l
 }
 
 // ratioFamilies are the ratio and the two ends of its 95 % interval.

@@ -14,7 +14,7 @@ func secondary(w workload) block {
 		return block{}
 	}
 	b := block{title: "other metrics, change against " + w.Baseline +
-		" in % (exploratory; * decided at 10 % false discovery rate)"}
+		" in % (exploratory; * decided at 10 % false discovery rate" + unequalNote(w) + ")"}
 	for per := len(metrics); per > 0; per-- {
 		var form []table
 		for part := range slices.Chunk(metrics, per) {
@@ -51,6 +51,9 @@ func (w workload) other(arm, metric string) cell {
 	if !ok || x.Typical == nil {
 		return cell{none + " ", faint}
 	}
+	if x.Unequal != "" {
+		return cell{around(x.Typical) + "≠", unsure}
+	}
 	switch x.Verdict {
 	case record.Cost, record.Gain:
 		return cell{around(x.Typical) + "*", verdictTone(x.Verdict)}
@@ -67,4 +70,14 @@ func around(r *record.Ratio) string {
 		return change(r.Ratio, 1)
 	}
 	return change(r.Ratio, 1) + " ±" + unsigned(change(1+max(half, 0), 1))
+}
+
+// unequalNote explains the mark where it is used.
+func unequalNote(w workload) string {
+	for _, x := range w.effect {
+		if x.Unequal != "" {
+			return "; ≠ " + unequal + " arm"
+		}
+	}
+	return ""
 }

@@ -79,17 +79,23 @@ func showIn(unit string) func(float64) string {
 	return func(x float64) string { return withUnit(short(x), unit) }
 }
 
+// unequal marks a result of arms that do not keep the same of what is committed.
+const unequal = "unequal"
+
 // verdictCell is the verdict in one or two words. "undecided" is never put in
 // the words of "no difference".
 func verdictCell(e record.Effect, margin float64) cell {
 	text, tone := e.Verdict.String(), verdictTone(e.Verdict)
 	switch {
 	case e.Intermittent && e.Verdict == record.Negligible:
-		return cell{"intermittent", unsure}
+		text, tone = "intermittent", unsure
 	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):
 		text = "intermittent"
 	case e.Verdict == record.Negligible:
 		text = "within " + size(margin)
+	}
+	if e.Unequal != "" {
+		return cell{text + ", " + unequal, unsure}
 	}
 	return cell{text, tone}
 }

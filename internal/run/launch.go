@@ -87,6 +87,9 @@ func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
 		if err := l.readBack(); err != nil {
 			return err
 		}
+		if err := l.guard(ctx, line); err != nil {
+			return err
+		}
 	}
 	line.Seconds = time.Since(began).Seconds()
 	l.launchTime = time.Since(began)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -127,6 +129,7 @@ func (l *loadRun) closeVolumes() error {
 type under struct {
 	volume.Facts
 	settings []record.Setting
+	volatile bool // an overlay that passes no sync on
 }
 
 // describe looks at the volume of a site.
@@ -144,10 +147,11 @@ func (a *site) describe() (under, error) {
 	if err != nil {
 		return under{}, err
 	}
-	if seen != f.Mount.Type {
-		s = append(s, record.Setting{Name: "volume.seen", Got: seen})
+	if seen.Type != f.Mount.Type {
+		s = append(s, record.Setting{Name: "volume.seen", Got: seen.Type})
 	}
-	return under{f, s}, nil
+	volatile := slices.Contains(strings.Split(seen.Options+","+seen.Super, ","), "volatile")
+	return under{f, s, volatile}, nil
 }
 
 // worker is the process that uses the data.

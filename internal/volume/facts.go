@@ -21,6 +21,9 @@ type Facts struct {
 	// Devices are the block devices below, the uppermost first: a loop device,
 	// then what its file is on. None for memory and for a network.
 	Devices []Device
+	// Lowest is the mount that the file behind the lowest loop device is on;
+	// without a loop device it is Mount.
+	Lowest proc.Mount
 }
 
 // Device is a block device as /sys shows it. What the kernel does not say is "".
@@ -47,22 +50,22 @@ func Of(root proc.FS, dir string) (Facts, error) {
 	return of(root, mounts, real, 0)
 }
 
-// Seen is the type of the file system on which a process sees a path: overlay
-// where the data is in the container's own layer.
-func Seen(root proc.FS, pid int, path string) (string, error) {
+// Seen is the mount on which a process sees a path: an overlay where the data is
+// in the container's own layer.
+func Seen(root proc.FS, pid int, path string) (proc.Mount, error) {
 	b, err := os.ReadFile(root.Path("proc", strconv.Itoa(pid), "mountinfo"))
 	if err != nil {
-		return "", fmt.Errorf("look at the mounts of process %d: %w", pid, err)
+		return proc.Mount{}, fmt.Errorf("look at the mounts of process %d: %w", pid, err)
 	}
 	mounts, err := proc.ParseMountInfo(b)
 	if err != nil {
-		return "", err
+		return proc.Mount{}, err
 	}
 	m := proc.MountOf(mounts, path)
 	if m == nil {
-		return "", fmt.Errorf("process %d sees %s on no mount", pid, path)
+		return proc.Mount{}, fmt.Errorf("process %d sees %s on no mount", pid, path)
 	}
-	return m.Type, nil
+	return *m, nil
 }
 
 // deepest bounds loop devices on loop devices.
@@ -73,7 +76,7 @@ func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error
 	if m == nil {
 		return Facts{}, fmt.Errorf("%s is on no mount of this namespace", path)
 	}
-	f := Facts{Mount: *m, Options: options(*m)}
+	f := Facts{Mount: *m, Options: options(*m), Lowest: *m}
 	d, ok := deviceOf(root, *m)
 	if !ok {
 		return f, nil
@@ -84,6 +87,7 @@ func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error
 		under, err := of(root, mounts, d.File, depth+1)
 		if err == nil {
 			f.Devices = append(f.Devices, under.Devices...)
+			f.Lowest = under.Lowest
 		}
 	}
 	return f, nil
@@ -184,7 +188,8 @@ func (f Facts) Settings() []record.Setting {
 
 // Memory says that the file system is in memory: nothing of it survives.
 func (f Facts) Memory() bool {
-	return slices.Contains([]string{"tmpfs", "ramfs", "hugetlbfs", "devtmpfs", "rootfs"}, f.Mount.Type)
+	memory := []string{"tmpfs", "ramfs", "hugetlbfs", "devtmpfs", "rootfs"}
+	return slices.Contains(memory, f.Mount.Type) || slices.Contains(memory, f.Lowest.Type)
 }
 
 // Network says that the file system is another machine's.
