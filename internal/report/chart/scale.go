@@ -65,7 +65,7 @@ func (s scale) ticks(n int) []float64 {
 // logTicks are 1, 2 and 5 times powers of ten, or the powers alone where
 // those are enough.
 func (s scale) logTicks(n int) []float64 {
-	if !(s.low > 0) || !(s.high > s.low) {
+	if !(s.low > 0) || !(s.high > s.low) || math.IsInf(s.high, 0) {
 		return nil
 	}
 	var out []float64

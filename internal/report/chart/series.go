@@ -172,7 +172,7 @@ func thin(points []Point, x scale) []Point {
 	var out []Point
 	for start := 0; start < len(points); {
 		piece := math.Floor(x.at(points[start].At) / bucket)
-		least, most, stop := start, start, start
+		least, most, stop := start, start, start+1
 		for ; stop < len(points) && math.Floor(x.at(points[stop].At)/bucket) == piece; stop++ {
 			if points[stop].Value < points[least].Value {
 				least = stop

@@ -1,0 +1,152 @@
+package report
+
+import (
+	"math"
+
+	"github.com/tarelab/tare/record"
+)
+
+// detailOf makes the windows and latencies that could have led to the arms of
+// a fixture: three launches of twelve blocks, the container of one workload in
+// two modes, one dropped block.
+func detailOf(e *record.Effects) *record.Detail {
+	d := &record.Detail{}
+	at := 0.0
+	for _, w := range e.Workloads {
+		var some []record.Series
+		low, high := math.Inf(1), 0.0
+		for i, a := range e.Arms {
+			rate, ok := a.Values["throughput"].Get()
+			if a.Workload != w.Name || !ok {
+				continue
+			}
+			s := record.Series{Workload: w.Name, Arm: a.Arm, Metric: "throughput", Unit: "1/s"}
+			for n := range w.Blocks {
+				x := rate * (1 + 0.02*math.Sin(float64(7*n+3*i)) + 0.015*math.Cos(float64(5*n*n+i)))
+				if a.Arm == "container" && w.Name == "oltp-read-write" && math.Sin(float64(n)) > 0.1 {
+					x *= 0.86
+				}
+				p := record.Point{At: at + float64(n)*1.4 + 0.16*float64(i%10), Value: x, Generation: n / 12, Block: n % 12}
+				if n == 7 {
+					p.Dropped = record.DropForeign
+				} else {
+					low, high = min(low, x), max(high, x)
+				}
+				s.Points = append(s.Points, p)
+			}
+			some = append(some, s)
+			d.Latency = append(d.Latency, latencyOf(a, w))
+		}
+		for i := range some {
+			some[i].Low, some[i].High, some[i].Spread = low, high, spreadOf(some[i].Points, low, high)
+		}
+		d.Series = append(d.Series, some...)
+		at += 55
+	}
+	return d
+}
+
+func spreadOf(points []record.Point, low, high float64) []int {
+	out := make([]int, 24)
+	for _, p := range points {
+		if p.Dropped == "" {
+			out[min(int(24*(p.Value-low)/(high-low)), 23)]++
+		}
+	}
+	return out
+}
+
+func latencyOf(a record.ArmResult, w record.WorkloadResult) record.Distribution {
+	p50, _ := a.Values["p50"].Get()
+	p95, _ := a.Values["p95"].Get()
+	p99, _ := a.Values["p99"].Get()
+	base := 80e-6
+	switch w.Name {
+	case "commit":
+		base = 1.2e-3
+	case "rpc":
+		base = 38e-6
+	case "oltp-read-write":
+		base = 450e-6
+	}
+	d := record.Distribution{Workload: w.Name, Arm: a.Arm, Operations: 412000, Low: base / 3, High: base * 20}
+	sum := 0.0
+	for i := range 96 {
+		x := math.Log(d.Low/p50) + (float64(i)+0.5)/96*math.Log(d.High/d.Low)
+		y := math.Exp(-x*x/0.08) + 0.12*math.Exp(-(x-1.4)*(x-1.4)/0.1)
+		d.Shares = append(d.Shares, y)
+		sum += y
+	}
+	for i := range d.Shares {
+		d.Shares[i] /= sum
+	}
+	d.Quantiles = []record.Quantile{{Q: 0.5, Value: record.Number(p50)}, {Q: 0.95, Value: record.Number(p95)},
+		{Q: 0.99, Value: record.Number(p99)}, {Q: 0.999, Value: record.Missing("too few operations beyond the quantile")}}
+	return d
+}
+
+// sourceOf is what a page shows beside the effects of a fixture.
+func sourceOf(e *record.Effects) Source {
+	for i := range e.Arms {
+		a := &e.Arms[i]
+		a.Settings = []record.Setting{
+			{Name: "freezer", Got: "freezer v2"}, {Name: "root.type", Got: "ext4"},
+			{Name: "cpu.max", Wanted: "max 100000", Got: "max 100000"}}
+		if a.Arm == "container" || a.Arm == "rootfs" {
+			a.Settings[1].Got = "overlay"
+		}
+		if a.Arm == "cpu-limit" {
+			a.Settings[2] = record.Setting{Name: "cpu.max", Wanted: "200000 100000", Got: "199000 100000"}
+		}
+	}
+	return Source{
+		Plan:     record.Plan{Source: "budget: 3m\nmargin: 1%\nworkloads:\n  commit:\n    kind: commit\n"},
+		Manifest: record.Manifest{Tare: "v0.1.0", User: "root", Versions: map[string]string{"runc": "runc version 1.1.15"}},
+		Detail:   detailOf(e),
+	}
+}
+
+// pricedRun is a workload beside a neighbour under mechanisms of isolation.
+func pricedRun() *record.Effects {
+	e := frame()
+	e.Experiment = "colocated"
+	names := []string{"alone", "beside", "weight", "max", "cpuset", "idle"}
+	does := []float64{0, -48, -21, -12, -4, -9}
+	l := load{name: "mysql", title: "sysbench OLTP, MariaDB", rate: 2210, half: 1.6, p50: 452e-6, cpu: 398e-6}
+	for i, n := range names {
+		l.rungs = append(l.rungs, rung{name: n, tput: does[i], p50: -1.4 * does[i], p95: -2 * does[i], p99: -2.6 * does[i], beside: true})
+	}
+	for i, r := range l.rungs {
+		e.Arms = append(e.Arms, l.arm(r))
+		if i > 0 {
+			for m, x := range map[string]float64{"throughput": r.tput, "p99": r.p99} {
+				f := l.effect(r.name, "alone", m, x, 2.1)
+				e.Effects = append(e.Effects, f)
+			}
+		}
+	}
+	w := l.result(checks(true)...)
+	w.Baseline = "alone"
+	e.Workloads = []record.WorkloadResult{w}
+	p := record.Price{Workload: "mysql", Alone: "alone", Unprotected: "beside", Primary: "throughput", Metrics: []string{"throughput", "p99"},
+		Neighbour: record.Neighbour{Name: "batch", Title: "stress-ng", Kind: "stress-ng", Work: record.NeighbourOps, Unit: "1"},
+		Explained: []record.Explanation{{Arm: "max", Against: "weight", Text: "max gives less than it takes: the neighbour was throttled in 61 % of the periods"}}}
+	shares := []float64{0, 0.56, 0.75, 0.92, 0.81}
+	kept := []float64{1, 0.83, 0.42, 0.51, 0.47}
+	standing := []record.Standing{record.Dominated, record.Undominated, record.Dominated, record.Undominated, record.StandingOpen}
+	for i, n := range names[1:] {
+		r := record.PriceRow{Arm: n, Work: record.Number(812 * kept[i]), Standing: standing[i],
+			Back: []record.Regained{{Metric: "throughput", Alone: ratio(does[i+1], 2.1)}, {Metric: "p99", Reason: "no loss was shown"}}}
+		if i > 0 {
+			r.Isolation = []string{n}
+			r.Back[0].Share = &record.Share{Share: shares[i], Low: shares[i] - 0.11, High: shares[i] + 0.12}
+			r.Kept = &record.Ratio{Ratio: kept[i], Low: kept[i] - 0.03, High: kept[i] + 0.04}
+		}
+		if standing[i] == record.Dominated {
+			r.By = []string{"cpuset"}
+		}
+		p.Rows = append(p.Rows, r)
+	}
+	e.Prices = []record.Price{p}
+	return e
+}

@@ -1,0 +1,249 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tarelab/tare/record"
+)
+
+func pageOf(t testing.TB, e *record.Effects, s Source) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, e, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func pageFixtures() map[string]*record.Effects {
+	all := fixtures()
+	all["priced"] = pricedRun()
+	return all
+}
+
+// TestPageGolden compares whole pages with what a person looked at. The style
+// and the script are left out: they are files of their own.
+func TestPageGolden(t *testing.T) {
+	for _, name := range []string{"user", "empty", "zero", "priced"} {
+		e := pageFixtures()[name]
+		s := strings.NewReplacer(pageStyle, "", pageScript, "", hashed(pageStyle), "", hashed(pageScript), "").Replace(pageOf(t, e, sourceOf(e)))
+		s = regexp.MustCompile(`href="data:text/csv[^"]*"`).ReplaceAllString(s, `href="data:text/csv"`)
+		golden(t, name+".html", []byte(s))
+	}
+}
+
+// TestPageOfEverything makes a page of every fixture, with and without what is
+// beside the effects: same bytes twice, no number that is none, nothing from
+// elsewhere, every drawing well-formed.
+func TestPageOfEverything(t *testing.T) {
+	for name, e := range pageFixtures() {
+		for _, s := range []Source{{}, sourceOf(e)} {
+			page := pageOf(t, e, s)
+			if again := pageOf(t, e, s); again != page {
+				t.Errorf("%s: two pages of the same effects differ", name)
+			}
+			checkPage(t, name, page)
+		}
+	}
+}
+
+var (
+	svgs      = regexp.MustCompile(`(?s)<svg.*?</svg>`)
+	ids       = regexp.MustCompile(` id="([^"]*)"`)
+	elsewhere = regexp.MustCompile(`(?i)(src|href)\s*=\s*"?\s*(https?:|//|javascript:)|@import|url\(`)
+)
+
+func checkPage(t interface{ Errorf(string, ...any) }, name, page string) {
+	if m := elsewhere.FindString(page); m != "" {
+		t.Errorf("%s: the page needs something from elsewhere: %s", name, m)
+	}
+	seen := map[string]bool{}
+	for _, m := range ids.FindAllStringSubmatch(page, -1) {
+		if seen[m[1]] {
+			t.Errorf("%s: two elements have the id %s", name, m[1])
+		}
+		seen[m[1]] = true
+	}
+	for _, svg := range svgs.FindAllString(page, -1) {
+		if m := notNumbers.FindString(regexp.MustCompile(`(?s)<(title|desc|text)[^>]*>.*?</(title|desc|text)>|data-tip="[^"]*"`).ReplaceAllString(svg, "")); m != "" {
+			t.Errorf("%s: %s in a drawing", name, m)
+		}
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Errorf("%s: a drawing is not well-formed: %v", name, err)
+				return
+			}
+		}
+	}
+}
+
+// TestPageEscapes gives hostile names everywhere.
+func TestPageEscapes(t *testing.T) {
+	const evil = `</script><img src=x onerror=alert(1)>"'><svg onload=alert(2)>&{{.}}` + "\x1b[31m\u202e"
+	e := richRun()
+	s := sourceOf(e)
+	rename := func(name *string) { *name += evil }
+	for i := range e.Workloads {
+		rename(&e.Workloads[i].Name)
+		rename(&e.Workloads[i].Title)
+		rename(&e.Workloads[i].Checks[0].Text)
+	}
+	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
+		for i := range list {
+			rename(&list[i].Workload)
+			rename(&list[i].Arm)
+			rename(&list[i].Baseline)
+			rename(&list[i].Reason)
+		}
+	}
+	for i := range e.Workloads {
+		rename(&e.Workloads[i].Baseline)
+	}
+	for i := range e.Arms {
+		rename(&e.Arms[i].Workload)
+		rename(&e.Arms[i].Arm)
+		rename(&e.Arms[i].Settings[0].Got)
+	}
+	for i := range e.Kernel {
+		rename(&e.Kernel[i].Workload)
+		rename(&e.Kernel[i].Metric)
+	}
+	for i := range s.Detail.Series {
+		rename(&s.Detail.Series[i].Workload)
+		rename(&s.Detail.Series[i].Arm)
+	}
+	for i := range s.Detail.Latency {
+		rename(&s.Detail.Latency[i].Workload)
+		rename(&s.Detail.Latency[i].Arm)
+	}
+	rename(&e.Experiment)
+	rename(&e.Host.Name)
+	rename(&s.Plan.Source)
+	rename(&s.Manifest.User)
+	e.Command = append(e.Command, evil)
+	e.Warnings[0].Text += evil
+	page := pageOf(t, e, s)
+	for _, bad := range []string{"<img", "<svg onload", "\x1b", "\u202e"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("%q reached the page", bad)
+		}
+	}
+	if n := strings.Count(page, "<script"); n != 1 {
+		t.Errorf("%d scripts in the page, want 1", n)
+	}
+	if !strings.Contains(page, "onerror=alert(1)&gt;") {
+		t.Error("the hostile name is not on the page at all")
+	}
+	checkPage(t, "hostile", page)
+}
+
+// TestPageAnything makes pages of whatever effects there could be.
+func TestPageAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := drawAll(t)
+		var b bytes.Buffer
+		if err := HTML(&b, e, Source{Detail: drawDetail(t, e)}); err != nil {
+			t.Fatal(err)
+		}
+		checkPage(t, "drawn", b.String())
+	})
+}
+
+func drawDetail(t *rapid.T, e *record.Effects) *record.Detail {
+	d := &record.Detail{}
+	for _, a := range e.Arms {
+		s := record.Series{Workload: a.Workload, Arm: a.Arm, Metric: drawMetric().Draw(t, "series"),
+			Low: drawFloat().Draw(t, "low"), High: drawFloat().Draw(t, "high"), Spread: rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "spread")}
+		for range rapid.IntRange(0, 5).Draw(t, "points") {
+			s.Points = append(s.Points, record.Point{At: drawFloat().Draw(t, "at"), Value: drawFloat().Draw(t, "value"),
+				Generation: rapid.Int().Draw(t, "generation"), Dropped: drawText().Draw(t, "dropped")})
+		}
+		d.Series = append(d.Series, s)
+		d.Latency = append(d.Latency, record.Distribution{Workload: a.Workload, Arm: a.Arm, Low: drawFloat().Draw(t, "least"),
+			High: drawFloat().Draw(t, "most"), Shares: []float64{drawFloat().Draw(t, "share"), 0.5},
+			Quantiles: []record.Quantile{{Q: 0.5, Value: record.Number(drawFloat().Draw(t, "median"))}}})
+	}
+	return d
+}
+
+// TestPageOfALongRun bounds the page of a day of windows, and holds that it
+// says what it leaves out and that the extremes stay.
+func TestPageOfALongRun(t *testing.T) {
+	e := userRun()
+	s := sourceOf(e)
+	const windows = 200_000
+	for i := range s.Detail.Series {
+		x := &s.Detail.Series[i]
+		x.Points = nil
+		for n := range windows {
+			v := 9000 + 100*float64(n*7919%200)/200
+			if n == 123_456 {
+				v = x.Low * 0.97
+			}
+			x.Points = append(x.Points, record.Point{At: 0.4 * float64(n), Value: v, Generation: n / 1000, Block: n % 1000})
+		}
+		x.Low, x.High = 8000, 9200
+	}
+	page := pageOf(t, e, s)
+	if n := len(page); n > 4<<20 {
+		t.Errorf("the page has %d bytes", n)
+	}
+	for _, want := range []string{fmt.Sprintf("%d in all", len(s.Detail.Series)*windows), "the least and the greatest of every two pixels",
+		"first 20000 windows", "The first 200 of 200000 blocks", Duration(0.4 * 123_456)} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// TestPageData reads the data behind the charts back.
+func TestPageData(t *testing.T) {
+	e := richRun()
+	page := pageOf(t, e, sourceOf(e))
+	files := regexp.MustCompile(`href="data:text/csv;charset=utf-8;base64,([^"]*)" download="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	if want := 4 * len(e.Workloads); len(files) != want {
+		t.Fatalf("%d files, want %d", len(files), want)
+	}
+	for _, f := range files {
+		raw, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(f[1], "&#43;", "+"))
+		if err != nil {
+			t.Fatalf("%s: %v", f[2], err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+		if err != nil || len(rows) < 5 {
+			t.Errorf("%s: %d rows, %v", f[2], len(rows), err)
+		}
+	}
+}
+
+// TestIndex lists results, one of which cannot be read.
+func TestIndex(t *testing.T) {
+	var b bytes.Buffer
+	err := Index(&b, "/srv/<results>", []Entry{
+		{Name: "a<b", Path: "/result/a%3Cb", Effects: richRun()}, {Name: "torn", Path: "/result/torn", Error: "line 3: <damaged>"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`href="/result/a%3Cb"`, "a&lt;b", "line 3: &lt;damaged&gt;", "costs 3.1\u00a0% of throughput"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the index does not have %q", want)
+		}
+	}
+	b.Reset()
+	if err := Index(&b, "x", nil); err != nil || !strings.Contains(b.String(), "No result here") {
+		t.Errorf("the empty index: %v\n%s", err, b.String())
+	}
+}
