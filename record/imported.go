@@ -83,10 +83,11 @@ type ImportedSeries struct {
 	Lag1 Value `json:"lag1"`
 	// Batches, each of BatchSize reports, are what the error comes from; 0 when the
 	// run is too short to know it. Left is the autocorrelation that is left in them.
-	Batches   int     `json:"batches,omitempty"`
-	BatchSize int     `json:"batch_size,omitempty"`
-	Left      Value   `json:"left"`
-	Error     float64 `json:"relative_error,omitempty"` // standard error of the mean over the mean
+	Batches   int   `json:"batches,omitempty"`
+	BatchSize int   `json:"batch_size,omitempty"`
+	Left      Value `json:"left"`
+	// Half is the half-width of the 95 % interval of the run's own mean, over the mean.
+	Half float64 `json:"half_width,omitempty"`
 	// Points is the series itself in at most 240 consecutive parts.
 	Points []float64 `json:"points,omitempty"`
 	Modes  *Modes    `json:"modes,omitempty"` // when there are two

@@ -56,6 +56,8 @@ func series(load record.Workload, lines []record.Line) []record.Series {
 			clear(points)
 		case l.Block != nil && l.Block.Workload == load.Name:
 			addPoints(points, m, l.Block)
+		case l.Observed != nil && l.Observed.Workload == load.Name:
+			addReports(points, m.name, l.Observed)
 		}
 	}
 	var out []record.Series

@@ -178,7 +178,7 @@ func (t *imported) effect(arm string, m metric) (record.Effect, stat.Estimate) {
 	e.Observed = math.Exp(d.Mean)
 	switch {
 	case e.Generations == 1:
-		e.Reason = "one run of an arm says nothing about the next run of it"
+		e.Reason = "one run of an arm does not say how the next would be"
 		t.within(&e, m.name, total)
 	case e.Generations < leastRuns:
 		e.Reason = fmt.Sprintf("%d runs of each arm are needed, there are %d and %d", leastRuns, len(b), len(a))

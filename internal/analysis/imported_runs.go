@@ -41,7 +41,7 @@ func singleOf(o *record.Observed, f *record.Figure) single {
 		s.Batches, s.BatchSize, s.Left = b.Batches, b.Size*f.Bin, record.Number(b.Left)
 	}
 	if s.batched.Known() && s.batched.Mean != 0 {
-		s.Error = math.Abs(s.batched.SE / s.batched.Mean)
+		s.Half = math.Abs(s.batched.At(0.95).Half() / s.batched.Mean)
 	}
 	if m := stat.FindModes(f.Bins); m.Two(len(f.Bins)) && m.High-m.Low > leastApart*math.Abs(s.batched.Mean) {
 		s.Modes = &record.Modes{Low: m.Low, High: m.High, Share: m.Share, Switches: m.Switches}
@@ -101,4 +101,21 @@ func (t *imported) only(arm, metric string) *single {
 		return nil
 	}
 	return found
+}
+
+// addReports adds what a run reported on the way; the time is since its beginning,
+// in reports where it is not known.
+func addReports(points map[string][]record.Point, metric string, o *record.Observed) {
+	for _, f := range o.Figures {
+		if f.Metric != metric {
+			continue
+		}
+		every := f.Every
+		if every == 0 {
+			every = 1
+		}
+		for i, x := range f.Bins {
+			points[o.Arm] = append(points[o.Arm], record.Point{At: every * float64(i*f.Bin), Value: x, Generation: o.Number, Block: i})
+		}
+	}
 }

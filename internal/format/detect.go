@@ -67,7 +67,7 @@ func Detect(name string, head []byte) Found {
 		} else {
 			head = nil
 		}
-		line = bytes.TrimRight(line, "\r")
+		line = unstamp(bytes.TrimRight(line, "\r"))
 		shape.look(line, n)
 		f.see(line, n)
 		if f.Other != "" {

@@ -10,9 +10,9 @@ import (
 
 // group decides which runs are runs of the same load, and makes a workload of
 // every load that the baseline and another arm have. Several tools, jobs or
-// commands are several loads. Runs of one arm that differ in their settings are
-// several loads too; they are matched over the arms by the names of their files
-// where these agree (bare/read.log, pod/read.log), else by the settings.
+// commands are several loads, and so are files whose names all arms have
+// (bare/read.log, bare/write.log, pod/read.log, pod/write.log; a number at the end
+// of a name does not count) and runs of one arm with different settings.
 func (r *Result) group(all []*run, o Options) {
 	var names []string
 	loads := map[string][]*run{}
@@ -39,33 +39,47 @@ type load struct {
 	runs []*run
 }
 
-// split takes runs of a tool apart where one arm has runs of different settings.
+// split takes runs of a tool apart: by the names of the files where all arms have
+// the same several ones, and where one arm has runs of different settings, by these.
 func split(name string, runs []*run) []load {
-	shapes := map[string]map[string]bool{} // by arm
-	stems := map[string]map[string]bool{}
+	stems := map[string]map[string]bool{} // by arm
 	for _, x := range runs {
-		add(shapes, x.Arm, x.shape())
 		add(stems, x.Arm, stem(x.File))
 	}
-	same := true
-	for _, s := range shapes {
-		same = same && len(s) == 1
-	}
-	if same {
-		return []load{{name, runs}}
-	}
-	differing := varying(runs)
-	by := func(x *run) string { return x.only(differing) }
-	if alike(stems) && oneEach(runs) {
-		by = func(x *run) string { return stem(x.File) }
+	if !alike(stems) {
+		return byShape(load{name, runs})
 	}
 	var out []load
-	for _, x := range runs {
-		key := strings.TrimSpace(name + " " + by(x))
-		i := slices.IndexFunc(out, func(l load) bool { return l.name == key })
+	for _, l := range parts(load{name, runs}, func(x *run) string { return stem(x.File) }) {
+		out = append(out, byShape(l)...)
+	}
+	return out
+}
+
+// byShape takes a load apart by its settings if one arm has several of them.
+func byShape(l load) []load {
+	shapes := map[string]map[string]bool{}
+	same := true
+	for _, x := range l.runs {
+		add(shapes, x.Arm, x.shape())
+		same = same && len(shapes[x.Arm]) == 1
+	}
+	if same {
+		return []load{l}
+	}
+	differing := varying(l.runs)
+	return parts(l, func(x *run) string { return x.only(differing) })
+}
+
+// parts sorts the runs of a load by a key, which becomes part of the name.
+func parts(l load, key func(*run) string) []load {
+	var out []load
+	for _, x := range l.runs {
+		name := strings.TrimSpace(l.name + " " + key(x))
+		i := slices.IndexFunc(out, func(o load) bool { return o.name == name })
 		if i < 0 {
 			i = len(out)
-			out = append(out, load{name: key})
+			out = append(out, load{name: name})
 		}
 		out[i].runs = append(out[i].runs, x)
 	}
@@ -111,19 +125,6 @@ func alike(sets map[string]map[string]bool) bool {
 				return false
 			}
 		}
-	}
-	return true
-}
-
-// oneEach says whether every file holds runs of one shape only.
-func oneEach(runs []*run) bool {
-	shape := map[string]string{}
-	for _, x := range runs {
-		key := x.Arm + "\n" + x.File
-		if s, ok := shape[key]; ok && s != x.shape() {
-			return false
-		}
-		shape[key] = x.shape()
 	}
 	return true
 }

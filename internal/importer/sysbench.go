@@ -130,9 +130,7 @@ func (r *sysbenchRun) whole(s *sysbench.Run) {
 			r.Errors = uint64(n)
 		}
 		if t, _ := q.Transactions.Total.Get(); t > 0 {
-			total, _ := q.Total.Get()
-			w, _ := q.Write.Get()
-			r.queries = mix{t, total, w}
+			r.queries = mix{t, orNaN(q.Total, q.Queries.Total), orNaN(q.Write)}
 		}
 	}
 	if f := s.FileIO; f != nil {
@@ -149,6 +147,16 @@ func (r *sysbenchRun) whole(s *sysbench.Run) {
 		}
 	}
 	r.histogram(s.Histogram)
+}
+
+// orNaN is the first number that is known.
+func orNaN(list ...format.Num) float64 {
+	for _, n := range list {
+		if x, ok := n.Get(); ok {
+			return x
+		}
+	}
+	return math.NaN()
 }
 
 // histogram gives the percentiles that the summary does not. A bar is 1.8 % wide

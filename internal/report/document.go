@@ -93,6 +93,7 @@ type document struct {
 func build(e *record.Effects) document {
 	ws := workloads(e)
 	d := document{title: title(e), short: headlines(e, ws)}
+	d.add(section{blocks: []block{caveats(e)}})
 	d.add(section{blocks: []block{d.short}})
 	for _, w := range ws {
 		d.add(section{

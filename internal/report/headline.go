@@ -149,6 +149,9 @@ func intermittent(x record.Effect) sentence {
 // undecided says how wide the interval is, after how long, and what would
 // narrow it. It never says that there is no difference.
 func undecided(e *record.Effects, w workload, subject string, x record.Effect) sentence {
+	if seen(x) {
+		return inTheseRuns(w, subject, x)
+	}
 	s := sentence{{"undecided", unsure}, {" for " + subject, plain}}
 	if x.Typical == nil {
 		return append(s, cell{because(x.Reason) + ".", plain})

@@ -81,7 +81,7 @@ func (w workload) row(e *record.Effects, arm string) row {
 		return r
 	}
 	if x, ok := w.primary(arm); ok {
-		r[colEffect], r[colVerdict] = effectCell(x), verdictCell(x, e.Margin)
+		r[colEffect], r[colVerdict] = seenCell(x), verdictCell(x, e.Margin)
 	} else {
 		r[colEffect] = cell{none, faint}
 	}
@@ -186,7 +186,7 @@ func reasonNotes(w workload) []sentence {
 	arms := map[string][]string{}
 	for _, arm := range w.arms() {
 		x, ok := w.primary(arm)
-		if !ok || x.Reason == "" || x.Typical != nil && x.Verdict != record.Invalid {
+		if !ok || x.Reason == "" || seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
 			continue
 		}
 		why := x.Verdict.String() + ": " + x.Reason

@@ -48,6 +48,9 @@ func (w workload) other(arm, metric string) cell {
 		return c
 	}
 	x, ok := w.effect[key{metric, arm}]
+	if seen(x) {
+		return cell{change(x.Observed, 1) + " ", unsure}
+	}
 	if !ok || x.Typical == nil {
 		return cell{none + " ", faint}
 	}

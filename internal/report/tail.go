@@ -100,6 +100,9 @@ func repeat(e *record.Effects) block {
 	if len(e.Command) > 0 {
 		items = append(items, item{cell{"command", plain}, sentence{{command(e.Command), code}}})
 	}
+	if e.Imported != nil {
+		return block{items: append(items, item{cell{"asked for", plain}, say("margin " + size(e.Margin))})}
+	}
 	items = append(items, item{cell{"seed", plain}, say(fmt.Sprint(e.Seed))})
 	if e.Precision > 0 || e.Margin > 0 {
 		items = append(items, item{cell{"asked for", plain},

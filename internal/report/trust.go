@@ -14,6 +14,9 @@ func trust(e *record.Effects, ws []workload) []block {
 	if len(ws) == 0 {
 		return nil
 	}
+	if e.Imported != nil {
+		return runs(e, ws)
+	}
 	full, brief := trustTables(ws)
 	least := brief.without(2, 3, 4)
 	return []block{

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tarelab/tare/record"
+)
+
+// caveats is what cannot be known from imported figures. It stands first.
+func caveats(e *record.Effects) block {
+	var b block
+	for _, c := range e.Caveats {
+		s := sentence{}
+		if c.Arm != "" {
+			s = append(s, cell{c.Arm + ": ", plain})
+		}
+		b.items = append(b.items, item{cell{"!", unsure}, remedied(append(s, cell{c.Text, plain}), c.Remedy)})
+	}
+	return b
+}
+
+// seen says that an effect has no verdict but is what imported figures say.
+func seen(x record.Effect) bool { return x.Typical == nil && x.Observed > 0 }
+
+// seenCell is such an effect, with the interval of what happened inside the runs
+// in round brackets: it is not the interval of the effect.
+func seenCell(x record.Effect) cell {
+	if !seen(x) {
+		return effectCell(x)
+	}
+	if x.Within == nil {
+		return cell{Percent(x.Observed), unsure}
+	}
+	return cell{Percent(x.Observed) + " (" + inside(x.Within) + ")", unsure}
+}
+
+// inside is an interval of what happened inside runs: "-47.1 to -41.9".
+func inside(r *record.Ratio) string {
+	d := digits(r)
+	return change(r.Low, d) + " to " + change(r.High, d)
+}
+
+// inTheseRuns is the sentence about an effect that is only seen.
+func inTheseRuns(w workload, subject string, x record.Effect) sentence {
+	m := w.metricWord(x.Metric)
+	what := "more"
+	if x.Observed < 1 {
+		what = "less"
+	}
+	s := sentence{{"undecided", unsure}, {" for " + subject + ": in these runs it had ", plain},
+		{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + m.of, unsure}}
+	if x.Within != nil {
+		s = append(s, cell{", and " + inside(x.Within) + " % as far as the noise inside them goes", plain})
+	}
+	return append(s, cell{because(x.Reason) + ".", plain})
+}
+
+// runs is the table of single runs of an imported result, in place of what is
+// said of blocks.
+func runs(e *record.Effects, ws []workload) []block {
+	t := table{columns: []column{
+		{head: "run", flex: 16}, {head: "arm", flex: 8}, {head: "metric"}, {head: "mean", align: right}, {head: "reports", align: right},
+		{head: "autocorrelation", align: right}, {head: "batches", align: right}, {head: "±", align: right},
+	}}
+	for _, w := range ws {
+		for _, s := range e.Single {
+			if s.Workload == w.Name {
+				t.rows = append(t.rows, w.runRow(s))
+			}
+		}
+	}
+	var b block
+	if len(t.rows) > 0 {
+		b.forms = [][]table{{t}, {t.without(2)}, {t.without(1, 2)}, {t.without(1, 2, 4)}}
+	}
+	b.notes = trustNotes(ws)
+	if len(t.rows) > 0 {
+		b.notes = append(b.notes, say("Reports of one run are not independent. ± is the 95 % interval of a run's own mean "+
+			"from batches long enough to be nearly so; – where the run is too short for that."))
+	}
+	return []block{b, {items: []item{{cell{"files", plain}, say(files(e))}}}}
+}
+
+func (w workload) runRow(s record.ImportedSeries) row {
+	m := w.metricWord(s.Metric)
+	r := row{{s.File, plain}, {s.Arm, plain}, {m.head, plain}, {none, faint}, {fmt.Sprint(s.Reports), plain},
+		{none, faint}, {none, faint}, {none, faint}}
+	if x, ok := s.Mean.Get(); ok {
+		r[3] = cell{m.show(x), plain}
+	}
+	if x, ok := s.Lag1.Get(); ok {
+		r[5] = cell{fmt.Sprintf("%.2f", x), plain}
+	}
+	if s.Batches > 0 {
+		r[6] = cell{fmt.Sprintf("%d of %d", s.Batches, s.BatchSize), plain}
+	}
+	if s.Half > 0 {
+		r[7] = cell{PlusMinus(s.Half), plain}
+	}
+	return r
+}
+
+// files says how many files of which tools were read.
+func files(e *record.Effects) string {
+	var kinds ordered
+	count := map[string]int{}
+	for _, f := range e.Imported.Files {
+		name := f.Kind
+		if f.Era != "" {
+			name += " " + f.Era
+		}
+		kinds.add(name)
+		count[name]++
+	}
+	var words []string
+	for _, k := range kinds {
+		words = append(words, fmt.Sprintf("%d %s", count[k], k))
+	}
+	return list(words)
+}
