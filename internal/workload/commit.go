@@ -53,6 +53,7 @@ func (Commit) Stages(v Values) (Stages, error) {
 			return loadTask(load.KindCommit, here)
 		},
 		Disk:    true,
+		Bytes:   p.LogBytes,
 		Settle:  500 * time.Millisecond,
 		Metrics: closedLoop(),
 	}, nil

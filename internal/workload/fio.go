@@ -85,7 +85,7 @@ func (f Fio) Stages(v Values) (Stages, error) {
 			here.Dir = at.Volume
 			return loadTask(load.KindFio, here)
 		},
-		Disk:  v["fsync"] != "0" && fio.Writes(v["rw"]) || v["job"] != noneWord,
+		Disk:  fio.Writes(v["rw"]) || v["job"] != noneWord,
 		Bytes: bytes,
 		Windowed: &Windowed{
 			Least: time.Second, Usual: 2 * time.Second, Discard: 300 * time.Millisecond,
