@@ -37,9 +37,8 @@ type Sysbench struct {
 	Count string `json:"count,omitempty"`
 	// NoHook leaves the hook out of a sysbench under CountQueries.
 	NoHook bool `json:"no_hook,omitempty"`
-	// Both has one with the hook and one without under CountQueries, on the same
-	// server, and each window says by its mode which of them works. A script that
-	// locks rows would have one wait for the other.
+	// Both has a hook under CountQueries that each window switches on or off by its
+	// mode: the process, its connections and the server stay the same.
 	Both bool `json:"both,omitempty"`
 }
 
@@ -91,7 +90,6 @@ type bench struct {
 	server *attached
 	path   string // of sysbench
 	tool   *serve.Process
-	other  *serve.Process // that stands still; nil: none
 }
 
 func runSysbench(ctx context.Context, m *counter.Memory, params []byte) error {
@@ -192,7 +190,7 @@ func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 	if counts != nil {
 		files[0] = counts.File()
 		text = sysbench.Hook{
-			Script: b.Script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate, Schedule: sbSchedule, Origin: counts.Now(),
+			Script: b.Script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate, Schedule: sbSchedule, Origin: counts.Now(), Switched: b.Both,
 		}.Text()
 	}
 	database, err := b.database()
@@ -288,9 +286,6 @@ var errUnfinished = errors.New("the event was not finished")
 // end ends sysbench and then the server, in order. Events that nobody will
 // finish are errors, unless they were told to end.
 func (b *bench) end(broken bool) error {
-	if b.other != nil {
-		b.other.Kill()
-	}
 	if b.tool != nil {
 		b.tool.Kill()
 		for i := range b.m.Threads() {

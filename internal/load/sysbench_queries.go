@@ -14,8 +14,8 @@ import (
 )
 
 // One long-lived sysbench, counted by its server: all statements, whatever the
-// script is. It is the same ruler for a sysbench with the hook and without, so
-// it measures what the hook costs.
+// script is. It is the same ruler with the hook and without, so it measures what
+// the hook costs.
 
 // queries lets sysbench work whenever it is asked for a window.
 func (b *bench) queries(ctx context.Context) error {
@@ -29,43 +29,30 @@ func (b *bench) queries(ctx context.Context) error {
 		return err
 	}
 	defer hook.Close()
-	if b.Both {
-		if err := b.still(ctx, c, nil); err != nil {
-			return err
-		}
-		b.other = b.tool
-	}
+	counts := hook
 	if b.NoHook && !b.Both {
-		hook = nil
+		counts = nil
 	}
-	if err := b.still(ctx, c, hook); err != nil {
+	if b.tool, err = b.start(0, counts, os.Stderr); err != nil {
+		return err
+	}
+	if err := b.warmQueries(ctx, c, counts); err != nil {
+		return err
+	}
+	if err := b.tool.Signal(unix.SIGSTOP); err != nil {
 		return err
 	}
 	b.m.SetReady()
-	mode := uint32(ModeHook)
 	for {
 		r, ok := b.m.Next()
 		if !ok {
 			return nil
 		}
-		if b.Both && r.Mode != mode {
-			b.tool, b.other, mode = b.other, b.tool, r.Mode
-		}
+		hook.SetSeed(uint64(r.Mode)) // heeded by a hook that is switched
 		if err := b.query(ctx, c, r); err != nil {
 			return err
 		}
 	}
-}
-
-// still starts a sysbench, warms it up and has it stand still.
-func (b *bench) still(ctx context.Context, c *serve.Client, hook *counter.Memory) (err error) {
-	if b.tool, err = b.start(0, hook, os.Stderr); err != nil {
-		return err
-	}
-	if err := b.warmQueries(ctx, c, hook); err != nil {
-		return err
-	}
-	return b.tool.Signal(unix.SIGSTOP)
 }
 
 // client asks the server beside sysbench.

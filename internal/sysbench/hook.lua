@@ -303,4 +303,13 @@ function thread_init(id)
    end
    attach(id)
    real, event = event, counted
+   if tare.switched > 0 then -- for what counting costs
+      local off = cast("uint32_t *", seed)
+      event = function(id)
+         if off[0] ~= 0 then
+            return real(id)
+         end
+         return counted(id)
+      end
+   end
 end

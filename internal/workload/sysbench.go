@@ -190,9 +190,7 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 			})
 		},
 	}
-	if p.Count == load.CountQueries && !stages.Disk {
-		p.Both, p.Server.Connections = true, 2*threads
-	}
+	p.Both = p.Count == load.CountQueries && p.Rate == 0
 	stages.counted(p)
 	stages.place(p.Database, func(d load.Database) Task {
 		here := p
