@@ -15,7 +15,8 @@ import (
 type scene struct {
 	m            *market
 	arm, against string
-	// slower and faster say that the arm is shown to be so in the primary metric.
+	// slower and faster say that the arm is shown to be so in the primary metric,
+	// by the margin or more.
 	slower, faster bool
 	shifts         map[string]shift
 }
@@ -68,7 +69,7 @@ func (m market) scene(arm, against string) *scene {
 	kind, _ := metricOf(m.load, m.load.Primary)
 	if p, _ := m.between(m.load.Primary, arm, against); p != nil {
 		e := stat.Mean(p.known())
-		if e.At(m.level()).Beyond(0) {
+		if e.At(m.level()).Beyond(0) && math.Abs(e.Mean) >= math.Log1p(m.margin) {
 			s.faster = (e.Mean > 0) == (kind.better > 0)
 			s.slower = !s.faster
 		}
