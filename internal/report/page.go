@@ -137,7 +137,7 @@ func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, onl
 	v := loadView{ID: id, Name: clean(w.Name), About: clean(aboutWorkload(w)), Others: secondary(w),
 		Prices: newPriceViews(e, w, id), Kernel: newKernelView(w, id)}
 	if only {
-		v.Headline = headline(e, w)
+		v.Headline = doubts(w) // the rest is the verdict at the top
 	}
 	for _, f := range []*figure{
 		forestFigure(e, w, id), waterfallFigure(e, w, id), seriesFigure(w, d, id), latencyFigure(w, d, id),

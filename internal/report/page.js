@@ -31,7 +31,7 @@
     const draw = () => {
       hide();
       for (const s of strips)
-        s.path.setAttribute('d', s.points.filter(p => inside(p[0])).map(p => `M${place(p[0]).toFixed(1)} ${p[1]}h0`).join(''));
+        s.path.setAttribute('d', s.points.filter(p => inside(p[0])).map(p => `M${+place(p[0]).toFixed(1)} ${p[1]}h0`).join(''));
       for (const m of marks) {
         const x = +m.dataset.at;
         m.style.display = inside(x) ? '' : 'none';

@@ -107,6 +107,12 @@ func (c *canvas) text(x, y float64, class, anchor, s string) {
 	c.element("text", s, "x", x, "y", y, "class", class, "text-anchor", anchor)
 }
 
+// tick prints the label of an axis, drawn in where it would leave the drawing.
+func (c *canvas) tick(x, y float64, s string) {
+	half := float64(utf8.RuneCountInString(s)) * charWidth / 2
+	c.text(min(max(x, half), c.width-half), y, "tick", "middle", s)
+}
+
 func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
 	c.empty("line", "class", class, "x1", x1, "y1", y1, "x2", x2, "y2", y2)
 }

@@ -74,7 +74,7 @@ func (f Forest) axis(c *canvas, x scale, top, bottom float64) {
 	}
 	for _, t := range x.ticks(ticks) {
 		c.line("grid", x.at(t), top, x.at(t), bottom)
-		c.text(x.at(t), bottom+16, "tick", "middle", f.Tick(t))
+		c.tick(x.at(t), bottom+16, f.Tick(t))
 	}
 	c.line("zero", x.at(0), top, x.at(0), bottom)
 	if f.Noise > 0 {

@@ -61,7 +61,7 @@ func (p Pair) side(c *canvas, of func(Parts) *Span, head string, from, to, top, 
 			class = "zero"
 		}
 		c.line(class, x.at(t), top, x.at(t), bottom)
-		c.text(x.at(t), bottom+16, "tick", "middle", p.Tick(t))
+		c.tick(x.at(t), bottom+16, p.Tick(t))
 	}
 	c.text(from, top-9, "side", "start", clip(head, to-from))
 	return x

@@ -41,7 +41,7 @@ func (r Ridge) Draw(width float64) template.HTML {
 	bottom := top + row*float64(len(r.Rows))
 	for _, t := range x.ticks(ticks) {
 		c.line("grid", x.at(t), top, x.at(t), bottom)
-		c.text(x.at(t), bottom+16, "tick", "middle", r.Tick(t))
+		c.tick(x.at(t), bottom+16, r.Tick(t))
 	}
 	most := 0.0
 	for _, h := range r.Rows {

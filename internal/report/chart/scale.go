@@ -54,7 +54,7 @@ func (s scale) ticks(n int) []float64 {
 	}
 	var out []float64
 	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high*(1+1e-9) || i*step <= s.high+step*1e-9; i++ {
-		out = append(out, i*step)
+		out = append(out, i*step+0) // +0: no -0
 		if len(out) > 50 {
 			break
 		}

@@ -48,7 +48,7 @@ func (w Waterfall) Draw(width float64) template.HTML {
 	}
 	for _, t := range x.ticks(ticks) {
 		c.line("grid", x.at(t), top, x.at(t), bottom)
-		c.text(x.at(t), bottom+16, "tick", "middle", w.Tick(t))
+		c.tick(x.at(t), bottom+16, w.Tick(t))
 	}
 	c.line("zero", x.at(0), top, x.at(0), bottom)
 	sides(c, x, top, w.Less, w.More)
