@@ -50,8 +50,8 @@ func Identify(text string) (version string, err error) {
 	}
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
-	if major < 3 || major == 3 && minor < 4 {
-		return "", fmt.Errorf("%s is too old: want fio 3.4 or later", text)
+	if major < 3 || major == 3 && minor < 18 { // slat_percentiles
+		return "", fmt.Errorf("%s is too old: want fio 3.18 or later", text)
 	}
 	return strings.TrimPrefix(text, "fio-"), nil
 }
@@ -82,7 +82,7 @@ func (j *Job) Window(dir string, length, discard time.Duration) []byte {
 		// The pages of files that are read stay where they are, as they would in a
 		// long run; direct I/O does not look there.
 		{"invalidate", j.value("invalidate", "0")},
-		{"overwrite", "1"}, {"lat_percentiles", "1"}, {"clat_percentiles", "0"}, {"slat_percentiles", "0"},
+		{"overwrite", "1"}, {"lat_percentiles", "1"}, {"clat_percentiles", "1"}, {"slat_percentiles", "1"},
 	}
 	if discard > 0 {
 		more = append(more, option{"ramp_time", micros(discard)})

@@ -153,7 +153,7 @@ func TestFioTakesIt(t *testing.T) {
 
 func TestIdentify(t *testing.T) {
 	for text, ok := range map[string]bool{
-		"fio-3.33\n": true, "fio-3.36-117-gb2403": true, "fio-3.4": true, "fio-3.1": false, "fio-2.21": false, "flexible": false, "": false,
+		"fio-3.33\n": true, "fio-3.36-117-gb2403": true, "fio-3.18": true, "fio-3.17": false, "fio-2.21": false, "flexible": false, "": false,
 	} {
 		if v, err := Identify(text); (err == nil) != ok || ok && v == "" {
 			t.Errorf("%q: %q %v", text, v, err)

@@ -35,6 +35,14 @@ const (
 	FioWrite     = "write_"
 )
 
+// FioQuantiles are told of slat, clat, lat and syncs, by the end of the name.
+func FioQuantiles() map[string]float64 {
+	return map[string]float64{"_p50": 0.50, "_p95": 0.95, "_p99": 0.99}
+}
+
+// fioTail is how many operations have to be beyond a quantile.
+const fioTail = 10
+
 // readFio reads fio's JSON of one window.
 func readFio(text []byte) (fioWindow, error) {
 	log, err := formatfio.Parse(bytes.NewReader(text), nil)
@@ -81,10 +89,11 @@ type fioSum struct {
 	buckets map[uint32]uint64
 	rates   map[string]float64 // per second, added up
 	means   map[string]*mean   // weighted by operations
+	bars    map[string]map[uint32]uint64
 }
 
 func newFioSum() *fioSum {
-	return &fioSum{buckets: map[uint32]uint64{}, rates: map[string]float64{}, means: map[string]*mean{}}
+	return &fioSum{buckets: map[uint32]uint64{}, rates: map[string]float64{}, means: map[string]*mean{}, bars: map[string]map[uint32]uint64{}}
 }
 
 func (s *fioSum) job(j formatfio.Job) error {
@@ -104,6 +113,7 @@ func (s *fioSum) job(j formatfio.Job) error {
 	}
 	if j.Sync != nil && j.Sync.Lat != nil {
 		s.mean(FioSync, j.Sync.Lat.Mean, j.Sync.Total)
+		s.spread(FioSync, j.Sync.Lat.Bins)
 	}
 	s.rate(FioUserCPU, j.UserCPU)
 	s.rate(FioSystemCPU, j.SystemCPU)
@@ -114,7 +124,7 @@ func (s *fioSum) direction(prefix string, d *formatfio.Direction) error {
 	total, ok := d.Total.Get()
 	seconds, timed := d.Runtime.Get()
 	if !ok || !timed {
-		return errors.New("fio does not say how many operations took how long: want fio 3.4 or later")
+		return errors.New("fio does not say how many operations took how long: want fio 3.18 or later")
 	}
 	s.ops += uint64(total)
 	s.seconds = max(s.seconds, seconds)
@@ -128,6 +138,7 @@ func (s *fioSum) direction(prefix string, d *formatfio.Direction) error {
 		}{{FioSlat, d.Slat}, {FioClat, d.Clat}, {FioLat, d.Lat}} {
 			if l.lat != nil {
 				s.mean(prefix+l.name, l.lat.Mean, d.Total)
+				s.spread(prefix+l.name, l.lat.Bins)
 			}
 		}
 	}
@@ -141,6 +152,32 @@ func (s *fioSum) direction(prefix string, d *formatfio.Direction) error {
 		}
 	}
 	return nil
+}
+
+// spread adds a histogram of one of the latencies up.
+func (s *fioSum) spread(name string, bins []format.Bin) {
+	if s.bars[name] == nil {
+		s.bars[name] = map[uint32]uint64{}
+	}
+	for _, b := range bins {
+		spread(b, s.bars[name])
+	}
+}
+
+// quantiles are those that enough operations are beyond.
+func (s *fioSum) quantiles(to map[string]float64) {
+	for name, buckets := range s.bars {
+		h := histogram(buckets)
+		n := uint64(0)
+		for _, c := range h.Count {
+			n += c
+		}
+		for end, q := range FioQuantiles() {
+			if float64(n)*(1-q) >= fioTail {
+				to[name+end] = h.Quantile(q)
+			}
+		}
+	}
 }
 
 func (s *fioSum) rate(name string, n format.Num) {
@@ -169,6 +206,7 @@ func (s *fioSum) window() (fioWindow, error) {
 	for name, m := range s.means {
 		w.values[name] = m.sum / m.weight
 	}
+	s.quantiles(w.values)
 	return w, nil
 }
 

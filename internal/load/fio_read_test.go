@@ -56,7 +56,7 @@ func TestReadFio(t *testing.T) {
 		}
 		w, err := readFio(text)
 		if err != nil {
-			t.Logf("%s: %v", f, err)
+			t.Errorf("%s: %v", f, err)
 			continue
 		}
 		log, err := formatfio.Parse(bytes.NewReader(text), nil)

@@ -2,6 +2,8 @@ package workload
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,9 +94,17 @@ func (f Fio) Stages(v Values) (Stages, error) {
 			// A device that stalls is waited for: what it did not do is the result.
 			Limit: time.Minute,
 		},
-		Metrics: append([]Metric{Throughput, P50, P95, P99}, values...),
+		Metrics: append([]Metric{Throughput, P50, P95, P99}, compared(values)...),
 		Values:  values,
 	}, nil
+}
+
+// compared are the values that verdicts are given on: of each latency its mean
+// and its tail.
+func compared(values []Metric) []Metric {
+	return slices.DeleteFunc(slices.Clone(values), func(m Metric) bool {
+		return strings.HasSuffix(m.Name, "_p50") || strings.HasSuffix(m.Name, "_p95")
+	})
 }
 
 // job is the job file of the parameters.
@@ -128,7 +138,13 @@ func (Fio) values(v Values) []Metric {
 	file := v["job"] != noneWord
 	rate := func(name, help string) Metric { return Metric{Name: name, Unit: "1/s", Better: +1, Help: help} }
 	bandwidth := func(name, help string) Metric { return Metric{Name: name, Unit: "B/s", Better: +1, Help: help} }
-	latency := func(name, help string) Metric { return Metric{Name: name, Unit: "s", Better: -1, Help: help} }
+	latency := func(name, help string) []Metric {
+		out := []Metric{{Name: name, Unit: "s", Better: -1, Help: "mean " + help}}
+		for _, end := range slices.Sorted(maps.Keys(load.FioQuantiles())) {
+			out = append(out, Metric{Name: name + end, Unit: "s", Better: -1, Help: end[1:] + " of the " + help})
+		}
+		return out
+	}
 	out := []Metric{bandwidth(load.FioBandwidth, "bytes per second")}
 	for _, d := range []struct {
 		prefix, word string
@@ -139,13 +155,13 @@ func (Fio) values(v Values) []Metric {
 		}
 		out = append(out, rate(d.prefix+load.FioIOPS, d.word+" per second"), bandwidth(d.prefix+load.FioBandwidth, "bytes per second of "+d.word))
 		if file || !fio.Synchronous(v["engine"]) {
-			out = append(out, latency(d.prefix+load.FioSlat, "mean time to submit "+d.word))
+			out = append(out, latency(d.prefix+load.FioSlat, "time to submit "+d.word)...)
 		}
-		out = append(out, latency(d.prefix+load.FioClat, "mean time from submission to completion of "+d.word),
-			latency(d.prefix+load.FioLat, "mean time of "+d.word))
+		out = append(out, latency(d.prefix+load.FioClat, "time from submission to completion of "+d.word)...)
+		out = append(out, latency(d.prefix+load.FioLat, "time of "+d.word)...)
 	}
 	if file || v["fsync"] != "0" && fio.Writes(v["rw"]) {
-		out = append(out, latency(load.FioSync, "mean time of a sync"))
+		out = append(out, latency(load.FioSync, "time of a sync")...)
 	}
 	cpu := func(name, help string) Metric { return Metric{Name: name, Unit: "ratio", Better: -1, Help: help} }
 	return append(out, cpu(load.FioUserCPU, "CPU time of fio in user mode, of one CPU"), cpu(load.FioSystemCPU, "CPU time of fio in the kernel, of one CPU"))
