@@ -29,6 +29,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"terminal":  terminal,
 		"fields":    fields,
 		"untouched": untouched,
+		"result":    result,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/plan"
 )
 
 // Exit codes.
@@ -52,12 +53,13 @@ func exitCode(err error) int {
 	var problems experiment.Problems
 	var signal *signalError
 	var answer *answerError
+	var params *plan.ParamsError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &signal):
 		return exitSignal + int(signal.signal)
-	case errors.As(err, &usage), errors.As(err, &problems):
+	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &params):
 		return exitUsage
 	case errors.As(err, &answer):
 		return answer.code

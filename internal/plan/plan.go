@@ -132,6 +132,19 @@ func (p *Plan) divide() {
 	}
 }
 
+// ParamsError means that the parameters of a workload do not go together.
+type ParamsError struct {
+	Workload string
+	Err      error
+}
+
+func (p *ParamsError) Error() string {
+	text := strings.TrimPrefix(p.Err.Error(), p.Workload+": ") // a workload is often called what its kind is
+	return "workload " + p.Workload + ": " + text
+}
+
+func (p *ParamsError) Unwrap() error { return p.Err }
+
 func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host environment.Host) (Load, []record.Left, error) {
 	kind, ok := c.Workload(w.Kind)
 	if !ok {
@@ -139,11 +152,11 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	}
 	values, err := workload.Complete(kind, w.Params)
 	if err != nil {
-		return Load{}, nil, fmt.Errorf("workload %s: %w", w.Name, err)
+		return Load{}, nil, &ParamsError{w.Name, err}
 	}
 	stages, err := kind.Stages(values)
 	if err != nil {
-		return Load{}, nil, fmt.Errorf("workload %s: %w", w.Name, err)
+		return Load{}, nil, &ParamsError{w.Name, err}
 	}
 	wanted := w.Arms
 	if len(wanted) == 0 {

@@ -141,7 +141,7 @@ func changedWorkloads(c *record.Comparison) []string {
 // others.
 func changes(c *record.Comparison, workload string, exploratory bool) block {
 	t := table{columns: []column{
-		{head: "arm", flex: 10}, {head: "metric", flex: 6}, {head: "before", align: interval}, {head: "after", align: interval},
+		{head: "arm", flex: 9}, {head: "metric", flex: 10}, {head: "before", align: interval}, {head: "after", align: interval},
 		{head: "change", align: interval}, {head: "verdict"},
 	}}
 	var reasons ordered
@@ -178,7 +178,7 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 // changeWord is the verdict on a change of a cost.
 func changeWord(x record.Change, margin float64) cell {
 	text := map[record.Verdict]string{
-		record.Cost: "worse than before", record.Gain: "better than before", record.Negligible: "changed by less than " + size(margin),
+		record.Cost: "worse", record.Gain: "better", record.Negligible: "within " + size(margin),
 		record.Undecided: "undecided",
 	}[x.Verdict]
 	if text == "" {

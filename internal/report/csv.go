@@ -11,7 +11,10 @@ import (
 
 // CSV prints one line per effect, step, remainder and twin, in base units:
 // seconds, operations per second, ratios with 1.0 for equal. What is not
-// known is empty. Columns are only ever added, at the end.
+// known is empty. Columns are only ever added, at the end. Of a price matrix
+// there are lines of the kinds regained, whose typical columns are the share of
+// the loss, and neighbour, whose total columns are its work over that without
+// isolation; their verdict is the row's standing.
 func CSV(w io.Writer, e *record.Effects) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
@@ -28,6 +31,9 @@ func CSV(w io.Writer, e *record.Effects) error {
 		for _, x := range list.effects {
 			out.Write(csvRow(list.kind, x, baseUnit(e, x), values, e.Seed))
 		}
+	}
+	for _, line := range csvPrices(e, values) {
+		out.Write(line)
 	}
 	out.Flush()
 	if err := out.Error(); err != nil {

@@ -43,7 +43,7 @@ func priceTable(w workload, p record.Price) block {
 		{head: "regained", align: interval},
 		{head: "neighbour keeps", align: interval},
 		{head: "its work", align: right},
-		{head: "standing", flex: 10},
+		{head: "standing", flex: 17},
 	}}
 	for _, r := range p.Rows {
 		back := find(r.Back, p.Primary)

@@ -105,7 +105,7 @@ func (l *loadRun) reviveNeighbour(s *site) error {
 func (l *loadRun) lost(arms []*arm, why error, detail string) error {
 	for _, a := range arms {
 		if a.Name == l.load.Baseline || a.Twin {
-			return fmt.Errorf("arm %s: %w", a.Name, why)
+			return hint.New(fmt.Errorf("arm %s: %s", a.Name, detail), hint.Of(why))
 		}
 		left := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: detail, Remedy: hint.Of(why)}
 		if left.Remedy == "" {

@@ -182,15 +182,19 @@ func (a *site) ready(ctx context.Context, deadline time.Time, within time.Durati
 	return false, a.died()
 }
 
-// died says how the load or the server ended; nil while both run.
+// died says how the server or the load ended; nil while both run. The server
+// comes first: a load ends because its server did.
 func (a *site) died() error {
-	for _, p := range []environment.Running{a.load, a.server} {
-		if p == nil {
+	for _, part := range []struct {
+		name string
+		environment.Running
+	}{{"the server", a.server}, {"the load", a.load}} {
+		if part.Running == nil {
 			continue
 		}
 		select {
-		case <-p.Done():
-			return describeExit(p.Exit())
+		case <-part.Done():
+			return fmt.Errorf("%s %w", part.name, describeExit(part.Exit()))
 		default:
 		}
 	}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/record"
+)
+
+// database is a run of sysbench on real servers.
+type database struct {
+	t    *testing.T
+	dir  string // of the result
+	home string // of journal and cache
+	cmd  *exec.Cmd
+	out  bytes.Buffer // after the end
+}
+
+func startDatabase(t *testing.T) *database {
+	t.Helper()
+	testneed.Root(t)
+	testneed.Tool(t, "mariadbd")
+	testneed.Tool(t, "sysbench")
+	home := t.TempDir()
+	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
+	file := filepath.Join(home, "db.yaml")
+	if err := os.WriteFile(file, []byte(`
+budget: 24s
+generations: 3
+window: 100ms
+workloads:
+  db:
+    kind: sysbench
+    params: {tables: 2, size: 1000, threads: 2, redo_log: 16M}
+    arms: [cgroup]
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.cmd = d.tool("run", file, "-o", d.dir)
+	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		d.cmd.Process.Kill()
+		d.cmd.Wait()
+		d.tool("cleanup").Run()
+	})
+	return d
+}
+
+func (d *database) tool(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.home, "state"), "XDG_CACHE_HOME="+filepath.Join(d.home, "cache"))
+	return cmd
+}
+
+// measuring waits for blocks in the record.
+func (d *database) measuring() *database {
+	d.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		b, _ := os.ReadFile(filepath.Join(d.dir, record.RecordFile))
+		if bytes.Count(b, []byte(`"block":{`)) >= 2 {
+			return d
+		}
+		if time.Now().After(end) {
+			d.t.Fatal("no block in the record")
+		}
+	}
+}
+
+// server is the pid of the database server of an arm.
+func (d *database) server(arm string) int {
+	d.t.Helper()
+	id := runID(d.dir)
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, l := range links {
+		exe, _ := os.Readlink(l)
+		words, _ := os.ReadFile(filepath.Join(filepath.Dir(l), "cmdline"))
+		if filepath.Base(exe) == "mariadbd" && bytes.Contains(words, []byte(id+"-"+arm+"/")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(l)))
+			return pid
+		}
+	}
+	d.t.Fatalf("no server of the arm %s", arm)
+	return 0
+}
+
+// end waits for the end and returns the record; nothing is left on the host.
+func (d *database) end(code int) *record.Result {
+	d.t.Helper()
+	d.cmd.Wait()
+	if got := d.cmd.ProcessState.ExitCode(); got != code {
+		d.t.Errorf("ended with %d, want %d\n%s", got, code, d.out.String())
+	}
+	for _, left := range leftOf(runID(d.dir)) {
+		d.t.Errorf("left: %s", left)
+	}
+	r, err := record.Read(d.dir)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if out, err := d.tool("report", d.dir).CombinedOutput(); err != nil {
+		d.t.Errorf("tare report: %v\n%s", err, out)
+	}
+	return r
+}
+
+// secret is the password of the data set.
+func (d *database) secret() []byte {
+	d.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(d.home, "cache/tare/data/*/secret"))
+	if len(files) != 1 {
+		d.t.Fatalf("passwords in %q", files)
+	}
+	b, err := os.ReadFile(files[0])
+	if b = bytes.TrimSpace(b); err != nil || len(b) < 16 {
+		d.t.Fatalf("password %q: %v", b, err)
+	}
+	return b
+}
+
+// A server that is killed in a window costs that block, with the reason, and
+// its arm the rest of the launch; the next launch has it again. The password is
+// in no argument, no environment, no log and no record.
+func TestServerDiesInAWindow(t *testing.T) {
+	d := startDatabase(t).measuring()
+	secret := d.secret()
+	for _, name := range []string{"cmdline", "environ"} {
+		files, _ := filepath.Glob("/proc/[0-9]*/" + name)
+		for _, f := range files {
+			if b, _ := os.ReadFile(f); bytes.Contains(b, secret) {
+				t.Errorf("the password is in %s", f)
+			}
+		}
+	}
+	unix.Kill(d.server("cgroup"), unix.SIGKILL)
+	r := d.end(0)
+	dropped, later := 0, 0
+	for _, l := range r.Lines {
+		switch b := l.Block; {
+		case b == nil:
+		case b.Dropped != "":
+			dropped++
+			if b.Dropped != record.DropDied && b.Dropped != record.DropError || !strings.Contains(b.Detail, "SIGKILL") && !strings.Contains(b.Detail, "lost") {
+				t.Errorf("dropped for %q: %s", b.Dropped, b.Detail)
+			}
+		case dropped > 0 && len(b.Windows) == 3:
+			later++
+		}
+	}
+	if dropped == 0 || later == 0 {
+		t.Errorf("%d blocks dropped, %d whole ones after that\n%s", dropped, later, d.out.String())
+	}
+	hidden(t, d, secret)
+}
+
+// hidden: no file of the result or of the journal holds the password.
+func hidden(t *testing.T, d *database, secret []byte) {
+	t.Helper()
+	n := 0
+	for _, dir := range []string{d.dir, filepath.Join(d.home, "state")} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if n++; bytes.Contains(b, secret) {
+				t.Errorf("the password is in %s", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n < 5 || bytes.Contains(d.out.Bytes(), secret) {
+		t.Errorf("%d files; said:\n%s", n, d.out.String())
+	}
+}
+
+// Without the baseline's server there is nothing to compare with: the run ends
+// with an error that says why, and the record has its end.
+func TestBaselineServerDies(t *testing.T) {
+	d := startDatabase(t).measuring()
+	unix.Kill(d.server("host"), unix.SIGKILL)
+	r := d.end(1)
+	last := r.Lines[len(r.Lines)-1].End
+	if last == nil || last.Reason != "error" || !strings.Contains(last.Detail, "SIGKILL") {
+		t.Errorf("the record ends with %+v", last)
+	}
+	if !strings.Contains(d.out.String(), "SIGKILL") {
+		t.Errorf("nobody says why:\n%s", d.out.String())
+	}
+}
+
+// The report lines of sysbench are in raw/, as it printed them.
+func TestReportLinesAreKept(t *testing.T) {
+	d := startDatabase(t)
+	d.end(0)
+	logs, _ := filepath.Glob(filepath.Join(d.dir, record.RawDir, "db-*.log"))
+	lines := 0
+	for _, l := range logs {
+		b, err := os.ReadFile(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += bytes.Count(b, []byte("s ] thds: 2 tps: "))
+	}
+	if lines == 0 {
+		t.Errorf("no report line in %s", fmt.Sprint(logs))
+	}
+}
