@@ -142,7 +142,10 @@ func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
 	fmt.Fprintf(w, "  budget %s, precision ±%s, margin %s, seed %d\n", report.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed)
 	for _, l := range p.Loads {
 		fmt.Fprintln(w)
-		heading("workload %s: %s, %s", l.Name, strings.Join(append([]string{l.Kind}, params(l.Params)...), " "), report.Duration(l.Budget))
+		heading("workload %s: %s, %s", l.Name, l.Kind, report.Duration(l.Budget))
+		for _, line := range wrap(strings.Join(params(l.Params), " "), c.planWidth()) {
+			fmt.Fprintln(w, "   ", line)
+		}
 		for _, a := range l.Arms {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", a.Name, a.Title, role(l, a))
 		}
@@ -152,6 +155,12 @@ func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
 	fmt.Fprintln(w)
 	heading("expected time: %s at most", report.Duration(p.Expected().Seconds()))
 	fmt.Fprintln(w, "  nothing was changed; to run it:", strings.Join(r.Command, " "))
+}
+
+// planWidth is how wide a line of parameters may be.
+func (c *console) planWidth() int {
+	width, _ := c.size(c.stdout)
+	return min(cmp.Or(width, 100), widest) - 4
 }
 
 // percent is a ratio as the flags take it.
