@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 )
@@ -15,16 +16,21 @@ const (
 	lastPort  = 32000
 )
 
-// ports hands out TCP ports, each once in a run. The zero value is ready.
+// ports hands out TCP ports, each once in a run. It begins anywhere: a server
+// listens a moment after its port was found free, and two runs beside each other
+// must not choose the same. The zero value is ready.
 type ports struct {
 	mu   sync.Mutex
-	last int
+	last int // 0: none was handed out
 }
 
 // next is a port that nobody listens on now, on any address.
 func (p *ports) next() (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.last == 0 {
+		p.last = rand.IntN(lastPort - firstPort)
+	}
 	for range lastPort - firstPort {
 		p.last++
 		port := firstPort + p.last%(lastPort-firstPort)

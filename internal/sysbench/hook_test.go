@@ -163,6 +163,31 @@ function event(id) n = n + 1; return n == helper.stop end`)
 	}
 }
 
+// A collection while sysbench reads the options of a script would free the text
+// of their defaults, which it holds by addresses only; here one would run at
+// every allocation.
+func TestDefaultsOfOptionsStay(t *testing.T) {
+	const options = 200
+	h := newHooked(t, 2, `
+collectgarbage("setpause", 0)
+collectgarbage("setstepmul", 1e6)
+sysbench.cmdline.options = {}
+for i = 1, `+strconv.Itoa(options)+` do sysbench.cmdline.options["option" .. i] = {"text", 1000 + i} end
+function event()
+   for i = 1, `+strconv.Itoa(options)+` do assert(sysbench.opt["option" .. i] == 1000 + i) end
+   return true
+end
+local before
+function thread_init() before = collectgarbage("count") end
+function thread_done()
+   for i = 1, 1e5 do local garbage = {i} end
+   io.write("GROWN " .. tostring(collectgarbage("count") - before < 1000) .. "\n")
+end`)
+	if out := h.run("--threads=2"); strings.Count(out, "GROWN true") != 2 {
+		t.Errorf("nothing is collected after that:\n%s", out)
+	}
+}
+
 // An event that sysbench restarts is one operation, with the time of all tries.
 func TestRestartedEvents(t *testing.T) {
 	h := newHooked(t, 1, `
