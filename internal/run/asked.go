@@ -66,7 +66,7 @@ func (a *arm) await(ctx context.Context, limit time.Duration, done func(time.Dur
 			return err
 		}
 		if state, note := a.memory.State(); state == counter.Failed {
-			return fmt.Errorf("the load gave up: %s", note)
+			return a.whyFailed(note)
 		}
 		if sched.Monotonic() > deadline {
 			return fmt.Errorf("the load did not answer within %v", limit)

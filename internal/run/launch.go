@@ -171,7 +171,7 @@ func (a *site) ready(ctx context.Context, deadline time.Time, within time.Durati
 	state, note := a.memory.State()
 	switch {
 	case state == counter.Failed:
-		return false, fmt.Errorf("the load gave up: %s", note)
+		return false, a.whyFailed(note)
 	case state == counter.Ready:
 		return true, nil
 	case ctx.Err() != nil:
@@ -180,6 +180,21 @@ func (a *site) ready(ctx context.Context, deadline time.Time, within time.Durati
 		return false, fmt.Errorf("the load was not ready after %v", within)
 	}
 	return false, a.died()
+}
+
+// whyFailed is why a load failed. That its server ended comes first: whatever the
+// load says then, of another server at that address perhaps, is the consequence.
+func (a *site) whyFailed(note string) error {
+	err := fmt.Errorf("the load gave up: %s", note)
+	if a.server == nil {
+		return err
+	}
+	select {
+	case <-a.server.Done():
+		return fmt.Errorf("the server %w; %w", describeExit(a.server.Exit()), err)
+	default:
+		return err
+	}
 }
 
 // died says how the server or the load ended; nil while both run. The server
