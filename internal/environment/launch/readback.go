@@ -129,11 +129,15 @@ func capabilitySettings(status map[string]string, kept []string) ([]record.Setti
 	if mine, err := strconv.ParseUint(own["CapBnd"], 16, 64); err == nil {
 		set &= namespace.CapSet(mine)
 	}
+	held := set
+	if becameAnother(status["Uid"]) {
+		held = 0
+	}
 	var all []record.Setting
 	var errs []error
 	for _, c := range []struct{ name, key, wanted string }{
-		{"capabilities.effective", "CapEff", set.String()},
-		{"capabilities.permitted", "CapPrm", set.String()},
+		{"capabilities.effective", "CapEff", held.String()},
+		{"capabilities.permitted", "CapPrm", held.String()},
 		{"capabilities.bounding", "CapBnd", set.String()},
 		{"capabilities.inheritable", "CapInh", namespace.CapSet(0).String()},
 		{"capabilities.ambient", "CapAmb", namespace.CapSet(0).String()},
@@ -142,6 +146,15 @@ func capabilitySettings(status map[string]string, kept []string) ([]record.Setti
 		all, errs = append(all, s), append(errs, err)
 	}
 	return all, errors.Join(errs...)
+}
+
+// becameAnother says whether a process gave up the user as which it was started,
+// as a server does that refuses to be root: the kernel takes its capabilities
+// along (capabilities(7)), and leaves it the bounding set. The four user ids are
+// those of /proc/PID/status, where root of an arm is whoever tare is.
+func becameAnother(ids string) bool {
+	list := strings.Fields(ids)
+	return len(list) == 4 && !slices.Contains(list, strconv.Itoa(os.Geteuid()))
 }
 
 // seccompSettings are the filter and what goes with it: on kernels before 5.16
