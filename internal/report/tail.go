@@ -64,10 +64,21 @@ func leftOut(e *record.Effects) block {
 		if in := *where[w]; len(in) > 0 && len(in) < len(e.Workloads) {
 			s = append(s, cell{" of " + list(in), plain})
 		}
-		s = append(s, cell{": " + w.reason, plain})
+		s = append(append(s, cell{": ", plain}), lined(w.reason)...)
 		b.items = append(b.items, item{cell{"-", plain}, remedied(s, w.remedy)})
 	}
 	return b
+}
+
+// lined keeps the lines of a reason, the last ones of a log for example.
+func lined(text string) (s sentence) {
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			s = append(s, lineBreak)
+		}
+		s = append(s, cell{strings.TrimSpace(line), plain})
+	}
+	return s
 }
 
 func warnings(e *record.Effects) block {
