@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -174,7 +175,15 @@ func (s *screen) leave(e run.Event) {
 	for _, a := range e.Arms {
 		widest = max(widest, a.Half)
 	}
-	s.note("%s: %d launches, intervals up to %s", e.Workload, e.Generation, report.PlusMinus(widest))
+	launches := "launches"
+	if e.Generation == 1 {
+		launches = "launch"
+	}
+	text := fmt.Sprintf("%s: %d %s", e.Workload, e.Generation, launches)
+	if widest > 0 && !math.IsInf(widest, 0) {
+		text += ", intervals up to " + report.PlusMinus(widest)
+	}
+	s.note("%s", text)
 }
 
 // redraw replaces the block with one write.
@@ -223,8 +232,11 @@ func timeLine(left, total float64) string {
 	if total > 0 {
 		done = min(wide, int(wide*(total-left)/total))
 	}
-	return fmt.Sprintf("[%s%s] %s left of %s", strings.Repeat("=", done), strings.Repeat(" ", wide-done),
-		report.Duration(left), report.Duration(total))
+	bar := fmt.Sprintf("[%s%s] ", strings.Repeat("=", done), strings.Repeat(" ", wide-done))
+	if left <= 0 {
+		return bar + "the " + report.Duration(total) + " are over, what has begun is finished"
+	}
+	return bar + report.Duration(left) + " left of " + report.Duration(total)
 }
 
 // cut shortens a text to a width in columns; 0 is no limit. The last column

@@ -224,6 +224,10 @@ func TestPrune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Another run uses what one holds, without waiting for its end.
+	if again, cached := use(t, s, write); !cached || again.Dir != set.Dir {
+		t.Errorf("cached: %v, %s", cached, again.Dir)
+	}
 	if gone, err := s.Prune(all); err != nil || len(gone) != 0 {
 		t.Errorf("a held one was removed: %v, %v", gone, err)
 	}

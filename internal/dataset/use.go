@@ -24,18 +24,19 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Set{}, false, fmt.Errorf("make the cache for data sets: %w", err)
 	}
-	unlock, err := s.lock(ctx, a.Key())
+	// Whoever measures with it holds it, and others may use it meanwhile: only to
+	// build it does somebody have to be alone.
+	if set, err := s.there(ctx, a.Key()); err == nil || ctx.Err() != nil {
+		return set, err == nil, err
+	}
+	unlock, err := s.lock(ctx, a.Key(), unix.LOCK_EX)
 	if err != nil {
 		return Set{}, false, err
 	}
 	defer unlock()
 	dir := filepath.Join(s.Dir, a.Key())
 	m, err := Verify(dir)
-	if err == nil {
-		now := time.Now()
-		// When it was last used, for Prune. A cache that cannot be written is
-		// still good to read.
-		_ = os.Chtimes(filepath.Join(dir, MarkerFile), now, now)
+	if err == nil { // somebody else has built it
 		return Set{Dir: dir, Marker: m}, true, nil
 	}
 	if err := s.discard(a.Key()); err != nil {
@@ -49,6 +50,25 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 		return Set{}, false, withHint(err)
 	}
 	return Set{Dir: dir, Marker: m}, false, nil
+}
+
+// there returns a data set that is whole.
+func (s Store) there(ctx context.Context, key string) (Set, error) {
+	unlock, err := s.lock(ctx, key, unix.LOCK_SH)
+	if err != nil {
+		return Set{}, err
+	}
+	defer unlock()
+	dir := filepath.Join(s.Dir, key)
+	m, err := Verify(dir)
+	if err != nil {
+		return Set{}, err
+	}
+	now := time.Now()
+	// When it was last used, for Prune. A cache that cannot be written is still
+	// good to read.
+	_ = os.Chtimes(filepath.Join(dir, MarkerFile), now, now)
+	return Set{Dir: dir, Marker: m}, nil
 }
 
 // build builds beside the final name and renames.
@@ -118,15 +138,15 @@ func (s Store) discard(key string) error {
 	return errors.Join(errs...)
 }
 
-// lock takes the data set for this process alone. The file of the lock stays:
-// removing it would let two in.
-func (s Store) lock(ctx context.Context, key string) (unlock func(), err error) {
+// lock takes the data set, for this process alone (LOCK_EX) or with others who
+// read it (LOCK_SH). The file of the lock stays: removing it would let two in.
+func (s Store) lock(ctx context.Context, key string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(s.lockFile(key), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock a data set: %w", err)
 	}
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		if err == nil {
 			return func() { f.Close() }, nil
 		}

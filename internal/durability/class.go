@@ -32,7 +32,7 @@ func (t Trial) Class(f volume.Facts) (Class, string) {
 	case f.Memory():
 		return Memory, "the file system is in memory (" + f.Lowest.Type + ")"
 	case f.Network():
-		return Network, "the file system is another machine's (" + f.Mount.Type + ")"
+		return Network, "the file system is another machine's (" + f.Lowest.Type + ")"
 	case f.NoBarrier():
 		return Cached, "mounted without write barriers (" + strings.Join(f.Options, ",") + ")"
 	case len(f.Devices) == 0:

@@ -30,6 +30,8 @@ func TestClass(t *testing.T) {
 	}
 	onMemory := ext4(loop)
 	onMemory.Lowest.Type = "tmpfs"
+	onNetwork := ext4(loop)
+	onNetwork.Lowest.Type = "fuse.rbd-fuse"
 	open := ext4(disk)
 	open.Options = []string{"rw", "barrier=0"}
 	nan := math.NaN()
@@ -51,6 +53,7 @@ func TestClass(t *testing.T) {
 		"others flush the disk":        {ext4(loop, disk), []float64{64, 999}, []float64{0, 999}, Cached},
 		"device mapper does not count": {ext4(lvm, disk), []float64{64, 64}, []float64{0, 64}, Medium},
 		"a loop device on memory":      {onMemory, []float64{64}, []float64{64}, Memory},
+		"a loop device on a network":   {onNetwork, []float64{64}, []float64{64}, Network},
 		"no barriers":                  {open, []float64{64}, []float64{64}, Cached},
 		"tmpfs":                        {kind("tmpfs"), nil, nil, Memory},
 		"nfs":                          {kind("nfs4"), nil, nil, Network},

@@ -56,6 +56,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]int64{
+		good:                                  4 << 20,
+		"[a]\nsize=1G\nnumjobs=3":             3 << 30,
+		"[a]\nsize=1G\nnumjobs=3\nfilename=x": 1 << 30,
+		"[global]\nsize=1m\n[a]\n[b]\nsize=3KiB\nnumjobs=2": 1<<20 + 6<<10,
+		"[a]\nfilesize=4k-8kb\nnrfiles=10":                  80 << 10,
+		"[a]\nsize=10%":                                     -1,
+		"[a]\nsize=20z":                                     -1,
+		"[a]\nsize=9000000p":                                -1,
+		"[a]\nsize=1p\nnumjobs=9999999":                     -1,
+	} {
+		j, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, ok := j.Bytes(); ok != (want >= 0) || ok && n != want {
+			t.Errorf("%q: %d %v, want %d", text, n, ok, want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                        "no [job]",

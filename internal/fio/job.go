@@ -3,6 +3,7 @@ package fio
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tarelab/tare/internal/hint"
@@ -80,6 +81,78 @@ func (j *Job) whole() error {
 		return fmt.Errorf("the job file has no [job]")
 	}
 	return nil
+}
+
+// Bytes is how much the files of all jobs take. It is false where fio decides:
+// a size in percent or blocks of the device, a calculation.
+func (j *Job) Bytes() (bytes int64, known bool) {
+	var all []option
+	for _, s := range j.sections {
+		if s.name == global {
+			all = append(all, s.options...)
+			continue
+		}
+		own := append(slices.Clone(all), s.options...)
+		n, ok := jobBytes(own)
+		if !ok || n > 1<<62-bytes {
+			return 0, false
+		}
+		bytes += n
+	}
+	return bytes, true
+}
+
+// jobBytes is for one section with the global options before its own, which
+// win.
+func jobBytes(options []option) (int64, bool) {
+	last := func(name string) string {
+		value := ""
+		for _, o := range options {
+			if o.name == name {
+				value = o.value
+			}
+		}
+		return value
+	}
+	size, ok := amount(last("size"))
+	if last("size") == "" { // filesize is of each file
+		_, most, ranged := strings.Cut(last("filesize"), "-")
+		if !ranged {
+			most = last("filesize")
+		}
+		size, ok = amount(most)
+		size, ok = times(size, last("nrfiles"), ok)
+	}
+	if last("filename") != "" {
+		return size, ok // the jobs share it
+	}
+	return times(size, last("numjobs"), ok)
+}
+
+// times multiplies with a count; "" is one.
+func times(size int64, count string, ok bool) (int64, bool) {
+	if count == "" {
+		return size, ok
+	}
+	n, err := strconv.ParseInt(count, 10, 64)
+	if !ok || err != nil || n < 1 || size > (1<<62)/n {
+		return 0, false
+	}
+	return size * n, true
+}
+
+// amount reads a size as fio does: k, m, g, t and p of 1024, with or without b
+// and ib behind.
+func amount(s string) (int64, bool) {
+	s = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(s), "b"), "i")
+	shift := 0
+	if n := len(s); n > 0 {
+		if i := strings.IndexByte("kmgtp", s[n-1]); i >= 0 {
+			s, shift = s[:n-1], 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n << shift, err == nil && n > 0 && n <= (1<<62)>>shift
 }
 
 func (o option) check() error {

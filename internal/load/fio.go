@@ -70,6 +70,9 @@ func prepareFio(ctx context.Context, params []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := roomFor(job, p.Dir); err != nil {
+		return err
+	}
 	// It belongs to the result: this goes to raw/.
 	fmt.Printf("%s\n", job.Text())
 	if err := os.WriteFile(filepath.Join(p.Dir, fioJob), job.Text(), 0o600); err != nil {
@@ -84,6 +87,21 @@ func prepareFio(ctx context.Context, params []byte) error {
 		return fmt.Errorf("lay out the files: %w", err)
 	}
 	os.Stdout.Write(out)
+	return nil
+}
+
+// roomFor refuses a job whose files the disk cannot hold, before any is written.
+// Where only fio knows their size, it says so itself when the disk is full.
+func roomFor(job *fio.Job, dir string) error {
+	need, known := job.Bytes()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return fmt.Errorf("find the free space of %s: %w", dir, err)
+	}
+	if free := int64(st.Bavail) * st.Bsize; known && need > free {
+		return hint.New(fmt.Errorf("the files of the job need %d MiB, %s has %d MiB free: %w", need>>20, dir, free>>20, unix.ENOSPC),
+			"make room, a smaller size=, or name another directory with --scratch")
+	}
 	return nil
 }
 

@@ -96,6 +96,9 @@ func build(e *record.Effects) document {
 	d.add(section{blocks: []block{caveats(e)}})
 	d.add(section{blocks: []block{d.short}})
 	for _, w := range ws {
+		if w.unmeasured() {
+			continue // the headline says it all
+		}
 		d.add(section{
 			title:  w.Name,
 			about:  aboutWorkload(w),

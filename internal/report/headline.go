@@ -42,6 +42,9 @@ func headline(e *record.Effects, w workload) sentence {
 // answer is the verdict on the arm that the question is about: the real
 // container, else the top of the ladder, else the arms one by one.
 func answer(e *record.Effects, w workload) sentence {
+	if w.unmeasured() {
+		return alone(w)
+	}
 	if top := w.top(); top != "" {
 		subject := "everything up to " + w.word(top).phrase
 		if w.real(top) {
@@ -55,20 +58,56 @@ func answer(e *record.Effects, w workload) sentence {
 		return s
 	}
 	var s sentence
-	for i, arm := range w.beside {
+	unknown := grouped{}
+	for _, arm := range w.beside {
 		x, ok := w.primary(arm)
-		if !ok {
+		switch {
+		case !ok:
 			continue
-		}
-		if i > 0 {
+		case x.Verdict == record.Undecided && x.Typical == nil && !seen(x):
+			unknown.add(x.Reason, w.word(arm).phrase, x.Unequal != "")
+			continue
+		case len(s) > 0:
 			s = append(s, cell{" ", plain})
 		}
 		s = append(s, verdict(e, w, w.word(arm).phrase, x)...)
 	}
+	s = append(s, unknown.sentences(len(s) > 0)...)
 	if len(s) > 0 {
 		return s
 	}
 	return alone(w)
+}
+
+// grouped are arms of which nothing is known for the same reason, in their order.
+type grouped struct {
+	reasons []string
+	arms    map[string][]string
+}
+
+func (g *grouped) add(reason, arm string, isUnequal bool) {
+	if g.arms == nil {
+		g.arms = map[string][]string{}
+	}
+	if len(g.arms[reason]) == 0 {
+		g.reasons = append(g.reasons, reason)
+	}
+	if isUnequal {
+		arm += " (" + unequal + ")"
+	}
+	g.arms[reason] = append(g.arms[reason], arm)
+}
+
+// sentences is one for each reason; more says that something stands before.
+func (g *grouped) sentences(more bool) (s sentence) {
+	for _, reason := range g.reasons {
+		if more {
+			s = append(s, cell{" ", plain})
+		}
+		s = append(s, cell{"undecided", unsure}, cell{" for " + list(g.arms[reason]) + because(reason) + ".", plain})
+		more = true
+	}
+	return s
 }
 
 // alone is what can be said when nothing but the baseline and its twin ran.

@@ -108,7 +108,7 @@ func forestFigure(e *record.Effects, w workload, id string) *figure {
 		f.Rows = append(f.Rows, r)
 		f.Desc += clean(arm+": "+r.Text+", "+r.Word) + ". "
 	}
-	if len(f.Rows) == 0 {
+	if len(f.Rows) == 0 || w.unmeasured() {
 		return nil
 	}
 	caption := "Shaded: the margin of " + PlusMinus(e.Margin) + "."

@@ -33,9 +33,22 @@ func (w workload) primary(arm string) (record.Effect, bool) {
 	return x, ok
 }
 
-// unmeasured says that there is nothing of the workload but its name.
+// unmeasured says that no window of the workload counts: its turn did not come,
+// or ended at once.
 func (w workload) unmeasured() bool {
-	return len(w.arm) == 0 && len(w.effect) == 0 && len(w.step) == 0 && len(w.remainder) == 0
+	for _, a := range w.arm {
+		if a.Windows > 0 {
+			return false
+		}
+	}
+	for _, all := range []map[key]record.Effect{w.effect, w.step, w.remainder} {
+		for _, x := range all {
+			if x.Typical != nil || x.Total != nil || seen(x) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // top is the highest rung that has an effect; empty when there is none.

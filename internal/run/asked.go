@@ -83,6 +83,7 @@ func (l *loadRun) pilotAsked(ctx context.Context) error {
 	l.lengths = plan.Lengths{Window: asked.Least, Discard: asked.Discard}
 	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].pauseKind()}
 	var foreign, steal []float64
+	over, asks := time.Duration(0), 0 // beyond the lengths, of all arms
 	all := slices.Clone(l.arms)
 	for _, i := range plan.Order(l.Plan.Record.Seed, l.load.Name+"/pilot", 0, 0, len(all)) {
 		a := all[i]
@@ -100,7 +101,8 @@ func (l *loadRun) pilotAsked(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("arm %s: %w%s", a.Name, err, lastLines(a.log.Name()))
 		}
-		o.Switch = max(o.Switch, time.Since(began)-l.lengths.Window-l.lengths.Discard)
+		over += max(0, time.Since(began)-l.lengths.Window-l.lengths.Discard)
+		asks++
 		a.fill(&w)
 		if w.Errors > 0 {
 			return fmt.Errorf("arm %s: the load reports %d errors%s", a.Name, w.Errors, lastLines(a.log.Name()))
@@ -108,6 +110,9 @@ func (l *loadRun) pilotAsked(ctx context.Context) error {
 		f, _ := w.Probes[foreignShare].Get()
 		s, _ := w.Probes[stealShare].Get()
 		foreign, steal = append(foreign, f/w.Seconds), append(steal, s/w.Seconds)
+	}
+	if asks > 0 { // a block has each arm once: the mean is what counts
+		o.Switch = over / time.Duration(asks)
 	}
 	o.Budget = l.left()
 	fixed := plan.Lengths{Window: l.Plan.Window, Discard: l.Plan.Discard, Generations: l.Plan.Generations}

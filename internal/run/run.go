@@ -197,6 +197,11 @@ func (r *runner) workloads(ctx context.Context) (reason string, err error) {
 	for i := range r.Plan.Loads {
 		load := &r.Plan.Loads[i]
 		left := total - time.Since(started)
+		if left <= 0 && i > 0 {
+			r.leave(noTimeFor(load.Workload))
+			reason = "budget"
+			continue
+		}
 		budget := time.Duration(float64(left) * load.Budget / shares)
 		shares -= load.Budget
 		l := &loadRun{runner: r, load: load, number: i, began: time.Now(), budget: budget}
@@ -214,6 +219,14 @@ func (r *runner) workloads(ctx context.Context) (reason string, err error) {
 		}
 	}
 	return reason, nil
+}
+
+// noTimeFor leaves a workload out whose turn came after the end.
+func noTimeFor(w record.Workload) record.Left {
+	return record.Left{
+		Workload: w.Name, Arm: w.Baseline, Reason: "the time budget was used up before its turn",
+		Remedy: "give the run a longer --budget, or name fewer workloads with --workload",
+	}
 }
 
 // append writes lines with the time of now.

@@ -192,14 +192,18 @@ func (f Facts) Memory() bool {
 	return slices.Contains(memory, f.Mount.Type) || slices.Contains(memory, f.Lowest.Type)
 }
 
-// Network says that the file system is another machine's.
-func (f Facts) Network() bool {
-	switch t := f.Mount.Type; t {
+// Network says that the file system, or the one that the file behind its loop
+// device is on, is another machine's.
+func (f Facts) Network() bool { return remote(f.Mount.Type) || remote(f.Lowest.Type) }
+
+func remote(kind string) bool {
+	switch kind {
 	case "nfs", "nfs4", "ceph", "cifs", "smb3", "9p", "glusterfs", "lustre", "beegfs", "afs", "ocfs2", "gfs2", "orangefs":
 		return true
-	default:
-		return strings.HasPrefix(t, "fuse.ceph") || strings.HasPrefix(t, "fuse.gluster") || t == "fuse.sshfs" || t == "fuse.s3fs"
 	}
+	return slices.ContainsFunc([]string{"ceph", "rbd", "gluster", "sshfs", "s3fs"}, func(name string) bool {
+		return strings.HasPrefix(kind, "fuse."+name)
+	})
 }
 
 // Has says whether an option is set, given as name or name=value.

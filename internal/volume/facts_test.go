@@ -143,3 +143,27 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
+
+// A file system on a loop device whose file is on a network is that network's,
+// with what is wrong with its mount.
+func TestLoopOnNetwork(t *testing.T) {
+	fs := tree(t, root+
+		"50 27 0:44 / /tmp/nfs rw,relatime - nfs4 srv:/export rw,vers=4.2,soft,proto=tcp,local_lock=none\n"+
+		"51 27 7:3 / /tmp/loop rw - ext4 /dev/loop3 rw\n",
+		map[string]string{"sys/devices/loop3/loop/backing_file": "/tmp/nfs/image"},
+		map[string]string{"sys/dev/block/7:3": "../../devices/loop3"})
+	f, err := of(fs, mounts(t, fs), "/tmp/loop/x", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Network() || f.Memory() || f.Mount.Type != "ext4" {
+		t.Errorf("%+v", f)
+	}
+	var said []string
+	for _, w := range f.Warnings() {
+		said = append(said, w.Text)
+	}
+	if all := strings.Join(said, "\n"); len(said) != 2 || !strings.Contains(all, "nfs4 on /tmp/nfs: soft") {
+		t.Errorf("%s", all)
+	}
+}

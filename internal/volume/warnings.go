@@ -25,6 +25,10 @@ func (f Facts) Warnings() []record.Warning {
 	if f.NoBarrier() {
 		add("mounted without write barriers: what was committed can be lost with the power of a device that caches writes", "mount it without nobarrier or barrier=0")
 	}
+	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // below a loop device
+		under := Facts{Mount: f.Lowest, Lowest: f.Lowest, Options: options(f.Lowest)}
+		out = append(out, under.Warnings()...)
+	}
 	if f.Memory() {
 		add("in memory: nothing survives the host, and no sync waits for anything", "compare it only with other volumes in memory")
 	}
