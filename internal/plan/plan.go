@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -169,7 +170,11 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	} else {
 		var on volume.Volume
 		if on, err = volumeOf(e.Volume, host); err != nil {
-			return Load{}, nil, hint.New(fmt.Errorf("workload %s: %w", w.Name, err), hint.Of(err))
+			remedy := hint.Of(err)
+			if not := (impossible{}); errors.As(err, &not) {
+				remedy = not.Remedy
+			}
+			return Load{}, nil, hint.New(fmt.Errorf("workload %s: volume %s: %w", w.Name, e.Volume, err), remedy)
 		}
 		arms, left, err = chooseArms(w, wanted, c.Rungs, stages, host)
 		for i := range arms {

@@ -116,3 +116,15 @@ func TestBuildKeepsTheBaselineOfAChoice(t *testing.T) {
 		t.Errorf("host and container: %s", got)
 	}
 }
+
+// A volume that the host cannot have is refused with what to do about it.
+func TestBuildNeedsItsVolume(t *testing.T) {
+	for word, remedy := range map[string]string{"dir:/dev/null": "make a file system on it", "dir:/no/such/place": "mount it first"} {
+		e := asked("commit")
+		e.Volume = word
+		_, err := Build(e, ladder(""), environment.Host{}, nil)
+		if err == nil || !strings.Contains(err.Error(), "volume "+word) || !strings.Contains(hint.Of(err), remedy) {
+			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
+		}
+	}
+}
