@@ -14,6 +14,8 @@ type Series struct {
 	Metric   string  `json:"metric"`
 	Unit     string  `json:"unit"`
 	Points   []Point `json:"points"` // by time, those of dropped blocks too
+	// Counted says that At counts points: the tool did not say when they were.
+	Counted bool `json:"counted,omitempty"`
 	// Low and High bound the counted points of all arms of the workload.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -23,7 +25,7 @@ type Series struct {
 
 // Point is one window.
 type Point struct {
-	At         float64 `json:"at"` // seconds since the start of the record
+	At         float64 `json:"at"` // seconds since the start of the record, or of an imported run
 	Value      float64 `json:"value"`
 	Generation int     `json:"generation"`
 	Block      int     `json:"block"`

@@ -50,6 +50,7 @@ func series(load record.Workload, lines []record.Line) []record.Series {
 		return nil
 	}
 	points := map[string][]record.Point{}
+	counted := unclocked(load.Name, m.name, lines)
 	for _, l := range lines {
 		switch {
 		case l.Pilot != nil && l.Pilot.Workload == load.Name:
@@ -57,7 +58,7 @@ func series(load record.Workload, lines []record.Line) []record.Series {
 		case l.Block != nil && l.Block.Workload == load.Name:
 			addPoints(points, m, l.Block)
 		case l.Observed != nil && l.Observed.Workload == load.Name:
-			addReports(points, m.name, l.Observed)
+			addReports(points, m.name, l.Observed, counted)
 		}
 	}
 	var out []record.Series
@@ -73,7 +74,7 @@ func series(load record.Workload, lines []record.Line) []record.Series {
 				low, high = min(low, p.Value), max(high, p.Value)
 			}
 		}
-		out = append(out, record.Series{Workload: load.Name, Arm: a.Name, Metric: m.name, Unit: unit, Points: ps})
+		out = append(out, record.Series{Workload: load.Name, Arm: a.Name, Metric: m.name, Unit: unit, Points: ps, Counted: counted})
 	}
 	for i := range out {
 		out[i].Low, out[i].High = finite(low), finite(high)

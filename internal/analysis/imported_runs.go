@@ -104,18 +104,34 @@ func (t *imported) only(arm, metric string) *single {
 }
 
 // addReports adds what a run reported on the way; the time is since its beginning,
-// in reports where it is not known.
-func addReports(points map[string][]record.Point, metric string, o *record.Observed) {
+// or the number of the report where counted.
+func addReports(points map[string][]record.Point, metric string, o *record.Observed, counted bool) {
 	for _, f := range o.Figures {
 		if f.Metric != metric {
 			continue
 		}
 		every := f.Every
-		if every == 0 {
+		if counted {
 			every = 1
 		}
 		for i, x := range f.Bins {
 			points[o.Arm] = append(points[o.Arm], record.Point{At: every * float64(i*f.Bin), Value: x, Generation: o.Number, Block: i})
 		}
 	}
+}
+
+// unclocked says that a run of the load does not tell how long its reports are
+// apart.
+func unclocked(load, metric string, lines []record.Line) bool {
+	for _, l := range lines {
+		if l.Observed == nil || l.Observed.Workload != load {
+			continue
+		}
+		for _, f := range l.Observed.Figures {
+			if f.Metric == metric && len(f.Bins) > 0 && f.Every == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

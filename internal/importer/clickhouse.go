@@ -67,12 +67,5 @@ func (r *run) clickhouse(one *clickhouse.Run) []format.Warning {
 			r.Seconds = x
 		}
 	}
-	for _, s := range one.Total.Servers {
-		if s.PerConnection {
-			return append(warnings, format.Warning{Line: one.Total.Line,
-				Text:   "this JSON can only be of a version whose queries per second are those of one connection",
-				Remedy: "the ratio of two such files is right only if both ran with the same concurrency (-c)"})
-		}
-	}
 	return warnings
 }

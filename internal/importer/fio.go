@@ -248,6 +248,9 @@ func readFioLog(name string, text io.Reader) ([]*run, []format.Warning, error) {
 		}
 		r.load("kind of I/O", strings.TrimSuffix(names[d], "_"))
 		r.figures = append(r.figures, f)
+		if f.n > 1 {
+			r.every = max(r.every, (last-first)/float64(f.n-1))
+		}
 	}
 	r.sub = string(kind)
 	r.Seconds = last - first

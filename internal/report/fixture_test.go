@@ -362,6 +362,6 @@ func emptyRun() *record.Effects {
 func fixtures() map[string]*record.Effects {
 	return map[string]*record.Effects{
 		"rich": richRun(), "user": userRun(), "killed": killedRun(), "hopeless": hopelessRun(),
-		"empty": emptyRun(), "zero": {},
+		"empty": emptyRun(), "zero": {}, "imported": importedRun(),
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tarelab/tare/record"
 )
@@ -48,12 +49,38 @@ func inTheseRuns(w workload, subject string, x record.Effect) sentence {
 	if x.Observed < 1 {
 		what = "less"
 	}
-	s := sentence{{"undecided", unsure}, {" for " + subject + ": in these runs it had ", plain},
-		{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + m.of, unsure}}
+	s := sentence{{"undecided", unsure}, {" for " + subject + ": ", plain},
+		{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + m.of, unsure}, {" in these runs", plain}}
 	if x.Within != nil {
-		s = append(s, cell{", and " + inside(x.Within) + " % as far as the noise inside them goes", plain})
+		s = append(s, cell{" (" + inside(x.Within) + " % as far as the noise inside them goes)", plain})
 	}
-	return append(s, cell{because(x.Reason) + ".", plain})
+	return append(s, cell{strings.Replace(because(x.Reason), ": ", "; ", 1) + ".", plain})
+}
+
+// onlySeen says that no effect of the workload has an interval: nothing in it
+// was decided or could be.
+func (w workload) onlySeen() bool {
+	for _, x := range w.effect {
+		if !seen(x) {
+			return false
+		}
+	}
+	return w.imported
+}
+
+// armHead is the heading over what is said of an arm.
+func (w workload) armHead() string {
+	if w.imported {
+		return "runs"
+	}
+	return "adds"
+}
+
+func (w workload) baselineWord() string {
+	if w.imported {
+		return w.arm[w.Baseline].Title + ", the baseline"
+	}
+	return "the baseline"
 }
 
 // runs is the table of single runs of an imported result, in place of what is
@@ -74,7 +101,7 @@ func runs(e *record.Effects, ws []workload) []block {
 	if len(t.rows) > 0 {
 		b.forms = [][]table{{t}, {t.without(2)}, {t.without(1, 2)}, {t.without(1, 2, 4)}}
 	}
-	b.notes = trustNotes(ws)
+	b.notes = append(importedNotes(ws), keptClaims(ws)...)
 	if len(t.rows) > 0 {
 		b.notes = append(b.notes, say("Reports of one run are not independent. ± is the 95 % interval of a run's own mean "+
 			"from batches long enough to be nearly so; – where the run is too short for that."))
@@ -118,4 +145,48 @@ func files(e *record.Effects) string {
 		words = append(words, fmt.Sprintf("%d %s", count[k], k))
 	}
 	return list(words)
+}
+
+// importedNotes spell out the checks that did not pass. What the figures do not
+// suffice for is said once for all loads.
+func importedNotes(ws []workload) []sentence {
+	var notes []sentence
+	var unknown ordered
+	kinds, loads := map[string]*ordered{}, map[string]*ordered{}
+	for _, w := range ws {
+		for _, c := range w.Checks {
+			switch {
+			case c.Known && !c.OK:
+				notes = append(notes, checkNote(w, c, cell{"failed", broken}))
+			case !c.Known:
+				unknown.add(c.Text)
+				if kinds[c.Text] == nil {
+					kinds[c.Text], loads[c.Text] = &ordered{}, &ordered{}
+				}
+				kinds[c.Text].add(c.Kind)
+				loads[c.Text].add(w.Name)
+			}
+		}
+	}
+	for _, text := range unknown {
+		s := sentence{{list(*kinds[text]) + ": ", plain}, {"not enough data", unsure}, {": " + text, plain}}
+		if in := *loads[text]; len(in) < len(ws) {
+			s = append(s, cell{" (" + list(in) + ")", plain})
+		}
+		notes = append(notes, append(s, cell{".", plain}))
+	}
+	return notes
+}
+
+// keptClaims are the published percentages that follow from the figures.
+func keptClaims(ws []workload) []sentence {
+	var notes []sentence
+	for _, w := range ws {
+		for _, c := range w.Checks {
+			if c.Kind == "claims" && c.Known && c.OK {
+				notes = append(notes, checkNote(w, c, cell{"right", calm}))
+			}
+		}
+	}
+	return notes
 }

@@ -39,7 +39,7 @@ func ladder(e *record.Effects, w workload) block {
 	}
 	t := table{columns: []column{
 		{head: "arm", flex: 12},
-		{head: "adds", flex: 10},
+		{head: w.armHead(), flex: 10},
 		{head: w.metricWord(w.Primary).head, align: right},
 		{head: "against " + w.Baseline, align: interval},
 		{head: "step", align: interval},
@@ -53,7 +53,9 @@ func ladder(e *record.Effects, w workload) block {
 	}
 	for _, arm := range w.beside {
 		r := w.row(e, arm)
-		r[colStep] = cell{"beside", faint}
+		if !w.imported {
+			r[colStep] = cell{"beside", faint}
+		}
 		t.rows = append(t.rows, r)
 	}
 	for _, arm := range w.twins {
@@ -77,7 +79,7 @@ func (w workload) row(e *record.Effects, arm string) row {
 	r[colAdds] = cell{w.word(arm).adds, plain}
 	r[colValue] = w.value(arm, w.Primary)
 	if arm == w.Baseline {
-		r[colAdds] = cell{"the baseline", faint}
+		r[colAdds] = cell{w.baselineWord(), faint}
 		return r
 	}
 	if x, ok := w.primary(arm); ok {

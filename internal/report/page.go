@@ -74,6 +74,7 @@ type page struct {
 	sheet
 	About   sentence // experiment, host, time
 	Verdict sentence
+	Caveats block  // what cannot be known
 	Short   *block // nil where the verdict says it all
 	Answer  *figure
 	Loads   []loadView
@@ -115,7 +116,7 @@ func newPage(e *record.Effects, s Source) page {
 	for _, c := range about {
 		name += c.text
 	}
-	p := page{sheet: newSheet(name, true), About: about, Verdict: oneSentence(e, ws),
+	p := page{sheet: newSheet(name, true), About: about, Verdict: oneSentence(e, ws), Caveats: caveats(e),
 		Left: leftOut(e), Warned: warnings(e), How: how(e, s)}
 	if len(ws) > 1 {
 		short := headlines(e, ws)

@@ -20,6 +20,9 @@ func toneOf(x record.Effect) string {
 // drawn is an effect as a row of a forest.
 func drawn(label string, x record.Effect, margin float64) chart.Effect {
 	r := chart.Effect{Label: clean(label), Text: Interval(x.Typical), Word: clean(verdictCell(x, margin).text), Tone: toneOf(x)}
+	if seen(x) {
+		return drawnSeen(r, x)
+	}
 	if x.Typical == nil {
 		r.Tip = clean(label + ": " + r.Word + because(x.Reason))
 		return r
@@ -87,7 +90,7 @@ func answerFigure(e *record.Effects, ws []workload) *figure {
 		return nil
 	}
 	return &figure{ID: "answer", Title: f.Title, Drawing: chart.Both(f.Draw),
-		Caption: []string{"Change against the baseline. Shaded: the margin of " + PlusMinus(e.Margin) + ", smaller effects do not matter to you. " + forestKey}}
+		Caption: []string{"Change against the baseline. Shaded: the margin of " + PlusMinus(e.Margin) + ", smaller effects do not matter to you. " + forestKeyOf(f)}}
 }
 
 // forestFigure is the effects of all arms on the primary metric.
@@ -115,7 +118,7 @@ func forestFigure(e *record.Effects, w workload, id string) *figure {
 	if w.NoiseFloor > 0 {
 		caption += " Dotted: the noise floor of " + PlusMinus(w.NoiseFloor) + ", what the host differs from itself."
 	}
-	out := &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{caption + " " + forestKey},
+	out := &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{caption + " " + forestKeyOf(f)},
 		Tables: ladder(e, w).forms[0], Data: effectsData(e, w), File: fileName(w, "effects")}
 	return out
 }

@@ -17,6 +17,7 @@ type howView struct {
 // settingsView is the settings of one workload's arms as read back.
 type settingsView struct {
 	Workload string
+	From     string // where they are known from
 	Differ   *table // settings that arms have differently
 	Alike    *table // settings that all arms share
 }
@@ -85,7 +86,10 @@ func settings(w workload) (settingsView, bool) {
 			differ.rows = append(differ.rows, r)
 		}
 	}
-	v := settingsView{Workload: clean(w.Name)}
+	v := settingsView{Workload: clean(w.Name), From: "as read back from the kernel"}
+	if w.imported {
+		v.From = "as the outputs say"
+	}
 	if len(differ.rows) > 0 {
 		v.Differ = &differ
 	}

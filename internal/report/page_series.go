@@ -26,33 +26,39 @@ func seriesFigure(w workload, d *record.Detail, id string) *figure {
 	m := w.metricWord(all[0].Metric)
 	f := chart.Series{Low: all[0].Low, High: all[0].High, Tick: m.show, Time: Duration,
 		Point: func(at, value float64) string { return Duration(at) + ": " + m.show(value) }}
-	f.Frame = chart.Frame{ID: id + "-windows", Title: clean(upper(m.of) + " over time, every window")}
+	f.Frame = chart.Frame{ID: id + "-" + w.sample() + "s", Title: clean(upper(m.of) + " over time, every " + w.sample())}
 	f.From, f.To, f.Marks = times(all)
 	f.Time = func(at float64) string { return clock(at) }
+	if w.imported {
+		importedTimes(&f, all[0], m)
+	}
 	windows, dropped := 0, 0
 	for _, s := range all {
 		r := strip(s, w, m)
 		windows, dropped = windows+len(s.Points), dropped+len(r.Dropped)
 		f.Rows = append(f.Rows, r)
-		f.Desc += clean(s.Arm + ", " + plural(len(r.Points), "window") + ": " + r.Note + ". ")
+		f.Desc += clean(s.Arm + ", " + plural(len(r.Points), w.sample()) + ": " + r.Note + ". ")
 	}
 	caption := fmt.Sprintf("One dot per window, %d in all; every strip has the same scale. Dashed: %s over all windows. "+
 		"At the right, how often each value occurred: two hills are two modes.", windows, clean(w.Baseline))
+	if w.imported {
+		caption = importedCaption(w, all[0], windows)
+	}
 	if len(f.Marks) > 0 {
 		caption += " Vertical lines: all arms were launched anew."
 	}
 	if dropped > 0 {
 		caption += fmt.Sprintf(" Hollow: the %d windows of dropped blocks.", dropped)
 	}
-	out := &figure{ID: f.ID, Title: f.Title, Caption: []string{caption}, Drawing: chart.Both(f.Draw), File: fileName(w, "windows")}
+	out := &figure{ID: f.ID, Title: f.Title, Caption: []string{caption}, Drawing: chart.Both(f.Draw), File: fileName(w, w.sample()+"s")}
 	if t := f.Thin(chart.Wide); t.Kept < t.All {
 		out.Caption = append(out.Caption, fmt.Sprintf("Drawn are the least and the greatest of every two pixels, %d of %d dots; record.jsonl has all of them.", t.Kept, t.All))
 	}
 	if windows > dataRows {
-		out.Caption = append(out.Caption, fmt.Sprintf("The data to download are the first %d windows.", dataRows))
+		out.Caption = append(out.Caption, fmt.Sprintf("The data to download are the first %d %ss.", dataRows, w.sample()))
 	}
-	out.Data = windowsData(all)
-	out.Tables, out.TableNote = windowsTable(all, m)
+	out.Data = windowsData(all, w.sampleNames())
+	out.Tables, out.TableNote = windowsTable(all, m, w.sampleNames())
 	return out
 }
 
@@ -118,8 +124,8 @@ func clock(seconds float64) string {
 }
 
 // windowsTable has a row per block and a column per arm.
-func windowsTable(all []record.Series, m metric) ([]table, string) {
-	t := table{columns: []column{{head: "launch.block"}}}
+func windowsTable(all []record.Series, m metric, names [2]string) ([]table, string) {
+	t := table{columns: []column{{head: names[0] + "." + names[1]}}}
 	var blocks ordered
 	cells := map[key]cell{}
 	for _, s := range all {
@@ -139,7 +145,7 @@ func windowsTable(all []record.Series, m metric) ([]table, string) {
 	}
 	note := ""
 	if len(blocks) > tableBlocks {
-		note = fmt.Sprintf("The first %d of %d blocks.", tableBlocks, len(blocks))
+		note = fmt.Sprintf("The first %d of %d %ss.", tableBlocks, len(blocks), names[1])
 		blocks = blocks[:tableBlocks]
 	}
 	for _, name := range blocks {
@@ -156,9 +162,9 @@ func windowsTable(all []record.Series, m metric) ([]table, string) {
 	return []table{t}, note
 }
 
-func windowsData(all []record.Series) template.URL {
+func windowsData(all []record.Series, names [2]string) template.URL {
 	return dataURL(func(b *csvBuffer) error {
-		b.row("workload", "arm", "metric", "unit", "at_seconds", "value", "launch", "block", "dropped")
+		b.row("workload", "arm", "metric", "unit", "at_seconds", "value", names[0], names[1], "dropped")
 		for _, s := range all {
 			for i, p := range s.Points {
 				if i >= max(dataRows/len(all), 1) {

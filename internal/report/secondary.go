@@ -13,8 +13,10 @@ func secondary(w workload) block {
 	if len(metrics) == 0 {
 		return block{}
 	}
-	b := block{title: "other metrics, change against " + w.Baseline +
-		" in % (exploratory; * decided at 10 % false discovery rate" + unequalNote(w) + ")"}
+	b := block{title: "other metrics, change against " + w.Baseline + " in %"}
+	if !w.onlySeen() {
+		b.title += " (exploratory; * decided at 10 % false discovery rate" + unequalNote(w) + ")"
+	}
 	for per := len(metrics); per > 0; per-- {
 		var form []table
 		for part := range slices.Chunk(metrics, per) {

@@ -20,6 +20,8 @@ type workload struct {
 	step      map[key]record.Effect
 	remainder map[key]record.Effect
 	kernel    []record.Kernel
+
+	imported bool // another tool measured
 }
 
 type key struct{ metric, arm string }
@@ -113,6 +115,7 @@ func (w *workload) collect(e *record.Effects) {
 			w.kernel = append(w.kernel, k)
 		}
 	}
+	w.imported = e.Imported != nil
 	w.fillIn(e)
 	w.sortArms(e)
 }

@@ -26,7 +26,7 @@ func (w workload) word(arm string) word {
 		"container":  {"real runtime", "the container"},
 		"cpu-limit":  {"CPU quota", "the CPU limit"},
 	}
-	if x, ok := words[arm]; ok {
+	if x, ok := words[arm]; ok && !w.imported {
 		return x
 	}
 	return word{w.arm[arm].Title, arm}

@@ -22,6 +22,7 @@ type Effect struct {
 	Tone  string // bad, good, unsure, calm or broken: a class
 	Known bool
 	Span
+	Loose bool     // the span is not the interval of the effect: drawn thin, without ends
 	Own   *Span    // looked at alone, drawn thick
 	Total *float64 // where it is told apart from the estimate
 	Tip   string
@@ -121,7 +122,13 @@ func (f Forest) row(c *canvas, x scale, r Effect, y, h float64) {
 
 // mark is the interval with its estimate; what lies outside ends in an arrow.
 func mark(c *canvas, x scale, r Effect, y float64) {
-	whisker(c, "whisker", x, r.Low, r.High, y)
+	if r.Loose {
+		from, _ := x.clamped(r.Low)
+		to, _ := x.clamped(r.High)
+		c.line("whisker", from, y, to, y)
+	} else {
+		whisker(c, "whisker", x, r.Low, r.High, y)
+	}
 	if r.Own != nil && r.Own.ok() {
 		from, _ := x.clamped(r.Own.Low)
 		to, _ := x.clamped(r.Own.High)
