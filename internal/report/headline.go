@@ -57,6 +57,9 @@ func answer(e *record.Effects, w workload) sentence {
 	if s := pricedAll(e, w); len(s) > 0 {
 		return s
 	}
+	if s := w.allSeen(); len(s) > 0 {
+		return s
+	}
 	var s sentence
 	unknown := grouped{}
 	for _, arm := range w.beside {

@@ -44,17 +44,48 @@ func inside(r *record.Ratio) string {
 
 // inTheseRuns is the sentence about an effect that is only seen.
 func inTheseRuns(w workload, subject string, x record.Effect) sentence {
-	m := w.metricWord(x.Metric)
+	s := append(sentence{{"undecided", unsure}, {" for " + subject + ": ", plain}}, w.amountSeen(x)...)
+	return append(s, cell{" in these runs" + since(x.Reason) + ".", plain})
+}
+
+// amountSeen is "44.6 % less throughput", with what the noise inside the runs
+// says about it.
+func (w workload) amountSeen(x record.Effect) sentence {
 	what := "more"
 	if x.Observed < 1 {
 		what = "less"
 	}
-	s := sentence{{"undecided", unsure}, {" for " + subject + ": ", plain},
-		{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + m.of, unsure}, {" in these runs", plain}}
+	s := sentence{{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + w.metricWord(x.Metric).of, unsure}}
 	if x.Within != nil {
-		s = append(s, cell{" (" + inside(x.Within) + " % as far as the noise inside them goes)", plain})
+		s = append(s, cell{" (" + inside(x.Within) + " % as far as the noise inside the runs goes)", plain})
 	}
-	return append(s, cell{strings.Replace(because(x.Reason), ": ", "; ", 1) + ".", plain})
+	return s
+}
+
+// allSeen is one sentence about several arms of which all is only seen, for the
+// same reason; nil where they are not alike.
+func (w workload) allSeen() sentence {
+	if !w.imported || len(w.beside) < 2 {
+		return nil
+	}
+	first, _ := w.primary(w.beside[0])
+	s := sentence{{"undecided", unsure}, {": in these runs ", plain}}
+	for i, arm := range w.beside {
+		x, ok := w.primary(arm)
+		if !ok || !seen(x) || x.Verdict != record.Undecided || x.Reason != first.Reason {
+			return nil
+		}
+		if i > 0 {
+			s = append(s, cell{", ", plain})
+		}
+		s = append(append(s, cell{arm + " had ", plain}), w.amountSeen(x)...)
+	}
+	return append(s, cell{since(first.Reason) + ".", plain})
+}
+
+// since is a reason behind a semicolon.
+func since(reason string) string {
+	return strings.Replace(because(reason), ": ", "; ", 1)
 }
 
 // onlySeen says that no effect of the workload has an interval: nothing in it

@@ -107,7 +107,7 @@
     button('←', 'earlier', () => move(-0.5));
     button('→', 'later', () => move(0.5));
     button('all', 'the whole time', () => look(left, left + width));
-    tools.append('arrow keys go from window to window');
+    tools.append('arrow keys go from dot to dot');
     svg.before(tools);
   };
   document.querySelectorAll('svg.series.wide').forEach(series);
