@@ -18,6 +18,8 @@ type Document struct {
 	// Cut says that the input ended, or something else began, before the
 	// document's last bracket.
 	Cut bool
+	// Long says that it is on a line of which only the first MiB was read.
+	Long bool
 }
 
 // Begins says whether a JSON object can begin on the line: a bracket, and then
@@ -49,7 +51,7 @@ func (l *Lines) Document() (Document, error) {
 			return d, &Error{Line: d.Line, Text: fmt.Sprintf("the JSON document is larger than %d MiB", maxDocument>>20), Remedy: "split the file"}
 		}
 		if l.long || !l.Next() {
-			d.Cut = true
+			d.Cut, d.Long = true, l.long
 			return d, nil
 		}
 		if string(l.line) == "{" && d.Bytes[0] == '{' && !s.quoted {
@@ -127,6 +129,10 @@ func (d Document) Decode(v any) error {
 }
 
 func (d Document) cutError() error {
+	if d.Long {
+		return &Error{Line: d.Line, Text: "the JSON document that begins here has a line longer than 1 MiB",
+			Remedy: "print it on many lines: jq . FILE"}
+	}
 	return &Error{Line: d.Line, Text: "the JSON document that begins here has no end",
 		Remedy: "the benchmark was stopped or the file is cut off; nothing of the document is used"}
 }

@@ -24,6 +24,7 @@ type Lines struct {
 	offset     int64 // of buf[0]
 	at         int64
 	torn, long bool
+	tooLong    []int // lines of which only the beginning was read, the first few
 	err        error
 	unread     bool
 	doc        []byte // of Document
@@ -89,6 +90,9 @@ func (l *Lines) last() bool {
 func (l *Lines) cut() bool {
 	l.line, l.at, l.long = bytes.Clone(l.buf[l.start:l.end]), l.offset+int64(l.start), true
 	l.number++
+	if len(l.tooLong) < 4 {
+		l.tooLong = append(l.tooLong, l.number)
+	}
 	for l.err == nil {
 		l.start = l.end
 		l.fill()
@@ -137,6 +141,15 @@ func (l *Lines) Torn() bool { return l.torn }
 
 // Long says that this line was longer than 1 MiB and is cut.
 func (l *Lines) Long() bool { return l.long }
+
+// Doubts adds what is doubtful in the lines themselves to the warnings of a reader
+// that is at the end, and lists all of them.
+func (l *Lines) Doubts(w *Warnings) []Warning {
+	for _, n := range l.tooLong {
+		w.Add(n, "the line is longer than 1 MiB; only its beginning was looked at", "no tool that is known writes such a line: check what it is")
+	}
+	return w.List()
+}
 
 // Err is the error that ended the input, nil at its regular end.
 func (l *Lines) Err() error {

@@ -153,7 +153,7 @@ func (r *Result) workload(name string, runs []*run, o Options) {
 	if counts[o.Baseline] == 0 || len(counts) < 2 {
 		missing := o.Baseline
 		if counts[o.Baseline] > 0 {
-			missing = "every other arm"
+			missing = "any other arm"
 		}
 		for arm := range counts {
 			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: "there is no run of this load in " + missing,

@@ -65,6 +65,9 @@ func Read(o Options) (*Result, error) {
 			l := out.Left[0]
 			err = fmt.Errorf("%w (%s of %s: %s)", err, l.Workload, l.Arm, l.Reason)
 		}
+		if len(out.Warnings) > 0 {
+			err = fmt.Errorf("%w; %s", err, out.Warnings[0].Text)
+		}
 		return nil, hint.New(err, "name files of the same tool and the same load for each arm")
 	}
 	return out, nil

@@ -56,6 +56,9 @@ func (w workload) amountSeen(x record.Effect) sentence {
 		what = "less"
 	}
 	s := sentence{{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + w.metricWord(x.Metric).of, unsure}}
+	if math.Abs(x.Observed-1) < 0.0005 {
+		s = sentence{{"the same " + w.metricWord(x.Metric).of + " to 0.1 %", unsure}}
+	}
 	if x.Within != nil {
 		s = append(s, cell{" (" + inside(x.Within) + " % as far as the noise inside the runs goes)", plain})
 	}

@@ -39,7 +39,7 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 		err = p.lines.Err()
 	}
 	p.end()
-	p.log.Warnings = p.warn.List()
+	p.log.Warnings = p.lines.Doubts(&p.warn)
 	if err == nil && !slices.ContainsFunc(p.log.Runs, func(r Run) bool { return r.Total != nil }) {
 		err = p.nothing()
 	}

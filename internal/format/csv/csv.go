@@ -67,7 +67,7 @@ func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
 	if err == nil {
 		err = p.lines.Err()
 	}
-	p.table.Warnings = p.warn.List()
+	p.table.Warnings = p.lines.Doubts(&p.warn)
 	if err == nil && p.table.Rows == 0 {
 		err = p.nothing()
 	}

@@ -99,7 +99,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry) error) (*Summary, er
 			Remedy: "name it as fio does (..._lat.log, ..._bw.log, ..._iops.log), or say latency, bandwidth or iops"}
 	}
 	err := p.all()
-	p.sum.Warnings = p.warn.List()
+	p.sum.Warnings = p.lines.Doubts(&p.warn)
 	return &p.sum, err
 }
 

@@ -41,7 +41,7 @@ func Parse(r io.Reader, each func(Run) error) (*Log, error) {
 	if e := p.finish(); err == nil {
 		err = e
 	}
-	p.log.Warnings = p.warn.List()
+	p.log.Warnings = p.lines.Doubts(&p.warn)
 	if err == nil && len(p.log.Runs) == 0 {
 		err = p.nothing()
 	}

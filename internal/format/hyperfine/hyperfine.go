@@ -68,7 +68,7 @@ func Parse(r io.Reader) (*Log, error) {
 	if err == nil {
 		err = p.lines.Err()
 	}
-	p.log.Warnings = p.warn.List()
+	p.log.Warnings = p.lines.Doubts(&p.warn)
 	if err == nil && len(p.log.Results) == 0 {
 		err = p.nothing()
 	}

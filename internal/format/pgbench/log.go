@@ -119,7 +119,7 @@ func parseLines(r io.Reader, what string, take func(n int, line []byte) (bool, e
 	if err == nil {
 		err = lines.Err()
 	}
-	s.Warnings = warn.List()
+	s.Warnings = lines.Doubts(&warn)
 	if err == nil && s.Lines == 0 {
 		err = format.Nothing(what, lines.Number(), foreign.First, foreign.Line)
 	}

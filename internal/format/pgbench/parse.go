@@ -38,7 +38,7 @@ func Parse(r io.Reader, each func(Progress) error) (*Log, error) {
 		err = p.lines.Err()
 	}
 	p.end()
-	p.log.Warnings = p.warn.List()
+	p.log.Warnings = p.lines.Doubts(&p.warn)
 	if err == nil && len(p.log.Runs) == 0 {
 		err = format.Nothing("pgbench", p.lines.Number(), p.foreign.First, p.foreign.Line)
 	}

@@ -50,7 +50,7 @@ func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
 		err = e
 	}
 	p.end()
-	p.log.Warnings = p.warn.List()
+	p.log.Warnings = p.lines.Doubts(&p.warn)
 	if err == nil && len(p.log.Runs) == 0 {
 		err = format.Nothing("sysbench", p.lines.Number(), p.foreign.First, p.foreign.Line)
 	}
