@@ -79,6 +79,8 @@ const (
 	NeighbourOps = "operations" // counted by the load itself
 	NeighbourCPU = "cpu.time"   // CPU seconds of its group
 	NeighbourIO  = "io.bytes"   // bytes that its group read from and wrote to disks
+	// NeighbourRequests are reads and writes of its group on disks.
+	NeighbourRequests = "io.requests"
 )
 
 // Metric describes a number that a load says of its windows.

@@ -36,6 +36,9 @@ func Neighbours() []workload.Workload {
 		workload.StressNG{},
 		workload.Stress{},
 		workload.DiskNoise{},
+		workload.Beside{Workload: workload.Sysbench{}},
+		workload.Beside{Workload: workload.Pgbench{}},
+		workload.Beside{Workload: workload.ClickHouse{}},
 		workload.CommandNoise{},
 	}
 }
@@ -91,6 +94,13 @@ func Words() experiment.Words {
 	}
 	for _, k := range Neighbours() {
 		w.Neighbours[k.Name()] = k.Params()
+	}
+	for _, m := range isolation.All() {
+		if d := m.Describe(); d.Level.Default != "" {
+			w.Mechanisms = append(w.Mechanisms, d.Name+"="+d.Level.Default)
+		} else if d.Name != isolation.None {
+			w.Mechanisms = append(w.Mechanisms, d.Name)
+		}
 	}
 	for _, r := range Rungs() {
 		w.Arms = append(w.Arms, r.Name())

@@ -1,11 +1,14 @@
 package catalog
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/isolation"
 )
 
 // Every preset speaks the words of the catalog, in each of its sizes.
@@ -26,6 +29,34 @@ func TestPresetSizes(t *testing.T) {
 				t.Errorf("preset %s: size %s changes nothing", name, size.Name)
 			}
 		}
+	}
+}
+
+// The page about neighbours names every kind and every mechanism with its default,
+// and its example is an experiment.
+func TestNeighboursPage(t *testing.T) {
+	b, err := os.ReadFile("../../docs/neighbours.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	for _, n := range Neighbours() {
+		if !strings.Contains(page, "\n| `"+n.Name()+"` |") {
+			t.Errorf("no row for the neighbour %s", n.Name())
+		}
+	}
+	for _, word := range append(Words().Mechanisms, isolation.None) {
+		if !strings.Contains(page, "`"+word+"`") {
+			t.Errorf("no word of the mechanism %s", word)
+		}
+	}
+	_, example, found := strings.Cut(page, "```yaml\n")
+	example, _, closed := strings.Cut(example, "```")
+	if !found || !closed {
+		t.Fatal("no example")
+	}
+	if _, err := experiment.Parse("example.yaml", []byte(example), Words()); err != nil {
+		t.Errorf("the example: %v", err)
 	}
 }
 

@@ -151,6 +151,9 @@ type Neighbour struct {
 	// Controllers beside those of memory and pids, which it always has.
 	Controllers []string
 	Limits      cgroup.Limits // memory and pids are not 0
+	// Data is its prepared data set, of which its directory is a copy; empty:
+	// the directory is empty.
+	Data string
 	// Time is the CPU time after which the kernel ends a process of it.
 	Time time.Duration
 }

@@ -49,7 +49,7 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e) *yaml.Node { return writeNeighbours(x, words) },
 		},
 		{
-			"arms", "what is compared; all: every arm that applies",
+			"arms", words.armsHelp(),
 			func(x *e, n *yaml.Node, s *sink) {
 				readArmsOf(&x.Named, &x.Arms, x.baselines(), n, words.withNeighbours(x), s)
 			},

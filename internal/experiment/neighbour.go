@@ -29,7 +29,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 	type h = Neighbour
 	return []key[h]{
 		{
-			"kind", "",
+			"kind", words.hogHelp(),
 			func(x *h, n *yaml.Node, s *sink) { readWord(&x.Kind, "kind of neighbour", words.hogNames(), n, s) },
 			func(x *h) *yaml.Node { return scalar(x.Kind) },
 		},

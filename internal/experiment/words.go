@@ -3,6 +3,7 @@ package experiment
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tarelab/tare/internal/workload"
 )
@@ -15,6 +16,8 @@ type Words struct {
 	// Isolation says what is wrong with a mechanism, "name" or "name=level"; nil
 	// when nothing is.
 	Isolation func(string) error
+	// Mechanisms are those, each at its default level, for the help in a file.
+	Mechanisms []string
 	// Volume says what is wrong with a volume, likewise.
 	Volume func(string) error
 
@@ -73,6 +76,23 @@ func (w Words) hog(name string) (kind, bool) {
 }
 
 func (w Words) hogNames() []string { return slices.Sorted(maps.Keys(w.Neighbours)) }
+
+// armsHelp names the mechanisms of isolation where there is a neighbour.
+func (w Words) armsHelp() string {
+	help := "what is compared; all: every arm that applies"
+	if len(w.Mechanisms) > 0 {
+		help += "; isolation: none, or one or a list of " + strings.Join(w.Mechanisms, ", ")
+	}
+	return help
+}
+
+// hogHelp names the kinds of neighbours.
+func (w Words) hogHelp() string {
+	if len(w.Neighbours) == 0 {
+		return ""
+	}
+	return "one of " + strings.Join(w.hogNames(), ", ")
+}
 
 func (w Words) kindNames() []string { return slices.Sorted(maps.Keys(w.Kinds)) }
 

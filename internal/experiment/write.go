@@ -18,6 +18,9 @@ func (e *Experiment) YAML() []byte { return e.Annotated(Words{}) }
 
 // Annotated is YAML with the help of every parameter beside it.
 func (e *Experiment) Annotated(words Words) []byte {
+	if len(e.Neighbours) == 0 {
+		words.Mechanisms = nil // nothing to be protected from
+	}
 	root := write(e, experimentKeys(words), true)
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)

@@ -28,7 +28,9 @@ import (
 // How long things may take before they count as failed.
 const (
 	freezeTimeout = time.Second
-	drainTimeout  = 200 * time.Millisecond
+	// starvedTimeout is the part of it that isolation stays in force for.
+	starvedTimeout = 100 * time.Millisecond
+	drainTimeout   = 200 * time.Millisecond
 	// patience is how often a pause is tried where no window is at stake.
 	patience = 10
 )
@@ -60,6 +62,8 @@ type site struct {
 	enforced     *enforce.Enforced
 	// holder is the arm whose isolation is in force; empty: nobody's.
 	holder string
+	// lifts says that what is in force may be taken back at any time.
+	lifts bool
 
 	paused bool
 	// Readings, reused window after window.
@@ -146,7 +150,7 @@ func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error
 // readiness waits until every load is ready or has failed, and returns why those
 // that failed did.
 func (l *loadRun) readiness(ctx context.Context) map[*site]error {
-	within := l.readyWithin()
+	within := l.readyWithin(len(l.sites))
 	deadline := time.Now().Add(within)
 	failed := map[*site]error{}
 	waiting := slices.Clone(l.sites)
@@ -264,12 +268,18 @@ func (l *loadRun) readBack() error {
 		}
 		own = append(own, on.settings...)
 		l.warnOf(s, on)
+		var its []record.Setting
+		if s.neighbour != nil {
+			if its, err = s.neighbour.settings(); err != nil {
+				return fmt.Errorf("neighbour %s: %w", s.neighbour.Name, err)
+			}
+		}
 		for _, a := range l.armsOn(s) {
 			held, err := a.held()
 			if err != nil {
 				return fmt.Errorf("arm %s: a setting did not take: %w", a.Name, err)
 			}
-			l.Manifest.Settings[l.load.Name+"/"+a.Name] = slices.Concat(own, held)
+			l.Manifest.Settings[l.load.Name+"/"+a.Name] = slices.Concat(own, its, held)
 		}
 	}
 	return l.writeManifest()

@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/isolation"
 	"github.com/tarelab/tare/internal/isolation/enforce"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
@@ -28,6 +31,7 @@ type neighbour struct {
 	group  cgroup.Group
 	probes *probe.Set
 	log    *os.File
+	facts  *os.File // what it read back
 
 	ops, opsShut  uint64
 	before, after []float64
@@ -43,6 +47,7 @@ func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
 		Controllers: s.Controllers,
 		Limits:      cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
 		Time:        cpus*budget + time.Minute,
+		Data:        l.data[s.Neighbour.Stages.Key].Dir,
 	}
 }
 
@@ -55,15 +60,18 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, p *plan.Neighbour
 		return err
 	}
 	s.neighbour = n
+	if n.facts, err = facts.Create(); err != nil {
+		return err
+	}
 	if n.log, err = os.Create(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
 		return err
 	}
 	at := environment.Place{Volume: s.place.NeighbourDir, HostVolume: s.place.NeighbourDir}
 	n.load, err = s.opened.Start(ctx, environment.Process{
-		Args: p.Stages.Load(at).Args, Log: n.log, Files: []*os.File{n.memory.File()}, Neighbour: true,
+		Args: p.Stages.Load(at).Args, Log: n.log, Files: []*os.File{n.memory.File(), n.facts}, Neighbour: true,
 	})
 	if err == nil {
-		err = n.awaitReady(ctx)
+		err = n.awaitReady(ctx, l.readyWithin(len(l.wanted())))
 	}
 	if err == nil {
 		err = sleep(ctx, sched.Monotonic()+int64(p.Stages.Settle))
@@ -79,8 +87,8 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, p *plan.Neighbour
 	return s.place.Alone.Thaw()
 }
 
-func (n *neighbour) awaitReady(ctx context.Context) error {
-	for deadline := time.Now().Add(readyTimeout); ; time.Sleep(2 * time.Millisecond) {
+func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
+	for deadline := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
 		state, note := n.memory.State()
 		switch {
 		case state == counter.Failed:
@@ -92,7 +100,7 @@ func (n *neighbour) awaitReady(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().After(deadline):
-			return fmt.Errorf("it was not ready after %v", readyTimeout)
+			return fmt.Errorf("it was not ready after %v", within)
 		}
 	}
 }
@@ -127,10 +135,12 @@ func watching(all []probe.Probe) []probe.Probe {
 	return out
 }
 
-// Probe values that make up a neighbour's bytes on disks.
+// Probe values that make up what a neighbour does on disks.
 const (
 	ioRead    = "io.read"
 	ioWritten = "io.written"
+	ioReads   = "io.reads"
+	ioWrites  = "io.writes"
 )
 
 func (n *neighbour) open() {
@@ -147,17 +157,27 @@ func (n *neighbour) shut() {
 // did is what it did in the window.
 func (n *neighbour) did() map[string]record.Value {
 	v := n.probes.Values(n.before, n.after)
-	out := map[string]record.Value{record.NeighbourCPU: v[record.NeighbourCPU], record.NeighbourIO: v[ioRead]}
-	if r, ok := v[ioRead].Get(); ok {
-		out[record.NeighbourIO] = v[ioWritten]
-		if w, ok := v[ioWritten].Get(); ok {
-			out[record.NeighbourIO] = record.Number(r + w)
-		}
+	out := map[string]record.Value{
+		record.NeighbourCPU: v[record.NeighbourCPU],
+		record.NeighbourIO:  sum(v[ioRead], v[ioWritten]), record.NeighbourRequests: sum(v[ioReads], v[ioWrites]),
 	}
 	if n.Stages.Work.Name == "" {
 		out[record.NeighbourOps] = record.Number(float64(n.opsShut - n.ops))
 	}
 	return out
+}
+
+// sum is missing where one of the two is.
+func sum(a, b record.Value) record.Value {
+	x, ok := a.Get()
+	if !ok {
+		return a
+	}
+	y, ok := b.Get()
+	if !ok {
+		return b
+	}
+	return record.Number(x + y)
 }
 
 // trouble says why the neighbour was not what it should have been in a window;
@@ -189,10 +209,21 @@ func (n *neighbour) close() error {
 	if n.probes != nil {
 		errs = append(errs, n.probes.Close())
 	}
-	if n.log != nil {
-		errs = append(errs, n.log.Close())
+	for _, f := range []*os.File{n.log, n.facts} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
 	}
 	return errors.Join(append(errs, n.memory.Close())...)
+}
+
+// settings are what the neighbour's own server read back.
+func (n *neighbour) settings() ([]record.Setting, error) {
+	said, err := facts.Read(n.facts)
+	for i := range said {
+		said[i].Name = "neighbour." + said[i].Name
+	}
+	return said, err
 }
 
 // endNeighbour ends the neighbour of a site that goes on without it.
@@ -222,6 +253,7 @@ func (a *arm) hold() error {
 		return err
 	}
 	a.enforced, a.holder = e, a.Name
+	a.lifts = !slices.ContainsFunc(a.isolation, func(s isolation.Settings) bool { return !s.Live })
 	return nil
 }
 

@@ -37,15 +37,15 @@ func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
 			r()
 		}
 	}
-	for _, a := range l.load.Arms {
-		if _, ok := l.data[a.Stages.Key]; ok || a.Stages.Prepare == nil {
+	for _, s := range l.prepared() {
+		if _, ok := l.data[s.Key]; ok {
 			continue
 		}
 		name := "data-" + l.load.Name
 		if n := len(l.data); n > 0 {
 			name += fmt.Sprint("-", n)
 		}
-		p, err := l.prepareOne(ctx, a.Stages, name)
+		p, err := l.prepareOne(ctx, s, name)
 		if err != nil {
 			release()
 			return nil, err
@@ -58,9 +58,25 @@ func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
 			}
 			held = append(held, r)
 		}
-		l.data[a.Stages.Key] = p
+		l.data[s.Key] = p
 	}
 	return release, nil
+}
+
+// prepared are the stages that work on a data set: those of the arms, then those
+// of their neighbours.
+func (l *loadRun) prepared() (all []workload.Stages) {
+	for _, a := range l.load.Arms {
+		if a.Stages.Prepare != nil {
+			all = append(all, a.Stages)
+		}
+	}
+	for _, a := range l.load.Arms {
+		if a.Neighbour != nil && a.Neighbour.Stages.Prepare != nil {
+			all = append(all, a.Neighbour.Stages)
+		}
+	}
+	return all
 }
 
 // prepareOne has one data set built, or found in the cache.
@@ -110,12 +126,12 @@ func (l *loadRun) stillPreparing() (stop func()) {
 	return func() { close(done); <-over }
 }
 
-// readyWithin is how long the loads of this launch may take until they are
-// ready: a server reads what it was given.
-func (l *loadRun) readyWithin() time.Duration {
+// readyWithin is how long a load may take until it is ready beside others of
+// the same launch: a server reads what it was given.
+func (l *loadRun) readyWithin(launched int) time.Duration {
 	most := int64(0)
 	for _, p := range l.data {
 		most = max(most, p.Bytes)
 	}
-	return readyTimeout + time.Duration(most/readyRate)*time.Second*time.Duration(len(l.sites))
+	return readyTimeout + time.Duration(most/readyRate)*time.Second*time.Duration(launched)
 }

@@ -52,6 +52,9 @@ func spinExperiment(budget time.Duration) *experiment.Experiment {
 	}
 }
 
+// idOf is the run's id: the name of the test.
+func idOf(t *testing.T) string { return strings.ReplaceAll(strings.ToLower(t.Name()), "/", "") }
+
 // execute builds and runs an experiment and reads its record back.
 func execute(ctx context.Context, t *testing.T, e *experiment.Experiment, c plan.Catalog) (*record.Result, run.Outcome, error) {
 	t.Helper()
@@ -60,6 +63,17 @@ func execute(ctx context.Context, t *testing.T, e *experiment.Experiment, c plan
 
 func executeDeciding(ctx context.Context, t *testing.T, e *experiment.Experiment, c plan.Catalog, decide func(record.Workload, []record.Line) run.Decision) (*record.Result, run.Outcome, error) {
 	t.Helper()
+	return executeWith(ctx, t, e, c, decide, nil)
+}
+
+// executeShowing is execute with a look at its progress.
+func executeShowing(ctx context.Context, t *testing.T, e *experiment.Experiment, c plan.Catalog, progress func(run.Event)) (*record.Result, run.Outcome, error) {
+	t.Helper()
+	return executeWith(ctx, t, e, c, func(record.Workload, []record.Line) run.Decision { return run.Decision{} }, progress)
+}
+
+func executeWith(ctx context.Context, t *testing.T, e *experiment.Experiment, c plan.Catalog, decide func(record.Workload, []record.Line) run.Decision, progress func(run.Event)) (*record.Result, run.Outcome, error) {
+	t.Helper()
 	host := inspect.Host("/")
 	p, err := plan.Build(e, c, host, []string{"tare", "run"})
 	if err != nil {
@@ -67,9 +81,9 @@ func executeDeciding(ctx context.Context, t *testing.T, e *experiment.Experiment
 	}
 	dir := t.TempDir() + "/result"
 	out, err := run.Execute(ctx, run.Config{
-		ID: strings.ToLower(t.Name()), Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups,
+		ID: idOf(t), Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups,
 		Probes: probe.All(),
-		Decide: decide,
+		Decide: decide, Progress: progress,
 	})
 	r, rerr := record.Read(dir)
 	if rerr != nil {

@@ -14,23 +14,24 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
 
 // Volumes of the arms: looked at for room, opened before the arm and closed
 // after it, and described in the manifest.
 
-// need is how many bytes of data an arm has. Before the data set is there it is
+// need is how many bytes of data a load has. Before the data set is there it is
 // what the load says.
-func (l *loadRun) need(a plan.Arm) (int64, error) {
+func (l *loadRun) need(w workload.Stages) (int64, error) {
 	bytes := int64(0)
-	if dir := l.data[a.Stages.Key].Dir; dir != "" {
+	if dir := l.data[w.Key].Dir; dir != "" {
 		var err error
 		if bytes, err = sizeOf(dir); err != nil {
 			return 0, fmt.Errorf("find the size of the data set: %w", err)
 		}
 	}
-	return max(bytes, a.Stages.Bytes) + a.Stages.Grows, nil
+	return max(bytes, w.Bytes) + w.Grows, nil
 }
 
 // sizeOf is the size of all files below a directory.
@@ -49,18 +50,33 @@ func sizeOf(dir string) (bytes int64, err error) {
 }
 
 // room says of each site why there is no room for its data; nil: there is.
-// Nothing has been written yet.
+// Nothing has been written yet. The neighbours' data is in the scratch directory.
 func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 	asks := make([]volume.Ask, len(sites))
+	var of []int // the sites of the asks behind those
 	for i, s := range sites {
 		a := s.Arms[0]
-		need, err := l.need(a)
+		need, err := l.need(a.Stages)
 		if err != nil {
 			return nil, err
 		}
 		asks[i] = volume.Ask{Volume: a.Volume, Need: need}
+		if s.Neighbour == nil {
+			continue
+		}
+		if need, err = l.need(s.Neighbour.Stages); err != nil {
+			return nil, err
+		}
+		asks, of = append(asks, volume.Ask{Need: need}), append(of, i)
 	}
-	return volume.Enough(l.scratch, asks), nil
+	short := volume.Enough(l.scratch, asks)
+	out := short[:len(sites)]
+	for n, i := range of {
+		if out[i] == nil {
+			out[i] = short[len(sites)+n]
+		}
+	}
+	return out, nil
 }
 
 // roomAtAll refuses a workload whose baseline has no room, before its data set
@@ -82,7 +98,7 @@ func (l *loadRun) roomAtAll() error {
 // openVolume makes what is under the data directory of an arm.
 func (l *loadRun) openVolume(ctx context.Context, a plan.Arm, spec *environment.Spec) (*volume.Opened, error) {
 	spec.Bind = a.Volume.Kind() == volume.Bind
-	need, err := l.need(a)
+	need, err := l.need(a.Stages)
 	if err != nil {
 		return nil, err
 	}

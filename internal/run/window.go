@@ -21,8 +21,8 @@ func (a *site) pause() error {
 	}
 	began := a.memory.Now()
 	defer func() { a.freezing = time.Duration(a.memory.Now() - began) }()
-	if f := a.place.Pause; f != nil {
-		if err := f.Freeze(freezeTimeout); err != nil {
+	if a.place.Pause != nil {
+		if err := a.freeze(); err != nil {
 			return err
 		}
 		a.paused = true
@@ -35,6 +35,20 @@ func (a *site) pause() error {
 	}
 	a.paused = true
 	return nil
+}
+
+// freeze freezes everything on the site. A process stops on its own way out of
+// the kernel, which one that is held back may never get to on a busy host: after
+// a while its isolation is taken back, to be set anew for the next window.
+func (a *site) freeze() error {
+	if a.enforced == nil || !a.lifts {
+		return a.place.Pause.Freeze(freezeTimeout)
+	}
+	err := a.place.Pause.Freeze(starvedTimeout)
+	if !errors.Is(err, environment.ErrNotFrozen) {
+		return err
+	}
+	return errors.Join(a.release(), a.place.Pause.Freeze(freezeTimeout-starvedTimeout))
 }
 
 // pausePatiently pauses the arm outside of any window, where a host that is

@@ -12,13 +12,18 @@ import (
 )
 
 // Programs that make noise. They are for neighbours: what they do is measured
-// from outside, by the CPU time of their group or by its bytes on disks.
+// from outside, by the CPU time of their group or by what it does on disks.
 
 // By what they are measured.
 var (
-	cpuWork = Metric{Name: record.NeighbourCPU, Unit: "CPUs", Better: +1}
-	ioWork  = Metric{Name: record.NeighbourIO, Unit: "B/s", Better: +1}
+	cpuWork     = Metric{Name: record.NeighbourCPU, Unit: "CPUs", Better: +1}
+	ioWork      = Metric{Name: record.NeighbourIO, Unit: "B/s", Better: +1}
+	requestWork = Metric{Name: record.NeighbourRequests, Unit: "1/s", Better: +1}
 )
+
+// fileMiB is the size of a file that writers of noise write over and over; the
+// tools' own default is 1 GiB for each.
+const fileMiB = 64
 
 // runs is the stages of a program that runs until it is ended.
 func runs(args []string, tool Tool, work Metric) Stages {
@@ -71,7 +76,30 @@ func (StressNG) Stages(v Values) (Stages, error) {
 		return Stages{}, fmt.Errorf("stress-ng: %w", r.err)
 	}
 	args := []string{"stress-ng", "--" + v["stressor"], strconv.Itoa(workers), "--timeout", "0", "--temp-path", ".", "--oomable", "--quiet"}
-	return runs(append(args, options...), Tool{"stress-ng", "stress-ng"}, stressors[v["stressor"]]), nil
+	args = append(args, modest(v["stressor"], workers)...)
+	s := runs(append(args, options...), Tool{"stress-ng", "stress-ng"}, stressors[v["stressor"]])
+	if v["stressor"] == "hdd" {
+		s.Grows = int64(workers) * fileMiB << 20
+	}
+	return s, nil
+}
+
+// modest is the size of what all workers together work on, where stress-ng's own
+// default is more than a neighbour may have. Options of the user come later and
+// prevail.
+func modest(stressor string, workers int) []string {
+	each := func(mib int) string { return strconv.Itoa(max(mib/workers, 1)) + "M" }
+	switch stressor {
+	case "vm": // it divides by itself
+		return []string{"--vm-bytes", "128M"}
+	case "memrate":
+		return []string{"--memrate-bytes", each(128)}
+	case "stream": // three arrays of this
+		return []string{"--stream-l3-size", each(40)}
+	case "hdd":
+		return []string{"--hdd-bytes", strconv.Itoa(fileMiB) + "M"}
+	}
+	return nil
 }
 
 // Stress is stress, as the published study of ClickHouse used it.
@@ -109,10 +137,16 @@ func (Stress) Stages(v Values) (Stages, error) {
 	if v["vm"] != "0" {
 		args = append(args, "--vm-bytes", strconv.FormatInt(r.size("vm_bytes"), 10))
 	}
+	writers := r.whole("hdd")
+	if writers > 0 {
+		args = append(args, "--hdd-bytes", strconv.Itoa(fileMiB)+"M")
+	}
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("stress: %w", r.err)
 	}
-	return runs(args, Tool{"stress", "stress"}, cpuWork), nil
+	s := runs(args, Tool{"stress", "stress"}, cpuWork)
+	s.Grows = int64(writers) * fileMiB << 20
+	return s, nil
 }
 
 // DiskNoise is fio, reading or writing a file of its own without end.
@@ -151,7 +185,9 @@ func (DiskNoise) Stages(v Values) (Stages, error) {
 	args := strings.Fields(fmt.Sprintf(
 		"fio --name=noise --directory=. --rw=%s --bs=%d --size=%d --ioengine=libaio --iodepth=%d --direct=%d --time_based --runtime=30d --minimal --output=/dev/null",
 		v["rw"], bytes, file, depth, direct))
-	return runs(args, Tool{"fio", "fio"}, ioWork), nil
+	s := runs(args, Tool{"fio", "fio"}, requestWork)
+	s.Grows = file
+	return s, nil
 }
 
 // CommandNoise is any command, executed over and over without a pause.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
@@ -35,12 +36,18 @@ func (g *Ground) FillVolume(ctx context.Context, dir string) error {
 		}
 		return nil
 	}
+	return g.copyInto(ctx, g.Group, g.Spec.Data, dir)
+}
+
+// copyInto makes dir a copy of a data set; a child in the group does it.
+func (g *Ground) copyInto(ctx context.Context, group cgroup.Group, data, dir string) error {
 	answer, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer answer.Close()
-	c := g.Inside(environment.Process{Args: []string{InitCommand, copyWord, g.Spec.Data, dir}, Files: []*os.File{w}})
+	c := g.Inside(environment.Process{Args: []string{InitCommand, copyWord, data, dir}, Files: []*os.File{w}})
+	c.Group = group
 	p, err := g.Start(ctx, c)
 	w.Close()
 	if err != nil {

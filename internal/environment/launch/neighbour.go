@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,9 +64,25 @@ func (g *Ground) makeNeighbour(groups Groups) (err error) {
 	if _, err := g.Neighbour.Apply(n.Limits); err != nil {
 		return fmt.Errorf("limit the neighbour: %w", err)
 	}
-	err = os.Mkdir(g.neighbourDir(), 0o755)
+	return nil
+}
+
+// fillNeighbour makes the neighbour's directory, its own and nobody else's,
+// with a copy of its data set where it has one.
+func (g *Ground) fillNeighbour(ctx context.Context) error {
+	var err error
+	if data := g.Spec.Neighbour.Data; data != "" {
+		err = g.copyInto(ctx, g.Neighbour, data, g.neighbourDir())
+	} else {
+		err = os.Mkdir(g.neighbourDir(), 0o755)
+	}
 	if err == nil && os.Geteuid() == 0 {
-		err = os.Chown(g.neighbourDir(), nobodyUID, nobodyGID)
+		err = filepath.WalkDir(g.neighbourDir(), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(path, nobodyUID, nobodyGID)
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("make the neighbour's directory: %w", err)
@@ -94,6 +111,11 @@ func (g *Ground) neighbourSettings() ([]record.Setting, error) {
 func (g *Ground) StartNeighbour(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if g.Spec.Neighbour == nil {
 		return nil, errors.New("start a neighbour: the arm has none")
+	}
+	if !exists(g.neighbourDir()) {
+		if err := g.fillNeighbour(ctx); err != nil {
+			return nil, err
+		}
 	}
 	c := Inside(p)
 	c.Group, c.Request.Dir = g.Neighbour, g.neighbourDir()

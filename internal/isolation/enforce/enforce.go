@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Sides are whose settings are changed. All groups are frozen while Set and
-// Undo work, so that no thread is missed.
+// Sides are whose settings are changed. All groups are frozen while Set works,
+// so that no thread is missed.
 type Sides struct {
 	Neighbour cgroup.Group
 	// Arm are the groups of the arm, its own first; settings of files are made

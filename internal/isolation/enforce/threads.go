@@ -42,7 +42,7 @@ func (e *Enforced) threads(at Sides, t isolation.Threads) error {
 	s := step{
 		check: func() (record.Setting, error) { return checkThreads(groups, t, want) },
 		undo: func() error {
-			return eachThread(groups, func(tid int) error {
+			return everyThread(groups, func(tid int) error {
 				was, ok := before[tid]
 				if !ok {
 					was = usual
@@ -153,6 +153,29 @@ func threadsOf(groups []cgroup.Group) ([]int, error) {
 		all = append(all, tids...)
 	}
 	return all, nil
+}
+
+// rounds bounds how often threads are looked for that others have started.
+const rounds = 20
+
+// everyThread is eachThread for threads that may be running: what one starts
+// before its turn comes is found in the next round.
+func everyThread(groups []cgroup.Group, do func(tid int) error) error {
+	done := map[int]bool{}
+	for range rounds {
+		fresh := false
+		err := eachThread(groups, func(tid int) error {
+			if done[tid] {
+				return nil
+			}
+			done[tid], fresh = true, true
+			return do(tid)
+		})
+		if err != nil || !fresh {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachThread goes on after an error; a thread that is gone is none.

@@ -1,0 +1,48 @@
+package run
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/isolation/enforce"
+)
+
+// starving is a freezer that fails as long as isolation is in force.
+type starving struct {
+	on    *site
+	asked []time.Duration
+}
+
+func (f *starving) Freeze(timeout time.Duration) error {
+	f.asked = append(f.asked, timeout)
+	if f.on.enforced != nil {
+		return environment.ErrNotFrozen
+	}
+	return nil
+}
+
+func (f *starving) Thaw() error  { return nil }
+func (f *starving) Kind() string { return "test" }
+
+// A neighbour that is held back so far that it does not stop gets its isolation
+// taken back, if that may be, and has the rest of the time to stop.
+func TestFreezeOfTheStarved(t *testing.T) {
+	s := &site{enforced: &enforce.Enforced{}, holder: "idle", lifts: true}
+	f := &starving{on: s}
+	s.place.Pause = f
+	if err := s.freeze(); err != nil || s.enforced != nil || s.holder != "" {
+		t.Errorf("%v; in force: %v for %q", err, s.enforced != nil, s.holder)
+	}
+	if len(f.asked) != 2 || f.asked[0]+f.asked[1] != freezeTimeout {
+		t.Errorf("asked to freeze within %v", f.asked)
+	}
+	s.enforced, s.holder, s.lifts, f.asked = &enforce.Enforced{}, "qos", false, nil
+	if err := s.freeze(); !errors.Is(err, environment.ErrNotFrozen) || s.enforced == nil || s.holder != "qos" {
+		t.Errorf("what must not be taken back: %v; in force: %v for %q", err, s.enforced != nil, s.holder)
+	}
+	if len(f.asked) != 1 || f.asked[0] != freezeTimeout {
+		t.Errorf("asked to freeze within %v", f.asked)
+	}
+}
