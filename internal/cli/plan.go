@@ -149,6 +149,12 @@ func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
 		for _, a := range l.Arms {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", a.Name, a.Title, role(l, a))
 		}
+		for _, n := range l.Neighbours {
+			fmt.Fprintf(w, "  neighbour %s: %s, at most %d MiB of memory and %d processes\n", n.Name, n.Kind, n.Memory>>20, n.Pids)
+			for _, line := range wrap(strings.Join(params(n.Params), " "), c.planWidth()) {
+				fmt.Fprintln(w, "   ", line)
+			}
+		}
 	}
 	c.printLeft(w, heading, p.Left)
 	c.printChanges(w, heading, changes(p))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -37,7 +38,8 @@ func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
 			r()
 		}
 	}
-	for _, s := range l.prepared() {
+	for _, n := range l.prepared() {
+		s := n.Stages
 		if _, ok := l.data[s.Key]; ok {
 			continue
 		}
@@ -48,7 +50,7 @@ func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
 		p, err := l.prepareOne(ctx, s, name)
 		if err != nil {
 			release()
-			return nil, err
+			return nil, n.about(err)
 		}
 		if p.Key != "" {
 			r, err := dataset.Set{Dir: p.Dir, Marker: dataset.Marker{Key: p.Key}}.Hold()
@@ -63,17 +65,30 @@ func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// prepared are the stages that work on a data set: those of the arms, then those
-// of their neighbours.
-func (l *loadRun) prepared() (all []workload.Stages) {
+// needy are stages that work on a data set, and the neighbour whose they are;
+// nil: they are an arm's.
+type needy struct {
+	workload.Stages
+	of *plan.Neighbour
+}
+
+func (n needy) about(err error) error {
+	if n.of == nil {
+		return err
+	}
+	return fmt.Errorf("neighbour %s: %w", n.of.Name, err)
+}
+
+// prepared are those of the arms, then those of their neighbours.
+func (l *loadRun) prepared() (all []needy) {
 	for _, a := range l.load.Arms {
 		if a.Stages.Prepare != nil {
-			all = append(all, a.Stages)
+			all = append(all, needy{Stages: a.Stages})
 		}
 	}
 	for _, a := range l.load.Arms {
 		if a.Neighbour != nil && a.Neighbour.Stages.Prepare != nil {
-			all = append(all, a.Neighbour.Stages)
+			all = append(all, needy{a.Neighbour.Stages, a.Neighbour})
 		}
 	}
 	return all
