@@ -14,7 +14,14 @@ type cleanupCommand struct {
 }
 
 func (cleanupCommand) Help() string {
-	return `A run that is killed cannot take back what it changed, but it wrote down how before it changed it. This command does what those journals say. Runs that are still going are left alone.`
+	return `A run that is killed cannot take back what it changed, but it wrote down how before it changed it. This command does what those journals say. Runs that are still going are left alone.
+
+Examples:
+
+  tare cleanup -n
+  tare cleanup
+
+Exit codes: 0 nothing is left, 1 error, 2 wrong usage.`
 }
 
 func (cl cleanupCommand) Run(c *console) error {

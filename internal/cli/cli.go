@@ -32,11 +32,14 @@ type grammar struct {
 	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
 }
 
-const description = `Weighs the container: what each layer of a container costs on this very host,
-with intervals that hold on a noisy machine.
+const description = `Weighs the container: what a database or a disk loses in a container, on another
+volume or beside a batch job, compared with the same load on the same host, with
+intervals that hold on a noisy machine.
 
   tare run                     the preset "quick": three minutes, nothing to install
   tare run --budget 10m -o r   longer is more precise; results in the directory r
+  tare presets                 MySQL, PostgreSQL, ClickHouse, volumes, neighbours
+  tare import a=a.log b=b.log  what other tools measured
   tare doctor                  what this host can do`
 
 // helped is thrown by kong's --help, which has printed and wants to exit.

@@ -14,6 +14,10 @@ type presetsCommand struct {
 	Show presetsShow `cmd:"" help:"Print a preset as YAML, every default filled in, as a start for your own."`
 }
 
+func (presetsCommand) Help() string {
+	return "Examples:\n\n  tare presets\n  tare run mysql-colocation\n  tare presets show quick > mine.yaml"
+}
+
 type presetsList struct{}
 
 func (presetsList) Run(c *console) error {

@@ -19,7 +19,7 @@ type reportCommand struct {
 
 func (reportCommand) Help() string {
 	return "The report is computed anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
-		"Examples:\n\n  tare report r\n  tare report r --open\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'"
+		"Examples:\n\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\nExit codes: 0 printed, 1 error, 2 wrong usage or no result there."
 }
 
 func (r reportCommand) Run(c *console) error {
@@ -53,7 +53,7 @@ func analyse(dir string) (*record.Effects, error) {
 
 func readResult(dir string) (*record.Result, error) {
 	if _, err := os.Stat(dir); err != nil {
-		return nil, &usageError{err, ""}
+		return nil, &usageError{hint.New(err, "name a directory that tare run made (-o DIR)"), ""}
 	}
 	result, err := record.Read(dir)
 	switch {

@@ -6,6 +6,7 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,9 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	if c.Before.Run != "" && c.Before.Run == c.After.Run {
 		return nil, fmt.Errorf("%w (%s): %s and %s", ErrSame, c.Before.Run, before.Dir, after.Dir)
 	}
+	if text := nothingInCommon(before.Plan, after.Plan); text != "" {
+		return nil, fmt.Errorf("%w: %s", ErrDifferent, text)
+	}
 	c.Differences = differences(before, after)
 	if why := refusals(c.Differences); len(why) > 0 && !forced {
 		return nil, hint.New(fmt.Errorf("%w: %s", ErrDifferent, strings.Join(why, "; ")), "--force compares what has the same name in both")
@@ -55,6 +59,22 @@ func Results(before, after *record.Result, forced bool) (*record.Comparison, err
 	}
 	c.Warnings = append(doubts("before", old, c), doubts("after", now, c)...)
 	return c, nil
+}
+
+// nothingInCommon says which workloads two experiments have that share none.
+func nothingInCommon(before, after record.Plan) string {
+	names := func(p record.Plan) []string {
+		var out []string
+		for _, w := range p.Workloads {
+			out = append(out, w.Name)
+		}
+		return out
+	}
+	a, b := names(before), names(after)
+	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) }) {
+		return ""
+	}
+	return "no workload is in both: " + strings.Join(a, ", ") + " before, " + strings.Join(b, ", ") + " after"
 }
 
 // refusals are the differences that make two experiments of them.

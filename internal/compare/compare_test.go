@@ -2,6 +2,7 @@ package compare
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,7 @@ func TestNothingToCompare(t *testing.T) {
 	}
 	other := result("r5twoxyz", 0.02)
 	other.Plan.Workloads[0].Name = "other"
-	if _, err := Results(one, other, true); !errors.Is(err, ErrNothing) {
+	if _, err := Results(one, other, true); !errors.Is(err, ErrDifferent) {
 		t.Errorf("no common workload: %v", err)
 	}
 	other = result("r5twoxyz", 0.02)
@@ -164,5 +165,21 @@ func TestAnArmOnOneSide(t *testing.T) {
 	c, err := Results(before, after, false)
 	if err != nil || len(c.Changes) != 1 || c.Differences[0].What != "arm" || c.Differences[0].After != "nat" {
 		t.Fatalf("%+v, %v", c, err)
+	}
+}
+
+// TestMeasuredIsNoSetting holds that what a run measures, and what the kernel
+// numbers anew, is not taken for a difference of the setup.
+func TestMeasuredIsNoSetting(t *testing.T) {
+	settings := func(port, sync, loop string) []record.Setting {
+		return []record.Setting{
+			{Name: "durability", Got: "kept"}, {Name: "durability.sync_median", Got: sync}, {Name: "durability.vda", Got: sync + " writes"},
+			{Name: "nat.output", Got: "198.18.0.2:" + port}, {Name: "volume.device", Got: loop},
+		}
+	}
+	a := readBack(&record.Result{}, settings("20015", "0.001 s", "/dev/loop3"))
+	b := readBack(&record.Result{}, settings("20010", "0.002 s", "/dev/loop11"))
+	if !maps.Equal(a, b) || len(a) != 3 {
+		t.Errorf("%v and %v differ", a, b)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,6 +188,19 @@ func (l *list) settings(before, after *record.Result) {
 	}
 }
 
+// Numbers that the kernel hands out anew each time.
+var (
+	loopDevice = regexp.MustCompile(`/dev/loop\d+`)
+	port       = regexp.MustCompile(`:\d+\b`)
+)
+
+// measured says that what stands among the settings is a measurement: how long
+// the trial syncs of a volume took and what they wrote on which device.
+func measured(name string) bool {
+	of, is := strings.CutPrefix(name, "durability.")
+	return is && of != "because"
+}
+
 // readBack is what the settings were; the same name may come more than once.
 func readBack(r *record.Result, settings []record.Setting) map[string]string {
 	id := ""
@@ -198,9 +212,16 @@ func readBack(r *record.Result, settings []record.Setting) map[string]string {
 	}
 	m := map[string]string{}
 	for _, s := range settings {
+		if measured(s.Name) {
+			continue
+		}
 		got := s.Got
 		if id != "" {
 			got = strings.ReplaceAll(got, id, "RUN")
+		}
+		got = loopDevice.ReplaceAllString(got, "/dev/loop")
+		if strings.HasPrefix(s.Name, "nat.") || strings.HasPrefix(s.Name, "network.") {
+			got = port.ReplaceAllString(got, ":PORT")
 		}
 		if old, ok := m[s.Name]; ok && old != got {
 			got = old + " | " + got

@@ -50,6 +50,11 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 		g.Warnings = append(g.Warnings, s.without(e, w, limits)...)
 		g.Warnings = append(g.Warnings, doubts(w)...)
 	}
+	for _, c := range e.Caveats {
+		if (c.Workload == "" || s.workload(c.Workload)) && (c.Arm == "" || s.arm(c.Arm) || baseline(e, c.Arm)) {
+			g.Warnings = append(g.Warnings, c)
+		}
+	}
 	for _, l := range e.Left {
 		if s.arm(l.Arm) && (l.Workload == "" || s.workload(l.Workload)) {
 			g.Left = append(g.Left, l)
@@ -183,6 +188,11 @@ func doubts(w record.WorkloadResult) []record.Warning {
 		}
 	}
 	return out
+}
+
+// baseline says that an arm is what others are compared with.
+func baseline(e *record.Effects, arm string) bool {
+	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Baseline == arm })
 }
 
 func (s Selection) workload(name string) bool {

@@ -108,7 +108,7 @@ func differences(c *record.Comparison) block {
 	if len(c.Differences) == 0 {
 		return block{}
 	}
-	t := table{columns: []column{{head: "", flex: 12}, {head: "before", flex: 14}, {head: "after", flex: 14}, {head: "weight"}}}
+	t := table{columns: []column{{head: ""}, {head: "before"}, {head: "after"}, {head: "weight"}}}
 	for _, d := range c.Differences {
 		what := d.What
 		if len(d.Where) > 0 {
@@ -190,7 +190,7 @@ func changeWord(x record.Change, margin float64) cell {
 // levels are absolute numbers, of the same host only.
 func levels(c *record.Comparison, workload string) block {
 	t := table{columns: []column{
-		{head: "arm", flex: 10}, {head: "metric", flex: 6}, {head: "before", align: right}, {head: "after", align: right}, {head: "change", align: right},
+		{head: "arm", flex: 10}, {head: "metric", flex: 10}, {head: "before", align: right}, {head: "after", align: right}, {head: "change", align: right},
 	}}
 	for _, l := range c.Levels {
 		if l.Workload != workload {

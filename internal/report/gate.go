@@ -122,7 +122,7 @@ func verb(n int, one, many string) string {
 // gateTables list the judgements, the worst answers first.
 func gateTables(g *record.Gate) [][]table {
 	t := table{columns: []column{
-		{head: "workload", flex: 10}, {head: "arm", flex: 10}, {head: "metric", flex: 8},
+		{head: "workload", flex: 10}, {head: "arm", flex: 10}, {head: "metric", flex: 10},
 		{head: "cost", align: interval}, {head: "limit", align: right}, {head: "answer"},
 	}}
 	for _, j := range byAnswer(g.Judgements) {
@@ -168,11 +168,23 @@ func answerWords(j record.Judgement) string {
 func gateNotes(g *record.Gate) []sentence {
 	var notes []sentence
 	total := false
+	type what struct{ workload, metric, reason string }
+	var order []what
+	arms := map[what]*ordered{}
 	for _, j := range byAnswer(g.Judgements) {
 		total = total || j.Total
-		if j.Reason != "" && (j.Cost == nil || j.Answer == record.AnswerInvalid) {
-			notes = append(notes, say(j.Workload+", "+j.Arm+", "+j.Metric+": "+j.Reason+"."))
+		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid {
+			continue
 		}
+		x := what{j.Workload, j.Metric, j.Reason}
+		if arms[x] == nil {
+			order = append(order, x)
+			arms[x] = &ordered{}
+		}
+		arms[x].add(j.Arm)
+	}
+	for _, x := range order {
+		notes = append(notes, say(x.workload+", "+x.metric+" of "+list(*arms[x])+": "+x.reason+"."))
 	}
 	if total {
 		notes = append(notes, say("total: the loss comes in bursts, which a typical window hides; everything is counted."))

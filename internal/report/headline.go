@@ -70,10 +70,13 @@ func answer(e *record.Effects, w workload) sentence {
 		case x.Verdict == record.Undecided && x.Typical == nil && !seen(x):
 			unknown.add(x.Reason, w.word(arm).phrase, x.Unequal != "")
 			continue
-		case len(s) > 0:
-			s = append(s, cell{" ", plain})
 		}
-		s = append(s, verdict(e, w, w.word(arm).phrase, x)...)
+		next := verdict(e, w, w.word(arm).phrase, x)
+		if len(s) > 0 {
+			s = append(s, cell{" ", plain})
+			next[0].text = upper(next[0].text)
+		}
+		s = append(s, next...)
 	}
 	s = append(s, unknown.sentences(len(s) > 0)...)
 	if len(s) > 0 {

@@ -191,7 +191,7 @@ func importedNotes(ws []workload) []sentence {
 		for _, c := range w.Checks {
 			switch {
 			case c.Known && !c.OK:
-				notes = append(notes, checkNote(w, c, cell{"failed", broken}))
+				notes = append(notes, checkNote(w.Name, c, cell{"failed", broken}))
 			case !c.Known:
 				unknown.add(c.Text)
 				if kinds[c.Text] == nil {
@@ -218,7 +218,7 @@ func keptClaims(ws []workload) []sentence {
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if c.Kind == "claims" && c.Known && c.OK {
-				notes = append(notes, checkNote(w, c, cell{"right", calm}))
+				notes = append(notes, checkNote(w.Name, c, cell{"right", calm}))
 			}
 		}
 	}

@@ -144,7 +144,7 @@ func kernelArms(w workload, rows []record.Kernel) []string {
 }
 
 func kernelTable(w workload, rows []record.Kernel, arms []string, cells map[key]cell) table {
-	t := table{columns: []column{{head: "probe", flex: 24}, {head: w.Baseline, align: right}}}
+	t := table{columns: []column{{head: "probe", flex: 28}, {head: w.Baseline, align: right}}}
 	for _, arm := range arms {
 		t.columns = append(t.columns, column{head: arm, align: right})
 	}

@@ -39,7 +39,7 @@ func ladder(e *record.Effects, w workload) block {
 	}
 	t := table{columns: []column{
 		{head: "arm", flex: 12},
-		{head: w.armHead(), flex: 10},
+		{head: w.armHead(), flex: 15},
 		{head: w.metricWord(w.Primary).head, align: right},
 		{head: "against " + w.Baseline, align: interval},
 		{head: "step", align: interval},
@@ -64,6 +64,7 @@ func ladder(e *record.Effects, w workload) block {
 	return block{
 		forms: [][]table{
 			{t.without(colsEmpty(t)...)},
+			{t.without(colsEmpty(t)...).tightly()},
 			{t.without(append(colsEmpty(t), colAdds)...)},
 			{t.without(append(colsEmpty(t), colAdds)...).tightly()},
 			{t.without(append(colsEmpty(t), colAdds, colValue)...)},

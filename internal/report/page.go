@@ -41,7 +41,7 @@ var pageScript string
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"sentence": sentenceHTML, "part": blockHTML, "table": tableHTML, "notes": notesHTML, "lines": cleanLines,
+	"sentence": sentenceHTML, "glue": glue, "part": blockHTML, "table": tableHTML, "notes": notesHTML, "lines": cleanLines,
 }).Parse(pageText))
 
 // sheet is what every page of tare has.
@@ -88,8 +88,10 @@ type page struct {
 type loadView struct {
 	ID, Name, About string
 	Headline        sentence
+	Effects         *figure
+	Ladder          block // the table where no effect can be drawn
+	Notes           []sentence
 	Figures         []figure
-	Notes           []sentence // on the ladder
 	Others          block
 	Prices          []priceView
 	Kernel          *kernelView
@@ -124,7 +126,7 @@ func newPage(e *record.Effects, s Source) page {
 		p.Answer = answerFigure(e, ws)
 	}
 	for i, w := range ws {
-		p.Loads = append(p.Loads, newLoadView(e, w, s.Detail, fmt.Sprintf("w%d", i+1), len(ws) == 1))
+		p.Loads = append(p.Loads, newLoadView(e, w, s.Detail, fmt.Sprintf("w%d", i+1), len(ws)))
 	}
 	for _, b := range trust(e, ws) {
 		if !b.empty() {
@@ -134,19 +136,25 @@ func newPage(e *record.Effects, s Source) page {
 	return p
 }
 
-func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, only bool) loadView {
+// newLoadView is the section of one of some workloads, which share the room
+// for data within the page.
+func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, of int) loadView {
 	v := loadView{ID: id, Name: clean(w.Name), About: clean(aboutWorkload(w)), Others: secondary(w),
 		Prices: newPriceViews(e, w, id), Kernel: newKernelView(w, id)}
-	if only {
+	if of == 1 {
 		v.Headline = doubts(w) // the rest is the verdict at the top
 	}
 	for _, f := range []*figure{
-		forestFigure(e, w, id), waterfallFigure(e, w, id), seriesFigure(w, d, id), latencyFigure(w, d, id),
+		waterfallFigure(e, w, id), seriesFigure(w, d, id, dataRows/of), latencyFigure(w, d, id),
 	} {
 		if f != nil {
 			v.Figures = append(v.Figures, *f)
 		}
 	}
-	v.Notes = ladder(e, w).notes
+	table := ladder(e, w)
+	v.Notes = table.notes
+	if v.Effects = forestFigure(e, w, id); v.Effects == nil {
+		v.Ladder = block{forms: table.forms}
+	}
 	return v
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"html/template"
+	"slices"
 
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/record"
@@ -58,6 +59,7 @@ func tickOf(x float64) string {
 	return withUnit(s, "%")
 }
 
+// forestKey explains the marks of a forest.
 const forestKey = "Dot: estimate; thick line: its 95 % interval looked at alone; thin line: corrected for all arms. " +
 	"A hollow dot is undecided. An arrow leaves the picture."
 
@@ -86,11 +88,16 @@ func answerFigure(e *record.Effects, ws []workload) *figure {
 		f.Rows = append(f.Rows, r)
 		f.Desc += clean(w.Name+", "+subject+": "+r.Text+", "+r.Word) + ". "
 	}
-	if len(f.Rows) == 0 {
+	if !anyKnown(f.Rows) {
 		return nil
 	}
 	return &figure{ID: "answer", Title: f.Title, Drawing: chart.Both(f.Draw),
 		Caption: []string{"Change against the baseline. Shaded: the margin of " + PlusMinus(e.Margin) + ", smaller effects do not matter to you. " + forestKeyOf(f)}}
+}
+
+// anyKnown says that there is something to draw.
+func anyKnown(rows []chart.Effect) bool {
+	return slices.ContainsFunc(rows, func(r chart.Effect) bool { return r.Known })
 }
 
 // forestFigure is the effects of all arms on the primary metric.
@@ -111,7 +118,7 @@ func forestFigure(e *record.Effects, w workload, id string) *figure {
 		f.Rows = append(f.Rows, r)
 		f.Desc += clean(arm+": "+r.Text+", "+r.Word) + ". "
 	}
-	if len(f.Rows) == 0 || w.unmeasured() {
+	if w.unmeasured() || !anyKnown(f.Rows) {
 		return nil
 	}
 	caption := "Shaded: the margin of " + PlusMinus(e.Margin) + "."

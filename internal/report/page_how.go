@@ -3,6 +3,7 @@ package report
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tarelab/tare/record"
 )
@@ -12,6 +13,7 @@ type howView struct {
 	Repeat     block
 	Experiment string // YAML
 	Settings   []settingsView
+	ReadBack   string // where the settings come from
 }
 
 // settingsView is the settings of one workload's arms as read back.
@@ -23,7 +25,10 @@ type settingsView struct {
 }
 
 func how(e *record.Effects, s Source) howView {
-	v := howView{Repeat: repeat(e), Experiment: s.Plan.Source}
+	v := howView{Repeat: repeat(e), Experiment: s.Plan.Source, ReadBack: "as read back"}
+	if e.Imported != nil {
+		v.ReadBack = "as the files say them"
+	}
 	add := func(label, text string) {
 		if text != "" {
 			v.Repeat.items = append(v.Repeat.items, item{cell{label, plain}, say(text)})
@@ -34,15 +39,28 @@ func how(e *record.Effects, s Source) howView {
 	for _, name := range slices.Sorted(maps.Keys(s.Manifest.Versions)) {
 		add(name, s.Manifest.Versions[name])
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.Host.Mitigations)) {
-		add(name, e.Host.Mitigations[name])
-	}
+	mitigations, unaffected := mitigated(e.Host)
+	add("mitigations", strings.Join(mitigations, "; "))
+	add("not affected by", strings.Join(unaffected, ", "))
 	for _, w := range workloads(e) {
 		if view, ok := settings(w); ok {
 			v.Settings = append(v.Settings, view)
 		}
 	}
 	return v
+}
+
+// mitigated is what the kernel does about flaws of this CPU, and the flaws that
+// it does not have.
+func mitigated(h record.Host) (does, unaffected []string) {
+	for _, flaw := range slices.Sorted(maps.Keys(h.Mitigations)) {
+		if text := h.Mitigations[flaw]; strings.EqualFold(text, "not affected") {
+			unaffected = append(unaffected, flaw)
+		} else {
+			does = append(does, flaw+" ("+strings.TrimPrefix(text, "Mitigation: ")+")")
+		}
+	}
+	return does, unaffected
 }
 
 // settings puts what differs between arms first: that is what was compared.

@@ -13,12 +13,12 @@ import (
 // Bounds of a page over a long record.
 const (
 	tableBlocks = 200   // rows of a table of windows
-	dataRows    = 20000 // rows of a CSV within the page
+	dataRows    = 12000 // windows in the CSV within the page, of all workloads
 )
 
 // seriesFigure is the windows over time. Two modes show as two bands, and as
 // two hills at the side.
-func seriesFigure(w workload, d *record.Detail, id string) *figure {
+func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 	all := w.series(d)
 	if len(all) == 0 {
 		return nil
@@ -48,16 +48,17 @@ func seriesFigure(w workload, d *record.Detail, id string) *figure {
 		caption += " Vertical lines: all arms were launched anew."
 	}
 	if dropped > 0 {
-		caption += fmt.Sprintf(" Hollow: the %d windows of dropped blocks.", dropped)
+		caption += fmt.Sprintf(" Small dots in another colour: the %d windows of dropped blocks.", dropped)
 	}
 	out := &figure{ID: f.ID, Title: f.Title, Caption: []string{caption}, Drawing: chart.Both(f.Draw), File: fileName(w, w.sample()+"s")}
 	if t := f.Thin(chart.Wide); t.Kept < t.All {
-		out.Caption = append(out.Caption, fmt.Sprintf("Drawn are the least and the greatest of every two pixels, %d of %d dots; record.jsonl has all of them.", t.Kept, t.All))
+		out.Caption = append(out.Caption, fmt.Sprintf("Of long strips the least and the greatest of every two pixels are drawn, %d of %d dots; record.jsonl has all of them.", t.Kept, t.All))
 	}
-	if windows > dataRows {
-		out.Caption = append(out.Caption, fmt.Sprintf("The data to download are the first %d %ss.", dataRows, w.sample()))
+	every := (windows + rows - 1) / max(rows, 1)
+	if every > 1 {
+		out.Caption = append(out.Caption, fmt.Sprintf("The data to download are one of %d blocks, whole; record.jsonl has all of them.", every))
 	}
-	out.Data = windowsData(all, w.sampleNames())
+	out.Data = windowsData(all, every, w.sampleNames())
 	out.Tables, out.TableNote = windowsTable(all, m, w.sampleNames())
 	return out
 }
@@ -162,16 +163,27 @@ func windowsTable(all []record.Series, m metric, names [2]string) ([]table, stri
 	return []table{t}, note
 }
 
-func windowsData(all []record.Series, names [2]string) template.URL {
+// windowsData is the windows of every n-th block: a choice that does not look at
+// the values and leaves each block whole.
+func windowsData(all []record.Series, every int, names [2]string) template.URL {
+	blocks := map[[2]int]int{}
+	kept := func(p record.Point) bool {
+		name := [2]int{p.Generation, p.Block}
+		n, there := blocks[name]
+		if !there {
+			n = len(blocks)
+			blocks[name] = n
+		}
+		return every < 2 || n%every == 0
+	}
 	return dataURL(func(b *csvBuffer) error {
 		b.row("workload", "arm", "metric", "unit", "at_seconds", "value", names[0], names[1], "dropped")
 		for _, s := range all {
-			for i, p := range s.Points {
-				if i >= max(dataRows/len(all), 1) {
-					break
+			for _, p := range s.Points {
+				if kept(p) {
+					b.row(s.Workload, s.Arm, s.Metric, s.Unit, csvNumber(p.At), csvNumber(p.Value),
+						strconv.Itoa(p.Generation), strconv.Itoa(p.Block), p.Dropped)
 				}
-				b.row(s.Workload, s.Arm, s.Metric, s.Unit, csvNumber(p.At), csvNumber(p.Value),
-					strconv.Itoa(p.Generation), strconv.Itoa(p.Block), p.Dropped)
 			}
 		}
 		return nil

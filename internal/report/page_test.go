@@ -184,12 +184,33 @@ func drawDetail(t *rapid.T, e *record.Effects) *record.Detail {
 	return d
 }
 
-// TestPageOfALongRun bounds the page of a day of windows, and holds that it
-// says what it leaves out and that the extremes stay.
+// TestPageOfALongRun bounds the page of a long run and of a day of windows, and
+// holds that it says what it leaves out and that the extremes stay.
 func TestPageOfALongRun(t *testing.T) {
+	e, s := longRun(10_000)
+	page := pageOf(t, e, s)
+	if n := len(page); n > 3<<20 {
+		t.Errorf("the page of 10 000 blocks has %d bytes", n)
+	}
+	const windows = 200_000
+	e, s = longRun(windows)
+	page = pageOf(t, e, s)
+	if n := len(page); n > 3<<20 {
+		t.Errorf("the page of a day has %d bytes", n)
+	}
+	arms := len(s.Detail.Series)
+	for _, want := range []string{fmt.Sprintf("%d in all", arms*windows), "the least and the greatest of every two pixels",
+		fmt.Sprintf("one of %d blocks", (arms*windows+dataRows-1)/dataRows), "The first 200 of 200000 blocks", Duration(0.4 * 123_456)} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// longRun has a window with a value of its own far in.
+func longRun(windows int) (*record.Effects, Source) {
 	e := userRun()
 	s := sourceOf(e)
-	const windows = 200_000
 	for i := range s.Detail.Series {
 		x := &s.Detail.Series[i]
 		x.Points = nil
@@ -202,16 +223,7 @@ func TestPageOfALongRun(t *testing.T) {
 		}
 		x.Low, x.High = 8000, 9200
 	}
-	page := pageOf(t, e, s)
-	if n := len(page); n > 4<<20 {
-		t.Errorf("the page has %d bytes", n)
-	}
-	for _, want := range []string{fmt.Sprintf("%d in all", len(s.Detail.Series)*windows), "the least and the greatest of every two pixels",
-		"first 20000 windows", "The first 200 of 200000 blocks", Duration(0.4 * 123_456)} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	return e, s
 }
 
 // TestPageData reads the data behind the charts back.

@@ -66,9 +66,10 @@ func priceLatencies(w workload, p record.Price) block {
 		return block{}
 	}
 	b := block{title: "change against " + p.Alone + " in %, and how much of the loss is regained"}
-	for per := len(metrics); per > 0; per-- {
+	shown := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return !regainedAny(p, m) })
+	for per := len(shown); per > 0; per-- {
 		var form []table
-		for part := range slices.Chunk(metrics, per) {
+		for part := range slices.Chunk(shown, per) {
 			form = append(form, latencyTable(w, p, part))
 		}
 		b.forms = append(b.forms, form)
@@ -85,6 +86,14 @@ func priceLatencies(w workload, p record.Price) block {
 		b.notes = append(b.notes, sentence{{none + " " + s, faint}})
 	}
 	return b
+}
+
+// regainedAny says that there is a number of a metric in any row.
+func regainedAny(p record.Price, metric string) bool {
+	return slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool {
+		x := find(r.Back, metric)
+		return x.Alone != nil || x.Share != nil
+	})
 }
 
 func latencyTable(w workload, p record.Price, metrics []string) table {

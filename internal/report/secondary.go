@@ -9,7 +9,8 @@ import (
 // secondary is the table of the metrics that are not the primary one: the
 // baseline in its own unit, the other arms as a change in percent.
 func secondary(w workload) block {
-	metrics := w.metrics[min(1, len(w.metrics)):]
+	others := w.metrics[min(1, len(w.metrics)):]
+	metrics := slices.DeleteFunc(slices.Clone(others), func(m string) bool { return !w.told(m) })
 	if len(metrics) == 0 {
 		return block{}
 	}
@@ -24,7 +25,40 @@ func secondary(w workload) block {
 		}
 		b.forms = append(b.forms, form)
 	}
+	b.notes = w.untold(others)
 	return b
+}
+
+// untold gives the reasons why metrics have no number in any arm.
+func (w workload) untold(metrics []string) []sentence {
+	var reasons ordered
+	named := map[string]*ordered{}
+	for _, m := range metrics {
+		for _, arm := range w.arms() {
+			x := w.effect[key{m, arm}]
+			if w.told(m) || x.Reason == "" {
+				continue
+			}
+			if named[x.Reason] == nil {
+				named[x.Reason] = &ordered{}
+				reasons.add(x.Reason)
+			}
+			named[x.Reason].add(w.metricWord(m).head)
+		}
+	}
+	var notes []sentence
+	for _, why := range reasons {
+		notes = append(notes, sentence{{none + " " + list(*named[why]) + ": " + why, faint}})
+	}
+	return notes
+}
+
+// told says that there is a number of a metric in any arm.
+func (w workload) told(metric string) bool {
+	return slices.ContainsFunc(w.arms(), func(arm string) bool {
+		x := w.effect[key{metric, arm}]
+		return w.value(arm, metric).text != none || x.Typical != nil || seen(x)
+	})
 }
 
 func (w workload) others(metrics []string) table {

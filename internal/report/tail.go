@@ -81,20 +81,34 @@ func lined(text string) (s sentence) {
 	return s
 }
 
+// warnings are told once where several workloads have the same.
 func warnings(e *record.Effects) block {
 	var b block
+	type what struct{ arm, text, remedy string }
+	var order []what
+	where := map[what]*ordered{}
 	for _, w := range e.Warnings {
+		x := what{w.Arm, w.Text, w.Remedy}
+		if where[x] == nil {
+			order = append(order, x)
+			where[x] = &ordered{}
+		}
+		if w.Workload != "" {
+			where[x].add(w.Workload)
+		}
+	}
+	for _, x := range order {
 		var about []string
-		for _, s := range []string{w.Workload, w.Arm} {
+		for _, s := range []string{list(*where[x]), x.arm} {
 			if s != "" {
 				about = append(about, s)
 			}
 		}
-		s := sentence{{w.Text, plain}}
+		s := sentence{{x.text, plain}}
 		if len(about) > 0 {
-			s = sentence{{strings.Join(about, ", ") + ": ", plain}, {w.Text, plain}}
+			s = sentence{{strings.Join(about, ", ") + ": ", plain}, {x.text, plain}}
 		}
-		b.items = append(b.items, item{cell{"!", unsure}, remedied(s, w.Remedy)})
+		b.items = append(b.items, item{cell{"!", unsure}, remedied(s, x.remedy)})
 	}
 	return b
 }

@@ -59,11 +59,8 @@ func (r *textRenderer) block(b block) {
 		}
 	}
 	r.items(b.items)
-	for i, t := range r.fitting(b.forms) {
-		if i > 0 {
-			r.line("", nil)
-		}
-		r.table(t)
+	if r.tables(b.forms) && len(b.notes) > 0 {
+		r.line("", nil)
 	}
 	for _, n := range b.notes {
 		for i, l := range wrap(n, r.width-2*len(indent)) {
@@ -100,136 +97,6 @@ func (r *textRenderer) items(items []item) {
 			r.line(indent, append(head, l...))
 		}
 	}
-}
-
-// fitting is the first form that fits; the last one is cut to fit.
-func (r *textRenderer) fitting(forms [][]table) []table {
-	for _, form := range forms {
-		if !slices.ContainsFunc(form, func(t table) bool { return !r.fits(t) }) {
-			return form
-		}
-	}
-	if len(forms) == 0 {
-		return nil
-	}
-	return forms[len(forms)-1]
-}
-
-func (r *textRenderer) fits(t table) bool {
-	sizes := t.sizes()
-	for i, c := range t.columns {
-		if c.flex > 0 {
-			sizes[i] = min(sizes[i], c.flex)
-		}
-	}
-	return t.total(sizes) <= r.room()
-}
-
-func (r *textRenderer) room() int { return r.width - len(indent) }
-
-// gap is the space between columns.
-func (t table) gap() int {
-	if t.tight {
-		return 1
-	}
-	return 2
-}
-
-func (t table) total(sizes []int) int {
-	n := t.gap() * (len(sizes) - 1)
-	for _, s := range sizes {
-		n += s
-	}
-	return n
-}
-
-// sizes is the width of each column.
-func (t table) sizes() []int {
-	sizes := make([]int, len(t.columns))
-	for i, c := range t.columns {
-		sizes[i] = width(clean(c.head))
-		est, rest := t.parts(i)
-		if c.align == interval {
-			sizes[i] = max(sizes[i], est+rest)
-			continue
-		}
-		for _, row := range t.rows {
-			sizes[i] = max(sizes[i], width(clean(row[i].text)))
-		}
-	}
-	return sizes
-}
-
-// parts is the width of the estimates and of the rest of an interval column,
-// the space between them included.
-func (t table) parts(i int) (est, rest int) {
-	for _, row := range t.rows {
-		a, b := split(clean(row[i].text))
-		est = max(est, width(a))
-		if b != "" {
-			rest = max(rest, width(b)+1)
-		}
-	}
-	return est, rest
-}
-
-// shrink cuts the flexible columns first, then whichever is widest.
-func (r *textRenderer) shrink(t table, sizes []int) {
-	for i, c := range t.columns {
-		if over := t.total(sizes) - r.room(); over > 0 && c.flex > 0 && sizes[i] > c.flex {
-			sizes[i] = max(c.flex, sizes[i]-over)
-		}
-	}
-	for t.total(sizes) > r.room() {
-		widest := 0
-		for i := range sizes {
-			if sizes[i] > sizes[widest] {
-				widest = i
-			}
-		}
-		if sizes[widest] <= 1 {
-			return
-		}
-		sizes[widest]--
-	}
-}
-
-func (r *textRenderer) table(t table) {
-	sizes := t.sizes()
-	r.shrink(t, sizes)
-	head := make(row, len(t.columns))
-	for i, c := range t.columns {
-		head[i] = cell{c.head, faint}
-	}
-	r.row(t, head, sizes)
-	for _, row := range t.rows {
-		r.row(t, row, sizes)
-	}
-}
-
-func (r *textRenderer) row(t table, cells row, sizes []int) {
-	var line sentence
-	for i, c := range cells {
-		if i > 0 {
-			line = append(line, cell{strings.Repeat(" ", t.gap()), plain})
-		}
-		s := clean(c.text)
-		if t.columns[i].align == interval {
-			est, rest := t.parts(i)
-			a, b := split(s)
-			if b != "" {
-				s = padLeft(a, est) + " " + b
-			} else if c.tone != faint || a == none {
-				s = padLeft(a, max(est, sizes[i]-rest-est))
-			}
-		}
-		s = clip(s, sizes[i])
-		if t.columns[i].align == right {
-			s = padLeft(s, sizes[i])
-		}
-		line = append(line, cell{padRight(s, sizes[i]), c.tone})
-	}
-	r.line(indent, line)
 }
 
 // line writes one line without trailing spaces, never wider than the report.

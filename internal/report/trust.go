@@ -35,7 +35,7 @@ func trustTables(ws []workload) (full, brief table) {
 	for _, kind := range kinds {
 		full.columns = append(full.columns, column{head: kind})
 	}
-	brief.columns = append(common, column{head: "checks", flex: 8})
+	brief.columns = append(common, column{head: "checks"})
 	for _, w := range ws {
 		r := row{{w.Name, plain}, {fmt.Sprint(w.Blocks), plain}, {fmt.Sprint(w.Generations), plain},
 			{none, faint}, {none, faint}, {none, faint}}
@@ -107,18 +107,14 @@ func checkSummary(w workload) cell {
 // trustNotes spell out the checks that did not pass and the noise.
 func trustNotes(ws []workload) []sentence {
 	var notes []sentence
-	single := false
-	for _, w := range ws {
-		single = single || w.Generations == 1
-		for _, c := range w.Checks {
-			switch {
-			case c.Known && !c.OK:
-				notes = append(notes, checkNote(w, c, cell{"failed", broken}))
-			case !c.Known:
-				notes = append(notes, checkNote(w, c, cell{"not enough data", unsure}))
-			}
+	for _, c := range unpassed(ws) {
+		outcome := cell{"not enough data", unsure}
+		if c.check.Known {
+			outcome = cell{"failed", broken}
 		}
+		notes = append(notes, checkNote(list(c.workloads), c.check, outcome))
 	}
+	single := slices.ContainsFunc(ws, func(w workload) bool { return w.Generations == 1 })
 	if single {
 		notes = append(notes, say("One launch only: how an arm happens to be laid out in memory and on disk"+
 			" is part of its effect. A longer budget launches anew."))
@@ -126,8 +122,36 @@ func trustNotes(ws []workload) []sentence {
 	return notes
 }
 
-func checkNote(w workload, c record.Checks, outcome cell) sentence {
-	s := sentence{{w.Name + ", " + c.Kind, plain}}
+// doubt is a check that did not pass, once for all workloads of which the same
+// is to be said.
+type doubt struct {
+	check     record.Checks
+	workloads []string
+}
+
+// unpassed puts the checks that failed before those that have no data.
+func unpassed(ws []workload) []doubt {
+	var all []doubt
+	for _, known := range []bool{true, false} {
+		for _, w := range ws {
+			for _, c := range w.Checks {
+				if c.Known != known || c.Known && c.OK {
+					continue
+				}
+				i := slices.IndexFunc(all, func(d doubt) bool { return d.check == c })
+				if i < 0 {
+					i = len(all)
+					all = append(all, doubt{check: c})
+				}
+				all[i].workloads = append(all[i].workloads, w.Name)
+			}
+		}
+	}
+	return all
+}
+
+func checkNote(workloads string, c record.Checks, outcome cell) sentence {
+	s := sentence{{workloads + ", " + c.Kind, plain}}
 	if c.Subject != "" {
 		s[0].text += " of " + c.Subject
 	}
@@ -148,8 +172,8 @@ func trustItems(e *record.Effects, ws []workload) []item {
 		items = append(items, item{cell{"paused by", plain}, say(how)})
 	}
 	if cut := cuts(ws); cut > 0 {
-		items = append(items, item{cell{"cut", plain}, say(fmt.Sprintf(
-			"%d operations were in flight over a pause; they count in no latency.", cut))})
+		items = append(items, item{cell{"cut", plain}, say(
+			plural(int(cut), "operation") + " " + verb(int(cut), "was", "were") + " in flight over a pause and " + verb(int(cut), "counts", "count") + " in no latency.")})
 	}
 	return append(items, item{cell{"tare itself", plain}, self(e.Self)})
 }

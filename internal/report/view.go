@@ -21,7 +21,7 @@ type workload struct {
 	remainder map[key]record.Effect
 	kernel    []record.Kernel
 
-	imported bool // another tool measured
+	imported bool // another tool measured: reports, not windows
 }
 
 type key struct{ metric, arm string }
@@ -38,6 +38,9 @@ func (w workload) primary(arm string) (record.Effect, bool) {
 // unmeasured says that no window of the workload counts: its turn did not come,
 // or ended at once.
 func (w workload) unmeasured() bool {
+	if w.Blocks > 0 {
+		return false
+	}
 	for _, a := range w.arm {
 		if a.Windows > 0 {
 			return false

@@ -34,9 +34,13 @@ type Point struct{ At, Value float64 }
 // Thinned says how the points of a strip were thinned out: kept of all.
 type Thinned struct{ Kept, All int }
 
-// bucket is the width of a piece of time, in pixels, of which only the least
-// and the greatest point are drawn once there are more.
-const bucket = 2
+const (
+	// bucket is the width of a piece of time, in pixels, of which only the least
+	// and the greatest point are drawn once there are more.
+	bucket = 2
+	// whole is the points of a strip that are all drawn where one can zoom in.
+	whole = 1000
+)
 
 // Thin says what a drawing of this width leaves out.
 func (s Series) Thin(width float64) Thinned {
@@ -44,7 +48,7 @@ func (s Series) Thin(width float64) Thinned {
 	var t Thinned
 	for _, r := range s.Rows {
 		t.All += len(r.Points)
-		t.Kept += len(thin(r.Points, x))
+		t.Kept += len(s.thinned(r.Points, x))
 	}
 	return t
 }
@@ -98,14 +102,16 @@ func (s Series) strip(c *canvas, x scale, first bool, r Strip, y, row, spread fl
 	c.rect("field", x.from, upper, x.to-x.from, lower-upper)
 	if first {
 		c.text(x.from-5, upper+8, "tick small", "end", s.Tick(s.High))
-		c.text(x.from-5, lower, "tick small", "end", s.Tick(s.Low))
+		if s.High > s.Low {
+			c.text(x.from-5, lower, "tick small", "end", s.Tick(s.Low))
+		}
 	}
 	if r.Level != nil {
 		if at, beyond := v.clamped(*r.Level); beyond == 0 {
 			c.line("level", x.from, at, x.to+spread, at)
 		}
 	}
-	points := thin(r.Points, x)
+	points := s.thinned(r.Points, x)
 	c.open("g", "class", "points")
 	class := "dots"
 	if len(points) <= 150 {
@@ -117,7 +123,7 @@ func (s Series) strip(c *canvas, x scale, first bool, r Strip, y, row, spread fl
 	}
 	c.empty("path", attributes...)
 	if len(r.Dropped) > 0 {
-		c.empty("path", "class", "dots dropped", "d", dots(thin(r.Dropped, x), x, v))
+		c.empty("path", "class", "dots dropped", "d", dots(s.thinned(r.Dropped, x), x, v))
 	}
 	c.close("g")
 	bars(c, r.Spread, x.to+6, spread-6, upper+3, lower-3)
@@ -161,6 +167,14 @@ func bars(c *canvas, counts []int, x, width, upper, lower float64) {
 		}
 	}
 	c.empty("path", "class", "spread", "d", d.String())
+}
+
+// thinned is the points that are drawn.
+func (s Series) thinned(points []Point, x scale) []Point {
+	if x.to-x.from > Narrow && len(points) <= whole {
+		return points
+	}
+	return thin(points, x)
 }
 
 // thin keeps the least and the greatest point of every piece of time that has

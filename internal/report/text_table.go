@@ -1,0 +1,177 @@
+package report
+
+import (
+	"slices"
+	"strings"
+)
+
+// tables prints the first form that fits, or all of the best one with its rows
+// in lines of their own: names may be cut, numbers and verdicts never.
+func (r *textRenderer) tables(forms [][]table) (stacked bool) {
+	if len(forms) == 0 {
+		return false
+	}
+	stacked = true
+	form, print := forms[0], r.stacked
+	for _, f := range forms {
+		if !slices.ContainsFunc(f, func(t table) bool { return !r.fits(t) }) {
+			form, print, stacked = f, r.table, false
+			break
+		}
+	}
+	for i, t := range form {
+		if i > 0 {
+			r.line("", nil)
+		}
+		print(t)
+	}
+	return stacked
+}
+
+func (r *textRenderer) fits(t table) bool {
+	sizes := t.sizes()
+	for i, c := range t.columns {
+		if c.flex > 0 {
+			sizes[i] = min(sizes[i], c.flex)
+		}
+	}
+	return t.total(sizes) <= r.room()
+}
+
+func (r *textRenderer) room() int { return r.width - len(indent) }
+
+// gap is the space between columns.
+func (t table) gap() int {
+	if t.tight {
+		return 1
+	}
+	return 2
+}
+
+func (t table) total(sizes []int) int {
+	n := t.gap() * (len(sizes) - 1)
+	for _, s := range sizes {
+		n += s
+	}
+	return n
+}
+
+// sizes is the width of each column.
+func (t table) sizes() []int {
+	sizes := make([]int, len(t.columns))
+	for i, c := range t.columns {
+		sizes[i] = width(clean(c.head))
+		est, rest := t.parts(i)
+		if c.align == interval {
+			sizes[i] = max(sizes[i], est+rest)
+			continue
+		}
+		for _, row := range t.rows {
+			sizes[i] = max(sizes[i], width(clean(row[i].text)))
+		}
+	}
+	return sizes
+}
+
+// parts is the width of the estimates and of the rest of an interval column,
+// the space between them included.
+func (t table) parts(i int) (est, rest int) {
+	for _, row := range t.rows {
+		a, b := split(clean(row[i].text))
+		est = max(est, width(a))
+		if b != "" {
+			rest = max(rest, width(b)+1)
+		}
+	}
+	return est, rest
+}
+
+// shrink cuts the flexible columns, of which there are enough when the table
+// fits.
+func (r *textRenderer) shrink(t table, sizes []int) {
+	for i, c := range t.columns {
+		if over := t.total(sizes) - r.room(); over > 0 && c.flex > 0 && sizes[i] > c.flex {
+			sizes[i] = max(c.flex, sizes[i]-over)
+		}
+	}
+}
+
+func (r *textRenderer) table(t table) {
+	sizes := t.sizes()
+	r.shrink(t, sizes)
+	head := make(row, len(t.columns))
+	for i, c := range t.columns {
+		head[i] = cell{c.head, faint}
+	}
+	r.row(t, head, sizes)
+	for _, row := range t.rows {
+		r.row(t, row, sizes)
+	}
+}
+
+func (r *textRenderer) row(t table, cells row, sizes []int) {
+	var line sentence
+	for i, c := range cells {
+		if i > 0 {
+			line = append(line, cell{strings.Repeat(" ", t.gap()), plain})
+		}
+		s := clean(c.text)
+		if t.columns[i].align == interval {
+			est, rest := t.parts(i)
+			a, b := split(s)
+			if b != "" {
+				s = padLeft(a, est) + " " + b
+			} else if c.tone != faint || a == none {
+				s = padLeft(a, max(est, sizes[i]-rest-est))
+			}
+		}
+		s = clip(s, sizes[i])
+		if t.columns[i].align == right {
+			s = padLeft(s, sizes[i])
+		}
+		line = append(line, cell{padRight(s, sizes[i]), c.tone})
+	}
+	r.line(indent, line)
+}
+
+// stacked prints each row in lines of its own: what it is about and the verdict,
+// then the numbers with their names.
+func (r *textRenderer) stacked(t table) {
+	for _, row := range t.rows {
+		about, figures := t.parted(row)
+		for i, l := range wrap(about, r.width-2*len(indent)) {
+			r.line(strings.Repeat(indent, min(i, 1)+1), l)
+		}
+		if len(figures) == 0 {
+			continue
+		}
+		for _, l := range wrap(figures, r.width-2*len(indent)) {
+			r.line(indent+indent, l)
+		}
+	}
+}
+
+// parted splits a row into names and verdict, and numbers. Names are the first
+// column and those that may be cut; a verdict is a last column of words.
+func (t table) parted(cells row) (about, figures sentence) {
+	last := len(t.columns) - 1
+	for i, c := range cells {
+		c.text = strings.TrimSpace(clean(c.text))
+		head := t.columns[i]
+		switch {
+		case c.text == "" || c.text == none && i > 0 && i == last:
+		case i == 0:
+			about = append(about, c)
+		case i == last && head.align == left:
+			about = append(about, cell{": ", plain}, c)
+		case head.flex > 0:
+			about = append(about, cell{", ", plain}, c)
+		default:
+			if len(figures) > 0 {
+				figures = append(figures, cell{", ", plain})
+			}
+			figures = append(figures, cell{strings.TrimSpace(head.head), faint}, cell{" ", plain}, c)
+		}
+	}
+	return about, figures
+}
