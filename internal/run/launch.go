@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -330,15 +331,30 @@ func (l *loadRun) planned(name string) plan.Arm {
 	return plan.Arm{Arm: record.Arm{Name: name}}
 }
 
-// lastLines is the end of a log, for an error message; empty without one.
+// lastLines is the end of a log, for an error message; empty without one. Where
+// the end holds errors, these come first: a server names the cause, and then all
+// that failed for it.
 func lastLines(path string) string {
+	const most, within = 5, 40
 	b, err := os.ReadFile(path)
 	if err != nil || len(strings.TrimSpace(string(b))) == 0 {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return "\n  " + strings.Join(lines[max(0, len(lines)-5):], "\n  ")
+	lines = lines[max(0, len(lines)-within):]
+	last := max(0, len(lines)-most)
+	var shown []string
+	for i, l := range lines {
+		if i >= last || len(shown) < most && marksError.MatchString(l) {
+			shown = append(shown, l)
+		}
+	}
+	return "\n  " + strings.Join(shown, "\n  ")
 }
+
+// marksError finds the errors in the logs of MariaDB and MySQL, PostgreSQL and
+// ClickHouse.
+var marksError = regexp.MustCompile(`\[ERROR\]|\b(FATAL|PANIC):|<(Error|Fatal)>`)
 
 // taskName is the task for people.
 func taskName(t workload.Task) string {
