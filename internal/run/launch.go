@@ -352,9 +352,9 @@ func lastLines(path string) string {
 	return "\n  " + strings.Join(shown, "\n  ")
 }
 
-// marksError finds the errors in the logs of MariaDB and MySQL, PostgreSQL and
+// marksError finds the errors in the logs of tare, MariaDB and MySQL, PostgreSQL and
 // ClickHouse.
-var marksError = regexp.MustCompile(`\[ERROR\]|\b(FATAL|PANIC):|<(Error|Fatal)>`)
+var marksError = regexp.MustCompile(`^tare: |\[ERROR\]|\b(FATAL|PANIC):|<(Error|Fatal)>`)
 
 // taskName is the task for people.
 func taskName(t workload.Task) string {
