@@ -85,7 +85,7 @@ func readCSV(_ string, text io.Reader) ([]*run, []format.Warning, error) {
 		}
 		if clock >= 0 {
 			if x, ok := row.Number[clock].Get(); ok {
-				if r.figures[0].n <= 1 {
+				if t.Rows == 1 {
 					first = x
 				}
 				last = x
