@@ -14,17 +14,24 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/isolation"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
-// TestMain lets the test binary be a process to act on.
+// TestMain lets the test binary be a process to act on, and the child that the
+// inspection of this host tries to start.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "__sleep" {
-		time.Sleep(time.Minute)
-		os.Exit(0)
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "__sleep":
+			time.Sleep(time.Minute)
+			os.Exit(0)
+		case launch.InitCommand:
+			os.Exit(launch.Main(os.Args[2:]))
+		}
 	}
 	os.Exit(m.Run())
 }
