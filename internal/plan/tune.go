@@ -131,7 +131,11 @@ func tuneWindow(o Observed, discard time.Duration) (time.Duration, []record.Slot
 	best, least := time.Duration(0), math.Inf(1)
 	overhead := (discard + o.Switch).Seconds()
 	trace := longest(o.Traces)
+	shortest := shortestWindow(o, overhead)
 	for _, w := range windows {
+		if w < shortest {
+			continue
+		}
 		c := stat.SlotCosts(trace, Tick.Seconds(), overhead, []float64{w.Seconds()})[0]
 		if math.IsInf(c.Cost, 0) || rate(trace)*float64(ticks(w)) < minOps || !fits(o, w, overhead) {
 			continue
@@ -142,7 +146,9 @@ func tuneWindow(o Observed, discard time.Duration) (time.Duration, []record.Slot
 		}
 	}
 	if best == 0 {
-		best = fallback(o, overhead)
+		if best = fallback(o, overhead); best < shortest {
+			return shortest, seen, fmt.Sprintf("operations are slow: %v windows hold some of every arm", shortest)
+		}
 		return best, seen, fmt.Sprintf("the budget is too short to compare window lengths, %v taken", best)
 	}
 	return best, seen, fmt.Sprintf("%v windows reach a width soonest on this noise", best)
@@ -151,6 +157,29 @@ func tuneWindow(o Observed, discard time.Duration) (time.Duration, []record.Slot
 // minOps is the least number of operations in a window: fewer make the rate
 // itself coarse.
 const minOps = 20
+
+// fewOps is the least number of operations in a window of the slowest arm: a
+// window without any takes its whole block with it.
+const fewOps = 5
+
+// shortestWindow is the shortest that holds a few operations of every arm, as
+// far as the budget has room for some blocks of it.
+func shortestWindow(o Observed, overhead float64) time.Duration {
+	slowest := math.Inf(1) // operations per tick
+	for _, t := range o.Traces {
+		if len(t.Ticks) > 0 {
+			slowest = min(slowest, max(rate(t.Ticks), 1/float64(len(t.Ticks)))) // none seen: it may do one
+		}
+	}
+	best := windows[0]
+	for _, w := range windows[1:] {
+		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(w.Seconds()+overhead) > (o.Budget-o.Launch).Seconds() {
+			break
+		}
+		best = w
+	}
+	return best
+}
 
 func longest(traces []Trace) []float64 {
 	var out []float64

@@ -135,3 +135,34 @@ func TestLongerFitsOrSaysNo(t *testing.T) {
 		t.Error("a window that has no room was lengthened")
 	}
 }
+
+// Queries of some 100 ms beside a batch job: every window holds a few of the
+// slowest arm, or its block would be dropped, and the budget still has room.
+func TestSlowOperations(t *testing.T) {
+	slow := func(rate float64, length int) (ticks []float64) {
+		for i := range length {
+			ticks = append(ticks, math.Floor(float64(i+1)*rate/100)-math.Floor(float64(i)*rate/100))
+		}
+		return ticks
+	}
+	var ts []Trace
+	for range 8 {
+		ts = append(ts, Trace{Arm: "beside", Ticks: slow(5, 50)})
+	}
+	ts = append(ts, Trace{Arm: "alone", Ticks: slow(25, 400)})
+	for budget, want := range map[time.Duration][2]time.Duration{
+		3 * time.Minute:  {time.Second, 2 * time.Second},
+		8 * time.Minute:  {time.Second, 2 * time.Second},
+		30 * time.Second: {100 * time.Millisecond, 500 * time.Millisecond},
+	} {
+		o := observed(budget, ts)
+		o.Launch, o.Switch = 11*time.Second, 500*time.Millisecond
+		l, p := Tune(o, Lengths{})
+		if l.Window < want[0] || l.Window > want[1] || l.Blocks < 2 {
+			t.Errorf("%v: %+v (%s)", budget, l, p.Why)
+		}
+		if cost := time.Duration(l.Blocks*len(ts)) * (l.Window + l.Discard + o.Switch); budget > time.Minute && o.Launch+cost > budget {
+			t.Errorf("%v: one launch takes %v", budget, o.Launch+cost)
+		}
+	}
+}
