@@ -44,12 +44,15 @@ type Plan struct {
 
 // Workload is one load with the arms under which it is compared.
 type Workload struct {
-	Name    string            `json:"name"`
-	Kind    string            `json:"kind"` // the catalog's name: oltp, commit, rpc
-	Params  map[string]string `json:"params,omitempty"`
-	Budget  float64           `json:"budget_seconds"`
-	Primary string            `json:"primary"` // the metric that stops the run
-	Metrics []string          `json:"metrics"`
+	Name   string            `json:"name"`
+	Kind   string            `json:"kind"` // the catalog's name: oltp, commit, rpc
+	Params map[string]string `json:"params,omitempty"`
+	// Note is what to know before the numbers: that this kind stands in for
+	// another, whose tool is not installed.
+	Note    string   `json:"note,omitempty"`
+	Budget  float64  `json:"budget_seconds"`
+	Primary string   `json:"primary"` // the metric that stops the run
+	Metrics []string `json:"metrics"`
 	// Values describes those of the metrics, and others, that the load itself
 	// says: Window.Values.
 	Values   []Metric `json:"values,omitempty"`

@@ -22,6 +22,7 @@ wanted() {
 		/usr/lib/postgresql/*/bin/pgbench postgresql
 		clickhouse-server clickhouse-server
 		clickhouse-client clickhouse-client
+		clickhouse-benchmark clickhouse-tools
 		chromium chromium
 		/usr/lib/python3/dist-packages/prometheus_client/openmetrics python3-prometheus-client
 	END

@@ -176,6 +176,9 @@ func warnings(t *table, out *record.Effects) []record.Warning {
 	add := func(text, remedy string) {
 		ws = append(ws, record.Warning{Workload: t.load.Name, Text: text, Remedy: remedy})
 	}
+	if t.load.Note != "" {
+		add(t.load.Note, "")
+	}
 	if len(t.rows) == 0 {
 		add("no block counts", "run longer: --budget")
 		return ws

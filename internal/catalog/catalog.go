@@ -23,6 +23,7 @@ func Workloads() []workload.Workload {
 		workload.Sysbench{},
 		workload.Pgbench{},
 		workload.ClickHouse{},
+		workload.ClickHouseBenchmark{},
 		workload.Fio{},
 		workload.Command{},
 	}

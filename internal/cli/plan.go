@@ -143,6 +143,11 @@ func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
 	for _, l := range p.Loads {
 		fmt.Fprintln(w)
 		heading("workload %s: %s, %s", l.Name, l.Kind, report.Duration(l.Budget))
+		if l.Note != "" {
+			for _, line := range wrap(l.Note, c.planWidth()) {
+				fmt.Fprintln(w, "   ", line)
+			}
+		}
 		for _, line := range wrap(strings.Join(params(l.Params), " "), c.planWidth()) {
 			fmt.Fprintln(w, "   ", line)
 		}

@@ -177,7 +177,9 @@ func manifest(host environment.Host, started time.Time) record.Manifest {
 		m.User = u.Username
 	}
 	for name, tool := range host.Tools {
-		m.Versions[name] = tool.Version
+		if tool.Version != "" {
+			m.Versions[name] = tool.Version
+		}
 	}
 	return m
 }

@@ -56,6 +56,8 @@ func kinds() map[string]body {
 		kindPgbenchExec: becomePgbench,
 		KindClickHouse:  counted(runClickHouse),
 
+		KindClickHouseBenchmark: counted(runClickHouseBenchmark),
+
 		KindCommand:        counted(runCommand),
 		KindCommandPrepare: copyFiles,
 		KindFio:            counted(runFio),

@@ -151,6 +151,7 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	if !ok {
 		return Load{}, nil, fmt.Errorf("workload %s: no kind %q", w.Name, w.Kind)
 	}
+	kind, w, note := substituted(kind, w, host)
 	values, err := workload.Complete(kind, w.Params)
 	if err != nil {
 		return Load{}, nil, &ParamsError{w.Name, err}
@@ -186,7 +187,7 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	}
 	stages = arms[0].Stages
 	l := Load{Stages: stages, Arms: arms, Workload: record.Workload{
-		Name: w.Name, Kind: w.Kind, Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
+		Name: w.Name, Kind: w.Kind, Params: values, Note: note, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
 		Neighbours: neighboursOf(arms),
 	}}
 	for _, m := range stages.Metrics {
@@ -199,6 +200,21 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 		l.Workload.Arms = append(l.Workload.Arms, a.Arm)
 	}
 	return l, left, nil
+}
+
+// substituted is the workload that stands in for one whose tool is not here,
+// and why; else the one that was asked for.
+func substituted(kind workload.Workload, w experiment.Workload, host environment.Host) (workload.Workload, experiment.Workload, string) {
+	asked, ok := kind.(workload.Substituted)
+	if !ok {
+		return kind, w, ""
+	}
+	other, params, why := asked.Substitute(w.Params, func(tool string) bool { return host.Tools[tool].Path != "" })
+	if other == nil {
+		return kind, w, ""
+	}
+	w.Kind, w.Params = other.Name(), params
+	return other, w, why
 }
 
 // chooseArms picks the baseline, its twin and every wanted rung that the host

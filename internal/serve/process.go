@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/conceal"
 )
 
 // Process is a child that dies with this process.
@@ -28,6 +31,29 @@ type Process struct {
 // Start starts a child. What it writes goes to log, and its last lines are
 // kept for errors.
 func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
+	return start(cmd, name, log, nil)
+}
+
+// StartConcealed starts a child that takes a password from an argument only:
+// it finds there what stands in a variable of its environment, which nobody but
+// its own user can read. Until then the argument is placeholder, and that is
+// what every list of processes goes on showing.
+func StartConcealed(cmd *exec.Cmd, name string, log io.Writer, placeholder, variable string) (*Process, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Ptrace = true
+	p, err := start(cmd, name, log, func(pid int) error { return conceal.Argument(pid, placeholder, variable) })
+	if errors.Is(err, unix.EPERM) {
+		err = hint.New(fmt.Errorf("keep the password out of the arguments of %s: %w", name, err),
+			"this needs ptrace of an own child (kernel.yama.ptrace_scope below 3)")
+	}
+	return p, err
+}
+
+// start calls begun, where there is one, on the thread that forked and before
+// anybody waits for the child.
+func start(cmd *exec.Cmd, name string, log io.Writer, begun func(pid int) error) (*Process, error) {
 	p := &Process{cmd: cmd, name: name, done: make(chan struct{}), tail: &tail{}}
 	cmd.Stdout = io.MultiWriter(log, p.tail)
 	cmd.Stderr = cmd.Stdout
@@ -41,11 +67,18 @@ func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 		// The death signal is bound to the thread that forks.
 		runtime.LockOSThread()
 		err := cmd.Start()
-		started <- err
-		if err == nil {
-			p.err = cmd.Wait()
-			close(p.done)
+		if err != nil {
+			started <- err
+			return
 		}
+		if begun != nil {
+			if err = begun(cmd.Process.Pid); err != nil {
+				_ = cmd.Process.Kill()
+			}
+		}
+		started <- err
+		p.err = cmd.Wait()
+		close(p.done)
 	}()
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)

@@ -29,6 +29,9 @@ type Server struct {
 	Dir string `json:"dir"`
 	// Listen is where it listens for TCP, IP:port; empty: on its socket only.
 	Listen string `json:"listen,omitempty"`
+	// Native is where ClickHouse answers its own protocol, on the same address as
+	// Listen; empty: nowhere.
+	Native string `json:"native,omitempty"`
 	// Settings by tare's words; what is missing has its default.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Options are passed to the server as they are.
@@ -111,6 +114,12 @@ func (s Server) recipe(f Found) (service.Recipe, error) {
 	}
 	if err := c.Listen(s.Listen); err != nil {
 		return service.Recipe{}, err
+	}
+	if s.Native != "" {
+		var err error
+		if _, c.Native, err = splitAddress(s.Native); err != nil {
+			return service.Recipe{}, err
+		}
 	}
 	return f.Service.Recipe(f.Version, c)
 }
@@ -195,10 +204,20 @@ func (s Server) ready(r service.Recipe) error {
 	if err := s.configure(r); err != nil {
 		return err
 	}
-	if s.Listen == "" {
+	for _, address := range []string{s.Listen, s.Native} {
+		if err := isFree(address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFree says why a server cannot listen at an address; no address is free.
+func isFree(address string) error {
+	if address == "" {
 		return nil
 	}
-	l, err := net.Listen("tcp", s.Listen)
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		err = fmt.Errorf("the server cannot listen: %w", err)
 		if errors.Is(err, unix.EADDRINUSE) {

@@ -132,6 +132,9 @@ type Config struct {
 	// Host and Port are where it listens for TCP; no port: on its socket only.
 	Host string
 	Port int
+	// Native is the port of ClickHouse's own protocol, on the same address; 0:
+	// none. Others have one protocol.
+	Native int
 	// Root says that it is started by root, of a user namespace at least.
 	Root bool
 	// Connections is the least number of clients at the same time.

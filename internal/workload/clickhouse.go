@@ -108,15 +108,9 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("clickhouse: %w", r.err)
 	}
-	p := load.ClickHouse{Queries: clickhouseQueries[v["queries"]]}
-	switch {
-	case p.Queries != nil:
-	case filepath.IsAbs(v["queries"]):
-		p.File = v["queries"]
-	default:
-		if p.Queries = inlineQueries(v["queries"]); len(p.Queries) == 0 {
-			return Stages{}, errors.New("clickhouse: queries: there is none")
-		}
+	p, err := queryList(v["queries"])
+	if err != nil {
+		return Stages{}, fmt.Errorf("clickhouse: %w", err)
 	}
 	p.Database = load.Database{
 		Service: service.ClickHouseName, Inside: v["client"] == "inside", TCP: v["client"] == "inside",
@@ -136,6 +130,21 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 		return loadTask(load.KindClickHouse, here)
 	})
 	return s, nil
+}
+
+// queryList are the queries of a parameter, or their file.
+func queryList(s string) (p load.ClickHouse, err error) {
+	switch {
+	case clickhouseQueries[s] != nil:
+		p.Queries = clickhouseQueries[s]
+	case filepath.IsAbs(s):
+		p.File = s
+	default:
+		if p.Queries = inlineQueries(s); len(p.Queries) == 0 {
+			err = errors.New("queries: there is none")
+		}
+	}
+	return p, err
 }
 
 // hitsKey tells data sets apart within a run. The cache's own key, which

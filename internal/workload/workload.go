@@ -21,6 +21,16 @@ type Workload interface {
 	Stages(Values) (Stages, error)
 }
 
+// Substituted is a workload whose tool may be missing, and which another can
+// stand in for.
+type Substituted interface {
+	Workload
+	// Substitute is the other one with its parameters, and why, in a sentence that
+	// reports show; nil: none is needed. installed says whether a program is in
+	// PATH.
+	Substitute(params map[string]string, installed func(string) bool) (Workload, map[string]string, string)
+}
+
 // Param is one parameter.
 type Param struct {
 	Name    string
