@@ -41,7 +41,7 @@ func transparency(seen []record.Check, margin float64) record.Checks {
 	}
 	out.Known = true
 	out.OK = !i.Beyond(math.Log1p(max(2*margin, 0.02)))
-	out.Text = fmt.Sprintf("rotated against never frozen: %s", percent(e.Mean, i))
+	out.Text = "rotated against never frozen"
 	if !out.OK {
 		out.Remedy = "longer windows (window: in the experiment) bring the rotated rate nearer to the steady one; both arms of a comparison are affected alike"
 	}
@@ -82,7 +82,7 @@ func carryOver(t *table, margin float64) record.Checks {
 	i := worst.Interval(stat.StudentQuantile(1-0.025/float64(len(terms)-1), worst.DF))
 	out.Known, out.Subject, out.Ratio = true, arm, shown(worst, i)
 	out.OK = !i.Beyond(math.Log1p(margin) / 2)
-	out.Text = fmt.Sprintf("largest effect on the next window: after %s %s", arm, percent(worst.Mean, i))
+	out.Text = "largest effect on the next window, after " + arm
 	if !out.OK {
 		out.Remedy = "a longer discard (discard: in the experiment) keeps an arm's aftermath out of the next window"
 	}
@@ -113,7 +113,7 @@ func halves(t *table, margin float64) record.Checks {
 	}
 	out.Known = true
 	out.OK = !i.Beyond(math.Log1p(margin))
-	out.Text = fmt.Sprintf("first half of the windows against the second: %s", percent(e.Mean, i))
+	out.Text = "first half of the windows against the second"
 	if !out.OK {
 		out.Remedy = "the rate still moves inside windows: a longer discard or window takes the transient out"
 	}
@@ -164,10 +164,6 @@ func schedule(t *table) record.Checks {
 		out.Remedy = "the arm or the generator cannot sustain this rate: lower it"
 	}
 	return out
-}
-
-func percent(mean float64, i stat.Interval) string {
-	return fmt.Sprintf("%+.1f %% [%+.1f, %+.1f]", 100*math.Expm1(mean), 100*math.Expm1(i.Lo), 100*math.Expm1(i.Hi))
 }
 
 // warnings are caveats that follow from the data.

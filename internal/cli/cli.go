@@ -7,12 +7,17 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
 )
 
 // grammar is the commands and the flags that all of them have.
@@ -95,8 +100,25 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 // misuse makes an error of the command line out of what kong says.
 func misuse(err error) error {
 	var p *kong.ParseError
-	if errors.As(err, &p) && p.Context != nil && p.Context.Command() != "" {
+	if !errors.As(err, &p) || p.Context == nil {
+		return &usageError{err, "tare --help"}
+	}
+	if p.Context.Command() != "" {
 		return &usageError{err, "tare " + p.Context.Selected().Path() + " --help"}
 	}
-	return &usageError{err, "tare --help"}
+	word := ""
+	if len(p.Context.Args) > 0 {
+		word = p.Context.Args[0]
+	}
+	if word == "" || strings.HasPrefix(word, "-") {
+		return &usageError{err, "tare --help"}
+	}
+	if slices.Contains(experiment.Presets(), word) {
+		return &usageError{fmt.Errorf("%s is a preset, no command", word), "tare run " + word}
+	}
+	var commands []string
+	for _, c := range p.Context.Model.Children {
+		commands = append(commands, c.Name)
+	}
+	return &usageError{fmt.Errorf("no command %q%s", word, hint.DidYouMean(word, commands)), "tare --help"}
 }

@@ -117,6 +117,9 @@ func where(e run.Event) string {
 		phaseMeasure: {launch, fmt.Sprintf("block %d of %d", min(e.Block+1, e.Blocks), e.Blocks)},
 		"done":       {"done"},
 	}
+	if e.Starting > 1 {
+		phases["launch"][1] = fmt.Sprintf("starting, %d of %d arms ready", e.Ready, e.Starting)
+	}
 	parts, ok := phases[e.Phase]
 	if !ok {
 		parts = []string{e.Phase}

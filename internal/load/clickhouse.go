@@ -100,7 +100,7 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 }
 
 // read reads the file of queries.
-func (q *queryRun) read() error {
+func (q *ClickHouse) read() error {
 	if q.File == "" {
 		return nil
 	}

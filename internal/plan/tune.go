@@ -80,12 +80,17 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	return out, p
 }
 
+// blind is the half width from which on the pilot's noise hides a transient.
+const blind = 0.05
+
 // tuneDiscard takes the shortest discard after which the rate cannot be told
 // from the rate later on, or differs by less than 1 %; where there is none, the
-// one with the least difference. What the budget has no room for is left out.
+// one with the least difference. Where noise hides a transient, it is no shorter
+// than is usual. What the budget has no room for is left out.
 func tuneDiscard(o Observed) (time.Duration, []record.ThawNoise, string) {
+	const usual = 50 * time.Millisecond
 	var seen []record.ThawNoise
-	best, least := 50*time.Millisecond, math.Inf(1)
+	best, least := usual, math.Inf(1)
 	for _, d := range discards {
 		est := transient(o.Traces, ticks(d))
 		half := est.At(0.95).Half()
@@ -94,17 +99,17 @@ func tuneDiscard(o Observed) (time.Duration, []record.ThawNoise, string) {
 		}
 		seen = append(seen, record.ThawNoise{Discard: d.Seconds(), Ratio: est.Mean, Half: half})
 		off := math.Abs(est.Mean)
-		if off <= max(0.01, half) {
-			return d, seen, fmt.Sprintf("after %v the rate is within %.1f %% of the later rate (±%.1f %%)", d, 100*off, 100*half)
+		if off <= max(0.01, half) && (half <= blind || d >= usual) {
+			return d, seen, fmt.Sprintf("after %s the rate is within %.1f %% of the later rate (±%.1f %%)", length(d), 100*off, 100*half)
 		}
 		if off < least {
 			best, least = d, off
 		}
 	}
 	if len(seen) == 0 {
-		return best, nil, fmt.Sprintf("too few operations to see the transient after a thaw, %v taken", best)
+		return best, nil, fmt.Sprintf("too few operations to see the transient after a thaw, %s taken", length(best))
 	}
-	return best, seen, fmt.Sprintf("%v after a thaw the rate still differs by %.1f %% from the later rate, and no discard does better", best, 100*least)
+	return best, seen, fmt.Sprintf("%s after a thaw the rate still differs by %.1f %% from the later rate, and no discard does better", length(best), 100*least)
 }
 
 // transient estimates the log ratio of the rate in the 60 ms that follow the
@@ -147,11 +152,11 @@ func tuneWindow(o Observed, discard time.Duration) (time.Duration, []record.Slot
 	}
 	if best == 0 {
 		if best = fallback(o, overhead); best < shortest {
-			return shortest, seen, fmt.Sprintf("operations are slow: %v windows hold some of every arm", shortest)
+			return shortest, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", length(shortest))
 		}
-		return best, seen, fmt.Sprintf("the budget is too short to compare window lengths, %v taken", best)
+		return best, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", length(best))
 	}
-	return best, seen, fmt.Sprintf("%v windows reach a width soonest on this noise", best)
+	return best, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", length(best))
 }
 
 // minOps is the least number of operations in a window: fewer make the rate
@@ -265,4 +270,12 @@ func rate(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
+}
+
+// length is a duration as a person writes it: "50 ms", "1.2 s".
+func length(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%g s", math.Round(10*d.Seconds())/10)
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
@@ -23,7 +22,7 @@ func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, 
 		for out.Window = asked.Usual; out.Window > asked.Least && !fits(o, out.Window, overhead); {
 			out.Window = max(out.Window/2, asked.Least)
 		}
-		why = fmt.Sprintf("the tool runs anew for each window of %v and needs %v more each time", out.Window, o.Switch.Round(time.Millisecond))
+		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", length(out.Window), length(o.Switch))
 	}
 	out, more := allocate(o, out, nil, fixed)
 	return out, record.Pilot{

@@ -74,7 +74,9 @@ func answer(e *record.Effects, w workload) sentence {
 		next := verdict(e, w, w.word(arm).phrase, x)
 		if len(s) > 0 {
 			s = append(s, cell{" ", plain})
-			next[0].text = upper(next[0].text)
+			if w.word(arm).phrase != arm { // a name stays as it was given
+				next[0].text = upper(next[0].text)
+			}
 		}
 		s = append(s, next...)
 	}
@@ -224,12 +226,12 @@ func because(reason string) string {
 // parts names the step that a cost comes from; for an undecided total, a step
 // that is decided all the same.
 func parts(w workload, x record.Effect) sentence {
-	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil {
-		return nil
+	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil || len(w.ladder) <= 2 {
+		return nil // with one step there are no parts
 	}
 	step, ok := largest(w)
 	if !ok {
-		if x.Verdict == record.Cost && len(w.ladder) > 2 {
+		if x.Verdict == record.Cost {
 			return say(" No single step stands out.")
 		}
 		return nil

@@ -47,7 +47,7 @@ func ladder(e *record.Effects, w workload) block {
 	}}
 	for _, arm := range w.ladder {
 		t.rows = append(t.rows, w.row(e, arm))
-		if x, ok := w.remainder[key{w.Primary, arm}]; ok {
+		if x, ok := w.remainder[key{w.Primary, arm}]; ok && x.Baseline != w.Baseline { // or it is the effect again
 			t.rows = append(t.rows, remainderRow(e, x))
 		}
 	}
@@ -178,7 +178,11 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 		}
 	}
 	if needed > 0 {
-		s = append(s, cell{" about " + about(needed) + " more would decide " + size(e.Margin) + ".", plain})
+		what := size(e.Margin)
+		if len(arms) > 1 {
+			what += " for all of them"
+		}
+		s = append(s, cell{" about " + about(needed) + " more would decide " + what + ".", plain})
 	}
 	return []sentence{s}
 }

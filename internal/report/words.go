@@ -29,7 +29,8 @@ func (w workload) word(arm string) word {
 	if x, ok := words[arm]; ok && !w.imported {
 		return x
 	}
-	return word{w.arm[arm].Title, arm}
+	brief, _, _ := strings.Cut(w.arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
+	return word{brief, arm}
 }
 
 // metric is how a report speaks of a metric.

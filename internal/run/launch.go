@@ -155,7 +155,13 @@ func (l *loadRun) readiness(ctx context.Context) map[*site]error {
 	deadline := time.Now().Add(within)
 	failed := map[*site]error{}
 	waiting := slices.Clone(l.sites)
-	for len(waiting) > 0 {
+	for left := -1; len(waiting) > 0; time.Sleep(2 * time.Millisecond) {
+		if left != len(waiting) {
+			left = len(waiting)
+			e := l.at("launch")
+			e.Ready, e.Starting = len(l.sites)-left, len(l.sites)
+			l.event(e)
+		}
 		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
 			ready, err := s.ready(ctx, deadline, within)
 			if err != nil {
@@ -166,7 +172,6 @@ func (l *loadRun) readiness(ctx context.Context) map[*site]error {
 			}
 			return ready || err != nil
 		})
-		time.Sleep(2 * time.Millisecond)
 	}
 	return failed
 }

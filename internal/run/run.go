@@ -69,10 +69,12 @@ type Event struct {
 	Block      int
 	Blocks     int // in this generation
 	Dropped    int
-	Arms       []Running
-	Elapsed    time.Duration
-	Left       time.Duration // of the budget
-	Note       string
+	// Ready of so many loads that are starting; both 0 elsewhere.
+	Ready, Starting int
+	Arms            []Running
+	Elapsed         time.Duration
+	Left            time.Duration // of the budget
+	Note            string
 }
 
 // Outcome is how a run ended.

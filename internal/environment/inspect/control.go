@@ -16,10 +16,10 @@ import (
 )
 
 // control finds what there is to keep processes apart with.
-func control(root, scratch string, t *cgroup.Tree) environment.Control {
+func control(back *trail, root, scratch string, t *cgroup.Tree) environment.Control {
 	var c environment.Control
 	var err error
-	if c.Files, err = controlFiles(t); err != nil {
+	if c.Files, err = controlFiles(back, t); err != nil {
 		c.Files, c.Why = nil, err.Error()
 	}
 	c.CPUs = allowedCPUs()
@@ -35,7 +35,7 @@ func control(root, scratch string, t *cgroup.Tree) environment.Control {
 }
 
 // controlFiles makes a group with every controller and lists what is in it.
-func controlFiles(t *cgroup.Tree) (files map[string]bool, err error) {
+func controlFiles(back *trail, t *cgroup.Tree) (map[string]bool, error) {
 	if t == nil {
 		return nil, errors.New("no group can be made")
 	}
@@ -45,22 +45,20 @@ func controlFiles(t *cgroup.Tree) (files map[string]bool, err error) {
 			controllers = append(controllers, c)
 		}
 	}
-	g, err := t.Make(fmt.Sprintf("tare-inspect%d/control", os.Getpid()), controllers)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, g.Remove()) }()
-	files = map[string]bool{}
-	for _, dir := range g.Dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, err
+	files := map[string]bool{}
+	err := back.group(t, "control", controllers, func(g cgroup.Group) error {
+		for _, dir := range g.Dirs {
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				files[e.Name()] = true
+			}
 		}
-		for _, e := range entries {
-			files[e.Name()] = true
-		}
-	}
-	return files, nil
+		return nil
+	})
+	return files, err
 }
 
 // allowedCPUs are the CPUs of this process.

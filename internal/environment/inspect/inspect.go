@@ -37,14 +37,16 @@ func Host(root string) environment.Host { return HostAt(root, DefaultScratch) }
 func HostAt(root, scratch string) environment.Host {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
+	back := newTrail()
+	defer back.close()
 	h := environment.Host{Root: os.Geteuid() == 0, Tools: tools(ctx)}
 	h.Groups, h.GroupsWhy, h.GroupsRemedy = groups(root)
-	h.Freezer, h.FreezeWhy = freezer(h.Groups)
+	h.Freezer, h.FreezeWhy = freezer(back, h.Groups)
 	if h.Groups == nil {
 		h.FreezeWhy = h.GroupsWhy
 	}
-	h.Features = trials(ctx, scratch, h.Tools)
-	h.Control = control(root, scratch, h.Groups)
+	h.Features = trials(ctx, back, scratch, h.Tools)
+	h.Control = control(back, root, scratch, h.Groups)
 	return h
 }
 
@@ -65,23 +67,21 @@ func groups(root string) (t *cgroup.Tree, why, remedy string) {
 }
 
 // freezer freezes an empty group.
-func freezer(t *cgroup.Tree) (kind, why string) {
+func freezer(back *trail, t *cgroup.Tree) (kind, why string) {
 	if t == nil {
 		return "", ""
 	}
-	kind, err := tryFreezer(t)
+	err := back.group(t, "empty", nil, func(g cgroup.Group) (err error) {
+		kind, err = tryFreezer(g)
+		return err
+	})
 	if err != nil {
 		return "", err.Error()
 	}
 	return kind, ""
 }
 
-func tryFreezer(t *cgroup.Tree) (kind string, err error) {
-	g, err := t.Make(probeGroup(), nil)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, g.Remove()) }()
+func tryFreezer(g cgroup.Group) (kind string, err error) {
 	f, err := g.Freezer()
 	if err != nil {
 		return "", err

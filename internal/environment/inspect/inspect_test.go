@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -19,6 +22,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case launch.InitCommand:
 			os.Exit(launch.Main(os.Args[2:]))
+		case "killed":
+			dieInTrial(os.Args[2])
 		case "as-user":
 			h := HostAt("/", os.Args[2])
 			json.NewEncoder(os.Stdout).Encode(struct {
@@ -51,7 +56,60 @@ func TestHost(t *testing.T) {
 		}
 	}
 	t.Log(h.Tools)
-	if left, _ := h.Groups.Find(filepath.Dir(probeGroup())); len(left) > 0 {
+	if left, _ := h.Groups.Find(fmt.Sprintf("tare-inspect%dx", os.Getpid())); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// dieInTrial is killed while its group and its directory are there.
+func dieInTrial(scratch string) {
+	back, dir := newTrail(), ""
+	tree, err := cgroup.Detect("/")
+	if err == nil {
+		dir = filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
+		err = back.with(journal.Directory(dir), func() error {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return err
+			}
+			return back.group(tree, "empty", nil, func(cgroup.Group) error {
+				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			})
+		})
+	}
+	panic(err)
+}
+
+// What killed trials leave is in a journal, which takes it back.
+func TestKilledTrials(t *testing.T) {
+	testneed.Root(t)
+	state, scratch := t.TempDir(), t.TempDir()
+	cmd := exec.Command("/proc/self/exe", "killed", scratch)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatal(err)
+	}
+	tree, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func() []string {
+		groups, _ := tree.Find(fmt.Sprintf("tare-inspect%dx", cmd.Process.Pid))
+		dirs, _ := filepath.Glob(filepath.Join(scratch, "*"))
+		return append(groups, dirs...)
+	}
+	if left := find(); len(left) < 2 {
+		t.Fatalf("killed at the wrong moment: it left %v", left)
+	}
+	state = filepath.Join(state, "tare")
+	left, err := journal.Leftovers(state)
+	if err != nil || len(left) != 1 || len(left[0].Steps) != 2 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	if r, err := journal.Undo(state, left[0].Header.Run); err != nil || len(r.Failed) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if left := find(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

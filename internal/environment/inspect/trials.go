@@ -11,14 +11,12 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/journal"
 )
-
-// probeGroup is the group that a freeze is tried on.
-func probeGroup() string { return fmt.Sprintf("tare-inspect%d/empty", os.Getpid()) }
 
 // trials tries every feature. One that needs another that is not there says so
 // with the reason of that one.
-func trials(ctx context.Context, scratch string, tools map[string]environment.Tool) map[string]environment.Support {
+func trials(ctx context.Context, back *trail, scratch string, tools map[string]environment.Tool) map[string]environment.Support {
 	user := os.Geteuid() != 0
 	thread := launch.NewThread()
 	defer thread.Close()
@@ -37,7 +35,7 @@ func trials(ctx context.Context, scratch string, tools map[string]environment.To
 		return child(func(*launch.Child) error { return nil })
 	})
 	try(environment.FeatureOverlay, environment.FeatureNamespaces, "modprobe overlay; name a directory on ext4, xfs or btrfs with --scratch", func() error {
-		return tryOverlay(scratch, user, child)
+		return tryOverlay(back, scratch, user, child)
 	})
 	try(environment.FeatureSeccomp, environment.FeatureNamespaces, "a kernel with CONFIG_SECCOMP_FILTER", func() error {
 		return child(func(c *launch.Child) (err error) {
@@ -57,19 +55,33 @@ func trials(ctx context.Context, scratch string, tools map[string]environment.To
 	return answers
 }
 
-// answer is three-valued: an errno is a no of the kernel's, anything else
+// unclear are the errors that tell nothing about a feature, and what to do.
+var unclear = []struct {
+	err    error
+	remedy string
+}{
+	{context.DeadlineExceeded, "try again when this host is less busy"},
+	{context.Canceled, "try again"},
+	{unix.EAGAIN, "raise the limit of processes: ulimit -u, or pids.max of the session's group"},
+	{unix.ENOMEM, "try again with more memory free"},
+	{unix.ENOSPC, "free some space, or name another directory with --scratch"},
+	{unix.EDQUOT, "raise the quota, or name another directory with --scratch"},
+	{unix.EMFILE, "raise the limit of open files: ulimit -n"},
+	{unix.EROFS, "name a directory that can be written with --scratch"},
+}
+
+// answer is three-valued: an errno is a no of the kernel's, anything unclear
 // (out of time, out of memory, a full disk) tells nothing.
 func answer(err error, remedy string) environment.Support {
 	if err == nil {
 		return environment.Supported()
 	}
-	s := environment.Unsupported(err.Error(), remedy)
-	for _, unclear := range []error{context.DeadlineExceeded, context.Canceled, unix.EAGAIN, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT, unix.EMFILE} {
-		if errors.Is(err, unclear) {
-			s.Answer = environment.Unknown
+	for _, u := range unclear {
+		if errors.Is(err, u.err) {
+			return environment.Support{Answer: environment.Unknown, Reason: err.Error(), Remedy: u.remedy}
 		}
 	}
-	return s
+	return environment.Unsupported(err.Error(), remedy)
 }
 
 // tryChild starts a child that does everything but live: it executes this
@@ -89,12 +101,19 @@ func tryChild(ctx context.Context, thread *launch.Thread, user bool, change func
 	return err
 }
 
-func tryOverlay(scratch string, user bool, child func(func(*launch.Child) error) error) error {
-	dir, err := os.MkdirTemp(scratch, "tare-probe-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+func tryOverlay(back *trail, scratch string, user bool, child func(func(*launch.Child) error) error) error {
+	dir := filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
+	var tried error
+	err := back.with(journal.Directory(dir), func() error {
+		if tried = os.Mkdir(dir, 0o700); tried == nil {
+			tried = overlayIn(dir, user, child)
+		}
+		return os.RemoveAll(dir)
+	})
+	return errors.Join(tried, err)
+}
+
+func overlayIn(dir string, user bool, child func(func(*launch.Child) error) error) error {
 	dirs, err := launch.MakeRootDirs(dir, "")
 	if err != nil {
 		return err

@@ -1,0 +1,70 @@
+package inspect
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// trail is the way back from the trials: they make a group and a directory for
+// a moment, and may be killed in it.
+type trail struct {
+	run     string
+	journal *journal.Journal // nil where none can be written
+}
+
+// newTrail opens a journal of the trials' own. Where none can be written, the
+// trials go on without: a run would end there, but looking at a host must not.
+func newTrail() *trail {
+	t := &trail{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
+	t.journal, _ = journal.Open(journal.StateDir(), t.run)
+	return t
+}
+
+func (t *trail) close() error {
+	if t.journal == nil {
+		return nil
+	}
+	return t.journal.Close()
+}
+
+// with notes the step, does what it undoes, and notes that it was undone
+// unless do failed to.
+func (t *trail) with(s journal.Step, do func() error) error {
+	if t.journal == nil {
+		return do()
+	}
+	token, err := t.journal.Add(s)
+	if err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return t.journal.Done(token)
+}
+
+// group makes a group for as long as use takes.
+func (t *trail) group(tree *cgroup.Tree, name string, controllers []string, use func(cgroup.Group) error) error {
+	path := journal.Prefix + t.run + "/" + name
+	plan, err := tree.Plan(path, controllers)
+	if err != nil {
+		return err
+	}
+	var tried error // no fault of the group's: it is gone
+	err = t.with(journal.Group(plan), func() error {
+		g, err := tree.Make(path, controllers)
+		if err != nil {
+			tried = err
+			return cgroup.Undo(plan)
+		}
+		tried = use(g)
+		return g.Remove()
+	})
+	return errors.Join(tried, err)
+}

@@ -1,0 +1,122 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/stdio"
+	"github.com/tarelab/tare/internal/pgbench"
+)
+
+// addPipes adds the ends to write to.
+func (p *pgbenchRun) addPipes(files []*os.File) ([]*os.File, error) {
+	for range p.Threads {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return files, fmt.Errorf("make a pipe for pgbench's log: %w", err)
+		}
+		p.pipes, files = append(p.pipes, r), append(files, w)
+		// A smaller one is only more likely to hold pgbench up.
+		_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, pipeBytes)
+	}
+	return files, nil
+}
+
+// opened waits until pgbench has opened its logs.
+func (p *pgbenchRun) opened(prefix string) error {
+	for end := time.Now().Add(pgFind); len(p.pipes) > 0; time.Sleep(time.Millisecond) {
+		if err := p.alive(); err != nil {
+			return err
+		}
+		all := true
+		for _, r := range p.pipes {
+			all = all && opens(p.pid, r) > 1 // the one that it inherited is not it
+		}
+		if all {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("pgbench did not open its log %s within %v", filepath.Base(prefix), pgFind)
+		}
+	}
+	return nil
+}
+
+// opens is how many descriptors a process has of a pipe.
+func opens(pid int, pipe *os.File) (n int) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(pipe.Fd()), &st); err != nil {
+		return 0
+	}
+	links, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
+	for _, l := range links {
+		if to, err := os.Readlink(l); err == nil && to == fmt.Sprintf("pipe:[%d]", st.Ino) {
+			n++
+		}
+	}
+	return n
+}
+
+// find finds the streams behind the logs. Where that is not possible,
+// transactions are counted some dozens at a time, which is said.
+func (p *pgbenchRun) find(ctx context.Context) error {
+	p.exact = len(p.pipes) > 0
+	for _, r := range p.pipes {
+		s, err := stdio.New(p.pid, r)
+		if err != nil {
+			return err
+		}
+		for end := time.Now().Add(pgFind); ; time.Sleep(time.Millisecond) {
+			if err = s.Find(); !errors.Is(err, stdio.ErrNotFound) || time.Now().After(end) {
+				break
+			}
+			if err := errors.Join(ctx.Err(), p.alive()); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			p.exact = false
+			fmt.Fprintf(os.Stderr, "tare: transactions are counted in blocks: %v\n", err)
+		}
+		p.streams, p.logs = append(p.streams, s), append(p.logs, pgbench.Log{})
+	}
+	return nil
+}
+
+// pgbenchExec are the parameters of the process that becomes pgbench.
+type pgbenchExec struct {
+	Path string   `json:"path"`
+	Args []string `json:"args"`
+	// Prefix is that of the logs of so many Threads, which become names of the
+	// pipes that are inherited as First and so on.
+	Prefix  string `json:"prefix,omitempty"`
+	Threads int    `json:"threads,omitempty"`
+	First   int    `json:"first,omitempty"`
+}
+
+// becomePgbench names the pipes as pgbench is going to name its logs, by its
+// pid, and becomes pgbench.
+func becomePgbench(_ context.Context, params []byte) error {
+	var p pgbenchExec
+	if err := decode(params, &p); err != nil {
+		return err
+	}
+	for i := range p.Threads {
+		name := p.Prefix + "." + strconv.Itoa(os.Getpid())
+		if i > 0 {
+			name += "." + strconv.Itoa(i)
+		}
+		if err := os.Symlink(inherited(p.First+i), name); err != nil {
+			return fmt.Errorf("name a log: %w", err)
+		}
+	}
+	return fmt.Errorf("execute %s: %w", p.Path, syscall.Exec(p.Path, append([]string{p.Path}, p.Args...), os.Environ()))
+}

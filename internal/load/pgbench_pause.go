@@ -1,0 +1,52 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pause stops pgbench while the gate is closed. What is in flight then is
+// finished by the server and, when the gate opens again, told apart.
+func (p *pgbenchRun) pause() error {
+	if err := p.signal(unix.SIGSTOP); err != nil {
+		return err
+	}
+	for !stopped(p.pid) && p.tool.Alive() == nil {
+		time.Sleep(100 * time.Microsecond)
+	}
+	if err := p.count(); err != nil {
+		return err
+	}
+	p.m.Enter(p.slot, p.Clients)
+	return p.signal(unix.SIGCONT)
+}
+
+func (p *pgbenchRun) signal(s unix.Signal) error {
+	if err := unix.Kill(p.pid, s); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("send %v to pgbench: %w", s, err)
+	}
+	return nil
+}
+
+// stopped says whether every thread of a process stands still.
+func stopped(pid int) bool {
+	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return false
+		}
+		// "pid (name) state ...": the name may hold anything but a newline.
+		if _, after, _ := strings.Cut(string(b), ") "); !strings.HasPrefix(after, "T") {
+			return false
+		}
+	}
+	return len(files) > 0
+}
