@@ -166,7 +166,8 @@ func schedule(t *table) record.Checks {
 	return out
 }
 
-// warnings are caveats that follow from the data.
+// warnings are caveats that follow from the data. Checks that failed are not
+// among them: they say so themselves.
 func warnings(t *table, out *record.Effects) []record.Warning {
 	var ws []record.Warning
 	add := func(text, remedy string) {
@@ -182,11 +183,6 @@ func warnings(t *table, out *record.Effects) []record.Warning {
 	if t.single {
 		add("single launch: what a launch changes by chance (memory layout, placement) is not covered by the intervals",
 			"a larger --budget leaves room for more generations")
-	}
-	for _, c := range out.Workloads[len(out.Workloads)-1].Checks {
-		if c.Known && !c.OK {
-			add("check "+c.Kind+" failed: "+c.Text, c.Remedy)
-		}
 	}
 	for _, e := range out.Twin {
 		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil && (e.Own.Low > 1 || e.Own.High < 1) {

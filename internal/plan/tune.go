@@ -85,12 +85,13 @@ const blind = 0.05
 
 // tuneDiscard takes the shortest discard after which the rate cannot be told
 // from the rate later on, or differs by less than 1 %; where there is none, the
-// one with the least difference. Where noise hides a transient, it is no shorter
-// than is usual. What the budget has no room for is left out.
+// one with the least difference. Where noise hides a transient, it is as long as
+// is usual. What the budget has no room for is left out.
 func tuneDiscard(o Observed) (time.Duration, []record.ThawNoise, string) {
 	const usual = 50 * time.Millisecond
 	var seen []record.ThawNoise
 	best, least := usual, math.Inf(1)
+	hidden, noise := time.Duration(0), 0.0
 	for _, d := range discards {
 		est := transient(o.Traces, ticks(d))
 		half := est.At(0.95).Half()
@@ -99,15 +100,22 @@ func tuneDiscard(o Observed) (time.Duration, []record.ThawNoise, string) {
 		}
 		seen = append(seen, record.ThawNoise{Discard: d.Seconds(), Ratio: est.Mean, Half: half})
 		off := math.Abs(est.Mean)
-		if off <= max(0.01, half) && (half <= blind || d >= usual) {
+		switch {
+		case half > blind:
+			if d <= usual {
+				hidden, noise = d, half
+			}
+		case off <= max(0.01, half):
 			return d, seen, fmt.Sprintf("after %s the rate is within %.1f %% of the later rate (±%.1f %%)", length(d), 100*off, 100*half)
-		}
-		if off < least {
+		case off < least:
 			best, least = d, off
 		}
 	}
-	if len(seen) == 0 {
+	switch {
+	case len(seen) == 0:
 		return best, nil, fmt.Sprintf("too few operations to see the transient after a thaw, %s taken", length(best))
+	case hidden > 0:
+		return hidden, seen, fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken", 100*noise, length(hidden))
 	}
 	return best, seen, fmt.Sprintf("%s after a thaw the rate still differs by %.1f %% from the later rate, and no discard does better", length(best), 100*least)
 }
