@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -181,8 +182,11 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// frame is a line of a stack trace as ClickHouse prints it.
+var frame = regexp.MustCompile(`^\d+\. .*\[0x[0-9a-f]+\]$`)
+
 func (t *tail) add(line string) {
-	if line = strings.TrimSpace(line); line == "" {
+	if line = strings.TrimSpace(line); line == "" || frame.MatchString(line) {
 		return
 	}
 	t.lines = append(t.lines, line[:min(len(line), tailWidth)])
