@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tarelab/tare/internal/journal"
@@ -16,21 +17,35 @@ import (
 type trail struct {
 	run     string
 	journal *journal.Journal // nil where none can be written
+	missing []string         // directories that were not there before, innermost first
 }
 
 // newTrail opens a journal of the trials' own. Where none can be written, the
 // trials go on without: a run would end there, but looking at a host must not.
 func newTrail() *trail {
 	t := &trail{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
+	for dir := filepath.Join(journal.StateDir(), "journal"); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		t.missing = append(t.missing, dir)
+	}
 	t.journal, _ = journal.Open(journal.StateDir(), t.run)
 	return t
 }
 
+// close leaves no directory either that was not there: tare plan changes nothing.
 func (t *trail) close() error {
 	if t.journal == nil {
 		return nil
 	}
-	return t.journal.Close()
+	err := t.journal.Close()
+	for _, dir := range t.missing {
+		if os.Remove(dir) != nil { // something is in it
+			break
+		}
+	}
+	return err
 }
 
 // with notes the step, does what it undoes, and notes that it was undone
