@@ -67,11 +67,16 @@ const forestKey = "Dot: estimate; thick line: its 95 % interval looked at alone;
 func answerFigure(e *record.Effects, ws []workload) *figure {
 	f := chart.Forest{Margin: e.Margin, Tick: tickOf, Less: "less", More: "more"}
 	f.Frame = chart.Frame{ID: "answer-chart", Title: "Effect in every workload"}
-	heads := map[string]bool{}
+	heads, subjects := map[string]bool{}, map[string]bool{}
 	for _, w := range ws {
-		if _, x, ok := asked(w); ok {
+		if subject, x, ok := asked(w); ok {
 			heads[w.metricWord(x.Metric).head] = true
+			subjects[subject] = true
+			f.Title = clean("Effect of " + subject + " in every workload")
 		}
+	}
+	if len(subjects) > 1 {
+		f.Title = "Effect in every workload"
 	}
 	for _, w := range ws {
 		subject, x, ok := asked(w)
@@ -79,6 +84,9 @@ func answerFigure(e *record.Effects, ws []workload) *figure {
 			continue
 		}
 		label := w.Name
+		if len(subjects) > 1 {
+			label += ", " + subject
+		}
 		if len(heads) > 1 {
 			label += ", " + w.metricWord(x.Metric).head
 		} else if m := w.metricWord(x.Metric).head; f.Less == "less" {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 
 	"github.com/tarelab/tare/record"
@@ -52,7 +53,8 @@ func oneSentence(e *record.Effects, ws []workload) sentence {
 	return s
 }
 
-// asked is the arm that the question is about, and how to call it.
+// asked is the arm that the question is about, and how to call it: the top of
+// the ladder; where arms are beside each other, the one that costs or gains most.
 func asked(w workload) (string, record.Effect, bool) {
 	if top := w.top(); top != "" {
 		x, _ := w.primary(top)
@@ -61,12 +63,26 @@ func asked(w workload) (string, record.Effect, bool) {
 		}
 		return "everything up to " + w.word(top).phrase, x, true
 	}
+	var most record.Effect
 	for _, arm := range w.beside {
-		if x, ok := w.primary(arm); ok {
-			return w.word(arm).phrase, x, true
+		x, ok := w.primary(arm)
+		if !ok {
+			continue
+		}
+		if most.Arm == "" || moved(x) > moved(most) {
+			most = x
 		}
 	}
-	return "", record.Effect{}, false
+	return w.word(most.Arm).phrase, most, most.Arm != ""
+}
+
+// moved is how far a decided effect is from none, as a logarithm; an unequal arm
+// answers another question.
+func moved(x record.Effect) float64 {
+	if x.Typical == nil || x.Unequal != "" || x.Verdict != record.Cost && x.Verdict != record.Gain {
+		return 0
+	}
+	return math.Abs(math.Log(x.Typical.Ratio))
 }
 
 // said is what holds of one subject in which workloads.
@@ -111,7 +127,7 @@ func (s *said) sentence(subject string, margin float64) sentence {
 	}
 	join := func(text string) string {
 		if len(out) == 0 {
-			return upper(subject) + " "
+			return begin(subject) + " "
 		}
 		return text
 	}
@@ -144,4 +160,12 @@ func upper(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// begin is how a sentence begins with a subject: a name stays as it was given.
+func begin(subject string) string {
+	if strings.HasPrefix(subject, "the ") || strings.HasPrefix(subject, "everything ") {
+		return upper(subject)
+	}
+	return subject
 }

@@ -32,6 +32,11 @@ type Effect struct {
 func (f Forest) Draw(width float64) template.HTML {
 	c := &canvas{width: width}
 	left, right, row, top := 168.0, width-262, 26.0, 22.0
+	for _, r := range f.Rows {
+		if len(r.Word) > 15 { // "within 5 %, unequal"
+			right = width - 300
+		}
+	}
 	if c.narrow() {
 		left, right, row = 8, width-8, 46
 	}
@@ -112,7 +117,7 @@ func (f Forest) row(c *canvas, x scale, r Effect, y, h float64) {
 	} else {
 		c.text(0, mid+4.5, "label", "start", clip(r.Label, x.from-14))
 		c.text(x.to+158, mid+4.5, "value", "end", r.Text)
-		c.text(x.to+168, mid+4.5, "word", "start", clip(r.Word, 100))
+		c.text(x.to+168, mid+4.5, "word", "start", clip(r.Word, c.width-x.to-168))
 	}
 	if r.Known && r.ok() {
 		mark(c, x, r, mid)
