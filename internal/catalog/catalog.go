@@ -45,7 +45,7 @@ func Neighbours() []workload.Workload {
 }
 
 // Rungs are the environments, the ladder from the ground up and then what
-// stands beside it.
+// stands beside it; the runtimes only where one asks for them by name.
 func Rungs() []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
@@ -57,6 +57,8 @@ func Rungs() []plan.Rung {
 		{Environment: layers.NAT, On: "network", Net: true, Grouped: true},
 		{Environment: oci.Container{}, On: "nat", Remainder: true, Grouped: true},
 		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
+		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true},
+		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true},
 	}
 }
 

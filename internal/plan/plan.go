@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type Rung struct {
 	// Grouped says that an arm on this rung has control groups with controllers
 	// of its own.
 	Grouped bool
+	// Asked says that an experiment has the arm only when it names it.
+	Asked bool
 }
 
 // Catalog is what there is to choose from.
@@ -224,22 +227,17 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 	if baseline == "" {
 		baseline = rungs[0].Name()
 	}
-	want := func(name string) bool {
+	want := func(r Rung) bool {
 		if len(wanted) == 0 {
-			return true
+			return !r.Asked
 		}
-		for _, n := range wanted {
-			if n == name {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(wanted, r.Name())
 	}
 	var arms []Arm
 	var left []record.Left
 	have := map[string]bool{}
 	for _, r := range rungs {
-		if r.Name() != baseline && (!want(r.Name()) || r.Net && s.Server == nil) {
+		if r.Name() != baseline && (!want(r) || r.Net && s.Server == nil) {
 			continue
 		}
 		if sup := r.Support(host); sup.Answer != environment.Yes {

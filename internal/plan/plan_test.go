@@ -85,6 +85,29 @@ func TestBuildOrdersTheLadder(t *testing.T) {
 	}
 }
 
+// What is there only when asked for is in no experiment that does not name it.
+func TestBuildHasWhatIsAskedFor(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true})
+	for _, want := range []struct {
+		named []string
+		arms  string
+	}{
+		{nil, "host< twin< cgroup<host rootfs<cgroup container<rootfs cpu-limit<"},
+		{[]string{"container", "runc"}, "host< twin< container<host runc<"},
+	} {
+		e := asked("commit")
+		e.Arms = want.named
+		p, err := Build(e, c, environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := arms(p.Loads[0]); got != want.arms {
+			t.Errorf("arms %v: %s, want %s", want.named, got, want.arms)
+		}
+	}
+}
+
 func TestBuildLeavesOutByName(t *testing.T) {
 	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
 	if err != nil {

@@ -25,6 +25,8 @@ func (w workload) word(arm string) word {
 		"nat":        {"port forward", "port forwarding"},
 		"container":  {"real runtime", "the container"},
 		"cpu-limit":  {"CPU quota", "the CPU limit"},
+		"runc":       {"real runtime", "runc"},
+		"crun":       {"real runtime", "crun"},
 	}
 	if x, ok := words[arm]; ok && !w.imported {
 		return x

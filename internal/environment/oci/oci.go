@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
@@ -28,8 +29,13 @@ var _ environment.Environment = Container{}
 // Runtimes are the runtimes in the order of preference.
 func Runtimes() []string { return []string{"runc", "crun"} }
 
-// Name is the word for it.
-func (Container) Name() string { return "container" }
+// Name is the word for it: that of the runtime where one is asked for.
+func (c Container) Name() string {
+	if c.Runtime != "" {
+		return filepath.Base(c.Runtime)
+	}
+	return "container"
+}
 
 // Title is one line for people.
 func (c Container) Title() string {
