@@ -9,6 +9,9 @@ wanted() {
 	cat <<-'END'
 		runc runc
 		crun crun
+		podman podman
+		dockerd docker.io
+		ctr containerd
 		tmux tmux
 		mariadbd mariadb-server
 		sysbench sysbench

@@ -4,6 +4,7 @@
 package catalog
 
 import (
+	"github.com/tarelab/tare/internal/environment/engines"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/environment/oci"
 	"github.com/tarelab/tare/internal/experiment"
@@ -45,7 +46,7 @@ func Neighbours() []workload.Workload {
 }
 
 // Rungs are the environments, the ladder from the ground up and then what
-// stands beside it; the runtimes only where one asks for them by name.
+// stands beside it; the runtimes and engines by name only where one asks.
 func Rungs() []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
@@ -59,6 +60,8 @@ func Rungs() []plan.Rung {
 		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
 		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true},
 		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true},
+		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true},
+		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true},
 	}
 }
 

@@ -19,9 +19,13 @@ const (
 	FeatureRealtime = "realtime"
 	// FeatureContainer: an OCI runtime, see Tools for which.
 	FeatureContainer = "container"
+	// FeatureDocker: a Docker daemon on this host, as root.
+	FeatureDocker = "docker"
+	// FeaturePodman: Podman, as root.
+	FeaturePodman = "podman"
 )
 
-// Features lists the features in the order of the ladder.
+// Features lists the features of the ladder in its order; engines stand beside it.
 func Features() []string {
 	return []string{
 		FeatureNamespaces, FeatureOverlay, FeatureSeccomp, FeatureNetwork, FeatureNAT,

@@ -21,7 +21,8 @@ type Step struct {
 	// Process id and its start time, field 22 of /proc/PID/stat.
 	Pid   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start_ticks,omitempty"`
-	// Root directory and id of a container.
+	// Root directory and id of a container; address and name of one of an
+	// engine, whose own name is Value.
 	Root string `json:"root,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
@@ -37,6 +38,7 @@ const (
 	kindLink      = "link"
 	kindNetNS     = "netns"
 	kindClass     = "resctrl"
+	kindEngine    = "engine"
 )
 
 // Group undoes Tree.Make: kills and removes what its Plan names.
@@ -66,6 +68,13 @@ func Process(pid int) (Step, error) {
 // --root directory, the container's id.
 func Container(runtime, root, id string) Step {
 	return Step{Kind: kindContainer, Path: runtime, Root: root, ID: id}
+}
+
+// Engine ends and removes a container of an engine with all that was made for
+// it: the engine's name and where it is, the container's name. That begins with
+// tare-<run>-, and the container carries the run's label.
+func Engine(engine, host, name string) Step {
+	return Step{Kind: kindEngine, Value: engine, Root: host, ID: name}
 }
 
 // Link deletes a network link of this network namespace. Its name begins with
@@ -104,6 +113,8 @@ func (s Step) check(run string) error {
 		ok = s.Pid > 1 && s.Start > 0
 	case kindContainer:
 		ok = s.Path != "" && s.ID != ""
+	case kindEngine:
+		ok = strings.HasPrefix(s.ID, Prefix+run+"-") && s.Root != ""
 	case kindLink:
 		ok = strings.HasPrefix(s.ID, "tare")
 	case kindNetNS:

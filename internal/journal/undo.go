@@ -124,6 +124,8 @@ func (s Step) undo(run string, rebooted bool) error {
 		return removeDirectory(s.Path)
 	case kindFile:
 		return restore(s, rebooted)
+	case kindEngine:
+		return removeContainer(s, run)
 	}
 	if rebooted {
 		return nil

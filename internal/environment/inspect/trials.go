@@ -51,6 +51,7 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]e
 		try(environment.FeatureNAT, environment.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
 	}
 	answers[environment.FeatureContainer] = container(tools, user)
+	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman(user)
 	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
 	return answers
 }

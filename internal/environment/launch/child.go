@@ -24,6 +24,16 @@ func Main(args []string) int {
 	if len(args) == 3 && args[0] == copyWord {
 		return copyTree(args[1], args[2])
 	}
+	if len(args) == 2 {
+		switch args[0] {
+		case attendWord:
+			return said(reserve(args[1]))
+		case attendedWord:
+			return said(attend(args[1]))
+		case guardWord:
+			return said(guard(args[1]))
+		}
+	}
 	if len(args) != 1 {
 		fmt.Fprintf(os.Stderr, "tare %s is started by tare itself\n", InitCommand)
 		return failed
@@ -57,6 +67,16 @@ func Main(args []string) int {
 	return 0
 }
 
+// said is the exit code of what returns only on an error, which nobody else may
+// have heard of.
+func said(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(os.Stderr, "tare %s: %v\n", InitCommand, err)
+	return failed
+}
+
 // become does what the request says and executes the load. It returns only on
 // an error.
 func become(r Request, socket *os.File) error {
@@ -74,6 +94,11 @@ func become(r Request, socket *os.File) error {
 			return err
 		}
 	}
+	return execute(r)
+}
+
+// execute makes this process the load.
+func execute(r Request) error {
 	path := selfPath // the same binary below any root
 	if r.Exe != "" {
 		path = r.Exe

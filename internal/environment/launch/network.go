@@ -45,6 +45,18 @@ func NewNetwork(publish int) (_ *Network, err error) {
 	return n, netns.Forward(n.Gateway, n.Wire.Gateway, n.Wire.Arm, uint16(publish))
 }
 
+// Attach connects another namespace instead, which a container has of its own.
+func (n *Network) Attach(arm *os.File) error {
+	if err := n.Wire.Disconnect(n.Gateway); err != nil {
+		return err
+	}
+	if err := n.Arm.Close(); err != nil {
+		return err
+	}
+	n.Arm = arm
+	return n.Wire.Connect(n.Gateway, n.Arm)
+}
+
 // Listen and Dial are where a server listens and a client reaches it.
 func (n *Network) Listen(port int) string { return addrPort(n.Wire.Arm, port) }
 

@@ -98,3 +98,15 @@ func (r RootDirs) Request(mounts []specs.Mount, user bool) *Root {
 		Masked: DockerMasked(), ReadOnly: DockerReadOnly(),
 	}
 }
+
+// OwnPath is the path of this binary, for a container to have it bound.
+func OwnPath() (string, error) {
+	path, err := os.Executable()
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find this binary: %w", err)
+	}
+	return path, nil
+}

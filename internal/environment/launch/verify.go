@@ -38,6 +38,8 @@ type Membership struct {
 	// Controllers are those of version 1; V2 says that it is in version 2 too.
 	Controllers []string
 	V2          bool
+	// Below says that a group below that one will do.
+	Below bool
 }
 
 func membershipOf(g cgroup.Group) Membership {
@@ -60,14 +62,18 @@ func (m Membership) check(file string) error {
 		return fmt.Errorf("read back the control groups: %w", err)
 	}
 	for _, c := range m.Controllers {
-		if path, ok := groupOf(string(b), c); ok && !strings.HasSuffix(path, "/"+m.Path) {
+		if path, ok := groupOf(string(b), c); ok && !m.holds(path) {
 			return fmt.Errorf("the child is not in group %s of %s but in %s", m.Path, c, path)
 		}
 	}
-	if path, ok := groupOf(string(b), ""); m.V2 && ok && !strings.HasSuffix(path, "/"+m.Path) {
+	if path, ok := groupOf(string(b), ""); m.V2 && ok && !m.holds(path) {
 		return fmt.Errorf("the child is not in group %s of version 2 but in %s", m.Path, path)
 	}
 	return nil
+}
+
+func (m Membership) holds(path string) bool {
+	return strings.HasSuffix(path, "/"+m.Path) || m.Below && strings.Contains(path, "/"+m.Path+"/")
 }
 
 // groupOf finds the path for a controller in the text of /proc/PID/cgroup;

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -31,10 +30,10 @@ type arm struct {
 
 // prepare makes what stands before the first container.
 func (a *arm) prepare(ctx context.Context) (err error) {
-	if a.self, err = ownPath(); err != nil {
+	if a.self, err = launch.OwnPath(); err != nil {
 		return err
 	}
-	if err := a.recordGroups(); err != nil {
+	if err := a.RecordRuntimeGroups(); err != nil {
 		return err
 	}
 	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
@@ -51,56 +50,6 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	}
 	a.Undo(a.net.Close)
 	return nil
-}
-
-// ownPath is the path of this binary, for the runtime to bind.
-func ownPath() (string, error) {
-	path, err := os.Executable()
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		return "", fmt.Errorf("find this binary: %w", err)
-	}
-	return path, nil
-}
-
-// recordGroups journals the groups that the runtime makes beside ours, in
-// every hierarchy of version 1, and leaves its parents of.
-func (a *arm) recordGroups() error {
-	plan, err := a.runtimeGroups()
-	if err != nil || len(plan.Dirs) == 0 {
-		return err
-	}
-	return a.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) })
-}
-
-func (a *arm) runtimeGroups() (cgroup.Plan, error) {
-	points, err := launch.CgroupMounts()
-	if err != nil {
-		return cgroup.Plan{}, err
-	}
-	var plan cgroup.Plan
-	own := map[string]bool{}
-	for _, dir := range a.Group.Dirs {
-		own[dir] = true
-	}
-	for _, point := range points {
-		if dir := filepath.Join(point, a.groupPath()); !own[dir] {
-			plan.Dirs = append(plan.Dirs, filepath.Dir(dir), dir)
-		}
-	}
-	return plan, nil
-}
-
-// groupPath is the group as the runtime counts: below the mount points.
-func (a *arm) groupPath() string {
-	for c, point := range a.Group.Tree.V1 {
-		if dir := a.Group.Dirs[c]; dir != "" {
-			return "/" + strings.Trim(strings.TrimPrefix(dir, point), "/")
-		}
-	}
-	return "/" + strings.Trim(strings.TrimPrefix(a.Group.Dirs[cgroup.Unified], a.Group.Tree.V2), "/")
 }
 
 // Place says where things are.
@@ -180,7 +129,7 @@ func (a *arm) alive() bool {
 func (a *arm) bundle(p environment.Process, env []string) bundle {
 	b := bundle{
 		root: a.root, self: a.self, args: p.Args, env: env,
-		group: a.groupPath(), v2: a.Group.Tree.Layout == cgroup.V2,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2,
 	}
 	if a.net != nil {
 		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.net.Arm.Fd())

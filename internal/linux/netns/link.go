@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -38,6 +39,27 @@ func (w Wire) Connect(gateway, arm *os.File) error {
 	}
 	if err := In(arm, w.armSide); err != nil {
 		return fmt.Errorf("make the arm's side of the network: %w", err)
+	}
+	return nil
+}
+
+// Disconnect takes the gateway's side of the wire away.
+func (w Wire) Disconnect(gateway *os.File) error {
+	err := In(gateway, func() error {
+		for _, name := range []string{Port, Bridge} {
+			link, err := netlink.LinkByName(name)
+			if err == nil {
+				err = netlink.LinkDel(link)
+			}
+			var none netlink.LinkNotFoundError
+			if err != nil && !errors.As(err, &none) { // the port goes with the other end
+				return fmt.Errorf("remove %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("take the network apart: %w", err)
 	}
 	return nil
 }

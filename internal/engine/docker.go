@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
+	"github.com/moby/moby/api/types/system"
+	"github.com/moby/moby/client"
+)
+
+const dockerName = "docker"
+
+// Docker is a Docker daemon on this host.
+type Docker struct{ api *client.Client }
+
+var _ Engine = Docker{}
+
+// NewDocker speaks with the daemon at a socket; empty: the one that Docker's
+// own client would take from its environment. It connects with the first call.
+func NewDocker(host string) (Docker, error) {
+	opts := []client.Opt{client.FromEnv}
+	if host != "" {
+		opts = append(opts, client.WithHost(host))
+	}
+	api, err := client.New(opts...)
+	if err != nil {
+		return Docker{}, fmt.Errorf("speak with Docker: %w", err)
+	}
+	return Docker{api}, nil
+}
+
+// Close lets go of its connections.
+func (d Docker) Close() error { return d.api.Close() }
+
+// Name is "docker".
+func (Docker) Name() string { return dockerName }
+
+// Host is the address of the daemon's socket.
+func (d Docker) Host() string { return d.api.DaemonHost() }
+
+// Info is what the daemon says of itself.
+func (d Docker) Info(ctx context.Context) (system.Info, error) {
+	r, err := d.api.Info(ctx, client.InfoOptions{})
+	return r.Info, failed("info", err)
+}
+
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("docker %s: %w", what, err)
+}
+
+// Facts are versions and drivers.
+func (d Docker) Facts(ctx context.Context) ([]Fact, error) {
+	i, err := d.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []Fact{
+		{"docker.version", i.ServerVersion}, {"docker.runtime", i.DefaultRuntime},
+		{"docker.storage", i.Driver}, {"docker.security", strings.Join(i.SecurityOptions, " ")},
+	}, nil
+}
+
+// Create makes a container. Docker has no root file system without an image:
+// the image has what is a link at the top of the root, and every directory is
+// bound there.
+func (d Docker) Create(ctx context.Context, c Container) error {
+	top, err := readTop(c.Root)
+	if err != nil {
+		return err
+	}
+	if err := d.load(ctx, imageOf(c.Name), top.links); err != nil {
+		return err
+	}
+	var binds []Bind
+	for _, dir := range top.dirs {
+		binds = append(binds, Bind{Source: filepath.Join(c.Root, dir), Target: "/" + dir})
+	}
+	network := container.NetworkMode("none")
+	if c.HostNetwork {
+		network = "host"
+	}
+	_, err = d.api.ContainerCreate(ctx, client.ContainerCreateOptions{
+		Name: c.Name,
+		Config: &container.Config{
+			Image: imageOf(c.Name), Entrypoint: c.Args, Hostname: c.Hostname, WorkingDir: c.Dir,
+			Labels: map[string]string{OwnerLabel: c.Owner},
+		},
+		HostConfig: &container.HostConfig{
+			NetworkMode: network, Mounts: mountsOf(append(binds, c.Binds...)),
+			LogConfig:  container.LogConfig{Type: "none"},
+			UsernsMode: "host", // what is bound belongs to the host's users
+			Resources:  container.Resources{CgroupParent: "/" + strings.Trim(c.Parent, "/")},
+		},
+	})
+	return failed("create", err)
+}
+
+func mountsOf(binds []Bind) []mount.Mount {
+	var all []mount.Mount
+	for _, b := range binds {
+		all = append(all, mount.Mount{
+			Type: mount.TypeBind, Source: b.Source, Target: b.Target, ReadOnly: b.ReadOnly,
+			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate},
+		})
+	}
+	return all
+}
+
+// top is what is at the top of a root file system.
+type top struct {
+	dirs  []string
+	links map[string]string // name to target
+}
+
+// readTop leaves out the file systems that every container has of its own.
+func readTop(root string) (top, error) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return top{}, fmt.Errorf("list the root file system: %w", err)
+	}
+	t := top{links: map[string]string{}}
+	for _, e := range entries {
+		switch {
+		case slices.Contains([]string{"dev", "proc", "sys"}, e.Name()):
+		case e.IsDir():
+			t.dirs = append(t.dirs, e.Name())
+		case e.Type()&os.ModeSymlink != 0:
+			if t.links[e.Name()], err = os.Readlink(filepath.Join(root, e.Name())); err != nil {
+				return t, fmt.Errorf("read a link of the root file system: %w", err)
+			}
+		}
+	}
+	return t, nil
+}
+
+// imageOf is the image of a container of that name.
+func imageOf(name string) string { return "tare-root:" + name }
+
+// load gives the daemon the image of a container.
+func (d Docker) load(ctx context.Context, tag string, links map[string]string) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(writeRoot(w, tag, links)) }()
+	defer r.Close()
+	return d.loadFrom(ctx, r)
+}
+
+func (d Docker) loadFrom(ctx context.Context, archive io.Reader) error {
+	out, err := d.api.ImageLoad(ctx, archive, client.ImageLoadWithQuiet(true))
+	if err != nil {
+		return failed("load", err)
+	}
+	defer out.Close()
+	said, err := io.ReadAll(out)
+	if err == nil && strings.Contains(string(said), `"error"`) {
+		err = errors.New(firstLine(string(said)))
+	}
+	return failed("load", err)
+}
+
+// Start starts a container.
+func (d Docker) Start(ctx context.Context, name string) error {
+	_, err := d.api.ContainerStart(ctx, name, client.ContainerStartOptions{})
+	return failed("start", err)
+}
+
+// State looks at a container.
+func (d Docker) State(ctx context.Context, name string) (State, error) {
+	c, err := d.inspect(ctx, name)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Image: c.Image}
+	if c.State != nil {
+		s.Running, s.Pid, s.Code, s.OOM = c.State.Running, c.State.Pid, c.State.ExitCode, c.State.OOMKilled
+	}
+	return s, nil
+}
+
+func (d Docker) inspect(ctx context.Context, name string) (container.InspectResponse, error) {
+	r, err := d.api.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
+	if errdefs.IsNotFound(err) {
+		return r.Container, ErrNone
+	}
+	return r.Container, failed("inspect", err)
+}
+
+// Remove ends and removes a container and its image.
+func (d Docker) Remove(ctx context.Context, name, owner string) error {
+	c, err := d.inspect(ctx, name)
+	if err == nil {
+		if err := owned(name, owner, c.Config.Labels[OwnerLabel]); err != nil {
+			return err
+		}
+		_, err = d.api.ContainerRemove(ctx, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	}
+	if err != nil && !errors.Is(err, ErrNone) && !errdefs.IsNotFound(err) {
+		return failed("rm", err)
+	}
+	return d.untag(ctx, imageOf(name))
+}
+
+// untag removes the name of an image, and the image with its last one.
+func (d Docker) untag(ctx context.Context, tag string) error {
+	_, err := d.api.ImageRemove(ctx, tag, client.ImageRemoveOptions{PruneChildren: true})
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	return failed("rmi", err)
+}

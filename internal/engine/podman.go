@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const podmanName = "podman"
+
+// Podman is Podman's program: there need not be a service.
+type Podman struct {
+	Path string
+	// Runtime is the OCI runtime; empty: Podman's own choice.
+	Runtime string
+	// Run runs a command that ends with the thread that starts it; nil: Run of
+	// os/exec.
+	Run func(*exec.Cmd) error
+}
+
+var _ Engine = Podman{}
+
+// Name is "podman".
+func (Podman) Name() string { return podmanName }
+
+// Host is the program.
+func (p Podman) Host() string { return p.Path }
+
+// Close has nothing to do.
+func (Podman) Close() error { return nil }
+
+// call runs Podman and returns what it printed.
+func (p Podman) call(ctx context.Context, args ...string) (string, error) {
+	// systemd is in no need of its own groups here, and may not be there.
+	all := []string{"--cgroup-manager", "cgroupfs"}
+	if p.Runtime != "" {
+		all = append(all, "--runtime", p.Runtime)
+	}
+	cmd := exec.CommandContext(ctx, p.Path, append(all, args...)...)
+	cmd.WaitDelay = time.Second // what it started may keep the pipe
+	var out, failed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &failed
+	run := (*exec.Cmd).Run
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for tare alone
+	if p.Run != nil {
+		run = p.Run
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
+	err := run(cmd)
+	switch text := strings.TrimSpace(failed.String()); {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		return strings.TrimSpace(out.String()), nil
+	case strings.Contains(text, "no such container"), strings.Contains(text, "no container with name or ID"):
+		return "", ErrNone
+	case strings.Contains(text, "image not known"):
+		return "", ErrNoImage
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("podman %s: %w", args[0], ctx.Err())
+	default:
+		return "", fmt.Errorf("podman %s: %w: %s", args[0], err, text)
+	}
+}
+
+// Facts are versions.
+func (p Podman) Facts(ctx context.Context) ([]Fact, error) {
+	out, err := p.call(ctx, "version", "--format", "{{.Client.Version}}")
+	if err != nil {
+		return nil, err
+	}
+	facts := []Fact{{"podman.version", out}}
+	if p.Runtime != "" {
+		facts = append(facts, Fact{"podman.runtime", p.Runtime})
+	}
+	return facts, nil
+}
+
+// Create makes a container on a root file system, without an image.
+func (p Podman) Create(ctx context.Context, c Container) error {
+	if strings.Contains(c.Root, ":") {
+		return fmt.Errorf("podman takes no root file system with a colon in its path: %s", c.Root)
+	}
+	network := "none"
+	if c.HostNetwork {
+		network = "host"
+	}
+	args := []string{
+		"create", "--name", c.Name, "--label", OwnerLabel + "=" + c.Owner,
+		// conmon stays where tare is and is not frozen with the container.
+		"--cgroups", "no-conmon", "--cgroup-parent", c.Parent,
+		// The limits of a process are the host's, as in every arm; to raise them
+		// needs a capability that root need not have.
+		"--ulimit", "host",
+		"--network", network, "--hostname", c.Hostname, "--log-driver", "none", "--workdir", c.Dir,
+	}
+	for _, b := range c.Binds {
+		opts := "rprivate"
+		if b.ReadOnly {
+			opts = "ro,rprivate"
+		}
+		args = append(args, "--volume", b.Source+":"+b.Target+":"+opts)
+	}
+	_, err := p.call(ctx, append(append(args, "--rootfs", c.Root), c.Args...)...)
+	return err
+}
+
+// Start starts a container.
+func (p Podman) Start(ctx context.Context, name string) error {
+	_, err := p.call(ctx, "start", name)
+	return err
+}
+
+// State looks at a container.
+func (p Podman) State(ctx context.Context, name string) (State, error) {
+	out, err := p.call(ctx, "container", "inspect", name)
+	if err != nil {
+		return State{}, err
+	}
+	var all []struct {
+		BoundingCaps []string
+		Config       struct{ Labels map[string]string }
+		State        struct {
+			Status        string
+			Pid, ExitCode int
+			OOMKilled     bool
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
+		return State{}, fmt.Errorf("podman inspect: %w in %q", err, firstLine(out))
+	}
+	s := all[0].State
+	return State{
+		// "stopped" is a container that has ended and is not cleaned up yet.
+		Running: s.Status == "running" || s.Status == "stopped" || s.Status == "stopping" || s.Status == "paused",
+		Pid:     s.Pid, Code: s.ExitCode, OOM: s.OOMKilled, Capabilities: all[0].BoundingCaps,
+	}, nil
+}
+
+// Remove ends and removes a container.
+func (p Podman) Remove(ctx context.Context, name, owner string) error {
+	label, err := p.call(ctx, "container", "inspect", "--format", "{{index .Config.Labels \""+OwnerLabel+"\"}}", name)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err == nil {
+		err = owned(name, owner, label)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = p.call(ctx, "rm", "--force", "--time", "0", name)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,300 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
+)
+
+// bound is how long an engine may take for one thing, and for a container to
+// begin.
+const bound = time.Minute
+
+// deskDir is where a container has the directory of the socket.
+const deskDir = "/.tare/desk"
+
+// arm is an opened engine's container.
+type arm struct {
+	*launch.Ground
+	kind   Kind
+	engine engine.Engine
+	name   string // of the container
+	root   launch.RootDirs
+	net    *launch.Network // nil: the host's
+	desk   *launch.Desk
+	facts  []engine.Fact
+
+	mu     sync.Mutex
+	inside environment.Running // the last one
+	state  engine.State        // when it was started
+}
+
+// prepare makes everything up to the container.
+func (a *arm) prepare(ctx context.Context) (err error) {
+	a.name = nameOf(a.Spec)
+	if a.engine, err = a.kind.connect(a.Ground); err != nil {
+		return err
+	}
+	a.Undo(a.engine.Close)
+	if a.facts, err = a.engine.Facts(ctx); err != nil {
+		return err
+	}
+	if err := a.RecordRuntimeGroups(); err != nil {
+		return err
+	}
+	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
+		return err
+	}
+	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
+		return err
+	}
+	if a.Spec.Port != 0 {
+		if a.net, err = launch.NewNetwork(a.Spec.Port); err != nil {
+			return err
+		}
+		a.Undo(a.net.Close)
+	}
+	if err := a.mount(); err != nil {
+		return err
+	}
+	return a.create(ctx)
+}
+
+// mount makes the root file system where the engine sees it.
+func (a *arm) mount() error {
+	if err := a.Record(journal.Mount(a.root.Point), func() error { return unmount(a.root.Point) }); err != nil {
+		return err
+	}
+	return a.root.Overlay(false).Mount(a.root.Point)
+}
+
+// unmount is for good where the path is no mount point.
+func unmount(path string) error {
+	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return &os.PathError{Op: "unmount", Path: path, Err: err}
+	}
+	return nil
+}
+
+// create makes the container.
+func (a *arm) create(ctx context.Context) error {
+	self, err := launch.OwnPath()
+	if err != nil {
+		return err
+	}
+	desk := filepath.Join(a.Dir, "desk")
+	if err := os.Mkdir(desk, 0o700); err != nil {
+		return fmt.Errorf("make the directory of the socket: %w", err)
+	}
+	if a.desk, err = launch.NewDesk(desk); err != nil {
+		return err
+	}
+	a.Undo(a.desk.Close)
+	c := engine.Container{
+		Name: a.name, Owner: a.Spec.Run, Root: a.root.Point, Parent: a.GroupPath(),
+		Binds: []engine.Bind{{Source: self, Target: launch.Exe, ReadOnly: true}, {Source: desk, Target: deskDir}},
+		Args:  append([]string{launch.Exe}, launch.AttendArgs(launch.Socket(deskDir))...),
+		Dir:   "/", Hostname: "container", HostNetwork: a.net == nil,
+	}
+	for _, m := range a.root.Binds() {
+		c.Binds = append(c.Binds, engine.Bind{Source: m.Source, Target: m.Destination})
+	}
+	if err := a.Record(journal.Engine(a.engine.Name(), a.engine.Host(), a.name), a.remove); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	return a.engine.Create(ctx, c)
+}
+
+// remove is not bound by the context of the opening, which may have ended.
+func (a *arm) remove() error {
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	return a.engine.Remove(ctx, a.name, a.Spec.Run)
+}
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Ground.Place()
+	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
+	if port := a.Spec.Port; a.net != nil {
+		p.Listen, p.Dial = a.net.Listen(port), a.net.Dial(port)
+	}
+	return p
+}
+
+// ErrBusy means that the container runs: an arm has one process at a time.
+var ErrBusy = errors.New("the container of this arm runs already")
+
+// Start starts the container with the process, or starts it beside.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Neighbour {
+		return a.StartNeighbour(ctx, p)
+	}
+	if p.Outside {
+		return a.StartOutside(ctx, p, a.net)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := errors.Join(a.Open(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	if a.alive() {
+		return nil, ErrBusy
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	running, err := a.start(ctx, p)
+	if err != nil {
+		return nil, errors.Join(err, a.Group.Kill())
+	}
+	a.inside = running
+	return running, nil
+}
+
+func (a *arm) start(ctx context.Context, p environment.Process) (*launch.Held, error) {
+	if err := a.engine.Start(ctx, a.name); err != nil {
+		return nil, err
+	}
+	visitor, err := a.desk.Accept(ctx, func() error { return a.begun(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	defer visitor.Close()
+	if a.state, err = a.engine.State(ctx, a.name); err != nil {
+		return nil, err
+	}
+	if a.state.Pid != visitor.Pid {
+		return nil, fmt.Errorf("process %d asks for work in the container, and %s says that %d is its first", visitor.Pid, a.kind.Name(), a.state.Pid)
+	}
+	if err := a.Adopt(visitor.Pid); err != nil {
+		return nil, err
+	}
+	if err := a.attach(visitor.Pid); err != nil {
+		return nil, err
+	}
+	held, err := a.Hold(visitor, a.ended)
+	if err != nil {
+		return nil, err
+	}
+	c := a.Inside(p)
+	c.Request.Dir, c.Request.Exe = launch.Volume, launch.Exe
+	if err := visitor.Send(ctx, c); err != nil {
+		killErr := held.Kill()
+		<-held.Done()
+		return nil, errors.Join(err, killErr)
+	}
+	return held, nil
+}
+
+// begun says that a container ended before it asked for anything.
+func (a *arm) begun(ctx context.Context) error {
+	s, err := a.engine.State(ctx, a.name)
+	if err == nil && !s.Running {
+		err = fmt.Errorf("the container ended at once, with exit code %d", s.Code)
+	}
+	return err
+}
+
+// attach connects the container's network.
+func (a *arm) attach(pid int) error {
+	if a.net == nil {
+		return nil
+	}
+	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return fmt.Errorf("hold the container's network: %w", err)
+	}
+	return a.net.Attach(ns)
+}
+
+// ended asks the engine how the process ended, which is not tare's to wait for.
+func (a *arm) ended() environment.Exit {
+	s, err := engine.Ended(context.Background(), a.engine, a.name)
+	if err != nil {
+		return environment.Exit{Code: -1, Err: err}
+	}
+	const signalled = 128
+	if n := s.Code - signalled; n > 0 && n <= 64 {
+		if name := unix.SignalName(unix.Signal(n)); name != "" {
+			return environment.Exit{Code: -1, Signal: name, OOM: s.OOM && name == "SIGKILL"}
+		}
+	}
+	return environment.Exit{Code: s.Code}
+}
+
+func (a *arm) alive() bool {
+	if a.inside == nil {
+		return false
+	}
+	select {
+	case <-a.inside.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// Settings reads back what the container consists of: the kernel is asked, and
+// the engine only for what it calls itself.
+func (a *arm) Settings() ([]record.Setting, error) {
+	all, err := a.Ground.Settings()
+	errs := []error{err}
+	for _, f := range a.facts {
+		all = append(all, record.Setting{Name: f.Name, Got: f.Value})
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.net != nil {
+		s, err := a.net.Settings()
+		all, errs = append(all, s...), append(errs, err)
+	}
+	if a.alive() {
+		if a.state.Image != "" {
+			all = append(all, record.Setting{Name: a.kind.Name() + ".image", Got: a.state.Image})
+		}
+		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
+		all, errs = append(all, s...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+func (a *arm) expect() launch.Expect {
+	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Capabilities: a.state.Capabilities, Seccomp: true, Overlay: true}
+	if a.kind == Docker {
+		e.Capabilities, e.Overlay = launch.DockerCapabilities(), a.overlay()
+	}
+	if a.Group.Tree.Layout == cgroup.V2 {
+		e.Own = append(e.Own, "cgroup")
+	}
+	if a.net != nil {
+		e.Own = append(e.Own, "net")
+	}
+	return e
+}
+
+// overlay says whether Docker's storage is one: it may also be a file system's
+// own snapshots.
+func (a *arm) overlay() bool {
+	for _, f := range a.facts {
+		if f.Name == "docker.storage" {
+			return strings.HasPrefix(f.Value, "overlay")
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+// Package engines is the environment of a container that an engine makes:
+// Docker, or Podman. Its first process is this binary, which is handed its
+// descriptors over a socket and becomes the load, so that the load is the very
+// process that the engine started. The root file system, the data, the groups
+// around it and the network are the ladder's; what the engine adds is its own.
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// Kind is one engine.
+type Kind int
+
+// The engines.
+const (
+	Docker Kind = iota
+	Podman
+)
+
+var _ environment.Environment = Docker
+
+// Name is the word for it.
+func (k Kind) Name() string { return [...]string{"docker", "podman"}[k] }
+
+// Title is one line for people.
+func (k Kind) Title() string {
+	return [...]string{
+		"a container that Docker makes, with its defaults",
+		"a container that Podman makes, with its defaults",
+	}[k]
+}
+
+func (k Kind) feature() string {
+	return [...]string{environment.FeatureDocker, environment.FeaturePodman}[k]
+}
+
+// Support says whether this host and user can have it.
+func (k Kind) Support(h environment.Host) environment.Support {
+	if s := h.Has(k.feature()); s.Answer != environment.Yes {
+		return s
+	}
+	if h.Groups == nil {
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	return h.Has(environment.FeatureOverlay)
+}
+
+// Changes lists what Open and Start change on the host.
+func (k Kind) Changes(s environment.Spec) []environment.Change {
+	groups, err := groupsOf(s.Groups)
+	if err != nil {
+		return nil
+	}
+	out := append(launch.Changes(s, groups),
+		environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"},
+		environment.Change{What: "container " + nameOf(s), Detail: "made by " + k.Name() + ", labelled " + engine.OwnerLabel + "=" + s.Run},
+	)
+	if k == Docker {
+		out = append(out, environment.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
+	}
+	if s.Port != 0 {
+		out = append(out, launch.NetworkChanges(s, true)...)
+	}
+	return out
+}
+
+func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
+
+// groupsOf is how the groups around the container are made: those of the ladder.
+func groupsOf(t *cgroup.Tree) (launch.Groups, error) {
+	g, err := launch.AmpleGroups(t)
+	if err == nil && g.Tree == nil {
+		err = errors.New("an engine makes no container without control groups")
+	}
+	if err != nil {
+		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+	}
+	return g, nil
+}
+
+// Open makes the arm and its container, which Start starts.
+func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	a, err := k.open(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", k.Name(), err)
+	}
+	return a, nil
+}
+
+func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
+	}
+	groups, err := groupsOf(spec.Groups)
+	if err != nil {
+		return nil, err
+	}
+	ground, err := launch.NewGround(spec, groups)
+	if err != nil {
+		return nil, err
+	}
+	a := &arm{Ground: ground, kind: k}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, ground.Close())
+	}
+	return a, nil
+}
+
+// connect finds the engine.
+func (k Kind) connect(g *launch.Ground) (engine.Engine, error) {
+	if k == Docker {
+		return engine.NewDocker("")
+	}
+	path, err := exec.LookPath("podman")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; apt install podman", environment.ErrUnsupported, err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	p := engine.Podman{Path: path, Run: func(cmd *exec.Cmd) error { return g.OnThread(cmd.Run) }}
+	if g.Group.Tree.Layout == cgroup.Hybrid {
+		// crun gives up where version 2 has controllers beside version 1.
+		if runc, err := exec.LookPath("runc"); err == nil {
+			p.Runtime = runc
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,97 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/system"
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/environment"
+)
+
+// dockerBound is how long the daemon may take for its answer: it must not hold
+// up a run that does not want it.
+const dockerBound = 3 * time.Second
+
+// docker asks the daemon what it is. It must be on this host, see the files that
+// tare makes and let tare say in which control groups its containers are.
+func docker(ctx context.Context, user bool) environment.Support {
+	if user {
+		return environment.Unsupported("the root file system of the container needs root", "run as root")
+	}
+	ctx, cancel := context.WithTimeout(ctx, dockerBound)
+	defer cancel()
+	d, err := engine.NewDocker("")
+	if err != nil {
+		return environment.Unsupported(err.Error(), "set DOCKER_HOST to unix:///PATH, or unset it")
+	}
+	defer d.Close()
+	path, local := strings.CutPrefix(d.Host(), "unix://")
+	if !local {
+		return environment.Unsupported("Docker is at "+d.Host()+", which may be another machine", "set DOCKER_HOST to unix:///PATH, or unset it")
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return noDaemon(path)
+	}
+	info, err := d.Info(ctx)
+	if err != nil {
+		s := environment.Unsupported("Docker does not answer at "+path+": "+err.Error(), "start it: systemctl start docker")
+		if ctx.Err() != nil {
+			s.Answer = environment.Unknown
+		}
+		return s
+	}
+	return usable(info)
+}
+
+// noDaemon tells a Docker that does not run from one that is not there.
+func noDaemon(path string) environment.Support {
+	if _, err := exec.LookPath("dockerd"); err != nil {
+		return environment.Unsupported("Docker is not installed: there is no "+path, "apt install docker.io, or set DOCKER_HOST to unix:///PATH")
+	}
+	return environment.Unsupported("Docker is not running: there is no "+path, "start it: systemctl start docker; or set DOCKER_HOST to unix:///PATH")
+}
+
+// usable is what a daemon has to be.
+func usable(i system.Info) environment.Support {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return environment.Support{Reason: err.Error()}
+	}
+	release := unix.ByteSliceToString(u.Release[:])
+	machine := unix.ByteSliceToString(u.Machine[:])
+	switch {
+	case i.OSType != "linux" || i.KernelVersion != release || i.Architecture != machine:
+		return environment.Unsupported(
+			fmt.Sprintf("Docker runs on another machine: %s %s on %s, this is %s on %s", i.OSType, i.KernelVersion, i.Architecture, release, machine),
+			"run tare where the daemon runs")
+	case slices.Contains(i.SecurityOptions, "name=rootless"):
+		return environment.Unsupported("this Docker is rootless: it cannot see what tare mounts as root, nor be given limits",
+			"set DOCKER_HOST to the socket of a daemon of root's")
+	case i.CgroupDriver != "cgroupfs":
+		return environment.Unsupported("Docker's cgroup driver is "+i.CgroupDriver+", which leaves the control group of a container to systemd",
+			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json, or weigh podman`)
+	}
+	return environment.Supported()
+}
+
+// podman is looked for and not asked: with its first answer it makes
+// directories.
+func podman(user bool) environment.Support {
+	if user {
+		return environment.Unsupported("the root file system of the container needs root", "run as root")
+	}
+	if _, err := exec.LookPath("podman"); err != nil {
+		return environment.Unsupported("podman is not installed", "apt install podman")
+	}
+	return environment.Supported()
+}
