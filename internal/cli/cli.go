@@ -15,9 +15,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/image"
 )
 
 // grammar is the commands and the flags that all of them have.
@@ -30,6 +32,7 @@ type grammar struct {
 	Check   checkCommand   `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
 	Import  importCommand  `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
 	Cache   cacheCommand   `cmd:"" help:"List the prepared data sets of databases, or remove some."`
+	Image   imageCommand   `cmd:"" help:"Build container images without a registry, and put them into an engine."`
 	Compare compareCommand `cmd:"" help:"Compare two results of the same experiment."`
 	Cleanup cleanupCommand `cmd:"" help:"Remove what killed runs left on this host."`
 	Version versionCommand `cmd:"" help:"Print the version."`
@@ -91,7 +94,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),
-		kong.Vars{"scratch": inspect.DefaultScratch},
+		kong.Vars{"scratch": inspect.DefaultScratch, "image_tag": image.DefaultTag, "kube_namespace": engine.KubeNamespace},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helped(code)) }),
 	)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -75,4 +76,26 @@ func signalled(err error, first syscall.Signal, n int) error {
 		return &signalError{first, err}
 	}
 	return &forcedError{signalError{first, err}}
+}
+
+// untilSignal is a context that a signal ends, for what has no progress to show.
+func untilSignal() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		if s, ok := <-signals; ok {
+			cancel(&signalError{s.(syscall.Signal), errors.New("interrupted")})
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(signals); cancel(nil) }
+}
+
+// endedBy is the error of what was done until a signal: that signal's, if one came.
+func endedBy(ctx context.Context, err error) error {
+	var by *signalError
+	if err != nil && errors.As(context.Cause(ctx), &by) {
+		return by
+	}
+	return err
 }

@@ -1,0 +1,200 @@
+package image
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// build packs programs of this host with the test binary as tare.
+func build(t *testing.T, programs ...string) Info {
+	t.Helper()
+	dir := t.TempDir()
+	i, err := Build(t.Context(), Options{Out: filepath.Join(dir, "image.tar"), Self: "/proc/self/exe", Work: t.TempDir(), Programs: programs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// TestBuildRuns: what the image holds runs with the image alone, as its user;
+// built again it is the same image.
+func TestBuildRuns(t *testing.T) {
+	testneed.Root(t)
+	for _, tool := range []string{"mariadbd", "sysbench"} {
+		testneed.Tool(t, tool)
+	}
+	i := build(t, "mariadbd", "sysbench", "sh")
+	t.Logf("%+v", i)
+	if again := build(t, "mariadbd", "sysbench", "sh"); again.ID != i.ID {
+		t.Errorf("built twice: %s and %s", i.ID, again.ID)
+	}
+	if i.Tag != DefaultTag || i.OS != "linux" || i.Arch != runtime.GOARCH || !strings.Contains(i.Contents, "mariadbd") || i.Fits() != nil {
+		t.Errorf("%+v", i)
+	}
+	root := unpack(t, i.File)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"/usr/sbin/mariadbd", "--no-defaults", "--version"}, "MariaDB"},
+		{[]string{"/usr/bin/sysbench", "oltp_read_only", "help"}, "oltp_read_only options"}, // its script is there
+		{[]string{"/bin/sh", "-c", "echo $((6*7)); id=$(cat /etc/passwd 2>/dev/null); [ -w /tmp ] && echo tmp"}, "42\ntmp"},
+		{[]string{Exe, "-test.run=^TestHostSuite$", "-test.v"}, "PASS"},
+	} {
+		cmd := exec.Command(c.args[0], c.args[1:]...)
+		cmd.Dir, cmd.Env = "/", []string{pathVariable}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: UserID, Gid: UserID}}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.says) {
+			t.Errorf("%q: %v\n%s", c.args, err, out)
+		}
+	}
+}
+
+// unpack unpacks the only layer of an image.
+func unpack(t *testing.T, file string) (root string) {
+	t.Helper()
+	img, err := tarball.ImageFromPath(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := img.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatal(len(layers), err)
+	}
+	r, err := layers[0].Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	root, err = os.MkdirTemp("/var/tmp", "tare-test-image-") // what is above t.TempDir is closed to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for tr := tar.NewReader(r); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return root
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !h.ModTime.Equal(epoch) || h.Uid != 0 || strings.HasPrefix(h.Name, "/") {
+			t.Errorf("%+v", h)
+		}
+		path := filepath.Join(root, h.Name)
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = os.Mkdir(path, 0o755)
+			if err == nil {
+				err = os.Chmod(path, h.FileInfo().Mode())
+			}
+		case tar.TypeSymlink:
+			err = os.Symlink(h.Linkname, path)
+		default:
+			err = write(path, tr, h.FileInfo().Mode())
+		}
+		if err != nil {
+			t.Fatalf("unpack %s: %v", h.Name, err)
+		}
+	}
+}
+
+func write(path string, r io.Reader, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
+}
+
+// TestBuildRefuses: what cannot be built says why, and what to do.
+func TestBuildRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "image.tar")
+	for name, o := range map[string]Options{
+		"a strange name":    {Tag: "Upper/Case:x"},
+		"both":              {Programs: []string{"sh"}, Packages: []string{"dash"}},
+		"no such program":   {Programs: []string{"no-such-program"}},
+		"packages, no tool": {Packages: []string{"dash"}, Suite: "bookworm"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(name, "no tool") {
+				t.Setenv("PATH", t.TempDir())
+			}
+			o.Out, o.Self, o.Work = file, "/proc/self/exe", t.TempDir()
+			_, err := Build(t.Context(), o)
+			if err == nil || hint.Of(err) == "" {
+				t.Errorf("%v, hint %q", err, hint.Of(err))
+			}
+			if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("left %s: %v", file, err)
+			}
+		})
+	}
+	if _, err := Build(t.Context(), Options{Out: file, Self: "/proc/self/exe", Work: t.TempDir(), Programs: []string{"/no/such/file"}}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want that the file is missing", err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("no archive"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{text, filepath.Join(dir, "none")} {
+		if _, err := Open(file); err == nil || hint.Of(err) == "" {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// TestForeign: an image for another architecture is told before an engine is asked.
+func TestForeign(t *testing.T) {
+	config, err := empty.Image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture = "linux", "riscv64"
+	img, err := mutate.ConfigFile(empty.Image, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, err := name.NewTag("localhost/foreign:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "image.tar")
+	if err := tarball.WriteToFile(file, tag, img); err != nil {
+		t.Fatal(err)
+	}
+	i, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = i.Load(t.Context(), nil)
+	if !errors.Is(err, ErrForeign) || hint.Of(err) == "" || !strings.Contains(err.Error(), "linux/riscv64") {
+		t.Errorf("%v, want that it is for another architecture", err)
+	}
+}

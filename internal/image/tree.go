@@ -1,0 +1,150 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// tree is a root file system that is going to be packed: what is at each path,
+// which has no slash in front.
+type tree struct {
+	entries map[string]entry
+	// owners keeps users, groups and setuid bits; else everything is root's.
+	owners bool
+}
+
+// entry is a directory, a link or a regular file.
+type entry struct {
+	mode     fs.FileMode
+	uid, gid int
+	link     string
+	source   string // a file of this host; empty: content
+	content  []byte
+}
+
+func newTree() *tree { return &tree{entries: map[string]entry{}} }
+
+// longestChain is how many links may follow each other, as for the kernel.
+const longestChain = 40
+
+// errSpecial means that a path is no directory, link or regular file.
+var errSpecial = errors.New("neither a file nor a directory")
+
+// add adds what is at a path below root, with the directories and links on the
+// way to it. What a link leads to comes with it, and with deep all that is in a
+// directory.
+func (t *tree) add(root, path string, deep bool) error {
+	at, rest := "", strings.Split(path, "/")
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = strings.TrimPrefix(filepath.Dir("/"+at), "/")
+			continue
+		}
+		next := filepath.Join(at, name)
+		st, err := t.put(root, next)
+		switch {
+		case err != nil:
+			return err
+		case st.Mode()&fs.ModeSymlink != 0:
+			if links++; links > longestChain {
+				return &os.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+			}
+			link := t.entries[next].link
+			if filepath.IsAbs(link) {
+				at = ""
+			}
+			rest = append(strings.Split(link, "/"), rest...)
+		case st.IsDir():
+			at = next
+		case len(rest) > 0:
+			return &os.PathError{Op: "enter", Path: filepath.Join(root, next), Err: syscall.ENOTDIR}
+		default:
+			return nil
+		}
+	}
+	if deep {
+		return t.below(root, at)
+	}
+	return nil
+}
+
+// below adds all that is in a directory. Links are kept as they are, and what
+// no image can hold (sockets, devices) is left out.
+func (t *tree) below(root, dir string) error {
+	top := filepath.Join(root, dir)
+	return filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || path == top {
+			return err
+		}
+		_, err = t.put(root, strings.TrimPrefix(strings.TrimPrefix(path, root), "/"))
+		if errors.Is(err, errSpecial) {
+			return nil
+		}
+		return err
+	})
+}
+
+// put adds one path.
+func (t *tree) put(root, path string) (fs.FileInfo, error) {
+	full := filepath.Join(root, path)
+	st, err := os.Lstat(full)
+	if err != nil {
+		return nil, err
+	}
+	e := entry{mode: st.Mode() & (fs.ModeType | fs.ModePerm | fs.ModeSticky)}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok && t.owners {
+		e.uid, e.gid = int(sys.Uid), int(sys.Gid)
+		e.mode |= st.Mode() & (fs.ModeSetuid | fs.ModeSetgid)
+	}
+	switch {
+	case st.Mode()&fs.ModeSymlink != 0:
+		if e.link, err = os.Readlink(full); err != nil {
+			return nil, err
+		}
+	case st.Mode().IsRegular():
+		e.source = full
+	case !st.IsDir():
+		return nil, fmt.Errorf("%s: %w", full, errSpecial)
+	}
+	t.entries[path] = e
+	return st, nil
+}
+
+// write adds a file of a content.
+func (t *tree) write(path, content string, mode fs.FileMode) {
+	t.mkdir(filepath.Dir(path), 0o755)
+	t.entries[path] = entry{mode: mode, content: []byte(content)}
+}
+
+// mkdir adds a directory, and those above it, where there is nothing yet.
+func (t *tree) mkdir(path string, mode fs.FileMode) {
+	if path == "." {
+		return
+	}
+	if _, ok := t.entries[path]; ok {
+		return
+	}
+	t.mkdir(filepath.Dir(path), 0o755)
+	t.entries[path] = entry{mode: fs.ModeDir | mode}
+}
+
+// files are the regular files of this host, in no order.
+func (t *tree) files() map[string]string {
+	all := map[string]string{}
+	for path, e := range t.entries {
+		if e.source != "" {
+			all[path] = e.source
+		}
+	}
+	return all
+}
