@@ -115,6 +115,13 @@ type Arm struct {
 	Isolation []string `json:"isolation,omitempty"`
 	// Volume is what is under the data, where it is a factor.
 	Volume string `json:"volume,omitempty"`
+	// Network, Seccomp and Capabilities are how its container is made, where that
+	// is a factor.
+	Network      string `json:"network,omitempty"`
+	Seccomp      string `json:"seccomp,omitempty"`
+	Capabilities string `json:"capabilities,omitempty"`
+	// Image is the image that its binaries are from; empty: they are the host's.
+	Image string `json:"image,omitempty"`
 	// Set is the parameters of the workload that are this arm's own.
 	Set map[string]string `json:"set,omitempty"`
 	// Shares is the arm whose processes this one is measured on, under other

@@ -76,7 +76,8 @@ func bare(a record.Arm) bool {
 }
 
 func sameGround(a, b record.Arm) bool {
-	return a.Environment == b.Environment && a.Volume == b.Volume && maps.Equal(a.Set, b.Set)
+	return a.Environment == b.Environment && a.Volume == b.Volume && a.Network == b.Network &&
+		a.Seccomp == b.Seccomp && a.Capabilities == b.Capabilities && a.Image == b.Image && maps.Equal(a.Set, b.Set)
 }
 
 func (m market) price() record.Price {

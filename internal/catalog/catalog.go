@@ -4,6 +4,7 @@
 package catalog
 
 import (
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/engines"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/environment/oci"
@@ -56,12 +57,12 @@ func Rungs() []plan.Rung {
 		{Environment: layers.Security, On: "rootfs", Grouped: true},
 		{Environment: layers.Network, On: "security", Net: true, Grouped: true},
 		{Environment: layers.NAT, On: "network", Net: true, Grouped: true},
-		{Environment: oci.Container{}, On: "nat", Remainder: true, Grouped: true},
+		{Environment: oci.Container{}, On: "nat", Remainder: true, Grouped: true, Container: true},
 		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
-		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true},
-		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true},
-		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true},
-		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true},
+		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true, Container: true},
+		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true, Container: true},
+		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
+		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 	}
 }
 
@@ -94,6 +95,7 @@ func Words() experiment.Words {
 		Kinds: map[string][]workload.Param{}, Neighbours: map[string][]workload.Param{},
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
 		Volume:    volume.Check,
+		Networks:  environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
 	}
 	for _, k := range Workloads() {
 		w.Kinds[k.Name()] = k.Params()

@@ -116,7 +116,7 @@ func changes(p *plan.Plan) []armChanges {
 // spec is what the arm would be opened with; RUN stands for the id.
 func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	a := site.Arms[0]
-	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Scratch: scratchDir(p, "RUN")}
+	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Container: a.Container, Scratch: scratchDir(p, "RUN")}
 	if a.Stages.Prepare != nil {
 		s.Data = filepath.Join(s.Scratch, "data-"+l.Name)
 	}
@@ -200,7 +200,7 @@ func role(l plan.Load, a plan.Arm) string {
 		return "on top of " + a.Step
 	case a.Shares != "":
 		return "on the processes of " + a.Shares
-	case a.Neighbour != nil || len(a.Set) > 0 || a.Arm.Volume != "":
+	case a.Neighbour != nil || len(a.Set) > 0 || a.Arm.Volume != "" || a.Container != environment.Container{}:
 		return ""
 	}
 	return "beside the ladder"

@@ -99,6 +99,10 @@ func (l *list) workload(a, b record.Workload) {
 		l.add(record.WeightExperiment, "neighbour", x.Neighbour, y.Neighbour, where)
 		l.add(record.WeightExperiment, "isolation", strings.Join(x.Isolation, ", "), strings.Join(y.Isolation, ", "), where)
 		l.add(record.WeightExperiment, "volume", x.Volume, y.Volume, where)
+		l.add(record.WeightExperiment, "network", x.Network, y.Network, where)
+		l.add(record.WeightExperiment, "seccomp", x.Seccomp, y.Seccomp, where)
+		l.add(record.WeightExperiment, "capabilities", x.Capabilities, y.Capabilities, where)
+		l.add(record.WeightExperiment, "image", x.Image, y.Image, where)
 		l.table(record.WeightExperiment, "set ", x.Set, y.Set, where)
 	}
 	for _, y := range b.Arms {

@@ -19,6 +19,9 @@ import (
 
 const dockerName = "docker"
 
+// unconfined is a security option of Docker and Podman.
+const unconfined = "seccomp=unconfined"
+
 // Docker is a Docker daemon on this host.
 type Docker struct{ api *client.Client }
 
@@ -72,32 +75,39 @@ func (d Docker) Facts(ctx context.Context) ([]Fact, error) {
 	}, nil
 }
 
+// rootUser is who the load is in every arm, whatever an image says.
+const rootUser = "0:0"
+
 // Create makes a container. Docker has no root file system without an image:
 // the image has what is a link at the top of the root, and every directory is
 // bound there.
 func (d Docker) Create(ctx context.Context, c Container) error {
-	top, err := readTop(c.Root)
-	if err != nil {
-		return err
-	}
-	if err := d.load(ctx, imageOf(c.Name), top.links); err != nil {
-		return err
-	}
-	var binds []Bind
-	for _, dir := range top.dirs {
-		binds = append(binds, Bind{Source: filepath.Join(c.Root, dir), Target: "/" + dir})
+	image, binds := c.Image, []Bind(nil)
+	if image == "" {
+		var err error
+		if image, binds, err = d.rootImage(ctx, c); err != nil {
+			return err
+		}
 	}
 	network := container.NetworkMode("none")
 	if c.HostNetwork {
 		network = "host"
 	}
-	_, err = d.api.ContainerCreate(ctx, client.ContainerCreateOptions{
+	var security, drop []string
+	if c.Unconfined {
+		security = []string{unconfined}
+	}
+	if c.Powerless {
+		drop = []string{"ALL"}
+	}
+	_, err := d.api.ContainerCreate(ctx, client.ContainerCreateOptions{
 		Name: c.Name,
 		Config: &container.Config{
-			Image: imageOf(c.Name), Entrypoint: c.Args, Hostname: c.Hostname, WorkingDir: c.Dir,
+			Image: image, Entrypoint: c.Args, Hostname: c.Hostname, WorkingDir: c.Dir, User: rootUser,
 			Labels: map[string]string{OwnerLabel: c.Owner},
 		},
 		HostConfig: &container.HostConfig{
+			SecurityOpt: security, CapDrop: drop,
 			NetworkMode: network, Mounts: mountsOf(append(binds, c.Binds...)),
 			LogConfig:  container.LogConfig{Type: "none"},
 			UsernsMode: "host", // what is bound belongs to the host's users
@@ -105,6 +115,19 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 		},
 	})
 	return failed("create", err)
+}
+
+// rootImage is the image of a container whose root is a directory, and what has
+// to be bound there.
+func (d Docker) rootImage(ctx context.Context, c Container) (image string, binds []Bind, err error) {
+	top, err := readTop(c.Root)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, dir := range top.dirs {
+		binds = append(binds, Bind{Source: filepath.Join(c.Root, dir), Target: "/" + dir})
+	}
+	return imageOf(c.Name), binds, d.load(ctx, imageOf(c.Name), top.links)
 }
 
 func mountsOf(binds []Bind) []mount.Mount {

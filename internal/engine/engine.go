@@ -19,6 +19,8 @@ type Engine interface {
 	Host() string
 	// Facts are what is worth keeping about it: versions, drivers, digests.
 	Facts(ctx context.Context) ([]Fact, error)
+	// Image looks at an image by its name; ErrNoImage: it has none.
+	Image(ctx context.Context, name string) (Image, error)
 	// Create makes a container, not started. What a failed Create leaves is
 	// removed by Remove.
 	Create(ctx context.Context, c Container) error
@@ -37,8 +39,9 @@ type Engine interface {
 type Container struct {
 	Name  string
 	Owner string // id of the run
-	// Root is a directory of this host that is to be its root file system.
-	Root string
+	// Root is a directory of this host that is to be its root file system; empty:
+	// that is the image's.
+	Root, Image string
 	// Binds are put on top of that.
 	Binds []Bind
 	Args  []string
@@ -49,6 +52,14 @@ type Container struct {
 	// HostNetwork leaves it the host's network; else it has an empty one.
 	HostNetwork bool
 	Hostname    string
+	Unconfined  bool // without a filter of system calls
+	Powerless   bool // without any capability
+}
+
+// Image is what an engine says of an image.
+type Image struct {
+	ID       string // digest of its configuration
+	OS, Arch string // "linux" and GOARCH's words
 }
 
 // Bind is a file or directory of this host in a container.

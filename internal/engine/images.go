@@ -38,13 +38,19 @@ func (d Docker) LoadImage(ctx context.Context, file string) error {
 	return d.loadFrom(ctx, f)
 }
 
+// Image asks the daemon.
+func (d Docker) Image(ctx context.Context, name string) (Image, error) {
+	i, err := d.api.ImageInspect(ctx, name)
+	if errdefs.IsNotFound(err) {
+		return Image{}, ErrNoImage
+	}
+	return Image{i.ID, i.Os, i.Architecture}, failed("image inspect", err)
+}
+
 // ImageID asks the daemon.
 func (d Docker) ImageID(ctx context.Context, tag string) (string, error) {
-	i, err := d.api.ImageInspect(ctx, tag)
-	if errdefs.IsNotFound(err) {
-		return "", ErrNoImage
-	}
-	return i.ID, failed("image inspect", err)
+	i, err := d.Image(ctx, tag)
+	return i.ID, err
 }
 
 // RemoveImage has the daemon forget a name.
@@ -56,16 +62,23 @@ func (p Podman) LoadImage(ctx context.Context, file string) error {
 	return err
 }
 
+// Image asks Podman.
+func (p Podman) Image(ctx context.Context, name string) (Image, error) {
+	out, err := p.call(ctx, "image", "inspect", "--format", "{{.Id}} {{.Os}} {{.Architecture}}", name)
+	if err != nil {
+		return Image{}, err
+	}
+	f := strings.Fields(out)
+	if len(f) != 3 {
+		return Image{}, fmt.Errorf("podman image inspect said %q", out)
+	}
+	return Image{"sha256:" + strings.TrimPrefix(f[0], "sha256:"), f[1], f[2]}, nil
+}
+
 // ImageID asks Podman.
 func (p Podman) ImageID(ctx context.Context, tag string) (string, error) {
-	id, err := p.call(ctx, "image", "inspect", "--format", "{{.Id}}", tag)
-	if err != nil {
-		return "", err
-	}
-	if !strings.Contains(id, ":") {
-		id = "sha256:" + id
-	}
-	return id, nil
+	i, err := p.Image(ctx, tag)
+	return i.ID, err
 }
 
 // RemoveImage has Podman forget a name.

@@ -67,13 +67,14 @@ func (p Podman) call(ctx context.Context, args ...string) (string, error) {
 	}
 }
 
-// Facts are versions.
+// Facts are its version and the driver of its images.
 func (p Podman) Facts(ctx context.Context) ([]Fact, error) {
-	out, err := p.call(ctx, "version", "--format", "{{.Client.Version}}")
+	out, err := p.call(ctx, "info", "--format", "{{.Version.Version}} {{.Store.GraphDriverName}}")
 	if err != nil {
 		return nil, err
 	}
-	facts := []Fact{{"podman.version", out}}
+	version, storage, _ := strings.Cut(out, " ")
+	facts := []Fact{{"podman.version", version}, {"podman.storage", storage}}
 	if p.Runtime != "" {
 		facts = append(facts, Fact{"podman.runtime", p.Runtime})
 	}
@@ -98,6 +99,12 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 		"--ulimit", "host",
 		"--network", network, "--hostname", c.Hostname, "--log-driver", "none", "--workdir", c.Dir,
 	}
+	if c.Unconfined {
+		args = append(args, "--security-opt", unconfined)
+	}
+	if c.Powerless {
+		args = append(args, "--cap-drop", "all")
+	}
 	for _, b := range c.Binds {
 		opts := "rprivate"
 		if b.ReadOnly {
@@ -105,7 +112,16 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 		}
 		args = append(args, "--volume", b.Source+":"+b.Target+":"+opts)
 	}
-	_, err := p.call(ctx, append(append(args, "--rootfs", c.Root), c.Args...)...)
+	if c.Image == "" {
+		args = append(append(args, "--rootfs", c.Root), c.Args...)
+	} else {
+		entry, err := json.Marshal(c.Args)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--pull", "never", "--user", rootUser, "--entrypoint", string(entry), "--", c.Image)
+	}
+	_, err := p.call(ctx, args...)
 	return err
 }
 
@@ -123,6 +139,7 @@ func (p Podman) State(ctx context.Context, name string) (State, error) {
 	}
 	var all []struct {
 		BoundingCaps []string
+		Image        string // digest of its configuration, without its kind
 		Config       struct{ Labels map[string]string }
 		State        struct {
 			Status        string
@@ -133,8 +150,12 @@ func (p Podman) State(ctx context.Context, name string) (State, error) {
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
 		return State{}, fmt.Errorf("podman inspect: %w in %q", err, firstLine(out))
 	}
-	s := all[0].State
+	s, image := all[0].State, all[0].Image
+	if image != "" {
+		image = "sha256:" + image
+	}
 	return State{
+		Image: image,
 		// "stopped" is a container that has ended and is not cleaned up yet.
 		Running: s.Status == "running" || s.Status == "stopped" || s.Status == "stopping" || s.Status == "paused",
 		Pid:     s.Pid, Code: s.ExitCode, OOM: s.OOMKilled, Capabilities: all[0].BoundingCaps,

@@ -140,11 +140,48 @@ type Spec struct {
 	Port int
 	// Neighbour asks for a group for a neighbour; nil: there is none.
 	Neighbour *Neighbour
+	// Container is how a container is made, where that is a factor.
+	Container Container
 	Journal   *journal.Journal
 	// Groups is the tree of Host: one tree for all arms, so that groups can be
 	// made and removed at the same time. nil: the arm detects its own.
 	Groups *cgroup.Tree
 }
+
+// Container is what can be chosen of a container; an empty word leaves it as the
+// environment has it by default.
+type Container struct {
+	Network      string // one of Networks
+	Seccomp      string // one of SeccompProfiles
+	Capabilities string // one of CapabilitySets
+	// Image is the name of an image that the engine has: the container's root is
+	// that, instead of the host's.
+	Image string
+}
+
+// The words of a Container.
+const (
+	// NetworkHost is the host's network; NetworkBridge an own one, reached at the
+	// container's address; NetworkPublished the same at a published port.
+	NetworkHost      = "host"
+	NetworkBridge    = "bridge"
+	NetworkPublished = "published"
+	// Default is what the engine does unless it is told otherwise.
+	Default = "default"
+	// Unconfined is no filter.
+	Unconfined = "unconfined"
+	// NoCapabilities takes every one away.
+	NoCapabilities = "none"
+)
+
+// Networks are the words for the network of a container.
+func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }
+
+// SeccompProfiles are the words for its filter.
+func SeccompProfiles() []string { return []string{Default, Unconfined} }
+
+// CapabilitySets are the words for its capabilities.
+func CapabilitySets() []string { return []string{Default, NoCapabilities} }
 
 // Neighbour is the group of a neighbour.
 type Neighbour struct {

@@ -19,6 +19,10 @@ type Arm struct {
 	// "=level" where one is given; empty: nothing.
 	Isolation []string
 	Volume    string // empty: that of the experiment
+	// How its container is made; empty: as the environment has it.
+	Network, Seccomp, Capabilities string
+	// Image is one that the engine has; empty: the root is the host's.
+	Image string
 	// Set overrides parameters of the workload.
 	Set map[string]string
 }
@@ -41,12 +45,21 @@ func armKeys(words Words) []key[Arm] {
 			},
 		}, func(x *a) bool { return len(x.Isolation) > 0 }),
 		optional(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
+		containerKey("network", words.Networks, func(x *a) *string { return &x.Network }),
+		containerKey("seccomp", words.Seccomp, func(x *a) *string { return &x.Seccomp }),
+		containerKey("capabilities", words.Capabilities, func(x *a) *string { return &x.Capabilities }),
+		optional(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
 		optional(key[a]{
 			"set", "",
 			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },
 			func(x *a) *yaml.Node { return setNode(x.Set) },
 		}, func(x *a) bool { return len(x.Set) > 0 }),
 	}
+}
+
+// containerKey is something of a container that can be chosen by a word.
+func containerKey(name string, words []string, field func(*Arm) *string) key[Arm] {
+	return optional(word(name, "", words, field), func(x *Arm) bool { return *field(x) != "" })
 }
 
 // optional is written only when there is something to be written.

@@ -20,6 +20,8 @@ type Words struct {
 	Mechanisms []string
 	// Volume says what is wrong with a volume, likewise.
 	Volume func(string) error
+	// Networks, Seccomp and Capabilities are the words for those of a container.
+	Networks, Seccomp, Capabilities []string
 
 	// What an experiment names itself.
 	named, neighbours []string

@@ -28,6 +28,7 @@ func testWords() Words {
 			"spin":   {{Name: "threads", Default: "2", Check: number(1, 256), Help: "threads that calculate"}},
 			"stress": {{Name: "cpu", Default: "4", Check: number(0, 1024)}, {Name: "note", Help: "free text"}},
 		},
+		Networks: []string{"host", "bridge"}, Seccomp: []string{"default", "unconfined"}, Capabilities: []string{"default", "none"},
 		Mechanisms: []string{"cpu.idle", "cpu.weight=1"},
 		Isolation: func(text string) error {
 			name, level, given := strings.Cut(text, "=")

@@ -89,7 +89,10 @@ func nameArms(t *rapid.T, e *Experiment) {
 	e.Arms = nil
 	for _, name := range rapid.SliceOfNDistinct(word, 1, 4, rapid.ID).Draw(t, "arm names") {
 		a := Arm{Name: name, Environment: rapid.SampledFrom(words.Arms).Draw(t, "environment"),
-			Volume: rapid.SampledFrom([]string{"", Volume, "bind"}).Draw(t, "volume of the arm")}
+			Volume:  rapid.SampledFrom([]string{"", Volume, "bind"}).Draw(t, "volume of the arm"),
+			Image:   rapid.SampledFrom([]string{"", "localhost/x:1"}).Draw(t, "image"),
+			Network: rapid.SampledFrom([]string{"", "host", "bridge"}).Draw(t, "network"),
+			Seccomp: rapid.SampledFrom([]string{"", "unconfined"}).Draw(t, "seccomp"), Capabilities: rapid.SampledFrom([]string{"", "none"}).Draw(t, "capabilities")}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {
 			a.Neighbour = rapid.SampledFrom(e.neighbourNames()).Draw(t, "neighbour")
 			a.Isolation = rapid.SampledFrom([][]string{nil, {"cpu.idle"}, {"cpu.weight=7", "cpu.idle"}}).Draw(t, "isolation")

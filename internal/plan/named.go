@@ -82,8 +82,13 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image,
 	}}
+	a.Container = environment.Container{Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
+		return Arm{}, err
+	}
+	if err := containerOf(a, r); err != nil {
 		return Arm{}, err
 	}
 	if spec.Neighbour != "" {
@@ -109,6 +114,25 @@ func possible(s environment.Support) error {
 		return nil
 	}
 	return impossible{s}
+}
+
+// containerOf says what is wrong with what was chosen of a container.
+func containerOf(a Arm, r Rung) error {
+	switch {
+	case a.Container == environment.Container{}:
+		return nil
+	case !r.Container:
+		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp or capabilities could be chosen", r.Name()),
+			"environment: container, runc, crun, podman or docker")
+	case a.Container.Image != "" && !r.Images:
+		return hint.New(fmt.Errorf("%s has no images", r.Name()), "environment: podman or docker")
+	case a.Container.Image != "" && !a.Volume.Binds():
+		return hint.New(errors.New("volume layer: the layer of an image is the engine's, which tare cannot fill with data"),
+			"volume: bind, for all arms that are compared")
+	case a.Container.Network != "" && a.Stages.Server == nil:
+		return hint.New(errors.New("network: the workload has no server that would be reached over one"), "leave network out")
+	}
+	return nil
 }
 
 // volumeOf is a volume that this host can have; the zero one of no word.
@@ -235,6 +259,13 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	if spec.Volume != "" {
 		parts = append(parts, "on "+spec.Volume)
 	}
+	for _, chosen := range []struct{ name, word string }{
+		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"image", spec.Image},
+	} {
+		if chosen.word != "" {
+			parts = append(parts, chosen.name+" "+chosen.word)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Set)) {
 		parts = append(parts, name+"="+spec.Set[name])
 	}
@@ -270,7 +301,7 @@ func members(arms []Arm, leader string) []Arm {
 
 func together(site []Arm, a Arm) bool {
 	for _, other := range site {
-		if other.Environment != a.Environment || other.Volume != a.Volume || !sameSet(other, a) || !live(other) || !live(a) {
+		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || !sameSet(other, a) || !live(other) || !live(a) {
 			return false
 		}
 		if other.Neighbour == nil || a.Neighbour == nil {

@@ -35,6 +35,11 @@ type Rung struct {
 	// Grouped says that an arm on this rung has control groups with controllers
 	// of its own.
 	Grouped bool
+	// Container says that it makes containers, whose network, filter and
+	// capabilities can be chosen.
+	Container bool
+	// Images says that it can take its root from an image.
+	Images bool
 	// Asked says that an experiment has the arm only when it names it.
 	Asked bool
 }
@@ -76,6 +81,8 @@ type Arm struct {
 	Stages workload.Stages
 	// Volume is what is under the data directory.
 	Volume volume.Volume
+	// Container is what was chosen of its container.
+	Container environment.Container
 	// Neighbour runs beside it; nil: none. Isolation protects from it.
 	Neighbour *Neighbour
 	Isolation []isolation.Settings

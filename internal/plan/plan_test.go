@@ -108,6 +108,47 @@ func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+// What can be chosen of a container is of those that are containers, and a
+// network only where something is reached over one.
+func TestBuildContainers(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true, Container: true},
+		Rung{Environment: place{"podman", environment.Supported()}, Beside: true, Asked: true, Container: true, Images: true})
+	for _, x := range []struct {
+		kind string
+		arm  experiment.Arm
+		says string
+	}{
+		{"rpc", experiment.Arm{Environment: "runc", Network: "bridge", Seccomp: "unconfined"}, ""},
+		{"commit", experiment.Arm{Environment: "runc", Capabilities: "none"}, ""},
+		{"commit", experiment.Arm{Environment: "runc", Network: "bridge"}, "no server"},
+		{"commit", experiment.Arm{Environment: "runc", Image: "x"}, "no images"},
+		{"commit", experiment.Arm{Environment: "podman", Image: "x"}, "cannot fill"},
+		{"commit", experiment.Arm{Environment: "podman", Image: "x", Volume: "bind"}, ""},
+		{"rpc", experiment.Arm{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
+	} {
+		e := asked(x.kind)
+		x.arm.Name = "x"
+		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, x.arm}
+		e.Workloads[0].Baseline = "host"
+		p, err := Build(e, c, environment.Host{}, nil)
+		if x.says != "" {
+			if err == nil || !strings.Contains(err.Error(), x.says) || hint.Of(err) == "" {
+				t.Errorf("%+v: %v, want an error that says %q", x.arm, err, x.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Loads[0].Arms[2]
+		want := environment.Container{Network: x.arm.Network, Seccomp: x.arm.Seccomp, Capabilities: x.arm.Capabilities, Image: x.arm.Image}
+		if a.Container != want || a.Arm.Network != want.Network || a.Shares != "" {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
 func TestBuildLeavesOutByName(t *testing.T) {
 	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
 	if err != nil {

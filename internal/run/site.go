@@ -96,7 +96,7 @@ func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 	a := s.Arms[0]
 	spec = environment.Spec{
 		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key].Dir, Scratch: l.scratch,
-		Journal: l.journal, Groups: l.Groups,
+		Journal: l.journal, Groups: l.Groups, Container: a.Container,
 	}
 	if s.Neighbour != nil {
 		spec.Neighbour = l.neighbourSpec(s)

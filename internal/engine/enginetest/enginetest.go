@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/engine"
@@ -149,4 +150,33 @@ func removeAll(t *testing.T, dir string) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Error(err)
 	}
+}
+
+// Named are the containers and images of the daemon whose name holds a word.
+func Named(t *testing.T, word string) (all []string) {
+	t.Helper()
+	api, err := client.New(client.FromEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	containers, err := api.ContainerList(t.Context(), client.ContainerListOptions{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range containers.Items {
+		if name := strings.Join(c.Names, " "); strings.Contains(name, word) {
+			all = append(all, "docker's container "+name)
+		}
+	}
+	images, err := api.ImageList(t.Context(), client.ImageListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range images.Items {
+		if name := strings.Join(i.RepoTags, " "); strings.Contains(name, word) {
+			all = append(all, "docker's image "+name)
+		}
+	}
+	return all
 }

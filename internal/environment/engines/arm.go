@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
@@ -56,22 +58,49 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.RecordRuntimeGroups(); err != nil {
 		return err
 	}
-	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
+	bound := a.BoundDir()
+	if a.fromImage() {
+		if err := a.checkImage(ctx); err != nil {
+			return err
+		}
+		bound = a.DataDir()
+	}
+	if a.root, err = launch.MakeRootDirs(a.Dir, bound); err != nil {
 		return err
 	}
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
 		return err
 	}
-	if a.Spec.Port != 0 {
-		if a.net, err = launch.NewNetwork(a.Spec.Port); err != nil {
-			return err
-		}
-		a.Undo(a.net.Close)
-	}
-	if err := a.mount(); err != nil {
+	if a.net, err = a.OpenNetwork(); err != nil {
 		return err
 	}
+	if !a.fromImage() {
+		if err := a.mount(); err != nil {
+			return err
+		}
+	}
 	return a.create(ctx)
+}
+
+// fromImage says that the root file system is an image's.
+func (a *arm) fromImage() bool { return a.Spec.Container.Image != "" }
+
+// checkImage refuses an image that the engine does not have, or that is not for
+// this machine.
+func (a *arm) checkImage(ctx context.Context) error {
+	name := a.Spec.Container.Image
+	i, err := a.engine.Image(ctx, name)
+	switch {
+	case errors.Is(err, engine.ErrNoImage):
+		return hint.New(fmt.Errorf("%w: %s has no image %s", environment.ErrUnsupported, a.kind.Name(), name),
+			"put it there: tare image load FILE --into "+a.kind.Name())
+	case err != nil:
+		return err
+	case i.OS != "linux" || i.Arch != runtime.GOARCH:
+		return hint.New(fmt.Errorf("%w: the image %s is for %s/%s, and this machine is linux/%s", environment.ErrUnsupported, name, i.OS, i.Arch, runtime.GOARCH),
+			"build one here: tare image build")
+	}
+	return nil
 }
 
 // mount makes the root file system where the engine sees it.
@@ -105,10 +134,15 @@ func (a *arm) create(ctx context.Context) error {
 	}
 	a.Undo(a.desk.Close)
 	c := engine.Container{
-		Name: a.name, Owner: a.Spec.Run, Root: a.root.Point, Parent: a.GroupPath(),
+		Name: a.name, Owner: a.Spec.Run, Image: a.Spec.Container.Image, Parent: a.GroupPath(),
 		Binds: []engine.Bind{{Source: self, Target: launch.Exe, ReadOnly: true}, {Source: desk, Target: deskDir}},
 		Args:  append([]string{launch.Exe}, launch.AttendArgs(launch.Socket(deskDir))...),
 		Dir:   "/", Hostname: "container", HostNetwork: a.net == nil,
+		Unconfined: a.Spec.Container.Seccomp == environment.Unconfined,
+		Powerless:  a.Spec.Container.Capabilities == environment.NoCapabilities,
+	}
+	if !a.fromImage() {
+		c.Root = a.root.Point
 	}
 	for _, m := range a.root.Binds() {
 		c.Binds = append(c.Binds, engine.Bind{Source: m.Source, Target: m.Destination})
@@ -132,9 +166,7 @@ func (a *arm) remove() error {
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	if port := a.Spec.Port; a.net != nil {
-		p.Listen, p.Dial = a.net.Listen(port), a.net.Dial(port)
-	}
+	p.Listen, p.Dial = a.Addresses(a.net)
 	return p
 }
 
@@ -275,10 +307,12 @@ func (a *arm) Settings() ([]record.Setting, error) {
 }
 
 func (a *arm) expect() launch.Expect {
-	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Capabilities: a.state.Capabilities, Seccomp: true, Overlay: true}
+	capabilities := a.state.Capabilities
 	if a.kind == Docker {
-		e.Capabilities, e.Overlay = launch.DockerCapabilities(), a.overlay()
+		capabilities = launch.DockerCapabilities()
 	}
+	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: a.overlay()}.
+		Confined(a.Spec.Container, capabilities)
 	if a.Group.Tree.Layout == cgroup.V2 {
 		e.Own = append(e.Own, "cgroup")
 	}
@@ -288,11 +322,14 @@ func (a *arm) expect() launch.Expect {
 	return e
 }
 
-// overlay says whether Docker's storage is one: it may also be a file system's
-// own snapshots.
+// overlay says whether the root is one: an engine's storage may also be a file
+// system's own snapshots.
 func (a *arm) overlay() bool {
+	if a.kind == Podman && !a.fromImage() {
+		return true // tare's
+	}
 	for _, f := range a.facts {
-		if f.Name == "docker.storage" {
+		if f.Name == a.kind.Name()+".storage" {
 			return strings.HasPrefix(f.Value, "overlay")
 		}
 	}

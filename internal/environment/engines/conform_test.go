@@ -2,18 +2,22 @@ package engines
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/engine/enginetest"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main}
+	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main, launchtest.Look: launchtest.See}
 	os.Exit(environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman}))
 }
 
@@ -26,6 +30,15 @@ func TestDocker(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: 3})
+	t.Run("chosen", func(t *testing.T) { launchtest.Chosen(t, Docker) })
+	t.Run("odd path", func(t *testing.T) { oddPath(t, Docker) })
+	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Docker) })
+	docker, err := engine.NewDocker("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer docker.Close()
+	t.Run("image", func(t *testing.T) { fromImage(t, Docker, docker) })
 }
 
 // TestPodman tries the whole contract.
@@ -34,4 +47,32 @@ func TestPodman(t *testing.T) {
 	testneed.Tool(t, "podman")
 	host := inspect.HostAt("/", t.TempDir())
 	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: 3})
+	t.Run("chosen", func(t *testing.T) { launchtest.Chosen(t, Podman) })
+	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })
+	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Podman) })
+	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.Podman{Path: testneed.Tool(t, "podman")}) })
+}
+
+// oddPath: a scratch directory whose name has what engines could take for
+// something else; Podman cannot have a colon, and says so.
+func oddPath(t *testing.T, k Kind) {
+	a := launchtest.Open(t, k, func(s *environment.Spec) {
+		s.Scratch, s.Bind = filepath.Join(s.Scratch, `a,b\c d e=ö`), true
+		if err := os.Mkdir(s.Scratch, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, v := launchtest.Start(t, a, environment.Process{}); !slices.Equal(v.Volume, []string{"table"}) {
+		t.Errorf("volume %v, want the data set", v.Volume)
+	}
+}
+
+// notOurs: a container of the name that an arm would have, of another run, stays.
+func notOurs(t *testing.T, k Kind) {
+	a := launchtest.Open(t, k, nil)
+	its := a.(*arm)
+	if err := its.engine.Remove(t.Context(), its.name, "another"); err == nil {
+		t.Error("removed a container of somebody else's")
+	}
+	launchtest.Start(t, a, environment.Process{})
 }

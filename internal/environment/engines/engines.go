@@ -63,10 +63,12 @@ func (k Kind) Changes(s environment.Spec) []environment.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"},
 		environment.Change{What: "container " + nameOf(s), Detail: "made by " + k.Name() + ", labelled " + engine.OwnerLabel + "=" + s.Run},
 	)
-	if k == Docker {
+	if s.Container.Image == "" {
+		out = append(out, environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"})
+	}
+	if k == Docker && s.Container.Image == "" {
 		out = append(out, environment.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
 	}
 	if s.Port != 0 {

@@ -45,6 +45,38 @@ func NewNetwork(publish int) (_ *Network, err error) {
 	return n, netns.Forward(n.Gateway, n.Wire.Gateway, n.Wire.Arm, uint16(publish))
 }
 
+// OpenNetwork makes the network of a container; nil: it has the host's, or no
+// server that would need one. Close closes it.
+func (g *Ground) OpenNetwork() (*Network, error) {
+	publish := g.Spec.Port
+	if publish == 0 || g.Spec.Container.Network == environment.NetworkHost {
+		return nil, nil
+	}
+	if g.Spec.Container.Network == environment.NetworkBridge {
+		publish = 0
+	}
+	n, err := NewNetwork(publish)
+	if err != nil {
+		return nil, err
+	}
+	g.Undo(n.Close)
+	return n, nil
+}
+
+// Addresses are where a server in the arm listens and is reached; empty without
+// one. n may be nil.
+func (g *Ground) Addresses(n *Network) (listen, dial string) {
+	port := g.Spec.Port
+	switch {
+	case port == 0:
+		return "", ""
+	case n == nil:
+		at := fmt.Sprintf("127.0.0.1:%d", port)
+		return at, at
+	}
+	return n.Listen(port), n.Dial(port)
+}
+
 // Attach connects another namespace instead, which a container has of its own.
 func (n *Network) Attach(arm *os.File) error {
 	if err := n.Wire.Disconnect(n.Gateway); err != nil {
@@ -124,6 +156,10 @@ func (n *Network) Close() error {
 // NetworkChanges lists what NewNetwork makes, none of it in the host's own
 // network namespace.
 func NetworkChanges(s environment.Spec, publish bool) []environment.Change {
+	if s.Container.Network == environment.NetworkHost {
+		return nil
+	}
+	publish = publish && s.Container.Network != environment.NetworkBridge
 	w := netns.DefaultWire()
 	out := []environment.Change{
 		{What: "two network namespaces", Detail: "without names, held by descriptors; nothing is added to the host's own"},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/namespace"
 	"github.com/tarelab/tare/record"
 )
@@ -22,8 +23,18 @@ type Expect struct {
 	Overlay bool
 	// Capabilities are what it keeps; nil: what tare has.
 	Capabilities []string
-	// Seccomp says that it is under a filter.
-	Seccomp bool
+	// Seccomp says that it is under a filter, Unconfined that it is under none.
+	Seccomp, Unconfined bool
+}
+
+// Confined is what a container with Docker's defaults is under, but for what was
+// chosen; capabilities are those that the engine leaves.
+func (e Expect) Confined(c environment.Container, capabilities []string) Expect {
+	e.Capabilities, e.Seccomp, e.Unconfined = capabilities, c.Seccomp != environment.Unconfined, c.Seccomp == environment.Unconfined
+	if c.Capabilities == environment.NoCapabilities {
+		e.Capabilities = []string{}
+	}
+	return e
 }
 
 var namespaces = []string{"mnt", "pid", "uts", "ipc", "cgroup", "net", "user"}
@@ -46,7 +57,7 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 		func() ([]record.Setting, error) { return namespaceSettings(pid, e.Own) },
 		func() ([]record.Setting, error) { return rootSetting(pid, e.Overlay) },
 		func() ([]record.Setting, error) { return capabilitySettings(status, e.Capabilities) },
-		func() ([]record.Setting, error) { return seccompSettings(status, e.Seccomp) },
+		func() ([]record.Setting, error) { return seccompSettings(status, e) },
 	} {
 		s, err := read()
 		all, errs = append(all, s...), append(errs, err)
@@ -160,15 +171,18 @@ func becameAnother(ids string) bool {
 // seccompSettings are the filter and what goes with it: on kernels before 5.16
 // a filter switches the speculative store bypass off, which can cost more than
 // the filter.
-func seccompSettings(status map[string]string, filtered bool) ([]record.Setting, error) {
+func seccompSettings(status map[string]string, e Expect) ([]record.Setting, error) {
 	got, ok := map[string]string{"0": "none", "1": "strict", "2": "filter"}[status["Seccomp"]]
 	if !ok {
 		got = "not known"
 	}
 	s := record.Setting{Name: "seccomp", Got: got}
 	var err error
-	if filtered {
+	switch {
+	case e.Seccomp:
 		s, err = Wanted("seccomp", "filter", got)
+	case e.Unconfined:
+		s, err = Wanted("seccomp", "none", got)
 	}
 	all := []record.Setting{s}
 	for _, key := range []string{"Seccomp_filters", "NoNewPrivs", "Speculation_Store_Bypass", "SpeculationIndirectBranch"} {

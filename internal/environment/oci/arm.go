@@ -42,23 +42,15 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
 		return err
 	}
-	if a.Spec.Port == 0 {
-		return nil
-	}
-	if a.net, err = launch.NewNetwork(a.Spec.Port); err != nil {
-		return err
-	}
-	a.Undo(a.net.Close)
-	return nil
+	a.net, err = a.OpenNetwork()
+	return err
 }
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	if a.net != nil {
-		p.Listen, p.Dial = a.net.Listen(a.Spec.Port), a.net.Dial(a.Spec.Port)
-	}
+	p.Listen, p.Dial = a.Addresses(a.net)
 	return p
 }
 
@@ -129,7 +121,7 @@ func (a *arm) alive() bool {
 func (a *arm) bundle(p environment.Process, env []string) bundle {
 	b := bundle{
 		root: a.root, self: a.self, args: p.Args, env: env,
-		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container,
 	}
 	if a.net != nil {
 		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.net.Arm.Fd())
@@ -187,10 +179,8 @@ func (a *arm) Settings() ([]record.Setting, error) {
 }
 
 func (a *arm) expect() launch.Expect {
-	e := launch.Expect{
-		Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: true,
-		Capabilities: launch.DockerCapabilities(), Seccomp: true,
-	}
+	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: true}.
+		Confined(a.Spec.Container, launch.DockerCapabilities())
 	if a.Group.Tree.Layout == cgroup.V2 {
 		e.Own = append(e.Own, "cgroup")
 	}

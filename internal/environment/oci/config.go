@@ -8,6 +8,7 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/linux/seccomp"
 )
@@ -26,6 +27,8 @@ type bundle struct {
 	group string
 	v2    bool
 	netns string // path of the network namespace; empty: the host's
+	// asked is what is not as Docker has it by default.
+	asked environment.Container
 }
 
 // spec is the configuration that Docker would write for the same container.
@@ -34,6 +37,12 @@ func (b bundle) spec() (*specs.Spec, error) {
 	profile, err := seccomp.Docker(caps)
 	if err != nil {
 		return nil, err
+	}
+	if b.asked.Seccomp == environment.Unconfined {
+		profile = nil
+	}
+	if b.asked.Capabilities == environment.NoCapabilities {
+		caps = []string{}
 	}
 	s := &specs.Spec{
 		Version:  specVersion,

@@ -160,18 +160,29 @@ func See(args []string) int {
 	}
 }
 
-// Open opens an environment for a test and closes it in the end.
-func Open(t testing.TB, r environment.Environment, change func(*environment.Spec)) environment.Arm {
+// Spec is what an arm of a test is opened with, its journal below state.
+func Spec(t testing.TB, r environment.Environment, state string) environment.Spec {
 	t.Helper()
-	j, err := journal.Open(t.TempDir(), runID())
+	j, err := journal.Open(state, runID())
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	data := t.TempDir()
 	if err := os.WriteFile(filepath.Join(data, "table"), []byte("rows"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	spec := environment.Spec{Run: j.Run(), Arm: r.Name(), Data: data, Scratch: t.TempDir(), Journal: j}
+	return environment.Spec{Run: j.Run(), Arm: r.Name(), Data: data, Scratch: t.TempDir(), Journal: j}
+}
+
+// Open opens an environment for a test and closes it in the end.
+func Open(t testing.TB, r environment.Environment, change func(*environment.Spec)) environment.Arm {
+	t.Helper()
+	spec := Spec(t, r, t.TempDir())
 	if change != nil {
 		change(&spec)
 	}
@@ -181,9 +192,6 @@ func Open(t testing.TB, r environment.Environment, change func(*environment.Spec
 	}
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := j.Close(); err != nil {
 			t.Error(err)
 		}
 	})
