@@ -1,15 +1,18 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const podmanName = "podman"
@@ -35,7 +38,11 @@ func (p Podman) Host() string { return p.Path }
 // Close has nothing to do.
 func (Podman) Close() error { return nil }
 
-// call runs Podman and returns what it printed.
+// stopBound is how long Podman may take to end in order when it is asked to.
+const stopBound = 10 * time.Second
+
+// call runs Podman and returns what it printed. Podman that is told to end
+// finishes what must not be left half done.
 func (p Podman) call(ctx context.Context, args ...string) (string, error) {
 	// systemd is in no need of its own groups here, and may not be there.
 	all := []string{"--cgroup-manager", "cgroupfs"}
@@ -43,19 +50,27 @@ func (p Podman) call(ctx context.Context, args ...string) (string, error) {
 		all = append(all, "--runtime", p.Runtime)
 	}
 	cmd := exec.CommandContext(ctx, p.Path, append(all, args...)...)
-	cmd.WaitDelay = time.Second // what it started may keep the pipe
-	var out, failed bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &failed
-	run := (*exec.Cmd).Run
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, stopBound
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for tare alone
+	run := (*exec.Cmd).Run
 	if p.Run != nil {
-		run = p.Run
-		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+		run, cmd.SysProcAttr.Pdeathsig = p.Run, syscall.SIGTERM
 	}
+	// Files and no pipes: what Podman leaves running keeps them open.
+	var said [2]*os.File
+	for i, name := range []string{"output", "errors"} {
+		f, err := memory(name)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		said[i] = f
+	}
+	cmd.Stdout, cmd.Stderr = said[0], said[1]
 	err := run(cmd)
-	switch text := strings.TrimSpace(failed.String()); {
-	case err == nil || errors.Is(err, exec.ErrWaitDelay):
-		return strings.TrimSpace(out.String()), nil
+	switch text := textOf(said[1]); {
+	case err == nil:
+		return textOf(said[0]), nil
 	case strings.Contains(text, "no such container"), strings.Contains(text, "no container with name or ID"):
 		return "", ErrNone
 	case strings.Contains(text, "image not known"):
@@ -65,6 +80,20 @@ func (p Podman) call(ctx context.Context, args ...string) (string, error) {
 	default:
 		return "", fmt.Errorf("podman %s: %w: %s", args[0], err, text)
 	}
+}
+
+// memory is a file without a name.
+func memory(name string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func textOf(f *os.File) string {
+	b, _ := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
+	return strings.TrimSpace(string(b))
 }
 
 // Facts are its version and the driver of its images.

@@ -3,6 +3,10 @@ package journal
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/engine"
@@ -11,8 +15,9 @@ import (
 const (
 	// engineBound is how long an engine may take to remove a container.
 	engineBound = time.Minute
-	// A daemon finishes what it was asked for after the client is gone: what is
-	// not there is looked for again until this much time has passed.
+	// A daemon finishes what it was asked for after the client is gone, and so does
+	// Podman's program: what is not there is looked for again until this much time
+	// has passed and no program works on it any more.
 	lateBound = time.Second
 	latePause = 250 * time.Millisecond
 )
@@ -28,7 +33,7 @@ func removeContainer(s Step, run string) error {
 	defer cancel()
 	for end := time.Now().Add(lateBound); ; time.Sleep(latePause) {
 		err = e.Remove(ctx, s.ID, run)
-		if err != nil || time.Now().After(end) {
+		if err != nil || ctx.Err() != nil || time.Now().After(end) && !named(s.ID) {
 			break
 		}
 	}
@@ -36,4 +41,16 @@ func removeContainer(s Step, run string) error {
 		return fmt.Errorf("remove container %s: %w; is %s running? start it and clean up again", s.ID, err, s.Value)
 	}
 	return nil
+}
+
+// named says whether a process has a word among its arguments.
+func named(word string) bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err == nil && slices.Contains(strings.Split(string(b), "\x00"), word) {
+			return true
+		}
+	}
+	return false
 }
