@@ -5,6 +5,7 @@ package catalog
 
 import (
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/chroot"
 	"github.com/tarelab/tare/internal/environment/engines"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/environment/oci"
@@ -61,6 +62,7 @@ func Rungs() []plan.Rung {
 		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
 		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true, Container: true},
 		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true, Container: true},
+		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
 		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 	}

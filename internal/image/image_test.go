@@ -66,7 +66,7 @@ func TestBuildRuns(t *testing.T) {
 	}
 }
 
-// unpack unpacks the only layer of an image.
+// unpack unpacks an image, whose files have one owner and one time.
 func unpack(t *testing.T, file string) (root string) {
 	t.Helper()
 	img, err := tarball.ImageFromPath(file, nil)
@@ -82,18 +82,10 @@ func unpack(t *testing.T, file string) (root string) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	root, err = os.MkdirTemp("/var/tmp", "tare-test-image-") // what is above t.TempDir is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(root) })
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	for tr := tar.NewReader(r); ; {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
-			return root
+			break
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -101,31 +93,16 @@ func unpack(t *testing.T, file string) (root string) {
 		if !h.ModTime.Equal(epoch) || h.Uid != 0 || strings.HasPrefix(h.Name, "/") {
 			t.Errorf("%+v", h)
 		}
-		path := filepath.Join(root, h.Name)
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = os.Mkdir(path, 0o755)
-			if err == nil {
-				err = os.Chmod(path, h.FileInfo().Mode())
-			}
-		case tar.TypeSymlink:
-			err = os.Symlink(h.Linkname, path)
-		default:
-			err = write(path, tr, h.FileInfo().Mode())
-		}
-		if err != nil {
-			t.Fatalf("unpack %s: %v", h.Name, err)
-		}
 	}
-}
-
-func write(path string, r io.Reader, mode os.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	root, err = os.MkdirTemp("/var/tmp", "tare-test-image-") // what is above t.TempDir is closed to others
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
+	t.Cleanup(func() { os.RemoveAll(root) })
+	if err := errors.Join(os.Chmod(root, 0o755), Unpack(t.Context(), file, root)); err != nil {
+		t.Fatal(err)
+	}
+	return root
 }
 
 // TestBuildRefuses: what cannot be built says why, and what to do.
@@ -196,5 +173,28 @@ func TestForeign(t *testing.T) {
 	err = i.Load(t.Context(), nil)
 	if !errors.Is(err, ErrForeign) || hint.Of(err) == "" || !strings.Contains(err.Error(), "linux/riscv64") {
 		t.Errorf("%v, want that it is for another architecture", err)
+	}
+}
+
+// TestUnpackStaysBelow: an archive whose links and names lead out of the
+// directory writes nothing there.
+func TestUnpackStaysBelow(t *testing.T) {
+	outside := t.TempDir()
+	for name, headers := range map[string][]tar.Header{
+		"link":   {{Typeflag: tar.TypeSymlink, Name: "out", Linkname: outside}, {Typeflag: tar.TypeReg, Name: "out/file"}},
+		"parent": {{Typeflag: tar.TypeReg, Name: "../file"}},
+		"hard":   {{Typeflag: tar.TypeLink, Name: "file", Linkname: "../../../../../../etc/passwd"}},
+	} {
+		root, err := os.OpenRoot(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range headers {
+			err = errors.Join(err, unpackOne(root, &h, strings.NewReader("")))
+		}
+		root.Close()
+		if left, _ := os.ReadDir(outside); err == nil || len(left) > 0 {
+			t.Errorf("%s: %v, left outside: %v", name, err, left)
+		}
 	}
 }

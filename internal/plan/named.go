@@ -118,8 +118,11 @@ func possible(s environment.Support) error {
 
 // containerOf says what is wrong with what was chosen of a container.
 func containerOf(a Arm, r Rung) error {
+	only := environment.Container{Image: a.Container.Image}
 	switch {
-	case a.Container == environment.Container{}:
+	case r.Archive && a.Container.Image == "":
+		return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, which tare image build makes")
+	case a.Container == environment.Container{}, r.Archive && a.Container == only:
 		return nil
 	case !r.Container:
 		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp or capabilities could be chosen", r.Name()),

@@ -40,6 +40,8 @@ type Rung struct {
 	Container bool
 	// Images says that it can take its root from an image.
 	Images bool
+	// Archive says that it needs an image, which is the file of one.
+	Archive bool
 	// Asked says that an experiment has the arm only when it names it.
 	Asked bool
 }

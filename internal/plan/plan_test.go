@@ -113,7 +113,8 @@ func TestBuildHasWhatIsAskedFor(t *testing.T) {
 func TestBuildContainers(t *testing.T) {
 	c := ladder("")
 	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true, Container: true},
-		Rung{Environment: place{"podman", environment.Supported()}, Beside: true, Asked: true, Container: true, Images: true})
+		Rung{Environment: place{"podman", environment.Supported()}, Beside: true, Asked: true, Container: true, Images: true},
+		Rung{Environment: place{"chroot", environment.Supported()}, Beside: true, Asked: true, Archive: true})
 	for _, x := range []struct {
 		kind string
 		arm  experiment.Arm
@@ -125,6 +126,9 @@ func TestBuildContainers(t *testing.T) {
 		{"commit", experiment.Arm{Environment: "runc", Image: "x"}, "no images"},
 		{"commit", experiment.Arm{Environment: "podman", Image: "x"}, "cannot fill"},
 		{"commit", experiment.Arm{Environment: "podman", Image: "x", Volume: "bind"}, ""},
+		{"commit", experiment.Arm{Environment: "chroot", Image: "x"}, ""},
+		{"commit", experiment.Arm{Environment: "chroot"}, "needs an image"},
+		{"rpc", experiment.Arm{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
 		{"rpc", experiment.Arm{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
 	} {
 		e := asked(x.kind)

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -36,10 +37,29 @@ func TestEnvironments(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
 	for _, env := range environments() {
-		t.Run(env.Name(), func(t *testing.T) {
-			environmenttest.Run(t, env, host, environmenttest.Options{Kills: 3})
-		})
+		opts := environmenttest.Options{Kills: 3}
+		switch env.Name() {
+		case "podman", "docker":
+			continue // package engines tries them, with a daemon of its own
+		case "chroot":
+			opts.Image = ownImage(t)
+		}
+		t.Run(env.Name(), func(t *testing.T) { environmenttest.Run(t, env, host, opts) })
 	}
+}
+
+// ownImage is an image with this binary and what it loads.
+func ownImage(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "image.tar")
+	if _, err := image.Build(t.Context(), image.Options{Out: file, Self: self, Work: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // TestBind tries those with a root file system of their own with the data set

@@ -26,6 +26,8 @@ import (
 type Options struct {
 	// Bind is Spec.Bind.
 	Bind bool
+	// Image is Spec.Container.Image.
+	Image string
 	// Kills is at how many moments a process that uses the environment is
 	// killed; 0 leaves that out.
 	Kills int
@@ -135,6 +137,7 @@ func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
 	return environment.Spec{
 		Run: run, Arm: s.env.Name(), Data: dataSet(t), Scratch: t.TempDir(),
 		Bind: s.opts.Bind, Port: freePort(t), Journal: j, Groups: s.host.Groups,
+		Container: environment.Container{Image: s.opts.Image},
 	}
 }
 

@@ -53,6 +53,9 @@ func mounts(r Request) error {
 
 // enter makes a root file system and changes to it.
 func enter(root Root) error {
+	if root.Plain {
+		return enterPlain(root)
+	}
 	if err := root.Overlay.Mount(root.Point); err != nil || root.Only {
 		return err
 	}
@@ -75,6 +78,20 @@ func enter(root Root) error {
 		return err
 	}
 	return namespace.ReadOnly(root.ReadOnly)
+}
+
+// enterPlain changes to a directory.
+func enterPlain(root Root) error {
+	// pivot_root(2) wants a mount point.
+	if err := unix.Mount(root.Point, root.Point, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("bind %s: %w", root.Point, err)
+	}
+	for _, m := range root.Mounts {
+		if err := namespace.Mount(root.Point, m); err != nil {
+			return err
+		}
+	}
+	return namespace.PivotRoot(root.Point)
 }
 
 // settle sets the name and the working directory.

@@ -55,6 +55,9 @@ type Root struct {
 	// says that this is all that is wanted of it.
 	Point string
 	Only  bool
+	// Plain says that Point is the root itself, without an overlay and with
+	// nothing but Mounts on it.
+	Plain bool
 	// Mounts are made in order, Devices are put into /dev after them.
 	Mounts           []specs.Mount
 	Masked, ReadOnly []string

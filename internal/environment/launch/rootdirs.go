@@ -75,8 +75,11 @@ func (r RootDirs) Overlay(user bool) namespace.Overlay {
 }
 
 // LinkExe gives processes in the arm the name tare.
-func (r RootDirs) LinkExe() error {
-	if err := os.Symlink(selfPath, filepath.Join(r.Upper, Exe)); err != nil {
+func (r RootDirs) LinkExe() error { return LinkExe(r.Upper) }
+
+// LinkExe does so below a directory that is going to be a root.
+func LinkExe(root string) error {
+	if err := os.Symlink(selfPath, filepath.Join(root, Exe)); err != nil {
 		return fmt.Errorf("link this binary: %w", err)
 	}
 	return nil
