@@ -27,6 +27,8 @@ func (w workload) word(arm string) word {
 		"cpu-limit":  {"CPU quota", "the CPU limit"},
 		"runc":       {"real runtime", "runc"},
 		"crun":       {"real runtime", "crun"},
+		"podman":     {"an engine", "Podman"},
+		"docker":     {"an engine", "Docker"},
 	}
 	if x, ok := words[arm]; ok && !w.imported {
 		return x
