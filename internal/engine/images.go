@@ -105,7 +105,7 @@ const KubeNamespace = "k8s.io"
 func (Containerd) Name() string { return "containerd" }
 
 func (c Containerd) call(ctx context.Context, args ...string) (string, error) {
-	var all []string
+	all := []string{"--connect-timeout", "3s"}
 	if c.Address != "" {
 		all = append(all, "--address", strings.TrimPrefix(c.Address, "unix://"))
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,9 +21,6 @@ type Podman struct {
 	Path string
 	// Runtime is the OCI runtime; empty: Podman's own choice.
 	Runtime string
-	// Run runs a command that ends with the thread that starts it; nil: Run of
-	// os/exec.
-	Run func(*exec.Cmd) error
 }
 
 var _ Engine = Podman{}
@@ -38,24 +34,32 @@ func (p Podman) Host() string { return p.Path }
 // Close has nothing to do.
 func (Podman) Close() error { return nil }
 
-// stopBound is how long Podman may take to end in order when it is asked to.
+// stopBound is how much longer Podman may take when nobody waits any longer.
 const stopBound = 10 * time.Second
 
-// call runs Podman and returns what it printed. Podman that is told to end
-// finishes what must not be left half done.
+// call runs Podman and returns what it printed. Podman that fails leaves its
+// storage mounted, and Podman that succeeds takes that mount away.
 func (p Podman) call(ctx context.Context, args ...string) (string, error) {
+	out, err := p.run(ctx, args...)
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBound)
+		defer cancel()
+		_, _ = p.run(ctx, "ps", "--quiet", "--filter", "name=^-$")
+	}
+	return out, err
+}
+
+// run leaves Podman to finish, also when nobody waits any longer and when tare has
+// ended: half of what it does is worse than all.
+func (p Podman) run(ctx context.Context, args ...string) (string, error) {
 	// systemd is in no need of its own groups here, and may not be there.
 	all := []string{"--cgroup-manager", "cgroupfs"}
 	if p.Runtime != "" {
 		all = append(all, "--runtime", p.Runtime)
 	}
 	cmd := exec.CommandContext(ctx, p.Path, append(all, args...)...)
-	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, stopBound
+	cmd.Cancel, cmd.WaitDelay = func() error { return nil }, stopBound
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for tare alone
-	run := (*exec.Cmd).Run
-	if p.Run != nil {
-		run, cmd.SysProcAttr.Pdeathsig = p.Run, syscall.SIGTERM
-	}
 	// Files and no pipes: what Podman leaves running keeps them open.
 	var said [2]*os.File
 	for i, name := range []string{"output", "errors"} {
@@ -67,7 +71,7 @@ func (p Podman) call(ctx context.Context, args ...string) (string, error) {
 		said[i] = f
 	}
 	cmd.Stdout, cmd.Stderr = said[0], said[1]
-	err := run(cmd)
+	err := cmd.Run()
 	switch text := textOf(said[1]); {
 	case err == nil:
 		return textOf(said[0]), nil
@@ -115,6 +119,10 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 	if strings.Contains(c.Root, ":") {
 		return fmt.Errorf("podman takes no root file system with a colon in its path: %s", c.Root)
 	}
+	limits, err := hostLimits(ctx)
+	if err != nil {
+		return err
+	}
 	network := "none"
 	if c.HostNetwork {
 		network = "host"
@@ -123,11 +131,9 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 		"create", "--name", c.Name, "--label", OwnerLabel + "=" + c.Owner,
 		// conmon stays where tare is and is not frozen with the container.
 		"--cgroups", "no-conmon", "--cgroup-parent", c.Parent,
-		// The limits of a process are the host's, as in every arm; to raise them
-		// needs a capability that root need not have.
-		"--ulimit", "host",
 		"--network", network, "--hostname", c.Hostname, "--log-driver", "none", "--workdir", c.Dir,
 	}
+	args = append(args, limits...)
 	if c.Unconfined {
 		args = append(args, "--security-opt", unconfined)
 	}
@@ -150,7 +156,7 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 		}
 		args = append(args, "--pull", "never", "--user", rootUser, "--entrypoint", string(entry), "--", c.Image)
 	}
-	_, err := p.call(ctx, args...)
+	_, err = p.call(ctx, args...)
 	return err
 }
 
@@ -193,19 +199,20 @@ func (p Podman) State(ctx context.Context, name string) (State, error) {
 
 // Remove ends and removes a container.
 func (p Podman) Remove(ctx context.Context, name, owner string) error {
-	label, err := p.call(ctx, "container", "inspect", "--format", "{{index .Config.Labels \""+OwnerLabel+"\"}}", name)
-	if errors.Is(err, ErrNone) {
-		return nil
-	}
-	if err == nil {
-		err = owned(name, owner, label)
-	}
+	out, err := p.call(ctx, "ps", "--all", "--filter", "name=^"+name+"$", "--format", "json")
 	if err != nil {
 		return err
 	}
-	_, err = p.call(ctx, "rm", "--force", "--time", "0", name)
-	if errors.Is(err, ErrNone) {
+	var found []struct{ Labels map[string]string }
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
+		return fmt.Errorf("podman ps: %w in %q", err, firstLine(out))
+	}
+	if len(found) == 0 {
 		return nil
 	}
+	if err := owned(name, owner, found[0].Labels[OwnerLabel]); err != nil {
+		return err
+	}
+	_, err = p.call(ctx, "rm", "--force", "--ignore", "--time", "0", name)
 	return err
 }

@@ -168,7 +168,20 @@ func packageOf(ctx context.Context, path string) string {
 		if err != nil {
 			continue
 		}
-		owners, _, _ := strings.Cut(string(out), ": ")
+		if first := ownerOf(string(out)); first != "" {
+			return first
+		}
+	}
+	return ""
+}
+
+// ownerOf is the first package in what dpkg-query prints for a file.
+func ownerOf(text string) string {
+	for line := range strings.Lines(text) {
+		owners, _, found := strings.Cut(line, ": ")
+		if !found || strings.HasPrefix(owners, "diversion ") { // another package renamed it
+			continue
+		}
 		first, _, _ := strings.Cut(owners, ", ")
 		return first
 	}

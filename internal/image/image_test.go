@@ -54,7 +54,7 @@ func TestBuildRuns(t *testing.T) {
 	}{
 		{[]string{"/usr/sbin/mariadbd", "--no-defaults", "--version"}, "MariaDB"},
 		{[]string{"/usr/bin/sysbench", "oltp_read_only", "help"}, "oltp_read_only options"}, // its script is there
-		{[]string{"/bin/sh", "-c", "echo $((6*7)); id=$(cat /etc/passwd 2>/dev/null); [ -w /tmp ] && echo tmp"}, "42\ntmp"},
+		{[]string{"/bin/sh", "-c", "echo $((6*7)); [ -w /tmp ] && echo tmp"}, "42\ntmp"},
 		{[]string{Exe, "-test.run=^TestHostSuite$", "-test.v"}, "PASS"},
 	} {
 		cmd := exec.Command(c.args[0], c.args[1:]...)

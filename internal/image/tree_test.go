@@ -104,6 +104,20 @@ func TestHostSuite(t *testing.T) {
 	}
 }
 
+func TestOwner(t *testing.T) {
+	for text, want := range map[string]string{
+		"mariadb-server-core: /usr/sbin/mariadbd\n":                                               "mariadb-server-core",
+		"diversion by dash from: /bin/sh\ndiversion by dash to: /bin/sh.distrib\ndash: /bin/sh\n": "dash",
+		"libc6:amd64, libc6:i386: /usr/share/doc/libc6\n":                                         "libc6:amd64",
+		"diversion by usrmerge from: /bin/x\n":                                                    "",
+		"":                                                                                        "",
+	} {
+		if got := ownerOf(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestAccounts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "passwd")
 	if err := os.WriteFile(file, []byte("root:secret:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\nmysql:x:107:109::/nonexistent:/bin/false\nbroken\n"), 0o600); err != nil {

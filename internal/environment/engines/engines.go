@@ -131,7 +131,7 @@ func (k Kind) connect(g *launch.Ground) (engine.Engine, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	p := engine.Podman{Path: path, Run: func(cmd *exec.Cmd) error { return g.OnThread(cmd.Run) }}
+	p := engine.Podman{Path: path}
 	if g.Group.Tree.Layout == cgroup.Hybrid {
 		// crun gives up where version 2 has controllers beside version 1.
 		if runc, err := exec.LookPath("runc"); err == nil {

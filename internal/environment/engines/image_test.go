@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ func fromImage(t *testing.T, k Kind, images engine.Images) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := images.RemoveImage(t.Context(), tag); err != nil {
+			if err := images.RemoveImage(context.Background(), tag); err != nil {
 				t.Error(err)
 			}
 		})
