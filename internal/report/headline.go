@@ -109,10 +109,12 @@ func (g *grouped) add(reason, arm string, isUnequal bool) {
 // sentences is one for each reason; more says that something stands before.
 func (g *grouped) sentences(more bool) (s sentence) {
 	for _, reason := range g.reasons {
+		word := "undecided"
 		if more {
 			s = append(s, cell{" ", plain})
+			word = upper(word)
 		}
-		s = append(s, cell{"undecided", unsure}, cell{" for " + list(g.arms[reason]) + because(reason) + ".", plain})
+		s = append(s, cell{word, unsure}, cell{" for " + list(g.arms[reason]) + because(reason) + ".", plain})
 		more = true
 	}
 	return s
