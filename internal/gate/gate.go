@@ -43,7 +43,7 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 				j := judge(w, x, l)
 				g.Judgements = append(g.Judgements, j)
 				needed = max(needed, j.Needed)
-				measured = measured || x.Typical != nil || x.Observed != 0 || x.Verdict == record.Invalid
+				measured = measured || x.Blocks > 0 || x.Observed != 0 || x.Verdict == record.Invalid
 			}
 		}
 		g.Needed += needed

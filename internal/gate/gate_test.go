@@ -244,3 +244,17 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		t.Errorf("%d left out, warnings\n%s", len(g.Left), all)
 	}
 }
+
+// Blocks whose noise hides every interval are data: the answer is open, and a
+// pipeline is told how long would decide.
+func TestNoiseIsNoAbsence(t *testing.T) {
+	e := &record.Effects{
+		Workloads: []record.WorkloadResult{{Name: "db", Baseline: "host", Primary: "throughput"}},
+		Effects: []record.Effect{{Workload: "db", Metric: "throughput", Arm: "container", Baseline: "host",
+			Verdict: record.Undecided, Reason: "the noise is too large", Blocks: 24, Needed: 60}},
+	}
+	g, err := Judge(e, []record.Limit{limit("throughput", 0.1)}, Selection{})
+	if err != nil || g.Answer != record.AnswerUndecided || g.Needed != 60 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
