@@ -67,8 +67,8 @@ func (l *Lines) take(n, skip int) {
 	if n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	if i := bytes.LastIndexByte(line, '\r'); i >= 0 {
-		line = line[i+1:]
+	if bytes.IndexByte(line, '\r') >= 0 { // the far quicker question first
+		line = line[bytes.LastIndexByte(line, '\r')+1:]
 	}
 	l.line, l.at = unstamp(line), l.offset+int64(l.start)
 	l.start += skip
