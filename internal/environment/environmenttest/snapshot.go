@@ -79,11 +79,29 @@ func (s Snapshot) difference(now Snapshot) []string {
 			all = append(all, "left behind: "+kind+" "+item)
 		}
 		for _, item := range minus(s[kind], now[kind]) {
+			if kind == "mount" && !hostHas(item) {
+				continue
+			}
 			all = append(all, "taken away: "+kind+" "+item)
 		}
 	}
 	slices.Sort(all)
 	return all
+}
+
+// hostHas says whether the host still has a mount of which this process has a copy.
+// The kernel takes the copy away when whoever made the mount removes its directory.
+func hostHas(line string) bool {
+	list, err := readLines(fmt.Sprintf("/proc/%d/mountinfo", os.Getppid()))
+	return err != nil || slices.ContainsFunc(list, func(l string) bool { return pointOf(l) == pointOf(line) })
+}
+
+// pointOf is the mount point in a line of mountinfo.
+func pointOf(line string) string {
+	if f := strings.Fields(line); len(f) > 4 {
+		return f[4]
+	}
+	return ""
 }
 
 // minus is the items of a that are not in b, each as often as it is there.
