@@ -3,7 +3,7 @@
 export CGO_ENABLED ?= 0
 GO ?= go
 
-.PHONY: build test deps lint fuzz aa truth kill bench clean
+.PHONY: build test deps lint fuzz aa truth kill image bench clean
 
 build: ## one static binary
 	$(GO) build -trimpath -o bin/tare ./cmd/tare
@@ -32,6 +32,9 @@ truth: ## known losses are measured as what they are
 
 kill: ## a run killed at 20 random instants
 	TARE_TIER=kill $(GO) test -count=1 -v -timeout 20m -run 'TestKill' ./cmd/tare
+
+image: ## an image of Debian packages, made twice, from the mirror
+	TARE_TIER=image $(GO) test -count=1 -v -timeout 20m -run TestPackages ./internal/image
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

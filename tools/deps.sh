@@ -12,6 +12,8 @@ wanted() {
 		podman podman
 		dockerd docker.io
 		ctr containerd
+		mmdebstrap mmdebstrap
+		busybox busybox-static
 		tmux tmux
 		mariadbd mariadb-server
 		sysbench sysbench

@@ -106,7 +106,7 @@ Examples:
   tare image load tare-image.tar --into docker
   tare image load tare-image.tar --into containerd --address /run/k3s/containerd/containerd.sock
 
-Exit codes: 0 loaded, 1 error, 2 wrong usage, 5 the image is for another architecture, or there is no such engine.`
+Exit codes: 0 loaded, 1 error, 2 wrong usage, 5 the image is for another architecture, or the engine is not installed.`
 }
 
 // engineName is the value of --into.

@@ -198,3 +198,36 @@ func TestUnpackStaysBelow(t *testing.T) {
 		}
 	}
 }
+
+// TestPackages: a root file system of packages is the same image when it is made
+// again, and has its users and programs.
+func TestPackages(t *testing.T) {
+	testneed.Long(t, "image")
+	testneed.Root(t)
+	testneed.Tool(t, "mmdebstrap")
+	self := testneed.Tool(t, "busybox") // static, as tare is
+	ids := map[string]bool{}
+	var last Info
+	for range 2 {
+		i, err := Build(t.Context(), Options{
+			Out: filepath.Join(t.TempDir(), "image.tar"), Self: self, Work: t.TempDir(), Packages: []string{"busybox-static"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i.ID], last = true, i
+	}
+	t.Logf("%+v", last)
+	if len(ids) != 1 || !strings.HasSuffix(last.Contents, ": busybox-static") {
+		t.Errorf("%v, %+v", ids, last)
+	}
+	root := t.TempDir()
+	if err := errors.Join(os.Chmod(root, 0o755), Unpack(t.Context(), last.File, root)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/busybox", "id", "www-data")
+	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Chroot: root}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "uid=33(www-data)") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
