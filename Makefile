@@ -3,7 +3,7 @@
 export CGO_ENABLED ?= 0
 GO ?= go
 
-.PHONY: build test deps lint fuzz aa truth kill image bench clean
+.PHONY: build test deps lint fuzz aa truth kill image rbd bench clean
 
 build: ## one static binary
 	$(GO) build -trimpath -o bin/tare ./cmd/tare
@@ -35,6 +35,10 @@ kill: ## a run killed at 20 random instants
 
 image: ## an image of Debian packages, made twice, from the mirror
 	TARE_TIER=image $(GO) test -count=1 -v -timeout 20m -run TestPackages ./internal/image
+
+rbd: ## images of a real Ceph cluster on loopback, which it installs and brings up
+	@sh tools/deps.sh ceph
+	TARE_TIER=rbd $(GO) test -count=1 -v -timeout 10m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

@@ -1,11 +1,21 @@
 #!/bin/sh
-# Brings what the tests need. As root on Debian it installs packages, without
-# starting their services; elsewhere it names what is missing, and the tests that
-# need it skip by name.
+# Brings what the tests need, or with the argument ceph what those of Ceph images
+# need. As root on Debian it installs packages, without starting their services;
+# elsewhere it names what is missing, and the tests that need it skip by name.
 set -eu
 
 # Program, or pattern of its path, and the package that has it.
-wanted() {
+want_ceph() {
+	cat <<-'END'
+		ceph ceph-common
+		rbd ceph-common
+		rbd-fuse rbd-fuse
+		ceph-mon ceph-mon
+		ceph-mgr ceph-mgr
+		ceph-osd ceph-osd
+	END
+}
+want_tests() {
 	cat <<-'END'
 		runc runc
 		crun crun
@@ -34,7 +44,7 @@ wanted() {
 }
 
 PATH=$PATH:/usr/sbin:/sbin
-missing=$(wanted | while read -r program package; do
+missing=$("want_${1:-tests}" | while read -r program package; do
 	case $program in
 	/*) set -- $program; [ -x "$1" ] || echo "$package" ;;
 	*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;

@@ -4,56 +4,83 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/ceph/cephtest"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
 
-// A run that is killed while its arms work on file systems of their own leaves
-// mounts, loop devices and files; cleanup takes all of them back.
-func TestKillOnLoopDevices(t *testing.T) {
+// onVolume is a run of commits on file systems of their own.
+type onVolume struct {
+	t     *testing.T
+	state string
+	dir   string // of the result
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// startOn starts one and returns when it measures.
+func startOn(t *testing.T, volume string) *onVolume {
+	t.Helper()
 	testneed.Root(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	state := t.TempDir()
-	dir := filepath.Join(state, "result")
-	tool := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(self, append([]string{"__cli"}, args...)...)
-		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
-		return cmd
-	}
-	run := tool("run", "--set=commit.log=1MiB", "--workload=commit", "--arms=rootfs", "--volume=loop:ext4", "--budget=60s", "-o", dir)
-	if err := run.Start(); err != nil {
+	v := &onVolume{t: t, state: state, dir: filepath.Join(state, "result"), ended: make(chan struct{})}
+	v.cmd = v.tool("run", "--set=commit.log=1MiB", "--workload=commit", "--arms=rootfs", "--volume="+volume, "--budget=60s", "-o", v.dir)
+	if err := v.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { run.Wait(); close(ended) }()
+	go func() { v.cmd.Wait(); close(v.ended) }()
 	for measuring := false; !measuring; {
 		select {
-		case <-ended:
+		case <-v.ended:
 			t.Fatal("the run ended before it was killed")
 		case <-time.After(20 * time.Millisecond):
 		}
-		b, _ := os.ReadFile(filepath.Join(dir, record.RecordFile))
+		b, _ := os.ReadFile(filepath.Join(v.dir, record.RecordFile))
 		measuring = strings.Contains(string(b), `"block"`)
 	}
-	id := runID(dir)
-	if len(devicesOf(id)) < 3 {
+	if id := runID(v.dir); len(devicesOf(id)) < 3 {
 		t.Errorf("the loop devices of run %s are %v, want one for each arm", id, devicesOf(id))
 	}
-	run.Process.Signal(syscall.SIGKILL)
-	<-ended
-	if out, err := tool("cleanup").CombinedOutput(); err != nil {
-		t.Errorf("cleanup: %v\n%s", err, out)
+	return v
+}
+
+// tool is tare with this run's state.
+func (v *onVolume) tool(args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		v.t.Fatal(err)
 	}
+	cmd := exec.Command(self, append([]string{"__cli"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+v.state)
+	return cmd
+}
+
+// end sends the run a signal and waits.
+func (v *onVolume) end(s syscall.Signal) {
+	v.cmd.Process.Signal(s)
+	<-v.ended
+}
+
+// cleanup takes back what a kill left.
+func (v *onVolume) cleanup() {
+	v.t.Helper()
+	if out, err := v.tool("cleanup").CombinedOutput(); err != nil {
+		v.t.Errorf("cleanup: %v\n%s", err, out)
+	}
+}
+
+// gone wants nothing left on the host.
+func (v *onVolume) gone() {
+	v.t.Helper()
+	id := runID(v.dir)
 	for _, left := range leftOf(id) {
-		t.Errorf("left: %s", left)
+		v.t.Errorf("left: %s", left)
 	}
 	// The kernel lets go of a device when its last user has ended.
 	for range 500 {
@@ -62,7 +89,7 @@ func TestKillOnLoopDevices(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("left: %v", devicesOf(id))
+	v.t.Errorf("left: %v", devicesOf(id))
 }
 
 // devicesOf are the loop devices on files of a run.
@@ -74,4 +101,39 @@ func devicesOf(id string) (all []string) {
 		}
 	}
 	return all
+}
+
+// A run that is killed while its arms work on file systems of their own leaves
+// mounts, loop devices and files; cleanup takes all of them back.
+func TestKillOnLoopDevices(t *testing.T) {
+	v := startOn(t, "loop:ext4")
+	v.end(syscall.SIGKILL)
+	v.cleanup()
+	v.gone()
+}
+
+// The same on images of a real cluster, with the images; and Ctrl-C takes back
+// everything without a cleanup.
+func TestCephImages(t *testing.T) {
+	testneed.Long(t, "rbd")
+	c := cephtest.Start(t)
+	t.Setenv("CEPH_CONF", c.Config)
+	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/other")
+	for _, s := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		v := startOn(t, "rbd-fuse:"+cephtest.Pool+"/image")
+		if got := c.Images(); len(got) != 4 {
+			t.Errorf("the pool has %v, want the other image and one for each arm", got)
+		}
+		v.end(s)
+		if s == syscall.SIGKILL {
+			v.cleanup()
+		}
+		if code := v.cmd.ProcessState.ExitCode(); s == syscall.SIGINT && code != 130 {
+			t.Errorf("after Ctrl-C it ended with %d", code)
+		}
+		v.gone()
+		if got := c.Images(); !slices.Equal(got, []string{"other"}) {
+			t.Errorf("after %v the pool has %v", s, got)
+		}
+	}
 }

@@ -63,6 +63,22 @@ func TestSetArms(t *testing.T) {
 	}
 }
 
+// A choice of arms holds for workloads that have a choice of their own.
+func TestSetArmsNarrows(t *testing.T) {
+	for choice, want := range map[string][]string{
+		"idle,both": {"idle", "both"}, "idle": {"idle"}, "alone": {"none"},
+	} {
+		e := colocatedExperiment()
+		e.Workloads[1].Arms = []string{"idle", "both"}
+		if err := e.Set("arms="+choice, testWords()); err != nil {
+			t.Errorf("%s: %v", choice, err)
+		}
+		if d := cmp.Diff(want, e.Workloads[1].Arms); d != "" {
+			t.Errorf("%s: %s", choice, d)
+		}
+	}
+}
+
 func TestSetArmsErrors(t *testing.T) {
 	for setting, want := range map[string]string{
 		"arms.idel.isolation=none":     `no arm "idel"; did you mean "idle"?`,

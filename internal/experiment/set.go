@@ -92,7 +92,29 @@ func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
 		s.at(n, "unknown key %q%s", name, hint.DidYouMean(name, names(keys)))
 		return
 	}
+	before := e.Named
 	k.read(e, n, s)
+	if name == "arms" {
+		e.narrow(before)
+	}
+}
+
+// narrow takes arms that are no more from the workloads' own choices. A workload
+// that has none left keeps its baseline.
+func (e *Experiment) narrow(before []Arm) {
+	had, have := armNamesOf(before), armNamesOf(e.Named)
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		if len(w.Arms) == 0 || len(w.Named) > 0 {
+			continue
+		}
+		w.Arms = slices.DeleteFunc(slices.Clone(w.Arms), func(name string) bool {
+			return slices.Contains(had, name) && !slices.Contains(have, name)
+		})
+		if len(w.Arms) == 0 {
+			w.Arms = []string{w.Baseline}
+		}
+	}
 }
 
 // applyAny sets a parameter or, where none has that name, a key of the workload.

@@ -170,6 +170,13 @@ func (j *Journal) Done(t Token) error {
 	return nil
 }
 
+// Left is how many steps have not been taken back.
+func (j *Journal) Left() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.open)
+}
+
 // Close ends the journal: its file is removed when every step is undone and
 // kept for a later cleanup when not.
 func (j *Journal) Close() error {

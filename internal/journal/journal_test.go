@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -51,10 +52,16 @@ func TestCloseRemovesWhatIsUndone(t *testing.T) {
 	dir := t.TempDir()
 	j := mustOpen(t, dir, "r1")
 	a := mustAdd(t, j, Directory("/x/tare-r1"))
+	if j.Left() != 1 {
+		t.Errorf("%d steps left", j.Left())
+	}
 	for range 2 {
 		if err := j.Done(a); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if j.Left() != 0 {
+		t.Errorf("%d steps left", j.Left())
 	}
 	for range 2 {
 		if err := j.Close(); err != nil {
@@ -123,7 +130,9 @@ func TestRunsAndSteps(t *testing.T) {
 	for _, s := range []Step{
 		{}, {Kind: "future"}, Directory("relative"), Directory("/home/user"), Directory("/x/tare-r12"),
 		Directory("/x/tare-other"), Mount("/home"), Link("eth0"), NetNS("/run/netns/mine"), File("", "x"),
-		Container("", "", ""), {Kind: kindProcess, Pid: 1, Start: 1}, {Kind: kindProcess}, {Kind: kindGroup},
+		Container("", "", ""), Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "mine"}),
+		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "a-tare-r1-b"}, Name: "mine"}),
+		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "x-tare-r12-a"}), {Kind: kindProcess, Pid: 1, Start: 1}, {Kind: kindProcess}, {Kind: kindGroup},
 	} {
 		if _, err := j.Add(s); err == nil {
 			t.Errorf("took %+v", s)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/ceph"
 )
 
 // unmount takes one mount away, lazily, so that users of it do not hinder.
@@ -155,4 +157,11 @@ func removeClass(s Step) error {
 		return &os.PathError{Op: "remove", Path: s.Path, Err: err}
 	}
 	return nil
+}
+
+// removeImage removes a Ceph image, by the tools that are installed now.
+func removeImage(s Step) error {
+	pool, name, _ := strings.Cut(s.ID, "/")
+	i := ceph.Image{Pool: ceph.Pool{Config: s.Path, Name: pool}, Name: name}
+	return i.Remove(context.Background())
 }

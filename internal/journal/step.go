@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -12,7 +13,8 @@ import (
 // functions below.
 type Step struct {
 	Kind string `json:"kind"`
-	// Path of the mount, directory or file; of the program of a runtime.
+	// Path of the mount, directory or file; of the program of a runtime, and of
+	// the configuration of a Ceph cluster.
 	Path string `json:"path,omitempty"`
 	// Value is what the file held before.
 	Value string `json:"value,omitempty"`
@@ -22,7 +24,7 @@ type Step struct {
 	Pid   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start_ticks,omitempty"`
 	// Root directory and id of a container; address and name of one of an
-	// engine, whose own name is Value.
+	// engine, whose own name is Value. ID is also a Ceph image, POOL/NAME.
 	Root string `json:"root,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
@@ -39,6 +41,7 @@ const (
 	kindNetNS     = "netns"
 	kindClass     = "resctrl"
 	kindEngine    = "engine"
+	kindImage     = "rbd"
 )
 
 // Group undoes Tree.Make: kills and removes what its Plan names.
@@ -89,6 +92,10 @@ func NetNS(path string) Step { return Step{Kind: kindNetNS, Path: path} }
 // base name is tare-<run> or begins with tare-<run>-.
 func Class(path string) Step { return Step{Kind: kindClass, Path: path} }
 
+// Image removes an image from a pool of a Ceph cluster. Its name has -tare-<run>-
+// in it.
+func Image(i ceph.Image) Step { return Step{Kind: kindImage, Path: i.Config, ID: i.String()} }
+
 // Prefix is what the names of everything begin with that may be removed.
 const Prefix = cgroup.Prefix
 
@@ -119,6 +126,8 @@ func (s Step) check(run string) error {
 		ok = strings.HasPrefix(s.ID, "tare")
 	case kindNetNS:
 		ok = strings.HasPrefix(base, Prefix)
+	case kindImage:
+		ok = s.Path != "" && strings.Contains(filepath.Base(s.ID), "-"+Prefix+run+"-")
 	default:
 		return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", s.Kind)
 	}

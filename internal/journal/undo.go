@@ -126,6 +126,8 @@ func (s Step) undo(run string, rebooted bool) error {
 		return restore(s, rebooted)
 	case kindEngine:
 		return removeContainer(s, run)
+	case kindImage: // another machine has it
+		return removeImage(s)
 	}
 	if rebooted {
 		return nil

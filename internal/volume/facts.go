@@ -183,6 +183,9 @@ func (f Facts) Settings() []record.Setting {
 			}
 		}
 	}
+	if f.Lowest.Point != f.Mount.Point {
+		s = append(s, record.Setting{Name: "volume.under.fs", Got: f.Lowest.Type})
+	}
 	return s
 }
 

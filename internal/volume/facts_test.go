@@ -77,6 +77,7 @@ func TestDevices(t *testing.T) {
 		"volume.device=loop3", "volume.cache=write back", "volume.direct=1",
 		"volume.under1.device=dm-0", "volume.under1.cache=write through", "volume.under1.scheduler=none",
 		"volume.under2.device=sda2", "volume.under2.cache=write back", "volume.under2.scheduler=mq-deadline", "volume.under2.rotational=1",
+		"volume.under.fs=xfs",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -16,9 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/loop"
 )
 
-// openLoop makes a file, a loop device of it, a file system on that, and mounts
-// it. The device goes with its last user, so only the mount has to be taken
-// back.
+// openLoop makes a file and a file system on it.
 func (o *Opened) openLoop(ctx context.Context) error {
 	dir, err := o.makeDir(o.spec.Scratch)
 	if err != nil {
@@ -28,6 +26,12 @@ func (o *Opened) openLoop(ctx context.Context) error {
 	if err := makeImage(image, o.v.size(o.spec.Need)); err != nil {
 		return err
 	}
+	return o.mountFile(ctx, dir, image)
+}
+
+// mountFile makes a loop device of a file, a file system on that, and mounts it.
+// The device goes with its last user, so only the mount has to be taken back.
+func (o *Opened) mountFile(ctx context.Context, dir, image string) (err error) {
 	o.device, err = loop.Attach(image)
 	if err != nil {
 		return err
@@ -109,7 +113,7 @@ func (v Volume) Support(h environment.Host) environment.Support {
 	case Loop:
 		return v.supportLoop(h)
 	case RBD:
-		return supportRBD()
+		return v.supportRBD(h)
 	}
 	return environment.Supported()
 }
@@ -136,13 +140,4 @@ func (v Volume) supportLoop(h environment.Host) environment.Support {
 	}
 	// It may be a module that mount loads.
 	return environment.Support{Answer: environment.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
-}
-
-// supportRBD: an image would be mapped by rbd-fuse; without a cluster nobody
-// could try that, so it is only described.
-func supportRBD() environment.Support {
-	if _, err := exec.LookPath("rbd-fuse"); err != nil {
-		return environment.Unsupported("rbd-fuse is not installed", "apt-get install rbd-fuse, map the image and name its mount: dir:/PATH")
-	}
-	return environment.Unsupported("tare does not map Ceph images itself", "map the image with rbd-fuse, make a file system on it, mount it and name that: dir:/PATH")
 }

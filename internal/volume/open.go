@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
@@ -44,6 +45,7 @@ type Opened struct {
 	v      Volume
 	spec   Spec
 	device *loop.Device
+	shown  *ceph.Shown    // nil but for RBD
 	undo   []func() error // in the order in which they were made
 }
 
@@ -63,7 +65,7 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 	case Tmpfs:
 		err = o.openTmpfs()
 	case RBD:
-		err = fmt.Errorf("%w: tare describes Ceph images but does not map them", environment.ErrUnsupported)
+		err = o.openRBD(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -73,6 +75,9 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 
 // Close takes it back, newest first. It may be called twice.
 func (o *Opened) Close() error {
+	if o.shown != nil {
+		defer time.AfterFunc(hangs, o.shown.Kill).Stop()
+	}
 	var errs []error
 	for len(o.undo) > 0 {
 		last := len(o.undo) - 1
@@ -213,6 +218,11 @@ func (v Volume) Changes(s Spec) []environment.Change {
 		return []environment.Change{
 			{What: "file " + s.dir(s.Scratch) + "/image", Detail: "behind a loop device"},
 			{What: "a loop device with " + v.system, Detail: strings.TrimSpace("mounted on " + s.dir(s.Scratch) + "/mnt " + v.options)},
+		}
+	case RBD:
+		return []environment.Change{
+			{What: "Ceph image " + v.image(s).String(), Detail: "shown by rbd-fuse on " + s.dir(s.Scratch) + "/" + poolDir},
+			{What: "a loop device with " + v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
 		}
 	}
 	return nil

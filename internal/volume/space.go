@@ -1,12 +1,14 @@
 package volume
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
@@ -18,7 +20,7 @@ const slack = 1.2
 func (v Volume) size(need int64) int64 {
 	const page = 1 << 20
 	n := int64(float64(need) * slack)
-	if f, ok := systemOf(v.system); ok && v.Kind() == Loop {
+	if f, ok := systemOf(v.system); ok {
 		// What the file system takes for itself: least, and a part of the rest
 		// (inode tables, checksums, two copies of metadata).
 		n += f.least + n/10
@@ -39,24 +41,22 @@ type Ask struct {
 // that share a file system, or memory, are short together.
 func Enough(scratch string, asks []Ask) []error {
 	out := make([]error, len(asks))
-	places := map[uint64]*place{}
+	places := map[string]*place{}
 	for i, a := range asks {
-		where, bytes := a.Volume.takes(scratch, a.Need)
+		p, bytes := a.Volume.takes(scratch, a.Need)
 		if bytes == 0 {
 			continue
 		}
-		id, err := fileSystem(where)
+		id, err := p.id()
 		if err != nil {
 			out[i] = err
 			continue
 		}
-		p := places[id]
-		if p == nil {
-			p = &place{dir: where}
-			places[id] = p
+		if places[id] == nil {
+			places[id] = &p
 		}
-		p.bytes += bytes
-		p.asks = append(p.asks, i)
+		places[id].bytes += bytes
+		places[id].asks = append(places[id].asks, i)
 	}
 	for _, p := range places {
 		if err := p.enough(); err != nil {
@@ -68,41 +68,65 @@ func Enough(scratch string, asks []Ask) []error {
 	return out
 }
 
-// place is a file system with what is wanted of it; dir is empty for memory.
+// place is a file system, a pool or memory, with what is wanted of it.
 type place struct {
-	dir   string
+	dir   string    // of a file system
+	pool  ceph.Pool // without a name: none
 	bytes int64
 	asks  []int
 }
 
-// takes is where a volume takes how many bytes from: a directory, or memory
-// when it is empty.
-func (v Volume) takes(scratch string, need int64) (dir string, bytes int64) {
+// takes is where a volume takes how many bytes from.
+func (v Volume) takes(scratch string, need int64) (p place, bytes int64) {
+	bytes = int64(float64(need) * slack)
 	switch v.Kind() {
 	case Dir:
-		scratch = v.path
+		return place{dir: v.path}, bytes
 	case Loop:
-		return scratch, v.size(need)
+		return place{dir: scratch}, v.size(need)
 	case Tmpfs:
-		scratch = ""
+		return place{}, bytes
 	case RBD:
-		return "", 0
+		return place{pool: v.pool()}, v.size(need)
 	}
-	return scratch, int64(float64(need) * slack)
+	return place{dir: scratch}, bytes
+}
+
+// id tells places apart.
+func (p place) id() (string, error) {
+	switch {
+	case p.pool.Name != "":
+		return "pool " + p.pool.Name, nil
+	case p.dir == "":
+		return "memory", nil
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(existing(p.dir), &st); err != nil {
+		return "", fmt.Errorf("find the file system of %s: %w", p.dir, err)
+	}
+	return fmt.Sprint("file system ", st.Dev), nil
 }
 
 func (p *place) enough() error {
-	if p.dir == "" {
+	name, other, free := p.dir, "", int64(0)
+	var err error
+	switch {
+	case p.pool.Name != "":
+		name, other = "the Ceph pool "+p.pool.Name, "another pool"
+		free, err = p.pool.Free(context.Background())
+	case p.dir == "":
 		return enoughMemory(p.bytes)
+	default:
+		other = "another directory with --scratch"
+		free, err = Free(p.dir)
 	}
-	free, err := Free(p.dir)
 	if err != nil {
 		return err
 	}
 	if p.bytes > free {
 		return hint.New(fmt.Errorf("%d arms need %d MiB on %s, with a fifth to spare, and %d MiB are free: %w",
-			len(p.asks), p.bytes>>20, p.dir, free>>20, unix.ENOSPC),
-			"make room, make the data smaller, leave arms out with --arms, or name another directory with --scratch")
+			len(p.asks), p.bytes>>20, name, free>>20, unix.ENOSPC),
+			"make room, make the data smaller, leave arms out with --arms, or name "+other)
 	}
 	return nil
 }
@@ -113,18 +137,6 @@ func existing(dir string) string {
 		dir = filepath.Dir(dir)
 	}
 	return dir
-}
-
-// fileSystem tells file systems apart; 0 is memory.
-func fileSystem(dir string) (uint64, error) {
-	if dir == "" {
-		return 0, nil
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(existing(dir), &st); err != nil {
-		return 0, fmt.Errorf("find the file system of %s: %w", dir, err)
-	}
-	return st.Dev, nil
 }
 
 // Free is how many bytes this user may write on the file system of dir, or of

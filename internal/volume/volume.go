@@ -9,6 +9,7 @@ package volume
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,20 +18,21 @@ import (
 
 // The kinds of volumes: the words before the colon.
 const (
-	Layer = "layer" // the arm's own root file system: the upper layer of its overlay
-	Bind  = "bind"  // a directory of the host, on the file system of scratch
-	Dir   = "dir"   // a directory on any mounted path
-	Loop  = "loop"  // a fresh file system of its own on a loop device
-	Tmpfs = "tmpfs" // memory
-	RBD   = "rbd-fuse"
+	Layer = "layer"    // the arm's own root file system: the upper layer of its overlay
+	Bind  = "bind"     // a directory of the host, on the file system of scratch
+	Dir   = "dir"      // a directory on any mounted path
+	Loop  = "loop"     // a fresh file system of its own on a loop device
+	Tmpfs = "tmpfs"    // memory
+	RBD   = "rbd-fuse" // a fresh file system on a Ceph image of its own
 )
 
 // Volume describes one. The zero value is the layer.
 type Volume struct {
 	kind string
-	// path is the directory of Dir, and the image of RBD.
+	// path is the directory of Dir, and of RBD the pool with the beginning of the
+	// image's name.
 	path string
-	// system is the file system of Loop and options are those of its mount.
+	// system is the file system of Loop and RBD and options are those of its mount.
 	system, options string
 }
 
@@ -65,14 +67,20 @@ func Parse(word string) (Volume, error) {
 			return Volume{}, fmt.Errorf("volume %q: mount options have no blanks", word)
 		}
 		return v, nil
-	case kind == RBD && strings.Count(rest, "/") == 1:
-		v.path = rest
+	case kind == RBD && rest != "":
+		if !poolAndImage.MatchString(rest) {
+			return Volume{}, fmt.Errorf("volume %q: want POOL/IMAGE, each of letters, digits, dots, dashes and underscores", word)
+		}
+		v.path, v.system = rest, "ext4"
 		return v, nil
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
 		return v, nil
 	}
 	return Volume{}, fmt.Errorf("unknown volume %q%s; want one of %s", word, hint.DidYouMean(word, Words()), strings.Join(Words(), ", "))
 }
+
+// poolAndImage are names that are no options, snapshots or namespaces to Ceph.
+var poolAndImage = regexp.MustCompile(`^\w[\w.-]*/\w[\w.-]*$`)
 
 // Check is what is wrong with a word; nil when nothing is.
 func Check(word string) error {
@@ -128,7 +136,7 @@ func (v Volume) Title() string {
 	case Tmpfs:
 		return "memory (tmpfs)"
 	case RBD:
-		return "Ceph image " + v.path + " through FUSE"
+		return v.system + " of its own on a Ceph image through rbd-fuse"
 	}
 	title := v.system + " of its own on a loop device"
 	if v.options != "" {

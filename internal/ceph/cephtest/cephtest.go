@@ -1,0 +1,187 @@
+// Package cephtest brings a Ceph cluster up for tests, and down again: one
+// monitor, one manager and one store in memory, on loopback, with a directory of
+// their own and without users. It needs root, as rbd-fuse's mount does.
+package cephtest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// patience bounds each step. It is not a measure of speed.
+const patience = 90 * time.Second
+
+// Pool is the one that the cluster has.
+const Pool = "rbd"
+
+// Cluster is one that runs.
+type Cluster struct {
+	Config string // CEPH_CONF
+
+	t   testing.TB
+	dir string
+	mon *daemon
+}
+
+// Start brings a cluster up, and down at the end of the test. The processes are
+// this one's and die with it.
+func Start(t testing.TB) *Cluster {
+	t.Helper()
+	testneed.Root(t)
+	for _, tool := range []string{"ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd", "rbd-fuse"} {
+		testneed.Tool(t, tool)
+	}
+	c := &Cluster{t: t, dir: t.TempDir()}
+	c.Config = filepath.Join(c.dir, "ceph.conf")
+	address := "v2:" + freeAddress(t) + "/0"
+	c.configure(address)
+	began := time.Now()
+	c.Run("ceph-mon", "--mkfs", "-i", "a", "--public-addrv", address)
+	c.mon = c.daemon("ceph-mon", "a")
+	c.daemon("ceph-mgr", "x")
+	store := uuid()
+	c.Run("ceph", "osd", "new", store)
+	c.Run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", store)
+	c.daemon("ceph-osd", "0")
+	c.Run("ceph", "osd", "pool", "create", Pool, "8")
+	c.Run("rbd", "pool", "init", Pool) // when the store is up
+	for !strings.Contains(c.Run("ceph", "df"), Pool) && time.Since(began) < patience {
+		time.Sleep(100 * time.Millisecond) // until the manager has counted
+	}
+	t.Logf("the cluster took %.0f s", time.Since(began).Seconds())
+	return c
+}
+
+// Run runs one of Ceph's tools to its end and returns what it printed.
+func (c *Cluster) Run(tool string, args ...string) string {
+	c.t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	out, err := exec.CommandContext(ctx, tool, append([]string{"--conf", c.Config}, args...)...).CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%s %v: %v\n%s", tool, args, err, out)
+	}
+	return string(out)
+}
+
+// Images are the names of all in the pool.
+func (c *Cluster) Images() []string {
+	c.t.Helper()
+	return strings.Fields(c.Run("rbd", "ls", Pool))
+}
+
+// Stop ends the monitor: the cluster does not answer any more.
+func (c *Cluster) Stop() { c.mon.end() }
+
+// daemon is a process of the cluster.
+type daemon struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// daemon starts one, in the foreground, and ends it with the test.
+func (c *Cluster) daemon(program, id string) *daemon {
+	c.t.Helper()
+	log, err := os.Create(filepath.Join(c.dir, program+".out"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program, "--conf", c.Config, "-i", id, "-f")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	d := &daemon{cmd, make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the death signal is bound to the thread that forks
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+			close(d.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(d.end)
+	return d
+}
+
+// end kills it and waits. It may be called twice.
+func (d *daemon) end() {
+	_ = d.cmd.Process.Kill()
+	<-d.done
+}
+
+// configure writes the file that all daemons and tools read. A client that was
+// killed counts as a user of its image for seconds here.
+func (c *Cluster) configure(address string) {
+	c.t.Helper()
+	text := fmt.Sprintf(`[global]
+fsid = %s
+mon host = %s
+mon initial members = a
+public addr = 127.0.0.1
+cluster addr = 127.0.0.1
+auth cluster required = none
+auth service required = none
+auth client required = none
+osd pool default size = 1
+osd pool default min size = 1
+osd pool default pg autoscale mode = off
+mon allow pool size one = true
+osd crush chooseleaf type = 0
+mon data avail crit = 1
+mon data avail warn = 1
+osd objectstore = memstore
+memstore device bytes = 2147483648
+osd client watch timeout = 5
+mgr initial modules =
+admin socket =
+run dir = %[3]s
+crash dir = %[3]s
+log file = %[3]s/$name.log
+mon cluster log file = %[3]s/cluster.log
+mon data = %[3]s/mon
+osd data = %[3]s/osd
+mgr data = %[3]s/mgr
+`, uuid(), address, c.dir)
+	for _, dir := range []string{"mon", "osd", "mgr"} {
+		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(c.Config, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// freeAddress is one on loopback that was free just now.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func uuid() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

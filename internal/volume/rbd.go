@@ -1,0 +1,148 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/ceph"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+)
+
+// poolDir is where rbd-fuse mounts, in the volume's directory.
+const poolDir = "pool"
+
+// What waits for rbd-fuse in the kernel can only be ended with it: it is killed,
+// and what waits has errors instead, when the cluster has gone away and opening
+// does not end after it was interrupted, or closing does not end.
+const (
+	stuck = 10 * time.Second
+	hangs = 2 * time.Minute
+)
+
+// pool is the one of the cluster that Ceph's own tools would find.
+func (v Volume) pool() ceph.Pool {
+	name, _, _ := strings.Cut(v.path, "/")
+	return ceph.Pool{Config: ceph.Config(), Name: name}
+}
+
+// image is an arm's own: its name begins with what was asked for and has the run
+// in it, so that it is nobody else's.
+func (v Volume) image(s Spec) ceph.Image {
+	_, name, _ := strings.Cut(v.path, "/")
+	return ceph.Image{Pool: v.pool(), Name: name + "-tare-" + s.Run + "-" + s.Arm}
+}
+
+// openRBD makes an image, has rbd-fuse show it as a file, and makes a file system
+// on that.
+func (o *Opened) openRBD(ctx context.Context) error {
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	point := filepath.Join(dir, poolDir)
+	if err := os.Mkdir(point, 0o700); err != nil {
+		return err
+	}
+	image := o.v.image(o.spec)
+	if err := o.show(image, point, filepath.Join(dir, "rbd-fuse.log")); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stuck, o.shown.Kill) })()
+	if err := o.makeRBD(ctx, image, point); err != nil {
+		return err
+	}
+	if err := o.shown.Ready(ctx); err != nil {
+		return err
+	}
+	return o.mountFile(ctx, dir, o.shown.File)
+}
+
+// show starts rbd-fuse.
+func (o *Opened) show(image ceph.Image, point, log string) (err error) {
+	if err := o.record(journal.Mount(point), func() error { return unmount(point) }); err != nil {
+		return err
+	}
+	if o.shown, err = image.Show(point, log); err != nil {
+		return err
+	}
+	step, err := journal.Process(o.shown.Pid)
+	if err == nil {
+		err = o.record(step, o.hide)
+	}
+	if err != nil {
+		return errors.Join(err, o.hide())
+	}
+	return nil
+}
+
+// hide ends rbd-fuse.
+func (o *Opened) hide() error {
+	o.shown.End()
+	return nil
+}
+
+// makeRBD makes the image. One of the same name that is there is somebody else's.
+func (o *Opened) makeRBD(ctx context.Context, image ceph.Image, point string) error {
+	var made error
+	err := o.record(journal.Image(image), func() error {
+		if errors.Is(made, os.ErrExist) {
+			return nil
+		}
+		return image.Remove(context.Background())
+	})
+	if err != nil {
+		return err
+	}
+	// The mount once more: rbd-fuse has the image open and ends, with all written,
+	// when it is unmounted, so that has to be before the image is removed.
+	if err := o.record(journal.Mount(point), o.hide); err != nil {
+		return err
+	}
+	made = image.Create(ctx, o.v.size(o.spec.Need))
+	return made
+}
+
+func (v Volume) supportRBD(h environment.Host) environment.Support {
+	for _, name := range []string{"rbd-fuse", "rbd", "ceph"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return environment.Unsupported(name+" is not installed", ceph.Packages)
+		}
+	}
+	if s := v.supportLoop(h); s.Answer != environment.Yes {
+		return s
+	}
+	if err := unix.Access("/dev/fuse", unix.R_OK|unix.W_OK); err != nil {
+		return environment.Unsupported("this kernel has no FUSE (/dev/fuse: "+err.Error()+")", "modprobe fuse")
+	}
+	p := v.pool()
+	if _, err := os.Stat(p.Config); err != nil {
+		return environment.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
+	}
+	if err := answers(p); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return environment.Supported()
+}
+
+// asked holds what clusters answered: a plan asks once for each arm, and one
+// that is down makes everybody wait.
+var asked sync.Map
+
+// answers says whether a cluster has the pool.
+func answers(p ceph.Pool) error {
+	ask, _ := asked.LoadOrStore(p, sync.OnceValue(func() error {
+		_, err := p.Free(context.Background())
+		return err
+	}))
+	return ask.(func() error)()
+}
