@@ -38,7 +38,7 @@ image: ## an image of Debian packages, made twice, from the mirror
 
 rbd: ## images of a real Ceph cluster on loopback, which it installs and brings up
 	@sh tools/deps.sh ceph
-	TARE_TIER=rbd $(GO) test -count=1 -v -timeout 10m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 10m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

@@ -62,7 +62,7 @@ const (
 // Free is how many bytes can still be written to a pool, of which its replicas
 // are taken off already.
 func (p Pool) Free(ctx context.Context) (int64, error) {
-	ctx, stop := context.WithTimeout(ctx, 2*mount*time.Second)
+	ctx, stop := context.WithTimeout(ctx, 4*mount*time.Second)
 	defer stop()
 	var df struct {
 		Pools []struct {

@@ -62,7 +62,7 @@ func (i Image) Show(dir, log string) (*Shown, error) {
 }
 
 // appears is how long the file may take to appear.
-const appears = 20 * time.Second
+const appears = 30 * time.Second
 
 // Ready waits until the file is there.
 func (s *Shown) Ready(ctx context.Context) error {

@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds each step. It is not a measure of speed.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // Pool is the one that the cluster has.
 const Pool = "rbd"
@@ -45,6 +45,7 @@ func Start(t testing.TB) *Cluster {
 	}
 	c := &Cluster{t: t, dir: t.TempDir()}
 	c.Config = filepath.Join(c.dir, "ceph.conf")
+	t.Cleanup(c.explain) // when all have ended
 	address := "v2:" + freeAddress(t) + "/0"
 	c.configure(address)
 	began := time.Now()
@@ -84,6 +85,18 @@ func (c *Cluster) Images() []string {
 
 // Stop ends the monitor: the cluster does not answer any more.
 func (c *Cluster) Stop() { c.mon.end() }
+
+// explain shows what the daemons said when the test failed.
+func (c *Cluster) explain() {
+	if !c.t.Failed() {
+		return
+	}
+	files, _ := filepath.Glob(filepath.Join(c.dir, "*.out"))
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		c.t.Logf("%s:\n%s", filepath.Base(f), b[max(0, len(b)-4000):])
+	}
+}
 
 // daemon is a process of the cluster.
 type daemon struct {
@@ -169,15 +182,20 @@ mgr data = %[3]s/mgr
 	}
 }
 
-// freeAddress is one on loopback that was free just now.
+// freeAddress is one on loopback that was free just now, with a port that no
+// client is given meanwhile.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, many = 10000, 20000
+	for i := range many {
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", first+(os.Getpid()+i)%many))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 func uuid() string {
