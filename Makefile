@@ -3,7 +3,7 @@
 export CGO_ENABLED ?= 0
 GO ?= go
 
-.PHONY: build test deps lint fuzz aa truth kill image rbd bench clean
+.PHONY: build test deps lint fuzz aa truth kill image rbd cluster cluster-down test-cluster bench clean
 
 build: ## one static binary
 	$(GO) build -trimpath -o bin/tare ./cmd/tare
@@ -39,6 +39,17 @@ image: ## an image of Debian packages, made twice, from the mirror
 rbd: ## images of a real Ceph cluster on loopback, which it installs and brings up
 	@sh tools/deps.sh ceph
 	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 10m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+
+CLUSTER = $(GO) -C tools/cluster run .
+cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster run . env)"
+	@sh tools/deps.sh cluster
+	CGO_ENABLED=0 $(CLUSTER) up
+
+cluster-down: ## removes it without a trace
+	CGO_ENABLED=0 $(CLUSTER) down
+
+test-cluster: ## arms in pods, in the cluster of $$KUBECONFIG or in one of its own
+	@sh tools/test-cluster.sh
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

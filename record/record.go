@@ -26,6 +26,7 @@ const (
 	EffectsFile  = "effects.json"
 	PageFile     = "report.html"
 	RawDir       = "raw"
+	ByHandDir    = "by-hand" // what makes arms again without tare
 )
 
 // Plan is what was asked for, after every default was filled in: enough to

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what the tests need, or with the argument ceph what those of Ceph images
-# need. As root on Debian it installs packages, without starting their services;
+# need, with cluster what make cluster and its tests need. As root on Debian it installs packages, without starting their services;
 # elsewhere it names what is missing, and the tests that need it skip by name.
 set -eu
 
@@ -40,6 +40,17 @@ want_tests() {
 		clickhouse-benchmark clickhouse-tools
 		chromium chromium
 		/usr/lib/python3/dist-packages/prometheus_client/openmetrics python3-prometheus-client
+	END
+}
+want_cluster() {
+	cat <<-'END'
+		etcd etcd-server
+		containerd containerd
+		ctr containerd
+		runc runc
+		/usr/lib/cni/bridge containernetworking-plugins
+		mariadbd mariadb-server
+		sysbench sysbench
 	END
 }
 

@@ -4,9 +4,12 @@
 package catalog
 
 import (
+	"errors"
+
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/chroot"
 	"github.com/tarelab/tare/internal/environment/engines"
+	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/environment/oci"
 	"github.com/tarelab/tare/internal/experiment"
@@ -65,6 +68,9 @@ func Rungs() []plan.Rung {
 		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
 		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
+		{Environment: kube.Pod{QoS: kube.BestEffort}, Beside: true, Asked: true},
+		{Environment: kube.Pod{QoS: kube.Burstable}, Beside: true, Asked: true},
+		{Environment: kube.Pod{QoS: kube.Guaranteed}, Beside: true, Asked: true},
 	}
 }
 
@@ -98,6 +104,7 @@ func Words() experiment.Words {
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
 		Volume:    volume.Check,
 		Networks:  environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
+		Levels: levels,
 	}
 	for _, k := range Workloads() {
 		w.Kinds[k.Name()] = k.Params()
@@ -116,4 +123,20 @@ func Words() experiment.Words {
 		w.Arms = append(w.Arms, r.Name())
 	}
 	return w
+}
+
+// levels says what is wrong with the levels of an environment.
+func levels(name, text string) error {
+	for _, r := range Rungs() {
+		if r.Name() != name {
+			continue
+		}
+		l, ok := r.Environment.(environment.Leveled)
+		if !ok {
+			return errors.New("it has no levels")
+		}
+		_, err := l.With(text)
+		return err
+	}
+	return nil
 }

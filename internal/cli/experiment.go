@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
 )
@@ -31,11 +32,15 @@ type experimentFlags struct {
 	Generations string   `group:"experiment" placeholder:"N" help:"Launches of all arms; auto: as the budget allows."`
 	Set         []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8 or window=200ms. May be repeated."`
 
+	Kubeconfig string `group:"experiment" placeholder:"FILE" help:"The cluster of arms that are pods; without it $KUBECONFIG, or kubectl's own."`
+	Context    string `group:"experiment" placeholder:"NAME" help:"The context in it; without it the current one."`
+
 	AllowUnequal bool `group:"experiment" help:"Compare arms that keep less or more of what is committed than the baseline too, and mark every result of theirs."`
 }
 
 // load reads the experiment and applies the flags.
 func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, error) {
+	kube.Access.Kubeconfig, kube.Access.Context = f.Kubeconfig, f.Context
 	words := catalog.Words()
 	e, err := f.base(words)
 	if err != nil {
@@ -142,6 +147,11 @@ func (f *experimentFlags) command(seed uint64) []string {
 	}
 	for _, s := range f.settings() {
 		if s.flag != "seed" {
+			out = append(out, "--"+s.flag+"="+s.value)
+		}
+	}
+	for _, s := range []setting{{"kubeconfig", f.Kubeconfig}, {"context", f.Context}} {
+		if s.value != "" {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}
 	}

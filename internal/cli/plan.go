@@ -15,6 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/kube"
+	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/volume"
@@ -24,6 +26,7 @@ import (
 type planCommand struct {
 	experimentFlags
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
+	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that arms in pods need, for kubectl apply -f -."`
 }
 
 // planFormat is the value of --format of plan.
@@ -40,12 +43,20 @@ Examples:
 
   tare plan
   tare plan mine.yaml --arms host,container
-  tare plan --format json | jq .changes`
+  tare plan --format json | jq .changes
+  tare plan --rbac | kubectl apply -f -`
 }
 
 func (p *planCommand) Run(c *console) error {
 	e, _, err := p.load()
 	if err != nil {
+		return err
+	}
+	if p.RBAC {
+		text, err := api.RBAC(kube.Access.UserName())
+		if err == nil {
+			_, err = c.stdout.Write(text)
+		}
 		return err
 	}
 	built, err := plan.Build(e, catalog.Plan(), inspectHost(e), nil)

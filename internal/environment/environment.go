@@ -31,6 +31,20 @@ type Environment interface {
 	Open(ctx context.Context, spec Spec) (Arm, error)
 }
 
+// Leveled is an environment that an experiment can give levels of its own, behind
+// its name and a colon.
+type Leveled interface {
+	Environment
+	// With is the same environment with these levels, or what is wrong with them.
+	With(levels string) (Environment, error)
+}
+
+// Reproducible is an arm that can be made again by hand.
+type Reproducible interface {
+	// Reproduction is the name and the text of a file that does it.
+	Reproduction() (name string, text []byte)
+}
+
 // Arm is an opened environment.
 type Arm interface {
 	// Start runs a process in it, not yet frozen. ctx bounds the start and not
@@ -142,7 +156,10 @@ type Spec struct {
 	Neighbour *Neighbour
 	// Container is how a container is made, where that is a factor.
 	Container Container
-	Journal   *journal.Journal
+	// Beside are the environments of all arms that are open at the same time, this
+	// one's among them: what one of them takes the others cannot have.
+	Beside  []Environment
+	Journal *journal.Journal
 	// Groups is the tree of Host: one tree for all arms, so that groups can be
 	// made and removed at the same time. nil: the arm detects its own.
 	Groups *cgroup.Tree

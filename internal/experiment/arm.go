@@ -13,7 +13,7 @@ import (
 // Arm is one combination of factors, named by the experiment.
 type Arm struct {
 	Name        string
-	Environment string // one of Words.Arms
+	Environment string // one of Words.Arms, with levels behind a colon or none
 	Neighbour   string // name of a neighbour of the experiment; empty: none
 	// Isolation is what protects the arm from it: names of mechanisms, with
 	// "=level" where one is given; empty: nothing.
@@ -31,7 +31,7 @@ type Arm struct {
 func armKeys(words Words) []key[Arm] {
 	type a = Arm
 	return []key[a]{
-		word("environment", "", words.Arms, func(x *a) *string { return &x.Environment }),
+		environmentKey(words),
 		optional(word("neighbour", "", append([]string{noneWord}, words.neighbours...), func(x *a) *string { return &x.Neighbour }),
 			func(x *a) bool { return x.Neighbour != "" }),
 		optional(key[a]{
@@ -60,6 +60,35 @@ func armKeys(words Words) []key[Arm] {
 // containerKey is something of a container that can be chosen by a word.
 func containerKey(name string, words []string, field func(*Arm) *string) key[Arm] {
 	return optional(word(name, "", words, field), func(x *Arm) bool { return *field(x) != "" })
+}
+
+// environmentKey is the name of an environment, with levels behind a colon where
+// it has some.
+func environmentKey(words Words) key[Arm] {
+	k := word("environment", "", words.Arms, func(x *Arm) *string { return &x.Environment })
+	plain := k.read
+	k.read = func(x *Arm, n *yaml.Node, s *sink) {
+		t := target(n)
+		name, levels, has := strings.Cut(t.Value, ":")
+		if t.Kind != yaml.ScalarNode || !has {
+			plain(x, n, s)
+			return
+		}
+		if !slices.Contains(words.Arms, name) {
+			s.at(n, "unknown environment %q%s", name, hint.DidYouMean(name, words.Arms))
+			return
+		}
+		v, ok := scalarText("environment", n, s)
+		if !ok {
+			return
+		}
+		if err := words.levels(name, levels); err != nil {
+			s.at(n, "environment %s: %v", name, err)
+			return
+		}
+		x.Environment = v
+	}
+	return k
 }
 
 // optional is written only when there is something to be written.

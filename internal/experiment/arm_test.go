@@ -40,6 +40,8 @@ func TestSetArms(t *testing.T) {
 		"neighbours.noise.kind=spin": func(e *Experiment) {
 			e.Neighbours[1].Kind, e.Neighbours[1].Params = "spin", map[string]string{"threads": "2"}
 		},
+		"arms.idle.environment=cgroup:cpu=1": func(e *Experiment) { e.Named[2].Environment = "cgroup:cpu=1" },
+
 		"arms=idle":    func(e *Experiment) { e.Named, e.Sizes = []Arm{e.Named[0], e.Named[1], e.Named[2]}, nil },
 		"b.arms=idle":  func(e *Experiment) { e.Workloads[1].Arms = []string{"idle"} },
 		"c.arms=large": func(e *Experiment) {},
@@ -81,20 +83,22 @@ func TestSetArmsNarrows(t *testing.T) {
 
 func TestSetArmsErrors(t *testing.T) {
 	for setting, want := range map[string]string{
-		"arms.idel.isolation=none":     `no arm "idel"; did you mean "idle"?`,
-		"arms.idle.isolation=cpu.idel": `unknown isolation "cpu.idel"; did you mean "cpu.idle"?`,
-		"arms.idle.neighbour=hog":      `unknown neighbour "hog"; did you mean "hogs"?`,
-		"arms.idle.neighbour=none":     `arm idle: isolation from what? it has no neighbour`,
-		"arms.idle.set.thread=1":       `workload a, arm idle: oltp has no parameter "thread"; did you mean "threads"?`,
-		"arms.idle.volume=bidn":        `unknown volume "bidn"; did you mean "bind"?`,
-		"arms.idle.x=1":                `an arm has no "x"; valid: environment, neighbour, isolation, volume, network, seccomp, capabilities, image, set`,
-		"arms.idle.seccomp=none":       `unknown seccomp "none"; valid: default, unconfined`,
-		"arms=idel":                    `unknown arm "idel"; did you mean "idle"?`,
-		"hogs.thread=1":                `hogs (spin) has no parameter "thread"; did you mean "threads"?`,
-		"neighbours.hogs.memory=1k":    `memory: "1k" is not a size; write 64MiB or 1GiB`,
-		"neighbours=x":                 `neighbours is not one value`,
-		"baseline=aloen":               `unknown baseline "aloen"; did you mean "alone"?`,
-		"size=publisched":              `no size "publisched"; did you mean "published"?`,
+		"arms.idel.isolation=none":       `no arm "idel"; did you mean "idle"?`,
+		"arms.idle.isolation=cpu.idel":   `unknown isolation "cpu.idel"; did you mean "cpu.idle"?`,
+		"arms.idle.neighbour=hog":        `unknown neighbour "hog"; did you mean "hogs"?`,
+		"arms.idle.neighbour=none":       `arm idle: isolation from what? it has no neighbour`,
+		"arms.idle.set.thread=1":         `workload a, arm idle: oltp has no parameter "thread"; did you mean "threads"?`,
+		"arms.idle.volume=bidn":          `unknown volume "bidn"; did you mean "bind"?`,
+		"arms.idle.x=1":                  `an arm has no "x"; valid: environment, neighbour, isolation, volume, network, seccomp, capabilities, image, set`,
+		"arms.idle.seccomp=none":         `unknown seccomp "none"; valid: default, unconfined`,
+		"arms=idel":                      `unknown arm "idel"; did you mean "idle"?`,
+		"hogs.thread=1":                  `hogs (spin) has no parameter "thread"; did you mean "threads"?`,
+		"neighbours.hogs.memory=1k":      `memory: "1k" is not a size; write 64MiB or 1GiB`,
+		"neighbours=x":                   `neighbours is not one value`,
+		"baseline=aloen":                 `unknown baseline "aloen"; did you mean "alone"?`,
+		"size=publisched":                `no size "publisched"; did you mean "published"?`,
+		"arms.idle.environment=cgroup:x": `environment cgroup: no level "x"`,
+		"arms.idle.environment=hots:x":   `unknown environment "hots"; did you mean "host"?`,
 	} {
 		e := colocatedExperiment()
 		err := e.Set(setting, testWords())

@@ -13,6 +13,9 @@ type Words struct {
 	Kinds      map[string][]workload.Param // parameters by kind of workload
 	Neighbours map[string][]workload.Param // likewise, of neighbours
 	Arms       []string                    // environments of the ladder
+	// Levels says what is wrong with the levels of an environment; nil when nothing
+	// is.
+	Levels func(environment, levels string) error
 	// Isolation says what is wrong with a mechanism, "name" or "name=level"; nil
 	// when nothing is.
 	Isolation func(string) error
@@ -52,6 +55,13 @@ func (w Words) isolation(text string) error {
 		return nil
 	}
 	return w.Isolation(text)
+}
+
+func (w Words) levels(environment, text string) error {
+	if w.Levels == nil {
+		return nil
+	}
+	return w.Levels(environment, text)
 }
 
 func (w Words) volume(text string) error {

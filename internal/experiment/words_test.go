@@ -30,6 +30,12 @@ func testWords() Words {
 		},
 		Networks: []string{"host", "bridge"}, Seccomp: []string{"default", "unconfined"}, Capabilities: []string{"default", "none"},
 		Mechanisms: []string{"cpu.idle", "cpu.weight=1"},
+		Levels: func(environment, levels string) error {
+			if environment != "cgroup" || levels != "cpu=1" {
+				return fmt.Errorf("no level %q", levels)
+			}
+			return nil
+		},
 		Isolation: func(text string) error {
 			name, level, given := strings.Cut(text, "=")
 			if names := []string{"cpu.idle", "cpu.weight"}; !slices.Contains(names, name) {

@@ -24,7 +24,9 @@ type Step struct {
 	Pid   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start_ticks,omitempty"`
 	// Root directory and id of a container; address and name of one of an
-	// engine, whose own name is Value. ID is also a Ceph image, POOL/NAME.
+	// engine, whose own name is Value. ID is also a Ceph image, POOL/NAME. Of a
+	// namespace Root is the kubeconfig, Value the context and ID the name; of a
+	// containerd's image Root is its address.
 	Root string `json:"root,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
@@ -42,6 +44,8 @@ const (
 	kindClass     = "resctrl"
 	kindEngine    = "engine"
 	kindImage     = "rbd"
+	kindNamespace = "namespace"
+	kindPodImage  = "image"
 )
 
 // Group undoes Tree.Make: kills and removes what its Plan names.
@@ -128,6 +132,10 @@ func (s Step) check(run string) error {
 		ok = strings.HasPrefix(base, Prefix)
 	case kindImage:
 		ok = s.Path != "" && strings.Contains(filepath.Base(s.ID), "-"+Prefix+run+"-")
+	case kindNamespace:
+		ok = s.checkNamespace(run)
+	case kindPodImage:
+		ok = s.checkImage(run)
 	default:
 		return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", s.Kind)
 	}

@@ -126,6 +126,10 @@ func (s Step) undo(run string, rebooted bool) error {
 		return restore(s, rebooted)
 	case kindEngine:
 		return removeContainer(s, run)
+	case kindNamespace: // lives on in the cluster
+		return removeNamespace(s)
+	case kindPodImage:
+		return removePodImage(s)
 	case kindImage: // another machine has it
 		return removeImage(s)
 	}

@@ -68,9 +68,9 @@ func (b builder) arms() ([]Arm, []record.Left, error) {
 }
 
 func (b builder) arm(spec experiment.Arm) (Arm, error) {
-	r, ok := b.rung(spec.Environment)
-	if !ok {
-		return Arm{}, fmt.Errorf("no environment is called %q", spec.Environment)
+	r, err := b.rung(spec.Environment)
+	if err != nil {
+		return Arm{}, err
 	}
 	if err := possible(r.Support(b.host)); err != nil {
 		return Arm{}, err
@@ -101,12 +101,24 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	return a, err
 }
 
-func (b builder) rung(name string) (Rung, bool) {
+// rung finds an environment by its word: a name, and levels behind a colon.
+func (b builder) rung(word string) (Rung, error) {
+	name, levels, has := strings.Cut(word, ":")
 	i := slices.IndexFunc(b.c.Rungs, func(r Rung) bool { return r.Name() == name })
 	if i < 0 {
-		return Rung{}, false
+		return Rung{}, fmt.Errorf("no environment is called %q", name)
 	}
-	return b.c.Rungs[i], true
+	r := b.c.Rungs[i]
+	if !has {
+		return r, nil
+	}
+	l, ok := r.Environment.(environment.Leveled)
+	if !ok {
+		return Rung{}, fmt.Errorf("environment %s has no levels", name)
+	}
+	var err error
+	r.Environment, err = l.With(levels)
+	return r, err
 }
 
 func possible(s environment.Support) error {

@@ -196,3 +196,39 @@ func TestBuildNeedsItsVolume(t *testing.T) {
 		}
 	}
 }
+
+// leveled is a place with levels.
+type leveled struct{ place }
+
+func (l leveled) With(levels string) (environment.Environment, error) {
+	if levels != "cpu=1" {
+		return nil, errors.New("no level " + levels)
+	}
+	l.name += " with one CPU"
+	return l, nil
+}
+
+// A named arm has the environment with its levels, and the word as it was written.
+func TestBuildLevels(t *testing.T) {
+	build := func(word string) (*Plan, error) {
+		c := ladder("")
+		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", environment.Supported()}}, Beside: true, Asked: true})
+		e := asked("commit")
+		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
+		e.Workloads[0].Baseline = "host"
+		return Build(e, c, environment.Host{}, nil)
+	}
+	p, err := build("pod:cpu=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Loads[0].Arms[2]
+	if a.Env.Name() != "pod with one CPU" || a.Environment != "pod:cpu=1" {
+		t.Errorf("%s, %s", a.Env.Name(), a.Environment)
+	}
+	for word, want := range map[string]string{"pod:x": "no level x", "host:cpu=1": "has no levels", "pdo:cpu=1": `no environment is called "pdo"`} {
+		if _, err := build(word); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", word, err, want)
+		}
+	}
+}

@@ -29,6 +29,9 @@ func (w workload) word(arm string) word {
 		"crun":       {"real runtime", "crun"},
 		"podman":     {"an engine", "Podman"},
 		"docker":     {"an engine", "Docker"},
+		"besteffort": {"no requests", "the BestEffort pod"},
+		"burstable":  {"small requests", "the Burstable pod"},
+		"guaranteed": {"pod with limits", "the Guaranteed pod"},
 	}
 	if x, ok := words[arm]; ok && !w.imported {
 		return x

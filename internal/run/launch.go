@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -253,6 +254,24 @@ func (a *site) target() probe.Target {
 	return t
 }
 
+// keepByHand keeps what makes an arm again by hand, where there is such a thing.
+func (l *loadRun) keepByHand(s *site) error {
+	r, ok := s.opened.(environment.Reproducible)
+	if !ok {
+		return nil
+	}
+	name, text := r.Reproduction()
+	dir := filepath.Join(l.Dir, record.ByHandDir)
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, l.load.Name+"-"+name), text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("keep what makes arm %s by hand: %w", s.name, err)
+	}
+	return nil
+}
+
 // readBack keeps the settings of every arm as the kernel gives them.
 func (l *loadRun) readBack() error {
 	for _, s := range l.sites {
@@ -274,6 +293,9 @@ func (l *loadRun) readBack() error {
 		}
 		own = append(own, on.settings...)
 		l.warnOf(s, on)
+		if err := l.keepByHand(s); err != nil {
+			return err
+		}
 		var its []record.Setting
 		if s.neighbour != nil {
 			if its, err = s.neighbour.settings(); err != nil {

@@ -124,6 +124,9 @@ func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key].Dir, Scratch: l.scratch,
 		Journal: l.journal, Groups: l.Groups, Container: a.Container,
 	}
+	for _, other := range l.wanted() {
+		spec.Beside = append(spec.Beside, other.Arms[0].Env)
+	}
 	if s.Neighbour != nil {
 		spec.Neighbour = l.neighbourSpec(s)
 	}

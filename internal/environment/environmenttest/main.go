@@ -18,6 +18,9 @@ import (
 // isolatedEnv says that this process is the one that Main started.
 const isolatedEnv = "TARE_TEST_ISOLATED"
 
+// onHost is its value where that stays in the host's own namespaces.
+const onHost = "not, but as if"
+
 func isolated() bool { return os.Getenv(isolatedEnv) != "" }
 
 // Main lets a test binary be what the suite starts. hidden are the commands
@@ -49,6 +52,15 @@ func Main(m *testing.M, hidden map[string]func([]string) int, envs []environment
 		return fail(err)
 	}
 	return m.Run()
+}
+
+// MainOnHost is Main for environments that somebody else makes on the host, who
+// would not see the tests' own namespaces.
+func MainOnHost(m *testing.M, hidden map[string]func([]string) int, envs []environment.Environment) int {
+	if err := os.Setenv(isolatedEnv, onHost); err != nil {
+		return fail(err)
+	}
+	return Main(m, hidden, envs)
 }
 
 // exitNow ends the process without what a test binary does in the end: with

@@ -273,13 +273,21 @@ func sysctls() ([]string, error) {
 	return all, nil
 }
 
-// mounts are all mounts where this process has a mount namespace of its own.
+// mounts are all mounts where this process has a mount namespace of its own; on
+// the host those of pods, for others mount there too.
 func mounts() ([]string, error) {
 	if !isolated() {
 		return nil, nil
 	}
-	return readLines("/proc/self/mountinfo")
+	all, err := readLines("/proc/self/mountinfo")
+	if os.Getenv(isolatedEnv) == onHost {
+		all = slices.DeleteFunc(all, func(l string) bool { return !podMount.MatchString(l) })
+	}
+	return all, err
 }
+
+// podMount is a mount of a kubelet's, of containerd's for it, or of its network.
+var podMount = regexp.MustCompile(`/pods/|/k8s\.io/|/sandboxes/|/netns/cni-`)
 
 func readLines(file string) ([]string, error) {
 	b, err := os.ReadFile(file)

@@ -32,6 +32,10 @@ func Main(args []string) int {
 			return said(attend(args[1]))
 		case guardWord:
 			return said(guard(args[1]))
+		case keepWord:
+			return said(keep(args[1]))
+		case installWord:
+			return said(install(args[1]))
 		}
 	}
 	if len(args) != 1 {

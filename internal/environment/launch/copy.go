@@ -30,13 +30,18 @@ func copyTree(from, to string) int {
 // the copy are charged to the group that is going to use them, and are in
 // memory in every arm alike.
 func (g *Ground) FillVolume(ctx context.Context, dir string) error {
+	return g.FillFor(ctx, g.Group, dir)
+}
+
+// FillFor is FillVolume on behalf of another group than the arm's.
+func (g *Ground) FillFor(ctx context.Context, group cgroup.Group, dir string) error {
 	if g.Spec.Data == "" {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 		return nil
 	}
-	return g.copyInto(ctx, g.Group, g.Spec.Data, dir)
+	return g.copyInto(ctx, group, g.Spec.Data, dir)
 }
 
 // copyInto makes dir a copy of a data set; a child in the group does it.

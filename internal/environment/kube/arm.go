@@ -1,0 +1,289 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// arm is an opened pod.
+type arm struct {
+	*launch.Ground
+	kind    Pod
+	cluster *kube.Cluster
+	node    *corev1.Node
+	asks    settled
+	spec    kube.PodSpec
+	pod     *corev1.Pod // when it began to run
+	keeper  *launch.Keeper
+	// own is the group of tare's that a load is frozen by: beside the pod's, or
+	// below it where version 2 is the only one.
+	own        cgroup.Group
+	hostVolume string
+	limits     []limit // of the container, as the kubelet set them
+
+	mu     sync.Mutex
+	inside environment.Running // the last one
+}
+
+// prepare makes everything up to the first load.
+func (a *arm) prepare(ctx context.Context) (err error) {
+	a.own = a.Group
+	if a.node, err = a.cluster.ThisNode(ctx); err != nil {
+		return err
+	}
+	if err := a.join(ctx); err != nil {
+		return err
+	}
+	if err := a.describe(ctx); err != nil {
+		return err
+	}
+	if err := a.start(ctx); err != nil {
+		return err
+	}
+	if err := a.take(ctx); err != nil {
+		return err
+	}
+	return a.fill(ctx)
+}
+
+// describe says what the pod is.
+func (a *arm) describe(ctx context.Context) error {
+	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
+	if err != nil {
+		return err
+	}
+	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // asked for by Beside
+	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
+	l := a.kind.Levels
+	a.spec = kube.PodSpec{
+		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
+		Requests: a.asks.requests, Limits: a.asks.limits, HostNetwork: l.host,
+		Keep: launch.KeepArgs(kube.Socket), Install: launch.InstallArgs(kube.InstallTo()),
+	}
+	switch l.image {
+	case "":
+		a.spec.Programs = nodePrograms()
+	case noImageWord:
+		a.spec.Other = ""
+	}
+	if a.asks.why != "" {
+		a.spec.Notes = map[string]string{"tare/cpu": a.asks.why}
+	}
+	if a.spec.Bound = a.Spec.Volume; a.Spec.Bind && a.spec.Bound == "" {
+		a.spec.Bound = filepath.Join(a.Dir, "bound")
+		if err := os.Mkdir(a.spec.Bound, 0o755); err != nil {
+			return fmt.Errorf("make the data directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// start has the cluster run the pod.
+func (a *arm) start(ctx context.Context) error {
+	// Its namespace is in the journal, and waited for when the last arm leaves.
+	a.Undo(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
+		defer cancel()
+		return a.cluster.DeletePod(ctx, a.spec.Pod().Namespace, a.spec.Pod().Name)
+	})
+	p := a.spec.Pod()
+	if err := a.cluster.CreatePod(ctx, p); err != nil {
+		return err
+	}
+	var err error
+	if a.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
+		return err
+	}
+	if got := string(a.pod.Status.QOSClass); got != a.kind.QoS.String() {
+		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
+	}
+	return nil
+}
+
+// take finds the pod on this host and speaks with its first process.
+func (a *arm) take(ctx context.Context) error {
+	_, id, ok := strings.Cut(a.pod.Status.ContainerStatuses[0].ContainerID, "://")
+	if !ok {
+		return errors.New("the cluster does not say which container the pod has")
+	}
+	c, err := findContainer(a.own.Tree, id)
+	if err != nil {
+		return err
+	}
+	if err := a.adopt(c.group); err != nil {
+		return err
+	}
+	if a.keeper, err = launch.FindKeeper(ctx, c.pid, kube.Socket, c.procs); err != nil {
+		return err
+	}
+	a.Undo(a.keeper.Close)
+	if a.limits, err = readLimits(a.Group); err != nil {
+		return err
+	}
+	a.hostVolume, err = onHost(c.pid, kube.VolumeDir)
+	return err
+}
+
+// adopt makes the container's groups the arm's, beside tare's own.
+func (a *arm) adopt(g cgroup.Group) error {
+	if g.Tree.Layout == cgroup.V2 {
+		if err := a.below(g); err != nil {
+			return err
+		}
+		a.Group = g
+		return nil
+	}
+	for key, dir := range a.own.Dirs {
+		g.Dirs[key] = dir
+	}
+	a.Group = g
+	return nil
+}
+
+// below makes a group in that of the container, for the load alone: a freeze
+// of the whole container would stop its first process too.
+func (a *arm) below(g cgroup.Group) error {
+	name := cgroup.Prefix + a.Spec.Run
+	dir := filepath.Join(g.Dirs[cgroup.Unified], name)
+	plan := cgroup.Plan{Dirs: []string{dir}}
+	if err := a.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) }); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("make a group in the pod's: %w", err)
+	}
+	a.own = cgroup.Group{Tree: g.Tree, Path: filepath.Join(g.Path, name), Dirs: map[string]string{cgroup.Unified: dir}}
+	freezer, err := cgroup.NewFreezer(a.Outside, a.own)
+	if err != nil {
+		return err
+	}
+	a.Undo(freezer.Close)
+	a.Freezer = freezer
+	return nil
+}
+
+// fill puts the data into the pod's volume, as the pod's user's.
+func (a *arm) fill(ctx context.Context) error {
+	group := a.Group
+	if group.Tree.Layout != cgroup.V2 {
+		group.Dirs = map[string]string{}
+		for _, c := range group.Controllers {
+			group.Dirs[c] = a.Group.Dirs[c]
+		}
+	}
+	dir := a.Place().HostVolume
+	if err := a.FillFor(ctx, group, dir); err != nil {
+		return err
+	}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, kube.UserID, kube.UserID)
+	})
+	if err != nil {
+		return fmt.Errorf("give the data to the pod's user: %w", err)
+	}
+	return nil
+}
+
+const dataDir = "data"
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Ground.Place()
+	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir), filepath.Join(a.hostVolume, dataDir)
+	if a.Spec.Port != 0 {
+		host := a.pod.Status.PodIP
+		if a.spec.HostNetwork {
+			host = "127.0.0.1"
+		}
+		p.Listen = net.JoinHostPort(host, strconv.Itoa(a.Spec.Port))
+		p.Dial = p.Listen
+	}
+	return p
+}
+
+// ErrBusy means that a load runs: an arm has one process at a time.
+var ErrBusy = errors.New("a process runs in this pod already")
+
+// Start starts a process in the pod, or beside it.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Neighbour {
+		return a.StartNeighbour(ctx, p)
+	}
+	if p.Outside {
+		return a.StartOutside(ctx, p, nil)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.alive() {
+		return nil, ErrBusy
+	}
+	c := a.Inside(p)
+	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()
+	running, err := a.StartKept(ctx, a.keeper, c, a.own, a.lost)
+	if err != nil {
+		return nil, err
+	}
+	a.inside = running
+	return running, nil
+}
+
+func (a *arm) alive() bool {
+	if a.inside == nil {
+		return false
+	}
+	select {
+	case <-a.inside.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// lostBound is how long the cluster may take to say what became of a pod.
+const lostBound = 15 * time.Second
+
+// lost asks the cluster what became of a pod whose first process has ended.
+func (a *arm) lost() environment.Exit {
+	ctx, cancel := context.WithTimeout(context.Background(), lostBound)
+	defer cancel()
+	failed := func(err error) environment.Exit {
+		return environment.Exit{Code: -1, Err: fmt.Errorf("the pod is gone: %w", err)}
+	}
+	for {
+		p, err := a.cluster.Pod(ctx, a.pod.Namespace, a.pod.Name)
+		if err != nil {
+			return failed(err)
+		}
+		if t := kube.TroubleOf(p); t != nil {
+			if t.Reason == "OOMKilled" {
+				return environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true}
+			}
+			return failed(t)
+		}
+		select {
+		case <-ctx.Done():
+			return failed(errors.New("its first process ended, and the cluster does not say why"))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

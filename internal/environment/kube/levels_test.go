@@ -1,0 +1,87 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/layers"
+	"github.com/tarelab/tare/internal/kube"
+)
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		qos        QoS
+		text, want string // what it asks for; or, behind an exclamation mark, what is wrong
+	}{
+		{Guaranteed, "cpu=max,memory=2Gi", ", cpu max, memory 2Gi"},
+		{Guaranteed, "cpu=1500m", ", cpu 1500m, memory 2Gi"},
+		{Guaranteed, "image=none", ", cpu max, memory 2Gi"},
+		{Burstable, "cpu=1,cpu-limit=2,memory-limit=1Gi", ", cpu 1, memory 256Mi, cpu limit 2, memory limit 1Gi"},
+		{BestEffort, "network=host", ""},
+		{BestEffort, "cpu=1", `!no level "cpu"`},
+		{Guaranteed, "cpu-limit=2", `!no level "cpu-limit"`},
+		{Guaranteed, "cpu=lots", "!an amount such as"},
+		{Guaranteed, "cpu=-1", "!an amount such as"},
+		{Burstable, "cpu-limit=max", "!an amount such as"},
+		{BestEffort, "network=none", "!network"},
+		{BestEffort, "image", "!level=value"},
+		{BestEffort, "image=", "!level=value"},
+	} {
+		e, err := Pod{QoS: c.qos}.With(c.text)
+		if wrong, ok := strings.CutPrefix(c.want, "!"); ok {
+			if err == nil || !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s %q: %v, want %q", c.qos, c.text, err, wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s %q: %v", c.qos, c.text, err)
+			continue
+		}
+		if got := e.(Pod).complete().asks(); got != c.want || !strings.Contains(e.Title(), c.text) {
+			t.Errorf("%s %q asks for %q, want %q; title %q", c.qos, c.text, got, c.want, e.Title())
+		}
+	}
+}
+
+func with(t *testing.T, q QoS, levels string) Pod {
+	t.Helper()
+	e, err := Pod{QoS: q}.With(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.(Pod)
+}
+
+// Arms that are open at the same time share the node.
+func TestSettle(t *testing.T) {
+	room := kube.Room{
+		Capacity: kube.Amounts{CPU: 4000, Memory: 16 << 30}, Allocatable: kube.Amounts{CPU: 3900, Memory: 15 << 30},
+		Used: kube.Amounts{CPU: 400, Memory: 1 << 30}, Pods: 3,
+	}
+	most, burst := with(t, Guaranteed, "cpu=max,memory=2Gi"), Pod{QoS: Burstable}
+	for _, c := range []struct {
+		name   string
+		pod    Pod
+		beside []environment.Environment
+		want   kube.Amounts
+	}{
+		{"alone", most, nil, kube.Amounts{CPU: 3500, Memory: 2 << 30}},
+		{"beside the host and one that asks for nothing", most, []environment.Environment{layers.Host, Pod{}, most}, kube.Amounts{CPU: 3500, Memory: 2 << 30}},
+		{"beside one that asks for something", most, []environment.Environment{burst, most}, kube.Amounts{CPU: 3400, Memory: 2 << 30}},
+		{"beside its twin", most, []environment.Environment{most, most, burst}, kube.Amounts{CPU: 1700, Memory: 2 << 30}},
+		{"the most memory", with(t, Guaranteed, "cpu=1,memory=max"), []environment.Environment{with(t, Guaranteed, "cpu=1,memory=max"), burst}, kube.Amounts{CPU: 1000, Memory: 14<<30 - 256<<20}},
+	} {
+		got := c.pod.settle(room, c.beside)
+		if got.requests != c.want || got.limits != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	if got := burst.settle(room, nil); got.limits != (kube.Amounts{}) || got.requests.CPU != usualCPU {
+		t.Errorf("burstable: %+v", got)
+	}
+	if got := (Pod{}).settle(room, nil); got != (settled{}) {
+		t.Errorf("best effort asks for %+v", got)
+	}
+}

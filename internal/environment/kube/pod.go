@@ -1,0 +1,199 @@
+// Package kube is the environment of a pod on the Kubernetes node that this host
+// is: one pod per arm, in the quality of service class that gives the arm its
+// name, put there by the cluster's own scheduler and kubelet. The pod's first
+// process is this binary, which is handed the loads; what a pod consists of and
+// how the cluster is asked is internal/kube's.
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
+)
+
+// Access is the cluster that is meant. The command line sets it before anything
+// is planned.
+var Access kube.Access
+
+// QoS is a pod's quality of service class, which follows from what it asks for.
+type QoS int
+
+// The classes.
+const (
+	BestEffort QoS = iota // asks for nothing
+	Burstable             // asks for less than its limits, if it has any
+	Guaranteed            // its limits are what it asks for
+)
+
+func (q QoS) String() string { return [...]string{"BestEffort", "Burstable", "Guaranteed"}[q] }
+
+// Pod is a pod of a class.
+type Pod struct {
+	QoS    QoS
+	Levels Levels
+}
+
+var _ environment.Leveled = Pod{}
+
+// Name is the word for it.
+func (p Pod) Name() string { return [...]string{"besteffort", "burstable", "guaranteed"}[p.QoS] }
+
+// Title is one line for people.
+func (p Pod) Title() string {
+	title := "a Kubernetes pod, QoS class " + p.QoS.String()
+	if p.Levels.text != "" {
+		title += ": " + p.Levels.text
+	}
+	return title
+}
+
+// With is the same class with levels of its own: "cpu=1500m,memory=2Gi".
+func (p Pod) With(levels string) (environment.Environment, error) {
+	l, err := parse(p.QoS, levels)
+	if err != nil {
+		return nil, err
+	}
+	return Pod{p.QoS, l}, nil
+}
+
+// asked remembers answers for a moment: every arm of a plan asks the same.
+var asked struct {
+	sync.Mutex
+	of     kube.Access
+	at     time.Time
+	answer environment.Support
+}
+
+const (
+	askBound   = 10 * time.Second
+	askedBound = 10 * time.Second
+)
+
+// Support says whether this host is a node whose pods tare can reach. It asks
+// the cluster.
+func (p Pod) Support(h environment.Host) environment.Support {
+	switch {
+	case !h.Root:
+		return environment.Unsupported("a pod's processes and files on its node are root's", "run as root")
+	case h.Groups == nil:
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	asked.Lock()
+	defer asked.Unlock()
+	if asked.of != Access || time.Since(asked.at) > askedBound {
+		asked.answer = reachable()
+		asked.of, asked.at = Access, time.Now()
+	}
+	return asked.answer
+}
+
+func reachable() environment.Support {
+	ctx, cancel := context.WithTimeout(context.Background(), askBound)
+	defer cancel()
+	err := kube.NewContainerd().Can()
+	c, connectErr := Access.Connect()
+	if connectErr != nil {
+		err = connectErr // that there is no cluster comes first
+	} else {
+		defer c.Close()
+		if _, nodeErr := c.ThisNode(ctx); nodeErr != nil {
+			err = nodeErr
+		}
+	}
+	if err == nil {
+		return environment.Supported()
+	}
+	s := environment.Unsupported(err.Error(), hint.Of(err))
+	if s.Remedy == "" {
+		s.Remedy = "kubectl get nodes asks the same"
+	}
+	return s
+}
+
+// Changes lists what Open changes, on the host and in the cluster.
+func (p Pod) Changes(s environment.Spec) []environment.Change {
+	groups, err := launch.PlainGroups(s.Groups)
+	if err != nil {
+		return nil
+	}
+	out := append(launch.Changes(s, groups),
+		environment.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"},
+		environment.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
+		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan()},
+	)
+	for _, need := range p.needs(s) {
+		out = append(out, environment.Change{What: "PodSecurity of " + kube.NamespaceOf(s.Run) + ": privileged", Detail: need})
+	}
+	return out
+}
+
+// plan says what the pod asks for, as far as that is known before.
+func (p Pod) plan() string {
+	text := p.QoS.String() + p.Levels.asks()
+	if !p.Levels.cpu.max && !p.Levels.memory.max {
+		return text
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askBound)
+	defer cancel()
+	c, err := Access.Connect()
+	if err != nil {
+		return text
+	}
+	defer c.Close()
+	node, err := c.ThisNode(ctx)
+	if err != nil {
+		return text
+	}
+	pods, err := c.PodsOn(ctx, node.Name)
+	if err != nil {
+		return text
+	}
+	return text + "; " + p.settle(kube.RoomOn(node, pods, nil), nil).why
+}
+
+// Open makes the arm and its pod.
+func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	a, err := p.open(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", p.Name(), err)
+	}
+	return a, nil
+}
+
+func (p Pod) open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", environment.ErrUnsupported)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	groups, err := launch.PlainGroups(spec.Groups)
+	if err == nil && groups.Tree == nil {
+		err = fmt.Errorf("%w: no control groups here", environment.ErrUnsupported)
+	}
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := Access.Connect()
+	if err != nil {
+		return nil, err
+	}
+	ground, err := launch.NewGround(spec, groups)
+	if err != nil {
+		return nil, err
+	}
+	ground.Undo(cluster.Close)
+	a := &arm{Ground: ground, kind: p, cluster: cluster}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, ground.Close())
+	}
+	return a, nil
+}

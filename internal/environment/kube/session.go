@@ -1,0 +1,122 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/kube"
+)
+
+// session is what the arms of a run share in a cluster: the namespace and the
+// image. The first arm makes it, the last one removes it.
+type session struct {
+	mu   sync.Mutex // held while it is made and removed
+	arms int
+	made bool
+}
+
+var sessions struct {
+	sync.Mutex
+	of map[string]*session
+}
+
+func sessionOf(run, server string) *session {
+	sessions.Lock()
+	defer sessions.Unlock()
+	if sessions.of == nil {
+		sessions.of = map[string]*session{}
+	}
+	key := run + " " + server
+	if sessions.of[key] == nil {
+		sessions.of[key] = &session{}
+	}
+	return sessions.of[key]
+}
+
+// removeBound is how long the cluster may take to remove something.
+const removeBound = 2 * time.Minute
+
+// join takes part in the session of the run. What is shared is in the journal of
+// every arm, and is removed by the last one that leaves.
+func (a *arm) join(ctx context.Context) error {
+	s := sessionOf(a.Spec.Run, a.cluster.Server)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctr, image, namespace := a.containerd(), kube.ImageOf(a.Spec.Run), kube.NamespaceOf(a.Spec.Run)
+	leave := sync.OnceValue(func() error { return a.leave(s) })
+	s.arms++
+	if err := errors.Join(
+		a.Record(journal.PodImage(ctr.Address, image), leave),
+		a.Record(journal.Namespace(a.cluster.Kubeconfig, a.cluster.Context, namespace), leave),
+	); err != nil {
+		return err
+	}
+	if s.made {
+		return nil
+	}
+	if err := ctr.Load(a.Spec.Run, selfPath, rootLinks()); err != nil {
+		return err
+	}
+	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.Spec.Run, a.allNeeds())); err != nil {
+		return err
+	}
+	s.made = true
+	return nil
+}
+
+// leave removes what is shared, with the last arm.
+func (a *arm) leave(s *session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.arms--; s.arms > 0 {
+		return nil
+	}
+	s.made = false
+	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
+	defer cancel()
+	return errors.Join(
+		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
+		a.containerd().Remove(kube.ImageOf(a.Spec.Run)))
+}
+
+// selfPath leads to this very binary.
+const selfPath = "/proc/self/exe"
+
+// containerd is that of the node; what is started for it ends with tare.
+func (a *arm) containerd() kube.Containerd {
+	c := kube.NewContainerd()
+	c.Run = func(cmd *exec.Cmd) error { return a.OnThread(cmd.Run) }
+	return c
+}
+
+// allNeeds are what the pods of all arms need beyond "restricted".
+func (a *arm) allNeeds() []string {
+	all := a.kind.needs(a.Spec)
+	for _, e := range a.Spec.Beside {
+		if p, ok := e.(Pod); ok {
+			s := a.Spec
+			s.Volume, s.Bind = "", false
+			all = append(all, p.needs(s)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// needs are what a pod needs beyond "restricted".
+func (p Pod) needs(s environment.Spec) []string {
+	spec := kube.PodSpec{HostNetwork: p.Levels.host}
+	if p.Levels.image == "" {
+		spec.Programs = nodePrograms()
+	}
+	if s.Bind || s.Volume != "" {
+		spec.Bound = "a directory"
+	}
+	return spec.Needs()
+}

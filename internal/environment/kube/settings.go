@@ -1,0 +1,126 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
+)
+
+// limit is a file of the container's groups that the kubelet and the runtime
+// have written.
+type limit struct{ name, path, value string }
+
+// limitFiles by controller, of both versions.
+var limitFiles = map[string][]string{
+	"cpu":    {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.weight", "cpu.max"},
+	"memory": {"memory.limit_in_bytes", "memory.max", "memory.min", "memory.oom.group"},
+	"pids":   {"pids.max"},
+	"cpuset": {"cpuset.cpus", "cpuset.cpus.effective"},
+}
+
+// readLimits reads those that there are.
+func readLimits(g cgroup.Group) ([]limit, error) {
+	var all []limit
+	for _, c := range []string{"cpu", "memory", "pids", "cpuset"} {
+		for _, name := range limitFiles[c] {
+			path := filepath.Join(g.Dirs[c], name)
+			b, err := os.ReadFile(path)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read back the pod's limits: %w", err)
+			}
+			value := strings.TrimSpace(string(b))
+			if value == "" {
+				value = "all"
+			}
+			all = append(all, limit{name, path, value})
+		}
+	}
+	return all, nil
+}
+
+// Settings reads back what the pod consists of: the cluster is asked for names,
+// the kernel for the rest. What changed since the pod began is an error.
+func (a *arm) Settings() ([]record.Setting, error) {
+	all := []record.Setting{{Name: "cgroup", Got: a.Group.Path}, {Name: "freezer", Got: a.Freezer.Kind()}}
+	var errs []error
+	info := a.node.Status.NodeInfo
+	add := func(name, got string) {
+		if got != "" {
+			all = append(all, record.Setting{Name: name, Got: got})
+		}
+	}
+	add("kube.node", a.node.Name)
+	add("kube.kubelet", info.KubeletVersion)
+	add("kube.runtime", info.ContainerRuntimeVersion)
+	add("pod.qos", string(a.pod.Status.QOSClass))
+	add("pod.image", a.pod.Status.ContainerStatuses[0].Image)
+	add("pod.image.id", a.pod.Status.ContainerStatuses[0].ImageID)
+	add("pod.cpu.max", a.asks.why)
+	add("pod.security", strings.Join(a.allNeeds(), "; "))
+	for _, x := range []struct {
+		name string
+		kube.Amounts
+	}{{"requests", a.asks.requests}, {"limits", a.asks.limits}} {
+		if x.CPU > 0 {
+			add("pod."+x.name+".cpu", kube.CPUs(x.CPU))
+		}
+		if x.Memory > 0 {
+			add("pod."+x.name+".memory", kube.Bytes(x.Memory))
+		}
+	}
+	now, err := readLimits(a.Group)
+	errs = append(errs, err)
+	for i, l := range now {
+		s := record.Setting{Name: l.name, Got: l.value}
+		if i < len(a.limits) && a.limits[i].path == l.path {
+			s, err = launch.Wanted(l.name, a.limits[i].value, l.value)
+			errs = append(errs, err)
+		}
+		all = append(all, s)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.alive() {
+		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
+		all, errs = append(all, s...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+func (a *arm) expect() launch.Expect {
+	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true}
+	if !a.spec.HostNetwork {
+		e.Own = append(e.Own, "net", "uts")
+	}
+	if a.own.Tree.Layout == cgroup.V2 {
+		e.Own = append(e.Own, "cgroup")
+	}
+	return e
+}
+
+// Reproduction is the manifest of the namespace and the pod as they were.
+func (a *arm) Reproduction() (string, []byte) {
+	comment := fmt.Sprintf(`The pod of the arm %s of run %s, as tare made it: %s.
+To make it by hand: kubectl apply -f. The image is tare's own and is gone with the
+run; put another one and a command there. What made the arm are the requests and
+limits, which give the QoS class %s, the security context and the volumes.
+`, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
+	if a.asks.why != "" {
+		comment += "The most CPU that fits: " + a.asks.why + ".\n"
+	}
+	text, err := kube.Manifest(comment, kube.Namespace(a.Spec.Run, a.allNeeds()), a.spec.Pod())
+	if err != nil { // never: the objects are tare's own
+		text = []byte("# " + err.Error() + "\n")
+	}
+	return a.Spec.Arm + ".yaml", text
+}

@@ -1,0 +1,50 @@
+package journal
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
+)
+
+// clusterBound is how long a cluster may take to remove a namespace.
+const clusterBound = 2 * time.Minute
+
+// Namespace removes the namespace of the run with all in it: the kubeconfig and
+// the context of the cluster, the namespace's name, which is tare-<run>.
+func Namespace(kubeconfig, context, name string) Step {
+	return Step{Kind: kindNamespace, Root: kubeconfig, Value: context, ID: name}
+}
+
+// PodImage removes an image from a containerd: the address of its socket, and the
+// image's name, whose tag is the run.
+func PodImage(address, name string) Step { return Step{Kind: kindPodImage, Root: address, ID: name} }
+
+func (s Step) checkNamespace(run string) bool { return s.ID == kube.NamespaceOf(run) && s.Root != "" }
+
+func (s Step) checkImage(run string) bool { return s.ID == kube.ImageOf(run) && s.Root != "" }
+
+// removeNamespace removes it and waits until it is gone.
+func removeNamespace(s Step) error {
+	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value}.Connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
+	defer cancel()
+	run := strings.TrimPrefix(s.ID, Prefix)
+	err = c.DeleteNamespace(ctx, s.ID, run)
+	if err == nil {
+		time.Sleep(lateBound)
+		err = c.DeleteNamespace(ctx, s.ID, run)
+	}
+	if err != nil && hint.Of(err) == "" {
+		err = hint.New(err, "when the cluster answers: tare cleanup, or kubectl delete namespace "+s.ID)
+	}
+	return err
+}
+
+func removePodImage(s Step) error { return kube.Containerd{Address: s.Root}.Remove(s.ID) }

@@ -1,0 +1,192 @@
+// Package kube speaks with a Kubernetes cluster: what is left on a node, the
+// objects of an arm as manifests, how they are made, watched and removed, and
+// what the cluster says when it refuses. It knows pods and nodes and nothing of
+// loads. Arithmetic and manifests are pure.
+package kube
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// Access says which cluster is meant: the files and the context of kubectl.
+type Access struct {
+	// Kubeconfig is a list of files as in $KUBECONFIG; empty: those of kubectl.
+	Kubeconfig string
+	Context    string // empty: the current one
+}
+
+// Cluster is a connection to a cluster. It connects with the first call.
+type Cluster struct {
+	Access // with absolute paths
+	Server string
+	User   string // name of the user in the kubeconfig
+	client *rest.RESTClient
+	idle   http.RoundTripper // to be closed
+}
+
+// The only kinds that are used: the whole of client-go's clientset is five times
+// as large.
+var (
+	scheme     = runtime.NewScheme()
+	codecs     = serializer.NewCodecFactory(scheme)
+	parameters = runtime.NewParameterCodec(scheme)
+)
+
+func init() {
+	if err := corev1.AddToScheme(scheme); err != nil {
+		panic(err) // never: the types are the library's own
+	}
+	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
+}
+
+// callBound is how long one call of the API may take.
+const callBound = 15 * time.Second
+
+// Connect reads the kubeconfig.
+func (a Access) Connect() (*Cluster, error) {
+	rules, loader := a.rules(), a.loader()
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, hint.New(fmt.Errorf("no cluster: %s: %w", strings.Join(rules.Precedence, ", "), err),
+			"name a kubeconfig and a context: --kubeconfig FILE --context NAME, or set KUBECONFIG; kubectl config get-contexts lists them")
+	}
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	c := &Cluster{Access: a, Server: config.Host}
+	if c.Context == "" {
+		c.Context = raw.CurrentContext
+	}
+	if at := raw.Contexts[c.Context]; at != nil {
+		c.User = at.AuthInfo
+	}
+	if c.Kubeconfig, err = absolute(rules.Precedence); err != nil {
+		return nil, err
+	}
+	config.APIPath, config.GroupVersion = "/api", &corev1.SchemeGroupVersion
+	config.NegotiatedSerializer = codecs.WithoutConversion()
+	config.UserAgent, config.Timeout, config.QPS, config.Burst = "tare", callBound, 50, 100
+	config.WarningHandler = rest.NoWarnings{}
+	h, err := rest.HTTPClientFor(config)
+	if err == nil {
+		c.idle = h.Transport
+		c.client, err = rest.RESTClientForConfigAndClient(config, h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("speak with the cluster: %w", err)
+	}
+	return c, nil
+}
+
+// Close lets go of the connections.
+func (c *Cluster) Close() error {
+	utilnet.CloseIdleConnectionsFor(c.idle)
+	return nil
+}
+
+// UserName is whom the cluster sees, where the kubeconfig tells: a certificate
+// has the name in it, a token has not.
+func (a Access) UserName() string {
+	const unknown = "NAME"
+	raw, err := a.loader().RawConfig()
+	if err != nil {
+		return unknown
+	}
+	at := raw.Contexts[cmp.Or(a.Context, raw.CurrentContext)]
+	if at == nil || raw.AuthInfos[at.AuthInfo] == nil {
+		return unknown
+	}
+	user := raw.AuthInfos[at.AuthInfo]
+	if user.Impersonate != "" {
+		return user.Impersonate
+	}
+	text := user.ClientCertificateData
+	if len(text) == 0 {
+		text, _ = os.ReadFile(user.ClientCertificate)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return unknown
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return unknown
+	}
+	return cmp.Or(cert.Subject.CommonName, unknown)
+}
+
+func (a Access) rules() *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	if a.Kubeconfig != "" {
+		rules.ExplicitPath, rules.Precedence = "", filepath.SplitList(a.Kubeconfig)
+	}
+	return rules
+}
+
+func (a Access) loader() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(a.rules(), &clientcmd.ConfigOverrides{CurrentContext: a.Context})
+}
+
+// absolute is a list of files that a later process in another directory finds.
+func absolute(files []string) (string, error) {
+	var all []string
+	for _, f := range files {
+		if f == "" {
+			continue
+		}
+		f, err := filepath.Abs(f)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, f)
+	}
+	return strings.Join(all, string(filepath.ListSeparator)), nil
+}
+
+// explain adds to an error of the API what to do about it. what says what was
+// tried.
+func (c *Cluster) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", what, err)
+	var netErr net.Error
+	var urlErr *url.Error
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return hint.New(err, fmt.Sprintf("the credentials of user %q in %s are not valid, or no longer: renew them (kubectl auth whoami shows whom the cluster sees)", c.User, c.Kubeconfig))
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity"):
+		return hint.New(err, "the cluster admits no such pods: leave out what needs them (network=host, a volume), and name an image with what the load needs (image=NAME)")
+	case apierrors.IsForbidden(err):
+		return hint.New(err, "tare plan --rbac prints the rights that tare needs: an administrator gives them with tare plan --rbac | kubectl apply -f -")
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return hint.New(err, "the API server at "+c.Server+" does not answer in time")
+	case errors.As(err, &urlErr):
+		return hint.New(err, "is the cluster up, and is "+c.Server+" its address? kubectl cluster-info asks it too")
+	}
+	return err
+}

@@ -1,0 +1,267 @@
+package kube
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// The labels of everything that tare makes, beside the recommended ones.
+const (
+	LabelRun = "tare/run"
+	LabelArm = "tare/arm"
+)
+
+func labels(run, arm string) map[string]string {
+	l := map[string]string{
+		"app.kubernetes.io/name": "tare", "app.kubernetes.io/instance": run, "app.kubernetes.io/managed-by": "tare",
+		LabelRun: run,
+	}
+	if arm != "" {
+		l["app.kubernetes.io/component"] = "arm"
+		l[LabelArm] = arm
+	}
+	return l
+}
+
+// NamespaceOf is the namespace of a run.
+func NamespaceOf(run string) string { return "tare-" + run }
+
+// Namespace is the namespace of a run. needs are what its pods need beyond the
+// level "restricted" of PodSecurity.
+func Namespace(run string, needs []string) *corev1.Namespace {
+	n := &corev1.Namespace{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: NamespaceOf(run), Labels: labels(run, ""), Annotations: map[string]string{}},
+	}
+	level := "restricted"
+	if len(needs) > 0 {
+		level = "privileged"
+		n.Annotations["tare/needs"] = strings.Join(needs, "; ")
+	}
+	for _, mode := range []string{"enforce", "warn", "audit"} {
+		n.Labels["pod-security.kubernetes.io/"+mode] = level
+	}
+	return n
+}
+
+// Where a pod of tare's has things.
+const (
+	deskDir = "/.tare/desk"
+	// Socket is where its first process is asked.
+	Socket = deskDir + "/ask"
+	// VolumeDir is the volume with the data.
+	VolumeDir = "/.tare/volume"
+	// Exe is tare's binary in tare's own image, and installed where it is copied
+	// to for another.
+	Exe       = "/.tare/tare"
+	installed = "/.tare/bin/tare"
+)
+
+// UserID is the user of a pod: nobody in particular.
+const UserID = 65532
+
+// deadline ends a pod whatever happens, in seconds. Its first process ends soon
+// after tare, so this is for a node that has lost both.
+const deadline = 6 * 60 * 60
+
+// PodSpec is what an arm's pod is made of.
+type PodSpec struct {
+	Run, Arm, Node string
+	// Image is tare's own, Other another one that holds the load's programs;
+	// empty: they are the node's, where Programs are listed, or there are none.
+	Image, Other string
+	// Programs are directories and files of the node that the pod has too,
+	// read-only.
+	Programs []string
+	// Requests and Limits; 0: none.
+	Requests, Limits Amounts
+	HostNetwork      bool
+	// Bound is a directory of the node to be the volume; empty: an emptyDir.
+	Bound string
+	// Keep and Install are the arguments of tare's binary as first process and
+	// to copy itself.
+	Keep, Install []string
+	// Notes are annotations.
+	Notes map[string]string
+}
+
+// Exe is tare's binary in the pod.
+func (s PodSpec) Exe() string {
+	if s.Other != "" {
+		return installed
+	}
+	return Exe
+}
+
+// Needs are what the pod needs beyond PodSecurity's "restricted", and why.
+func (s PodSpec) Needs() []string {
+	var all []string
+	if len(s.Programs) > 0 {
+		all = append(all, "hostPath, read-only: the node's own programs (image=NAME does without)")
+	}
+	if s.Bound != "" {
+		all = append(all, "hostPath: the volume under test")
+	}
+	if s.HostNetwork {
+		all = append(all, "hostNetwork: network=host")
+	}
+	return all
+}
+
+// PodName is a name that Kubernetes admits.
+func PodName(arm string) string { return strings.ReplaceAll(arm, "_", "-") }
+
+func to[T any](v T) *T { return &v }
+
+// Pod is the manifest.
+func (s PodSpec) Pod() *corev1.Pod {
+	p := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: PodName(s.Arm), Namespace: NamespaceOf(s.Run), Labels: labels(s.Run, s.Arm), Annotations: s.Notes,
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			ActiveDeadlineSeconds:         to(int64(deadline)),
+			TerminationGracePeriodSeconds: to(int64(1)),
+			AutomountServiceAccountToken:  to(false),
+			EnableServiceLinks:            to(false),
+			HostNetwork:                   s.HostNetwork,
+			Affinity:                      s.affinity(),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: to(true), RunAsUser: to(int64(UserID)), RunAsGroup: to(int64(UserID)),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Volumes: []corev1.Volume{{Name: "desk", VolumeSource: emptyDir()}, s.volume()},
+		},
+	}
+	load := s.container("load", s.Image, append([]string{s.Exe()}, s.Keep...))
+	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: deskDir}, {Name: "volume", MountPath: VolumeDir}}
+	if s.Other != "" {
+		install := s.container("tare", s.Image, append([]string{Exe}, s.Install...))
+		bin := corev1.VolumeMount{Name: "tare", MountPath: "/.tare/bin"}
+		install.VolumeMounts = append(install.VolumeMounts, bin)
+		load.VolumeMounts = append(load.VolumeMounts, bin)
+		load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent
+		p.Spec.InitContainers = []corev1.Container{install}
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
+	}
+	for i, path := range s.Programs {
+		name := fmt.Sprint("node-", i)
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: hostPath(path)})
+		load.VolumeMounts = append(load.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
+	}
+	p.Spec.Containers = []corev1.Container{load}
+	return p
+}
+
+// InstallTo is where Install is to copy the binary.
+func InstallTo() string { return installed }
+
+// affinity asks for one node and leaves the rest to the scheduler: nodeName
+// would pass it by.
+func (s PodSpec) affinity() *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+			{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{s.Node}},
+		}}},
+	}}}
+}
+
+func emptyDir() corev1.VolumeSource {
+	return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+}
+
+func hostPath(path string) corev1.VolumeSource {
+	return corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path}}
+}
+
+func (s PodSpec) volume() corev1.Volume {
+	if s.Bound != "" {
+		return corev1.Volume{Name: "volume", VolumeSource: hostPath(s.Bound)}
+	}
+	return corev1.Volume{Name: "volume", VolumeSource: emptyDir()}
+}
+
+func (s PodSpec) container(name, image string, command []string) corev1.Container {
+	return corev1.Container{
+		Name: name, Image: image, ImagePullPolicy: corev1.PullNever, Command: command, WorkingDir: "/",
+		Resources: corev1.ResourceRequirements{Requests: list(s.Requests), Limits: list(s.Limits)},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: to(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+}
+
+func list(a Amounts) corev1.ResourceList {
+	l := corev1.ResourceList{}
+	if a.CPU > 0 {
+		l[corev1.ResourceCPU] = *resource.NewMilliQuantity(a.CPU, resource.DecimalSI)
+	}
+	if a.Memory > 0 {
+		l[corev1.ResourceMemory] = *resource.NewQuantity(a.Memory, resource.BinarySI)
+	}
+	return l
+}
+
+// Manifest writes objects as a file for kubectl, with a comment above.
+func Manifest(comment string, objects ...any) ([]byte, error) {
+	var b bytes.Buffer
+	for line := range strings.Lines(comment) {
+		b.WriteString("# " + line)
+	}
+	for i, o := range objects {
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("write a manifest: %w", err)
+		}
+		if i > 0 {
+			b.WriteString("---\n")
+		}
+		for line := range strings.Lines(string(text)) {
+			if s := strings.TrimSpace(line); s != "status: {}" && s != "creationTimestamp: null" {
+				b.WriteString(line)
+			}
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// rights are all that tare asks a cluster for, verbs by resource.
+var rights = map[string][]string{
+	"namespaces": {"create", "delete", "get"},
+	"nodes":      {"list"},
+	"pods":       {"create", "delete", "get", "list"},
+	"events":     {"list"},
+}
+
+// RBAC is the least that a user needs.
+func RBAC(user string) ([]byte, error) {
+	role := rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
+	}
+	for _, r := range slices.Sorted(maps.Keys(rights)) {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r}, Verbs: rights[r]})
+	}
+	binding := rbacv1.ClusterRoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: role.APIVersion, Kind: "ClusterRoleBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "tare"},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+	}
+	return Manifest(`The least that tare needs. Namespaces are named when they are made, so that the
+rights are the cluster's: tare makes one per run, tare-RUN, and removes no other.
+Pods are listed to find what is left on the node. The user is the one that the
+cluster sees: kubectl auth whoami.
+`, role, binding)
+}

@@ -1,0 +1,178 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Nodes are all nodes of the cluster.
+func (c *Cluster) Nodes(ctx context.Context) ([]corev1.Node, error) {
+	var l corev1.NodeList
+	err := c.client.Get().Resource("nodes").Do(ctx).Into(&l)
+	return l.Items, c.explain("list the nodes", err)
+}
+
+// patience is how long an API server may be away before what was begun fails.
+const patience = time.Minute
+
+// patiently asks again while the API server is away or has no time: a cluster is
+// not lost with its API server, and what runs goes on.
+func patiently(ctx context.Context, ask func() error) error {
+	for end := time.Now().Add(patience); ; {
+		err := ask()
+		if err == nil || !passing(err) || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+		if stop := pause(ctx); stop != nil {
+			return errors.Join(stop, err)
+		}
+	}
+}
+
+// passing says whether an error is about the API server and not about what it
+// was asked.
+func passing(err error) bool {
+	var netErr net.Error
+	var urlErr *url.Error
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) ||
+		errors.As(err, &netErr) || errors.As(err, &urlErr)
+}
+
+// PodsOn are the pods on a node, of all namespaces.
+func (c *Cluster) PodsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
+	var l corev1.PodList
+	err := patiently(ctx, func() error {
+		return c.client.Get().Resource("pods").
+			VersionedParams(&metav1.ListOptions{FieldSelector: "spec.nodeName=" + node}, parameters).Do(ctx).Into(&l)
+	})
+	return l.Items, c.explain("list the pods on node "+node, err)
+}
+
+// Events are what the cluster says about a pod, the latest last.
+func (c *Cluster) Events(ctx context.Context, namespace, pod string) ([]corev1.Event, error) {
+	var l corev1.EventList
+	err := c.client.Get().Namespace(namespace).Resource("events").
+		VersionedParams(&metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod}, parameters).Do(ctx).Into(&l)
+	return l.Items, c.explain("list the events of pod "+pod, err)
+}
+
+// Pod looks at a pod; ErrNone: there is none.
+func (c *Cluster) Pod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	var p corev1.Pod
+	err := patiently(ctx, func() error {
+		return c.client.Get().Namespace(namespace).Resource("pods").Name(name).Do(ctx).Into(&p)
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, ErrNone
+	}
+	return &p, c.explain("look at pod "+name, err)
+}
+
+// ErrNone means that there is no such object.
+var ErrNone = errors.New("it is not there")
+
+// accountBound is how long a new namespace may take to get its service account,
+// without which no pod is admitted.
+const accountBound = 20 * time.Second
+
+// CreatePod makes a pod.
+func (c *Cluster) CreatePod(ctx context.Context, p *corev1.Pod) error {
+	for end := time.Now().Add(accountBound); ; {
+		err := create(ctx, func() error {
+			return c.client.Post().Namespace(p.Namespace).Resource("pods").Body(p).Do(ctx).Error()
+		})
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "serviceaccount") || time.Now().After(end) {
+			return c.explain("make pod "+p.Name, err)
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// create makes an object. One that is there when it is asked for again was made
+// by the attempt whose answer was lost.
+func create(ctx context.Context, post func() error) error {
+	asked := 0
+	return patiently(ctx, func() error {
+		asked++
+		err := post()
+		if asked > 1 && apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// poll is how often the cluster is asked whether something has happened.
+const poll = 100 * time.Millisecond
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(poll):
+		return nil
+	}
+}
+
+// DeletePod asks for the end of a pod and does not wait: the end of its
+// namespace is waited for. One that is not there is fine.
+func (c *Cluster) DeletePod(ctx context.Context, namespace, name string) error {
+	soon := int64(1) // with 0 the cluster forgets it before the node has cleaned up
+	err := patiently(ctx, func() error {
+		return c.client.Delete().Namespace(namespace).Resource("pods").Name(name).
+			Body(&metav1.DeleteOptions{GracePeriodSeconds: &soon}).Do(ctx).Error()
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return c.explain("remove pod "+name, err)
+}
+
+// CreateNamespace makes a namespace.
+func (c *Cluster) CreateNamespace(ctx context.Context, n *corev1.Namespace) error {
+	err := create(ctx, func() error { return c.client.Post().Resource("namespaces").Body(n).Do(ctx).Error() })
+	return c.explain("make namespace "+n.Name, err)
+}
+
+// DeleteNamespace removes the namespace of a run with all in it, and returns
+// when it is gone. One that is not there is fine, one that is not that run's is
+// an error.
+func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
+	asked := false
+	for {
+		var n corev1.Namespace
+		err := patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(name).Do(ctx).Into(&n) })
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return c.explain("look at namespace "+name, err)
+		case n.Labels[LabelRun] != run:
+			return fmt.Errorf("namespace %s is not that of run %s: its label %s is %q", name, run, LabelRun, n.Labels[LabelRun])
+		}
+		if !asked {
+			err = patiently(ctx, func() error {
+				return c.client.Delete().Resource("namespaces").Name(name).Body(&metav1.DeleteOptions{}).Do(ctx).Error()
+			})
+			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+				return c.explain("remove namespace "+name, err)
+			}
+			asked = true
+		}
+		if err := pause(ctx); err != nil {
+			return fmt.Errorf("wait for the end of namespace %s: %w", name, err)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package kube
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// connected is a cluster whose API server answers by a function.
+func connected(t *testing.T, answer http.HandlerFunc) *Cluster {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	file := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: k, cluster: {server: "%s"}}],
+contexts: [{name: c, context: {cluster: k, user: jane}}], users: [{name: jane, user: {}}]}`, s.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Access{Kubeconfig: file}.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func say(w http.ResponseWriter, code int, what any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(what)
+}
+
+func refusal(code int, reason metav1.StatusReason, message string) metav1.Status {
+	return metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: int32(code), Reason: reason, Message: message,
+	}
+}
+
+// cut ends a connection without an answer.
+func cut(t *testing.T, w http.ResponseWriter) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	conn.Close()
+}
+
+// An API server that is away for a moment is asked again; what was made although
+// its answer was lost is no error.
+func TestPatience(t *testing.T) {
+	asked := 0
+	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		switch {
+		case asked == 1:
+			cut(t, w)
+		case asked == 2:
+			say(w, http.StatusServiceUnavailable, refusal(503, metav1.StatusReasonServiceUnavailable, "away"))
+		case r.Method == http.MethodPost:
+			say(w, http.StatusConflict, refusal(409, metav1.StatusReasonAlreadyExists, "already exists"))
+		default:
+			say(w, http.StatusOK, spec().Pod())
+		}
+	})
+	if err := c.CreatePod(t.Context(), spec().Pod()); err != nil || asked != 3 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+	asked = 0
+	if p, err := c.Pod(t.Context(), "tare-r1", "p"); err != nil || p.Name != "best-effort" || asked != 3 {
+		t.Errorf("%v %v, asked %d times", p, err, asked)
+	}
+	asked = 2 // what is there before tare asks is not tare's
+	if err := c.CreateNamespace(t.Context(), Namespace("r1", nil)); err == nil || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, r := range []struct {
+		code        int
+		reason      metav1.StatusReason
+		says, helps string
+	}{
+		{401, metav1.StatusReasonUnauthorized, "Unauthorized", `credentials of user "jane"`},
+		{403, metav1.StatusReasonForbidden, `pods is forbidden: User "jane" cannot create resource "pods"`, "--rbac"},
+		{403, metav1.StatusReasonForbidden, `violates PodSecurity "restricted:latest": hostPath volumes`, "image=NAME"},
+	} {
+		asked := 0
+		c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+			asked++
+			say(w, r.code, refusal(r.code, r.reason, r.says))
+		})
+		err := c.CreatePod(t.Context(), spec().Pod())
+		if err == nil || !strings.Contains(err.Error(), r.says) || !strings.Contains(hint.Of(err), r.helps) || asked != 1 {
+			t.Errorf("%d: %v; %s; asked %d times", r.code, err, hint.Of(err), asked)
+		}
+	}
+	missing := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+		say(w, http.StatusNotFound, refusal(404, metav1.StatusReasonNotFound, "not found"))
+	})
+	if _, err := missing.Pod(t.Context(), "n", "p"); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+	if err := errors.Join(missing.DeletePod(t.Context(), "n", "p"), missing.DeleteNamespace(t.Context(), "n", "r1")); err != nil {
+		t.Errorf("what is not there need not go: %v", err)
+	}
+}
+
+// A namespace is removed only when it carries the label of the run.
+func TestDeleteNamespace(t *testing.T) {
+	for run, want := range map[string]int{"r1": 1, "other": 0} {
+		deleted := 0
+		c := connected(t, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodDelete:
+				deleted++
+				say(w, http.StatusOK, corev1.Namespace{})
+			case deleted > 0:
+				say(w, http.StatusNotFound, refusal(404, metav1.StatusReasonNotFound, "not found"))
+			default:
+				say(w, http.StatusOK, Namespace("r1", nil))
+			}
+		})
+		err := c.DeleteNamespace(t.Context(), "tare-r1", run)
+		if deleted != want || (err == nil) != (want == 1) {
+			t.Errorf("run %s: %v, %d deleted", run, err, deleted)
+		}
+	}
+}
+
+func TestConnect(t *testing.T) {
+	_, err := Access{Kubeconfig: "/nonexistent/config"}.Connect()
+	if err == nil || !strings.Contains(err.Error(), "no cluster: /nonexistent/config") || !strings.Contains(hint.Of(err), "--kubeconfig") {
+		t.Errorf("%v; %s", err, hint.Of(err))
+	}
+	if got := (Access{Kubeconfig: "/nonexistent/config"}).UserName(); got != "NAME" {
+		t.Errorf("user %q", got)
+	}
+}

@@ -1,0 +1,181 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// Trouble is why a pod does not run, in the cluster's own words.
+type Trouble struct {
+	Reason, Message string
+	Remedy          string
+	// Final says that it does not pass.
+	Final bool
+}
+
+func (t *Trouble) Error() string {
+	if t.Message == "" {
+		return t.Reason
+	}
+	return t.Reason + ": " + strings.TrimSpace(t.Message)
+}
+
+// TroubleOf looks at a pod that should run; nil: nothing is wrong so far.
+func TroubleOf(p *corev1.Pod) *Trouble {
+	if p.DeletionTimestamp != nil {
+		return &Trouble{Reason: "Deleted", Message: "somebody removes the pod", Final: true}
+	}
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if t := waiting(s); t != nil {
+			return t
+		}
+		if end := s.State.Terminated; end != nil && (end.ExitCode != 0 || s.Name == "load") {
+			return ended(end)
+		}
+	}
+	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+		return &Trouble{Reason: cmp.Or(p.Status.Reason, string(p.Status.Phase)), Message: p.Status.Message, Remedy: remedyOf(p.Status.Reason, p.Status.Message), Final: true}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return &Trouble{Reason: c.Reason, Message: c.Message, Remedy: remedyOf(c.Reason, c.Message)}
+		}
+	}
+	return nil
+}
+
+// Reasons of a waiting container that are none to wait for.
+var harmless = []string{"", "ContainerCreating", "PodInitializing"}
+
+func waiting(s corev1.ContainerStatus) *Trouble {
+	w := s.State.Waiting
+	if w == nil || slices.Contains(harmless, w.Reason) {
+		return nil
+	}
+	return &Trouble{Reason: w.Reason, Message: w.Message, Remedy: remedyOf(w.Reason, w.Message)}
+}
+
+func ended(e *corev1.ContainerStateTerminated) *Trouble {
+	t := &Trouble{Reason: cmp.Or(e.Reason, "Ended"), Message: fmt.Sprintf("exit code %d", e.ExitCode), Final: true}
+	if e.Message != "" {
+		t.Message += ": " + e.Message
+	}
+	t.Remedy = remedyOf(t.Reason, t.Message)
+	return t
+}
+
+// remedyOf knows what to do about a reason.
+func remedyOf(reason, message string) string {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) || reason == w })
+	}
+	switch {
+	case has("Insufficient cpu", "OutOfcpu"):
+		return "ask for less, or let tare find the most that fits: cpu=max"
+	case has("Insufficient memory", "OutOfmemory"):
+		return "ask for less memory (memory=1Gi), or let tare find the most that fits: memory=max"
+	case has("Too many pods", "OutOfpods"):
+		return "the node holds as many pods as it may: measure fewer arms, or use another node"
+	case has("untolerated taint"):
+		return "the node is tainted: kubectl describe node shows with what; use a node that takes ordinary pods"
+	case has("exec format error"):
+		return "the image is for another architecture than the node: name one that is for it"
+	case has("ErrImageNeverPull"):
+		return "tare's image went to another containerd than the node's: set CONTAINERD_ADDRESS to the socket that its kubelet uses"
+	case has("ErrImagePull", "ImagePullBackOff", "InvalidImageName"):
+		return "the node cannot get the image: look at its name, or put it there with tare image load"
+	case has("Evicted"):
+		return "the node ran short of something: kubectl describe node; Guaranteed pods go last"
+	case has("OOMKilled"):
+		return "give the pod more memory: memory=4Gi"
+	}
+	return ""
+}
+
+const (
+	// readyBound is how long a pod may take to run.
+	readyBound = 2 * time.Minute
+	// doubtBound is how long something may be wrong that can pass: an image that
+	// the node has just been given, the CPUs of a pod that has just ended.
+	doubtBound = 10 * time.Second
+)
+
+// AwaitRunning waits until a pod runs and has its address. A pod that will not
+// is an error with the cluster's reason, its events and a remedy.
+func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	var since time.Time // of doubt
+	for end := time.Now().Add(readyBound); ; {
+		p, err := c.Pod(ctx, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		t := TroubleOf(p)
+		switch {
+		case t == nil && runs(p):
+			return p, nil
+		case t == nil:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		}
+		if t != nil && (t.Final || time.Since(since) > doubtBound) {
+			return nil, c.report(ctx, p, t)
+		}
+		if time.Now().After(end) {
+			late := &Trouble{Reason: string(p.Status.Phase), Message: fmt.Sprintf("it does not run after %v", readyBound)}
+			return nil, c.report(ctx, p, late)
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func runs(p *corev1.Pod) bool {
+	return p.Status.PodIP != "" && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Running != nil
+}
+
+// report is the error about a pod.
+func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
+	text := fmt.Sprintf("pod %s does not run: %s", p.Name, t)
+	events, err := c.Events(ctx, p.Namespace, p.Name)
+	if err != nil {
+		return hint.New(errors.Join(errors.New(text), err), t.Remedy)
+	}
+	for _, line := range lastEvents(events) {
+		text += "\n  " + line
+	}
+	return hint.New(errors.New(text), t.Remedy)
+}
+
+// lastEvents are the last few things that were said, each once.
+func lastEvents(events []corev1.Event) []string {
+	const most = 6
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(a).Compare(when(b)) })
+	var lines []string
+	for _, e := range events {
+		line := e.Type + " " + e.Reason + ": " + strings.Join(strings.Fields(e.Message), " ")
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines[max(0, len(lines)-most):]
+}
+
+func when(e corev1.Event) time.Time {
+	for _, t := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return e.CreationTimestamp.Time
+}

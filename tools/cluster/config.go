@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// bridge is the link that the pods are on; no rule leads out of it.
+const (
+	bridge  = "tare-pods"
+	subnet  = "10.177.0.0/24"
+	gateway = "10.177.0.1"
+)
+
+// reserved is what the kubelet keeps of the CPUs: a pod that wants them all
+// does not fit.
+const reserved = "100m"
+
+// ports are free ones of loopback.
+type ports struct{ etcd, peer, api, kubelet int }
+
+func (c cluster) write(name, text string) error {
+	return os.WriteFile(c.in(name), []byte(text), 0o600)
+}
+
+// containerdConfig keeps everything in the cluster's directory. Without
+// CAP_SYS_RESOURCE nobody can lower oom_score_adj, hence restrict_oom_score_adj.
+func (c cluster) containerdConfig() error {
+	return c.write("containerd.toml", fmt.Sprintf(`version = 2
+root = %q
+state = %q
+oom_score = 0
+disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
+[grpc]
+  address = %q
+[plugins."io.containerd.internal.v1.opt"]
+  path = %q
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = %q
+  restrict_oom_score_adj = true
+  disable_hugetlb_controller = true
+  netns_mounts_under_state_dir = true
+  stream_server_address = "127.0.0.1"
+  stream_server_port = "0"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = %q
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+`, c.in("containerd"), c.in("state"), c.in("containerd.sock"), c.in("opt"), pauseImage, c.in("cni")))
+}
+
+func (c cluster) cniConfig() error {
+	return c.write("cni/10-tare.conflist", fmt.Sprintf(`{
+  "cniVersion": "1.0.0",
+  "name": "tare-pods",
+  "plugins": [{
+    "type": "bridge", "bridge": %q, "isGateway": true, "ipMasq": false,
+    "ipam": {
+      "type": "host-local", "dataDir": %q,
+      "ranges": [[{"subnet": %q}]], "routes": [{"dst": "0.0.0.0/0"}]
+    }
+  }]
+}
+`, bridge, c.in("addresses"), subnet))
+}
+
+func (c cluster) kubeletConfig(p ports) error {
+	return c.write("kubelet.yaml", fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+address: 127.0.0.1
+port: %d
+healthzPort: 0
+authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: %q}}
+authorization: {mode: Webhook}
+cgroupDriver: cgroupfs
+failCgroupV1: false
+failSwapOn: false
+oomScoreAdj: 0
+evictionHard: {memory.available: "0%%", nodefs.available: "0%%", nodefs.inodesFree: "0%%", imagefs.available: "0%%"}
+imageGCHighThresholdPercent: 100
+imageGCLowThresholdPercent: 99
+kubeReserved: {cpu: %s}
+makeIPTablesUtilChains: false
+resolvConf: %q
+containerRuntimeEndpoint: unix://%s
+podLogsDir: %q
+volumePluginDir: %q
+`, p.kubelet, c.in("ca.crt"), reserved, c.in("resolv.conf"), c.in("containerd.sock"), c.in("pods"), c.in("plugins")))
+}
+
+func (c cluster) etcdArgs(p ports) []string {
+	client, peer := fmt.Sprintf("https://127.0.0.1:%d", p.etcd), fmt.Sprintf("https://127.0.0.1:%d", p.peer)
+	return []string{
+		"--name=tare", "--data-dir=" + c.in("etcd"), "--logger=zap", "--log-level=warn",
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=tare=" + peer,
+		"--client-cert-auth", "--trusted-ca-file=" + c.in("ca.crt"), "--cert-file=" + c.in("etcd.crt"), "--key-file=" + c.in("etcd.key"),
+		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + c.in("ca.crt"), "--peer-cert-file=" + c.in("etcd.crt"), "--peer-key-file=" + c.in("etcd.key"),
+	}
+}
+
+func (c cluster) apiArgs(p ports) []string {
+	return []string{
+		fmt.Sprintf("--etcd-servers=https://127.0.0.1:%d", p.etcd),
+		"--etcd-cafile=" + c.in("ca.crt"), "--etcd-certfile=" + c.in("etcd.crt"), "--etcd-keyfile=" + c.in("etcd.key"),
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.api),
+		"--advertise-address=" + gateway, "--endpoint-reconciler-type=none",
+		"--cert-dir=" + c.in("api"), "--tls-cert-file=" + c.in("api.crt"), "--tls-private-key-file=" + c.in("api.key"),
+		"--client-ca-file=" + c.in("ca.crt"),
+		"--kubelet-client-certificate=" + c.in("admin.crt"), "--kubelet-client-key=" + c.in("admin.key"),
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
+		"--service-cluster-ip-range=10.96.0.0/16",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + c.in("sa.pub"), "--service-account-signing-key-file=" + c.in("sa.key"),
+	}
+}
+
+func (c cluster) controllerArgs() []string {
+	return []string{
+		"--kubeconfig=" + c.in("controller.kubeconfig"), "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0",
+		"--use-service-account-credentials=true", "--service-account-private-key-file=" + c.in("sa.key"), "--root-ca-file=" + c.in("ca.crt"),
+	}
+}
+
+func (c cluster) schedulerArgs() []string {
+	return []string{"--kubeconfig=" + c.in("scheduler.kubeconfig"), "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0"}
+}
+
+func (c cluster) kubeletArgs(node string) []string {
+	return []string{
+		"--config=" + c.in("kubelet.yaml"), "--kubeconfig=" + c.in("kubelet.kubeconfig"), "--root-dir=" + c.in("kubelet"),
+		"--cert-dir=" + c.in("kubelet", "pki"), "--hostname-override=" + node,
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// before is the host as it was, in the parts that a kubelet and containerd
+// change whatever they are told.
+type before struct {
+	// Sysctls by path below /proc/sys.
+	Sysctls map[string]string `json:"sysctls"`
+	// Absent are directories that were not there.
+	Absent []string `json:"absent"`
+}
+
+// sysctls are what a kubelet sets (setupKernelTunables) and the bridge plugin.
+var sysctls = []string{
+	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
+	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "net/ipv4/ip_forward",
+}
+
+// directories are made in fixed places by containerd, its shims and the kubelet.
+var directories = []string{
+	"/run/containerd", "/opt/containerd", "/var/lib/containerd", "/var/lib/cni", "/etc/cni", "/var/lib/kubelet",
+	"/var/log/containers", "/var/log/pods", "/run/netns", "/run/kubernetes", "/usr/libexec/kubernetes",
+}
+
+func (c cluster) beforeFile() string { return c.in("before.json") }
+
+// remember writes down how the host is, before anything is changed.
+func (c cluster) remember() error {
+	b := before{Sysctls: map[string]string{}}
+	for _, name := range sysctls {
+		v, err := os.ReadFile("/proc/sys/" + name)
+		if err != nil {
+			return err
+		}
+		b.Sysctls[name] = strings.TrimSpace(string(v))
+	}
+	for _, dir := range directories {
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			b.Absent = append(b.Absent, dir)
+		}
+	}
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.beforeFile(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// putBack makes the host what it was.
+func (c cluster) putBack() error {
+	text, err := os.ReadFile(c.beforeFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was begun
+	}
+	var b before
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for name, was := range b.Sysctls {
+		now, err := os.ReadFile("/proc/sys/" + name)
+		if err == nil && strings.TrimSpace(string(now)) != was {
+			err = os.WriteFile("/proc/sys/"+name, []byte(was), 0)
+		}
+		errs = append(errs, err)
+	}
+	for _, dir := range b.Absent {
+		if !fixed(dir) {
+			errs = append(errs, fmt.Errorf("%s in %s is not a directory of containerd or the kubelet", dir, c.beforeFile()))
+			continue
+		}
+		errs = append(errs, unmountBelow(dir), os.RemoveAll(dir))
+	}
+	return errors.Join(errs...)
+}
+
+func fixed(dir string) bool {
+	for _, d := range directories {
+		if d == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// unmountBelow unmounts everything in a directory, the last first.
+func unmountBelow(dir string) error {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	var points []string
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 4 && (f[4] == dir || strings.HasPrefix(f[4], dir+"/")) {
+			points = append(points, f[4])
+		}
+	}
+	for i := len(points) - 1; i >= 0; i-- {
+		if err := unix.Unmount(points[i], unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("unmount %s: %w", points[i], err)
+		}
+	}
+	return nil
+}
+
+// podGroups are the control groups of all pods, in every hierarchy. There are
+// none but this cluster's: up refuses a host that has some.
+func podGroups() []string {
+	var all []string
+	for _, pattern := range []string{"/sys/fs/cgroup/kubepods*", "/sys/fs/cgroup/*/kubepods*"} {
+		found, _ := filepath.Glob(pattern) // the patterns are constants
+		all = append(all, found...)
+	}
+	return all
+}

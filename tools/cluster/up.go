@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// up brings the cluster up. What a failed attempt left is taken down again, but
+// for the logs, which are printed.
+func (c cluster) up(ctx context.Context) error {
+	if c.pid("kubelet") != 0 {
+		fmt.Fprintln(os.Stderr, "cluster: it is up already")
+		return nil
+	}
+	bin, err := build(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(c.dir); err == nil {
+		if err := c.down(); err != nil {
+			return fmt.Errorf("remove what is left of an earlier one: %w", err)
+		}
+	}
+	if groups := podGroups(); len(groups) > 0 {
+		return fmt.Errorf("this host has pods already (%s): set KUBECONFIG and use its own cluster", groups[0])
+	}
+	began := time.Now()
+	if err := c.bring(ctx, bin); err != nil {
+		return errors.Join(err, c.down())
+	}
+	fmt.Fprintf(os.Stderr, "cluster: the node is ready after %v; eval \"$(go -C tools/cluster run . env)\"\n", time.Since(began).Round(time.Second))
+	return nil
+}
+
+func (c cluster) bring(ctx context.Context, bin string) error {
+	if err := os.MkdirAll(c.dir, 0o711); err != nil { // pods look for their own files below
+		return err
+	}
+	if err := c.remember(); err != nil {
+		return err
+	}
+	for _, d := range []string{"log", "pid", "cni", "api", "pods"} {
+		if err := os.MkdirAll(c.in(d), 0o755); err != nil {
+			return err
+		}
+	}
+	// etcd waits for the disk with each change, and a measured load may keep the
+	// disk busy for seconds. Nothing here is to outlive the cluster.
+	if err := os.Mkdir(c.in("etcd"), 0o700); err != nil {
+		return err
+	}
+	if err := unix.Mount("tare-etcd", c.in("etcd"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0700,size=512m"); err != nil {
+		return fmt.Errorf("mount a tmpfs for etcd: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	node := strings.ToLower(strings.TrimSpace(host)) // as the kubelet makes it
+	p, err := freePorts()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(c.secrets(p, node), c.containerdConfig(), c.cniConfig(), c.kubeletConfig(p), c.write("resolv.conf", "")); err != nil {
+		return err
+	}
+	api, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	return c.order(ctx, bin, node, p, api)
+}
+
+// order starts the parts, each when what it needs is there.
+func (c cluster) order(ctx context.Context, bin, node string, p ports, api func(path string) ([]byte, error)) error {
+	var running []string
+	run := func(name, path string, args ...string) error {
+		running = append(running, name)
+		err := errors.Join(ctx.Err(), c.start(name, path, args...))
+		if name != "containerd" { // whose containers would inherit it
+			c.prefer(name)
+		}
+		return err
+	}
+	err := errors.Join(
+		run("etcd", "etcd", c.etcdArgs(p)...),
+		run("containerd", "containerd", "--config", c.in("containerd.toml")),
+		run("kube-apiserver", bin+"/kube-apiserver", c.apiArgs(p)...))
+	if err != nil {
+		return err
+	}
+	err = c.await("containerd", running, func() error { return c.ctr("version") })
+	if err == nil {
+		err = c.importPause(bin)
+	}
+	if err == nil {
+		err = c.await("the API server", running, func() error { _, err := api("/readyz"); return err })
+	}
+	if err == nil {
+		err = errors.Join(
+			run("kube-controller-manager", bin+"/kube-controller-manager", c.controllerArgs()...),
+			run("kube-scheduler", bin+"/kube-scheduler", c.schedulerArgs()...),
+			run("kubelet", bin+"/kubelet", c.kubeletArgs(node)...))
+	}
+	if err == nil {
+		err = c.await("the node", running, func() error { return errors.Join(ctx.Err(), ready(api, node)) })
+	}
+	return err
+}
+
+// secrets writes keys and certificates.
+func (c cluster) secrets(p ports, node string) error {
+	s, err := newCerts(c)
+	if err != nil {
+		return err
+	}
+	server := fmt.Sprintf("https://127.0.0.1:%d", p.api)
+	return errors.Join(
+		s.serviceAccounts(),
+		s.pair("etcd", "etcd"), s.pair("api", "kube-apiserver"), s.pair("admin", "tare-admin", "system:masters"),
+		s.kubeconfig("admin", server, "tare-admin", "system:masters"),
+		s.kubeconfig("controller", server, "system:kube-controller-manager"),
+		s.kubeconfig("scheduler", server, "system:kube-scheduler"),
+		s.kubeconfig("kubelet", server, "system:node:"+node, "system:nodes"))
+}
+
+func (c cluster) ctr(args ...string) error {
+	out, err := exec.Command("ctr", append([]string{"--address", c.in("containerd.sock"), "-n", "k8s.io"}, args...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ctr %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+func (c cluster) importPause(bin string) error {
+	file := c.in("pause.tar")
+	if err := writePause(bin+"/pause", file); err != nil {
+		return err
+	}
+	return c.ctr("images", "import", file)
+}
+
+// client asks the API server as its administrator.
+func (c cluster) client(p ports) (func(path string) ([]byte, error), error) {
+	pair, err := tls.LoadX509KeyPair(c.in("admin.crt"), c.in("admin.key"))
+	if err != nil {
+		return nil, err
+	}
+	ca, err := os.ReadFile(c.in("ca.crt"))
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca)
+	h := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}},
+	}}
+	return func(path string) ([]byte, error) {
+		r, err := h.Get(fmt.Sprintf("https://127.0.0.1:%d%s", p.api, path))
+		if err != nil {
+			return nil, err
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		if err == nil && r.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s: %s", path, r.Status, b)
+		}
+		return b, err
+	}, nil
+}
+
+// ready is nil when pods can be scheduled and begin.
+func ready(api func(string) ([]byte, error), name string) error {
+	b, err := api("/api/v1/nodes/" + name)
+	if err != nil {
+		return err
+	}
+	var node struct {
+		Spec struct {
+			Taints []struct{ Key string }
+		}
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	if err := json.Unmarshal(b, &node); err != nil {
+		return err
+	}
+	if len(node.Spec.Taints) > 0 {
+		return fmt.Errorf("the node has the taint %s", node.Spec.Taints[0].Key)
+	}
+	for _, cond := range node.Status.Conditions {
+		if cond.Type == "Ready" && cond.Status == "True" {
+			_, err := api("/api/v1/namespaces/default/serviceaccounts/default")
+			return err
+		} else if cond.Type == "Ready" {
+			return errors.New("the node is not ready: " + cond.Message)
+		}
+	}
+	return errors.New("the node is not ready")
+}
+
+// freePorts finds ports of loopback that nobody uses.
+func freePorts() (p ports, err error) {
+	var listeners []net.Listener
+	defer func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+	}()
+	for _, to := range []*int{&p.etcd, &p.peer, &p.api, &p.kubelet} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return p, err
+		}
+		listeners = append(listeners, l)
+		*to = l.Addr().(*net.TCPAddr).Port
+	}
+	return p, nil
+}
+
+// down removes the cluster. It goes on after errors and may be called again.
+func (c cluster) down() error {
+	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(c.beforeFile()); err != nil {
+		return fmt.Errorf("%s is no directory of a cluster: %w; remove it yourself", c.dir, err)
+	}
+	var errs []error
+	// The kubelet first, which would bring back what goes; containerd after what
+	// it looks after.
+	for _, name := range []string{"kubelet", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
+		errs = append(errs, c.stop(name))
+	}
+	errs = append(errs, endPods(), c.endShims(), c.stop("containerd"), removeBridge(), removeGroups(), unmountBelow(c.dir))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("take the cluster down: %w", err)
+	}
+	if err := c.putBack(); err != nil {
+		return fmt.Errorf("put the host back: %w", err)
+	}
+	return os.RemoveAll(c.dir)
+}
