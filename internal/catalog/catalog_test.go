@@ -60,6 +60,32 @@ func TestNeighboursPage(t *testing.T) {
 	}
 }
 
+// The page about engines names every environment that is asked for by name, and
+// its examples are arms.
+func TestEnginesPage(t *testing.T) {
+	b, err := os.ReadFile("../../docs/engines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	for _, r := range Rungs() {
+		if r.Asked && !strings.Contains(page, "`"+r.Name()+"`") {
+			t.Errorf("no word of %s", r.Name())
+		}
+	}
+	examples := strings.Split(page, "```yaml\n")[1:]
+	for _, example := range examples {
+		example, _, _ = strings.Cut(example, "```")
+		e, err := experiment.Parse("example.yaml", []byte(example+"\nworkloads: {x: {kind: rpc}}\n"), Words())
+		if err != nil || len(e.Named) < 3 {
+			t.Errorf("%v in\n%s", err, example)
+		}
+	}
+	if len(examples) < 2 {
+		t.Error("no examples")
+	}
+}
+
 // What neighbours are made of has every parameter explained and checked.
 func TestNeighbours(t *testing.T) {
 	for _, n := range Neighbours() {
