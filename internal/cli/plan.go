@@ -134,6 +134,9 @@ func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	if a.Stages.Server != nil {
 		s.Port = 1
 	}
+	for _, other := range plan.Sites(l.Arms) {
+		s.Beside = append(s.Beside, other.Arms[0].Env)
+	}
 	if site.Neighbour != nil {
 		s.Neighbour = &environment.Neighbour{Controllers: site.Controllers}
 	}

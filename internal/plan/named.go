@@ -269,7 +269,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 		parts = append(parts, fmt.Sprintf("beside %s, %s: %s", a.Neighbour.Name, strings.Join(spec.Isolation, " and "), strings.Join(words, "; ")))
 	}
 	if r.Name() != experiment.Baseline {
-		parts = append(parts, "in "+r.Name())
+		parts = append(parts, "in "+spec.Environment) // with its levels
 	}
 	if spec.Volume != "" {
 		parts = append(parts, "on "+spec.Volume)

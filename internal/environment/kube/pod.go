@@ -127,7 +127,7 @@ func (p Pod) Changes(s environment.Spec) []environment.Change {
 	out := append(launch.Changes(s, groups),
 		environment.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"},
 		environment.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
-		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan()},
+		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
 	)
 	for _, need := range p.needs(s) {
 		out = append(out, environment.Change{What: "PodSecurity of " + kube.NamespaceOf(s.Run) + ": privileged", Detail: need})
@@ -136,9 +136,10 @@ func (p Pod) Changes(s environment.Spec) []environment.Change {
 }
 
 // plan says what the pod asks for, as far as that is known before.
-func (p Pod) plan() string {
-	text := p.QoS.String() + p.Levels.asks()
-	if !p.Levels.cpu.max && !p.Levels.memory.max {
+func (p Pod) plan(beside []environment.Environment) string {
+	l := p.complete()
+	text := p.QoS.String() + l.asks()
+	if !l.cpu.max {
 		return text
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
@@ -156,7 +157,7 @@ func (p Pod) plan() string {
 	if err != nil {
 		return text
 	}
-	return text + "; " + p.settle(kube.RoomOn(node, pods, nil), nil).why
+	return text + "; " + p.settle(kube.RoomOn(node, pods, nil), beside).why
 }
 
 // Open makes the arm and its pod.
