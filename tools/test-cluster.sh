@@ -9,5 +9,6 @@ if [ -z "${KUBECONFIG:-}" ]; then
 	go -C tools/cluster run . up
 	eval "$(go -C tools/cluster run . env)"
 fi
-# The binary of the tests is what the pods execute: it must be static.
-TARE_TIER=cluster go test -count=1 -v -timeout 15m -run 'TestCluster' ./internal/environment/kube ./cmd/tare
+# The binary of the tests is what the pods execute: it must be static. One package
+# after the other, for a pod takes all CPUs that are left.
+TARE_TIER=cluster go test -p 1 -count=1 -v -timeout 15m -run 'TestCluster' ./internal/environment/kube ./cmd/tare
