@@ -14,7 +14,7 @@ import (
 const pods = `
 budget: 60s
 generations: 2
-window: 100ms
+window: 200ms
 arms:
   host: {environment: host}
   besteffort: {environment: besteffort}
