@@ -77,7 +77,7 @@ func step(s journal.Step) string {
 		return fmt.Sprintf("%s %s", s.Kind, s.Plan.Dirs[len(s.Plan.Dirs)-1])
 	case s.Pid != 0:
 		return fmt.Sprintf("%s %d", s.Kind, s.Pid)
-	case s.ID != "" && s.Value != "":
+	case s.Kind == "engine":
 		return fmt.Sprintf("container %s of %s", s.ID, s.Value)
 	case s.ID != "":
 		return fmt.Sprintf("%s %s", s.Kind, s.ID)
