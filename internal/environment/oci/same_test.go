@@ -2,6 +2,7 @@ package oci
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,6 +63,10 @@ func surroundings(t *testing.T, e environment.Environment) seen {
 		"Cpus_allowed_list", "Mems_allowed_list", "SigIgn", "SigBlk", "THP_enabled",
 	} {
 		s.Status[key] = v.Status[key]
+	}
+	// Under nohup the rung inherits that SIGHUP is ignored; a runtime resets it.
+	if mask, err := strconv.ParseUint(s.Status["SigIgn"], 16, 64); err == nil {
+		s.Status["SigIgn"] = strconv.FormatUint(mask&^1, 16)
 	}
 	return s
 }
