@@ -72,6 +72,19 @@ type Running interface {
 	Kill() error
 }
 
+// Ended says whether a process has ended; nil has.
+func Ended(r Running) bool {
+	if r == nil {
+		return true
+	}
+	select {
+	case <-r.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // Exit is how a process ended.
 type Exit struct {
 	Code   int    // exit code; -1 when a signal ended it

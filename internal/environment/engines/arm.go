@@ -186,7 +186,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if err := errors.Join(a.Open(), ctx.Err()); err != nil {
 		return nil, err
 	}
-	if a.alive() {
+	if !environment.Ended(a.inside) {
 		return nil, ErrBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, bound)
@@ -270,18 +270,6 @@ func (a *arm) ended() environment.Exit {
 	return environment.Exit{Code: s.Code}
 }
 
-func (a *arm) alive() bool {
-	if a.inside == nil {
-		return false
-	}
-	select {
-	case <-a.inside.Done():
-		return false
-	default:
-		return true
-	}
-}
-
 // Settings reads back what the container consists of: the kernel is asked, and
 // the engine only for what it calls itself.
 func (a *arm) Settings() ([]record.Setting, error) {
@@ -296,7 +284,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 		s, err := a.net.Settings()
 		all, errs = append(all, s...), append(errs, err)
 	}
-	if a.alive() {
+	if !environment.Ended(a.inside) {
 		if a.state.Image != "" {
 			all = append(all, record.Setting{Name: a.kind.Name() + ".image", Got: a.state.Image})
 		}

@@ -58,7 +58,7 @@ func (k Kind) Support(h environment.Host) environment.Support {
 
 // Changes lists what Open and Start change on the host.
 func (k Kind) Changes(s environment.Spec) []environment.Change {
-	groups, err := groupsOf(s.Groups)
+	groups, err := launch.ContainerGroups(s.Groups, "an engine")
 	if err != nil {
 		return nil
 	}
@@ -79,18 +79,6 @@ func (k Kind) Changes(s environment.Spec) []environment.Change {
 
 func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
 
-// groupsOf is how the groups around the container are made: those of the ladder.
-func groupsOf(t *cgroup.Tree) (launch.Groups, error) {
-	g, err := launch.AmpleGroups(t)
-	if err == nil && g.Tree == nil {
-		err = errors.New("an engine makes no container without control groups")
-	}
-	if err != nil {
-		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
-	}
-	return g, nil
-}
-
 // Open makes the arm and its container, which Start starts.
 func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	a, err := k.open(ctx, spec)
@@ -104,7 +92,7 @@ func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
 	}
-	groups, err := groupsOf(spec.Groups)
+	groups, err := launch.ContainerGroups(spec.Groups, "an engine")
 	if err != nil {
 		return nil, err
 	}

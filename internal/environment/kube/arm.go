@@ -234,7 +234,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.alive() {
+	if !environment.Ended(a.inside) {
 		return nil, ErrBusy
 	}
 	c := a.Inside(p)
@@ -245,18 +245,6 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	a.inside = running
 	return running, nil
-}
-
-func (a *arm) alive() bool {
-	if a.inside == nil {
-		return false
-	}
-	select {
-	case <-a.inside.Done():
-		return false
-	default:
-		return true
-	}
 }
 
 // lostBound is how long the cluster may take to say what became of a pod.

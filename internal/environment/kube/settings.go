@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -90,7 +91,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.alive() {
+	if !environment.Ended(a.inside) {
 		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
 		all, errs = append(all, s...), append(errs, err)
 	}

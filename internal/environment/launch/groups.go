@@ -57,6 +57,19 @@ func AmpleGroups(t *cgroup.Tree) (Groups, error) {
 	return g, err
 }
 
+// ContainerGroups are AmpleGroups for who makes a container ("an engine"), which
+// none does without control groups.
+func ContainerGroups(t *cgroup.Tree, who string) (Groups, error) {
+	g, err := AmpleGroups(t)
+	if err == nil && g.Tree == nil {
+		err = fmt.Errorf("%s makes no container without control groups", who)
+	}
+	if err != nil {
+		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+	}
+	return g, nil
+}
+
 func detect(t *cgroup.Tree) (*cgroup.Tree, error) {
 	if t != nil {
 		return t, nil

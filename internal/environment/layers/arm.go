@@ -101,7 +101,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.rung.has(Namespaces) && a.inside != nil && !ended(a.inside) {
+	if a.rung.has(Namespaces) && !environment.Ended(a.inside) {
 		return nil, ErrBusy
 	}
 	c, err := a.child(p)
@@ -114,15 +114,6 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	a.inside = running
 	return running, nil
-}
-
-func ended(p environment.Running) bool {
-	select {
-	case <-p.Done():
-		return true
-	default:
-		return false
-	}
 }
 
 // child puts the layers of the rung together.
@@ -193,7 +184,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.inside != nil && !ended(a.inside) {
+	if !environment.Ended(a.inside) {
 		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
 		all, errs = append(all, s...), append(errs, err)
 	}

@@ -70,7 +70,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if err := a.Open(); err != nil {
 		return nil, err
 	}
-	if a.alive() {
+	if !environment.Ended(a.inside) {
 		return nil, ErrBusy
 	}
 	a.count++
@@ -104,18 +104,6 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	a.inside = running
 	return running, nil
-}
-
-func (a *arm) alive() bool {
-	if a.inside == nil {
-		return false
-	}
-	select {
-	case <-a.inside.Done():
-		return false
-	default:
-		return true
-	}
 }
 
 func (a *arm) bundle(p environment.Process, env []string) bundle {
@@ -171,7 +159,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.alive() {
+	if !environment.Ended(a.inside) {
 		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
 		all, errs = append(all, s...), append(errs, err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
-	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // Container is the environment. The zero value takes the first runtime found.
@@ -65,7 +64,7 @@ func (c Container) Support(h environment.Host) environment.Support {
 
 // Changes lists what Open and Start change on the host.
 func (c Container) Changes(s environment.Spec) []environment.Change {
-	groups, err := groupsOf(s.Groups)
+	groups, err := launch.ContainerGroups(s.Groups, "a runtime")
 	if err != nil {
 		return nil
 	}
@@ -101,18 +100,6 @@ func (c Container) path() (string, error) {
 	return "", fmt.Errorf("%w: no OCI runtime: %w; apt install runc", environment.ErrUnsupported, errors.Join(errs...))
 }
 
-// groupsOf is how the container's groups are made: those of the ladder.
-func groupsOf(t *cgroup.Tree) (launch.Groups, error) {
-	g, err := launch.AmpleGroups(t)
-	if err == nil && g.Tree == nil {
-		err = errors.New("a runtime makes no container without control groups")
-	}
-	if err != nil {
-		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
-	}
-	return g, nil
-}
-
 // Open makes the arm; the container itself is made by Start.
 func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	a, err := c.open(ctx, spec)
@@ -130,7 +117,7 @@ func (c Container) open(ctx context.Context, spec environment.Spec) (_ *arm, err
 	if err != nil {
 		return nil, err
 	}
-	groups, err := groupsOf(spec.Groups)
+	groups, err := launch.ContainerGroups(spec.Groups, "a runtime")
 	if err != nil {
 		return nil, err
 	}

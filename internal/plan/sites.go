@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/record"
+)
+
+// Site is arms that are measured on the same processes.
+type Site struct {
+	Arms []Arm // the first gives its name
+	// Neighbour runs beside some of them; nil: none.
+	Neighbour *Neighbour
+	// Controllers that the neighbour's group needs beside those it always has.
+	Controllers []string
+}
+
+// Sites groups arms by their processes, in their order.
+func Sites(arms []Arm) []Site {
+	var sites []Site
+	at := map[string]int{}
+	for _, a := range arms {
+		key := a.Name
+		if a.Shares != "" {
+			key = a.Shares
+		}
+		i, ok := at[key]
+		if !ok {
+			i = len(sites)
+			at[key] = i
+			sites = append(sites, Site{})
+		}
+		s := &sites[i]
+		s.Arms = append(s.Arms, a)
+		if a.Neighbour == nil {
+			continue
+		}
+		s.Neighbour = a.Neighbour
+		for _, c := range isolation.Needs(a.Isolation, isolation.Neighbour) {
+			if !slices.Contains(s.Controllers, c) {
+				s.Controllers = append(s.Controllers, c)
+			}
+		}
+	}
+	return sites
+}
+
+// neighboursOf are the neighbours that arms have, each once.
+func neighboursOf(arms []Arm) []record.Neighbour {
+	var all []record.Neighbour
+	for _, a := range arms {
+		if a.Neighbour != nil && !slices.ContainsFunc(all, func(n record.Neighbour) bool { return n.Name == a.Neighbour.Name }) {
+			all = append(all, a.Neighbour.Neighbour)
+		}
+	}
+	return all
+}
