@@ -2,50 +2,81 @@ package load
 
 import (
 	"errors"
+	"math"
 	"time"
 
+	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/pgbench"
 )
 
 // count counts what has ended.
 func (p *pgbenchRun) count() error {
-	now := p.m.Now() // before looking, which is part of no latency
+	before := p.m.Now() // what ends from here on may be unseen
 	for i, s := range p.streams {
 		var bad error
 		err := s.Follow(func(piece []byte) {
-			bad = errors.Join(bad, p.logs[i].Feed(piece, func(t pgbench.Transaction) { p.hear(now, t) }))
+			look := look{since: p.looked, thawed: p.m.Thawed(), over: p.m.Now(), offset: offset(p.m)}
+			bad = errors.Join(bad, p.logs[i].Feed(piece, func(t pgbench.Transaction) { p.hear(look, t) }))
 		})
 		if err = errors.Join(err, bad); err != nil {
 			return err
 		}
 	}
-	p.looked = now
+	p.looked = before
 	return nil
 }
 
-// hear counts one transaction. It was over after the last look; if there was a
-// pause since then, the moment in the log says on which side of it.
-func (p *pgbenchRun) hear(now int64, t pgbench.Transaction) {
-	over := now
-	if thawed := p.m.Thawed(); p.looked < thawed && thawed <= now && p.moment(t, now) < (p.looked+thawed)/2 {
-		over = p.looked
-	}
+// hear counts one transaction.
+func (p *pgbenchRun) hear(l look, t pgbench.Transaction) {
 	switch {
 	case t.Failed:
 		p.slot.HeardError()
 	case !t.Skipped:
-		p.m.Heard(p.slot, over, t.Latency)
+		p.m.Heard(p.slot, l.moment(t.Ended), t.Latency)
 	}
 }
 
-// moment is when a transaction ended by the clock of the counters, as far as
-// the other clock was not set meanwhile; now if it was.
-func (p *pgbenchRun) moment(t pgbench.Transaction, now int64) int64 {
-	ended := now - (time.Now().UnixNano() - t.Ended)
-	if slack := int64(time.Second); ended > now+slack || ended < p.looked-slack {
-		return now
+// look is a look at the transactions that ended since the one before; moments
+// are CLOCK_MONOTONIC ns.
+type look struct {
+	since, thawed, over int64
+	offset              int64 // of the clock that pgbench's log is written by, ns
+}
+
+// moment is when a transaction ended. This process may see it much later, or be
+// held up while it looks; so the moment is the log's, as far as that clock was
+// not set meanwhile. A transaction that ended before a pause and was not seen
+// then ended at the last look: none ends while pgbench stands still.
+func (l look) moment(ended int64) int64 {
+	at := ended - l.offset
+	if slack := int64(time.Second); at > l.over+slack || at < l.since-slack {
+		at = l.over
 	}
-	return ended
+	if l.since < l.thawed && l.thawed <= l.over {
+		if at < (l.since+l.thawed)/2 {
+			return l.since
+		}
+		return min(max(at, l.thawed), l.over)
+	}
+	return min(max(at, l.since), l.over)
+}
+
+// offset is what the clock of the log is ahead of that of the counters, ns.
+// Both are read at once, as nearly as a busy machine lets it.
+func offset(m *counter.Memory) (best int64) {
+	least := int64(math.MaxInt64)
+	for range 5 {
+		from := m.Now()
+		wall := time.Now().UnixNano()
+		took := m.Now() - from
+		if took < least {
+			least, best = took, wall-from-took/2
+		}
+		if took < 2000 {
+			break
+		}
+	}
+	return best
 }
 
 // countDown counts the last transactions.
