@@ -39,7 +39,7 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e) *string { return &x.Scratch }),
 		count("generations", "launches of all arms; auto: as the budget allows", 10_000,
 			func(x *e) *int { return &x.Generations }),
-		duration("window", "measured slice of an arm; auto: the pilot chooses", 10*time.Millisecond, 10*time.Minute, true,
+		duration("window", "measured slice of an arm; auto: the pilot chooses", 2*time.Millisecond, 10*time.Minute, true,
 			func(x *e) *time.Duration { return &x.Window }),
 		duration("discard", "thrown away after each thaw; auto: the pilot chooses", time.Millisecond, time.Minute, true,
 			func(x *e) *time.Duration { return &x.Discard }),

@@ -28,6 +28,7 @@ ffi.cdef[[
 typedef struct { int32_t sec, sec_high, nsec, nsec_high; } tare_time;
 typedef union { double value; struct { int32_t low, high; }; } tare_bits;
 typedef struct { double at, x, n; } tare_stream;
+typedef struct { double began, thaw, done, cuts; } tare_thread;
 typedef struct {
    uint64_t lock[16];
    double thaw;
@@ -60,8 +61,9 @@ local function map(fd, bytes)
    return cast("char *", p)
 end
 
+-- A counter. Doubles become signed integers in one instruction.
 local function word(base, offset)
-   return cast("uint64_t *", base + offset)
+   return cast("int64_t *", base + offset)
 end
 
 local function lower(base, offset)
@@ -90,26 +92,19 @@ tare.bucket = bucket -- for tests
 
 -- Nanoseconds since the origin, a moment before sysbench started.
 local stamp = ffi.new("tare_time")
+local origin_sec, origin_nsec = tare.origin_sec, tare.origin_nsec
 
 local function now()
    clock(MONOTONIC, stamp)
-   return (stamp.sec - tare.origin_sec) * 1e9 + (stamp.nsec - tare.origin_nsec)
+   return (stamp.sec - origin_sec) * 1e9 + (stamp.nsec - origin_nsec)
 end
-
--- Of this thread, set by attach. thawed is an integer; as a double it serves
--- to be compared with itself.
-local gate, thawed, seed
-local ops, cut, late, backlog, busy, buckets
-local real, schedule
-local done, cuts, lates = 0, 0, 0
-local flying, began, thaw = false, 0, 0
 
 local moment = ffi.new("tare_time")
 
 local function sleep_until(at)
-   at = at + tare.origin_nsec
+   at = at + origin_nsec
    local sec = math.floor(at / 1e9)
-   moment.sec, moment.nsec = tare.origin_sec + sec, at - sec * 1e9
+   moment.sec, moment.nsec = origin_sec + sec, at - sec * 1e9
    C.tare_sleep(MONOTONIC, ABSTIME, moment, nil)
 end
 
@@ -122,23 +117,9 @@ spin_try(barrier)
 -- Sleeps until the gate is opened, which wakes it, and at most 100 ms.
 local nap = ffi.new("tare_time", {nsec = 1e8})
 
-local function wait_at_gate()
+local function wait_at(gate)
    local WAIT, CLOSED = 0, 1
    C.tare_futex(tare.futex, gate, WAIT, CLOSED, nap, nil, 0)
-end
-
--- Marks an event as in flight; the mark comes before the look at the gate, as
--- counter.Memory.Begin has it.
-local function enter()
-   busy[0] = 1
-   spin_try(barrier)
-   while gate[0] ~= 0 do
-      busy[0] = 0
-      wait_at_gate()
-      busy[0] = 1
-      spin_try(barrier)
-   end
-   thaw = thawed[0]
 end
 
 -- The open loop: all threads take from one Poisson schedule, as in
@@ -155,8 +136,8 @@ local function step(s)
    s.n = s.n + 1
 end
 
-local function start(s, at)
-   s.x = tonumber(seed[0] % 2147483646ULL) + 1
+local function start(s, seed, at)
+   s.x = tonumber(seed % 2147483646ULL) + 1
    for _ = 1, 4 do -- seeds that are near each other begin alike
       s.x = (s.x * 48271) % MODULUS
    end
@@ -164,12 +145,13 @@ local function start(s, at)
    step(s)
 end
 
-local function take(at, of)
+-- The next arrival, and how many are due but not taken at a moment.
+local function take(schedule, seed, at, of)
    C.tare_mutex_lock(schedule)
    if schedule.thaw ~= of then
       schedule.thaw = of
-      start(schedule.next, at)
-      start(schedule.due, at)
+      start(schedule.next, seed[0], at)
+      start(schedule.due, seed[0], at)
    end
    local mine = schedule.next.at
    step(schedule.next)
@@ -181,92 +163,116 @@ local function take(at, of)
    return mine, waiting
 end
 
-tare.take = take -- for tests
-
--- Waits for the next arrival and returns when that was meant to be.
-local function arrive()
-   while true do
-      while gate[0] ~= 0 do
-         wait_at_gate()
-      end
-      local of = thawed[0]
-      local due, waiting = take(now(), of)
-      backlog[0] = math.max(waiting, 0)
-      local t = now()
-      while t < due and thawed[0] == of and gate[0] == 0 do
-         sleep_until(math.min(due, t + LOOK))
-         t = now()
-      end
-      if thawed[0] == of then
-         enter()
-         if thaw == of then
-            if now() - due > tare.late then
-               lates = lates + 1
-               late[0] = lates
-            end
-            return due
+-- open_loop returns what waits for the next arrival, enters, and says when the
+-- arrival was meant to be.
+local function open_loop(base, id, my, gate, thawed, busy, enter)
+   local TIMERSLACK = 29
+   C.tare_prctl(TIMERSLACK, 1, 0, 0, 0)
+   local schedule = cast("tare_schedule *", map(tare.schedule, tare.schedule_bytes))
+   local seed = cast("uint64_t *", base + tare.seed)
+   local late = word(base + tare.first + id * tare.stride, tare.late_at)
+   local backlog = word(base + tare.first, tare.backlog) -- of all threads, in slot 0
+   local lates = tonumber(late[0])
+   tare.take = function(at, of) return take(schedule, seed, at, of) end -- for tests
+   return function()
+      while true do
+         while gate[0] ~= 0 do
+            wait_at(gate)
          end
-         busy[0] = 0
+         local of = thawed[0]
+         local due, waiting = take(schedule, seed, now(), of)
+         backlog[0] = math.max(waiting, 0)
+         local t = now()
+         while t < due and thawed[0] == of and gate[0] == 0 do
+            sleep_until(math.min(due, t + LOOK))
+            t = now()
+         end
+         if thawed[0] == of then
+            enter()
+            if my.thaw == of then
+               if now() - due > tare.late then
+                  lates = lates + 1
+                  late[0] = lates
+               end
+               return due
+            end
+            busy[0] = 0
+         end
       end
    end
 end
 
--- open and close are functions without a loop in them: LuaJIT compiles them
--- by themselves, also where it cannot compile what is around the event.
-local function open()
-   enter()
-   began = now()
-end
-
-local function close()
-   local ns = now() - began
-   if thawed[0] ~= thaw then -- a pause fell into it
-      cuts = cuts + 1
-      cut[0] = cuts
-   else
-      local b = 2 * bucket(ns)
-      buckets[b] = buckets[b] + 1
-   end
-   done = done + 1
-   ops[0] = done
-   busy[0] = 0
-end
-
--- In place of the script's event(). sysbench calls it again after an error
--- that it ignores, a deadlock for example: the event then still goes on, and
--- it is no error, for sysbench neither.
-local function counted(id)
-   if not flying then
-      flying = true
-      if schedule then
-         began = arrive()
-      else
-         open()
-      end
-   end
-   local stop = real(id)
-   flying = false
-   if stop then -- sysbench does not count this one
-      busy[0] = 0
-      return stop
-   end
-   close()
-end
-
-local function attach(id)
+-- hooked returns what counts a script's event() for one thread. All that it
+-- looks at is local to it and never assigned again: LuaJIT then has the
+-- addresses as constants in its code. What changes lies in one line of the
+-- cache; between two events the database has used the cache for its own.
+local function hooked(id, real)
    local base = map(tare.fd, tare.bytes)
-   gate = lower(base, tare.gate)
-   thawed = cast("double *", base + tare.thawed)
-   seed = word(base, tare.seed)
    local slot = base + tare.first + id * tare.stride
-   ops, cut, busy = word(slot, tare.ops), word(slot, tare.cut), word(slot, tare.busy)
-   late, buckets = word(slot, tare.late_at), lower(slot, tare.buckets)
-   done, cuts, lates = tonumber(ops[0]), tonumber(cut[0]), tonumber(late[0])
-   backlog = word(base + tare.first, tare.backlog) -- of all threads, in slot 0
+   -- thawed is an integer; as a double it serves to be compared with itself.
+   local gate, thawed = lower(base, tare.gate), cast("double *", base + tare.thawed)
+   local ops, cut, busy = word(slot, tare.ops), word(slot, tare.cut), word(slot, tare.busy)
+   local buckets = lower(slot, tare.buckets)
+   local my = ffi.new("tare_thread")
+   my.done, my.cuts = tonumber(ops[0]), tonumber(cut[0])
+
+   -- Marks an event as in flight; the mark comes before the look at the gate, as
+   -- counter.Memory.Begin has it.
+   local function enter()
+      busy[0] = 1
+      spin_try(barrier)
+      while gate[0] ~= 0 do
+         busy[0] = 0
+         wait_at(gate)
+         busy[0] = 1
+         spin_try(barrier)
+      end
+      my.thaw = thawed[0]
+   end
+
+   -- open and close are functions without a loop in them: LuaJIT compiles them
+   -- by themselves, also where it cannot compile what is around the event.
+   local function open()
+      enter()
+      my.began = now()
+   end
+
+   local function close()
+      local ns = now() - my.began
+      if thawed[0] ~= my.thaw then -- a pause fell into it
+         my.cuts = my.cuts + 1
+         cut[0] = my.cuts
+      else
+         local b = 2 * bucket(ns)
+         buckets[b] = buckets[b] + 1
+      end
+      my.done = my.done + 1
+      ops[0] = my.done
+      busy[0] = 0
+   end
+
+   local begin = open
    if tare.gap > 0 then
-      local TIMERSLACK = 29
-      C.tare_prctl(TIMERSLACK, 1, 0, 0, 0)
-      schedule = cast("tare_schedule *", map(tare.schedule, tare.schedule_bytes))
+      local arrive = open_loop(base, id, my, gate, thawed, busy, enter)
+      begin = function() my.began = arrive() end
+   end
+
+   -- In place of the script's event(). sysbench calls it again after an error
+   -- that it ignores, a deadlock for example: the event then still goes on, and
+   -- it is no error, for sysbench neither.
+   local flying = false
+   return function(id)
+      if not flying then
+         flying = true
+         begin()
+      end
+      local stop = real(id)
+      flying = false
+      if stop then -- sysbench does not count this one
+         busy[0] = 0
+         return stop
+      end
+      close()
    end
 end
 
@@ -309,10 +315,10 @@ function thread_init(id)
    if id >= tare.slots then
       error("tare: thread " .. id .. " has no slot")
    end
-   attach(id)
-   real, event = event, counted
+   local real, counted = event, hooked(id, event)
+   event = counted
    if tare.switched > 0 then -- for what counting costs
-      local off = cast("uint32_t *", seed)
+      local off = lower(map(tare.fd, tare.bytes), tare.seed)
       event = function(id)
          if off[0] ~= 0 then
             return real(id)
