@@ -25,6 +25,32 @@ type Standing struct {
 	Half  float64 // half-width of the simultaneous interval, in logs; +Inf when unknown
 }
 
+// Kept is what Running needs of a line. A window in the record is some kilobytes,
+// most of them probes; a run of many short ones would grow by all of them.
+func Kept(load record.Workload, line record.Line) record.Line {
+	if line.Block == nil {
+		return line
+	}
+	b := *line.Block
+	b.Windows = make([]record.Window, len(line.Block.Windows))
+	for i := range b.Windows {
+		w := &line.Block.Windows[i]
+		k := record.Window{Arm: w.Arm, Start: w.Start, Seconds: w.Seconds, Ops: w.Ops}
+		if m, ok := metrics[load.Primary]; ok && m.quantile > 0 {
+			k.Latency = w.Latency
+		}
+		if x, ok := w.Probes[CPUMetric]; ok && load.Primary == "cpu_per_op" {
+			k.Probes = map[string]record.Value{CPUMetric: x}
+		}
+		if x, ok := w.Values[load.Primary]; ok {
+			k.Values = map[string]record.Value{load.Primary: x}
+		}
+		b.Windows[i] = k
+	}
+	line.Block = &b
+	return line
+}
+
 // Running looks at what a workload has so far. precision is the half-width to
 // reach and margin the smallest effect that matters, both as ratios.
 func Running(load record.Workload, lines []record.Line, precision, margin float64) Progress {

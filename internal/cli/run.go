@@ -66,7 +66,7 @@ func (r *runCommand) Run(c *console) error {
 	out, err := execute(run.Config{
 		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
 		Manifest: manifest(host, time.Now()), Probes: catalog.Probes(),
-		Decide: decide(p.Record), Progress: show.event,
+		Decide: decide(p.Record), Keep: analysis.Kept, Progress: show.event,
 	}, show)
 	show.end()
 	return r.finish(c, out, err)

@@ -31,10 +31,12 @@ type loadRun struct {
 	observed plan.Observed
 	lengths  plan.Lengths
 	limits   limits
-	lines    []record.Line // pilot, blocks and checks since the last pilot
+	lines    []record.Line // pilot, blocks and checks since the last pilot, as kept
 	running  []Running
 	dropped  int
 	measured int // blocks of this generation so far
+
+	deciding, collecting breath
 }
 
 // execute measures the workload until its width or its budget is reached, and
@@ -105,7 +107,12 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 		if check != nil {
 			lines = append(lines, record.Line{Check: check})
 		}
-		l.lines = append(l.lines, lines...)
+		for _, line := range lines {
+			if l.Keep != nil {
+				line = l.Keep(l.load.Workload, line)
+			}
+			l.lines = append(l.lines, line)
+		}
 		if err := l.append(lines...); err != nil {
 			return false, err
 		}
@@ -119,16 +126,33 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 // time allows when there is only one launch.
 func (l *loadRun) blocks() int { return l.lengths.Blocks }
 
-// showEvery is the number of blocks after which the effects so far are shown
-// anew.
-const showEvery = 3
+// share is the part of the time that the effects so far, and garbage, may each
+// take: measuring is what a run is for.
+const share = 0.02
+
+// breath is something done between blocks: as often as its share of the time
+// lets it.
+type breath struct {
+	ended time.Time
+	took  time.Duration
+}
+
+func (b *breath) due(do func()) {
+	began := time.Now()
+	if float64(began.Sub(b.ended))*share < float64(b.took) {
+		return
+	}
+	do()
+	b.ended = time.Now()
+	b.took = b.ended.Sub(began)
+}
 
 // breathe collects garbage and shows progress while no window is open.
 func (l *loadRun) breathe() {
-	if l.Progress != nil && l.measured%showEvery == 0 {
-		l.running = l.Decide(l.load.Workload, l.lines).Arms
+	if l.Progress != nil {
+		l.deciding.due(func() { l.running = l.Decide(l.load.Workload, l.lines).Arms })
 	}
-	runtime.GC()
+	l.collecting.due(runtime.GC)
 	l.event(l.at("measure"))
 }
 

@@ -39,6 +39,8 @@ type Config struct {
 	// Decide says whether a workload is measured well enough, from its blocks
 	// so far. Called between generations.
 	Decide func(record.Workload, []record.Line) Decision
+	// Keep is what Decide needs of a line; nil: all of it.
+	Keep func(record.Workload, record.Line) record.Line
 	// Progress is called between windows; nil for none. It must return soon.
 	Progress func(Event)
 }
