@@ -22,6 +22,7 @@ type Effects struct {
 	Twin      []Effect         `json:"twin"`
 	Kernel    []Kernel         `json:"kernel"`
 	Prices    []Price          `json:"prices,omitempty"`
+	Modes     []ArmModes       `json:"modes,omitempty"` // one for each arm
 
 	// Imported says that another tool measured and tare read its output; Single
 	// is what single runs of it say. Caveats is what cannot be known from such
@@ -183,4 +184,36 @@ type Dropped struct {
 	Blocks  int            `json:"blocks"`
 	Of      int            `json:"of"`
 	Reasons map[string]int `json:"reasons,omitempty"`
+}
+
+// ArmModes says whether the windows of an arm are at one level or, in turn, at
+// two: whether its mean describes anything that happens.
+type ArmModes struct {
+	Workload string `json:"workload"`
+	Arm      string `json:"arm"`
+	Metric   string `json:"metric"`
+	Unit     string `json:"unit"`
+	Windows  int    `json:"windows"`
+	// Modes are the two levels, in the metric's unit; nil: none are shown. What
+	// moved all arms of a block is taken out before, and not of these figures.
+	Modes *Modes `json:"modes,omitempty"`
+	// Apart is the ratio of the two levels in the same moment, 0.5 for example.
+	Apart float64 `json:"apart_ratio,omitempty"`
+	// Detectable is how far apart two equally frequent levels must be to be shown,
+	// as a ratio (0.2 is 20 %); 0 when not known, Reason says why.
+	Detectable float64 `json:"detectable,omitempty"`
+	Reason     string  `json:"reason,omitempty"`
+	// Differ is what the probes saw more of in the slower mode.
+	Differ []ModeDifference `json:"differ,omitempty"`
+}
+
+// ModeDifference is an observation that differs between the windows of two modes.
+type ModeDifference struct {
+	Metric string  `json:"metric"`
+	Unit   string  `json:"unit"`
+	Per    string  `json:"per"` // as in Kernel
+	Slow   float64 `json:"slow"`
+	Fast   float64 `json:"fast"`
+	P      float64 `json:"p_adjusted"` // corrected for all observations that were looked at
+	Text   string  `json:"text"`       // a part of a sentence, with the numbers
 }

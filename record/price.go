@@ -4,7 +4,9 @@ import "fmt"
 
 // Price is the price matrix of a workload beside one neighbour: for each
 // mechanism of isolation what the workload gets back, and what the neighbour
-// pays for it. The arms differ in nothing but the isolation.
+// pays for it. The arms differ in nothing but the isolation; or, beside a
+// neighbour in a pod, in nothing but their environment, and each row has an arm
+// alone of its own.
 type Price struct {
 	Workload  string    `json:"workload"`
 	Neighbour Neighbour `json:"neighbour"`
@@ -28,6 +30,10 @@ type Price struct {
 type PriceRow struct {
 	Arm       string   `json:"arm"`
 	Isolation []string `json:"isolation"` // as in Arm; empty: none
+	// Environment is what protects the arm where that is what the rows differ in,
+	// and Alone the arm in the same one without the neighbour; else empty.
+	Environment string `json:"environment,omitempty"`
+	Alone       string `json:"alone,omitempty"`
 	// Back is what the workload gets back, in the order of Price.Metrics.
 	Back []Regained `json:"back"`
 	// Work is the neighbour's work per second of window, in its unit.

@@ -70,6 +70,9 @@ type Neighbour struct {
 	Title  string            `json:"title"`
 	Kind   string            `json:"kind"` // the catalog's name: spin, stress-ng
 	Params map[string]string `json:"params,omitempty"`
+	// Environment is the pod that it runs in, in the words of Arm.Environment;
+	// empty: it is on the host.
+	Environment string `json:"environment,omitempty"`
 	// Work is what counts as its work: the key of Window.Neighbour.
 	Work string `json:"work"`
 	Unit string `json:"unit"` // of Work
@@ -123,6 +126,8 @@ type Arm struct {
 	Capabilities string `json:"capabilities,omitempty"`
 	// Image is the image that its binaries are from; empty: they are the host's.
 	Image string `json:"image,omitempty"`
+	// Pod says that the arm is in a pod.
+	Pod bool `json:"pod,omitempty"`
 	// Set is the parameters of the workload that are this arm's own.
 	Set map[string]string `json:"set,omitempty"`
 	// Shares is the arm whose processes this one is measured on, under other
@@ -348,4 +353,13 @@ type Self struct {
 	SwitchMedian float64 `json:"switch_median_seconds"`
 	SwitchP99    float64 `json:"switch_p99_seconds"`
 	Switches     int     `json:"switches"`
+	// Pods are the switches of arms in pods alone; nil: there were none.
+	Pods *Switches `json:"pods,omitempty"`
+}
+
+// Switches are what switches took, in seconds.
+type Switches struct {
+	Median float64 `json:"median_seconds"`
+	P99    float64 `json:"p99_seconds"`
+	Count  int     `json:"count"`
 }

@@ -34,6 +34,9 @@ func Analyse(r *record.Result) (*record.Effects, error) {
 		analyseImported(out, r)
 		return out, nil
 	}
+	if out.Self != (record.Self{}) {
+		out.Self.Pods = podSwitches(r)
+	}
 	for _, load := range r.Plan.Workloads {
 		t := tabulate(load, r.Lines)
 		out.Dropped.Blocks += t.dropped
@@ -88,6 +91,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result) {
 		out.Steps = append(out.Steps, steps...)
 		out.Remainder = append(out.Remainder, remainder...)
 	}
+	out.Modes = append(out.Modes, modes(t)...)
 	out.Prices = append(out.Prices, prices(t, pairs, out, invalid)...)
 	out.Workloads = append(out.Workloads, result(out, t, pairs))
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)

@@ -56,10 +56,17 @@ func (m market) explain() []record.Explanation {
 			}
 		}
 	}
-	ask(m.unprotected, m.alone, lossRules)
-	for _, arm := range m.beside[1:] {
+	ask(m.unprotected, m.alone[0], lossRules)
+	for i, arm := range m.beside {
+		switch {
+		case i == 0:
+			continue
+		case m.classes:
+			ask(arm, m.alone[i], lossRules)
+			continue
+		}
 		ask(arm, m.unprotected, mechanismRules)
-		ask(arm, m.alone, remainingRules)
+		ask(arm, m.alone[0], remainingRules)
 	}
 	return out
 }

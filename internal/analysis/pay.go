@@ -140,7 +140,7 @@ func (m market) stand(rows []record.PriceRow, w work) {
 	kind, _ := metricOf(m.load, m.load.Primary)
 	loads := make([]pseudo, len(rows))
 	for i := range rows {
-		loads[i], _ = m.between(m.load.Primary, m.beside[i], m.alone)
+		loads[i], _ = m.between(m.load.Primary, m.beside[i], m.alone[i])
 	}
 	back := matrix(loads, float64(kind.better), math.Log1p(m.margin), m.level())
 	kept := matrix(w.relate, 1, m.margin, m.level())

@@ -17,9 +17,10 @@ type market struct {
 	effects     []record.Effect
 	margin      float64
 	neighbour   record.Neighbour
-	alone       string
 	unprotected string
 	beside      []string // the arms with the neighbour, the unprotected one first
+	alone       []string // those without it, beside which each of them stands
+	classes     bool     // they differ in the environment, and not in the isolation
 }
 
 // prices are the price matrices of a workload: one for each neighbour, and for
@@ -48,26 +49,64 @@ func markets(t *table) []market {
 		if !bare(a) || a.Neighbour == "" || a.Twin {
 			continue
 		}
-		m := market{table: t, unprotected: a.Name, beside: []string{a.Name}}
+		m := market{table: t, unprotected: a.Name, beside: []string{a.Name}, neighbour: neighbourOf(t.load, a)}
 		for _, b := range t.load.Arms {
-			switch {
-			case b.Twin || !sameGround(a, b):
-			case b.Neighbour == "" && bare(b) && m.alone == "":
-				m.alone = b.Name
-			case b.Neighbour == a.Neighbour && !bare(b):
+			if !b.Twin && sameGround(a, b) && b.Neighbour == a.Neighbour && !bare(b) {
 				m.beside = append(m.beside, b.Name)
 			}
 		}
-		for _, n := range t.load.Neighbours {
-			if n.Name == a.Neighbour {
-				m.neighbour = n
+		alone, ok := without(t.load, a)
+		for range m.beside {
+			m.alone = append(m.alone, alone)
+		}
+		if ok && len(m.beside) > 1 {
+			all = append(all, m)
+		}
+	}
+	return append(all, classMarkets(t)...)
+}
+
+// classMarkets groups the arms beside each neighbour in a pod: what protects from
+// that is what the node's kubelet sets, the environments. The first arm is what
+// the others are measured by.
+func classMarkets(t *table) []market {
+	var all []market
+	for _, n := range t.load.Neighbours {
+		if n.Environment == "" {
+			continue
+		}
+		m := market{table: t, neighbour: n, classes: true}
+		for _, a := range t.load.Arms {
+			alone, ok := without(t.load, a)
+			if a.Neighbour == n.Name && !a.Twin && bare(a) && ok {
+				m.beside, m.alone = append(m.beside, a.Name), append(m.alone, alone)
 			}
 		}
-		if m.alone != "" && len(m.beside) > 1 {
+		if len(m.beside) > 0 {
+			m.unprotected = m.beside[0]
 			all = append(all, m)
 		}
 	}
 	return all
+}
+
+// without is the arm that differs from one in having no neighbour.
+func without(load record.Workload, a record.Arm) (string, bool) {
+	for _, b := range load.Arms {
+		if !b.Twin && b.Neighbour == "" && bare(b) && sameGround(a, b) {
+			return b.Name, true
+		}
+	}
+	return "", false
+}
+
+func neighbourOf(load record.Workload, a record.Arm) record.Neighbour {
+	for _, n := range load.Neighbours {
+		if n.Name == a.Neighbour {
+			return n
+		}
+	}
+	return record.Neighbour{}
 }
 
 // bare says that nothing protects the arm.
@@ -82,7 +121,7 @@ func sameGround(a, b record.Arm) bool {
 
 func (m market) price() record.Price {
 	p := record.Price{
-		Workload: m.load.Name, Neighbour: m.neighbour, Alone: m.alone, Unprotected: m.unprotected,
+		Workload: m.load.Name, Neighbour: m.neighbour, Alone: m.alone[0], Unprotected: m.unprotected,
 		Primary: m.load.Primary, Metrics: []string{m.load.Primary},
 	}
 	for _, name := range m.load.Metrics {
@@ -93,8 +132,12 @@ func (m market) price() record.Price {
 			p.Metrics = append(p.Metrics, name)
 		}
 	}
-	for _, name := range m.beside {
-		p.Rows = append(p.Rows, record.PriceRow{Arm: name, Isolation: append([]string{}, m.arm(name).Isolation...)})
+	for i, name := range m.beside {
+		row := record.PriceRow{Arm: name, Isolation: append([]string{}, m.arm(name).Isolation...)}
+		if m.classes {
+			row.Environment, row.Alone = m.arm(name).Environment, m.alone[i]
+		}
+		p.Rows = append(p.Rows, row)
 	}
 	for _, name := range p.Metrics {
 		for i, r := range m.regained(name) {
@@ -141,29 +184,27 @@ func (m market) regained(name string) []record.Regained {
 	loss := make([]pseudo, len(m.beside))
 	for i, arm := range m.beside {
 		out[i].Metric = name
-		loss[i], out[i].Reason = m.between(name, arm, m.alone)
+		loss[i], out[i].Reason = m.between(name, arm, m.alone[i])
 	}
 	m.ratios(out, name, m.alone, func(r *record.Regained) **record.Ratio { return &r.Alone })
-	m.ratios(out, name, m.unprotected, func(r *record.Regained) **record.Ratio { return &r.Unprotected })
+	unprotected := slices.Repeat([]string{m.unprotected}, len(m.beside))
+	m.ratios(out, name, unprotected, func(r *record.Regained) **record.Ratio { return &r.Unprotected })
 	m.shares(out, loss, kind)
 	return out
 }
 
-// ratios fills one column of the rows. What the ladder shows already is taken
-// from there: the same number twice, with other intervals, would be a riddle.
-func (m market) ratios(out []record.Regained, name, base string, at func(*record.Regained) **record.Ratio) {
-	if base == m.load.Baseline {
-		for _, e := range m.effects {
-			if i := slices.Index(m.beside, e.Arm); i >= 0 && e.Workload == m.load.Name && e.Metric == name && e.Baseline == base {
-				*at(&out[i]) = e.Typical
-			}
-		}
-		return
-	}
+// ratios fills one column of the rows, each against a base of its own. What the
+// ladder shows already is taken from there: the same number twice, with other
+// intervals, would be a riddle.
+func (m market) ratios(out []record.Regained, name string, base []string, at func(*record.Regained) **record.Ratio) {
 	var columns [][]float64
 	var rows []int
 	for i, arm := range m.beside {
-		if p, _ := m.between(name, arm, base); p != nil && arm != base {
+		if base[i] == m.load.Baseline {
+			*at(&out[i]) = m.onLadder(name, arm)
+			continue
+		}
+		if p, _ := m.between(name, arm, base[i]); p != nil && arm != base[i] {
 			columns, rows = append(columns, p.known()), append(rows, i)
 		}
 	}
@@ -175,6 +216,16 @@ func (m market) ratios(out []record.Regained, name, base string, at func(*record
 		}
 		*at(&out[i]) = shown(joint.Columns[c], interval)
 	}
+}
+
+// onLadder is the typical effect of an arm against the baseline.
+func (m market) onLadder(metric, arm string) *record.Ratio {
+	for _, e := range m.effects {
+		if e.Workload == m.load.Name && e.Metric == metric && e.Arm == arm && e.Baseline == m.load.Baseline {
+			return e.Typical
+		}
+	}
+	return nil
 }
 
 // shares fills in the part of the loss that each mechanism gives back.

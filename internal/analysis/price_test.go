@@ -21,6 +21,7 @@ type stand struct {
 	work      float64 // of the neighbour, per second
 	probes    map[string]float64
 	neighbour float64 // CPUs that it takes
+	in        string  // its environment; empty: a cgroup, on shared processes
 }
 
 // fair is a market with known truth, and noise of a given size on everything.
@@ -40,12 +41,15 @@ func (f fair) result() *record.Result {
 	}
 	for i, s := range f.stands {
 		a := record.Arm{Name: s.name, Environment: "cgroup", Isolation: s.isolation, Shares: "alone"}
+		if s.in != "" {
+			a.Environment, a.Shares = s.in, ""
+		}
 		if !s.alone {
 			a.Neighbour = "hogs"
 		}
 		load.Arms = append(load.Arms, a)
 		if i == 0 {
-			load.Arms = append(load.Arms, record.Arm{Name: "twin", Environment: "cgroup", Twin: true, Shares: "alone"})
+			load.Arms = append(load.Arms, record.Arm{Name: "twin", Environment: a.Environment, Twin: true, Shares: a.Shares})
 		}
 	}
 	r := &record.Result{Dir: "synthetic", Plan: record.Plan{

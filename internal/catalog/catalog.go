@@ -68,9 +68,9 @@ func Rungs() []plan.Rung {
 		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
 		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: kube.Pod{QoS: kube.BestEffort}, Beside: true, Asked: true},
-		{Environment: kube.Pod{QoS: kube.Burstable}, Beside: true, Asked: true},
-		{Environment: kube.Pod{QoS: kube.Guaranteed}, Beside: true, Asked: true},
+		{Environment: kube.Pod{QoS: kube.BestEffort}, Beside: true, Asked: true, Pod: true},
+		{Environment: kube.Pod{QoS: kube.Burstable}, Beside: true, Asked: true, Pod: true},
+		{Environment: kube.Pod{QoS: kube.Guaranteed}, Beside: true, Asked: true, Pod: true},
 	}
 }
 
@@ -121,6 +121,9 @@ func Words() experiment.Words {
 	}
 	for _, r := range Rungs() {
 		w.Arms = append(w.Arms, r.Name())
+		if r.Pod {
+			w.Places = append(w.Places, r.Name())
+		}
 	}
 	return w
 }

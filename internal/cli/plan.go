@@ -112,7 +112,7 @@ func changes(p *plan.Plan) []armChanges {
 			x := armChanges{Arm: a.Name, Changes: []change{}}
 			s := spec(p, l, site)
 			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
-			for _, ch := range slices.Concat(under, a.Env.Changes(s)) {
+			for _, ch := range slices.Concat(under, a.Env.Changes(s), besideIt(site, s)) {
 				if !seen[ch.What] {
 					x.Changes = append(x.Changes, change(ch))
 				}
@@ -134,13 +134,22 @@ func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	if a.Stages.Server != nil {
 		s.Port = 1
 	}
-	for _, other := range plan.Sites(l.Arms) {
-		s.Beside = append(s.Beside, other.Arms[0].Env)
-	}
-	if site.Neighbour != nil {
+	s.Beside = plan.Environments(plan.Sites(l.Arms))
+	if site.Neighbour != nil && site.Neighbour.Env == nil {
 		s.Neighbour = &environment.Neighbour{Controllers: site.Controllers}
 	}
 	return s
+}
+
+// besideIt is what the neighbour of a site changes where it is in an environment
+// of its own.
+func besideIt(site plan.Site, s environment.Spec) []environment.Change {
+	if site.Neighbour == nil || site.Neighbour.Env == nil {
+		return nil
+	}
+	return site.Neighbour.Env.Changes(environment.Spec{
+		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside, As: &environment.Neighbour{},
+	})
 }
 
 func scratchDir(p *plan.Plan, id string) string {
@@ -169,7 +178,11 @@ func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", a.Name, a.Title, role(l, a))
 		}
 		for _, n := range l.Neighbours {
-			fmt.Fprintf(w, "  neighbour %s: %s, at most %d MiB of memory and %d processes\n", n.Name, n.Kind, n.Memory>>20, n.Pids)
+			where := ""
+			if n.Environment != "" {
+				where = " in a pod (" + n.Environment + ")"
+			}
+			fmt.Fprintf(w, "  neighbour %s: %s%s, at most %d MiB of memory and %d processes\n", n.Name, n.Kind, where, n.Memory>>20, n.Pids)
 			for _, line := range wrap(strings.Join(params(n.Params), " "), c.planWidth()) {
 				fmt.Fprintln(w, "   ", line)
 			}

@@ -167,6 +167,9 @@ type Spec struct {
 	Port int
 	// Neighbour asks for a group for a neighbour; nil: there is none.
 	Neighbour *Neighbour
+	// As says that what runs in the arm is a neighbour itself, in these bounds;
+	// nil: it is not.
+	As *Neighbour
 	// Container is how a container is made, where that is a factor.
 	Container Container
 	// Beside are the environments of all arms that are open at the same time, this
@@ -213,7 +216,7 @@ func SeccompProfiles() []string { return []string{Default, Unconfined} }
 // CapabilitySets are the words for its capabilities.
 func CapabilitySets() []string { return []string{Default, NoCapabilities} }
 
-// Neighbour is the group of a neighbour.
+// Neighbour is what a neighbour may use.
 type Neighbour struct {
 	// Controllers beside those of memory and pids, which it always has.
 	Controllers []string

@@ -31,7 +31,7 @@ type Arm struct {
 func armKeys(words Words) []key[Arm] {
 	type a = Arm
 	return []key[a]{
-		environmentKey(words),
+		environmentKey("", words.Arms, words, func(x *a) *string { return &x.Environment }),
 		optional(word("neighbour", "", append([]string{noneWord}, words.neighbours...), func(x *a) *string { return &x.Neighbour }),
 			func(x *a) bool { return x.Neighbour != "" }),
 		optional(key[a]{
@@ -62,20 +62,20 @@ func containerKey(name string, words []string, field func(*Arm) *string) key[Arm
 	return optional(word(name, "", words, field), func(x *Arm) bool { return *field(x) != "" })
 }
 
-// environmentKey is the name of an environment, with levels behind a colon where
-// it has some.
-func environmentKey(words Words) key[Arm] {
-	k := word("environment", "", words.Arms, func(x *Arm) *string { return &x.Environment })
+// environmentKey is the name of one of some environments, with levels behind a
+// colon where it has some.
+func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
+	k := word("environment", help, among, field)
 	plain := k.read
-	k.read = func(x *Arm, n *yaml.Node, s *sink) {
+	k.read = func(x *T, n *yaml.Node, s *sink) {
 		t := target(n)
 		name, levels, has := strings.Cut(t.Value, ":")
 		if t.Kind != yaml.ScalarNode || !has {
 			plain(x, n, s)
 			return
 		}
-		if !slices.Contains(words.Arms, name) {
-			s.at(n, "unknown environment %q%s", name, hint.DidYouMean(name, words.Arms))
+		if !slices.Contains(among, name) {
+			s.at(n, "unknown environment %q%s", name, hint.DidYouMean(name, among))
 			return
 		}
 		v, ok := scalarText("environment", n, s)
@@ -86,7 +86,7 @@ func environmentKey(words Words) key[Arm] {
 			s.at(n, "environment %s: %v", name, err)
 			return
 		}
-		x.Environment = v
+		*field(x) = v
 	}
 	return k
 }
@@ -155,6 +155,11 @@ func (a Arm) tidy() Arm {
 		a.Neighbour = ""
 	}
 	return a
+}
+
+// isolated says that something is to protect the arm.
+func (a Arm) isolated() bool {
+	return slices.ContainsFunc(a.Isolation, func(name string) bool { return name != noneWord })
 }
 
 func armNamesOf(arms []Arm) []string {

@@ -35,6 +35,9 @@ func (e *Experiment) check(words Words, s *sink, at *yaml.Node) {
 			if a.Neighbour == "" && len(a.Isolation) > 0 && !seen[a.Name] {
 				s.at(n, "arm %s: isolation from what? it has no neighbour", a.Name)
 			}
+			if h := e.Neighbour(a.Neighbour); h != nil && h.inPod() && a.isolated() && !seen[a.Name] {
+				s.at(n, "arm %s: isolation is set on a neighbour of the host; of one in a pod the cluster sets what protects from it: its environment and the arm's", a.Name)
+			}
 			seen[a.Name] = true
 			if seen[a.Name+"="+kind.name] && len(w.Named) == 0 {
 				continue

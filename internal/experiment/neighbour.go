@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -14,10 +15,16 @@ type Neighbour struct {
 	Kind string // one of Words.Neighbours
 	// Params are complete, as those of a workload.
 	Params map[string]string
+	// Environment is where it runs, one of Words.Places, with levels behind a colon
+	// or none; empty: on the host.
+	Environment string
 	// Memory in bytes and Pids, processes and threads, are what it may use.
 	Memory int64
 	Pids   int
 }
+
+// inPod says that it is in a pod of its own.
+func (h *Neighbour) inPod() bool { return h.Environment != "" && h.Environment != Baseline }
 
 // What a neighbour may use where nothing is said.
 const (
@@ -48,6 +55,9 @@ func neighbourKeys(words Words) []key[Neighbour] {
 			},
 			func(x *h) *yaml.Node { k, _ := words.hog(x.Kind); return paramsNode(x.Params, k) },
 		},
+		optional(environmentKey("where it runs: host, or a pod beside the arm: "+strings.Join(words.Places, ", "),
+			append([]string{Baseline}, words.Places...), words, func(x *h) *string { return &x.Environment }),
+			func(x *h) bool { return x.Environment != "" && x.Environment != Baseline }),
 		{
 			"memory", "beyond it the kernel ends the neighbour",
 			func(x *h, n *yaml.Node, s *sink) { readBytes(&x.Memory, "memory", 1<<20, 1<<44, n, s) },
@@ -126,7 +136,7 @@ func (e *Experiment) applyNeighbour(path []string, n *yaml.Node, words Words, s 
 		}
 		return
 	}
-	s.at(n, "%s (%s) has no parameter %q%s", h.Name, h.Kind, name, hint.DidYouMean(name, append(kind.paramNames(), "kind", "memory", "pids")))
+	s.at(n, "%s (%s) has no parameter %q%s", h.Name, h.Kind, name, hint.DidYouMean(name, append(kind.paramNames(), "kind", "environment", "memory", "pids")))
 }
 
 // Neighbour returns the neighbour of that name, nil when there is none.

@@ -13,6 +13,7 @@ type Words struct {
 	Kinds      map[string][]workload.Param // parameters by kind of workload
 	Neighbours map[string][]workload.Param // likewise, of neighbours
 	Arms       []string                    // environments of the ladder
+	Places     []string                    // those that a neighbour can be in, beside the host
 	// Levels says what is wrong with the levels of an environment; nil when nothing
 	// is.
 	Levels func(environment, levels string) error

@@ -18,6 +18,8 @@ import (
 const (
 	LabelRun = "tare/run"
 	LabelArm = "tare/arm"
+
+	labelComponent = "app.kubernetes.io/component"
 )
 
 func labels(run, arm string) map[string]string {
@@ -26,7 +28,7 @@ func labels(run, arm string) map[string]string {
 		LabelRun: run,
 	}
 	if arm != "" {
-		l["app.kubernetes.io/component"] = "arm"
+		l[labelComponent] = "arm"
 		l[LabelArm] = arm
 	}
 	return l
@@ -76,6 +78,8 @@ const deadline = 6 * 60 * 60
 // PodSpec is what an arm's pod is made of.
 type PodSpec struct {
 	Run, Arm, Node string
+	// Component is what the pod is for, as a label; empty: an arm.
+	Component string
 	// Image is tare's own, Other another one that holds the load's programs;
 	// empty: they are the node's, where Programs are listed, or there are none.
 	Image, Other string
@@ -143,6 +147,9 @@ func (s PodSpec) Pod() *corev1.Pod {
 			},
 			Volumes: []corev1.Volume{{Name: "desk", VolumeSource: emptyDir()}, s.volume()},
 		},
+	}
+	if s.Component != "" {
+		p.Labels[labelComponent] = s.Component
 	}
 	load := s.container("load", s.Image, append([]string{s.Exe()}, s.Keep...))
 	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: deskDir}, {Name: "volume", MountPath: VolumeDir}}

@@ -82,7 +82,7 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image, Pod: r.Pod,
 	}}
 	a.Container = environment.Container{Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
@@ -193,6 +193,10 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	if err := b.limits(name); err != nil {
 		return nil, err
 	}
+	env, err := b.place(spec.Environment)
+	if err != nil {
+		return nil, fmt.Errorf("neighbour %s: %w", name, err)
+	}
 	for _, t := range stages.Tools {
 		if b.host.Tools[t.Name].Path == "" {
 			return nil, impossible{environment.Unsupported(
@@ -203,14 +207,32 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
 	}
-	n := &Neighbour{Stages: stages, Neighbour: record.Neighbour{
+	n := &Neighbour{Stages: stages, Env: env, Neighbour: record.Neighbour{
 		Name: name, Title: kind.Title(), Kind: spec.Kind, Params: values,
 		Work: record.NeighbourOps, Unit: "1/s", Memory: uint64(spec.Memory), Pids: uint64(spec.Pids),
 	}}
+	if env != nil {
+		n.Environment = spec.Environment
+	}
 	if stages.Work.Name != "" {
 		n.Work, n.Unit = stages.Work.Name, stages.Work.Unit
 	}
 	return n, nil
+}
+
+// place is the environment that a neighbour runs in; nil: the host.
+func (b builder) place(word string) (environment.Environment, error) {
+	if word == "" || word == experiment.Baseline {
+		return nil, nil
+	}
+	r, err := b.rung(word)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Pod {
+		return nil, hint.New(fmt.Errorf("a neighbour cannot be in %s", r.Name()), "environment: host, or a pod: besteffort, burstable or guaranteed")
+	}
+	return r.Environment, possible(r.Support(b.host))
 }
 
 // limits says whether a neighbour can be kept in bounds and frozen.
@@ -257,6 +279,8 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	switch {
 	case a.Neighbour == nil:
 		parts = append(parts, "alone")
+	case a.Neighbour.Env != nil:
+		parts = append(parts, "beside "+a.Neighbour.Name+" in a pod ("+a.Neighbour.Environment+")")
 	case len(spec.Isolation) == 0:
 		parts = append(parts, "beside "+a.Neighbour.Name+", unprotected")
 	default:

@@ -42,6 +42,8 @@ type Rung struct {
 	Images bool
 	// Archive says that it needs an image, which is the file of one.
 	Archive bool
+	// Pod says that it is a pod: a neighbour can be in one too.
+	Pod bool
 	// Asked says that an experiment has the arm only when it names it.
 	Asked bool
 }
@@ -96,6 +98,8 @@ type Arm struct {
 type Neighbour struct {
 	record.Neighbour
 	Stages workload.Stages
+	// Env is where it runs; nil: on the host, in a group beside the arm's.
+	Env environment.Environment
 }
 
 // TwinName is the name of the twin of the baseline.
@@ -259,7 +263,7 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		}
 		have[r.Name()] = true
 		arm := Arm{Env: r.Environment, Arm: record.Arm{
-			Name: r.Name(), Environment: r.Name(), Title: r.Title(), Remainder: r.Remainder,
+			Name: r.Name(), Environment: r.Name(), Title: r.Title(), Remainder: r.Remainder, Pod: r.Pod,
 		}}
 		if !r.Beside && r.Name() != baseline {
 			arm.Step = below(r, rungs, have)

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/isolation"
 	"github.com/tarelab/tare/record"
 )
@@ -45,6 +46,22 @@ func Sites(arms []Arm) []Site {
 	}
 	return sites
 }
+
+// Environments are those that are open while these sites are.
+func Environments(sites []Site) []environment.Environment {
+	var all []environment.Environment
+	for _, s := range sites {
+		all = append(all, s.Arms[0].Env)
+		if s.Neighbour != nil && s.Neighbour.Env != nil {
+			all = append(all, s.Neighbour.Env)
+		}
+	}
+	return all
+}
+
+// NeighbourArm is what the neighbour of an arm is called where it is in an
+// environment of its own; no arm that an experiment names has a dot.
+func NeighbourArm(arm string) string { return arm + ".neighbour" }
 
 // neighboursOf are the neighbours that arms have, each once.
 func neighboursOf(arms []Arm) []record.Neighbour {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+
 	"github.com/tarelab/tare/record"
 )
 
@@ -14,7 +16,7 @@ func csvPrices(e *record.Effects, values map[armMetric]record.Value) [][]string 
 		for _, r := range p.Rows {
 			x := record.Effect{Workload: p.Workload, Arm: r.Arm, Exploratory: true}
 			for _, back := range r.Back {
-				x.Metric, x.Baseline, x.Reason, x.Typical = back.Metric, p.Alone, back.Reason, nil
+				x.Metric, x.Baseline, x.Reason, x.Typical = back.Metric, cmp.Or(r.Alone, p.Alone), back.Reason, nil
 				if s := back.Share; s != nil {
 					x.Typical = &record.Ratio{Ratio: s.Share, Low: s.Low, High: s.High}
 				}

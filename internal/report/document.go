@@ -102,7 +102,7 @@ func build(e *record.Effects) document {
 		d.add(section{
 			title:  w.Name,
 			about:  aboutWorkload(w),
-			blocks: []block{ladder(e, w), secondary(w), kernel(w)},
+			blocks: []block{ladder(e, w), modes(e, w), secondary(w), kernel(w)},
 		})
 		for _, p := range priceSections(e, w) {
 			d.add(p)

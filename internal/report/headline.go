@@ -65,7 +65,7 @@ func answer(e *record.Effects, w workload) sentence {
 	for _, arm := range w.beside {
 		x, ok := w.primary(arm)
 		switch {
-		case !ok:
+		case !ok || onBusyNode(e, w, arm):
 			continue
 		case x.Verdict == record.Undecided && x.Typical == nil && !seen(x):
 			unknown.add(x.Reason, w.word(arm).phrase, x.Unequal != "")
@@ -81,6 +81,12 @@ func answer(e *record.Effects, w workload) sentence {
 		s = append(s, next...)
 	}
 	s = append(s, unknown.sentences(len(s) > 0)...)
+	if b := busy(e, w); len(b) > 0 {
+		if len(s) > 0 {
+			s = append(s, cell{" ", plain})
+		}
+		s = append(s, b...)
+	}
 	if len(s) > 0 {
 		return s
 	}
@@ -282,6 +288,10 @@ func doubts(w workload) sentence {
 			s = append(s, cell{" Do not trust this", broken},
 				cell{": the twin, which is " + w.Baseline + " again, differs by " + Interval(x.Typical) + ".", plain})
 		}
+	}
+	if arms := w.twoModes; len(arms) > 0 {
+		s = append(s, cell{" The " + w.metricWord(arms[0].Metric).of + " of " + list(namesOfModes(arms)) + " has ", plain},
+			cell{"two modes", unsure}, cell{" over time.", plain})
 	}
 	failed := 0
 	for _, c := range w.Checks {

@@ -152,7 +152,7 @@ func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, of 
 		}
 	}
 	table := ladder(e, w)
-	v.Notes = table.notes
+	v.Notes = append(table.notes, modeNotes(e, w)...)
 	if v.Effects = forestFigure(e, w, id); v.Effects == nil {
 		v.Ladder = block{forms: table.forms}
 	}

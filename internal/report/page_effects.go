@@ -69,7 +69,7 @@ func answerFigure(e *record.Effects, ws []workload) *figure {
 	f.Frame = chart.Frame{ID: "answer-chart", Title: "Effect in every workload"}
 	heads, subjects := map[string]bool{}, map[string]bool{}
 	for _, w := range ws {
-		if subject, x, ok := asked(w); ok {
+		if subject, x, ok := asked(e, w); ok {
 			heads[w.metricWord(x.Metric).head] = true
 			subjects[subject] = true
 			f.Title = clean("Effect of " + subject + " in every workload")
@@ -79,7 +79,7 @@ func answerFigure(e *record.Effects, ws []workload) *figure {
 		f.Title = "Effect in every workload"
 	}
 	for _, w := range ws {
-		subject, x, ok := asked(w)
+		subject, x, ok := asked(e, w)
 		if !ok {
 			continue
 		}

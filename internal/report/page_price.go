@@ -64,6 +64,9 @@ func priceRow(p record.Price, r record.PriceRow) chart.Parts {
 		parts.Tone = "calm"
 	case unprotected:
 		parts.LeftText, parts.Tone = "no isolation", "calm"
+		if classes(p) {
+			parts.LeftText = "measured by it"
+		}
 		return parts
 	}
 	if back.Share != nil {

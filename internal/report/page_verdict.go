@@ -31,7 +31,10 @@ func oneSentence(e *record.Effects, ws []workload) sentence {
 			priced = append(priced, append(sentence{{w.Name + ": ", plain}}, p...))
 			continue
 		}
-		subject, x, ok := asked(w)
+		if b := busy(e, w); w.top() == "" && len(b) > 0 {
+			priced = append(priced, append(sentence{{w.Name + ": ", plain}}, b...))
+		}
+		subject, x, ok := asked(e, w)
 		if found[subject] == nil {
 			found[subject] = newSaid()
 		}
@@ -55,7 +58,7 @@ func oneSentence(e *record.Effects, ws []workload) sentence {
 
 // asked is the arm that the question is about, and how to call it: the top of
 // the ladder; where arms are beside each other, the one that costs or gains most.
-func asked(w workload) (string, record.Effect, bool) {
+func asked(e *record.Effects, w workload) (string, record.Effect, bool) {
 	if top := w.top(); top != "" {
 		x, _ := w.primary(top)
 		if w.real(top) {
@@ -66,7 +69,7 @@ func asked(w workload) (string, record.Effect, bool) {
 	var most record.Effect
 	for _, arm := range w.beside {
 		x, ok := w.primary(arm)
-		if !ok {
+		if !ok || onBusyNode(e, w, arm) {
 			continue
 		}
 		if most.Arm == "" || moved(x) > moved(most) {

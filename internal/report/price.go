@@ -24,22 +24,39 @@ func priceSections(e *record.Effects, w workload) []section {
 	var all []section
 	for _, p := range pricesOf(e, w.Name) {
 		blocks := []block{priceTable(w, p), priceLatencies(w, p), explained(p)}
-		all = append(all, section{
+		s := section{
 			title:  "isolation of " + w.Name + " from " + p.Neighbour.Name,
 			about:  "what each mechanism gives back, and what the neighbour pays",
 			blocks: blocks,
-		})
+		}
+		if classes(p) {
+			s.title = w.Name + " beside " + p.Neighbour.Name + " in a pod (" + p.Neighbour.Environment + ")"
+			s.about = "what each loses on a busy node, and what the neighbour pays"
+		}
+		all = append(all, s)
 	}
 	return all
+}
+
+// aloneWord is what the rows are compared with: one arm, or each with its own.
+func aloneWord(p record.Price) string {
+	if classes(p) {
+		return "alone"
+	}
+	return p.Alone
 }
 
 // priceTable has one row per mechanism, in the primary metric of the workload.
 func priceTable(w workload, p record.Price) block {
 	head := w.metricWord(p.Primary).head
+	protection := column{head: "isolation", flex: 8}
+	if classes(p) {
+		protection.head = "in"
+	}
 	t := table{columns: []column{
 		{head: "arm", flex: 10},
-		{head: "isolation", flex: 8},
-		{head: head + " against " + p.Alone, align: interval},
+		protection,
+		{head: head + " against " + aloneWord(p), align: interval},
 		{head: "regained", align: interval},
 		{head: "neighbour keeps", align: interval},
 		{head: "its work", align: right},
@@ -65,7 +82,7 @@ func priceLatencies(w workload, p record.Price) block {
 	if len(metrics) == 0 {
 		return block{}
 	}
-	b := block{title: "change against " + p.Alone + " in %, and how much of the loss is regained"}
+	b := block{title: "change against " + aloneWord(p) + " in %, and how much of the loss is regained"}
 	shown := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return !regainedAny(p, m) })
 	for per := len(shown); per > 0; per-- {
 		var form []table
@@ -126,6 +143,9 @@ func find(all []record.Regained, metric string) record.Regained {
 }
 
 func isolationWord(r record.PriceRow) string {
+	if r.Environment != "" {
+		return r.Environment
+	}
 	if len(r.Isolation) == 0 {
 		return "none"
 	}
@@ -221,6 +241,10 @@ func standingCell(p record.Price, r record.PriceRow) cell {
 // priceNotes say what the words of the table mean, and why numbers are missing.
 func priceNotes(p record.Price) []sentence {
 	var notes []sentence
+	if classes(p) {
+		notes = append(notes, sentence{{"Each arm is compared with the one in the same environment without the neighbour; what is regained, and what the neighbour keeps, is measured by " +
+			p.Unprotected + ".", faint}})
+	}
 	if p.Invalid != "" {
 		notes = append(notes, sentence{{"invalid", broken}, {": " + p.Invalid + ".", plain}})
 	}
@@ -290,6 +314,9 @@ func priced(e *record.Effects, w workload, p record.Price) sentence {
 func pricedAll(e *record.Effects, w workload) sentence {
 	var s sentence
 	for _, p := range pricesOf(e, w.Name) {
+		if classes(p) {
+			continue
+		}
 		part := priced(e, w, p)
 		if len(s) > 0 && len(part) > 0 {
 			s = append(s, cell{" ", plain})

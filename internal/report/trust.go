@@ -254,5 +254,9 @@ func self(s record.Self) sentence {
 		out = append(out, cell{fmt.Sprintf("; a switch between arms took %s in the median, %s at p99 (%d switches)",
 			Duration(s.SwitchMedian), Duration(s.SwitchP99), s.Switches), plain})
 	}
+	if p := s.Pods; p != nil {
+		out = append(out, cell{fmt.Sprintf("; of arms in pods %s in the median, %s at p99 (%d switches)",
+			Duration(p.Median), Duration(p.P99), p.Count), plain})
+	}
 	return out
 }

@@ -20,6 +20,7 @@ type workload struct {
 	step      map[key]record.Effect
 	remainder map[key]record.Effect
 	kernel    []record.Kernel
+	twoModes  []record.ArmModes // arms whose windows have two
 
 	imported bool // another tool measured: reports, not windows
 }
@@ -116,6 +117,11 @@ func (w *workload) collect(e *record.Effects) {
 	for _, k := range e.Kernel {
 		if k.Workload == w.Name {
 			w.kernel = append(w.kernel, k)
+		}
+	}
+	for _, m := range e.Modes {
+		if m.Workload == w.Name && m.Modes != nil {
+			w.twoModes = append(w.twoModes, m)
 		}
 	}
 	w.imported = e.Imported != nil

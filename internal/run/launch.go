@@ -256,7 +256,16 @@ func (a *site) target() probe.Target {
 
 // keepByHand keeps what makes an arm again by hand, where there is such a thing.
 func (l *loadRun) keepByHand(s *site) error {
-	r, ok := s.opened.(environment.Reproducible)
+	if n := s.neighbour; n != nil && n.opened != nil {
+		if err := l.keepOne(s, n.opened); err != nil {
+			return err
+		}
+	}
+	return l.keepOne(s, s.opened)
+}
+
+func (l *loadRun) keepOne(s *site, opened environment.Arm) error {
+	r, ok := opened.(environment.Reproducible)
 	if !ok {
 		return nil
 	}

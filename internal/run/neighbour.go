@@ -26,6 +26,7 @@ import (
 // neighbour is a running neighbour.
 type neighbour struct {
 	*plan.Neighbour
+	opened environment.Arm // its own; nil: it is on the host, in a group of its arm
 	memory *counter.Memory
 	load   environment.Running
 	group  cgroup.Group
@@ -53,8 +54,9 @@ func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
 
 // startNeighbour starts the neighbour of a site and freezes it. That it cannot
 // be started is a matter of the arms that have it: the others go on.
-func (l *loadRun) startNeighbour(ctx context.Context, s *site, p *plan.Neighbour, name string) error {
-	n := &neighbour{Neighbour: p, group: s.place.NeighbourGroup}
+func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site, name string) error {
+	p := planned.Neighbour
+	n := &neighbour{Neighbour: p}
 	var err error
 	if n.memory, err = counter.Create(p.Stages.Threads); err != nil {
 		return err
@@ -66,15 +68,9 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, p *plan.Neighbour
 	if n.log, err = os.Create(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
 		return err
 	}
-	at := environment.Place{Volume: s.place.NeighbourDir, HostVolume: s.place.NeighbourDir}
-	n.load, err = s.opened.Start(ctx, environment.Process{
-		Args: p.Stages.Load(at).Args, Log: n.log, Files: []*os.File{n.memory.File(), n.facts}, Neighbour: true,
-	})
+	err = l.openNeighbour(ctx, s, planned)
 	if err == nil {
-		err = n.awaitReady(ctx, l.readyWithin(len(l.wanted())))
-	}
-	if err == nil {
-		err = sleep(ctx, sched.Monotonic()+int64(p.Stages.Settle))
+		err = l.runNeighbour(ctx, s)
 	}
 	if err != nil {
 		s.neighbourErr = fmt.Errorf("start neighbour %s: %w%s", p.Name, err, lastLines(n.log.Name()))
@@ -86,6 +82,74 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, p *plan.Neighbour
 	}
 	return s.place.Alone.Thaw()
 }
+
+// openNeighbour opens the environment of a neighbour that has one of its own.
+func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site) error {
+	n := s.neighbour
+	if n.Env != nil {
+		arm, err := n.Env.Open(ctx, environment.Spec{
+			Run: l.ID, Arm: plan.NeighbourArm(s.name), Data: l.data[n.Stages.Key].Dir, Scratch: l.scratch,
+			Journal: l.journal, Groups: l.Groups, Beside: plan.Environments(l.wanted()), As: l.neighbourSpec(planned),
+		})
+		if err != nil {
+			return err
+		}
+		n.opened = arm
+		s.locate()
+	}
+	n.group = s.place.NeighbourGroup
+	return nil
+}
+
+// runNeighbour starts its load and waits until that works.
+func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
+	n := s.neighbour
+	where, at := s.opened, environment.Place{Volume: s.place.NeighbourDir, HostVolume: s.place.NeighbourDir}
+	if n.opened != nil {
+		where, at = n.opened, n.opened.Place()
+	}
+	n.load, err = where.Start(ctx, environment.Process{
+		Args: n.Stages.Load(at).Args, Log: n.log, Files: []*os.File{n.memory.File(), n.facts}, Neighbour: n.opened == nil,
+	})
+	if err == nil {
+		err = n.awaitReady(ctx, l.readyWithin(len(l.wanted())))
+	}
+	if err == nil {
+		err = sleep(ctx, sched.Monotonic()+int64(n.Stages.Settle))
+	}
+	return err
+}
+
+// locate finds out where things are on the site. A neighbour in an environment of
+// its own is paused with the arm, before it.
+func (s *site) locate() {
+	s.place = s.opened.Place()
+	if s.neighbour == nil || s.neighbour.opened == nil {
+		return
+	}
+	its := s.neighbour.opened.Place()
+	s.place.NeighbourGroup, s.place.NeighbourDir = its.Group, its.Volume
+	s.place.Alone, s.place.Pause = s.place.Pause, inTurn{its.Pause, s.place.Pause}
+}
+
+// inTurn are two freezers as one.
+type inTurn struct{ first, second environment.Freezer }
+
+// Freeze freezes one after the other; one that does not freeze leaves both thawed.
+func (f inTurn) Freeze(timeout time.Duration) error {
+	began := time.Now()
+	err := f.first.Freeze(timeout)
+	if err != nil {
+		return err
+	}
+	if err = f.second.Freeze(timeout - time.Since(began)); err != nil {
+		return errors.Join(err, f.first.Thaw())
+	}
+	return nil
+}
+
+func (f inTurn) Thaw() error  { return errors.Join(f.first.Thaw(), f.second.Thaw()) }
+func (f inTurn) Kind() string { return f.second.Kind() }
 
 func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
@@ -206,6 +270,9 @@ func (a *arm) disturbed() error {
 
 func (n *neighbour) close() error {
 	var errs []error
+	if n.opened != nil {
+		errs = append(errs, n.opened.Close())
+	}
 	if n.probes != nil {
 		errs = append(errs, n.probes.Close())
 	}
@@ -217,9 +284,14 @@ func (n *neighbour) close() error {
 	return errors.Join(append(errs, n.memory.Close())...)
 }
 
-// settings are what the neighbour's own server read back.
+// settings are what the neighbour's own server read back, and what its own
+// environment consists of.
 func (n *neighbour) settings() ([]record.Setting, error) {
 	said, err := facts.Read(n.facts)
+	if n.opened != nil {
+		of, oerr := n.opened.Settings()
+		said, err = append(of, said...), errors.Join(oerr, err)
+	}
 	for i := range said {
 		said[i].Name = "neighbour." + said[i].Name
 	}
@@ -228,9 +300,13 @@ func (n *neighbour) settings() ([]record.Setting, error) {
 
 // endNeighbour ends the neighbour of a site that goes on without it.
 func (s *site) endNeighbour() error {
-	n := s.neighbour
+	n, group := s.neighbour, s.place.NeighbourGroup
 	s.neighbour = nil
-	return errors.Join(s.place.NeighbourGroup.Kill(), n.close())
+	if n.Env != nil {
+		s.locate() // what is left to be paused
+		return n.close()
+	}
+	return errors.Join(group.Kill(), n.close())
 }
 
 // hold puts the arm's isolation in force, and reads it back where it is already.

@@ -240,3 +240,45 @@ func TestNeighbourThatDoesNotStart(t *testing.T) {
 	}
 	noGroupLeft(t)
 }
+
+// A neighbour in an environment of its own is thawed with its arm and frozen
+// without it, and its environment is read back. A group stands in for the pod.
+func TestNeighbourElsewhere(t *testing.T) {
+	testneed.Root(t)
+	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
+	e.Neighbours[0].Environment = "cgroup"
+	e.Named = e.Named[:2]
+	c.Rungs[len(c.Rungs)-1].Pod = true
+	r, out, err := executeShowing(context.Background(), t, e, c, nil)
+	if err != nil {
+		t.Fatalf("ended by %q: %v", out.Reason, err)
+	}
+	if len(r.Manifest.Left) > 0 {
+		t.Fatalf("left out: %+v", r.Manifest.Left)
+	}
+	if worked(t, r, "none") == 0 {
+		t.Error("the neighbour did nothing")
+	}
+	rate := map[string]float64{}
+	blocks := 0.0
+	for _, l := range r.Lines {
+		if l.Block == nil || l.Block.Dropped != "" {
+			continue
+		}
+		blocks++
+		for _, w := range l.Block.Windows {
+			rate[w.Arm] += w.Rate()
+			if w.Arm == "alone" && len(w.Neighbour) > 0 {
+				t.Errorf("alone has a neighbour: %v", w.Neighbour)
+			}
+		}
+	}
+	t.Logf("in %v blocks: %v", blocks, rate)
+	if got := gotten(r, "none"); !strings.HasSuffix(got["neighbour.cgroup"], "alone.neighbour") {
+		t.Errorf("read back: %v", got)
+	}
+	if a := r.Plan.Workloads[0].Neighbours[0]; a.Environment != "cgroup" {
+		t.Errorf("%+v", a)
+	}
+	noGroupLeft(t)
+}

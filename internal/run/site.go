@@ -124,10 +124,8 @@ func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key].Dir, Scratch: l.scratch,
 		Journal: l.journal, Groups: l.Groups, Container: a.Container,
 	}
-	for _, other := range l.wanted() {
-		spec.Beside = append(spec.Beside, other.Arms[0].Env)
-	}
-	if s.Neighbour != nil {
+	spec.Beside = plan.Environments(l.wanted())
+	if s.Neighbour != nil && s.Neighbour.Env == nil {
 		spec.Neighbour = l.neighbourSpec(s)
 	}
 	if a.Stages.Server != nil {
@@ -166,9 +164,9 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	if out.opened, err = first.Env.Open(ctx, spec); err != nil {
 		return nil, err
 	}
-	out.place = out.opened.Place()
+	out.locate()
 	if s.Neighbour != nil {
-		if err := l.startNeighbour(ctx, out, s.Neighbour, name); err != nil {
+		if err := l.startNeighbour(ctx, out, s, name); err != nil {
 			return nil, err
 		}
 	}
@@ -185,7 +183,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	if out.load, err = out.opened.Start(ctx, p); err != nil {
 		return nil, fmt.Errorf("start the load: %w", err)
 	}
-	out.place = out.opened.Place()
+	out.locate()
 	return out, nil
 }
 

@@ -15,6 +15,8 @@ type Modes struct {
 	// scatter. A normal distribution cut so has 2.7, a uniform one 3.5, an
 	// exponential one 2.6. Infinite for two values only.
 	Apart float64
+	// Cut is between the two parts.
+	Cut float64
 	// Switches counts how often the series goes from one part to the other.
 	Switches int
 }
@@ -41,7 +43,7 @@ func FindModes(x []float64) Modes {
 		return Modes{}
 	}
 	low, high := s[:at], s[at:]
-	m := Modes{Low: average(low), High: average(high), Share: float64(len(high)) / float64(len(s))}
+	m := Modes{Low: average(low), High: average(high), Cut: (s[at-1] + s[at]) / 2, Share: float64(len(high)) / float64(len(s))}
 	v := sumSquares(low, m.Low)/float64(max(1, len(low)-1)) + sumSquares(high, m.High)/float64(max(1, len(high)-1))
 	m.Apart = math.Sqrt2 * (m.High - m.Low) / math.Sqrt(v)
 	above := x[0] >= s[at]

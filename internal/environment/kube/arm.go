@@ -77,6 +77,9 @@ func (a *arm) describe(ctx context.Context) error {
 		Requests: a.asks.requests, Limits: a.asks.limits, HostNetwork: l.host,
 		Keep: launch.KeepArgs(kube.Socket), Install: launch.InstallArgs(kube.InstallTo()),
 	}
+	if a.Spec.As != nil {
+		a.spec.Component = "neighbour"
+	}
 	switch l.image {
 	case "":
 		a.spec.Programs = nodePrograms()
@@ -134,6 +137,9 @@ func (a *arm) take(ctx context.Context) error {
 		return err
 	}
 	a.Undo(a.keeper.Close)
+	if err := a.bound(); err != nil {
+		return err
+	}
 	if a.limits, err = readLimits(a.Group); err != nil {
 		return err
 	}
@@ -239,6 +245,9 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	c := a.Inside(p)
 	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()
+	if a.Spec.As != nil {
+		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.As.Time / time.Second)}
+	}
 	running, err := a.StartKept(ctx, a.keeper, c, a.own, a.lost)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,266 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// Two modes over time: an arm that works at one speed for a while and then at
+// another has a mean that describes neither. What moves all arms of a block alike
+// is the host's and is taken out first.
+
+// fewestOthers is how many other arms say what a block has moved: one alone might
+// be the one with two modes.
+const fewestOthers = 2
+
+// likely is by how much two levels must be further apart than what shows them, to
+// be found nearly always (simulated in package stat: 98 %).
+const likely = 1.25
+
+// modes looks at every arm of a workload.
+func modes(t *table) []record.ArmModes {
+	m, unit, ok := seriesMetric(t.load)
+	if !ok || len(t.rows) == 0 {
+		return nil
+	}
+	y := levelled(t, m)
+	var all []record.ArmModes
+	for _, arm := range t.arms {
+		all = append(all, t.modesOf(arm, m, unit, y))
+	}
+	return all
+}
+
+// levelled is the logarithm of the metric, by arm and row, without what is typical
+// of the arm; NaN where there is none.
+func levelled(t *table, m metric) map[string][]float64 {
+	all := map[string][]float64{}
+	for _, arm := range t.arms {
+		y := make([]float64, len(t.rows))
+		var known []float64
+		for i, r := range t.rows {
+			y[i] = math.NaN()
+			if w := r.windows[arm]; w != nil {
+				y[i] = stat.LogRatio(m.one(w), 1)
+			}
+			if !math.IsNaN(y[i]) {
+				known = append(known, y[i])
+			}
+		}
+		mid := middle(known)
+		for i := range y {
+			y[i] -= mid
+		}
+		all[arm] = y
+	}
+	return all
+}
+
+// middle is the median; NaN of nothing.
+func middle(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(x))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// moved is by how much a block has moved the other arms; NaN where too few say so.
+func moved(y map[string][]float64, row int, arm string) float64 {
+	var others []float64
+	for name, x := range y {
+		if name != arm && !math.IsNaN(x[row]) {
+			others = append(others, x[row])
+		}
+	}
+	if len(others) < fewestOthers {
+		return math.NaN()
+	}
+	return middle(others)
+}
+
+// modesOf looks at one arm.
+func (t *table) modesOf(arm string, m metric, unit string, y map[string][]float64) record.ArmModes {
+	out := record.ArmModes{Workload: t.load.Name, Arm: arm, Metric: m.name, Unit: unit}
+	var series []stat.Timed
+	var windows []*record.Window
+	level := 0.0
+	for i, r := range t.rows {
+		w, shared := r.windows[arm], moved(y, i, arm)
+		if w == nil || math.IsNaN(y[arm][i]) || math.IsNaN(shared) {
+			continue
+		}
+		own := stat.LogRatio(m.one(w), 1)
+		level = own - y[arm][i] // the same in every window
+		x := stat.Timed{Y: y[arm][i] - shared, Launch: r.generation, First: math.NaN(), Second: math.NaN()}
+		if m.name == "throughput" {
+			x.First = halfOf(w, true) - level - shared
+			x.Second = halfOf(w, false) - level - shared
+		}
+		series, windows = append(series, x), append(windows, w)
+	}
+	out.Windows = len(series)
+	apart := stat.ApartOverTime(len(series))
+	if math.IsInf(apart, 0) {
+		out.Reason = "too few windows to tell, or too few arms beside it"
+		return out
+	}
+	found, two := stat.ModesOverTime(series)
+	if !two {
+		out.Detectable = finite(math.Expm1(likely * apart * scatter(series)))
+		return out
+	}
+	slow, fast := split(series, windows, found, m.better)
+	low, high := slow, fast
+	if m.better < 0 {
+		low, high = fast, slow
+	}
+	out.Modes = &record.Modes{Low: typicalOf(low, m), High: typicalOf(high, m), Share: found.Share, Switches: found.Switches}
+	out.Apart = math.Exp(found.Low - found.High)
+	out.Differ = tellApart(slow, fast)
+	return out
+}
+
+// halfOf is the logarithm of the rate of a half of a window.
+func halfOf(w *record.Window, first bool) float64 {
+	if first {
+		return stat.LogRatio(float64(w.First)/w.FirstSeconds, 1)
+	}
+	return stat.LogRatio(float64(w.Ops-w.First)/(w.Seconds-w.FirstSeconds), 1)
+}
+
+// scatter is the standard deviation of the windows.
+func scatter(x []stat.Timed) float64 {
+	y := make([]float64, len(x))
+	for i := range x {
+		y[i] = x[i].Y
+	}
+	e := stat.Mean(y)
+	return e.SE * math.Sqrt(float64(e.N))
+}
+
+// split sorts the windows by mode, the slower first.
+func split(x []stat.Timed, windows []*record.Window, m stat.Modes, better int) (slow, fast []*record.Window) {
+	for i, w := range windows {
+		if (x[i].Y >= m.Cut) == (better > 0) {
+			fast = append(fast, w)
+		} else {
+			slow = append(slow, w)
+		}
+	}
+	return slow, fast
+}
+
+func typicalOf(ws []*record.Window, m metric) float64 {
+	var y []float64
+	for _, w := range ws {
+		y = append(y, stat.LogRatio(m.one(w), 1))
+	}
+	return math.Exp(middle(y))
+}
+
+// sign is an observation that may tell one mode from another.
+type sign struct {
+	name string // as observed reads it
+	// least is the least difference per second that matters, or, where it is 0, a
+	// tenth more does.
+	least float64
+	text  func(slow, fast float64) string
+}
+
+// signs are what is worse in a slower mode, in the order in which it is told. What
+// merely follows from doing less is not among them.
+var signs = []sign{
+	{throttled, aTwentieth, each("its CPU quota held it back for %s a second (%s in the faster)")},
+	{waiting, aTwentieth, each("its threads waited %s a second for a CPU (%s in the faster)")},
+	{stolen, aTwentieth, each("the hypervisor took %s of CPU time a second (%s in the faster)")},
+	{foreign, aTwentieth, each("others on the host used %s of CPU time a second (%s in the faster)")},
+	{neighbourCPU, aTwentieth, each("the neighbour used %s of CPU time a second (%s in the faster)")},
+	{stalledIO, aTwentieth, each("some of its threads waited for disks in %s of every second (%s in the faster)")},
+	{stalledMem, aTwentieth, each("some of its threads waited for memory in %s of every second (%s in the faster)")},
+	{cpuPerTask, 0, each("an operation took %s of CPU time (%s in the faster): the clock, caches, or what shares the core")},
+	{migrations, 0, counted("its threads were moved to another CPU %s times an operation (%s in the faster)")},
+	{preempted, 0, counted("its threads were taken off their CPU %s times an operation (%s in the faster)")},
+	{majorFaults, 0, counted("%s pages an operation were read from a disk (%s in the faster)")},
+}
+
+// Observations that only signs read.
+const (
+	foreign     = "cpu.foreign"
+	majorFaults = "faults.major" + perOp
+)
+
+func each(format string) func(slow, fast float64) string {
+	return func(slow, fast float64) string { return fmt.Sprintf(format, seconds(slow), seconds(fast)) }
+}
+
+func counted(format string) func(slow, fast float64) string {
+	return func(slow, fast float64) string { return fmt.Sprintf(format, figure(slow), figure(fast)) }
+}
+
+// shownAt is the level at which a difference between modes is told, over all signs
+// together (Bonferroni).
+const shownAt = 0.01
+
+// tellApart are the signs of which the slower windows show more.
+func tellApart(slow, fast []*record.Window) []record.ModeDifference {
+	var out []record.ModeDifference
+	for _, s := range signs {
+		a, b := observations(slow, s.name), observations(fast, s.name)
+		e := apartBy(a, b)
+		if !e.Known() || e.Mean <= 0 {
+			continue
+		}
+		p := math.Min(1, e.PValue()*float64(len(signs)))
+		x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
+		large := x-y >= s.least && s.least > 0 || s.least == 0 && x >= aTenth*y
+		if p >= shownAt || !large {
+			continue
+		}
+		d := record.ModeDifference{Metric: s.name, Unit: "s", Per: "second", Slow: x, Fast: y, P: p, Text: s.text(x, y)}
+		if base, ok := cutPerOp(s.name); ok {
+			d.Metric, d.Per = base, "operation"
+			if s.name != cpuPerTask {
+				d.Unit = "1"
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// apartBy is the difference of two means (Welch). Where one side always says the
+// same, no throttling for example, the other's scatter is all there is.
+func apartBy(a, b []float64) stat.Estimate {
+	x, y := stat.Mean(a), stat.Mean(b)
+	switch {
+	case len(a) < 2 || len(b) < 2:
+		return stat.Estimate{}
+	case x.Known() && !y.Known():
+		x.Mean -= y.Mean
+		return x
+	case y.Known() && !x.Known():
+		y.Mean = x.Mean - y.Mean
+		return y
+	}
+	return stat.Minus(x, y)
+}
+
+// observations are those of the windows that have one. A neighbour that is not
+// there is not looked at.
+func observations(ws []*record.Window, name string) []float64 {
+	var out []float64
+	for _, w := range ws {
+		if name == neighbourCPU && w.Neighbour == nil {
+			continue
+		}
+		if x := observed(w, name); !math.IsNaN(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
