@@ -25,12 +25,20 @@ type Document struct {
 // Begins says whether a JSON object can begin on the line: a bracket, and then
 // the end of the line, a name or the closing bracket.
 func Begins(line []byte) bool {
-	b := bytes.TrimLeft(line, " \t")
+	b := unindented(line)
 	if len(b) == 0 || b[0] != '{' {
 		return false
 	}
-	b = bytes.TrimLeft(b[1:], " \t")
+	b = unindented(b[1:])
 	return len(b) == 0 || b[0] == '"' || b[0] == '}'
+}
+
+// unindented is a line without the blanks that it begins with. Most have none.
+func unindented(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	return b
 }
 
 // Document collects the JSON object or array that begins on the line of now,

@@ -24,7 +24,8 @@ type parser struct {
 	pending  *Run // complete, until it is known whether it was interim
 	text     *textRun
 	terse    *Run
-	version  string // of the last line that is nothing but a version
+	fields   [][]byte // of the terse line of now
+	version  string   // of the last line that is nothing but a version
 	messages []format.Warning
 }
 

@@ -16,12 +16,23 @@ const (
 	terse5Fields = 47
 )
 
+var (
+	semicolon = []byte(";")
+	quantile  = []byte("%=")
+)
+
 // terseLine reads a line of --minimal, versions 2 to 5; latencies are always
 // in microseconds, amounts in KiB. Lines of one version that follow each other
 // are the jobs of one run.
 func (p *parser) terseLine(text []byte) error {
 	n := p.lines.Number()
-	f := bytes.Split(text, []byte(";"))
+	f := p.fields[:0]
+	for rest, more := text, true; more; {
+		var field []byte
+		field, rest, more = bytes.Cut(rest, semicolon)
+		f = append(f, field)
+	}
+	p.fields = f
 	version := int(text[0] - '0')
 	head := 5 // version, fio version, name, group, error
 	if version == 2 {
@@ -128,22 +139,25 @@ func terseLatency(f [][]byte) *Latency {
 
 // terseQuantiles reads "99.000000%=34340"; "0%=0" is padding.
 func terseQuantiles(f [][]byte) []format.Quantile {
-	var out []format.Quantile
+	out := make([]format.Quantile, 0, len(f))
 	for _, p := range f {
-		q, v, ok := bytes.Cut(p, []byte("%="))
+		q, v, ok := bytes.Cut(p, quantile)
 		percent, known := format.Whole(q).Get()
 		if x := format.Whole(v); ok && known && percent > 0 && percent <= 100 && x.Known() {
 			out = append(out, format.Quantile{Q: format.Share(percent), Seconds: x.Over(micro)})
 		}
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }
 
 // percent reads "16.500000%" as a ratio.
 func percent(b []byte) format.Num {
-	b, ok := bytes.CutSuffix(b, []byte("%"))
-	if !ok {
+	last := len(b) - 1
+	if last < 0 || b[last] != '%' {
 		return format.Num{}
 	}
-	return format.Whole(b).Over(100)
+	return format.Whole(b[:last]).Over(100)
 }
