@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/hint"
@@ -59,10 +60,23 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 		fmt.Fprintln(c.stdout, "  undone", step(s))
 	}
 	errs := []error{l.Err, err}
+	var said []string
 	for _, f := range r.Failed {
-		errs = append(errs, fmt.Errorf("%s: %w", step(f.Step), f.Err))
+		if text := step(f.Step); !slices.Contains(said, text) { // arms share some
+			errs = append(errs, failure(f))
+			said = append(said, text)
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// failure is a step that could not be taken back, with what helps.
+func failure(f journal.Failure) error {
+	err := fmt.Errorf("%s: %w", step(f.Step), f.Err)
+	if h := hint.Of(f.Err); h != "" {
+		err = fmt.Errorf("%w (%s)", err, h)
+	}
+	return err
 }
 
 // leftover is a run that was killed, in one line.

@@ -9,8 +9,13 @@ import (
 	"github.com/tarelab/tare/internal/kube"
 )
 
-// clusterBound is how long a cluster may take to remove a namespace.
-const clusterBound = 2 * time.Minute
+const (
+	// clusterBound is how long a cluster may take to remove a namespace.
+	clusterBound = 2 * time.Minute
+	// awayBound is how long its API server may be away: whoever cleans up waits for
+	// the answer, and can clean up again.
+	awayBound = 10 * time.Second
+)
 
 // Namespace removes the namespace of the run with all in it: the kubeconfig and
 // the context of the cluster, the namespace's name, which is tare-<run>.
@@ -33,6 +38,7 @@ func removeNamespace(s Step) error {
 		return err
 	}
 	defer c.Close()
+	c.Patience = awayBound
 	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
 	defer cancel()
 	run := strings.TrimPrefix(s.ID, Prefix)
@@ -41,10 +47,7 @@ func removeNamespace(s Step) error {
 		time.Sleep(lateBound)
 		err = c.DeleteNamespace(ctx, s.ID, run)
 	}
-	if err != nil && hint.Of(err) == "" {
-		err = hint.New(err, "when the cluster answers: tare cleanup, or kubectl delete namespace "+s.ID)
-	}
-	return err
+	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete namespace "+s.ID)
 }
 
 func removePodImage(s Step) error { return kube.Containerd{Address: s.Root}.Remove(s.ID) }

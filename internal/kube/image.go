@@ -51,9 +51,18 @@ func (c Containerd) Can() error {
 }
 
 func (c Containerd) ctr(in io.Reader, args ...string) error {
-	cmd := exec.Command("ctr", append([]string{"--address", c.Address, "--namespace", "k8s.io"}, args...)...)
 	var said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &said, &said
+	return c.call(in, &said, &said, args...)
+}
+
+func (c Containerd) say(out *bytes.Buffer, args ...string) error {
+	var said bytes.Buffer
+	return c.call(nil, out, &said, args...)
+}
+
+func (c Containerd) call(in io.Reader, out, said *bytes.Buffer, args ...string) error {
+	cmd := exec.Command("ctr", append([]string{"--address", c.Address, "--namespace", "k8s.io"}, args...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	run := c.Run
 	if run == nil {
@@ -81,6 +90,48 @@ func (c Containerd) Remove(image string) error {
 		return nil
 	}
 	return err
+}
+
+// ErrForeign means that an image is for another kind of machine.
+var ErrForeign = errors.New("the image is for another architecture")
+
+// Fits refuses an image that the node has for another architecture than its own:
+// tare's own binary would start in it, and the programs of the load would not.
+// One that it does not have may yet come from a registry.
+func (c Containerd) Fits(image string) error {
+	var said bytes.Buffer
+	if err := c.say(&said, "images", "list", "name=="+image); err != nil {
+		return err
+	}
+	platforms := platformsOf(said.String(), image)
+	own := "linux/" + runtime.GOARCH
+	for _, p := range platforms {
+		if p == own || strings.HasPrefix(p, own+"/") {
+			return nil
+		}
+	}
+	if len(platforms) == 0 {
+		return nil
+	}
+	return hint.New(fmt.Errorf("%w: %s is for %s, and the node is %s", ErrForeign, image, strings.Join(platforms, ", "), own),
+		"name an image that is for it, or build one here: tare image build")
+}
+
+// platformsOf reads what ctr images list says of an image: one of the
+// words behind it is the list of its platforms.
+func platformsOf(list, image string) []string {
+	for line := range strings.Lines(list) {
+		f := strings.Fields(line)
+		if len(f) < 4 || f[0] != image {
+			continue
+		}
+		for _, word := range f[2:] {
+			if strings.HasPrefix(word, "linux/") || strings.HasPrefix(word, "windows/") {
+				return strings.Split(word, ",")
+			}
+		}
+	}
+	return nil
 }
 
 // writeImage writes an image as docker save does. The binary is read twice: its

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"time"
 
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +45,9 @@ type Cluster struct {
 	Access // with absolute paths
 	Server string
 	User   string // name of the user in the kubeconfig
+	// Patience is how long an API server that is away is waited for.
+	Patience time.Duration
+
 	client *rest.RESTClient
 	idle   http.RoundTripper // to be closed
 }
@@ -56,8 +61,10 @@ var (
 )
 
 func init() {
-	if err := corev1.AddToScheme(scheme); err != nil {
-		panic(err) // never: the types are the library's own
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, authentication.AddToScheme, authorization.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err) // never: the types are the library's own
+		}
 	}
 	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
 }
@@ -77,7 +84,7 @@ func (a Access) Connect() (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	c := &Cluster{Access: a, Server: config.Host}
+	c := &Cluster{Access: a, Server: config.Host, Patience: usualPatience}
 	if c.Context == "" {
 		c.Context = raw.CurrentContext
 	}
@@ -182,7 +189,7 @@ func (c *Cluster) explain(what string, err error) error {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity"):
 		return hint.New(err, "the cluster admits no such pods: leave out what needs them (network=host, a volume), and name an image with what the load needs (image=NAME)")
 	case apierrors.IsForbidden(err):
-		return hint.New(err, "tare plan --rbac prints the rights that tare needs: an administrator gives them with tare plan --rbac | kubectl apply -f -")
+		return hint.New(err, rightsRemedy)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		return hint.New(err, "the API server at "+c.Server+" does not answer in time")
 	case errors.As(err, &urlErr):

@@ -16,6 +16,17 @@ import (
 // ErrElsewhere means that this host is no node of the cluster.
 var ErrElsewhere = errors.New("this host is no node of the cluster")
 
+// AwaitThisNode is ThisNode for what was begun, which waits for an API server that
+// is away.
+func (c *Cluster) AwaitThisNode(ctx context.Context) (n *corev1.Node, err error) {
+	err = c.patiently(ctx, func() error {
+		var err error
+		n, err = c.ThisNode(ctx)
+		return err
+	})
+	return n, err
+}
+
 // ThisNode is the node that this host is, by the id of its kernel's boot.
 func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -60,9 +71,14 @@ func usable(n *corev1.Node) error {
 	if n.Spec.Unschedulable {
 		return hint.New(fmt.Errorf("node %s takes no pods", n.Name), "kubectl uncordon "+n.Name)
 	}
+	return hint.New(notReady(n), "kubectl describe node "+n.Name)
+}
+
+// notReady says that a node is not, and why; nil: it is.
+func notReady(n *corev1.Node) error {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
-			return hint.New(fmt.Errorf("node %s is not ready: %s: %s", n.Name, c.Reason, c.Message), "kubectl describe node "+n.Name)
+			return fmt.Errorf("node %s is not ready: %s: %s", n.Name, c.Reason, c.Message)
 		}
 	}
 	return nil

@@ -3,9 +3,6 @@ package kube
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/url"
 	"strings"
 	"time"
 
@@ -21,37 +18,10 @@ func (c *Cluster) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	return l.Items, c.explain("list the nodes", err)
 }
 
-// patience is how long an API server may be away before what was begun fails.
-const patience = time.Minute
-
-// patiently asks again while the API server is away or has no time: a cluster is
-// not lost with its API server, and what runs goes on.
-func patiently(ctx context.Context, ask func() error) error {
-	for end := time.Now().Add(patience); ; {
-		err := ask()
-		if err == nil || !passing(err) || ctx.Err() != nil || time.Now().After(end) {
-			return err
-		}
-		if stop := pause(ctx); stop != nil {
-			return errors.Join(stop, err)
-		}
-	}
-}
-
-// passing says whether an error is about the API server and not about what it
-// was asked.
-func passing(err error) bool {
-	var netErr net.Error
-	var urlErr *url.Error
-	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) ||
-		errors.As(err, &netErr) || errors.As(err, &urlErr)
-}
-
 // PodsOn are the pods on a node, of all namespaces.
 func (c *Cluster) PodsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
 	var l corev1.PodList
-	err := patiently(ctx, func() error {
+	err := c.patiently(ctx, func() error {
 		return c.client.Get().Resource("pods").
 			VersionedParams(&metav1.ListOptions{FieldSelector: "spec.nodeName=" + node}, parameters).Do(ctx).Into(&l)
 	})
@@ -69,7 +39,7 @@ func (c *Cluster) Events(ctx context.Context, namespace, pod string) ([]corev1.E
 // Pod looks at a pod; ErrNone: there is none.
 func (c *Cluster) Pod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	var p corev1.Pod
-	err := patiently(ctx, func() error {
+	err := c.patiently(ctx, func() error {
 		return c.client.Get().Namespace(namespace).Resource("pods").Name(name).Do(ctx).Into(&p)
 	})
 	if apierrors.IsNotFound(err) {
@@ -88,7 +58,7 @@ const accountBound = 20 * time.Second
 // CreatePod makes a pod.
 func (c *Cluster) CreatePod(ctx context.Context, p *corev1.Pod) error {
 	for end := time.Now().Add(accountBound); ; {
-		err := create(ctx, func() error {
+		err := c.create(ctx, func() error {
 			return c.client.Post().Namespace(p.Namespace).Resource("pods").Body(p).Do(ctx).Error()
 		})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "serviceaccount") || time.Now().After(end) {
@@ -102,9 +72,9 @@ func (c *Cluster) CreatePod(ctx context.Context, p *corev1.Pod) error {
 
 // create makes an object. One that is there when it is asked for again was made
 // by the attempt whose answer was lost.
-func create(ctx context.Context, post func() error) error {
+func (c *Cluster) create(ctx context.Context, post func() error) error {
 	asked := 0
-	return patiently(ctx, func() error {
+	return c.patiently(ctx, func() error {
 		asked++
 		err := post()
 		if asked > 1 && apierrors.IsAlreadyExists(err) {
@@ -130,7 +100,7 @@ func pause(ctx context.Context) error {
 // namespace is waited for. One that is not there is fine.
 func (c *Cluster) DeletePod(ctx context.Context, namespace, name string) error {
 	soon := int64(1) // with 0 the cluster forgets it before the node has cleaned up
-	err := patiently(ctx, func() error {
+	err := c.patiently(ctx, func() error {
 		return c.client.Delete().Namespace(namespace).Resource("pods").Name(name).
 			Body(&metav1.DeleteOptions{GracePeriodSeconds: &soon}).Do(ctx).Error()
 	})
@@ -142,37 +112,6 @@ func (c *Cluster) DeletePod(ctx context.Context, namespace, name string) error {
 
 // CreateNamespace makes a namespace.
 func (c *Cluster) CreateNamespace(ctx context.Context, n *corev1.Namespace) error {
-	err := create(ctx, func() error { return c.client.Post().Resource("namespaces").Body(n).Do(ctx).Error() })
+	err := c.create(ctx, func() error { return c.client.Post().Resource("namespaces").Body(n).Do(ctx).Error() })
 	return c.explain("make namespace "+n.Name, err)
-}
-
-// DeleteNamespace removes the namespace of a run with all in it, and returns
-// when it is gone. One that is not there is fine, one that is not that run's is
-// an error.
-func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
-	asked := false
-	for {
-		var n corev1.Namespace
-		err := patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(name).Do(ctx).Into(&n) })
-		switch {
-		case apierrors.IsNotFound(err):
-			return nil
-		case err != nil:
-			return c.explain("look at namespace "+name, err)
-		case n.Labels[LabelRun] != run:
-			return fmt.Errorf("namespace %s is not that of run %s: its label %s is %q", name, run, LabelRun, n.Labels[LabelRun])
-		}
-		if !asked {
-			err = patiently(ctx, func() error {
-				return c.client.Delete().Resource("namespaces").Name(name).Body(&metav1.DeleteOptions{}).Do(ctx).Error()
-			})
-			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-				return c.explain("remove namespace "+name, err)
-			}
-			asked = true
-		}
-		if err := pause(ctx); err != nil {
-			return fmt.Errorf("wait for the end of namespace %s: %w", name, err)
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,6 +87,102 @@ func TestPatience(t *testing.T) {
 	asked = 2 // what is there before tare asks is not tare's
 	if err := c.CreateNamespace(t.Context(), Namespace("r1", nil)); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("%v", err)
+	}
+}
+
+// All that waits for the same API server shares one patience: once it is used up
+// the next does not even ask.
+func TestPatienceIsShared(t *testing.T) {
+	asked := 0
+	c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		say(w, http.StatusServiceUnavailable, refusal(503, metav1.StatusReasonServiceUnavailable, "away"))
+	})
+	c.Patience = 0
+	for range 2 { // the second time it has been silent for longer than that
+		if _, err := c.Pod(t.Context(), "tare-r1", "p"); err == nil {
+			t.Fatal("a server that says nothing gave a pod")
+		}
+	}
+	before := asked
+	err := c.DeletePod(t.Context(), "tare-r1", "p")
+	if err == nil || asked != before || !strings.Contains(err.Error(), "away") {
+		t.Errorf("%v, asked %d times more", err, asked-before)
+	}
+	silenceOf(c.Server).last = time.Now().Add(-2 * stale)
+	if err := c.DeletePod(t.Context(), "tare-r1", "p"); err == nil || asked == before {
+		t.Errorf("%v: after a while it is to be asked again", err)
+	}
+}
+
+// What the cluster forbids is found before anything is begun, all of it.
+func TestMay(t *testing.T) {
+	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
+			say(w, http.StatusCreated, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
+				"status": map[string]any{"userInfo": map[string]any{"username": "system:serviceaccount:ci:tare"}}})
+			return
+		}
+		var review struct {
+			Spec struct {
+				ResourceAttributes struct{ Resource, Verb string }
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			t.Error(err)
+		}
+		a := review.Spec.ResourceAttributes
+		allowed := a.Resource != "nodes" && (a.Resource != "pods" || a.Verb == "get")
+		say(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+			"spec": map[string]any{}, "status": map[string]any{"allowed": allowed}})
+	})
+	err := c.May(t.Context())
+	if err == nil || !strings.Contains(err.Error(), `forbids user "system:serviceaccount:ci:tare" to list nodes; create, delete, list pods`) || !strings.Contains(hint.Of(err), "--rbac") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+	mute := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+		say(w, http.StatusNotFound, refusal(404, metav1.StatusReasonNotFound, "not found"))
+	})
+	if err := mute.May(t.Context()); err != nil {
+		t.Errorf("a cluster that does not tell: %v", err)
+	}
+}
+
+// A namespace whose pods are on a node that is not ready does not go: that is said
+// instead of waiting for it.
+func TestNamespaceOnALostNode(t *testing.T) {
+	sick := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	sick.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown,
+		Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}}
+	pod := spec().Pod()
+	pod.Spec.NodeName = "n1"
+	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/nodes"):
+			say(w, http.StatusOK, corev1.NodeList{Items: []corev1.Node{sick}})
+		case strings.HasSuffix(r.URL.Path, "/pods"):
+			say(w, http.StatusOK, corev1.PodList{Items: []corev1.Pod{*pod}})
+		default:
+			say(w, http.StatusOK, Namespace("r1", nil))
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := c.DeleteNamespace(ctx, "tare-r1", "r1")
+	if err == nil || !strings.Contains(err.Error(), "its pod best-effort: node n1 is not ready: NodeStatusUnknown") || !strings.Contains(hint.Of(err), "tare cleanup") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+}
+
+func TestPlatforms(t *testing.T) {
+	const list = `REF                      TYPE                                                 DIGEST        SIZE      PLATFORMS               LABELS
+localhost/tare-foreign:1 application/vnd.docker.distribution.manifest.v2+json sha256:0e5f70 1.3 KiB   linux/s390x             io.cri-containerd.image=managed
+docker.io/library/db:11  application/vnd.oci.image.index.v1+json              sha256:7a1f22 121.4 MiB linux/amd64,linux/arm64 -
+`
+	for image, want := range map[string]string{"localhost/tare-foreign:1": "[linux/s390x]", "docker.io/library/db:11": "[linux/amd64 linux/arm64]", "none": "[]"} {
+		if got := fmt.Sprint(platformsOf(list, image)); got != want {
+			t.Errorf("%s: %s, want %s", image, got, want)
+		}
 	}
 }
 

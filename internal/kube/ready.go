@@ -29,8 +29,17 @@ func (t *Trouble) Error() string {
 	return t.Reason + ": " + strings.TrimSpace(t.Message)
 }
 
-// TroubleOf looks at a pod that should run; nil: nothing is wrong so far.
+// TroubleOf looks at a pod that should run; nil: nothing is wrong so far. What
+// somebody did to the pod comes before how its containers ended of it.
 func TroubleOf(p *corev1.Pod) *Trouble {
+	if p.Status.Reason != "" {
+		return &Trouble{Reason: p.Status.Reason, Message: p.Status.Message, Remedy: remedyOf(p.Status.Reason, p.Status.Message), Final: true}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return &Trouble{Reason: c.Reason, Message: c.Message, Remedy: remedyOf(c.Reason, c.Message), Final: true}
+		}
+	}
 	if p.DeletionTimestamp != nil {
 		return &Trouble{Reason: "Deleted", Message: "somebody removes the pod", Final: true}
 	}
@@ -43,7 +52,7 @@ func TroubleOf(p *corev1.Pod) *Trouble {
 		}
 	}
 	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
-		return &Trouble{Reason: cmp.Or(p.Status.Reason, string(p.Status.Phase)), Message: p.Status.Message, Remedy: remedyOf(p.Status.Reason, p.Status.Message), Final: true}
+		return &Trouble{Reason: string(p.Status.Phase), Message: p.Status.Message, Final: true}
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
@@ -87,14 +96,22 @@ func remedyOf(reason, message string) string {
 		return "the node holds as many pods as it may: measure fewer arms, or use another node"
 	case has("untolerated taint"):
 		return "the node is tainted: kubectl describe node shows with what; use a node that takes ordinary pods"
-	case has("exec format error"):
+	case has("exec format error", "no match for platform"):
 		return "the image is for another architecture than the node: name one that is for it"
 	case has("ErrImageNeverPull"):
 		return "tare's image went to another containerd than the node's: set CONTAINERD_ADDRESS to the socket that its kubelet uses"
 	case has("ErrImagePull", "ImagePullBackOff", "InvalidImageName"):
 		return "the node cannot get the image: look at its name, or put it there with tare image load"
-	case has("Evicted"):
+	case has("Evicted", "TerminationByKubelet"):
 		return "the node ran short of something: kubectl describe node; Guaranteed pods go last"
+	case has("EvictionByEvictionAPI"):
+		return "somebody empties the node (kubectl drain): run again when it is theirs no longer"
+	case has("DeletionByTaintManager"):
+		return "the node was given a taint, or was not ready for minutes: kubectl describe node"
+	case has("PreemptionByScheduler", "Preempting"):
+		return "a pod of higher priority took the place: use a node that has room for both"
+	case has("DeadlineExceeded"):
+		return "a pod of tare's lives six hours: give the run a shorter --budget, or more generations"
 	case has("OOMKilled"):
 		return "give the pod more memory: memory=4Gi"
 	}

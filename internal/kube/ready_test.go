@@ -27,6 +27,14 @@ func TestTrouble(t *testing.T) {
 		Message: "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
 	}}}}
 	evicted := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}}
+	// The kubelet ends the containers of a pod that it evicts.
+	evicted.Status.ContainerStatuses = withStatus(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}}).Status.ContainerStatuses
+	disrupted := func(reason, message string) *corev1.Pod {
+		p := withStatus(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}})
+		p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: message}}
+		return p
+	}
 	killed := withStatus(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}})
 	foreign := withStatus(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "StartError", ExitCode: 128, Message: "exec /.tare/tare: exec format error"}})
 	for _, c := range []struct {
@@ -36,9 +44,13 @@ func TestTrouble(t *testing.T) {
 	}{
 		{unscheduled, "Insufficient cpu", "cpu=max", false},
 		{evicted, "low on resource", "Guaranteed", true},
+		{disrupted("EvictionByEvictionAPI", "Eviction API: evicting"), "EvictionByEvictionAPI: Eviction API", "drain", true},
+		{disrupted("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"), "NoExecute taint", "taint", true},
+		{disrupted("PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod"), "preempting", "room", true},
 		{killed, "OOMKilled: exit code 137", "memory=", true},
 		{foreign, "exec format error", "architecture", true},
 		{waits("ErrImageNeverPull", "Container image is not present with pull policy of Never"), "not present", "CONTAINERD_ADDRESS", false},
+		{waits("ErrImagePull", `failed to pull and unpack image "db.example/foreign:1": no match for platform in manifest: not found`), "no match for platform", "architecture", false},
 		{waits("ImagePullBackOff", "Back-off pulling image"), "Back-off", "name", false},
 	} {
 		got := TroubleOf(c.pod)

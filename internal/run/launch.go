@@ -230,7 +230,7 @@ func (a *site) died() error {
 func describeExit(e environment.Exit) error {
 	switch {
 	case e.OOM:
-		return errors.New("ended by the out-of-memory killer")
+		return hint.New(errors.New("ended by the out-of-memory killer"), "raise the memory limit of the arm, or give the load less to hold")
 	case e.Signal != "":
 		return fmt.Errorf("ended by %s", e.Signal)
 	case e.Err != nil:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -45,7 +46,7 @@ type arm struct {
 // prepare makes everything up to the first load.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	a.own = a.Group
-	if a.node, err = a.cluster.ThisNode(ctx); err != nil {
+	if a.node, err = a.cluster.AwaitThisNode(ctx); err != nil {
 		return err
 	}
 	if err := a.join(ctx); err != nil {
@@ -113,6 +114,11 @@ func (a *arm) start(ctx context.Context) error {
 	var err error
 	if a.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
 		return err
+	}
+	if a.spec.Other != "" {
+		if err := a.containerd().Fits(a.pod.Status.ContainerStatuses[0].Image); err != nil {
+			return fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+		}
 	}
 	if got := string(a.pod.Status.QOSClass); got != a.kind.QoS.String() {
 		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
@@ -256,30 +262,31 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	return running, nil
 }
 
-// lostBound is how long the cluster may take to say what became of a pod.
-const lostBound = 15 * time.Second
+// lostBound is how long the cluster may take to say what became of a pod. The
+// blocks of that time are dropped.
+const lostBound = 5 * time.Second
 
 // lost asks the cluster what became of a pod whose first process has ended.
 func (a *arm) lost() environment.Exit {
 	ctx, cancel := context.WithTimeout(context.Background(), lostBound)
 	defer cancel()
-	failed := func(err error) environment.Exit {
-		return environment.Exit{Code: -1, Err: fmt.Errorf("the pod is gone: %w", err)}
+	gone := func(err error) environment.Exit {
+		return environment.Exit{Code: -1, Err: hint.New(fmt.Errorf("was in a pod that is gone: %w", err), hint.Of(err))}
 	}
 	for {
 		p, err := a.cluster.Pod(ctx, a.pod.Namespace, a.pod.Name)
 		if err != nil {
-			return failed(err)
+			return gone(err)
 		}
 		if t := kube.TroubleOf(p); t != nil {
 			if t.Reason == "OOMKilled" {
 				return environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true}
 			}
-			return failed(t)
+			return gone(hint.New(t, t.Remedy))
 		}
 		select {
 		case <-ctx.Done():
-			return failed(errors.New("its first process ended, and the cluster does not say why"))
+			return gone(errors.New("its first process ended, and the cluster does not say why"))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

@@ -107,6 +107,9 @@ func reachable() environment.Support {
 		if _, nodeErr := c.ThisNode(ctx); nodeErr != nil {
 			err = nodeErr
 		}
+		if mayErr := c.May(ctx); mayErr != nil {
+			err = mayErr // all rights that are missing, not the first
+		}
 	}
 	if err == nil {
 		return environment.Supported()

@@ -1,0 +1,110 @@
+package kubetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Part is a program of a cluster of tools/cluster ("kubelet", "kube-apiserver").
+type Part struct {
+	pid int
+}
+
+// Part finds it. The parts of somebody's own cluster are not to be touched: the
+// test is skipped.
+func (a *Admin) Part(t *testing.T, name string) Part {
+	t.Helper()
+	file := filepath.Join(filepath.Dir(os.Getenv("KUBECONFIG")), "pid", name)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Skipf("this cluster is none of tools/cluster: %v", err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil || filepath.Base(exe) != name {
+		t.Fatalf("process %d is not %s: %s %v", pid, name, exe, err)
+	}
+	return Part{pid}
+}
+
+// Stop stops it until Continue, or the end of the test.
+func (p Part) Stop(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() { p.Continue(t) })
+	if err := unix.Kill(p.pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Continue lets it go on.
+func (p Part) Continue(t *testing.T) {
+	t.Helper()
+	if err := unix.Kill(p.pid, unix.SIGCONT); err != nil {
+		t.Error(err)
+	}
+}
+
+// Get reads an object.
+func (a *Admin) Get(t *testing.T, path string, into any) int {
+	t.Helper()
+	code, b := a.Do(t, http.MethodGet, path, nil)
+	if code == http.StatusOK {
+		if err := json.Unmarshal(b, into); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	return code
+}
+
+// bound is how long the cluster may take for one thing.
+const bound = 3 * time.Minute
+
+// AwaitNodes waits until every node is ready, or none is.
+func (a *Admin) AwaitNodes(t *testing.T, ready bool) {
+	t.Helper()
+	for end := time.Now().Add(bound); ; time.Sleep(200 * time.Millisecond) {
+		var l corev1.NodeList
+		a.Get(t, "/api/v1/nodes", &l)
+		so := len(l.Items) > 0
+		for _, n := range l.Items {
+			for _, c := range n.Status.Conditions {
+				if c.Type == corev1.NodeReady && (c.Status == corev1.ConditionTrue) != ready {
+					so = false
+				}
+			}
+			so = so && (!ready || len(n.Spec.Taints) == 0)
+		}
+		if so {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after %v no node has become ready=%v", bound, ready)
+		}
+	}
+}
+
+// AwaitNone waits until tare has nothing in the cluster and on the node.
+func (a *Admin) AwaitNone(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(bound); ; time.Sleep(200 * time.Millisecond) {
+		left := a.Left(t)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("left after %v: %v", bound, left)
+			return
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// A cluster is not lost with its API server, and what runs goes on: what was begun
+// waits for one that is away. All that waits for the same server shares one patience,
+// so that the way back of many arms does not take it many times.
+
+const (
+	// usualPatience is how long an API server may be away before what was begun fails.
+	usualPatience = time.Minute
+	// stale is how long a server that was given up is not asked again.
+	stale = 10 * time.Second
+)
+
+// silence is how long an API server has given no answer.
+type silence struct {
+	server      string
+	mu          sync.Mutex
+	since, last time.Time // of the first and the latest failure
+	err         error     // the latest; nil: it answers
+}
+
+var silences struct {
+	sync.Mutex
+	of map[string]*silence
+}
+
+func silenceOf(server string) *silence {
+	silences.Lock()
+	defer silences.Unlock()
+	if silences.of == nil {
+		silences.of = map[string]*silence{}
+	}
+	if silences.of[server] == nil {
+		silences.of[server] = &silence{server: server}
+	}
+	return silences.of[server]
+}
+
+// patiently asks again while the API server is away or has no time.
+func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
+	s := silenceOf(c.Server)
+	if err := s.givenUp(c.Patience); err != nil {
+		return err
+	}
+	for {
+		err := ask()
+		if err == nil || !passing(err) {
+			s.over()
+			return err
+		}
+		if ctx.Err() != nil || s.lasts(err) > c.Patience {
+			return err
+		}
+		if stop := pause(ctx); stop != nil {
+			return errors.Join(stop, err)
+		}
+	}
+}
+
+// givenUp is the error of a server that was waited for in vain a moment ago.
+func (s *silence) givenUp(patience time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil && time.Since(s.last) > stale {
+		s.err = nil
+	}
+	if s.err != nil && s.last.Sub(s.since) > patience {
+		return s.err
+	}
+	return nil
+}
+
+// lasts notes a failure and returns how long there has been nothing else.
+func (s *silence) lasts(err error) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = time.Now()
+	if s.err == nil {
+		s.since = s.last
+	}
+	var asked *url.Error
+	if errors.As(err, &asked) { // others will have asked for something else
+		err = &url.Error{Op: "ask", URL: s.server, Err: asked.Err}
+	}
+	s.err = err
+	return s.last.Sub(s.since)
+}
+
+func (s *silence) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = nil
+}
+
+// passing says whether an error is about the API server and not about what it
+// was asked.
+func passing(err error) bool {
+	var netErr net.Error
+	var urlErr *url.Error
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) ||
+		errors.As(err, &netErr) || errors.As(err, &urlErr)
+}

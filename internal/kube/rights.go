@@ -1,0 +1,73 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+const rightsRemedy = "tare plan --rbac prints the rights that tare needs: an administrator gives them with tare plan --rbac | kubectl apply -f -"
+
+// May asks the cluster whether it lets the user do all that tare needs, before
+// anything is begun: an error names the verbs that it forbids, and to whom. A
+// cluster that does not answer that is no error.
+func (c *Cluster) May(ctx context.Context) error {
+	type asked struct {
+		resource, verb string
+		allowed        bool
+	}
+	var all []*asked
+	for _, resource := range slices.Sorted(maps.Keys(rights)) {
+		for _, verb := range rights[resource] {
+			all = append(all, &asked{resource, verb, true})
+		}
+	}
+	var wait sync.WaitGroup
+	for _, a := range all {
+		wait.Go(func() { a.allowed = c.allowed(ctx, a.resource, a.verb) })
+	}
+	wait.Wait()
+	verbs := map[string][]string{}
+	for _, a := range all {
+		if !a.allowed {
+			verbs[a.resource] = append(verbs[a.resource], a.verb)
+		}
+	}
+	if len(verbs) == 0 {
+		return nil
+	}
+	var missing []string
+	for _, r := range slices.Sorted(maps.Keys(verbs)) {
+		missing = append(missing, strings.Join(verbs[r], ", ")+" "+r)
+	}
+	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), rightsRemedy)
+}
+
+// allowed asks about one right in the whole cluster.
+func (c *Cluster) allowed(ctx context.Context, resource, verb string) bool {
+	review := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorization.ResourceAttributes{Resource: resource, Verb: verb},
+	}}
+	var answer authorization.SelfSubjectAccessReview
+	err := c.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(review).Do(ctx).Into(&answer)
+	return err != nil || answer.Status.Allowed
+}
+
+// whoami is the user as the cluster sees it; where the cluster does not say, its
+// name in the kubeconfig.
+func (c *Cluster) whoami(ctx context.Context) string {
+	var answer authentication.SelfSubjectReview
+	err := c.client.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(&authentication.SelfSubjectReview{}).Do(ctx).Into(&answer)
+	if name := answer.Status.UserInfo.Username; err == nil && name != "" {
+		return name
+	}
+	return c.User
+}
