@@ -279,15 +279,23 @@ func largest(w workload) (record.Effect, bool) {
 	return most, found
 }
 
-// doubts are what a reader must know before believing the answer.
-func doubts(w workload) sentence {
-	var s sentence
+// differingTwins are the twins that differ from the baseline that they are.
+func (w workload) differingTwins() (out []record.Effect) {
 	for _, arm := range w.twins {
 		x, _ := w.primary(arm)
 		if (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil {
-			s = append(s, cell{" Do not trust this", broken},
-				cell{": the twin, which is " + w.Baseline + " again, differs by " + Interval(x.Typical) + ".", plain})
+			out = append(out, x)
 		}
+	}
+	return out
+}
+
+// doubts are what a reader must know before believing the answer.
+func doubts(w workload) sentence {
+	var s sentence
+	for _, x := range w.differingTwins() {
+		s = append(s, cell{" Do not trust this", broken},
+			cell{": the twin, which is " + w.Baseline + " again, differs by " + Interval(x.Typical) + ".", plain})
 	}
 	if arms := w.twoModes; len(arms) > 0 {
 		s = append(s, cell{" The " + w.metricWord(arms[0].Metric).of + " of " + list(namesOfModes(arms)) + " has ", plain},

@@ -68,3 +68,32 @@ func TestLadderOrder(t *testing.T) {
 		t.Errorf("arms %q, want %q", got, want)
 	}
 }
+
+// TestTitleOfDoubts: a cost is no headline where the twin differs as well.
+func TestTitleOfDoubts(t *testing.T) {
+	cost := func(workload, arm string) record.Effect {
+		return record.Effect{Workload: workload, Metric: "throughput", Arm: arm, Baseline: "host", Verdict: record.Cost, Typical: ratio(-30, 5)}
+	}
+	result := func(name string) record.WorkloadResult {
+		return record.WorkloadResult{Name: name, Primary: "throughput", Baseline: "host", Seconds: 45, Blocks: 30}
+	}
+	e := &record.Effects{Margin: 0.01, Ended: "budget",
+		Effects:   []record.Effect{cost("oltp", "container"), cost("rpc", "container")},
+		Remainder: []record.Effect{cost("oltp", "container"), cost("rpc", "container")},
+		Twin:      []record.Effect{cost("rpc", "twin")},
+		Workloads: []record.WorkloadResult{result("oltp"), result("rpc")}}
+	title := func() string {
+		var b strings.Builder
+		for _, p := range oneSentence(e, workloads(e)) {
+			b.WriteString(p.text)
+		}
+		return b.String()
+	}
+	if got, want := title(), "The container costs 30.0 % of throughput in oltp; not to be trusted in rpc."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	e.Twin = append(e.Twin, cost("oltp", "twin"))
+	if got, want := title(), "Not to be trusted for the container in oltp and rpc."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

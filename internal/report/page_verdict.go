@@ -91,6 +91,7 @@ func moved(x record.Effect) float64 {
 // said is what holds of one subject in which workloads.
 type said struct {
 	moved   map[string][]string // "costs … of throughput": in which workloads
+	doubted []string            // there the twin differs from its baseline
 	order   ordered
 	tones   map[string]tone
 	equal   []string
@@ -108,6 +109,8 @@ func (s *said) add(w workload, x record.Effect, ok bool) {
 		s.open = append(s.open, w.Name)
 	case x.Verdict == record.Negligible:
 		s.equal = append(s.equal, w.Name)
+	case len(w.differingTwins()) > 0:
+		s.doubted = append(s.doubted, w.Name)
 	case (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil:
 		text := w.moves(x)[0].text
 		if x.Intermittent {
@@ -141,18 +144,17 @@ func (s *said) sentence(subject string, margin float64) sentence {
 		out = append(out, cell{join("; "), plain}, cell{"makes ", plain},
 			cell{"no difference larger than " + size(margin), good}, cell{" in " + list(s.equal), plain})
 	}
-	if len(s.open) > 0 {
-		if len(out) == 0 {
-			out = append(out, cell{"Undecided", unsure}, cell{" for " + subject + " in " + list(s.open), plain})
-		} else {
-			out = append(out, cell{"; ", plain}, cell{"undecided", unsure}, cell{" in " + list(s.open), plain})
-		}
-	}
-	if len(s.nothing) > 0 {
-		if len(out) == 0 {
-			out = append(out, cell{"No answer", broken}, cell{" for " + subject + " in " + list(s.nothing), plain})
-		} else {
-			out = append(out, cell{"; ", plain}, cell{"no answer", broken}, cell{" in " + list(s.nothing), plain})
+	for _, rest := range []struct {
+		word string
+		tone tone
+		in   []string
+	}{{"undecided", unsure, s.open}, {"not to be trusted", broken, s.doubted}, {"no answer", broken, s.nothing}} {
+		switch {
+		case len(rest.in) == 0:
+		case len(out) == 0:
+			out = append(out, cell{upper(rest.word), rest.tone}, cell{" for " + subject + " in " + list(rest.in), plain})
+		default:
+			out = append(out, cell{"; ", plain}, cell{rest.word, rest.tone}, cell{" in " + list(rest.in), plain})
 		}
 	}
 	return append(out, cell{".", plain})
