@@ -20,6 +20,8 @@ want_tests() {
 		runc runc
 		crun crun
 		podman podman
+		newuidmap uidmap
+		slirp4netns slirp4netns
 		dockerd docker.io
 		ctr containerd
 		mmdebstrap mmdebstrap

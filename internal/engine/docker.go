@@ -71,7 +71,7 @@ func (d Docker) Facts(ctx context.Context) ([]Fact, error) {
 	}
 	return []Fact{
 		{"docker.version", i.ServerVersion}, {"docker.runtime", i.DefaultRuntime},
-		{"docker.storage", i.Driver}, {"docker.security", strings.Join(i.SecurityOptions, " ")},
+		{"docker.cgroup-driver", i.CgroupDriver}, {"docker.storage", i.Driver}, {"docker.security", strings.Join(i.SecurityOptions, " ")},
 	}, nil
 }
 
@@ -111,10 +111,18 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 			NetworkMode: network, Mounts: mountsOf(append(binds, c.Binds...)),
 			LogConfig:  container.LogConfig{Type: "none"},
 			UsernsMode: "host", // what is bound belongs to the host's users
-			Resources:  container.Resources{CgroupParent: "/" + strings.Trim(c.Parent, "/")},
+			Resources:  container.Resources{CgroupParent: parentOf(c.Parent)},
 		},
 	})
 	return failed("create", err)
+}
+
+// parentOf is a control group as the cgroupfs driver takes it.
+func parentOf(path string) string {
+	if path == "" {
+		return "" // the daemon's choice
+	}
+	return "/" + strings.Trim(path, "/")
 }
 
 // rootImage is the image of a container whose root is a directory, and what has

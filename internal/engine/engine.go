@@ -47,10 +47,14 @@ type Container struct {
 	Args  []string
 	Dir   string // working directory
 	// Parent is the control group that the engine makes the container's in, as a
-	// path below each hierarchy.
+	// path below each hierarchy; empty: the engine makes none (Podman), or where it
+	// likes (Docker).
 	Parent string
-	// HostNetwork leaves it the host's network; else it has an empty one.
+	// HostNetwork leaves it the host's network; else it has an empty one, or that of
+	// UserNetwork, a program that connects it for an ordinary user ("slirp4netns").
 	HostNetwork bool
+	UserNetwork string
+	Publish     int // port of the host's loopback that leads to the same one there; 0: none
 	Hostname    string
 	Unconfined  bool // without a filter of system calls
 	Powerless   bool // without any capability

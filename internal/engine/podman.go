@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,8 @@ type Podman struct {
 	Path string
 	// Runtime is the OCI runtime; empty: Podman's own choice.
 	Runtime string
+	// Change changes each command before it is run; nil: nothing is changed.
+	Change func(*exec.Cmd) error
 }
 
 var _ Engine = Podman{}
@@ -71,6 +74,11 @@ func (p Podman) run(ctx context.Context, args ...string) (string, error) {
 		said[i] = f
 	}
 	cmd.Stdout, cmd.Stderr = said[0], said[1]
+	if p.Change != nil {
+		if err := p.Change(cmd); err != nil {
+			return "", err
+		}
+	}
 	err := cmd.Run()
 	switch text := textOf(said[1]); {
 	case err == nil:
@@ -123,16 +131,9 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 	if err != nil {
 		return err
 	}
-	network := "none"
-	if c.HostNetwork {
-		network = "host"
-	}
-	args := []string{
-		"create", "--name", c.Name, "--label", OwnerLabel + "=" + c.Owner,
-		// conmon stays where tare is and is not frozen with the container.
-		"--cgroups", "no-conmon", "--cgroup-parent", c.Parent,
-		"--network", network, "--hostname", c.Hostname, "--log-driver", "none", "--workdir", c.Dir,
-	}
+	args := []string{"create", "--name", c.Name, "--label", OwnerLabel + "=" + c.Owner, "--log-driver", "none", "--workdir", c.Dir}
+	args = append(args, p.groups(c)...)
+	args = append(args, c.network()...)
 	args = append(args, limits...)
 	if c.Unconfined {
 		args = append(args, "--security-opt", unconfined)
@@ -158,6 +159,33 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 	}
 	_, err = p.call(ctx, args...)
 	return err
+}
+
+// groups: conmon stays where tare is and is not frozen with the container. A container
+// without a parent is an ordinary user's: crun leaves it where it was started, and runc
+// does where it may make no groups.
+func (p Podman) groups(c Container) []string {
+	switch {
+	case c.Parent != "":
+		return []string{"--cgroups", "no-conmon", "--cgroup-parent", c.Parent}
+	case filepath.Base(p.Runtime) == "runc":
+		return []string{"--cgroups", "no-conmon"}
+	}
+	return []string{"--cgroups", "disabled"}
+}
+
+func (c Container) network() []string {
+	name := []string{"--hostname", c.Hostname}
+	switch {
+	case c.HostNetwork:
+		return append(name, "--network", "host")
+	case c.UserNetwork == "":
+		return append(name, "--network", "none")
+	case c.Publish == 0:
+		return append(name, "--network", c.UserNetwork)
+	}
+	port := fmt.Sprintf("127.0.0.1:%d:%d/tcp", c.Publish, c.Publish)
+	return append(name, "--network", c.UserNetwork, "--publish", port)
 }
 
 // Start starts a container.

@@ -39,6 +39,12 @@ type Leveled interface {
 	With(levels string) (Environment, error)
 }
 
+// Choosy is an environment that cannot have all that can be chosen of a container.
+type Choosy interface {
+	// Suits says what it cannot have, and why.
+	Suits(Container) error
+}
+
 // Reproducible is an arm that can be made again by hand.
 type Reproducible interface {
 	// Reproduction is the name and the text of a file that does it.

@@ -131,6 +131,11 @@ func possible(s environment.Support) error {
 // containerOf says what is wrong with what was chosen of a container.
 func containerOf(a Arm, r Rung) error {
 	only := environment.Container{Image: a.Container.Image}
+	if e, ok := r.Environment.(environment.Choosy); ok {
+		if err := e.Suits(a.Container); err != nil {
+			return impossible{environment.Unsupported(err.Error(), hint.Of(err))}
+		}
+	}
 	switch {
 	case r.Archive && a.Container.Image == "":
 		return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, which tare image build makes")

@@ -39,6 +39,12 @@ type arm struct {
 	net    *launch.Network // nil: the host's
 	desk   *launch.Desk
 	facts  []engine.Fact
+	as     *account // whose rootless container it is; nil: root's
+	// helpers holds the processes of a rootless engine, carriers are those of them
+	// that are put beside the load.
+	helpers  cgroup.Group
+	carriers []string
+	found    string // group in which the engine had the process
 
 	mu     sync.Mutex
 	inside environment.Running // the last one
@@ -48,15 +54,20 @@ type arm struct {
 // prepare makes everything up to the container.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	a.name = nameOf(a.Spec)
-	if a.engine, err = a.kind.connect(a.Ground); err != nil {
+	if a.as != nil {
+		return a.prepareRootless(ctx)
+	}
+	if a.engine, err = a.connect(); err != nil {
 		return err
 	}
 	a.Undo(a.engine.Close)
 	if a.facts, err = a.engine.Facts(ctx); err != nil {
 		return err
 	}
-	if err := a.RecordRuntimeGroups(); err != nil {
-		return err
+	if !a.elsewhere() {
+		if err := a.RecordRuntimeGroups(); err != nil {
+			return err
+		}
 	}
 	bound := a.BoundDir()
 	if a.fromImage() {
@@ -79,7 +90,14 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return a.create(ctx)
+	c, err := a.container()
+	if err != nil {
+		return err
+	}
+	if err := a.Record(journal.Engine(a.engine.Name(), a.engine.Host(), a.name), a.remove); err != nil {
+		return err
+	}
+	return a.create(ctx, c)
 }
 
 // fromImage says that the root file system is an image's.
@@ -119,27 +137,30 @@ func unmount(path string) error {
 	return nil
 }
 
-// create makes the container.
-func (a *arm) create(ctx context.Context) error {
+// container is what the engine is to make; the socket for its first process is there.
+func (a *arm) container() (engine.Container, error) {
 	self, err := launch.OwnPath()
 	if err != nil {
-		return err
+		return engine.Container{}, err
 	}
 	desk := filepath.Join(a.Dir, "desk")
 	if err := os.Mkdir(desk, 0o700); err != nil {
-		return fmt.Errorf("make the directory of the socket: %w", err)
+		return engine.Container{}, fmt.Errorf("make the directory of the socket: %w", err)
 	}
 	if a.desk, err = launch.NewDesk(desk); err != nil {
-		return err
+		return engine.Container{}, err
 	}
 	a.Undo(a.desk.Close)
 	c := engine.Container{
-		Name: a.name, Owner: a.Spec.Run, Image: a.Spec.Container.Image, Parent: a.GroupPath(),
+		Name: a.name, Owner: a.Spec.Run, Image: a.Spec.Container.Image,
 		Binds: []engine.Bind{{Source: self, Target: launch.Exe, ReadOnly: true}, {Source: desk, Target: deskDir}},
 		Args:  append([]string{launch.Exe}, launch.AttendArgs(launch.Socket(deskDir))...),
-		Dir:   "/", Hostname: "container", HostNetwork: a.net == nil,
+		Dir:   "/", Hostname: "container", HostNetwork: a.hostNetwork(),
 		Unconfined: a.Spec.Container.Seccomp == environment.Unconfined,
 		Powerless:  a.Spec.Container.Capabilities == environment.NoCapabilities,
+	}
+	if !a.elsewhere() {
+		c.Parent = a.GroupPath()
 	}
 	if !a.fromImage() {
 		c.Root = a.root.Point
@@ -147,12 +168,22 @@ func (a *arm) create(ctx context.Context) error {
 	for _, m := range a.root.Binds() {
 		c.Binds = append(c.Binds, engine.Bind{Source: m.Source, Target: m.Destination})
 	}
-	if err := a.Record(journal.Engine(a.engine.Name(), a.engine.Host(), a.name), a.remove); err != nil {
-		return err
-	}
+	return c, nil
+}
+
+// create makes the container.
+func (a *arm) create(ctx context.Context, c engine.Container) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	return a.engine.Create(ctx, c)
+}
+
+// hostNetwork says that the container has the host's network.
+func (a *arm) hostNetwork() bool {
+	if a.as == nil {
+		return a.net == nil
+	}
+	return a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost
 }
 
 // remove is not bound by the context of the opening, which may have ended.
@@ -167,6 +198,9 @@ func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
 	p.Listen, p.Dial = a.Addresses(a.net)
+	if a.as != nil && !a.hostNetwork() {
+		p.Listen = fmt.Sprintf("0.0.0.0:%d", a.Spec.Port) // of a network that is the load's alone
+	}
 	return p
 }
 
@@ -214,7 +248,7 @@ func (a *arm) start(ctx context.Context, p environment.Process) (*launch.Held, e
 	if a.state.Pid != visitor.Pid {
 		return nil, fmt.Errorf("process %d asks for work in the container, and %s says that %d is its first", visitor.Pid, a.kind.Name(), a.state.Pid)
 	}
-	if err := a.Adopt(visitor.Pid); err != nil {
+	if err := a.adopt(visitor.Pid); err != nil {
 		return nil, err
 	}
 	if err := a.attach(visitor.Pid); err != nil {
@@ -280,6 +314,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	all = append(append(all, a.userSettings()...), a.foundSettings()...)
 	if a.net != nil {
 		s, err := a.net.Settings()
 		all, errs = append(all, s...), append(errs, err)
@@ -301,10 +336,13 @@ func (a *arm) expect() launch.Expect {
 	}
 	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: a.overlay()}.
 		Confined(a.Spec.Container, capabilities)
-	if a.Group.Tree.Layout == cgroup.V2 {
+	switch {
+	case a.as != nil:
+		e.Own, e.Either, e.Root = append(e.Own, "user"), []string{"cgroup"}, a.as.uid
+	case a.Group.Tree.Layout == cgroup.V2:
 		e.Own = append(e.Own, "cgroup")
 	}
-	if a.net != nil {
+	if !a.hostNetwork() {
 		e.Own = append(e.Own, "net")
 	}
 	return e
@@ -316,10 +354,5 @@ func (a *arm) overlay() bool {
 	if a.kind == Podman && !a.fromImage() {
 		return true // tare's
 	}
-	for _, f := range a.facts {
-		if f.Name == a.kind.Name()+".storage" {
-			return strings.HasPrefix(f.Value, "overlay")
-		}
-	}
-	return false
+	return strings.HasPrefix(a.fact("storage"), "overlay")
 }

@@ -81,14 +81,14 @@ func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
 
 // Open makes the arm and its container, which Start starts.
 func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
-	a, err := k.open(ctx, spec)
+	a, err := k.open(ctx, spec, nil)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", k.Name(), err)
 	}
 	return a, nil
 }
 
-func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
+func (k Kind) open(ctx context.Context, spec environment.Spec, as *account) (*arm, error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
 	}
@@ -100,7 +100,7 @@ func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &arm{Ground: ground, kind: k}
+	a := &arm{Ground: ground, kind: k, as: as}
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, ground.Close())
 	}
@@ -108,8 +108,8 @@ func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 }
 
 // connect finds the engine.
-func (k Kind) connect(g *launch.Ground) (engine.Engine, error) {
-	if k == Docker {
+func (a *arm) connect() (engine.Engine, error) {
+	if a.kind == Docker {
 		return engine.NewDocker("")
 	}
 	path, err := exec.LookPath("podman")
@@ -119,8 +119,11 @@ func (k Kind) connect(g *launch.Ground) (engine.Engine, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
+	if a.as != nil {
+		return a.rootless(path)
+	}
 	p := engine.Podman{Path: path}
-	if g.Group.Tree.Layout == cgroup.Hybrid {
+	if a.Group.Tree.Layout == cgroup.Hybrid {
 		// crun gives up where version 2 has controllers beside version 1.
 		if runc, err := exec.LookPath("runc"); err == nil {
 			p.Runtime = runc

@@ -77,9 +77,9 @@ func usable(i system.Info) environment.Support {
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
 		return environment.Unsupported("this Docker is rootless: it cannot see what tare mounts as root, nor be given limits",
 			"set DOCKER_HOST to the socket of a daemon of root's")
-	case i.CgroupDriver != "cgroupfs":
-		return environment.Unsupported("Docker's cgroup driver is "+i.CgroupDriver+", which leaves the control group of a container to systemd",
-			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json, or weigh podman`)
+	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
+		return environment.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
+			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json`)
 	}
 	return environment.Supported()
 }

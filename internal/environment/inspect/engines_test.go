@@ -65,13 +65,17 @@ func TestUsableDaemons(t *testing.T) {
 			Architecture: unix.ByteSliceToString(u.Machine[:]), CgroupDriver: "cgroupfs",
 		}
 	}
-	if got := usable(good()); got.Answer != environment.Yes {
-		t.Errorf("%+v", got)
+	for _, driver := range []string{"cgroupfs", "systemd"} {
+		i := good()
+		i.CgroupDriver = driver
+		if got := usable(i); got.Answer != environment.Yes {
+			t.Errorf("%s: %+v", driver, got)
+		}
 	}
 	for name, change := range map[string]func(*system.Info){
 		"another machine": func(i *system.Info) { i.KernelVersion = "0.1" },
 		"rootless":        func(i *system.Info) { i.SecurityOptions = []string{"name=seccomp,profile=default", "name=rootless"} },
-		"systemd":         func(i *system.Info) { i.CgroupDriver = "systemd" },
+		"control groups":  func(i *system.Info) { i.CgroupDriver = "none" },
 	} {
 		i := good()
 		change(&i)

@@ -24,6 +24,9 @@ func Main(args []string) int {
 	if len(args) == 3 && args[0] == copyWord {
 		return copyTree(args[1], args[2])
 	}
+	if len(args) >= 3 && args[0] == runAsWord {
+		return said(runAs(args[1], args[2], args[3:]))
+	}
 	if len(args) == 2 {
 		switch args[0] {
 		case attendWord:

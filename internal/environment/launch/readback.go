@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,12 +20,16 @@ type Expect struct {
 	// Own are the namespaces of its own ("pid", "mnt", ...); the others are the
 	// host's.
 	Own []string
+	// Either are namespaces that may be its own or the host's.
+	Either []string
 	// Overlay says that its root file system is an overlay.
 	Overlay bool
 	// Capabilities are what it keeps; nil: what tare has.
 	Capabilities []string
 	// Seccomp says that it is under a filter, Unconfined that it is under none.
 	Seccomp, Unconfined bool
+	// Root is who is root there, as this host numbers users; 0: whoever tare is.
+	Root int
 }
 
 // Confined is what a container with Docker's defaults is under, but for what was
@@ -54,9 +59,11 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 	var errs []error
 	var all []record.Setting
 	for _, read := range []func() ([]record.Setting, error){
-		func() ([]record.Setting, error) { return namespaceSettings(pid, e.Own) },
+		func() ([]record.Setting, error) { return namespaceSettings(pid, e.Own, e.Either) },
 		func() ([]record.Setting, error) { return rootSetting(pid, e.Overlay) },
-		func() ([]record.Setting, error) { return capabilitySettings(status, e.Capabilities) },
+		func() ([]record.Setting, error) {
+			return capabilitySettings(status, e.Capabilities, cmp.Or(e.Root, os.Geteuid()))
+		},
 		func() ([]record.Setting, error) { return seccompSettings(status, e) },
 	} {
 		s, err := read()
@@ -74,7 +81,7 @@ func Wanted(name, wanted, got string) (record.Setting, error) {
 	return s, nil
 }
 
-func namespaceSettings(pid int, owned []string) ([]record.Setting, error) {
+func namespaceSettings(pid int, owned, either []string) ([]record.Setting, error) {
 	var all []record.Setting
 	var errs []error
 	for _, ns := range namespaces {
@@ -93,6 +100,9 @@ func namespaceSettings(pid int, owned []string) ([]record.Setting, error) {
 		}
 		if its != mine {
 			got = own
+		}
+		if slices.Contains(either, ns) {
+			wanted = got
 		}
 		s, err := Wanted("namespace."+ns, wanted, got)
 		all, errs = append(all, s), append(errs, err)
@@ -123,7 +133,7 @@ func rootSetting(pid int, overlay bool) ([]record.Setting, error) {
 	return []record.Setting{s, {Name: "root.options", Got: opts}}, err
 }
 
-func capabilitySettings(status map[string]string, kept []string) ([]record.Setting, error) {
+func capabilitySettings(status map[string]string, kept []string, root int) ([]record.Setting, error) {
 	if kept == nil {
 		return []record.Setting{{Name: "capabilities.effective", Got: status["CapEff"]}}, nil
 	}
@@ -141,7 +151,7 @@ func capabilitySettings(status map[string]string, kept []string) ([]record.Setti
 		set &= namespace.CapSet(mine)
 	}
 	held := set
-	if becameAnother(status["Uid"]) {
+	if becameAnother(status["Uid"], root) {
 		held = 0
 	}
 	var all []record.Setting
@@ -162,10 +172,10 @@ func capabilitySettings(status map[string]string, kept []string) ([]record.Setti
 // becameAnother says whether a process gave up the user as which it was started,
 // as a server does that refuses to be root: the kernel takes its capabilities
 // along (capabilities(7)), and leaves it the bounding set. The four user ids are
-// those of /proc/PID/status, where root of an arm is whoever tare is.
-func becameAnother(ids string) bool {
+// those of /proc/PID/status, root is who root of the arm is there.
+func becameAnother(ids string, root int) bool {
 	list := strings.Fields(ids)
-	return len(list) == 4 && !slices.Contains(list, strconv.Itoa(os.Geteuid()))
+	return len(list) == 4 && !slices.Contains(list, strconv.Itoa(root))
 }
 
 // seccompSettings are the filter and what goes with it: on kernels before 5.16

@@ -37,7 +37,7 @@ func TestCapabilitiesOfAnotherUser(t *testing.T) {
 		{"root again later", other + " " + other + " " + root + " " + other, none, set.String(), "capabilities.permitted"},
 	} {
 		status := map[string]string{"Uid": c.uids, "CapEff": c.held, "CapPrm": c.held, "CapBnd": c.bounding, "CapInh": none, "CapAmb": none}
-		_, err := capabilitySettings(status, DockerCapabilities())
+		_, err := capabilitySettings(status, DockerCapabilities(), os.Geteuid())
 		if (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.wrong)
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
@@ -56,6 +57,30 @@ func (g *Ground) Adopt(pid int) error {
 	}
 	return m.check(file)
 }
+
+// Take puts a process that an engine started into the arm's own groups, from
+// wherever the engine has it, and reads that back.
+func (g *Ground) Take(pid int) error {
+	if len(g.Group.Dirs) == 0 {
+		return nil
+	}
+	if err := g.Group.Add(pid); err != nil {
+		return err
+	}
+	return membershipOf(g.Group).check(fmt.Sprintf("/proc/%d/cgroup", pid))
+}
+
+// MakeGroup makes a plain group of the arm that is neither frozen nor counted; what
+// is in it ends with the arm.
+func (g *Ground) MakeGroup(name string) (cgroup.Group, error) {
+	if g.Group.Tree == nil {
+		return cgroup.Group{}, nil
+	}
+	return g.makeGroup(g.Group.Tree, GroupName(g.Spec, name), nil)
+}
+
+// GroupName is the path of such a group.
+func GroupName(s environment.Spec, name string) string { return groupPath(s) + "-" + name }
 
 // GroupPath is the group as a runtime counts: below the mount points.
 func (g *Ground) GroupPath() string {

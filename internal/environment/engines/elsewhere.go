@@ -1,0 +1,92 @@
+package engines
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// An engine that is told in which control group to make a container makes it in the
+// arm's own. Where systemd makes the groups (Docker's systemd driver), and where none
+// are made (rootless), the container's first process is taken from where it is, before
+// it becomes the load: every process of the load is then in the arm's groups.
+
+// systemd is Docker's driver that has systemd make the groups.
+const systemd = "systemd"
+
+// elsewhere says that the engine's group is not in the arm's.
+func (a *arm) elsewhere() bool { return a.as != nil || a.fact("cgroup-driver") == systemd }
+
+// fact is what the engine says of itself under a name.
+func (a *arm) fact(name string) string {
+	for _, f := range a.facts {
+		if f.Name == a.kind.Name()+"."+name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// adopt has the process in the arm's groups.
+func (a *arm) adopt(pid int) error {
+	if !a.elsewhere() {
+		return a.Adopt(pid)
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return fmt.Errorf("find the container's control group: %w", err)
+	}
+	a.found = groupOf(string(text))
+	err = a.Take(pid)
+	if a.as != nil {
+		err = errors.Join(err, a.takeCarriers())
+	}
+	return err
+}
+
+// groupOf is where an engine has a process, from its file /proc/PID/cgroup: in the
+// hierarchy that limits memory, or in version 2 where there is no other.
+func groupOf(text string) string {
+	unified := ""
+	for line := range strings.Lines(text) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(f) != 3:
+		case slices.Contains(strings.Split(f[1], ","), "memory"):
+			return f[2]
+		case f[0] == "0" && f[1] == "":
+			unified = f[2]
+		}
+	}
+	return unified
+}
+
+// unitOf is the unit of systemd's that a group belongs to, as systemd.slice(5) and
+// systemd.scope(5) name them; empty: none.
+func unitOf(group string) string {
+	parts := strings.Split(strings.Trim(group, "/"), "/")
+	for _, p := range slices.Backward(parts) {
+		for _, kind := range []string{".scope", ".service", ".slice"} {
+			if strings.HasSuffix(p, kind) && len(p) > len(kind) {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// foundSettings say where the engine had the process.
+func (a *arm) foundSettings() []record.Setting {
+	if a.found == "" {
+		return nil
+	}
+	all := []record.Setting{{Name: a.kind.Name() + ".cgroup", Got: a.found}}
+	if unit := unitOf(a.found); unit != "" {
+		all = append(all, record.Setting{Name: a.kind.Name() + ".unit", Got: unit})
+	}
+	return all
+}

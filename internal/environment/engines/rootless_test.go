@@ -1,0 +1,187 @@
+package engines
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// ordinary is a user that every Debian has. The test gives it ids for containers, in
+// a file that only the test's own mount namespace has.
+const ordinary = "daemon"
+
+// suited is Rootless under a name of its own, by which the suite finds it again.
+type suited struct{ Rootless }
+
+func (suited) Name() string { return "rootless" }
+
+// equip lets the user have containers.
+func equip(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ids")
+	if err := os.WriteFile(file, []byte(ordinary+":100000:65536\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"/etc/subuid", "/etc/subgid"} {
+		if err := unix.Mount(file, at, "", unix.MS_BIND, ""); err != nil {
+			t.Fatalf("bind %s: %v", at, err)
+		}
+		t.Cleanup(func() { unix.Unmount(at, unix.MNT_DETACH) })
+	}
+	tun := filepath.Join(t.TempDir(), "tun") // some machines have it for root alone
+	if err := unix.Mknod(tun, unix.S_IFCHR|0o666, int(unix.Mkdev(10, 200))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(tun, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(tun, "/dev/net/tun", "", unix.MS_BIND, ""); err != nil {
+		testneed.Feature(t, "tun", err)
+	}
+	t.Cleanup(func() { unix.Unmount("/dev/net/tun", unix.MNT_DETACH) })
+}
+
+// TestRootless tries the whole contract in rootless containers of an ordinary user.
+func TestRootless(t *testing.T) {
+	testneed.Root(t)
+	for _, tool := range []string{"podman", "crun", "runc", "newuidmap", "slirp4netns"} {
+		testneed.Tool(t, tool)
+	}
+	equip(t)
+	host := inspect.HostAt("/", t.TempDir())
+	e := suited{Rootless{ordinary}}
+	if s := e.Support(host); s.Answer != environment.Yes {
+		t.Fatalf("%+v", s)
+	}
+	environmenttest.Run(t, e, host, environmenttest.Options{Kills: 2})
+	t.Run("bound", func(t *testing.T) { launchtest.Arm(t, e, true) })
+	t.Run("what it is", whatItIs)
+}
+
+// whatItIs: no process of the container or its engine is root's, the load has the
+// limits of tare's groups, and what is lost is said.
+func whatItIs(t *testing.T) {
+	a := launchtest.Open(t, Rootless{ordinary}, func(s *environment.Spec) { s.Port = 4000 })
+	p, v := launchtest.Start(t, a, environment.Process{Args: []string{launchtest.Look, "serve", a.Place().Listen}})
+	who, err := lookUp(ordinary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	if err != nil || !strings.Contains(string(status), fmt.Sprintf("Uid:\t%d\t%d", who.uid, who.uid)) {
+		t.Errorf("%v: %s", err, status)
+	}
+	if got := v.Status["Uid"]; !strings.HasPrefix(got, "0\t") {
+		t.Errorf("in the container it is user %q, want root", got)
+	}
+	its := a.(*arm)
+	pids, err := its.helpers.Pids()
+	if err != nil || len(pids) == 0 {
+		t.Errorf("no helper of the engine: %v %v", pids, err)
+	}
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err == nil && strings.Contains(string(text), "Uid:\t0\t") {
+			t.Errorf("process %d of the engine is root's:\n%s", pid, text)
+		}
+	}
+	settings, err := a.Settings()
+	if err != nil {
+		t.Error(err)
+	}
+	got := map[string]string{}
+	for _, s := range settings {
+		got[s.Name] = s.Got
+	}
+	for name, want := range map[string]string{
+		"podman.user": ordinary, "namespace.user": "own", "namespace.net": "own",
+		"rootless.limits": "tare's", "rootless.network": "slirp4netns", "rootless.carriers": "slirp4netns", "root.type": "overlay",
+	} {
+		if !strings.Contains(got[name], want) {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+// What a rootless container cannot have is refused with what to do, when it is
+// planned.
+func TestRootlessLacks(t *testing.T) {
+	for _, c := range []environment.Container{{Network: environment.NetworkBridge}, {Image: "x"}} {
+		if err := (Rootless{ordinary}).Suits(c); err == nil || hint.Of(err) == "" {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if err := (Rootless{ordinary}).Suits(environment.Container{Network: environment.NetworkPublished}); err != nil {
+		t.Error(err)
+	}
+	for _, levels := range []string{"", "user", "user=", "name=x"} {
+		if _, err := Podman.With(levels); err == nil {
+			t.Errorf("%q is no user", levels)
+		}
+	}
+	if _, err := Docker.With("user=x"); err == nil {
+		t.Error("docker has no user")
+	}
+	for _, name := range []string{"root", "nobody-is-called-so"} {
+		h := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{
+			environment.FeaturePodman: environment.Supported(), environment.FeatureOverlay: environment.Supported(),
+		}}
+		if s := (Rootless{name}).Support(h); s.Answer != environment.No || s.Remedy == "" {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// TestAccounts: what a host has to give an ordinary user.
+func TestAccounts(t *testing.T) {
+	root := t.TempDir() + "/"
+	for file, text := range map[string]string{
+		"etc/subuid": "other:100000:65536\n1234:200000:65536\n", "etc/subgid": "jane:200000:65536\n", "proc/sys/user/max_user_namespaces": "0\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(root+file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(root+file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jane, joe := account{name: "jane", uid: 1234}, account{name: "joe", uid: 1235}
+	if s := joe.can(root, "crun"); s.Answer != environment.No || !strings.Contains(s.Reason, "/etc/subuid has no ids") || !strings.Contains(s.Remedy, "usermod") {
+		t.Errorf("%+v", s)
+	}
+	if s := jane.can(root, "crun"); s.Answer != environment.No || !strings.Contains(s.Reason, "user.max_user_namespaces is 0") {
+		t.Errorf("%+v", s)
+	}
+	if err := os.WriteFile(root+"proc/sys/user/max_user_namespaces", []byte("1000\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s := jane.can(root, "crun"); s.Answer != environment.No || !strings.Contains(s.Reason, "/dev/net/tun") {
+		t.Errorf("%+v", s)
+	}
+	tun := root + "dev/net/tun"
+	if err := os.MkdirAll(filepath.Dir(tun), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(tun, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(tun, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if s := jane.can(root, "crun"); s.Answer != environment.No || s.Remedy != "apt install uidmap" {
+		t.Errorf("%+v", s)
+	}
+}
