@@ -12,12 +12,16 @@ import (
 )
 
 const pods = `
-budget: 60s
+budget: 90s
 generations: 2
 window: 200ms
+neighbours:
+  batch: {kind: spin, params: {threads: 2}, environment: besteffort, memory: 64MiB}
 arms:
   host: {environment: host}
   besteffort: {environment: besteffort}
+  besteffort-busy: {environment: besteffort, neighbour: batch}
+  client: {environment: "besteffort:client=pod"}
   burstable: {environment: burstable}
   guaranteed: {environment: "guaranteed:cpu=max,memory=1Gi"}
 baseline: host
@@ -81,6 +85,7 @@ func TestClusterRun(t *testing.T) {
 			t.Errorf("%v: %s", err, b)
 		}
 	}
+	busyAndClient(t, d, r, windows)
 	for _, s := range r.Manifest.Settings["db/guaranteed"] {
 		if s.Name == "pod.cpu.max" {
 			t.Log(s.Got)
@@ -90,6 +95,45 @@ func TestClusterRun(t *testing.T) {
 		t.Errorf("left: %s", left)
 	}
 	t.Log(d.out.String())
+}
+
+// busyAndClient: the batch pod worked beside its arm, and the client was where it
+// was to be; the manifests have both.
+func busyAndClient(t *testing.T, d *database, r *record.Result, windows map[string]int) {
+	t.Helper()
+	did := 0.0
+	for _, l := range r.Lines {
+		if l.Block == nil || l.Block.Dropped != "" {
+			continue
+		}
+		for _, w := range l.Block.Windows {
+			x, ok := w.Neighbour[record.NeighbourOps].Get()
+			if ok != (w.Arm == "besteffort-busy") {
+				t.Errorf("%s: the neighbour's work is %v", w.Arm, w.Neighbour)
+			}
+			did += x
+		}
+	}
+	if did == 0 || windows["client"] == 0 {
+		t.Errorf("the neighbour did %v; %v", did, windows)
+	}
+	for arm, want := range map[string]string{"client": "in pod client.client", "besteffort": "in no pod", "host": "on the host"} {
+		got := ""
+		for _, s := range r.Manifest.Settings["db/"+arm] {
+			if s.Name == "client" {
+				got = s.Got
+			}
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("the client of %s: %q, want %q", arm, got, want)
+		}
+	}
+	for name, want := range map[string]string{"besteffort.neighbour": "app.kubernetes.io/component: neighbour", "client": "app.kubernetes.io/component: client"} {
+		b, err := os.ReadFile(filepath.Join(d.dir, record.ByHandDir, "db-"+name+".yaml"))
+		if err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%v: no %s in %s", err, want, b)
+		}
+	}
 }
 
 // After SIGKILL and cleanup nothing is left in the cluster or on the node.

@@ -301,6 +301,7 @@ func (l *loadRun) readBack() error {
 			return fmt.Errorf("arm %s: %w", s.name, err)
 		}
 		own = append(own, on.settings...)
+		own = s.client(own)
 		l.warnOf(s, on)
 		if err := l.keepByHand(s); err != nil {
 			return err
@@ -320,6 +321,15 @@ func (l *loadRun) readBack() error {
 		}
 	}
 	return l.writeManifest()
+}
+
+// client adds where the client of a server runs, where the environment has not said
+// so: beside the arm.
+func (s *site) client(all []record.Setting) []record.Setting {
+	if s.server == nil || slices.ContainsFunc(all, func(x record.Setting) bool { return x.Name == "client" }) {
+		return all
+	}
+	return append(all, record.Setting{Name: "client", Got: "on the host, outside of the arm"})
 }
 
 // close ends what runs on the site and takes everything back.

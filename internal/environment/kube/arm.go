@@ -39,6 +39,8 @@ type arm struct {
 	hostVolume string
 	limits     []limit // of the container, as the kubelet set them
 
+	client *client // of client=pod; nil: the client is on the node, in no pod
+
 	mu     sync.Mutex
 	inside environment.Running // the last one
 }
@@ -60,6 +62,9 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	}
 	if err := a.take(ctx); err != nil {
 		return err
+	}
+	if err := a.prepareClient(ctx); err != nil {
+		return fmt.Errorf("the client's pod: %w", err)
 	}
 	return a.fill(ctx)
 }
@@ -128,11 +133,7 @@ func (a *arm) start(ctx context.Context) error {
 
 // take finds the pod on this host and speaks with its first process.
 func (a *arm) take(ctx context.Context) error {
-	_, id, ok := strings.Cut(a.pod.Status.ContainerStatuses[0].ContainerID, "://")
-	if !ok {
-		return errors.New("the cluster does not say which container the pod has")
-	}
-	c, err := findContainer(a.own.Tree, id)
+	c, err := containerOf(a.own.Tree, a.pod)
 	if err != nil {
 		return err
 	}
@@ -153,14 +154,24 @@ func (a *arm) take(ctx context.Context) error {
 	return err
 }
 
+// containerOf finds the container of a pod on this host.
+func containerOf(t *cgroup.Tree, p *corev1.Pod) (container, error) {
+	_, id, ok := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
+	if !ok {
+		return container{}, errors.New("the cluster does not say which container the pod has")
+	}
+	return findContainer(t, id)
+}
+
 // adopt makes the container's groups the arm's, beside tare's own.
 func (a *arm) adopt(g cgroup.Group) error {
 	if g.Tree.Layout == cgroup.V2 {
-		if err := a.below(g); err != nil {
+		own, err := a.below(g)
+		if err != nil {
 			return err
 		}
-		a.Group = g
-		return nil
+		a.Group, a.own = g, own
+		return a.refreeze(a.Outside, own)
 	}
 	for key, dir := range a.own.Dirs {
 		g.Dirs[key] = dir
@@ -171,18 +182,22 @@ func (a *arm) adopt(g cgroup.Group) error {
 
 // below makes a group in that of the container, for the load alone: a freeze
 // of the whole container would stop its first process too.
-func (a *arm) below(g cgroup.Group) error {
+func (a *arm) below(g cgroup.Group) (cgroup.Group, error) {
 	name := cgroup.Prefix + a.Spec.Run
 	dir := filepath.Join(g.Dirs[cgroup.Unified], name)
 	plan := cgroup.Plan{Dirs: []string{dir}}
 	if err := a.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) }); err != nil {
-		return err
+		return cgroup.Group{}, err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return fmt.Errorf("make a group in the pod's: %w", err)
+		return cgroup.Group{}, fmt.Errorf("make a group in the pod's: %w", err)
 	}
-	a.own = cgroup.Group{Tree: g.Tree, Path: filepath.Join(g.Path, name), Dirs: map[string]string{cgroup.Unified: dir}}
-	freezer, err := cgroup.NewFreezer(a.Outside, a.own)
+	return cgroup.Group{Tree: g.Tree, Path: filepath.Join(g.Path, name), Dirs: map[string]string{cgroup.Unified: dir}}, nil
+}
+
+// refreeze makes these groups what a pause of the arm freezes.
+func (a *arm) refreeze(outside, own cgroup.Group) error {
+	freezer, err := cgroup.NewFreezer(outside, own)
 	if err != nil {
 		return err
 	}
@@ -241,6 +256,9 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if p.Neighbour {
 		return a.StartNeighbour(ctx, p)
 	}
+	if p.Outside && a.client != nil {
+		return a.client.start(ctx, a, p)
+	}
 	if p.Outside {
 		return a.StartOutside(ctx, p, nil)
 	}
@@ -266,15 +284,18 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 // blocks of that time are dropped.
 const lostBound = 5 * time.Second
 
-// lost asks the cluster what became of a pod whose first process has ended.
-func (a *arm) lost() environment.Exit {
+// lost says what became of the pod.
+func (a *arm) lost() environment.Exit { return a.lostPod(a.pod) }
+
+// lostPod asks the cluster what became of a pod whose first process has ended.
+func (a *arm) lostPod(pod *corev1.Pod) environment.Exit {
 	ctx, cancel := context.WithTimeout(context.Background(), lostBound)
 	defer cancel()
 	gone := func(err error) environment.Exit {
 		return environment.Exit{Code: -1, Err: hint.New(fmt.Errorf("was in a pod that is gone: %w", err), hint.Of(err))}
 	}
 	for {
-		p, err := a.cluster.Pod(ctx, a.pod.Namespace, a.pod.Name)
+		p, err := a.cluster.Pod(ctx, pod.Namespace, pod.Name)
 		if err != nil {
 			return gone(err)
 		}

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,9 +19,9 @@ type Levels struct {
 	// image holds the programs of the load; empty: they are the node's; "none":
 	// there are none.
 	image string
-	// host is network=host.
-	host bool
-	text string // as they were written
+	// host is network=host, client is client=pod.
+	host, client bool
+	text         string // as they were written
 }
 
 // amount is thousandths of a CPU or bytes; max is the most that fits.
@@ -40,7 +41,7 @@ const (
 
 // LevelNames are the levels of a class.
 func LevelNames(q QoS) []string {
-	names := []string{"image", "network"}
+	names := []string{"client", "image", "network"}
 	switch q {
 	case Guaranteed:
 		names = append(names, "cpu", "memory")
@@ -81,6 +82,14 @@ func (l *Levels) set(name, value string) (err error) {
 		l.memoryLimit, err = readAmount(value, kube.ParseBytes, false)
 	case "image":
 		l.image = value
+	case "client":
+		if value == "inside" {
+			return hint.New(errors.New("client=inside is the workload's"), "set: {client: inside} of the arm, or params: of the workload")
+		}
+		if value != "outside" && value != "pod" {
+			return fmt.Errorf("client %q%s", value, hint.DidYouMean(value, []string{"outside", "pod"}))
+		}
+		l.client = value == "pod"
 	case "network":
 		if value != "pod" && value != "host" {
 			return fmt.Errorf("network %q%s", value, hint.DidYouMean(value, []string{"pod", "host"}))
@@ -167,6 +176,10 @@ func (p Pod) settle(room kube.Room, beside []environment.Environment) settled {
 		l := other.complete()
 		fixed.CPU += l.cpu.n
 		fixed.Memory += l.memory.n
+		if l.client {
+			fixed.CPU += clientAsks.CPU
+			fixed.Memory += clientAsks.Memory
+		}
 		if l.cpu.max {
 			cpus++
 		}

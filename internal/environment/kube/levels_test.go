@@ -25,6 +25,10 @@ func TestLevels(t *testing.T) {
 		{Guaranteed, "cpu=-1", "!an amount such as"},
 		{Burstable, "cpu-limit=max", "!an amount such as"},
 		{BestEffort, "network=none", "!network"},
+		{Guaranteed, "cpu=1,client=pod", ", cpu 1, memory 2Gi"},
+		{BestEffort, "client=outside", ""},
+		{BestEffort, "client=node", "!client"},
+		{BestEffort, "client=inside", "!workload's"},
 		{BestEffort, "image", "!level=value"},
 		{BestEffort, "image=", "!level=value"},
 	} {

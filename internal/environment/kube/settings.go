@@ -63,6 +63,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	add("kube.node", a.node.Name)
 	add("kube.kubelet", info.KubeletVersion)
 	add("kube.runtime", info.ContainerRuntimeVersion)
+	add("client", a.where())
 	add("pod.qos", string(a.pod.Status.QOSClass))
 	add("pod.image", a.pod.Status.ContainerStatuses[0].Image)
 	add("pod.image.id", a.pod.Status.ContainerStatuses[0].ImageID)
@@ -119,7 +120,16 @@ limits, which give the QoS class %s, the security context and the volumes.
 	if a.asks.why != "" {
 		comment += "The most CPU that fits: " + a.asks.why + ".\n"
 	}
-	text, err := kube.Manifest(comment, kube.Namespace(a.Spec.Run, a.allNeeds()), a.spec.Pod())
+	objects := []any{kube.Namespace(a.Spec.Run, a.allNeeds()), a.spec.Pod()}
+	if a.client != nil {
+		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
+		objects = append(objects, a.client.spec.Pod())
+	}
+	if a.Spec.As != nil {
+		comment += fmt.Sprintf("It is a neighbour: tare limited its container to %s of memory and %d processes.\n",
+			kube.Bytes(int64(a.Spec.As.Limits.Memory)), a.Spec.As.Limits.Pids)
+	}
+	text, err := kube.Manifest(comment, objects...)
 	if err != nil { // never: the objects are tare's own
 		text = []byte("# " + err.Error() + "\n")
 	}

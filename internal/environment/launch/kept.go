@@ -100,7 +100,7 @@ var _ environment.Running = (*Kept)(nil)
 
 // StartKept starts a child of a keeper in a group, and returns when the load has
 // been executed. The arm's own group is its container's. lost says how the child
-// ended when its keeper ended too.
+// ended when its keeper ended too; c.Group is where its memory is accounted.
 func (g *Ground) StartKept(ctx context.Context, k *Keeper, c Child, group cgroup.Group, lost func() environment.Exit) (*Kept, error) {
 	if err := errors.Join(g.Open(), ctx.Err()); err != nil {
 		return nil, err
@@ -115,11 +115,11 @@ func (g *Ground) StartKept(ctx context.Context, k *Keeper, c Child, group cgroup
 	if err != nil {
 		return nil, err
 	}
-	p := &Kept{pid: pid, group: g.Group, done: make(chan struct{})}
+	p := &Kept{pid: pid, group: c.Group, done: make(chan struct{})}
 	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		return nil, fmt.Errorf("hold the pod's process: %w", err)
 	}
-	p.ooms, _ = oomKills(g.Group)
+	p.ooms, _ = oomKills(c.Group)
 	go p.await(k, lost)
 	stop := context.AfterFunc(ctx, func() { parent.Close() })
 	err = instructKept(p, c, group, parent)

@@ -1,0 +1,115 @@
+package kube
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// client is the pod of an arm's client (client=pod), on the node of the server's.
+type client struct {
+	spec   kube.PodSpec
+	pod    *corev1.Pod
+	keeper *launch.Keeper
+	own    cgroup.Group // that its load is frozen by
+	inside environment.Running
+}
+
+// clientAsks are what the client's pod asks for: enough to be waited on nowhere
+// but at its server. It has no limits.
+var clientAsks = kube.Amounts{CPU: 100, Memory: 128 << 20}
+
+// clientArm is what the pod of the client of an arm is called; no arm that an
+// experiment names has a dot.
+func clientArm(arm string) string { return arm + ".client" }
+
+// prepareClient makes the pod of the client.
+func (a *arm) prepareClient(ctx context.Context) error {
+	if !a.kind.Levels.client {
+		return nil
+	}
+	if a.Spec.Port == 0 {
+		return hint.New(errors.New("no server runs here that a client would reach from outside"), "leave client=pod out, or client: outside of the workload")
+	}
+	k := &client{spec: a.spec}
+	k.spec.Arm, k.spec.Component, k.spec.Bound, k.spec.Notes = clientArm(a.Spec.Arm), "client", "", nil
+	k.spec.Requests, k.spec.Limits = clientAsks, kube.Amounts{}
+	p := k.spec.Pod()
+	a.Undo(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
+		defer cancel()
+		return a.cluster.DeletePod(ctx, p.Namespace, p.Name)
+	})
+	if err := a.cluster.CreatePod(ctx, p); err != nil {
+		return err
+	}
+	var err error
+	if k.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
+		return err
+	}
+	c, err := containerOf(a.Outside.Tree, k.pod)
+	if err != nil {
+		return err
+	}
+	if err := a.adoptClient(k, c.group); err != nil {
+		return err
+	}
+	if k.keeper, err = launch.FindKeeper(ctx, c.pid, kube.Socket, c.procs); err != nil {
+		return err
+	}
+	a.Undo(k.keeper.Close)
+	a.client = k
+	return nil
+}
+
+// adoptClient makes the container's groups those of what runs outside, beside
+// tare's own.
+func (a *arm) adoptClient(k *client, g cgroup.Group) error {
+	k.own = a.Outside
+	if g.Tree.Layout == cgroup.V2 {
+		own, err := a.below(g)
+		if err != nil {
+			return err
+		}
+		k.own, a.Outside = own, g
+		return a.refreeze(k.own, a.own)
+	}
+	for key, dir := range a.Outside.Dirs {
+		g.Dirs[key] = dir
+	}
+	a.Outside = g
+	return nil
+}
+
+// start starts the client in its pod.
+func (k *client) start(ctx context.Context, a *arm, p environment.Process) (environment.Running, error) {
+	if !environment.Ended(k.inside) {
+		return nil, ErrBusy
+	}
+	c := a.Inside(p)
+	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, kube.VolumeDir, k.spec.Exe()
+	running, err := a.StartKept(ctx, k.keeper, c, k.own, func() environment.Exit { return a.lostPod(k.pod) })
+	if err != nil {
+		return nil, err
+	}
+	k.inside = running
+	return running, nil
+}
+
+// where says where the client of the arm's server runs; empty without a server.
+func (a *arm) where() string {
+	switch {
+	case a.Spec.Port == 0:
+		return ""
+	case a.client != nil:
+		return "in pod " + a.client.pod.Name + " on node " + a.node.Name
+	}
+	return "on node " + a.node.Name + ", in no pod"
+}

@@ -1,0 +1,146 @@
+package kube
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+)
+
+// TestClusterClient: with client=pod the client is in a pod of its own on the
+// node, reaches the server from there, and is frozen with it.
+func TestClusterClient(t *testing.T) {
+	warm(t)
+	run := runID("client")
+	j, err := journal.Open(t.TempDir(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := with(t, BestEffort, "image=none,client=pod")
+	spec := environment.Spec{Run: run, Arm: "arm", Scratch: t.TempDir(), Journal: j, Port: 34567, Beside: []environment.Environment{pod}}
+	arm, err := pod.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := arm.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	start := func(outside bool, args ...string) environment.Running {
+		t.Helper()
+		words, err := os.CreateTemp(t.TempDir(), "words")
+		if err == nil {
+			err = words.Truncate(1 << 20)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer words.Close()
+		p, err := arm.Start(t.Context(), environment.Process{
+			Args: append([]string{environmenttest.Command, "token"}, args...), Files: []*os.File{words}, Outside: outside,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	server := start(false, "serve", arm.Place().Listen)
+	awaitListening(t, arm.Place().Dial)
+	for range 2 {
+		p := start(true, "dial", arm.Place().Dial)
+		<-p.Done()
+		if p.Exit() != (environment.Exit{}) {
+			t.Errorf("the client: %+v", p.Exit())
+		}
+	}
+	client := start(true, "count")
+	if _, err := arm.Start(t.Context(), environment.Process{Args: []string{environmenttest.Command, "token", "count"}, Outside: true}); err == nil {
+		t.Error("two clients in one pod")
+	}
+	apart(t, server, client)
+	place := arm.Place()
+	if err := place.Pause.Freeze(10 * time.Second); err != nil {
+		t.Error(err)
+	}
+	if err := place.Pause.Thaw(); err != nil {
+		t.Error(err)
+	}
+	if s := settingsOf(t, arm); !strings.HasPrefix(s["client"], "in pod arm.client on node ") {
+		t.Errorf("the client is %q", s["client"])
+	}
+	if cpu, err := os.ReadFile(filepath.Join(place.OutsideGroup.Dirs["cpuacct"], "cpuacct.usage")); place.OutsideGroup.Tree.V1["cpuacct"] != "" && (err != nil || strings.TrimSpace(string(cpu)) == "0") {
+		t.Errorf("CPU time of the client: %s (%v)", cpu, err)
+	}
+	_, text := arm.(environment.Reproducible).Reproduction()
+	if n := strings.Count(string(text), "kind: Pod"); n != 2 || !strings.Contains(string(text), "name: arm.client") {
+		t.Errorf("%d pods in %s", n, text)
+	}
+	for _, p := range []environment.Running{client, server} {
+		_ = p.Kill()
+		<-p.Done()
+	}
+	if _, err := opened(t, with(t, BestEffort, "image=none,client=pod"), runID("none")); err == nil || !strings.Contains(hint.Of(err), "client") {
+		t.Errorf("without a server: %v; %s", err, hint.Of(err))
+	}
+}
+
+// apart: the two are in network namespaces and in pods' groups of their own.
+func apart(t *testing.T, a, b environment.Running) {
+	t.Helper()
+	seen := func(p environment.Running) (net, group string) {
+		net, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.Pid()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.Pid()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(groups)) {
+			if strings.Contains(line, "kubepods") {
+				return net, strings.TrimSpace(line)
+			}
+		}
+		return net, ""
+	}
+	netA, groupA := seen(a)
+	netB, groupB := seen(b)
+	host, _ := os.Readlink("/proc/self/ns/net")
+	if netA == netB || netA == host || netB == host {
+		t.Errorf("networks %s and %s, the host's %s", netA, netB, host)
+	}
+	if groupA == "" || groupB == "" || groupA == groupB {
+		t.Errorf("groups %q and %q", groupA, groupB)
+	}
+	if !strings.Contains(groupB, "burstable") {
+		t.Errorf("the client is in %q", groupB)
+	}
+}
+
+func awaitListening(t *testing.T, address string) {
+	t.Helper()
+	for {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			c.Close()
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
