@@ -285,7 +285,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	case a.Neighbour == nil:
 		parts = append(parts, "alone")
 	case a.Neighbour.Env != nil:
-		parts = append(parts, "beside "+a.Neighbour.Name+" in a pod ("+a.Neighbour.Environment+")")
+		parts = append(parts, "beside "+a.Neighbour.Name+": in a pod of its own ("+a.Neighbour.Environment+")")
 	case len(spec.Isolation) == 0:
 		parts = append(parts, "beside "+a.Neighbour.Name+", unprotected")
 	default:

@@ -86,7 +86,7 @@ func TestBusyNodeIsTold(t *testing.T) {
 	text := told(t, e, 120)
 	for _, want := range []string{
 		"Beside batch in a pod throughput changes: besteffort-busy -54.0 % [-57.0, -51.0], each against itself alone.",
-		"db beside batch in a pod (besteffort)", "throughput against alone",
+		"db beside batch (besteffort)", "throughput against alone",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -30,8 +30,8 @@ func priceSections(e *record.Effects, w workload) []section {
 			blocks: blocks,
 		}
 		if classes(p) {
-			s.title = w.Name + " beside " + p.Neighbour.Name + " in a pod (" + p.Neighbour.Environment + ")"
-			s.about = "what each loses on a busy node, and what the neighbour pays"
+			s.title = w.Name + " beside " + p.Neighbour.Name + " (" + p.Neighbour.Environment + ")"
+			s.about = "what each loses on a busy node, what the neighbour pays"
 		}
 		all = append(all, s)
 	}

@@ -121,7 +121,7 @@ func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 }
 
 // locate finds out where things are on the site. A neighbour in an environment of
-// its own is paused with the arm, before it.
+// its own is paused with the arm.
 func (s *site) locate() {
 	s.place = s.opened.Place()
 	if s.neighbour == nil || s.neighbour.opened == nil {
@@ -129,27 +129,54 @@ func (s *site) locate() {
 	}
 	its := s.neighbour.opened.Place()
 	s.place.NeighbourGroup, s.place.NeighbourDir = its.Group, its.Volume
-	s.place.Alone, s.place.Pause = s.place.Pause, inTurn{its.Pause, s.place.Pause}
+	s.place.Alone, s.place.Pause = s.place.Pause, both{its.Pause, s.place.Pause}
 }
 
-// inTurn are two freezers as one.
-type inTurn struct{ first, second environment.Freezer }
+// both are the freezers of a neighbour and of its arm as one.
+type both struct{ neighbour, arm environment.Freezer }
 
-// Freeze freezes one after the other; one that does not freeze leaves both thawed.
-func (f inTurn) Freeze(timeout time.Duration) error {
+// asked is a freezer that can be asked first and confirmed afterwards.
+type asked interface {
+	Ask() error
+	Confirm(timeout time.Duration) error
+}
+
+// Freeze asks both before it waits for either: a neighbour of little weight would
+// not get the CPU time that it needs to stop beside an arm that runs on. What does
+// not freeze leaves both thawed.
+func (f both) Freeze(timeout time.Duration) error {
 	began := time.Now()
-	err := f.first.Freeze(timeout)
-	if err != nil {
+	left := func() time.Duration { return max(0, timeout-time.Since(began)) }
+	its, ok := f.neighbour.(asked)
+	own, also := f.arm.(asked)
+	if !ok || !also {
+		if err := f.neighbour.Freeze(timeout); err != nil {
+			return err
+		}
+		return f.thawed(f.arm.Freeze(left()))
+	}
+	if err := its.Ask(); err != nil {
 		return err
 	}
-	if err = f.second.Freeze(timeout - time.Since(began)); err != nil {
-		return errors.Join(err, f.first.Thaw())
+	if err := own.Ask(); err != nil {
+		return f.thawed(err)
 	}
-	return nil
+	if err := its.Confirm(left()); err != nil {
+		return f.thawed(err)
+	}
+	return f.thawed(own.Confirm(left()))
 }
 
-func (f inTurn) Thaw() error  { return errors.Join(f.first.Thaw(), f.second.Thaw()) }
-func (f inTurn) Kind() string { return f.second.Kind() }
+// thawed takes a freeze back that did not succeed.
+func (f both) thawed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, f.Thaw())
+}
+
+func (f both) Thaw() error  { return errors.Join(f.neighbour.Thaw(), f.arm.Thaw()) }
+func (f both) Kind() string { return f.arm.Kind() }
 
 func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {

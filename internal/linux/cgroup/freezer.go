@@ -135,6 +135,15 @@ func (f *Freezer) Close() error {
 // Freeze stops all processes and returns when the kernel has confirmed it.
 // After the time-out it thaws and returns ErrNotFrozen.
 func (f *Freezer) Freeze(timeout time.Duration) error {
+	if err := f.Ask(); err != nil {
+		return err
+	}
+	return f.Confirm(timeout)
+}
+
+// Ask is the first half of Freeze: the kernel is told. Where several freezers stop
+// what competes for the same CPUs, all have to be asked before any is confirmed.
+func (f *Freezer) Ask() error {
 	word := v2Freeze
 	if f.kind == FreezerV1 {
 		word = v1Freeze
@@ -142,10 +151,13 @@ func (f *Freezer) Freeze(timeout time.Duration) error {
 	if err := f.write(word); err != nil {
 		return errors.Join(fmt.Errorf("freeze: %w", err), f.Thaw())
 	}
-	err := f.confirm(time.Now().Add(timeout))
-	if err != nil {
-		err = f.explain(err)
-		return errors.Join(err, f.Thaw())
+	return nil
+}
+
+// Confirm is the second half of Freeze.
+func (f *Freezer) Confirm(timeout time.Duration) error {
+	if err := f.confirm(time.Now().Add(timeout)); err != nil {
+		return errors.Join(f.explain(err), f.Thaw())
 	}
 	return nil
 }
