@@ -51,6 +51,8 @@ want_cluster() {
 		ctr containerd
 		runc runc
 		/usr/lib/cni/bridge containernetworking-plugins
+		iptables iptables
+		nft nftables
 		mariadbd mariadb-server
 		sysbench sysbench
 	END

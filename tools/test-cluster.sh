@@ -6,9 +6,9 @@ export CGO_ENABLED=0
 if [ -z "${KUBECONFIG:-}" ]; then
 	sh tools/deps.sh cluster
 	[ -d "${TARE_CLUSTER:-/var/lib/tare-cluster}" ] || trap 'go -C tools/cluster run . down' EXIT
-	go -C tools/cluster run . up
+	go -C tools/cluster run . up -cpu-manager static
 	eval "$(go -C tools/cluster run . env)"
 fi
 # The binary of the tests is what the pods execute: it must be static. One package
 # after the other, for a pod takes all CPUs that are left.
-TARE_TIER=cluster go test -p 1 -count=1 -v -timeout 15m -run 'TestCluster' ./internal/environment/kube ./cmd/tare
+TARE_TIER=cluster go test -p 1 -count=1 -v -timeout 30m -run 'TestCluster' ./internal/environment/kube ./cmd/tare

@@ -35,12 +35,18 @@ workloads:
 func inPods(t *testing.T) (*kubetest.Admin, *database) {
 	t.Helper()
 	admin := kubetest.Need(t)
+	return admin, runOf(t, pods)
+}
+
+// runOf starts a run of an experiment with MariaDB.
+func runOf(t *testing.T, experiment string) *database {
+	t.Helper()
 	testneed.Tool(t, "mariadbd")
 	testneed.Tool(t, "sysbench")
 	home := t.TempDir()
 	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
 	file := filepath.Join(home, "db.yaml")
-	if err := os.WriteFile(file, []byte(pods), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(experiment), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.cmd = d.tool("run", file, "-o", d.dir)
@@ -53,7 +59,7 @@ func inPods(t *testing.T) (*kubetest.Admin, *database) {
 		d.cmd.Wait()
 		d.tool("cleanup").Run()
 	})
-	return admin, d
+	return d
 }
 
 // A MariaDB is measured on the host and in a pod of every class; what made the
@@ -64,15 +70,7 @@ func TestClusterRun(t *testing.T) {
 	for _, l := range r.Manifest.Left {
 		t.Errorf("left out: %+v", l)
 	}
-	windows := map[string]int{}
-	for _, l := range r.Lines {
-		if l.Block == nil {
-			continue
-		}
-		for _, w := range l.Block.Windows {
-			windows[w.Arm]++
-		}
-	}
+	windows := windowsOf(r)
 	for _, arm := range []string{"host", "twin", "besteffort", "burstable", "guaranteed"} {
 		if windows[arm] == 0 {
 			t.Errorf("no window of %s: %v", arm, windows)
@@ -134,6 +132,20 @@ func busyAndClient(t *testing.T, d *database, r *record.Result, windows map[stri
 			t.Errorf("%v: no %s in %s", err, want, b)
 		}
 	}
+}
+
+// windowsOf counts the windows of each arm.
+func windowsOf(r *record.Result) map[string]int {
+	windows := map[string]int{}
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		for _, w := range l.Block.Windows {
+			windows[w.Arm]++
+		}
+	}
+	return windows
 }
 
 // After SIGKILL and cleanup nothing is left in the cluster or on the node.

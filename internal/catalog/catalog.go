@@ -5,6 +5,8 @@ package catalog
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/chroot"
@@ -130,16 +132,26 @@ func Words() experiment.Words {
 
 // levels says what is wrong with the levels of an environment.
 func levels(name, text string) error {
+	_, err := Environment(name + ":" + text)
+	return err
+}
+
+// Environment finds an environment by its word: a name, and levels behind a
+// colon.
+func Environment(word string) (environment.Environment, error) {
+	name, levels, has := strings.Cut(word, ":")
 	for _, r := range Rungs() {
 		if r.Name() != name {
 			continue
 		}
+		if !has {
+			return r.Environment, nil
+		}
 		l, ok := r.Environment.(environment.Leveled)
 		if !ok {
-			return errors.New("it has no levels")
+			return nil, errors.New("it has no levels")
 		}
-		_, err := l.With(text)
-		return err
+		return l.With(levels)
 	}
-	return nil
+	return nil, fmt.Errorf("no environment is called %q", name)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/kube"
+	"github.com/tarelab/tare/internal/experiment"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/report"
@@ -53,7 +54,7 @@ func (p *planCommand) Run(c *console) error {
 		return err
 	}
 	if p.RBAC {
-		text, err := api.RBAC(kube.Access.UserName())
+		text, err := api.RBAC(kube.Access.UserName(), rightsOf(e)...)
 		if err == nil {
 			_, err = c.stdout.Write(text)
 		}
@@ -72,6 +73,28 @@ func (p *planCommand) Run(c *console) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	c.printPlan(w, built, e.Title)
 	return w.Flush()
+}
+
+// rightsOf are what the cluster must allow for the pods of an experiment beyond
+// what every run with pods needs: those with levels have a name.
+func rightsOf(e *experiment.Experiment) []api.Rights {
+	var words []string
+	for i := range e.Workloads {
+		for _, a := range e.ArmsOf(&e.Workloads[i]) {
+			words = append(words, a.Environment)
+		}
+	}
+	for _, n := range e.Neighbours {
+		words = append(words, n.Environment)
+	}
+	var all []api.Rights
+	for _, w := range words {
+		env, err := catalog.Environment(w)
+		if p, ok := env.(kube.Pod); err == nil && ok {
+			all = append(all, p.Rights())
+		}
+	}
+	return all
 }
 
 // planJSON is the plan for programs.

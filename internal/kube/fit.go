@@ -18,6 +18,9 @@ func (a Amounts) add(b Amounts) Amounts { return Amounts{a.CPU + b.CPU, a.Memory
 
 func (a Amounts) sub(b Amounts) Amounts { return Amounts{a.CPU - b.CPU, a.Memory - b.Memory} }
 
+// Without is the rest of an amount of which another one is a part.
+func (a Amounts) Without(part Amounts) Amounts { return a.sub(part) }
+
 func amountsOf(l corev1.ResourceList) Amounts {
 	return Amounts{l.Cpu().MilliValue(), l.Memory().Value()}
 }
@@ -54,12 +57,20 @@ func (r Room) Largest(others Amounts, n int) Amounts {
 	return Amounts{max(0, left.CPU/int64(n)), max(0, left.Memory/int64(n))}
 }
 
+// WholeCPUs is the most whole CPUs in an amount, in thousandths too.
+func WholeCPUs(milli int64) int64 { return milli / 1000 * 1000 }
+
 // WhyCPU says why not all of the node's CPUs fit, in the cluster's own words.
 func (r Room) WhyCPU(others Amounts, n int) string {
-	text := CPUs(r.Capacity.CPU) + " does not fit: "
 	if r.Largest(others, n).CPU == r.Capacity.CPU {
 		return CPUs(r.Capacity.CPU) + " fits: nothing is reserved or used"
 	}
+	return r.WhyNot(r.Capacity.CPU, others, n)
+}
+
+// WhyNot says why an amount of CPU does not fit, likewise.
+func (r Room) WhyNot(cpu int64, others Amounts, n int) string {
+	text := CPUs(cpu) + " does not fit: "
 	text += CPUs(r.Capacity.CPU-r.Allocatable.CPU) + " reserved, " + CPUs(r.Used.CPU) + " used by " + count(r.Pods, "pod")
 	if others.CPU > 0 {
 		text += ", " + CPUs(others.CPU) + " for the other arms"

@@ -3,12 +3,9 @@ package kube
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -89,8 +86,12 @@ type PodSpec struct {
 	// Requests and Limits; 0: none.
 	Requests, Limits Amounts
 	HostNetwork      bool
-	// Bound is a directory of the node to be the volume; empty: an emptyDir.
-	Bound string
+	// Port is that of a server, which a Service of the pod's leads to, or the
+	// node's port of the same number; 0: the pod's own address does.
+	Port              int
+	Service, HostPort bool
+	// Volume is what the data is on; its zero value is an emptyDir.
+	Volume Volume
 	// Keep and Install are the arguments of tare's binary as first process and
 	// to copy itself.
 	Keep, Install []string
@@ -112,11 +113,17 @@ func (s PodSpec) Needs() []string {
 	if len(s.Programs) > 0 {
 		all = append(all, "hostPath, read-only: the node's own programs (image=NAME does without)")
 	}
-	if s.Bound != "" {
+	if s.Volume.Path != "" {
 		all = append(all, "hostPath: the volume under test")
+	}
+	if s.Volume.Server != "" {
+		all = append(all, "nfs: the volume under test")
 	}
 	if s.HostNetwork {
 		all = append(all, "hostNetwork: network=host")
+	}
+	if s.HostPort {
+		all = append(all, "hostPort: network=hostport")
 	}
 	return all
 }
@@ -145,7 +152,7 @@ func (s PodSpec) Pod() *corev1.Pod {
 				RunAsNonRoot: to(true), RunAsUser: to(int64(UserID)), RunAsGroup: to(int64(UserID)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
-			Volumes: []corev1.Volume{{Name: "desk", VolumeSource: emptyDir()}, s.volume()},
+			Volumes: []corev1.Volume{{Name: "desk", VolumeSource: emptyDir()}, {Name: "volume", VolumeSource: s.source()}},
 		},
 	}
 	if s.Component != "" {
@@ -161,6 +168,10 @@ func (s PodSpec) Pod() *corev1.Pod {
 		load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent
 		p.Spec.InitContainers = []corev1.Container{install}
 		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
+	}
+	if s.HostPort {
+		// To this host alone: nobody else is to reach the server.
+		load.Ports = []corev1.ContainerPort{{ContainerPort: int32(s.Port), HostPort: int32(s.Port), HostIP: HostPortIP, Protocol: corev1.ProtocolTCP}}
 	}
 	for i, path := range s.Programs {
 		name := fmt.Sprint("node-", i)
@@ -190,13 +201,6 @@ func emptyDir() corev1.VolumeSource {
 
 func hostPath(path string) corev1.VolumeSource {
 	return corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path}}
-}
-
-func (s PodSpec) volume() corev1.Volume {
-	if s.Bound != "" {
-		return corev1.Volume{Name: "volume", VolumeSource: hostPath(s.Bound)}
-	}
-	return corev1.Volume{Name: "volume", VolumeSource: emptyDir()}
 }
 
 func (s PodSpec) container(name, image string, command []string) corev1.Container {
@@ -241,34 +245,4 @@ func Manifest(comment string, objects ...any) ([]byte, error) {
 		}
 	}
 	return b.Bytes(), nil
-}
-
-// rights are all that tare asks a cluster for, verbs by resource.
-var rights = map[string][]string{
-	"namespaces": {"create", "delete", "get"},
-	"nodes":      {"list"},
-	"pods":       {"create", "delete", "get", "list"},
-	"events":     {"list"},
-}
-
-// RBAC is the least that a user needs.
-func RBAC(user string) ([]byte, error) {
-	role := rbacv1.ClusterRole{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
-		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
-	}
-	for _, r := range slices.Sorted(maps.Keys(rights)) {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r}, Verbs: rights[r]})
-	}
-	binding := rbacv1.ClusterRoleBinding{
-		TypeMeta:   metav1.TypeMeta{APIVersion: role.APIVersion, Kind: "ClusterRoleBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "tare"},
-		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
-	}
-	return Manifest(`The least that tare needs. Namespaces are named when they are made, so that the
-rights are the cluster's: tare makes one per run, tare-RUN, and removes no other.
-Pods are listed to find what is left on the node. The user is the one that the
-cluster sees: kubectl auth whoami.
-`, role, binding)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,9 @@ func restricted(p *corev1.Pod) []string {
 		if v.HostPath != nil {
 			broken = append(broken, "hostPath "+v.Name)
 		}
+		if v.NFS != nil {
+			broken = append(broken, "nfs "+v.Name)
+		}
 	}
 	if s := p.Spec.SecurityContext; !*s.RunAsNonRoot || *s.RunAsUser == 0 || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 		broken = append(broken, "user or seccomp")
@@ -42,6 +46,9 @@ func restricted(p *corev1.Pod) []string {
 		s := c.SecurityContext
 		if *s.AllowPrivilegeEscalation || len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" || len(s.Capabilities.Add) > 0 {
 			broken = append(broken, "container "+c.Name)
+		}
+		if slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 }) {
+			broken = append(broken, "hostPort")
 		}
 	}
 	return broken
@@ -56,7 +63,8 @@ func TestRestrictedUnlessNamed(t *testing.T) {
 		}
 	}
 	for _, more := range []func(*PodSpec){
-		func(s *PodSpec) { s.HostNetwork = true }, func(s *PodSpec) { s.Bound = "/data" }, func(s *PodSpec) { s.Programs = []string{"/usr"} },
+		func(s *PodSpec) { s.HostNetwork = true }, func(s *PodSpec) { s.Volume.Path = "/data" }, func(s *PodSpec) { s.Volume.Server = "nfs" },
+		func(s *PodSpec) { s.HostPort, s.Port = true, 3306 }, func(s *PodSpec) { s.Programs = []string{"/usr"} },
 	} {
 		s := spec()
 		more(&s)
@@ -137,6 +145,51 @@ func TestRBAC(t *testing.T) {
 	}
 	if binding.Subjects[0].Name != "jane" || binding.RoleRef.Name != role.Name {
 		t.Errorf("%+v", binding)
+	}
+}
+
+// What a pod needs more is in the rights, and what it does not need is not.
+func TestRights(t *testing.T) {
+	plain, err := RBAC("jane", spec().Rights())
+	if err != nil || strings.Contains(string(plain), "services") {
+		t.Errorf("%v: %s", err, plain)
+	}
+	s := spec()
+	s.Service, s.Port = true, 3306
+	text, err := RBAC("jane", s.Rights(), s.Rights(), Rights{"pods": {"get", "watch"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.ClusterRole
+	first, _, _ := strings.Cut(string(text), "---\n")
+	if err := yaml.UnmarshalStrict([]byte(first), &role); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, r := range role.Rules {
+		got[r.Resources[0]] = strings.Join(r.Verbs, " ")
+	}
+	if got["services"] != "create get" || got["pods"] != "create delete get list watch" || got["nodes"] != "list" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestNetworks(t *testing.T) {
+	s := spec()
+	s.Service, s.Port = true, 3306
+	v, p := s.ServiceOf(), s.Pod()
+	for k, want := range v.Spec.Selector {
+		if p.Labels[k] != want {
+			t.Errorf("the Service looks for %s=%s, the pod has %q", k, want, p.Labels[k])
+		}
+	}
+	if v.Name != "to-best-effort" || v.Spec.Ports[0].Port != 3306 || v.Namespace != p.Namespace || len(s.Needs()) > 0 {
+		t.Errorf("%+v", v)
+	}
+	s.Service, s.HostPort = false, true
+	got := s.Pod().Spec.Containers[0].Ports
+	if len(got) != 1 || got[0].HostPort != 3306 || got[0].HostIP != "127.0.0.1" || len(s.Needs()) != 1 {
+		t.Errorf("%+v; %v", got, s.Needs())
 	}
 }
 

@@ -102,6 +102,16 @@ func remedyOf(reason, message string) string {
 		return "tare's image went to another containerd than the node's: set CONTAINERD_ADDRESS to the socket that its kubelet uses"
 	case has("ErrImagePull", "ImagePullBackOff", "InvalidImageName"):
 		return "the node cannot get the image: look at its name, or put it there with tare image load"
+	case has("mount.<type> helper program", "unknown filesystem type 'nfs'"):
+		return "the node cannot mount it: install the client of that file system there (apt install nfs-common), in a kernel that has it"
+	case strings.Contains(message, "storageclass") && strings.Contains(message, "not found"):
+		return "kubectl get storageclass lists the classes that there are: volume=pvc:CLASS"
+	case has("FailedMount", "FailedAttachVolume", "FailedMapVolume"):
+		return "the node does not get the volume: kubectl get events says more; volume=emptydir does without"
+	case has("persistent volumes to bind", "unbound immediate PersistentVolumeClaims", "no persistent volumes available", "ProvisioningFailed"):
+		return "no PersistentVolume of that class is free for the node, or nobody makes one: kubectl get pv; volume-size=1Gi asks for less"
+	case has("free ports for the requested pod ports"):
+		return "the port is another pod's: network=pod does without"
 	case has("Evicted", "TerminationByKubelet"):
 		return "the node ran short of something: kubectl describe node; Guaranteed pods go last"
 	case has("EvictionByEvictionAPI"):
@@ -130,12 +140,16 @@ const (
 // is an error with the cluster's reason, its events and a remedy.
 func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	var since time.Time // of doubt
-	for end := time.Now().Add(readyBound); ; {
+	begun := time.Now()
+	for end := begun.Add(readyBound); ; {
 		p, err := c.Pod(ctx, namespace, name)
 		if err != nil {
 			return nil, err
 		}
 		t := TroubleOf(p)
+		if t == nil && !runs(p) && time.Since(begun) > stuckBound {
+			t = c.stuckBy(ctx, p)
+		}
 		switch {
 		case t == nil && runs(p):
 			return p, nil
@@ -157,6 +171,22 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 	}
 }
 
+// stuckBy is the last event that says why a scheduled pod's container does not
+// begin; nil: none does.
+func (c *Cluster) stuckBy(ctx context.Context, p *corev1.Pod) *Trouble {
+	events, err := c.Events(ctx, p.Namespace, p.Name)
+	if err != nil {
+		return nil
+	}
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(b).Compare(when(a)) })
+	i := slices.IndexFunc(events, func(e corev1.Event) bool { return slices.Contains(stuck, e.Reason) })
+	if i < 0 {
+		return nil
+	}
+	e := events[i]
+	return &Trouble{Reason: e.Reason, Message: e.Message, Remedy: remedyOf(e.Reason, e.Message), Final: true}
+}
+
 func runs(p *corev1.Pod) bool {
 	return p.Status.PodIP != "" && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Running != nil
 }
@@ -168,10 +198,16 @@ func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
 	if err != nil {
 		return hint.New(errors.Join(errors.New(text), err), t.Remedy)
 	}
+	remedy := t.Remedy
+	for _, e := range events { // what is wrong with its claim is the reason of the rest
+		if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.Type == corev1.EventTypeWarning {
+			remedy = cmp.Or(remedyOf(e.Reason, e.Message), remedy)
+		}
+	}
 	for _, line := range lastEvents(events) {
 		text += "\n  " + line
 	}
-	return hint.New(errors.New(text), t.Remedy)
+	return hint.New(errors.New(text), remedy)
 }
 
 // lastEvents are the last few things that were said, each once.

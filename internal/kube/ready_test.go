@@ -51,6 +51,9 @@ func TestTrouble(t *testing.T) {
 		{foreign, "exec format error", "architecture", true},
 		{waits("ErrImageNeverPull", "Container image is not present with pull policy of Never"), "not present", "CONTAINERD_ADDRESS", false},
 		{waits("ErrImagePull", `failed to pull and unpack image "db.example/foreign:1": no match for platform in manifest: not found`), "no match for platform", "architecture", false},
+		{waits("FailedMount", "mount: /x: bad option; for several filesystems (e.g. nfs, cifs) you might need a /sbin/mount.<type> helper program."), "helper program", "nfs-common", false},
+		{waits("ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`), "not found", "kubectl get storageclass", false},
+		{waits("Unschedulable", "1 node(s) didn't find available persistent volumes to bind"), "to bind", "volume-size", false},
 		{waits("ImagePullBackOff", "Back-off pulling image"), "Back-off", "name", false},
 	} {
 		got := TroubleOf(c.pod)

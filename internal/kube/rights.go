@@ -16,15 +16,16 @@ import (
 
 const rightsRemedy = "tare plan --rbac prints the rights that tare needs: an administrator gives them with tare plan --rbac | kubectl apply -f -"
 
-// May asks the cluster whether it lets the user do all that tare needs, before
-// anything is begun: an error names the verbs that it forbids, and to whom. A
+// May asks the cluster whether it lets the user do all that tare needs, and
+// more, before anything is begun: an error names the verbs that it forbids, and to whom. A
 // cluster that does not answer that is no error.
-func (c *Cluster) May(ctx context.Context) error {
+func (c *Cluster) May(ctx context.Context, more ...Rights) error {
 	type asked struct {
 		resource, verb string
 		allowed        bool
 	}
 	var all []*asked
+	rights := withBasic(more)
 	for _, resource := range slices.Sorted(maps.Keys(rights)) {
 		for _, verb := range rights[resource] {
 			all = append(all, &asked{resource, verb, true})

@@ -14,7 +14,7 @@ import (
 const version = "v1.34.4"
 
 // programs are built from k8s.io/kubernetes.
-var programs = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"}
+var programs = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"}
 
 // source is the directory of this module: the program is run from it (go -C).
 func source() (string, error) {

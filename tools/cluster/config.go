@@ -5,11 +5,14 @@ import (
 	"os"
 )
 
-// bridge is the link that the pods are on; no rule leads out of it.
+// bridge is the link that the pods are on; no rule leads out of it. services are
+// the addresses of Services.
 const (
 	bridge  = "tare-pods"
 	subnet  = "10.177.0.0/24"
 	gateway = "10.177.0.1"
+
+	services = "10.96.0.0/16"
 )
 
 // reserved is what the kubelet keeps of the CPUs: a pod that wants them all
@@ -17,7 +20,7 @@ const (
 const reserved = "100m"
 
 // ports are free ones of loopback.
-type ports struct{ etcd, peer, api, kubelet int }
+type ports struct{ etcd, peer, api, kubelet, health, metrics int }
 
 func (c cluster) write(name, text string) error {
 	return os.WriteFile(c.in(name), []byte(text), 0o600)
@@ -63,6 +66,8 @@ func (c cluster) cniConfig() error {
       "type": "host-local", "dataDir": %q,
       "ranges": [[{"subnet": %q}]], "routes": [{"dst": "0.0.0.0/0"}]
     }
+  }, {
+    "type": "portmap", "capabilities": {"portMappings": true}
   }]
 }
 `, bridge, c.in("addresses"), subnet))
@@ -84,12 +89,14 @@ evictionHard: {memory.available: "0%%", nodefs.available: "0%%", nodefs.inodesFr
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 kubeReserved: {cpu: %s}
+cpuManagerPolicy: %s
+cpuManagerReconcilePeriod: 1s
 makeIPTablesUtilChains: false
 resolvConf: %q
 containerRuntimeEndpoint: unix://%s
 podLogsDir: %q
 volumePluginDir: %q
-`, p.kubelet, c.in("ca.crt"), reserved, c.in("resolv.conf"), c.in("containerd.sock"), c.in("pods"), c.in("plugins")))
+`, p.kubelet, c.in("ca.crt"), reserved, c.cpuManager, c.in("resolv.conf"), c.in("containerd.sock"), c.in("pods"), c.in("plugins")))
 }
 
 func (c cluster) etcdArgs(p ports) []string {
@@ -113,7 +120,7 @@ func (c cluster) apiArgs(p ports) []string {
 		"--client-ca-file=" + c.in("ca.crt"),
 		"--kubelet-client-certificate=" + c.in("admin.crt"), "--kubelet-client-key=" + c.in("admin.key"),
 		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
-		"--service-cluster-ip-range=10.96.0.0/16",
+		"--service-cluster-ip-range=" + services,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.in("sa.pub"), "--service-account-signing-key-file=" + c.in("sa.key"),
 	}

@@ -17,6 +17,9 @@ import (
 type before struct {
 	// Sysctls by path below /proc/sys.
 	Sysctls map[string]string `json:"sysctls"`
+	// Tables of nftables that there were, and Chains of published ports.
+	Tables []string `json:"tables"`
+	Chains []string `json:"chains"`
 	// Absent are directories that were not there.
 	Absent []string `json:"absent"`
 }
@@ -44,6 +47,13 @@ func (c cluster) remember() error {
 			return err
 		}
 		b.Sysctls[name] = strings.TrimSpace(string(v))
+	}
+	var err error
+	if b.Tables, err = tables(); err == nil {
+		b.Chains, err = portChains(b.Tables)
+	}
+	if err != nil {
+		return err
 	}
 	for _, dir := range directories {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -83,6 +93,7 @@ func (c cluster) putBack() error {
 		}
 		errs = append(errs, err)
 	}
+	errs = append(errs, removeRules(b.Tables, b.Chains))
 	for _, dir := range b.Absent {
 		if !fixed(dir) {
 			errs = append(errs, fmt.Errorf("%s in %s is not a directory of containerd or the kubelet", dir, c.beforeFile()))

@@ -3,15 +3,16 @@
 // Debian, the programs of Kubernetes built from this module.
 //
 // Everything is in one directory. Nothing of it listens but on loopback, every
-// connection is under TLS with a CA of its own, and no firewall rule is made.
-// What it changes beside that (settings of the kernel, directories that
-// containerd and the kubelet insist on) is written down before and put back.
+// connection is under TLS with a CA of its own. What it changes beside that
+// (settings of the kernel, rules of the proxy and of published ports, directories
+// that containerd and the kubelet insist on) is written down before and put back.
 package main
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,9 +20,10 @@ import (
 	"syscall"
 )
 
-const usage = `usage: cluster build|up|down|env
+const usage = `usage: cluster build|up [-cpu-manager static]|down|env
   build  the programs of Kubernetes, six minutes on two CPUs, kept in the user's cache
-  up     a node that is ready
+  up     a node that is ready; with -cpu-manager static its kubelet gives whole CPUs
+         to containers of Guaranteed pods that ask for some
   down   removes it without a trace
   env    the variables for its users: eval "$(cluster env)"
 The directory is $TARE_CLUSTER, or /var/lib/tare-cluster.`
@@ -36,14 +38,22 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	if len(args) != 1 {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	policy := "none"
+	if args[0] == "up" {
+		flags.StringVar(&policy, "cpu-manager", policy, "policy of the kubelet's CPU manager: none or static")
+	}
+	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || policy != "none" && policy != "static" {
 		return errors.New(usage)
 	}
 	dir, err := filepath.Abs(cmp.Or(os.Getenv("TARE_CLUSTER"), "/var/lib/tare-cluster"))
 	if err != nil {
 		return err
 	}
-	c := cluster{dir: dir}
+	c := cluster{dir: dir, cpuManager: policy}
 	if args[0] != "env" && os.Geteuid() != 0 {
 		return errors.New("a node needs root")
 	}
@@ -63,7 +73,11 @@ func run(ctx context.Context, args []string) error {
 }
 
 // cluster is a cluster in a directory.
-type cluster struct{ dir string }
+type cluster struct {
+	dir string
+	// cpuManager is the policy of the kubelet's CPU manager.
+	cpuManager string
+}
 
 func (c cluster) in(names ...string) string {
 	return filepath.Join(append([]string{c.dir}, names...)...)

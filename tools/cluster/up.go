@@ -51,7 +51,7 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 		return err
 	}
 	if err := c.remember(); err != nil {
-		return err
+		return errors.Join(err, os.Remove(c.dir))
 	}
 	for _, d := range []string{"log", "pid", "cni", "api", "pods"} {
 		if err := os.MkdirAll(c.in(d), 0o755); err != nil {
@@ -75,7 +75,7 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.secrets(p, node), c.containerdConfig(), c.cniConfig(), c.kubeletConfig(p), c.write("resolv.conf", "")); err != nil {
+	if err := errors.Join(c.secrets(p, node), c.containerdConfig(), c.cniConfig(), c.kubeletConfig(p), c.proxyConfig(p, node), c.write("resolv.conf", "")); err != nil {
 		return err
 	}
 	api, err := c.client(p)
@@ -114,10 +114,14 @@ func (c cluster) order(ctx context.Context, bin, node string, p ports, api func(
 		err = errors.Join(
 			run("kube-controller-manager", bin+"/kube-controller-manager", c.controllerArgs()...),
 			run("kube-scheduler", bin+"/kube-scheduler", c.schedulerArgs()...),
-			run("kubelet", bin+"/kubelet", c.kubeletArgs(node)...))
+			run("kubelet", bin+"/kubelet", c.kubeletArgs(node)...),
+			run("kube-proxy", bin+"/kube-proxy", "--config="+c.in("proxy.yaml")))
 	}
 	if err == nil {
 		err = c.await("the node", running, func() error { return errors.Join(ctx.Err(), ready(api, node)) })
+	}
+	if err == nil {
+		err = c.await("the rules of kube-proxy", running, func() error { return errors.Join(ctx.Err(), hasTable(proxyTable)) })
 	}
 	return err
 }
@@ -135,6 +139,7 @@ func (c cluster) secrets(p ports, node string) error {
 		s.kubeconfig("admin", server, "tare-admin", "system:masters"),
 		s.kubeconfig("controller", server, "system:kube-controller-manager"),
 		s.kubeconfig("scheduler", server, "system:kube-scheduler"),
+		s.kubeconfig("proxy", server, "system:kube-proxy"),
 		s.kubeconfig("kubelet", server, "system:node:"+node, "system:nodes"))
 }
 
@@ -222,7 +227,7 @@ func freePorts() (p ports, err error) {
 			l.Close()
 		}
 	}()
-	for _, to := range []*int{&p.etcd, &p.peer, &p.api, &p.kubelet} {
+	for _, to := range []*int{&p.etcd, &p.peer, &p.api, &p.kubelet, &p.health, &p.metrics} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return p, err
@@ -244,7 +249,7 @@ func (c cluster) down() error {
 	var errs []error
 	// The kubelet first, which would bring back what goes; containerd after what
 	// it looks after.
-	for _, name := range []string{"kubelet", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
+	for _, name := range []string{"kubelet", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
 		errs = append(errs, c.stop(name))
 	}
 	errs = append(errs, endPods(), c.endShims(), c.stop("containerd"), removeBridge(), removeGroups(), unmountBelow(c.dir))

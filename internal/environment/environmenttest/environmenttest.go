@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,6 +32,8 @@ type Options struct {
 	// Kills is at how many moments a process that uses the environment is
 	// killed; 0 leaves that out.
 	Kills int
+	// Cases are those to try; none: all, and what comes after them.
+	Cases []string
 }
 
 // bound is how long anything may take that must happen; nothing is judged by
@@ -49,6 +52,9 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 		testneed.Feature(t, env.Name(), errors.New(answer.Reason))
 	}
 	for _, c := range cases {
+		if len(opts.Cases) > 0 && !slices.Contains(opts.Cases, c.name) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			before := TakeSnapshot(t)
 			f := s.open(t)
@@ -56,6 +62,9 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 			f.close(t)
 			before.MustEqual(t, f.spec.Run)
 		})
+	}
+	if len(opts.Cases) > 0 {
+		return
 	}
 	t.Run("open is cancelled", s.cancelled)
 	t.Run("two arms", s.twoArms)

@@ -37,7 +37,10 @@ type arm struct {
 	// below it where version 2 is the only one.
 	own        cgroup.Group
 	hostVolume string
-	limits     []limit // of the container, as the kubelet set them
+	persistent *corev1.PersistentVolume // nil without a claim
+	limits     []limit                  // of the container, as the kubelet set them
+	way        way                      // to the server, where that is not the pod's address
+	cpus       cpus                     // what the kubelet's CPU manager has given it
 
 	client *client // of client=pod; nil: the client is on the node, in no pod
 
@@ -66,6 +69,9 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.prepareClient(ctx); err != nil {
 		return fmt.Errorf("the client's pod: %w", err)
 	}
+	if err := a.lead(ctx); err != nil {
+		return err
+	}
 	return a.fill(ctx)
 }
 
@@ -77,15 +83,19 @@ func (a *arm) describe(ctx context.Context) error {
 	}
 	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // asked for by Beside
 	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
+	if a.kind.complete().cpu.max && a.asks.requests.CPU == 0 {
+		return hint.New(errors.New("no CPU is left for the pod: "+a.asks.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
+	}
 	l := a.kind.Levels
 	a.spec = kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
-		Requests: a.asks.requests, Limits: a.asks.limits, HostNetwork: l.host,
+		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
 		Keep: launch.KeepArgs(kube.Socket), Install: launch.InstallArgs(kube.InstallTo()),
 	}
 	if a.Spec.As != nil {
 		a.spec.Component = "neighbour"
 	}
+	l.connect(&a.spec)
 	switch l.image {
 	case "":
 		a.spec.Programs = nodePrograms()
@@ -95,13 +105,7 @@ func (a *arm) describe(ctx context.Context) error {
 	if a.asks.why != "" {
 		a.spec.Notes = map[string]string{"tare/cpu": a.asks.why}
 	}
-	if a.spec.Bound = a.Spec.Volume; a.Spec.Bind && a.spec.Bound == "" {
-		a.spec.Bound = filepath.Join(a.Dir, "bound")
-		if err := os.Mkdir(a.spec.Bound, 0o755); err != nil {
-			return fmt.Errorf("make the data directory: %w", err)
-		}
-	}
-	return nil
+	return a.provide(ctx)
 }
 
 // start has the cluster run the pod.
@@ -118,6 +122,9 @@ func (a *arm) start(ctx context.Context) error {
 	}
 	var err error
 	if a.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
+		if a.asks.short != "" {
+			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
+		}
 		return err
 	}
 	if a.spec.Other != "" {
@@ -150,8 +157,10 @@ func (a *arm) take(ctx context.Context) error {
 	if a.limits, err = readLimits(a.Group); err != nil {
 		return err
 	}
-	a.hostVolume, err = onHost(c.pid, kube.VolumeDir)
-	return err
+	if err := a.readCPUs(c.pid); err != nil {
+		return err
+	}
+	return a.attach(ctx, c.pid)
 }
 
 // containerOf finds the container of a pod on this host.
@@ -231,12 +240,10 @@ func (a *arm) fill(ctx context.Context) error {
 	return nil
 }
 
-const dataDir = "data"
-
 // Place says where things are.
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
-	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir), filepath.Join(a.hostVolume, dataDir)
+	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, a.dataDir()), filepath.Join(a.hostVolume, a.dataDir())
 	if a.Spec.Port != 0 {
 		host := a.pod.Status.PodIP
 		if a.spec.HostNetwork {
@@ -244,6 +251,9 @@ func (a *arm) Place() environment.Place {
 		}
 		p.Listen = net.JoinHostPort(host, strconv.Itoa(a.Spec.Port))
 		p.Dial = p.Listen
+		if a.way.dial.IsValid() {
+			p.Dial = a.way.dial.String()
+		}
 	}
 	return p
 }

@@ -39,7 +39,8 @@ func (a *arm) prepareClient(ctx context.Context) error {
 		return hint.New(errors.New("no server runs here that a client would reach from outside"), "leave client=pod out, or client: outside of the workload")
 	}
 	k := &client{spec: a.spec}
-	k.spec.Arm, k.spec.Component, k.spec.Bound, k.spec.Notes = clientArm(a.Spec.Arm), "client", "", nil
+	k.spec.Arm, k.spec.Component, k.spec.Notes = clientArm(a.Spec.Arm), "client", nil
+	k.spec.Volume, k.spec.Service, k.spec.HostPort = kube.Volume{}, false, false
 	k.spec.Requests, k.spec.Limits = clientAsks, kube.Amounts{}
 	p := k.spec.Pod()
 	a.Undo(func() error {

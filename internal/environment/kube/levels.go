@@ -19,15 +19,20 @@ type Levels struct {
 	// image holds the programs of the load; empty: they are the node's; "none":
 	// there are none.
 	image string
-	// host is network=host, client is client=pod.
-	host, client bool
-	text         string // as they were written
+	// network is how a client on the node reaches the server, one of networks;
+	// empty: at the pod's own address.
+	network string
+	client  bool // client=pod
+	volume  volume
+	size    amount // of a claim; none: what the data set needs
+	text    string // as they were written
 }
 
-// amount is thousandths of a CPU or bytes; max is the most that fits.
+// amount is thousandths of a CPU or bytes; max is the most that fits, and whole
+// the most whole CPUs.
 type amount struct {
-	n   int64
-	max bool
+	n          int64
+	max, whole bool
 }
 
 // What a pod asks for that was not told: a Guaranteed one the CPUs that there
@@ -37,11 +42,12 @@ const (
 	usualMemory          = 256 << 20 // likewise
 	usualGuaranteed      = 2 << 30   // memory
 	maxWord, noImageWord = "max", "none"
+	integerWord          = "integer" // the most whole CPUs
 )
 
 // LevelNames are the levels of a class.
 func LevelNames(q QoS) []string {
-	names := []string{"client", "image", "network"}
+	names := []string{"client", "image", "network", "volume", "volume-size"}
 	switch q {
 	case Guaranteed:
 		names = append(names, "cpu", "memory")
@@ -67,12 +73,22 @@ func parse(q QoS, text string) (Levels, error) {
 			return l, err
 		}
 	}
+	if l.client && l.network == portNetwork {
+		return l, hint.New(errors.New("network=hostport is at 127.0.0.1 of the node, where no client in a pod reaches it"), "network=service, or leave client=pod out")
+	}
+	if l.size.n > 0 && l.volume.Class == "" {
+		return l, errors.New("volume-size is what a claim asks for: it needs volume=pvc:CLASS")
+	}
 	return l, nil
 }
 
 func (l *Levels) set(name, value string) (err error) {
 	switch name {
 	case "cpu":
+		if value == integerWord {
+			l.cpu = amount{max: true, whole: true}
+			return nil
+		}
 		l.cpu, err = readAmount(value, kube.ParseCPUs, true)
 	case "memory":
 		l.memory, err = readAmount(value, kube.ParseBytes, true)
@@ -90,11 +106,17 @@ func (l *Levels) set(name, value string) (err error) {
 			return fmt.Errorf("client %q%s", value, hint.DidYouMean(value, []string{"outside", "pod"}))
 		}
 		l.client = value == "pod"
-	case "network":
-		if value != "pod" && value != "host" {
-			return fmt.Errorf("network %q%s", value, hint.DidYouMean(value, []string{"pod", "host"}))
+	case "volume":
+		l.volume, err = parseVolume(value)
+	case "volume-size":
+		if l.size, err = readAmount(value, kube.ParseBytes, false); err != nil {
+			err = fmt.Errorf("volume-size %q: want an amount such as 10Gi", value)
 		}
-		l.host = value == "host"
+	case "network":
+		if !slices.Contains(networks, value) {
+			return fmt.Errorf("network %q: want one of %s%s", value, strings.Join(networks, ", "), hint.DidYouMean(value, networks))
+		}
+		l.network = value
 	}
 	return err
 }
@@ -142,6 +164,8 @@ func (l Levels) asks() string {
 		{"cpu limit", l.cpuLimit, kube.CPUs}, {"memory limit", l.memoryLimit, kube.Bytes},
 	} {
 		switch {
+		case x.whole:
+			parts = append(parts, x.name+" "+integerWord)
 		case x.max:
 			parts = append(parts, x.name+" "+maxWord)
 		case x.n > 0:
@@ -154,10 +178,11 @@ func (l Levels) asks() string {
 	return ", " + strings.Join(parts, ", ")
 }
 
-// settled are the amounts of a pod, with the reason for the most of CPU.
+// settled are the amounts of a pod, with the reason for the most of CPU, and why
+// an amount of CPU that was named does not fit; empty where it does.
 type settled struct {
 	requests, limits kube.Amounts
-	why              string
+	why, short       string
 }
 
 // settle finds what the pod asks for, beside the pods of the other arms: those
@@ -192,9 +217,18 @@ func (p Pod) settle(room kube.Room, beside []environment.Environment) settled {
 		requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n},
 		limits:   kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n},
 	}
-	if l.cpu.max {
-		s.requests.CPU = room.Largest(fixed, cpus).CPU
+	switch most := room.Largest(fixed, max(1, cpus)).CPU; {
+	case l.cpu.whole:
+		s.requests.CPU = kube.WholeCPUs(most)
+		s.why = room.WhyCPU(fixed, cpus) + ", of whole CPUs " + kube.CPUs(s.requests.CPU)
+	case l.cpu.max:
+		s.requests.CPU = most
 		s.why = room.WhyCPU(fixed, cpus)
+	default:
+		others := fixed.Without(s.requests)
+		if s.requests.CPU > room.Largest(others, 1).CPU {
+			s.short = room.WhyNot(s.requests.CPU, others, 1)
+		}
 	}
 	if l.memory.max {
 		s.requests.Memory = room.Largest(fixed, memories).Memory

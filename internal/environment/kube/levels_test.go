@@ -15,6 +15,8 @@ func TestLevels(t *testing.T) {
 		text, want string // what it asks for; or, behind an exclamation mark, what is wrong
 	}{
 		{Guaranteed, "cpu=max,memory=2Gi", ", cpu max, memory 2Gi"},
+		{Guaranteed, "cpu=integer", ", cpu integer, memory 2Gi"},
+		{Burstable, "cpu-limit=integer", "!an amount such as"},
 		{Guaranteed, "cpu=1500m", ", cpu 1500m, memory 2Gi"},
 		{Guaranteed, "image=none", ", cpu max, memory 2Gi"},
 		{Burstable, "cpu=1,cpu-limit=2,memory-limit=1Gi", ", cpu 1, memory 256Mi, cpu limit 2, memory limit 1Gi"},
@@ -24,11 +26,24 @@ func TestLevels(t *testing.T) {
 		{Guaranteed, "cpu=lots", "!an amount such as"},
 		{Guaranteed, "cpu=-1", "!an amount such as"},
 		{Burstable, "cpu-limit=max", "!an amount such as"},
-		{BestEffort, "network=none", "!network"},
 		{Guaranteed, "cpu=1,client=pod", ", cpu 1, memory 2Gi"},
 		{BestEffort, "client=outside", ""},
 		{BestEffort, "client=node", "!client"},
 		{BestEffort, "client=inside", "!workload's"},
+		{BestEffort, "network=service", ""},
+		{BestEffort, "network=hostport", ""},
+		{BestEffort, "volume=hostpath", ""},
+		{BestEffort, "volume=pvc:fast,volume-size=2Gi", ""},
+		{BestEffort, "volume=nfs:[::1]:/export/a", ""},
+		{BestEffort, "volume=pvc", "!want one of emptydir, hostpath, pvc:CLASS, nfs:SERVER:/PATH"},
+		{BestEffort, "volume=pvc:", "!want one of"},
+		{BestEffort, "volume=emptydir:x", "!want one of"},
+		{BestEffort, "volume=nfs:server", "!want one of"},
+		{BestEffort, "volume=nfs::/x", "!want one of"},
+		{BestEffort, "volume-size=2Gi", "!needs volume=pvc:CLASS"},
+		{BestEffort, "volume=pvc:fast,volume-size=big", "!volume-size"},
+		{BestEffort, "network=none", "!want one of pod, host, service, hostport"},
+		{BestEffort, "network=hostport,client=pod", "!127.0.0.1 of the node"},
 		{BestEffort, "image", "!level=value"},
 		{BestEffort, "image=", "!level=value"},
 	} {
@@ -80,6 +95,27 @@ func TestSettle(t *testing.T) {
 		got := c.pod.settle(room, c.beside)
 		if got.requests != c.want || got.limits != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	whole := with(t, Guaranteed, "cpu=integer")
+	for _, c := range []struct {
+		pod    Pod
+		beside []environment.Environment
+		cpu    int64
+		why    string
+	}{
+		{whole, nil, 3000, "4 does not fit: 100m reserved, 400m used by 3 pods; 3500m fits, of whole CPUs 3"},
+		{whole, []environment.Environment{whole, whole}, 1000, "4 does not fit: 100m reserved, 400m used by 3 pods, divided among 2 arms; 1750m fits, of whole CPUs 1"},
+		{whole, []environment.Environment{whole, with(t, Guaranteed, "cpu=2700m")}, 0, "4 does not fit: 100m reserved, 400m used by 3 pods, 2700m for the other arms; 800m fits, of whole CPUs 0"},
+	} {
+		if got := c.pod.settle(room, c.beside); got.requests.CPU != c.cpu || got.why != c.why || got.short != "" {
+			t.Errorf("%+v, want %d: %s", got, c.cpu, c.why)
+		}
+	}
+	for _, pod := range []Pod{with(t, Guaranteed, "cpu=4"), with(t, Burstable, "cpu=4")} {
+		want := "4 does not fit: 100m reserved, 400m used by 3 pods, 100m for the other arms; 3400m fits"
+		if got := pod.settle(room, []environment.Environment{pod, burst}); got.short != want {
+			t.Errorf("%s: %q, want %q", pod.Name(), got.short, want)
 		}
 	}
 	if got := burst.settle(room, nil); got.limits != (kube.Amounts{}) || got.requests.CPU != usualCPU {

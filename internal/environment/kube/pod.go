@@ -92,10 +92,15 @@ func (p Pod) Support(h environment.Host) environment.Support {
 		asked.answer = reachable()
 		asked.of, asked.at = Access, time.Now()
 	}
+	if more := p.Rights(); asked.answer.Answer == environment.Yes && len(more) > 0 {
+		return reachable(more)
+	}
 	return asked.answer
 }
 
-func reachable() environment.Support {
+// reachable says whether tare reaches the cluster and may do what every run needs
+// there, and more.
+func reachable(more ...kube.Rights) environment.Support {
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
 	err := kube.NewContainerd().Can()
@@ -107,7 +112,7 @@ func reachable() environment.Support {
 		if _, nodeErr := c.ThisNode(ctx); nodeErr != nil {
 			err = nodeErr
 		}
-		if mayErr := c.May(ctx); mayErr != nil {
+		if mayErr := c.May(ctx, more...); mayErr != nil {
 			err = mayErr // all rights that are missing, not the first
 		}
 	}
@@ -132,6 +137,14 @@ func (p Pod) Changes(s environment.Spec) []environment.Change {
 		environment.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
 		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
 	)
+	if shape := p.shape(s); shape.Service {
+		out = append(out, environment.Change{What: "Service " + kube.ServiceName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: "leads to the pod's server by rules of the cluster's proxy"})
+	} else if shape.HostPort {
+		out = append(out, environment.Change{What: "hostPort of pod " + kube.PodName(s.Arm), Detail: "a port of " + kube.HostPortIP + " that leads to the pod's server by rules of the node's CNI plugin"})
+	}
+	if class := p.shape(s).Volume.Class; class != "" {
+		out = append(out, environment.Change{What: "PersistentVolumeClaim " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: "of the StorageClass " + class + "; the cluster provides a volume"})
+	}
 	for _, need := range p.needs(s) {
 		out = append(out, environment.Change{What: "PodSecurity of " + kube.NamespaceOf(s.Run) + ": privileged", Detail: need})
 	}
@@ -178,6 +191,10 @@ func (p Pod) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if n := p.Levels.network; spec.Port == 0 && (n == serviceNetwork || n == portNetwork) {
+		return nil, hint.New(fmt.Errorf("network=%s: the arm has no server that a client outside of the pod would reach", n),
+			"leave network out, or let the client run outside (client=outside)")
 	}
 	groups, err := launch.PlainGroups(spec.Groups)
 	if err == nil && groups.Tree == nil {

@@ -19,6 +19,8 @@ type session struct {
 	mu   sync.Mutex // held while it is made and removed
 	arms int
 	made bool
+	// volumes are to be gone when their claims are.
+	volumes []string
 }
 
 var sessions struct {
@@ -82,6 +84,7 @@ func (a *arm) leave(s *session) error {
 	defer cancel()
 	return errors.Join(
 		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
+		s.awaitVolumes(ctx, a.cluster),
 		a.containerd().Remove(kube.ImageOf(a.Spec.Run)))
 }
 
@@ -110,13 +113,19 @@ func (a *arm) allNeeds() []string {
 }
 
 // needs are what a pod needs beyond "restricted".
-func (p Pod) needs(s environment.Spec) []string {
-	spec := kube.PodSpec{HostNetwork: p.Levels.host}
+func (p Pod) needs(s environment.Spec) []string { return p.shape(s).Needs() }
+
+// shape is the pod as far as what it needs depends on it.
+func (p Pod) shape(s environment.Spec) kube.PodSpec {
+	spec := kube.PodSpec{Port: s.Port}
+	p.Levels.connect(&spec)
 	if p.Levels.image == "" {
 		spec.Programs = nodePrograms()
 	}
-	if s.Bind || s.Volume != "" {
-		spec.Bound = "a directory"
-	}
-	return spec.Needs()
+	_ = p.Levels.place(&spec, s, "a directory") // what is wrong with it Open says
+	return spec
 }
+
+// Rights are what the cluster must allow for this pod beyond what every run with
+// pods needs.
+func (p Pod) Rights() kube.Rights { return p.shape(environment.Spec{}).Rights() }

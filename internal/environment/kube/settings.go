@@ -80,11 +80,16 @@ func (a *arm) Settings() ([]record.Setting, error) {
 			add("pod."+x.name+".memory", kube.Bytes(x.Memory))
 		}
 	}
+	all = append(all, a.volumeSettings()...)
+	led, err := a.way.settings(a.kind.Levels.network)
+	all, errs = append(all, led...), append(errs, err)
+	cpus, err := a.cpuSettings()
+	all, errs = append(all, cpus...), append(errs, err)
 	now, err := readLimits(a.Group)
 	errs = append(errs, err)
 	for i, l := range now {
 		s := record.Setting{Name: l.name, Got: l.value}
-		if i < len(a.limits) && a.limits[i].path == l.path {
+		if i < len(a.limits) && a.limits[i].path == l.path && !a.moves(l.name) {
 			s, err = launch.Wanted(l.name, a.limits[i].value, l.value)
 			errs = append(errs, err)
 		}
@@ -120,7 +125,14 @@ limits, which give the QoS class %s, the security context and the volumes.
 	if a.asks.why != "" {
 		comment += "The most CPU that fits: " + a.asks.why + ".\n"
 	}
-	objects := []any{kube.Namespace(a.Spec.Run, a.allNeeds()), a.spec.Pod()}
+	objects := []any{kube.Namespace(a.Spec.Run, a.allNeeds())}
+	if a.spec.Volume.Class != "" {
+		objects = append(objects, a.spec.Claim())
+	}
+	objects = append(objects, a.spec.Pod())
+	if a.spec.Service {
+		objects = append(objects, a.spec.ServiceOf())
+	}
 	if a.client != nil {
 		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
 		objects = append(objects, a.client.spec.Pod())

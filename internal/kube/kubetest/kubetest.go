@@ -76,9 +76,9 @@ func (a *Admin) Do(t *testing.T, method, path string, body []byte) (int, []byte)
 }
 
 // Grant gives a user what tare plan --rbac prints, until the end of the test.
-func (a *Admin) Grant(t *testing.T, user string) {
+func (a *Admin) Grant(t *testing.T, user string, more ...kube.Rights) {
 	t.Helper()
-	text, err := kube.RBAC(user)
+	text, err := kube.RBAC(user, more...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,221 @@
+package kube
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/linux/netns"
+	"github.com/tarelab/tare/record"
+)
+
+// The words for how a client on the node reaches the server in a pod: at the
+// pod's address, at the host's, at the address of a Service, at a port of the
+// node that is published.
+const (
+	podNetwork     = "pod"
+	hostNetwork    = "host"
+	serviceNetwork = "service"
+	portNetwork    = "hostport"
+)
+
+var networks = []string{podNetwork, hostNetwork, serviceNetwork, portNetwork}
+
+// connect gives a pod the network of the levels.
+func (l Levels) connect(s *kube.PodSpec) {
+	s.HostNetwork, s.Service, s.HostPort = l.network == hostNetwork, l.network == serviceNetwork, l.network == portNetwork
+}
+
+// way leads to the server in a pod by rules of the cluster's. Its zero value is
+// none.
+type way struct {
+	dial, pod netip.AddrPort
+	seen      netns.Flow // the connection that proved it
+}
+
+// wayBound is how long the cluster may take to make its rules for a Service.
+const wayBound = 30 * time.Second
+
+// lead makes the way to the server and proves it.
+func (a *arm) lead(ctx context.Context) error {
+	if !a.spec.Service && !a.spec.HostPort {
+		return nil
+	}
+	pod, err := netip.ParseAddr(a.pod.Status.PodIP)
+	if err != nil {
+		return fmt.Errorf("find the pod's address: %w", err)
+	}
+	at := netip.MustParseAddr(kube.HostPortIP)
+	if a.spec.Service {
+		if at, err = a.cluster.CreateService(ctx, a.spec.ServiceOf()); err != nil {
+			return err
+		}
+	}
+	port := uint16(a.Spec.Port)
+	w := way{dial: netip.AddrPortFrom(at, port), pod: netip.AddrPortFrom(pod, port)}
+	if w.seen, err = prove(ctx, networkOf(a.keeper.Pid), a.clientNetwork(), w, wayBound); err != nil {
+		return noWay(a.spec, w, err)
+	}
+	a.way = w
+	return nil
+}
+
+// networkOf is the network namespace of a process, as a file.
+func networkOf(pid int) string { return fmt.Sprintf("/proc/%d/ns/net", pid) }
+
+// clientNetwork is the namespace that the client is going to be in.
+func (a *arm) clientNetwork() string {
+	if a.client == nil {
+		return "/proc/self/ns/net"
+	}
+	return networkOf(a.client.keeper.Pid)
+}
+
+// noWay says what is missing.
+func noWay(s kube.PodSpec, w way, err error) error {
+	if s.HostPort {
+		return hint.New(fmt.Errorf("the pod's hostPort does not answer at %s: %w", w.dial, err),
+			"the node's CNI configuration needs the plugin portmap, or what stands in for it; network=pod does without")
+	}
+	return hint.New(fmt.Errorf("the Service of the pod does not answer at its cluster IP %s: %w", w.dial, err),
+		"no proxy serves Services on this node: kube-proxy, or what stands in for it, must run there (kubectl get pods -A -o wide); network=pod does without")
+}
+
+// prove has somebody answer in the server's network, which is a file, where the
+// server is going to listen, and asks from the client's until the answer comes. It
+// returns what the connection tracking of this host says of that connection; its
+// zero value: nothing.
+func prove(ctx context.Context, server, client string, w way, bound time.Duration) (netns.Flow, error) {
+	var none netns.Flow
+	ns, err := os.Open(server)
+	if err != nil {
+		return none, fmt.Errorf("find the pod's network: %w", err)
+	}
+	defer ns.Close()
+	outside, err := os.Open(client)
+	if err != nil {
+		return none, fmt.Errorf("find the client's network: %w", err)
+	}
+	defer outside.Close()
+	var l *net.TCPListener
+	err = netns.In(ns, func() (err error) {
+		l, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(w.pod))
+		return err
+	})
+	if err != nil {
+		return none, fmt.Errorf("listen in the pod's network: %w", err)
+	}
+	word := rand.Text()
+	var answering sync.WaitGroup
+	answering.Go(func() { answer(l, word) })
+	defer answering.Wait()
+	defer l.Close()
+	for end := time.Now().Add(bound); ; {
+		var from netip.AddrPort
+		err := netns.In(outside, func() (err error) { // the socket is made on this thread
+			from, err = ask(ctx, w.dial, word)
+			return err
+		})
+		if err == nil {
+			return flowOf(from, w.dial), nil
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return none, err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// answerBound is how long one answer may take.
+const answerBound = time.Second
+
+// answer says the word to whoever connects, until the listener is closed.
+func answer(l *net.TCPListener, word string) {
+	for {
+		c, err := l.AcceptTCP()
+		if err != nil {
+			return
+		}
+		_ = c.SetDeadline(time.Now().Add(answerBound))
+		if _, err := io.WriteString(c, word); err == nil {
+			_, _ = io.Copy(io.Discard, c) // who asked closes first, and keeps the memory of it
+		}
+		c.Close()
+	}
+}
+
+// ask wants to hear the word, and returns its own address.
+func ask(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerBound)
+	defer cancel()
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", at.String())
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(answerBound))
+	got := make([]byte, len(word))
+	if _, err := io.ReadFull(c, got); err != nil {
+		return netip.AddrPort{}, err
+	}
+	if string(got) != word {
+		return netip.AddrPort{}, errors.New("somebody else answers there")
+	}
+	return c.LocalAddr().(*net.TCPAddr).AddrPort(), nil
+}
+
+// flowOf is the connection between two addresses as the kernel has it.
+func flowOf(from, to netip.AddrPort) netns.Flow {
+	flows, err := netns.Flows(to)
+	if err != nil {
+		return netns.Flow{}
+	}
+	i := slices.IndexFunc(flows, func(f netns.Flow) bool { return f.From == from })
+	if i < 0 {
+		return netns.Flow{}
+	}
+	return flows[i]
+}
+
+// settings read the way back: where the kernel leads the connections that there
+// are, else where it led the one that proved it.
+func (w way) settings(network string) ([]record.Setting, error) {
+	if !w.dial.IsValid() {
+		return nil, nil
+	}
+	all := []record.Setting{{Name: "network." + network, Got: w.dial.String()}}
+	flows, _ := netns.Flows(w.dial) // without connection tracking there are none
+	if w.seen.To.IsValid() {
+		flows = append(flows, w.seen)
+	}
+	if len(flows) == 0 {
+		return append(all, record.Setting{Name: "network.leads", Got: "not by connection tracking (nftables, iptables, IPVS): the kernel does not show where"}), nil
+	}
+	var errs []error
+	leads := record.Setting{}
+	for _, f := range flows {
+		var err error
+		leads, err = launch.Wanted("network.leads", w.pod.String(), f.Server.String())
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+	}
+	client := "as it is"
+	if f := flows[len(flows)-1]; f.Client.Addr() != f.From.Addr() {
+		client = fmt.Sprintf("%s is seen as %s", f.From.Addr(), f.Client.Addr())
+	}
+	return append(all, leads, record.Setting{Name: "network.client", Got: client}), errors.Join(errs...)
+}

@@ -1,0 +1,69 @@
+package kube
+
+import (
+	"maps"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Rights are what a user may do: verbs by resource.
+type Rights map[string][]string
+
+// basic is what every run with pods needs.
+var basic = Rights{
+	"namespaces": {"create", "delete", "get"},
+	"nodes":      {"list"},
+	"pods":       {"create", "delete", "get", "list"},
+	"events":     {"list"},
+}
+
+// Rights are what a user must be allowed for this pod, beyond what every run
+// with pods needs.
+func (s PodSpec) Rights() Rights {
+	r := Rights{}
+	if s.Service {
+		r["services"] = []string{"create", "get"}
+	}
+	if s.Volume.Class != "" {
+		r["persistentvolumeclaims"] = []string{"create", "get"}
+		r["persistentvolumes"] = []string{"get"}
+	}
+	return r
+}
+
+// withBasic is what every run needs, and more.
+func withBasic(more []Rights) Rights {
+	all := maps.Clone(basic)
+	for _, r := range more {
+		for resource, verbs := range r {
+			all[resource] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(all[resource], verbs))))
+		}
+	}
+	return all
+}
+
+// RBAC is the least that a user needs for pods that need these rights beyond
+// what every run needs.
+func RBAC(user string, more ...Rights) ([]byte, error) {
+	all := withBasic(more)
+	role := rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
+	}
+	for _, r := range slices.Sorted(maps.Keys(all)) {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r}, Verbs: all[r]})
+	}
+	binding := rbacv1.ClusterRoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: role.APIVersion, Kind: "ClusterRoleBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "tare"},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+	}
+	return Manifest(`The least that tare needs for the arms of this experiment. Namespaces are named
+when they are made, so that the rights are the cluster's: tare makes one per run,
+tare-RUN, and removes no other. Pods are listed to find what is left on the node.
+The user is the one that the cluster sees: kubectl auth whoami.
+`, role, binding)
+}

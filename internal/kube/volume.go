@@ -1,0 +1,128 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// Volume is what the data of a pod is on: a directory of the node, one of a
+// server, or what a claim gets.
+type Volume struct {
+	Path        string // on the node
+	Server, NFS string // the server's name or address, and the path there
+	// Class is the StorageClass of a claim, and Size what it asks for, in bytes.
+	Class string
+	Size  int64
+}
+
+// source is the volume in the manifest.
+func (s PodSpec) source() corev1.VolumeSource {
+	switch v := s.Volume; {
+	case v.Path != "":
+		return hostPath(v.Path)
+	case v.Server != "":
+		return corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: v.Server, Path: v.NFS}}
+	case v.Class != "":
+		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: PodName(s.Arm)}}
+	}
+	return emptyDir()
+}
+
+// Claim is the claim of the pod. It has the pod's name, under which the events of
+// both are found.
+func (s PodSpec) Claim() *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: metav1.ObjectMeta{Name: PodName(s.Arm), Namespace: NamespaceOf(s.Run), Labels: labels(s.Run, s.Arm)},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: to(s.Volume.Class),
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceStorage: *resource.NewQuantity(s.Volume.Size, resource.BinarySI),
+			}},
+		},
+	}
+}
+
+// CreateClaim makes a claim.
+func (c *Cluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	err := c.create(ctx, func() error {
+		return c.client.Post().Namespace(claim.Namespace).Resource("persistentvolumeclaims").Body(claim).Do(ctx).Error()
+	})
+	return c.explain("make PersistentVolumeClaim "+claim.Name, err)
+}
+
+// Bound is the volume that a claim was given.
+func (c *Cluster) Bound(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*corev1.PersistentVolume, error) {
+	var now corev1.PersistentVolumeClaim
+	err := c.patiently(ctx, func() error {
+		return c.client.Get().Namespace(claim.Namespace).Resource("persistentvolumeclaims").Name(claim.Name).Do(ctx).Into(&now)
+	})
+	if err != nil {
+		return nil, c.explain("look at PersistentVolumeClaim "+claim.Name, err)
+	}
+	return c.volume(ctx, now.Spec.VolumeName)
+}
+
+// volume looks at a volume; ErrNone: there is none.
+func (c *Cluster) volume(ctx context.Context, name string) (*corev1.PersistentVolume, error) {
+	var v corev1.PersistentVolume
+	err := c.patiently(ctx, func() error {
+		return c.client.Get().Resource("persistentvolumes").Name(name).Do(ctx).Into(&v)
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, ErrNone
+	}
+	return &v, c.explain("look at PersistentVolume "+name, err)
+}
+
+// AwaitNoVolume waits until a volume is gone whose claim is: the class says that
+// it goes with it. Whoever made it removes it.
+func (c *Cluster) AwaitNoVolume(ctx context.Context, name string) error {
+	for {
+		v, err := c.volume(ctx, name)
+		switch {
+		case errors.Is(err, ErrNone):
+			return nil
+		case err != nil:
+			return err
+		case v.Status.Phase == corev1.VolumeFailed:
+			return hint.New(fmt.Errorf("PersistentVolume %s is not removed: %s", name, v.Status.Message), "kubectl delete pv "+name+", and what it was on")
+		}
+		if err := pause(ctx); err != nil {
+			return hint.New(fmt.Errorf("wait for the end of PersistentVolume %s: %w", name, err), "kubectl describe pv "+name)
+		}
+	}
+}
+
+// KindOf is the kind of a volume's storage: "local", or a CSI driver's name.
+func KindOf(v *corev1.PersistentVolume) string {
+	if v.Spec.CSI != nil {
+		return v.Spec.CSI.Driver
+	}
+	sources := reflect.ValueOf(v.Spec.PersistentVolumeSource) // a pointer for each kind, one of them set
+	for i := range sources.NumField() {
+		if !sources.Field(i).IsNil() {
+			name, _, _ := strings.Cut(sources.Type().Field(i).Tag.Get("json"), ",")
+			return name
+		}
+	}
+	return "unknown"
+}
+
+// stuckBound is how long a volume or a network may not come before it counts.
+const stuckBound = 20 * time.Second
+
+// stuck are the reasons of events that say why a container does not begin.
+var stuck = []string{"FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "ProvisioningFailed"}

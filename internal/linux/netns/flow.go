@@ -1,0 +1,49 @@
+package netns
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Flow is a TCP connection as the kernel's connection tracking has it: what the
+// client sees, and what the server sees of it after address translation.
+type Flow struct {
+	From, To       netip.AddrPort // the client, and whom it asked
+	Client, Server netip.AddrPort // who asked, and whom
+}
+
+// Flows are the connections from this network namespace's point of view whose
+// client asked an address.
+func Flows(to netip.AddrPort) ([]Flow, error) {
+	family := netlink.InetFamily(unix.AF_INET)
+	if to.Addr().Is6() {
+		family = unix.AF_INET6
+	}
+	list, err := netlink.ConntrackTableList(netlink.ConntrackTable, family)
+	if err != nil {
+		return nil, fmt.Errorf("read the kernel's connection tracking: %w", err)
+	}
+	var all []Flow
+	for _, f := range list {
+		if f.Forward.Protocol != unix.IPPROTO_TCP {
+			continue
+		}
+		flow := Flow{
+			From: addrPortOf(f.Forward.SrcIP, f.Forward.SrcPort), To: addrPortOf(f.Forward.DstIP, f.Forward.DstPort),
+			Client: addrPortOf(f.Reverse.DstIP, f.Reverse.DstPort), Server: addrPortOf(f.Reverse.SrcIP, f.Reverse.SrcPort),
+		}
+		if flow.To == to {
+			all = append(all, flow)
+		}
+	}
+	return all, nil
+}
+
+func addrPortOf(ip net.IP, port uint16) netip.AddrPort {
+	a, _ := netip.AddrFromSlice(ip)
+	return netip.AddrPortFrom(a.Unmap(), port)
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Rules of the kernel that address Services and published ports: kube-proxy's are
+// in tables of its own, the plugin's portmap in chains of the table nat.
+
+// proxyTable is kube-proxy's, of both families.
+const proxyTable = "ip kube-proxy"
+
+// proxyConfig lets kube-proxy make rules of nftables and change nothing else.
+// Without CAP_SYS_RESOURCE it cannot lower oom_score_adj. Chains of a Service that
+// is gone go with the next look, hence the short period. Pods on the bridge would
+// answer each other past the rules, hence masqueradeAll.
+func (c cluster) proxyConfig(p ports, node string) error {
+	return c.write("proxy.yaml", fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
+kind: KubeProxyConfiguration
+mode: nftables
+hostnameOverride: %s
+clientConnection: {kubeconfig: %q}
+healthzBindAddress: 127.0.0.1:%d
+metricsBindAddress: 127.0.0.1:%d
+oomScoreAdj: 0
+detectLocalMode: ClusterCIDR
+clusterCIDR: %s
+conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}
+nftables: {syncPeriod: 3s, minSyncPeriod: 500ms, masqueradeAll: true}
+`, node, c.in("proxy.kubeconfig"), p.health, p.metrics, subnet))
+}
+
+func output(in string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return string(out), nil
+}
+
+// tables are those of nftables: "ip nat".
+func tables() ([]string, error) {
+	out, err := output("", "nft", "list", "tables")
+	var all []string
+	for line := range strings.Lines(out) {
+		all = append(all, strings.TrimPrefix(strings.TrimSpace(line), "table "))
+	}
+	return all, err
+}
+
+func hasTable(name string) error {
+	all, err := tables()
+	if err == nil && !slices.Contains(all, name) {
+		err = fmt.Errorf("there is no table %s", name)
+	}
+	return err
+}
+
+// natTable is where the plugin has its chains.
+const natTable = "ip nat"
+
+// portChains are the plugin's chains, its prefix being CNI-.
+func portChains(tables []string) ([]string, error) {
+	if !slices.Contains(tables, natTable) {
+		return nil, nil
+	}
+	out, err := output("", "iptables-save", "-t", "nat")
+	var all []string
+	for line := range strings.Lines(out) {
+		if name, ok := strings.CutPrefix(line, ":CNI-"); ok {
+			all = append(all, "CNI-"+strings.Fields(name)[0])
+		}
+	}
+	return all, err
+}
+
+// removeRules removes the tables and chains that there were not before.
+func removeRules(tablesBefore, chainsBefore []string) error {
+	now, err := tables()
+	if err != nil {
+		return err
+	}
+	errs := []error{removePortChains(now, chainsBefore)}
+	for _, t := range now {
+		switch {
+		case slices.Contains(tablesBefore, t):
+		case strings.HasSuffix(t, " kube-proxy"), strings.HasSuffix(t, " nat") && bare(t):
+			_, err := output("", "nft", append([]string{"delete", "table"}, strings.Fields(t)...)...)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bare says that a table has no rules, and no chains but those of iptables.
+func bare(table string) bool {
+	out, err := output("", "nft", append([]string{"list", "table"}, strings.Fields(table)...)...)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) > 0 && !slices.Contains([]string{"table", "chain", "type", "}", "#"}, f[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+func removePortChains(tables, before []string) error {
+	chains, err := portChains(tables)
+	if err != nil {
+		return err
+	}
+	chains = slices.DeleteFunc(chains, func(c string) bool { return slices.Contains(before, c) })
+	if len(chains) == 0 {
+		return nil
+	}
+	saved, err := output("", "iptables-save", "-t", "nat")
+	if err != nil {
+		return err
+	}
+	text := "*nat\n"
+	for line := range strings.Lines(saved) {
+		f := strings.Fields(line)
+		if len(f) > 3 && f[0] == "-A" && slices.Contains(chains, after(f, "-j")) && !slices.Contains(chains, f[1]) {
+			text += "-D" + strings.TrimPrefix(line, "-A")
+		}
+	}
+	for _, c := range chains {
+		text += "-F " + c + "\n"
+	}
+	for _, c := range chains {
+		text += "-X " + c + "\n"
+	}
+	_, err = output(text+"COMMIT\n", "iptables-restore", "--noflush")
+	return err
+}
+
+// after is the word behind another one.
+func after(words []string, word string) string {
+	if i := slices.Index(words, word); i >= 0 && i+1 < len(words) {
+		return words[i+1]
+	}
+	return ""
+}
