@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func (p *planCommand) Run(c *console) error {
 		return err
 	}
 	if p.RBAC {
-		text, err := api.RBAC(kube.Access.UserName(), rightsOf(e)...)
+		text, err := api.RBAC(kube.Access.Whom(context.Background()), rightsOf(e)...)
 		if err == nil {
 			_, err = c.stdout.Write(text)
 		}

@@ -115,17 +115,19 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
+// unknownUser stands for a user whose name is not known.
+const unknownUser = "NAME"
+
 // UserName is whom the cluster sees, where the kubeconfig tells: a certificate
 // has the name in it, a token has not.
 func (a Access) UserName() string {
-	const unknown = "NAME"
 	raw, err := a.loader().RawConfig()
 	if err != nil {
-		return unknown
+		return unknownUser
 	}
 	at := raw.Contexts[cmp.Or(a.Context, raw.CurrentContext)]
 	if at == nil || raw.AuthInfos[at.AuthInfo] == nil {
-		return unknown
+		return unknownUser
 	}
 	user := raw.AuthInfos[at.AuthInfo]
 	if user.Impersonate != "" {
@@ -137,13 +139,13 @@ func (a Access) UserName() string {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return unknown
+		return unknownUser
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return unknown
+		return unknownUser
 	}
-	return cmp.Or(cert.Subject.CommonName, unknown)
+	return cmp.Or(cert.Subject.CommonName, unknownUser)
 }
 
 func (a Access) rules() *clientcmd.ClientConfigLoadingRules {

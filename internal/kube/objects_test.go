@@ -140,6 +140,9 @@ func TestMay(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `forbids user "system:serviceaccount:ci:tare" to list nodes; create, delete, list pods`) || !strings.Contains(hint.Of(err), "--rbac") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
+	if got := c.Access.Whom(t.Context()); got != "system:serviceaccount:ci:tare" {
+		t.Errorf("the rights are for user %q", got)
+	}
 	mute := connected(t, func(w http.ResponseWriter, _ *http.Request) {
 		say(w, http.StatusNotFound, refusal(404, metav1.StatusReasonNotFound, "not found"))
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
@@ -60,6 +61,27 @@ func (c *Cluster) allowed(ctx context.Context, resource, verb string) bool {
 	var answer authorization.SelfSubjectAccessReview
 	err := c.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(review).Do(ctx).Into(&answer)
 	return err != nil || answer.Status.Allowed
+}
+
+// whomBound is how long the cluster may take to say who the user is.
+const whomBound = 3 * time.Second
+
+// Whom is the name of the user in RBAC: the one in the kubeconfig, or where that does
+// not tell, for it has a token, the one that the cluster sees.
+func (a Access) Whom(ctx context.Context) string {
+	name := a.UserName()
+	if name != unknownUser {
+		return name
+	}
+	c, err := a.Connect()
+	if err != nil {
+		return name
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, whomBound)
+	defer cancel()
+	c.User = name
+	return c.whoami(ctx)
 }
 
 // whoami is the user as the cluster sees it; where the cluster does not say, its

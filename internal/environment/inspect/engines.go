@@ -76,7 +76,7 @@ func usable(i system.Info) environment.Support {
 			"run tare where the daemon runs")
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
 		return environment.Unsupported("this Docker is rootless: it cannot see what tare mounts as root, nor be given limits",
-			"set DOCKER_HOST to the socket of a daemon of root's")
+			"set DOCKER_HOST to the socket of a daemon of root's, or weigh rootless Podman: environment: podman:user=NAME")
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
 		return environment.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
 			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json`)
