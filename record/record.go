@@ -164,6 +164,24 @@ type Host struct {
 	Governor    string            `json:"governor,omitempty"`
 	Mitigations map[string]string `json:"mitigations,omitempty"`
 	Distro      string            `json:"distribution,omitempty"`
+	// Helper says that tare was not started on this host but came to it; nil: it
+	// was.
+	Helper *Helper `json:"node_helper,omitempty"`
+}
+
+// Helper is a privileged pod from which tare entered the namespaces of a node's
+// host.
+type Helper struct {
+	Node  string `json:"node"`
+	Image string `json:"image"`
+	// Namespaces says whose were entered: those of "process 1", or, where that
+	// one is not to be looked at, of "the container runtime".
+	Namespaces string `json:"namespaces"`
+	// Cgroup is tare's own group, beside those of all pods.
+	Cgroup string `json:"cgroup"`
+	// OOM is oom_score_adj, which the kernel's choice of a victim starts from: that
+	// of a pod where it may not be lowered.
+	OOM int `json:"oom_score_adj"`
 }
 
 // Manifest is what the host and the arms were.

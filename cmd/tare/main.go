@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/nodes"
 	"github.com/tarelab/tare/internal/serve"
 )
 
@@ -23,6 +24,8 @@ func tare(args []string) int {
 			return serve.Main(args[1:])
 		case serve.PrepareCommand:
 			return serve.PrepareMain(args[1:])
+		case nodes.Command:
+			return nodes.Main(args[1:], tare)
 		case "__init":
 			return layers.InitMain(args[1:])
 		}

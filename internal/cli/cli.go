@@ -91,6 +91,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "experiment", Title: "What to measure:"},
+			{Key: "nodes", Title: "Where to measure:"},
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),

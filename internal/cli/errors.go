@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/nodes"
 	"github.com/tarelab/tare/internal/plan"
 )
 
@@ -54,6 +55,7 @@ func exitCode(err error) int {
 	var signal *signalError
 	var answer *answerError
 	var params *plan.ParamsError
+	var onNode *nodes.ExitError
 	switch {
 	case err == nil:
 		return exitOK
@@ -63,6 +65,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &answer):
 		return answer.code
+	case errors.As(err, &onNode):
+		return onNode.Code
 	case errors.Is(err, environment.ErrUnsupported):
 		return exitUnsupported
 	}

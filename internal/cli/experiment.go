@@ -141,6 +141,11 @@ func (f *experimentFlags) settings() []setting {
 
 // command is the arguments that repeat a run with this seed.
 func (f *experimentFlags) command(seed uint64) []string {
+	return append(f.asked(), fmt.Sprintf("--seed=%d", seed))
+}
+
+// asked is the arguments without the seed.
+func (f *experimentFlags) asked() []string {
 	out := []string{"tare", "run", cmp.Or(f.Experiment, usual)}
 	if f.Command != "" {
 		out[2] = "--command=" + f.Command
@@ -164,5 +169,5 @@ func (f *experimentFlags) command(seed uint64) []string {
 	if len(f.Workload) > 0 {
 		out = append(out, "--workload="+strings.Join(f.Workload, ","))
 	}
-	return append(out, fmt.Sprintf("--seed=%d", seed))
+	return out
 }

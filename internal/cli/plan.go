@@ -29,6 +29,8 @@ type planCommand struct {
 	experimentFlags
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
 	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that arms in pods need, for kubectl apply -f -."`
+
+	NodeHelper bool `group:"output" help:"With --rbac: and those that the node helper needs."`
 }
 
 // planFormat is the value of --format of plan.
@@ -55,7 +57,11 @@ func (p *planCommand) Run(c *console) error {
 		return err
 	}
 	if p.RBAC {
-		text, err := api.RBAC(kube.Access.Whom(context.Background()), rightsOf(e)...)
+		more := rightsOf(e)
+		if p.NodeHelper {
+			more = append(more, api.HelperRights)
+		}
+		text, err := api.RBAC(kube.Access.Whom(context.Background()), more...)
 		if err == nil {
 			_, err = c.stdout.Write(text)
 		}

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/hint"
@@ -25,6 +28,15 @@ func (reportCommand) Help() string {
 func (r reportCommand) Run(c *console) error {
 	if r.Serve {
 		return serveResults(c, r.Dir, r.Listen)
+	}
+	if side, err := readNodes(r.Dir); side != nil || err != nil {
+		if err == nil && (r.Open || !slices.Contains([]format{"text", "markdown", "json"}, r.Format)) {
+			err = &usageError{hint.New(fmt.Errorf("%s is of several nodes, side by side as text, markdown or json", r.Dir), "tare report "+filepath.Join(r.Dir, side.Nodes[0].Dir)+" prints that of one node"), ""}
+		}
+		if err != nil {
+			return err
+		}
+		return c.printNodes(r.Format, side)
 	}
 	result, err := readResult(r.Dir)
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 
 type runCommand struct {
 	experimentFlags
+	nodeFlags
 	Output string `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
 	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
 	Quiet  bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
@@ -50,25 +51,37 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if r.elsewhere() {
+		return r.onNodes(c, e)
+	}
+	about, err := r.about()
+	if err != nil {
+		return err
+	}
 	host := inspectHost(e)
 	p, err := plan.Build(e, catalog.Plan(), host, nil)
 	if err != nil {
 		return err
 	}
-	p.Record.Command = r.command(p.Record.Seed)
+	p.Record.Command = about.command(r.command(p.Record.Seed), p.Record.Seed)
 	dir, err := resultDir(r.Output, time.Now())
 	if err != nil {
 		return err
 	}
-	c.noteLeftovers()
+	if about == nil {
+		c.noteLeftovers()
+	}
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)
 	out, err := execute(run.Config{
 		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
-		Manifest: manifest(host, time.Now()), Probes: catalog.Probes(),
+		Manifest: about.manifest(manifest(host, time.Now())), Probes: catalog.Probes(),
 		Decide: decide(p.Record), Keep: analysis.Kept, Progress: show.event,
 	}, show)
 	show.end()
+	if about != nil {
+		return about.finish(c, out, err)
+	}
 	return r.finish(c, out, err)
 }
 
@@ -81,26 +94,37 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if errors.As(err, &forced) {
 		return &forced.signalError
 	}
-	result, aerr := readResult(out.Dir)
+	_, aerr := r.show(c, out.Dir)
+	return errors.Join(notRestored(c, out, err), aerr)
+}
+
+// show analyses and prints what is in a result directory.
+func (r *runCommand) show(c *console, dir string) (*record.Effects, error) {
+	result, err := readResult(dir)
 	var effects *record.Effects
-	if aerr == nil {
-		effects, aerr = analysis.Analyse(result)
+	if err == nil {
+		effects, err = analysis.Analyse(result)
 	}
-	if aerr == nil {
-		aerr = keep(result, effects)
+	if err == nil {
+		err = keep(result, effects)
 	}
-	if aerr == nil && r.Format == "html" {
-		aerr = page(c.stdout, result, effects)
-	} else if aerr == nil && (measured(effects) || r.Format.program()) {
-		aerr = c.print(r.Format, effects)
+	if err == nil && r.Format == "html" {
+		err = page(c.stdout, result, effects)
+	} else if err == nil && (measured(effects) || r.Format.program()) {
+		err = c.print(r.Format, effects)
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "results in"), out.Dir)
+	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+	return effects, err
+}
+
+// notRestored tells of a way back that failed, which never decides about a
+// finished measurement; other errors it returns.
+func notRestored(c *console, out run.Outcome, err error) error {
 	if err != nil && finished(out) {
-		// A way back that failed never decides about a finished measurement.
 		c.fail(hint.New(fmt.Errorf("the host is not restored: %w", err), "tare cleanup"))
-		err = nil
+		return nil
 	}
-	return errors.Join(err, aerr)
+	return err
 }
 
 // measured says whether there is anything that people would want to read.

@@ -39,10 +39,18 @@ func removeNamespace(s Step) error {
 	}
 	defer c.Close()
 	c.Patience = awayBound
+	run := strings.TrimPrefix(s.ID, Prefix)
+	helper, err := c.LeaveHelper(context.Background(), run)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
 	defer cancel()
-	run := strings.TrimPrefix(s.ID, Prefix)
-	err = c.DeleteNamespace(ctx, s.ID, run)
+	if helper {
+		err = c.RemoveHelper(ctx, run)
+	} else {
+		err = c.DeleteNamespace(ctx, s.ID, run)
+	}
 	if err == nil {
 		time.Sleep(lateBound)
 		err = c.DeleteNamespace(ctx, s.ID, run)

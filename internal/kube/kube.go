@@ -38,6 +38,8 @@ type Access struct {
 	// Kubeconfig is a list of files as in $KUBECONFIG; empty: those of kubectl.
 	Kubeconfig string
 	Context    string // empty: the current one
+	// Node is the name of the node that this host is; empty: it is found.
+	Node string
 }
 
 // Cluster is a connection to a cluster. It connects with the first call.
@@ -49,6 +51,7 @@ type Cluster struct {
 	Patience time.Duration
 
 	client *rest.RESTClient
+	config *rest.Config
 	idle   http.RoundTripper // to be closed
 }
 
@@ -84,7 +87,7 @@ func (a Access) Connect() (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	c := &Cluster{Access: a, Server: config.Host, Patience: usualPatience}
+	c := &Cluster{Access: a, Server: config.Host, Patience: usualPatience, config: config}
 	if c.Context == "" {
 		c.Context = raw.CurrentContext
 	}

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := choose(nodes, strings.TrimSpace(string(boot)), strings.ToLower(host))
+	n, err := choose(nodes, strings.TrimSpace(string(boot)), cmp.Or(c.Node, strings.ToLower(host)))
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,38 @@ package kube
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Rights are what a user may do: verbs by resource.
+// Rights are what a user may do: verbs by resource, GROUP:RESOURCE beyond the
+// core.
 type Rights map[string][]string
+
+// groupOf is the API group of a resource, "" for the core.
+func groupOf(name string) (group, resource string) {
+	if group, resource, ok := strings.Cut(name, ":"); ok {
+		return group, resource
+	}
+	return "", name
+}
+
+func resourceOf(name string) string {
+	_, resource := groupOf(name)
+	return resource
+}
+
+// rules are rights as a role has them.
+func rules(rights Rights) []rbacv1.PolicyRule {
+	var all []rbacv1.PolicyRule
+	for _, name := range slices.Sorted(maps.Keys(rights)) {
+		group, resource := groupOf(name)
+		all = append(all, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: rights[name]})
+	}
+	return all
+}
 
 // basic is what every run with pods needs.
 var basic = Rights{
@@ -50,10 +75,7 @@ func RBAC(user string, more ...Rights) ([]byte, error) {
 	all := withBasic(more)
 	role := rbacv1.ClusterRole{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
-		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
-	}
-	for _, r := range slices.Sorted(maps.Keys(all)) {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r}, Verbs: all[r]})
+		ObjectMeta: metav1.ObjectMeta{Name: "tare"}, Rules: rules(all),
 	}
 	binding := rbacv1.ClusterRoleBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: role.APIVersion, Kind: "ClusterRoleBinding"},
@@ -61,9 +83,16 @@ func RBAC(user string, more ...Rights) ([]byte, error) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "tare"},
 		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
 	}
-	return Manifest(`The least that tare needs for the arms of this experiment. Namespaces are named
+	comment := `The least that tare needs for the arms of this experiment. Namespaces are named
 when they are made, so that the rights are the cluster's: tare makes one per run,
 tare-RUN, and removes no other. Pods are listed to find what is left on the node.
 The user is the one that the cluster sees: kubectl auth whoami.
-`, role, binding)
+`
+	if all["pods/exec"] != nil {
+		comment += `With the node helper (--node-helper), which is a privileged pod, these rights are root
+on every node that admits it. Its service account gets those of the pods' arms
+and no others, in a role tare-RUN that goes with the run.
+`
+	}
+	return Manifest(comment, role, binding)
 }

@@ -48,15 +48,17 @@ func (c *Cluster) May(ctx context.Context, more ...Rights) error {
 	}
 	var missing []string
 	for _, r := range slices.Sorted(maps.Keys(verbs)) {
-		missing = append(missing, strings.Join(verbs[r], ", ")+" "+r)
+		missing = append(missing, strings.Join(verbs[r], ", ")+" "+resourceOf(r))
 	}
 	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), rightsRemedy)
 }
 
 // allowed asks about one right in the whole cluster.
 func (c *Cluster) allowed(ctx context.Context, resource, verb string) bool {
+	group, resource := groupOf(resource)
+	resource, sub, _ := strings.Cut(resource, "/")
 	review := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorization.ResourceAttributes{Resource: resource, Verb: verb},
+		ResourceAttributes: &authorization.ResourceAttributes{Group: group, Resource: resource, Subresource: sub, Verb: verb},
 	}}
 	var answer authorization.SelfSubjectAccessReview
 	err := c.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(review).Do(ctx).Into(&answer)

@@ -18,6 +18,9 @@ func title(e *record.Effects) sentence {
 	if e.Host.Name != "" {
 		s = append(s, cell{" on " + e.Host.Name, plain})
 	}
+	if h := e.Host.Helper; h != nil {
+		s = append(s, cell{", node " + h.Node + " through the node helper", plain})
+	}
 	if e.Started != "" {
 		s = append(s, cell{", " + started(e.Started), plain})
 	}
@@ -136,7 +139,20 @@ func repeat(e *record.Effects) block {
 	if h := host(e.Host); h != "" {
 		items = append(items, item{cell{"host", plain}, say(h)})
 	}
+	if h := e.Host.Helper; h != nil {
+		items = append(items, item{cell{"reached", plain}, say(reached(h))})
+	}
 	return block{items: items}
+}
+
+// reached says what stands in for a host that tare was not started on.
+func reached(h *record.Helper) string {
+	text := fmt.Sprintf("the host is the namespaces of %s on node %s, entered from a privileged pod (image %s), in the control group %s",
+		h.Namespaces, h.Node, h.Image, h.Cgroup)
+	if h.OOM != 0 {
+		text += fmt.Sprintf("; when memory runs out it is chosen as a pod is (oom_score_adj %d)", h.OOM)
+	}
+	return text
 }
 
 // command is the command line, quoted for a shell.

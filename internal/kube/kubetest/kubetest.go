@@ -159,3 +159,23 @@ func podGroups() []string {
 	}
 	return all
 }
+
+// Nodes are the names of the cluster's nodes.
+func (a *Admin) Nodes(t *testing.T) []string {
+	t.Helper()
+	_, b := a.Do(t, http.MethodGet, "/api/v1/nodes", nil)
+	var l corev1.NodeList
+	if err := json.Unmarshal(b, &l); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range l.Items {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// As is a change of a kubeconfig: the same credentials, as another user.
+func As(user string) func(*api.AuthInfo, *api.Cluster) {
+	return func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = user }
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/record"
+)
+
+const onNode = `
+budget: 25s
+generations: 2
+window: 100ms
+arms:
+  host: {environment: host}
+  cgroup: {environment: cgroup}
+  pod: {environment: "besteffort:image=none"}
+baseline: host
+workloads:
+  calls: {kind: rpc}
+`
+
+// outside is a client of the cluster that measures a node through its helper.
+type outside struct {
+	t     *testing.T
+	admin *kubetest.Admin
+	home  string
+	dir   string
+	node  string
+	cmd   *exec.Cmd
+	out   bytes.Buffer
+	ids   []string // of runs on the node
+}
+
+func fromOutside(t *testing.T, args ...string) *outside {
+	t.Helper()
+	admin := kubetest.Need(t)
+	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Nodes(t)[0]}
+	o.dir = filepath.Join(o.home, "result")
+	file := filepath.Join(o.home, "calls.yaml")
+	if err := os.WriteFile(file, []byte(onNode), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.cmd = o.tool(append([]string{"run", file, "-o", o.dir, "--node-helper", "--nodes", o.node}, args...)...)
+	o.cmd.Stdout, o.cmd.Stderr = &o.out, &o.out
+	if err := o.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		o.cmd.Process.Kill()
+		o.cmd.Wait()
+		o.tool("cleanup").Run()
+	})
+	return o
+}
+
+func (o *outside) tool(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(o.home, "state"), "XDG_CACHE_HOME="+filepath.Join(o.home, "cache"))
+	return cmd
+}
+
+// onNode are the directories of helpers on the node, which is this host.
+func (o *outside) onNode() []string {
+	dirs, _ := filepath.Glob("/var/lib/tare/tare-*")
+	return dirs
+}
+
+// measuring waits for a block in the record on the node.
+func (o *outside) measuring() {
+	o.t.Helper()
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		for _, dir := range o.onNode() {
+			if b, _ := os.ReadFile(filepath.Join(dir, "result", record.RecordFile)); bytes.Contains(b, []byte(`"block":{`)) {
+				o.ids = append(o.ids, strings.TrimPrefix(filepath.Base(dir), "tare-"), runID(filepath.Join(dir, "result")))
+				return
+			}
+		}
+		if time.Now().After(end) {
+			o.t.Fatalf("no block in the record on the node\n%s", o.out.String())
+		}
+	}
+}
+
+// clean wants nothing of tare's in the cluster and on the node.
+func (o *outside) clean() {
+	o.t.Helper()
+	left := append(o.admin.Left(o.t), o.onNode()...)
+	for _, id := range o.ids {
+		journals, _ := filepath.Glob("/var/lib/tare/journal/" + id + ".jsonl")
+		left = append(append(left, leftOf(id)...), journals...)
+	}
+	for _, l := range left {
+		o.t.Errorf("left: %s", l)
+	}
+	_, roles := o.admin.Do(o.t, http.MethodGet, "/apis/rbac.authorization.k8s.io/v1/clusterroles?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dtare", nil)
+	_, bindings := o.admin.Do(o.t, http.MethodGet, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dtare", nil)
+	if names := regexp.MustCompile(`"name":"tare-[^"]*"`).FindAll(append(roles, bindings...), -1); len(names) > 0 {
+		o.t.Errorf("left: rights %s", names)
+	}
+}
+
+// end waits for the client, and wants an exit code and a record.
+func (o *outside) end(code int) *record.Result {
+	o.t.Helper()
+	o.cmd.Wait()
+	if got := o.cmd.ProcessState.ExitCode(); got != code {
+		o.t.Errorf("ended with %d, want %d\n%s", got, code, o.out.String())
+	}
+	r, err := record.Read(filepath.Join(o.dir, o.node))
+	if err != nil {
+		o.t.Fatalf("%v\n%s", err, o.out.String())
+	}
+	if h := r.Manifest.Host.Helper; h != nil {
+		o.ids = append(o.ids, strings.TrimPrefix(h.Cgroup, "/tare-"), runID(r.Dir))
+	}
+	o.clean()
+	return r
+}
+
+// A node is measured from outside as if tare had been started there: on its
+// host, which is labelled as what it is, and in a pod that is frozen.
+func TestClusterNode(t *testing.T) {
+	o := fromOutside(t)
+	r := o.end(0)
+	h := r.Manifest.Host.Helper
+	if h == nil || h.Node != o.node || h.Image == "" || h.Namespaces == "" || !strings.HasPrefix(h.Cgroup, "/tare-") {
+		t.Errorf("labelled as %+v", h)
+	}
+	for _, l := range r.Manifest.Left {
+		t.Errorf("left out: %+v", l)
+	}
+	windows := map[string]int{}
+	for _, l := range r.Lines {
+		if l.Block != nil {
+			for _, w := range l.Block.Windows {
+				windows[w.Arm]++
+			}
+		}
+		if l.Pilot != nil && !strings.HasPrefix(l.Pilot.Pause, "freezer") {
+			t.Errorf("paused by %s", l.Pilot.Pause)
+		}
+	}
+	for _, arm := range []string{"host", "twin", "cgroup", "pod"} {
+		if windows[arm] == 0 {
+			t.Errorf("no window of %s: %v", arm, windows)
+		}
+	}
+	out := o.out.String()
+	t.Log(out)
+	for _, want := range []string{"node " + o.node + " through the node helper", "entered from a privileged pod", "--node-helper"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("does not say %q", want)
+		}
+	}
+}
+
+// Ctrl-C reaches the node; the record comes back.
+func TestClusterNodeInterrupted(t *testing.T) {
+	o := fromOutside(t)
+	o.measuring()
+	o.cmd.Process.Signal(syscall.SIGINT)
+	r := o.end(130)
+	if last := r.Lines[len(r.Lines)-1]; last.End == nil || last.End.Reason != "interrupted" {
+		t.Errorf("%+v", last)
+	}
+}
+
+// After SIGKILL of the client the node restores itself, and tare cleanup finds
+// nothing that it cannot remove.
+func TestClusterNodeKilled(t *testing.T) {
+	o := fromOutside(t)
+	o.measuring()
+	o.cmd.Process.Kill()
+	o.cmd.Wait()
+	if out, err := o.tool("cleanup").CombinedOutput(); err != nil {
+		t.Errorf("cleanup: %v\n%s", err, out)
+	}
+	for end := time.Now().Add(3 * time.Minute); len(o.onNode()) > 0 && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	}
+	o.clean()
+}
+
+func TestClusterNodeErrors(t *testing.T) {
+	admin := kubetest.Need(t)
+	admin.Grant(t, "tare-outside")
+	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Nodes(t)[0]}
+	limited := kubetest.Kubeconfig(t, kubetest.As("tare-outside"))
+	for _, c := range []struct {
+		name string
+		args []string
+		says []string
+	}{
+		{"no such node", []string{"--node-helper", "--nodes", "nowhere"}, []string{`no node "nowhere"`, o.node}},
+		{"no image", []string{"--node-helper", "--nodes", o.node, "--helper-image", "no.registry.invalid/none:1"}, []string{"ErrImage", "none:1", "hint:"}},
+		{"forbidden", []string{"--node-helper", "--nodes", o.node, "--kubeconfig", limited}, []string{`forbids user "tare-outside"`, "create serviceaccounts", "create, get pods/exec", "create, delete clusterroles", "--rbac --node-helper"}},
+		{"not allowed", []string{"--nodes", o.node}, []string{"--node-helper"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := o.tool(append([]string{"run", "-o", filepath.Join(o.home, c.name), "--budget", "10s"}, c.args...)...).CombinedOutput()
+			for _, want := range c.says {
+				if err == nil || !strings.Contains(string(out), want) {
+					t.Errorf("%v: does not say %q:\n%s", err, want, out)
+				}
+			}
+		})
+	}
+	o.clean()
+}

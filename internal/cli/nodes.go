@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/environment/kube"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	api "github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/nodes"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/record"
+)
+
+// nodeFlags say on which nodes of a cluster to measure, from outside.
+type nodeFlags struct {
+	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"Run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Needs --node-helper."`
+	AllNodes    bool     `group:"nodes" xor:"nodes" help:"On each node of the cluster."`
+	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
+	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, with sh, head and sleep. Without it: any that the node has, with the node's own programs."`
+	Parallel    bool     `group:"nodes" help:"All nodes at the same time."`
+
+	NodeAbout string `hidden:"" placeholder:"FILE"`
+}
+
+func (f *nodeFlags) elsewhere() bool { return len(f.Nodes) > 0 || f.AllNodes || f.NodeHelper }
+
+// asked are the flags as arguments.
+func (f *nodeFlags) asked() []string {
+	out := []string{"--all-nodes", "--node-helper"}
+	if len(f.Nodes) > 0 {
+		out[0] = "--nodes=" + strings.Join(f.Nodes, ",")
+	}
+	if f.HelperImage != "" {
+		out = append(out, "--helper-image="+f.HelperImage)
+	}
+	if f.Parallel {
+		out = append(out, "--parallel")
+	}
+	return out
+}
+
+func (f *nodeFlags) check() error {
+	switch {
+	case !f.NodeHelper:
+		return &usageError{hint.New(errors.New("another node is measured through a privileged pod in its host's namespaces"), "allow it with --node-helper, or run tare on the node itself"), ""}
+	case len(f.Nodes) == 0 && !f.AllNodes:
+		return &usageError{hint.New(errors.New("--node-helper, and no node"), "name some: --nodes a,b or --all-nodes; kubectl get nodes lists them"), ""}
+	}
+	return nil
+}
+
+// onNodes runs the experiment on nodes of the cluster.
+func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	dir, err := resultDir(r.Output, time.Now())
+	if err != nil {
+		return err
+	}
+	cluster, err := kube.Access.Connect()
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	all, err := cluster.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, err := api.FindNodes(all, r.Nodes)
+	if err != nil {
+		return err
+	}
+	job, err := r.job(cluster, e)
+	if err != nil {
+		return err
+	}
+	c.noteLeftovers()
+	v := &visit{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.Quiet}
+	v.watch(cancel)
+	errs := v.all(ctx, chosen, r.Parallel)
+	return r.finishNodes(c, dir, chosen, errs)
+}
+
+// job is what is to run on each node.
+func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.Job, error) {
+	j := nodes.Job{
+		Cluster: cluster, Image: r.HelperImage, Files: map[string][]byte{}, StateDir: journal.StateDir(),
+		Command: slices.Concat(r.experimentFlags.asked(), r.nodeFlags.asked()), Deadline: nodeDeadline(e.Budget), Rights: rightsOf(e),
+	}
+	there := r.experimentFlags
+	there.Kubeconfig, there.Context = "", ""
+	if _, preset := experiment.Preset(there.Experiment); there.Experiment != "" && !preset {
+		name, src, err := find(there.Experiment)
+		if err != nil {
+			return j, err
+		}
+		there.Experiment = filepath.Base(name)
+		j.Files[there.Experiment] = src
+	}
+	j.Args = there.asked()[2:] // without "tare run"
+	if r.Seed != "" {
+		j.Args = append(j.Args, "--seed="+r.Seed)
+	}
+	if r.Quiet {
+		j.Args = append(j.Args, "--no-progress")
+	}
+	return j, nil
+}
+
+// nodeDeadline is the time after which a run on a node is ended whatever
+// happens: what has begun is finished after the budget, and servers take time to
+// begin.
+func nodeDeadline(budget time.Duration) time.Duration { return 2*budget + 30*time.Minute }
+
+// visit is the way over the nodes.
+type visit struct {
+	*console
+	job     nodes.Job
+	dir     string
+	several bool
+	quiet   bool
+
+	mu         sync.Mutex
+	interrupts []chan struct{} // of the nodes that are being measured
+	signals    int
+}
+
+// watch passes signals on: the first ends the runs with their reports, the
+// second without, the third leaves everything as it is.
+func (v *visit) watch(cancel context.CancelFunc) {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	go func() {
+		for range signals {
+			v.mu.Lock()
+			v.signals++
+			n, all := v.signals, slices.Clone(v.interrupts)
+			v.mu.Unlock()
+			if n > 2 {
+				cancel()
+				continue
+			}
+			for _, to := range all {
+				to <- struct{}{}
+			}
+		}
+	}()
+}
+
+// join is the interrupts of one more node, nil when there has been one.
+func (v *visit) join() chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.signals > 0 {
+		return nil
+	}
+	to := make(chan struct{}, 4)
+	v.interrupts = append(v.interrupts, to)
+	return to
+}
+
+func (v *visit) all(ctx context.Context, chosen []corev1.Node, parallel bool) []error {
+	errs := make([]error, len(chosen))
+	var wg sync.WaitGroup
+	for i := range chosen {
+		one := func() { errs[i] = v.one(ctx, &chosen[i]) }
+		if parallel {
+			wg.Go(one)
+		} else {
+			one()
+		}
+	}
+	wg.Wait()
+	return errs
+}
+
+func (v *visit) one(ctx context.Context, n *corev1.Node) error {
+	interrupts := v.join()
+	if interrupts == nil {
+		return &signalError{syscall.SIGINT, fmt.Errorf("node %s: %w", n.Name, nodes.ErrInterrupted)}
+	}
+	var said io.Writer = v.stderr
+	if v.several {
+		said = &prefixed{to: v.stderr, prefix: n.Name + ": "}
+	}
+	if !v.quiet {
+		fmt.Fprintf(said, "tare enters node %s\n", n.Name)
+	}
+	err := v.job.Run(ctx, n, said, filepath.Join(v.dir, n.Name), interrupts)
+	if errors.Is(err, nodes.ErrInterrupted) || ctx.Err() != nil {
+		return &signalError{syscall.SIGINT, err}
+	}
+	return err
+}
+
+// prefixed writes whole lines with something in front.
+type prefixed struct {
+	to     io.Writer
+	prefix string
+	part   []byte
+}
+
+func (p *prefixed) Write(b []byte) (int, error) {
+	p.part = append(p.part, b...)
+	for {
+		end := slices.Index(p.part, '\n')
+		if end < 0 {
+			return len(b), nil
+		}
+		if _, err := fmt.Fprintf(p.to, "%s%s", p.prefix, p.part[:end+1]); err != nil {
+			return 0, err
+		}
+		p.part = p.part[end+1:]
+	}
+}
+
+// finishNodes prints the results of all nodes that have one, and then side by
+// side.
+func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
+	var measured []analysis.OfNode
+	var left []record.Left
+	for i, n := range chosen {
+		at := filepath.Join(dir, n.Name)
+		if _, err := os.Stat(filepath.Join(at, record.RecordFile)); err == nil {
+			effects, err := r.show(c, at)
+			if err != nil {
+				errs[i] = errors.Join(errs[i], err)
+			} else {
+				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Effects: effects})
+				continue
+			}
+		}
+		if errs[i] != nil {
+			left = append(left, record.Left{Arm: n.Name, Reason: errs[i].Error(), Remedy: hint.Of(errs[i])})
+		}
+	}
+	err := errors.Join(errs...)
+	if len(chosen) < 2 || len(measured) == 0 {
+		return err
+	}
+	side := analysis.Nodes(measured)
+	side.Left = left
+	return errors.Join(err, record.WriteJSON(dir, record.NodesFile, side), c.printNodes(r.Format, side))
+}
+
+// printNodes prints nodes side by side, in the forms that have one for them.
+func (c *console) printNodes(f format, n *record.Nodes) error {
+	switch f {
+	case "json":
+		return report.NodesJSON(c.stdout, n)
+	case "markdown":
+		return report.NodesMarkdown(c.stdout, n)
+	case "text":
+		width, _ := c.size(c.stdout)
+		return report.NodesText(c.stdout, n, report.Options{Color: c.colored(c.stdout), Width: min(width, widest)})
+	}
+	return nil
+}
+
+// readNodes computes anew what a run over several nodes says; nil: the directory
+// is none of such a run.
+func readNodes(dir string) (*record.Nodes, error) {
+	b, err := os.ReadFile(filepath.Join(dir, record.NodesFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var was record.Nodes
+	if err == nil {
+		err = json.Unmarshal(b, &was)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, record.NodesFile), err)
+	}
+	var all []analysis.OfNode
+	for _, n := range was.Nodes {
+		effects, err := analyse(filepath.Join(dir, filepath.Base(n.Dir)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, analysis.OfNode{Name: n.Name, Dir: n.Dir, Effects: effects})
+	}
+	now := analysis.Nodes(all)
+	now.Left = was.Left
+	return now, nil
+}
+
+// about is how tare came to this host through the node helper; nil: it was
+// started here.
+type about struct{ nodes.About }
+
+func (f *nodeFlags) about() (*about, error) {
+	if f.NodeAbout == "" {
+		return nil, nil
+	}
+	a, err := nodes.ReadAbout(f.NodeAbout)
+	kube.Access.Node = a.Node
+	return &about{a}, err
+}
+
+// command is what repeats the run from where the client is.
+func (a *about) command(here []string, seed uint64) []string {
+	if a == nil {
+		return here
+	}
+	return append(slices.Clone(a.Command), fmt.Sprintf("--seed=%d", seed))
+}
+
+func (a *about) manifest(m record.Manifest) record.Manifest {
+	if a != nil {
+		m.Host.Helper = &record.Helper{Node: a.Node, Image: a.Image, Namespaces: a.Namespaces, Cgroup: a.Cgroup, OOM: a.OOM}
+	}
+	return m
+}
+
+// finish says how the run ended; the client prints what it measured.
+func (a *about) finish(c *console, out run.Outcome, err error) error {
+	if out.Reason == "" {
+		return err
+	}
+	return notRestored(c, out, err)
+}

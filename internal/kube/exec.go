@@ -1,0 +1,74 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
+)
+
+// Streams are the standard streams of a command in a pod; nil: none.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// ExitError is a command in a pod that ended with a code other than 0.
+type ExitError struct{ Code int }
+
+func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
+
+// Exec runs a command in the helper's pod until it ends, its code in an
+// *ExitError. Any other error says nothing about whether it has ended.
+func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, command ...string) error {
+	where := c.client.Post().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{
+			Container: HelperName, Command: command, Stdin: s.In != nil, Stdout: s.Out != nil, Stderr: s.Err != nil,
+		}, parameters).URL()
+	config := rest.CopyConfig(c.config)
+	config.Timeout = 0 // of a call; this lasts as long as the command
+	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", where)
+	if err != nil {
+		return err
+	}
+	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", where.String())
+	if err != nil {
+		return err
+	}
+	// As kubectl does: clusters before 1.30, and proxies, have no WebSocket here.
+	either, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+	if err != nil {
+		return err
+	}
+	err = either.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Stderr: s.Err})
+	var code exec.CodeExitError
+	if errors.As(err, &code) {
+		return &ExitError{code.Code}
+	}
+	return c.explain("run a command in pod "+pod, err)
+}
+
+// Server is where a cluster's API is, and whom to trust there.
+type Server struct {
+	URL      string
+	CA       []byte // PEM; empty: those of the system
+	Name     string // that its certificate is for, where that is not its address
+	Insecure bool   // the user's kubeconfig says: skip the check
+}
+
+// Serving is the API server as this connection knows it.
+func (c *Cluster) Serving() (Server, error) {
+	t := rest.CopyConfig(c.config)
+	if err := rest.LoadTLSFiles(t); err != nil {
+		return Server{}, fmt.Errorf("read whom to trust: %w", err)
+	}
+	return Server{URL: t.Host, CA: t.CAData, Name: t.ServerName, Insecure: t.Insecure}, nil
+}

@@ -1,0 +1,151 @@
+package kube
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+func helperSpec() HelperSpec {
+	return HelperSpec{Run: "r1", Node: "n1", Own: "registry.k8s.io/pause:3.10", Arch: "amd64", Deadline: time.Hour}
+}
+
+// The helper is all that a helper must be, and its account no more than tare's
+// user is for arms in pods.
+func TestHelper(t *testing.T) {
+	s := helperSpec()
+	p := s.Pod()
+	if !p.Spec.HostPID || !p.Spec.HostNetwork || !p.Spec.HostIPC || !*p.Spec.Containers[0].SecurityContext.Privileged {
+		t.Errorf("not in the host: %+v", p.Spec)
+	}
+	if *p.Spec.ActiveDeadlineSeconds != 3600 || *p.Spec.AutomountServiceAccountToken {
+		t.Errorf("deadline or token: %+v", p.Spec)
+	}
+	if p.Spec.Containers[0].Image != s.Own || p.Spec.Containers[0].ImagePullPolicy != corev1.PullNever {
+		t.Errorf("begins with %+v", p.Spec.Containers[0])
+	}
+	hostPaths := 0
+	for _, v := range p.Spec.Volumes {
+		if v.HostPath != nil {
+			hostPaths++
+			if v.HostPath.Type == nil || *v.HostPath.Type != corev1.HostPathDirectory {
+				t.Errorf("%s would be made on the node", v.HostPath.Path)
+			}
+		}
+	}
+	s.Image = "busybox"
+	q := s.Pod()
+	if hostPaths != 4 || len(q.Spec.Volumes) != len(p.Spec.Volumes)-4 || q.Spec.Containers[0].ImagePullPolicy != corev1.PullIfNotPresent {
+		t.Errorf("%d directories of the node; with an image of its own %+v", hostPaths, q.Spec.Volumes)
+	}
+	role := s.Role("uid")
+	for _, r := range role.Rules {
+		if strings.Contains(strings.Join(r.Resources, " "), "exec") || r.APIGroups[0] != "" {
+			t.Errorf("the account may %+v", r)
+		}
+	}
+	if role.OwnerReferences[0].UID != "uid" || role.OwnerReferences[0].Kind != "Namespace" || s.Binding("uid").Subjects[0].Namespace != "tare-r1" {
+		t.Errorf("%+v", role)
+	}
+	if got := s.Namespace().Labels; got["pod-security.kubernetes.io/enforce"] != "privileged" || got[LabelHelper] != "n1" {
+		t.Errorf("%v", got)
+	}
+}
+
+// Nobody can give what they do not have: the user's rights hold the account's.
+func TestHelperRBAC(t *testing.T) {
+	text, err := RBAC("jane", HelperRights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "---\n")
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict([]byte(first), &role); err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]string{}
+	for _, r := range role.Rules {
+		have[r.APIGroups[0]+":"+r.Resources[0]] = strings.Join(r.Verbs, " ")
+	}
+	for _, r := range helperSpec().Role("").Rules {
+		if got := have[":"+r.Resources[0]]; got != strings.Join(r.Verbs, " ") {
+			t.Errorf("%s: %q", r.Resources[0], got)
+		}
+	}
+	if have[":pods/exec"] != "create get" || have["rbac.authorization.k8s.io:clusterroles"] != "create delete" {
+		t.Errorf("%v", have)
+	}
+}
+
+func someNode(name, arch string, ready corev1.ConditionStatus) corev1.Node {
+	n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	n.Status.NodeInfo.Architecture = arch
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "KubeletStopped", Message: "no heartbeat"}}
+	return n
+}
+
+func TestFindNodes(t *testing.T) {
+	here := runtime.GOARCH
+	all := []corev1.Node{someNode("a", here, "True"), someNode("b", here, "True"), someNode("down", here, "False"), someNode("other", "s390x", "True")}
+	for _, c := range []struct {
+		names       []string
+		says, helps string
+	}{
+		{[]string{"b", "a"}, "", ""},
+		{[]string{"a", "x"}, `no node "x"`, "a, b, down, other"},
+		{[]string{"a", "a"}, "twice", "once"},
+		{[]string{"down"}, "down is not ready: KubeletStopped: no heartbeat", "kubectl describe node down"},
+		{[]string{"other"}, "other is s390x", "GOARCH=s390x"},
+		{nil, "down is not ready", ""},
+	} {
+		found, err := FindNodes(all, c.names)
+		if c.says == "" {
+			if err != nil || len(found) != 2 || found[0].Name != "b" {
+				t.Errorf("%v: %v %v", c.names, found, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), c.helps) {
+			t.Errorf("%v: %v; %s", c.names, err, hint.Of(err))
+		}
+	}
+}
+
+func TestOwnImage(t *testing.T) {
+	n := someNode("a", "amd64", "True")
+	if _, err := OwnImage(&n); err == nil || !strings.Contains(hint.Of(err), "--helper-image") {
+		t.Errorf("none: %v; %s", err, hint.Of(err))
+	}
+	n.Status.Images = []corev1.ContainerImage{
+		{Names: []string{"big:1"}, SizeBytes: 9}, {Names: []string{"p@sha256:0", "pause:3"}, SizeBytes: 2}, {Names: []string{"localhost/tare:r1"}, SizeBytes: 1},
+	}
+	if got, err := OwnImage(&n); err != nil || got != "pause:3" {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+// What the cluster refuses comes with what the helper needs.
+func TestHelperRefused(t *testing.T) {
+	for _, c := range []struct{ says, helps string }{
+		{`clusterroles is forbidden: User "jane" cannot create`, "--rbac --node-helper"},
+		{`pods "helper" is forbidden: violates PodSecurity "baseline:latest": privileged`, "runs tare on the node itself"},
+		{`admission webhook "no.example" denied the request`, "runs tare on the node itself"},
+	} {
+		cluster := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+			say(w, 403, refusal(403, metav1.StatusReasonForbidden, c.says))
+		})
+		err := cluster.CreateHelper(t.Context(), helperSpec())
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), c.helps) {
+			t.Errorf("%v; %s", err, hint.Of(err))
+		}
+	}
+}

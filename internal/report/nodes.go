@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tarelab/tare/record"
+)
+
+// NodesText prints the nodes of a run side by side, for a terminal or a plain
+// file.
+func NodesText(w io.Writer, n *record.Nodes, o Options) error {
+	r := textRenderer{width: o.width(), color: o.Color}
+	r.document(nodesDocument(n))
+	_, err := io.WriteString(w, r.out.String())
+	return err
+}
+
+// NodesMarkdown prints them for a pull request.
+func NodesMarkdown(w io.Writer, n *record.Nodes) error {
+	var r markdownRenderer
+	r.document(nodesDocument(n))
+	_, err := io.WriteString(w, r.out.String())
+	return err
+}
+
+// NodesJSON prints them as one indented object, schema tare/nodes/v1.
+func NodesJSON(w io.Writer, n *record.Nodes) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(n); err != nil {
+		return fmt.Errorf("write the nodes as JSON: %w", err)
+	}
+	return nil
+}
+
+func nodesDocument(n *record.Nodes) document {
+	d := document{title: sentence{{"tare " + n.Experiment, strong}, {" on " + plural(len(n.Nodes), "node"), plain}}}
+	d.add(section{blocks: []block{whichIsOdd(n)}})
+	for _, name := range nodeWorkloads(n) {
+		d.add(section{title: name, about: "an arm's effect against its baseline, on each node", blocks: []block{sideBySide(n, name)}})
+	}
+	d.add(section{title: "left out", blocks: []block{leftOut(&record.Effects{Left: n.Left})}})
+	return d
+}
+
+func nodeWorkloads(n *record.Nodes) []string {
+	var names ordered
+	for _, a := range n.Arms {
+		names.add(a.Workload)
+	}
+	return names
+}
+
+// whichIsOdd is the answer: the odd nodes, or that there is none.
+func whichIsOdd(n *record.Nodes) block {
+	var b block
+	known := false
+	for _, a := range n.Arms {
+		known = known || a.Known
+		for _, o := range a.Odd {
+			b.items = append(b.items, item{cell{o.Node, strong}, sentence{
+				{"is odd", bad}, {fmt.Sprintf(" in %s of %s: %s of %s against the other nodes", a.Arm, a.Workload, Interval(&o.Against), a.Metric), plain},
+				{inMargin(o.Against, n.Margin), plain},
+			}})
+		}
+		if a.Differ && len(a.Odd) == 0 {
+			text := fmt.Sprintf("the nodes differ in %s, and no single one stands out", a.Arm)
+			if len(a.Effects) == 2 {
+				text = fmt.Sprintf("the two nodes differ in %s; of two nobody can say which one is odd", a.Arm)
+			}
+			b.items = append(b.items, item{cell{a.Workload, strong}, sentence{{text, unsure}}})
+		}
+	}
+	switch {
+	case len(b.items) > 0:
+	case known:
+		b.items = []item{{cell{"odd", strong}, say("no node: what they show differs by no more than its noise. That is not to say that they are equal.")}}
+	default:
+		b.items = []item{{cell{"odd", strong}, say("it cannot be told: fewer than two nodes have an effect with an interval.")}}
+	}
+	return b
+}
+
+// inMargin says when a node is odd by less than matters.
+func inMargin(r record.Ratio, margin float64) string {
+	if r.Low > 1/(1+margin) && r.High < 1+margin {
+		return ", which is less than the margin of " + size(margin)
+	}
+	return ""
+}
+
+// sideBySide is a table of the effects of one workload.
+func sideBySide(n *record.Nodes, workload string) block {
+	t := table{columns: []column{{head: "node", flex: 9}, {head: "baseline", align: right}}}
+	narrow := table{columns: []column{{head: "arm", flex: 9}, {head: "node", flex: 9}, {head: "effect", align: interval}}}
+	var arms []record.NodeArm
+	var notes []sentence
+	for _, a := range n.Arms {
+		if a.Workload != workload {
+			continue
+		}
+		arms = append(arms, a)
+		t.columns = append(t.columns, column{head: a.Arm, align: interval})
+		if a.Known {
+			verb := "do not differ by more than their errors"
+			if a.Differ {
+				verb = "differ"
+			}
+			notes = append(notes, say(fmt.Sprintf("%s: the nodes %s (Welch's F(%.0f, %.1f) = %.2f, p = %.2g).", a.Arm, verb, a.DF1, a.DF2, a.F, a.P)))
+		}
+	}
+	for _, node := range n.Nodes {
+		r := row{{node.Name, strong}, baselineCell(node, arms)}
+		for _, a := range arms {
+			c := cell{Interval(a.Effects[node.Name]), plain}
+			if slices.ContainsFunc(a.Odd, func(o record.OddNode) bool { return o.Node == node.Name }) {
+				c.tone = bad
+			}
+			r = append(r, c)
+			narrow.rows = append(narrow.rows, row{{a.Arm, plain}, {node.Name, strong}, c})
+		}
+		t.rows = append(t.rows, r)
+	}
+	slices.SortStableFunc(narrow.rows, func(a, b row) int {
+		return slices.Index(armNames(arms), a[0].text) - slices.Index(armNames(arms), b[0].text)
+	})
+	return block{forms: [][]table{{t}, {t.tightly()}, {narrow}}, notes: notes}
+}
+
+func armNames(arms []record.NodeArm) []string {
+	var names []string
+	for _, a := range arms {
+		names = append(names, a.Arm)
+	}
+	return names
+}
+
+func baselineCell(node record.NodeResult, arms []record.NodeArm) cell {
+	if x, ok := node.Baselines[arms[0].Workload].Get(); ok {
+		return cell{workload{}.metricWord(arms[0].Metric).show(x), plain}
+	}
+	return cell{none, faint}
+}
