@@ -121,6 +121,9 @@ type Place struct {
 	// Volume is the data directory as a process in the arm sees it, and
 	// HostVolume the same directory as the host sees it.
 	Volume, HostVolume string
+	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees
+	// it, where that does not see HostVolume; else empty.
+	ClientVolume string
 	// Listen is the address at which a server in the arm listens and Dial the
 	// one at which a client outside reaches it: "host:port".
 	Listen, Dial string
@@ -159,6 +162,8 @@ type Spec struct {
 	// Data is the prepared data set, a directory; empty when there is none.
 	// Every arm gets a copy of its own (reflink where the file system can).
 	Data string
+	// Carried are files of Data, by name, that a process beside the arm needs too.
+	Carried []string
 	// Scratch is a directory on the host for this run, on the file system
 	// under test; the arm makes its own directories in it.
 	Scratch string

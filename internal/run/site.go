@@ -129,6 +129,7 @@ func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 		spec.Neighbour = l.neighbourSpec(s)
 	}
 	if a.Stages.Server != nil {
+		spec.Carried = a.Stages.Carried
 		spec.Port, err = l.ports.next()
 	}
 	return spec, err

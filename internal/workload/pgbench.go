@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/pgbench"
@@ -148,6 +150,7 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 		}
 		return
 	}
+	s.Carried = []string{dataset.MarkerFile, service.SecretFile}
 	s.Server = func(at environment.Place) Task {
 		here := d.Server
 		here.Dir, here.Listen = at.Volume, at.Listen
@@ -155,10 +158,7 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 	}
 	s.Load = func(at environment.Place) Task {
 		here := d
-		// The password and the marker of the data set, from outside.
-		if here.Server.Dir = at.HostVolume; here.Server.Dir == "" {
-			here.Server.Dir = at.Volume
-		}
+		here.Server.Dir = cmp.Or(at.ClientVolume, at.HostVolume, at.Volume)
 		here.Server.Listen, here.Dial = at.Listen, at.Dial
 		return task(here)
 	}

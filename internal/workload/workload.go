@@ -61,6 +61,9 @@ type Stages struct {
 	// Load runs in the arm, or outside of it when there is a Server. It counts
 	// in the shared memory that it inherits as descriptor 3.
 	Load func(environment.Place) Task
+	// Carried are the files of the data set that a load outside of the arm needs,
+	// by name: its marker, the password.
+	Carried []string
 	// Disk says that the load is about durable writes: a volume that cannot
 	// sync is worth a warning.
 	Disk bool

@@ -244,6 +244,9 @@ func (a *arm) fill(ctx context.Context) error {
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, a.dataDir()), filepath.Join(a.hostVolume, a.dataDir())
+	if a.client != nil {
+		p.ClientVolume = filepath.Join(kube.VolumeDir, clientDir)
+	}
 	if a.Spec.Port != 0 {
 		host := a.pod.Status.PodIP
 		if a.spec.HostNetwork {

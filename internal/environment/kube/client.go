@@ -3,6 +3,9 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,6 +28,9 @@ type client struct {
 // clientAsks are what the client's pod asks for: enough to be waited on nowhere
 // but at its server. It has no limits.
 var clientAsks = kube.Amounts{CPU: 100, Memory: 128 << 20}
+
+// clientDir is what the client has of the data set, in the volume of its pod.
+const clientDir = "data"
 
 // clientArm is what the pod of the client of an arm is called; no arm that an
 // experiment names has a dot.
@@ -67,7 +73,37 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	}
 	a.Undo(k.keeper.Close)
 	a.client = k
-	return nil
+	return a.carry(c.pid)
+}
+
+// carry gives the client what it needs of the data set: it sees nothing of the
+// server's pod.
+func (a *arm) carry(pid int) error {
+	volume, err := onHost(pid, kube.VolumeDir)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(volume, clientDir)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("make the client's directory: %w", err)
+	}
+	for _, name := range a.Spec.Carried {
+		b, err := os.ReadFile(filepath.Join(a.Spec.Data, name))
+		if errors.Is(err, os.ErrNotExist) || a.Spec.Data == "" {
+			continue
+		}
+		to := filepath.Join(dir, name)
+		if err == nil {
+			err = os.WriteFile(to, b, 0o600)
+		}
+		if err == nil {
+			err = os.Chown(to, kube.UserID, kube.UserID)
+		}
+		if err != nil {
+			return fmt.Errorf("give the client a part of the data set: %w", err)
+		}
+	}
+	return os.Chown(dir, kube.UserID, kube.UserID)
 }
 
 // adoptClient makes the container's groups those of what runs outside, beside
@@ -95,7 +131,7 @@ func (k *client) start(ctx context.Context, a *arm, p environment.Process) (envi
 		return nil, ErrBusy
 	}
 	c := a.Inside(p)
-	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, kube.VolumeDir, k.spec.Exe()
+	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()
 	running, err := a.StartKept(ctx, k.keeper, c, k.own, func() environment.Exit { return a.lostPod(k.pod) })
 	if err != nil {
 		return nil, err
