@@ -25,10 +25,11 @@ func busy(e *record.Effects, w workload) (s sentence) {
 		if !classes(p) || p.Invalid != "" {
 			continue
 		}
-		if len(s) > 0 {
+		b := busyBeside(w, p)
+		if len(s) > 0 && len(b) > 0 {
 			s = append(s, cell{" ", plain})
 		}
-		s = append(s, busyBeside(w, p)...)
+		s = append(s, b...)
 	}
 	return s
 }
@@ -39,7 +40,10 @@ func busyBeside(w workload, p record.Price) sentence {
 	tone := good
 	for _, r := range p.Rows {
 		x := find(r.Back, p.Primary).Alone
-		if x == nil || x.Low <= 1 && x.High >= 1 {
+		if x == nil {
+			continue // it was not measured, which is said elsewhere
+		}
+		if x.Low <= 1 && x.High >= 1 {
 			open = append(open, r.Arm)
 			continue
 		}
@@ -49,6 +53,9 @@ func busyBeside(w workload, p record.Price) sentence {
 		}
 	}
 	s := sentence{{"Beside " + p.Neighbour.Name + " in a pod ", plain}}
+	if len(changed)+len(open) == 0 {
+		return nil
+	}
 	if len(changed) == 0 {
 		return append(s, cell{"no change is shown", unsure}, cell{" of " + list(open) + ".", plain})
 	}

@@ -188,7 +188,7 @@ func onHost(pid int, point string) (string, error) {
 // look up to find each other and who they are.
 var (
 	programDirs  = []string{"bin", "lib", "lib32", "lib64", "libx32", "opt", "sbin", "usr"}
-	programFiles = []string{"/etc/alternatives", "/etc/group", "/etc/ld.so.cache", "/etc/nsswitch.conf", "/etc/passwd"}
+	programFiles = []string{"/etc/alternatives", "/etc/group", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd"}
 )
 
 // nodePrograms are the directories and files of this host that a pod has where
