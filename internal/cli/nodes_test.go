@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/nodes"
+)
+
+func TestNodeFlags(t *testing.T) {
+	for _, c := range []struct {
+		f     nodeFlags
+		helps string
+	}{
+		{nodeFlags{Nodes: []string{"a"}}, "--node-helper"},
+		{nodeFlags{AllNodes: true}, "--node-helper"},
+		{nodeFlags{NodeHelper: true}, "--nodes a,b"},
+		{nodeFlags{NodeHelper: true, AllNodes: true}, ""},
+	} {
+		err := c.f.check()
+		if (err == nil) != (c.helps == "") || !strings.Contains(hint.Of(err), c.helps) || err != nil && exitCode(err) != exitUsage {
+			t.Errorf("%+v: %v; %s", c.f, err, hint.Of(err))
+		}
+	}
+	f := nodeFlags{Nodes: []string{"a", "b"}, NodeHelper: true, HelperImage: "busybox", Parallel: true}
+	if got := strings.Join(f.asked(), " "); got != "--nodes=a,b --node-helper --helper-image=busybox --parallel" {
+		t.Errorf("repeated by %q", got)
+	}
+	var here *about
+	there := &about{nodes.About{Node: "n", Command: []string{"tare", "run", "--nodes=n"}}}
+	if got := here.command([]string{"x"}, 7); len(got) != 1 || strings.Join(there.command(nil, 7), " ") != "tare run --nodes=n --seed=7" {
+		t.Errorf("%v %v", got, there.command(nil, 7))
+	}
+}
+
+// Lines of several nodes say whose they are, also when they come in pieces.
+func TestPrefixed(t *testing.T) {
+	var b bytes.Buffer
+	p := &prefixed{to: &b, prefix: "n1: "}
+	for _, piece := range []string{"one\ntw", "o\n", "\nthr"} {
+		if n, err := p.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Errorf("%d %v", n, err)
+		}
+	}
+	if got := b.String(); got != "n1: one\nn1: two\nn1: \n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// After a signal no further node is begun.
+func TestVisitEndsWithASignal(t *testing.T) {
+	devnull, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer devnull.Close()
+	v := &visit{console: &console{stderr: devnull}, signals: 1}
+	chosen := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
+	for _, parallel := range []bool{false, true} {
+		for i, err := range v.all(context.Background(), chosen, parallel) {
+			if exitCode(err) != 130 || !strings.Contains(err.Error(), chosen[i].Name) {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}

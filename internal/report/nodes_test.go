@@ -1,0 +1,88 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// threeNodes is a run over three nodes, of which one may be odd.
+func threeNodes(odd bool) *record.Nodes {
+	effects := map[string]*record.Ratio{"a": ratio(-2, 1), "b": ratio(-2.2, 1), "c": ratio(-2.1, 1)}
+	arm := record.NodeArm{Workload: "db", Metric: "throughput", Arm: "pod", Baseline: "host", Effects: effects, Known: true, F: 0.4, DF1: 2, DF2: 8.3, P: 0.68}
+	if odd {
+		effects["c"] = ratio(-25, 2)
+		arm.Differ, arm.F, arm.P = true, 91, 0.0001
+		arm.Odd = []record.OddNode{{Node: "c", Against: *ratio(-23, 3), P: 0.001}}
+	}
+	n := &record.Nodes{Schema: record.NodesSchema, Experiment: "mine", Margin: 0.01, Arms: []record.NodeArm{arm}}
+	for _, name := range []string{"a", "b", "c"} {
+		n.Nodes = append(n.Nodes, record.NodeResult{Name: name, Dir: name, Baselines: map[string]record.Value{"db": record.Number(1200)}})
+	}
+	return n
+}
+
+func nodesText(t *testing.T, n *record.Nodes, width int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := NodesText(&b, n, Options{Width: width}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The odd node is named with what it does and how that is known; every node
+// stands beside the others at every width.
+func TestNodes(t *testing.T) {
+	for _, width := range []int{40, 80, 140} {
+		text := nodesText(t, threeNodes(true), width)
+		said := strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{"is odd in pod of db", "Welch's F(2, 8.3) = 91.00", "-25.0 %", "-2.2 %"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("width %d does not say %q:\n%s", width, want, text)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if got := len([]rune(strings.TrimRight(line, "\n"))); got > width {
+				t.Errorf("width %d: a line of %d: %q", width, got, line)
+			}
+		}
+	}
+}
+
+// That nothing is seen is not called equal, two that differ are not judged, and
+// one node alone is no comparison.
+func TestNodesWithoutAnOddOne(t *testing.T) {
+	none, two, alone := threeNodes(false), threeNodes(true), threeNodes(false)
+	two.Arms[0].Odd = nil
+	delete(two.Arms[0].Effects, "a")
+	alone.Arms[0].Known = false
+	for _, c := range []struct {
+		n    *record.Nodes
+		want string
+	}{
+		{none, "That is not to say that they are equal"}, {two, "of two nobody can say which one is odd"}, {alone, "it cannot be told"},
+	} {
+		if text := strings.Join(strings.Fields(nodesText(t, c.n, 100)), " "); !strings.Contains(text, c.want) || strings.Contains(text, "is odd in") {
+			t.Errorf("does not say %q:\n%s", c.want, text)
+		}
+	}
+}
+
+func TestNodesForPrograms(t *testing.T) {
+	var b bytes.Buffer
+	if err := NodesJSON(&b, threeNodes(true)); err != nil {
+		t.Fatal(err)
+	}
+	var back record.Nodes
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back.Arms[0].Odd[0].Node != "c" || back.Schema != record.NodesSchema {
+		t.Errorf("%v: %+v", err, back)
+	}
+	b.Reset()
+	if err := NodesMarkdown(&b, threeNodes(true)); err != nil || !strings.Contains(b.String(), "| c |") && !strings.Contains(b.String(), "| **c** |") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
