@@ -24,7 +24,21 @@ type Neighbour struct {
 }
 
 // inPod says that it is in a pod of its own.
-func (h *Neighbour) inPod() bool { return h.Environment != "" && h.Environment != Baseline }
+func (h *Neighbour) inPod() bool { return h.Environment != "" }
+
+// placeKey is where a neighbour runs; the host is said by saying nothing.
+func placeKey(words Words) key[Neighbour] {
+	k := environmentKey("where it runs: host, or a pod beside the arm: "+strings.Join(words.Places, ", "),
+		append([]string{Baseline}, words.Places...), words, func(x *Neighbour) *string { return &x.Environment })
+	read := k.read
+	k.read = func(x *Neighbour, n *yaml.Node, s *sink) {
+		read(x, n, s)
+		if x.Environment == Baseline {
+			x.Environment = ""
+		}
+	}
+	return k
+}
 
 // What a neighbour may use where nothing is said.
 const (
@@ -55,9 +69,7 @@ func neighbourKeys(words Words) []key[Neighbour] {
 			},
 			func(x *h) *yaml.Node { k, _ := words.hog(x.Kind); return paramsNode(x.Params, k) },
 		},
-		optional(environmentKey("where it runs: host, or a pod beside the arm: "+strings.Join(words.Places, ", "),
-			append([]string{Baseline}, words.Places...), words, func(x *h) *string { return &x.Environment }),
-			func(x *h) bool { return x.Environment != "" && x.Environment != Baseline }),
+		optional(placeKey(words), (*h).inPod),
 		{
 			"memory", "beyond it the kernel ends the neighbour",
 			func(x *h, n *yaml.Node, s *sink) { readBytes(&x.Memory, "memory", 1<<20, 1<<44, n, s) },
