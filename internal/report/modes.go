@@ -49,18 +49,37 @@ func twoModes(w workload, m record.ArmModes) sentence {
 	return append(s, cell{" In the slower one ", plain}, cell{list(texts), plain}, cell{".", plain})
 }
 
+// hidden is how far apart two levels may be before it means nothing that they were
+// not found.
+const hidden = 1
+
 // oneMode says that no arm has two, as far as could be told.
 func oneMode(e *record.Effects, w workload) sentence {
-	worst, known := 0.0, 0
+	worst := 0.0
+	var told, untold []string
 	for _, m := range e.Modes {
-		if m.Workload == w.Name && m.Detectable > 0 {
-			worst, known = max(worst, m.Detectable), known+1
+		switch {
+		case m.Workload != w.Name || m.Detectable == 0:
+		case m.Detectable > hidden:
+			untold = append(untold, m.Arm)
+		default:
+			told = append(told, m.Arm)
+			worst = max(worst, m.Detectable)
 		}
 	}
-	if known == 0 {
+	var text string
+	switch {
+	case len(told) == 0 && len(untold) == 0:
 		return nil
+	case len(told) == 0:
+		text = "Whether an arm has two modes over time cannot be told: the windows scatter too much."
+	case len(untold) == 0:
+		text = fmt.Sprintf("No arm shows two modes over time; two levels that are %s or more apart would have shown.", size(worst))
+	default:
+		text = fmt.Sprintf("No arm shows two modes over time; two levels that are %s or more apart would have shown, but not in %s, whose windows scatter too much.",
+			size(worst), list(untold))
 	}
-	return sentence{{fmt.Sprintf("No arm shows two modes over time; two levels that are %s or more apart would have shown.", size(worst)), faint}}
+	return sentence{{text, faint}}
 }
 
 func namesOfModes(all []record.ArmModes) []string {

@@ -68,6 +68,14 @@ func TestTwoModesAreTold(t *testing.T) {
 	if !strings.Contains(text, "No arm shows two modes over time; two levels that are 30 % or more apart would have shown.") {
 		t.Errorf("%s", text)
 	}
+	e.Modes[1].Detectable = 4
+	if text = told(t, e, 100); !strings.Contains(text, "but not in besteffort, whose windows scatter too much") {
+		t.Errorf("%s", text)
+	}
+	e.Modes[0].Detectable = 4
+	if text = told(t, e, 100); !strings.Contains(text, "two modes over time cannot be told") {
+		t.Errorf("%s", text)
+	}
 }
 
 // A busy node: what each arm loses against itself alone is told once, behind the
