@@ -17,6 +17,7 @@ window: 200ms
 arms:
   host: {environment: host}
   service: {environment: "besteffort:network=service"}
+  far: {environment: "besteffort:network=service,client=pod"}
   published: {environment: "besteffort:network=hostport"}
   directory: {environment: "besteffort:volume=hostpath"}
   claim: {environment: "burstable:volume=pvc:CLASS"}
@@ -41,6 +42,7 @@ func TestClusterFactors(t *testing.T) {
 	windows := windowsOf(r)
 	for arm, want := range map[string][]string{
 		"service":   {"network.leads", "network.service"},
+		"far":       {"network.leads", "network.client"},
 		"published": {"network.leads", "network.hostport"},
 		"directory": {"pod.volume"},
 		"claim":     {"pod.volume.persistent", "pod.volume.capacity"},
