@@ -76,3 +76,35 @@ func TestClusterFactors(t *testing.T) {
 	}
 	t.Log(d.out.String())
 }
+
+// After SIGKILL and cleanup nothing is left on a claim's volume, which outlives it.
+func TestClusterClaimKilled(t *testing.T) {
+	admin := kubetest.Need(t)
+	class, dir := admin.LocalClass(t, 1)
+	d := runOf(t, `
+budget: 60s
+generations: 1
+arms:
+  host: {environment: host}
+  claim: {environment: "burstable:volume=pvc:`+class+`,network=service"}
+baseline: host
+workloads:
+  db:
+    kind: sysbench
+    params: {tables: 1, size: 1000, threads: 1, redo_log: 16M}
+`)
+	d.measuring()
+	id := runID(d.dir)
+	if on, _ := filepath.Glob(filepath.Join(dir, "*", "tare-"+id+"-*")); len(on) != 1 {
+		t.Errorf("the data is in %v", on)
+	}
+	d.cmd.Process.Kill()
+	d.cmd.Wait()
+	if out, err := d.tool("cleanup").CombinedOutput(); err != nil {
+		t.Errorf("cleanup: %v\n%s", err, out)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	for _, l := range append(append(leftOf(id), admin.Left(t)...), left...) {
+		t.Errorf("left: %s", l)
+	}
+}
