@@ -17,7 +17,6 @@ window: 200ms
 arms:
   host: {environment: host}
   service: {environment: "besteffort:network=service"}
-  far: {environment: "besteffort:network=service,client=pod"}
   published: {environment: "besteffort:network=hostport"}
   directory: {environment: "besteffort:volume=hostpath"}
   claim: {environment: "burstable:volume=pvc:CLASS"}
@@ -42,7 +41,6 @@ func TestClusterFactors(t *testing.T) {
 	windows := windowsOf(r)
 	for arm, want := range map[string][]string{
 		"service":   {"network.leads", "network.service"},
-		"far":       {"network.leads", "network.client"},
 		"published": {"network.leads", "network.hostport"},
 		"directory": {"pod.volume"},
 		"claim":     {"pod.volume.persistent", "pod.volume.capacity"},
