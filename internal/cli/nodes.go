@@ -327,6 +327,14 @@ func (a *about) command(here []string, seed uint64) []string {
 	return append(slices.Clone(a.Command), fmt.Sprintf("--seed=%d", seed))
 }
 
+// where is the directory that the user will find the record in.
+func (a *about) where(dir string) string {
+	if a == nil {
+		return dir
+	}
+	return a.Dir
+}
+
 func (a *about) manifest(m record.Manifest) record.Manifest {
 	if a != nil {
 		m.Host.Helper = &record.Helper{Node: a.Node, Image: a.Image, Namespaces: a.Namespaces, Cgroup: a.Cgroup, OOM: a.OOM}

@@ -42,6 +42,7 @@ Examples:
   tare run --budget 10m --precision 0.5% --arms cgroup,container
   tare run --command './bench' --arms cgroup,container
   tare run mine.yaml --set rpc.concurrency=8 --format json > effects.json
+  tare run --nodes a,b --node-helper
 
 Exit codes: 0 measured, 1 error, 2 wrong usage or experiment, 5 this host cannot do it, 130 and 143 ended by Ctrl-C and SIGTERM.`
 }
@@ -72,7 +73,7 @@ func (r *runCommand) Run(c *console) error {
 		c.noteLeftovers()
 	}
 	show := c.progress(p, r.Quiet)
-	show.start(p, dir)
+	show.start(p, about.where(dir))
 	out, err := execute(run.Config{
 		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
 		Manifest: about.manifest(manifest(host, time.Now())), Probes: catalog.Probes(),

@@ -196,6 +196,7 @@ func static(f io.ReaderAt) error {
 
 // run has tare run on the node, and takes its record.
 func (h *helper) run(ctx context.Context, said io.Writer, dir string, interrupts <-chan struct{}) error {
+	h.stay.Dir = dir
 	in, lifeline := io.Pipe()
 	over := make(chan struct{})
 	defer func() { close(over); lifeline.Close() }() // also when a word is on its way

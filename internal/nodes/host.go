@@ -137,7 +137,7 @@ func (h *host) prepare() error {
 		return err
 	}
 	h.reach()
-	h.about.Node, h.about.Image, h.about.Command = h.Node, h.Image, h.Command
+	h.about.Node, h.about.Image, h.about.Command, h.about.Dir = h.Node, h.Image, h.Command, h.Dir
 	h.about.Cgroup = "/" + h.group.Path
 	h.about.OOM = ordinaryOOM()
 	b, err := json.Marshal(h.about)

@@ -38,6 +38,7 @@ type order struct {
 	Files map[string][]byte
 	// Command repeats the run; the seed is added on the node.
 	Command  []string
+	Dir      string      // where the client will have the record
 	Server   kube.Server // where the client finds the cluster
 	Deadline time.Duration
 }
@@ -62,6 +63,7 @@ type About struct {
 	Cgroup     string   `json:"cgroup"`
 	OOM        int      `json:"oom_score_adj"`
 	Command    []string `json:"command"`
+	Dir        string   `json:"dir"` // of the record, in the end
 }
 
 // ReadAbout reads what the helper wrote.
