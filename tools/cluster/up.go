@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 	if err != nil {
 		return err
 	}
-	node := strings.ToLower(strings.TrimSpace(host)) // as the kubelet makes it
+	node := nodeName(ctx, host)
 	p, err := freePorts()
 	if err != nil {
 		return err
@@ -83,6 +84,18 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 		return err
 	}
 	return c.order(ctx, bin, node, p, api)
+}
+
+// nodeName is the host's name, as the kubelet makes it, where that leads to this
+// host: the API server reaches the kubelet, which listens on loopback, by the
+// name of its node.
+func nodeName(ctx context.Context, host string) string {
+	name := strings.ToLower(strings.TrimSpace(host))
+	addresses, err := net.DefaultResolver.LookupHost(ctx, name)
+	if err != nil || !slices.Contains(addresses, "127.0.0.1") {
+		return "localhost"
+	}
+	return name
 }
 
 // order starts the parts, each when what it needs is there.
