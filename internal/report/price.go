@@ -31,7 +31,7 @@ func priceSections(e *record.Effects, w workload) []section {
 		}
 		if classes(p) {
 			s.title = w.Name + " beside " + p.Neighbour.Name + " (" + p.Neighbour.Environment + ")"
-			s.about = "what each loses on a busy node, what the neighbour pays"
+			s.about = "what a busy node costs each arm"
 		}
 		all = append(all, s)
 	}
