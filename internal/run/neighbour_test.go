@@ -191,7 +191,7 @@ func TestNeighbourDatabase(t *testing.T) {
 func TestNeighbourKilledByItsLimit(t *testing.T) {
 	testneed.Root(t)
 	// It waits until it is measured, then takes more than it has.
-	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "sh -c 'sleep 2; head -c 200m /dev/zero | tail'"}, 12*time.Second)
+	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "sh -c 'sleep 2; head -c 200m /dev/zero | tail'"}, 18*time.Second)
 	e.Neighbours[0].Memory = 32 << 20
 	r, out, err := executeShowing(context.Background(), t, e, c, nil)
 	if err != nil {
