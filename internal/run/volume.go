@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/volume"
@@ -27,26 +26,11 @@ func (l *loadRun) need(w workload.Stages) (int64, error) {
 	bytes := int64(0)
 	if dir := l.data[w.Key].Dir; dir != "" {
 		var err error
-		if bytes, err = sizeOf(dir); err != nil {
+		if bytes, err = clonetree.Size(dir); err != nil {
 			return 0, fmt.Errorf("find the size of the data set: %w", err)
 		}
 	}
 	return max(bytes, w.Bytes) + w.Grows, nil
-}
-
-// sizeOf is the size of all files below a directory.
-func sizeOf(dir string) (bytes int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			bytes += info.Size()
-		}
-		return err
-	})
-	return bytes, err
 }
 
 // room says of each site why there is no room for its data; nil: there is.

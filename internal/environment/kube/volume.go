@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/record"
 )
 
@@ -90,9 +90,12 @@ func (a *arm) provide(ctx context.Context) error {
 		return nil
 	}
 	if a.spec.Volume.Size == 0 {
-		data, err := sizeOf(a.Spec.Data)
-		if err != nil {
-			return fmt.Errorf("find the size of the data set: %w", err)
+		data := int64(0)
+		if a.Spec.Data != "" {
+			var err error
+			if data, err = clonetree.Size(a.Spec.Data); err != nil {
+				return fmt.Errorf("find the size of the data set: %w", err)
+			}
 		}
 		a.spec.Volume.Size = enough(data)
 	}
@@ -104,24 +107,6 @@ func (a *arm) provide(ctx context.Context) error {
 func enough(data int64) int64 {
 	const gib = 1 << 30
 	return (2*data/gib + 1) * gib
-}
-
-// sizeOf is the size of all files below a directory; of none it is 0.
-func sizeOf(dir string) (bytes int64, err error) {
-	if dir == "" {
-		return 0, nil
-	}
-	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			bytes += info.Size()
-		}
-		return err
-	})
-	return bytes, err
 }
 
 // outlives says whether the volume may be there after the pod.

@@ -1,4 +1,4 @@
-// Package clonetree copies directory trees, sharing blocks where the file
+// Package clonetree copies and measures directory trees, sharing blocks where the file
 // system can (btrfs, xfs, bcachefs). It knows files and nothing of what is in
 // them.
 package clonetree
@@ -149,4 +149,19 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// Size is the size of all files in the tree at dir, in bytes.
+func Size(dir string) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes, err
 }
