@@ -3,7 +3,6 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
@@ -51,22 +50,13 @@ func levelled(t *table, m metric) map[string][]float64 {
 				known = append(known, y[i])
 			}
 		}
-		mid := middle(known)
+		mid := stat.Median(known)
 		for i := range y {
 			y[i] -= mid
 		}
 		all[arm] = y
 	}
 	return all
-}
-
-// middle is the median; NaN of nothing.
-func middle(x []float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // moved is by how much a block has moved the other arms; NaN where too few say so.
@@ -80,7 +70,7 @@ func moved(y map[string][]float64, row int, arm string) float64 {
 	if len(others) < fewestOthers {
 		return math.NaN()
 	}
-	return middle(others)
+	return stat.Median(others)
 }
 
 // modesOf looks at one arm.
@@ -160,7 +150,7 @@ func typicalOf(ws []*record.Window, m metric) float64 {
 	for _, w := range ws {
 		y = append(y, stat.LogRatio(m.one(w), 1))
 	}
-	return math.Exp(middle(y))
+	return math.Exp(stat.Median(y))
 }
 
 // sign is an observation that may tell one mode from another.

@@ -105,8 +105,7 @@ func (m Modes) lasting(x []Timed) bool {
 				sides[i] = -1
 			}
 		}
-		z := runsOf(sides)
-		return z < NormalQuantile(0.01)
+		return runsAbout(sides, 0) < NormalQuantile(0.01)
 	}
 	return agree[0] >= agreeing*of[0] && agree[1] >= agreeing*of[1]
 }
@@ -119,27 +118,5 @@ func halvesApart(x []Timed) float64 {
 			d = append(d, v)
 		}
 	}
-	return median(d)
-}
-
-// runsOf is z of the runs test of signs.
-func runsOf(signs []float64) float64 {
-	above, below, runs := 0.0, 0.0, 1.0
-	for i, s := range signs {
-		if s > 0 {
-			above++
-		} else {
-			below++
-		}
-		if i > 0 && (s > 0) != (signs[i-1] > 0) {
-			runs++
-		}
-	}
-	n := above + below
-	expect := 2*above*below/n + 1
-	variance := (expect - 1) * (expect - 2) / (n - 1)
-	if !(variance > 0) {
-		return math.NaN()
-	}
-	return (runs - expect) / math.Sqrt(variance)
+	return Median(d)
 }

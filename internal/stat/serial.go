@@ -33,10 +33,16 @@ func Lag1(x []float64) Test {
 // Stat. 11, p. 147, normal approximation): Stat is z, below 0 for too few runs,
 // which is what slow drift makes. Values equal to the median are left out.
 func Runs(x []float64) Test {
-	above, below, runs := 0.0, 0.0, 0.0
-	mid, last := median(x), 0.0
+	z := runsAbout(x, Median(x))
+	return Test{z, twoSided(z)}
+}
+
+// runsAbout is z of the runs test about a value; NaN when there is too little to
+// test.
+func runsAbout(x []float64, cut float64) float64 {
+	above, below, runs, last := 0.0, 0.0, 0.0, 0.0
 	for _, v := range x {
-		side := v - mid
+		side := v - cut
 		switch {
 		case side > 0:
 			above++
@@ -54,16 +60,15 @@ func Runs(x []float64) Test {
 	expect := 2*above*below/n + 1
 	variance := (expect - 1) * (expect - 2) / (n - 1)
 	if !(variance > 0) {
-		return Test{math.NaN(), math.NaN()}
+		return math.NaN()
 	}
-	z := (runs - expect) / math.Sqrt(variance)
-	return Test{z, twoSided(z)}
+	return (runs - expect) / math.Sqrt(variance)
 }
 
 func twoSided(z float64) float64 { return 2 * NormalCDF(-math.Abs(z)) }
 
-// median is NaN for no values.
-func median(x []float64) float64 {
+// Median is NaN for no values.
+func Median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}

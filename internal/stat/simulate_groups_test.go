@@ -33,7 +33,7 @@ func (tr trial) generations(g int, show func(groups [][]float64) Estimate) (c *t
 		halves = append(halves, i.Half())
 		c.add(i, tr.effect, 0)
 	}
-	return c, median(halves)
+	return c, Median(halves)
 }
 
 func TestGenerationsKeepTheirLevel(t *testing.T) {

@@ -51,7 +51,7 @@ func (c *tally) add(i Interval, truth, seconds float64) {
 	c.seconds = append(c.seconds, seconds)
 }
 
-func (c *tally) median() float64 { return median(c.seconds) }
+func (c *tally) median() float64 { return Median(c.seconds) }
 
 // within fails unless hits/n is between lo and hi; seeds are fixed, so this does
 // not flicker. It returns the rate.
