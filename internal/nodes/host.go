@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -139,7 +140,10 @@ func (h *host) prepare() error {
 	h.reach()
 	h.about.Node, h.about.Image, h.about.Command, h.about.Dir = h.Node, h.Image, h.Command, h.Dir
 	h.about.Cgroup = "/" + h.group.Path
-	h.about.OOM = ordinaryOOM()
+	var err error
+	if h.about.OOM, err = ordinaryOOM(); err != nil {
+		return err
+	}
 	b, err := json.Marshal(h.about)
 	if err == nil {
 		err = os.WriteFile(h.in("about.json"), b, 0o600)
@@ -207,12 +211,18 @@ func outside() error {
 
 // ordinaryOOM gives this process the chances of an ordinary one when memory runs
 // out, where it may, and returns what it has.
-func ordinaryOOM() int {
+func ordinaryOOM() (int, error) {
 	const file = "/proc/self/oom_score_adj"
 	_ = os.WriteFile(file, []byte("0"), 0)
-	b, _ := os.ReadFile(file)
-	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
-	return n
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0, fmt.Errorf("read back oom_score_adj: %w", err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0, fmt.Errorf("read back oom_score_adj: %w", err)
+	}
+	return n, nil
 }
 
 // reachBound is how long one way to the API server may take.
@@ -356,7 +366,8 @@ func (h *host) remove() error {
 		err = errors.Join(err, os.RemoveAll(h.dir))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("clean up node %s: %w", h.Node, err), h.journal.Close())
+		err = hint.New(fmt.Errorf("clean up node %s: %w", h.Node, err), "tare cleanup on that node; the next run with --node-helper does it too")
+		return errors.Join(err, h.journal.Close())
 	}
 	for _, t := range h.steps {
 		err = errors.Join(err, h.journal.Done(t))
