@@ -203,7 +203,9 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	}
 	var said io.Writer = v.stderr
 	if v.several {
-		said = &prefixed{to: v.stderr, prefix: n.Name + ": "}
+		p := &prefixed{to: v.stderr, prefix: n.Name + ": "}
+		defer p.flush()
+		said = p
 	}
 	if !v.quiet {
 		fmt.Fprintf(said, "tare enters node %s\n", n.Name)
@@ -233,6 +235,14 @@ func (p *prefixed) Write(b []byte) (int, error) {
 			return 0, err
 		}
 		p.part = p.part[end+1:]
+	}
+}
+
+// flush writes the last line where it has no end.
+func (p *prefixed) flush() {
+	if len(p.part) > 0 {
+		fmt.Fprintf(p.to, "%s%s\n", p.prefix, p.part)
+		p.part = nil
 	}
 }
 

@@ -52,6 +52,11 @@ func TestPrefixed(t *testing.T) {
 	if got := b.String(); got != "n1: one\nn1: two\nn1: \n" {
 		t.Errorf("%q", got)
 	}
+	p.flush()
+	p.flush()
+	if got := b.String(); got != "n1: one\nn1: two\nn1: \nn1: thr\n" {
+		t.Errorf("%q", got)
+	}
 }
 
 // After a signal no further node is begun.
