@@ -44,14 +44,14 @@ func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 		if err != nil {
 			return nil, err
 		}
-		asks[i] = volume.Ask{Volume: a.Volume, Need: need}
+		asks[i] = volume.Ask{Volume: a.Volume, Need: need, Memory: a.Stages.Memory(need)}
 		if s.Neighbour == nil {
 			continue
 		}
 		if need, err = l.need(s.Neighbour.Stages); err != nil {
 			return nil, err
 		}
-		asks, of = append(asks, volume.Ask{Need: need}), append(of, i)
+		asks, of = append(asks, volume.Ask{Need: need, Memory: s.Neighbour.Stages.Memory(need)}), append(of, i)
 	}
 	short := volume.Enough(l.scratch, asks)
 	out := short[:len(sites)]

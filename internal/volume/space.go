@@ -30,10 +30,11 @@ func (v Volume) size(need int64) int64 {
 	return (n + page - 1) / page * page
 }
 
-// Ask is what an arm wants: a volume with need bytes of data.
+// Ask is what an arm wants: a volume with Need bytes of data, and Memory bytes
+// for its server.
 type Ask struct {
-	Volume Volume
-	Need   int64
+	Volume       Volume
+	Need, Memory int64
 }
 
 // Enough says of each whether there is room for it beside the others, before
@@ -42,21 +43,25 @@ type Ask struct {
 func Enough(scratch string, asks []Ask) []error {
 	out := make([]error, len(asks))
 	places := map[string]*place{}
-	for i, a := range asks {
-		p, bytes := a.Volume.takes(scratch, a.Need)
+	take := func(i int, p place, bytes int64) {
 		if bytes == 0 {
-			continue
+			return
 		}
 		id, err := p.id()
 		if err != nil {
 			out[i] = err
-			continue
+			return
 		}
 		if places[id] == nil {
 			places[id] = &p
 		}
 		places[id].bytes += bytes
 		places[id].asks = append(places[id].asks, i)
+	}
+	for i, a := range asks {
+		p, bytes := a.Volume.takes(scratch, a.Need)
+		take(i, p, bytes)
+		take(i, place{}, a.Memory)
 	}
 	for _, p := range places {
 		if err := p.enough(); err != nil {
@@ -156,8 +161,8 @@ func enoughMemory(want int64) error {
 		return fmt.Errorf("find the free memory: %w", err)
 	}
 	if have := m[0] - m[1]/10; !(float64(want) <= have) {
-		return hint.New(fmt.Errorf("the volumes in memory need %d MiB, %.0f MiB can be had: %w", want>>20, have/(1<<20), unix.ENOMEM),
-			"make the data smaller, or leave arms out with --arms")
+		return hint.New(fmt.Errorf("the caches of the servers and the volumes in memory need %d MiB together, %.0f MiB can be had: %w", want>>20, have/(1<<20), unix.ENOMEM),
+			"make the caches (buffer_pool, shared_buffers) or the data smaller, or leave arms out with --arms")
 	}
 	return nil
 }

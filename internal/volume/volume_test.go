@@ -82,7 +82,7 @@ func TestOpen(t *testing.T) {
 				testneed.Feature(t, word, errors.New(s.Reason))
 			}
 			s, left := spec(t, v.Name())
-			if err := Enough(s.Scratch, []Ask{{v, s.Need}, {v, s.Need}}); err[0] != nil {
+			if err := Enough(s.Scratch, []Ask{{Volume: v, Need: s.Need}, {Volume: v, Need: s.Need}}); err[0] != nil {
 				t.Fatal(err)
 			}
 			o, err := v.Open(t.Context(), s)
@@ -253,11 +253,11 @@ func TestNoSpace(t *testing.T) {
 		"layer": unix.ENOSPC, "bind": unix.ENOSPC, "dir:" + dir: unix.ENOSPC, "loop:xfs": unix.ENOSPC, "tmpfs": unix.ENOMEM,
 	} {
 		v, _ := Parse(word)
-		err := Enough(filepath.Join(dir, "not", "there", "yet"), []Ask{{v, 1 << 44}})[0]
+		err := Enough(filepath.Join(dir, "not", "there", "yet"), []Ask{{Volume: v, Need: 1 << 44}})[0]
 		if !errors.Is(err, want) || err != nil && hint.Of(err) == "" {
 			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
 		}
-		if err := Enough(dir, []Ask{{v, 1 << 10}})[0]; err != nil {
+		if err := Enough(dir, []Ask{{Volume: v, Need: 1 << 10}})[0]; err != nil {
 			t.Errorf("%s: no room for a kilobyte: %v", word, err)
 		}
 	}
@@ -268,8 +268,12 @@ func TestNoSpace(t *testing.T) {
 	}
 	loop, _ := Parse("loop:ext4")
 	memory, _ := Parse("tmpfs")
-	errs := Enough(dir, []Ask{{Volume{}, free / 2}, {loop, free / 2}, {memory, 1 << 20}})
+	errs := Enough(dir, []Ask{{Need: free / 2}, {Volume: loop, Need: free / 2}, {Volume: memory, Need: 1 << 20}})
 	if !errors.Is(errs[0], unix.ENOSPC) || !errors.Is(errs[1], unix.ENOSPC) || errs[2] != nil {
 		t.Errorf("%v", errs)
+	}
+	errs = Enough(dir, []Ask{{Memory: 1 << 44}, {Volume: memory, Need: 1 << 20}, {Need: 1 << 10}})
+	if !errors.Is(errs[0], unix.ENOMEM) || !errors.Is(errs[1], unix.ENOMEM) || errs[2] != nil {
+		t.Errorf("servers' caches: %v", errs)
 	}
 }

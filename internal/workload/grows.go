@@ -20,3 +20,17 @@ func postgresGrows(v Values) int64 {
 	n, _ := service.Size(v["max_wal_size"]) // was checked
 	return n + tablesGrow
 }
+
+// Memory is how many bytes a server with need bytes of data takes for its cache:
+// as much of it as there is data, and for keeping book of all of it, which
+// servers write when they start, a fiftieth (InnoDB: less than 2 % for pages of
+// 16 KiB; PostgreSQL: about 1 % for pages of 8 KiB).
+func (s Stages) Memory(need int64) int64 {
+	return min(s.Cache, need) + s.Cache/50
+}
+
+// cache is the size that a setting says, which was checked.
+func cache(v Values, setting string) int64 {
+	n, _ := service.Size(v[setting])
+	return n
+}

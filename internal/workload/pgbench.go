@@ -125,7 +125,7 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 	}
 	s := Stages{
 		// One process counts what all clients do.
-		Threads: 1, Key: pgKey(v), Disk: pgbench.Writes(p.Script), Grows: postgresGrows(v), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
+		Threads: 1, Key: pgKey(v), Disk: pgbench.Writes(p.Script), Grows: postgresGrows(v), Cache: cache(v, "shared_buffers"), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, service.PostgreSQL, serve.Prepare{
 				Server: path(v["server"]), Options: p.Server.Options, Pgbench: &data, Program: p.Program, Into: dir,

@@ -86,6 +86,8 @@ type Stages struct {
 	// needs, if more than the data set has, and Grows is what it writes beside
 	// that: logs.
 	Bytes, Grows int64
+	// Cache is the size of the server's own cache in bytes, see Memory.
+	Cache int64
 	// Tools are programs that the load cannot do without.
 	Tools []Tool
 	// Work is what a neighbour of this kind is measured by, as a rate: one of the
