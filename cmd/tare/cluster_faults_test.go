@@ -46,17 +46,7 @@ func inSmallPods(t *testing.T, budget string, generations int, args ...string) *
 	if err := os.WriteFile(file, fmt.Appendf(nil, small, budget, generations), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.cmd = d.tool(append([]string{"run", file, "-o", d.dir}, args...)...)
-	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		d.cmd.Process.Kill()
-		d.cmd.Wait()
-		d.tool("cleanup").Run()
-	})
-	return d
+	return d.begin(append([]string{"run", file, "-o", d.dir}, args...)...)
 }
 
 // TestClusterFaults: what can happen to a cluster while arms are in its pods. Each

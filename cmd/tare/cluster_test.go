@@ -49,17 +49,7 @@ func runOf(t *testing.T, experiment string) *database {
 	if err := os.WriteFile(file, []byte(experiment), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.cmd = d.tool("run", file, "-o", d.dir)
-	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		d.cmd.Process.Kill()
-		d.cmd.Wait()
-		d.tool("cleanup").Run()
-	})
-	return d
+	return d.begin("run", file, "-o", d.dir)
 }
 
 // A MariaDB is measured on the host and in a pod of every class; what made the

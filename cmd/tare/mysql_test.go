@@ -47,12 +47,18 @@ workloads:
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.cmd = d.tool("run", file, "-o", d.dir)
+	return d.begin("run", file, "-o", d.dir)
+}
+
+// begin starts tare; what it leaves is removed at the end of the test.
+func (d *database) begin(args ...string) *database {
+	d.t.Helper()
+	d.cmd = d.tool(args...)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
 	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	d.t.Cleanup(func() {
 		d.cmd.Process.Kill()
 		d.cmd.Wait()
 		d.tool("cleanup").Run()

@@ -38,38 +38,33 @@ func TestClusterClient(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	start := func(outside bool, args ...string) environment.Running {
-		t.Helper()
-		words, err := os.CreateTemp(t.TempDir(), "words")
-		if err == nil {
-			err = words.Truncate(1 << 20)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer words.Close()
-		p, err := arm.Start(t.Context(), environment.Process{
-			Args: append([]string{environmenttest.Command, "token"}, args...), Files: []*os.File{words}, Outside: outside,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	server := start(false, "serve", arm.Place().Listen)
+	server := process(t, arm, false, "serve", arm.Place().Listen)
 	awaitListening(t, arm.Place().Dial)
 	for range 2 {
-		p := start(true, "dial", arm.Place().Dial)
+		p := process(t, arm, true, "dial", arm.Place().Dial)
 		<-p.Done()
 		if p.Exit() != (environment.Exit{}) {
 			t.Errorf("the client: %+v", p.Exit())
 		}
 	}
-	client := start(true, "count")
+	client := process(t, arm, true, "count")
 	if _, err := arm.Start(t.Context(), environment.Process{Args: []string{environmenttest.Command, "token", "count"}, Outside: true}); err == nil {
 		t.Error("two clients in one pod")
 	}
 	apart(t, server, client)
+	described(t, arm)
+	for _, p := range []environment.Running{client, server} {
+		_ = p.Kill()
+		<-p.Done()
+	}
+	if _, err := opened(t, with(t, BestEffort, "image=none,client=pod"), runID("none")); err == nil || !strings.Contains(hint.Of(err), "client") {
+		t.Errorf("without a server: %v; %s", err, hint.Of(err))
+	}
+}
+
+// described: what the arm says of its client, and that it is frozen with it.
+func described(t *testing.T, arm environment.Arm) {
+	t.Helper()
 	place := arm.Place()
 	if err := place.Pause.Freeze(10 * time.Second); err != nil {
 		t.Error(err)
@@ -86,13 +81,6 @@ func TestClusterClient(t *testing.T) {
 	_, text := arm.(environment.Reproducible).Reproduction()
 	if n := strings.Count(string(text), "kind: Pod"); n != 2 || !strings.Contains(string(text), "name: arm.client") {
 		t.Errorf("%d pods in %s", n, text)
-	}
-	for _, p := range []environment.Running{client, server} {
-		_ = p.Kill()
-		<-p.Done()
-	}
-	if _, err := opened(t, with(t, BestEffort, "image=none,client=pod"), runID("none")); err == nil || !strings.Contains(hint.Of(err), "client") {
-		t.Errorf("without a server: %v; %s", err, hint.Of(err))
 	}
 }
 

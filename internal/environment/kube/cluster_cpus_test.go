@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -70,18 +69,7 @@ func TestClusterExclusive(t *testing.T) {
 // allowed are the CPUs that a process in the arm may use.
 func allowed(t *testing.T, arm environment.Arm) string {
 	t.Helper()
-	words, err := os.CreateTemp(t.TempDir(), "words")
-	if err == nil {
-		err = words.Truncate(1 << 20)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer words.Close()
-	p, err := arm.Start(t.Context(), environment.Process{Args: []string{environmenttest.Command, "token", "deaf"}, Files: []*os.File{words}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := process(t, arm, false, "deaf")
 	defer func() { _ = p.Kill(); <-p.Done() }()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {

@@ -326,18 +326,7 @@ func TestClusterPodDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := os.CreateTemp(t.TempDir(), "words")
-	if err == nil {
-		err = words.Truncate(1 << 20)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer words.Close()
-	p, err := arm.Start(t.Context(), environment.Process{Args: []string{environmenttest.Command, "token", "deaf"}, Files: []*os.File{words}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := process(t, arm, false, "deaf")
 	admin.Do(t, "DELETE", "/api/v1/namespaces/"+kube.NamespaceOf(run)+"/pods/arm", nil)
 	<-p.Done()
 	if e := p.Exit(); e.Err == nil || !strings.Contains(e.Err.Error(), "a pod that is gone") {
@@ -346,4 +335,24 @@ func TestClusterPodDeleted(t *testing.T) {
 	if err := arm.Close(); err != nil && !errors.Is(err, environment.ErrUnsupported) {
 		t.Error(err)
 	}
+}
+
+// process is one of the suite in an arm, or outside as its client.
+func process(t *testing.T, arm environment.Arm, outside bool, args ...string) environment.Running {
+	t.Helper()
+	words, err := os.CreateTemp(t.TempDir(), "words")
+	if err == nil {
+		err = words.Truncate(1 << 20)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer words.Close()
+	p, err := arm.Start(t.Context(), environment.Process{
+		Args: append([]string{environmenttest.Command, "token"}, args...), Files: []*os.File{words}, Outside: outside,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

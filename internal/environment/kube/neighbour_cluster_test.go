@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
@@ -59,18 +58,7 @@ func TestClusterNeighbour(t *testing.T) {
 // bounded starts a process and looks at what it may do.
 func bounded(t *testing.T, arm environment.Arm) {
 	t.Helper()
-	words, err := os.CreateTemp(t.TempDir(), "words")
-	if err == nil {
-		err = words.Truncate(1 << 20)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer words.Close()
-	p, err := arm.Start(t.Context(), environment.Process{Args: []string{environmenttest.Command, "token", "count"}, Files: []*os.File{words}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := process(t, arm, false, "count")
 	defer func() { _ = p.Kill(); <-p.Done() }()
 	dir := fmt.Sprintf("/proc/%d/", p.Pid())
 	status, err := os.ReadFile(dir + "status")
