@@ -351,6 +351,9 @@ func TestFaultsOfPostgres(t *testing.T) {
 			t.Errorf("%v (%s)", err, hint.Of(err))
 		}
 	})
+}
+
+func TestFaultsOfPreparingPostgres(t *testing.T) {
 	for name, p := range map[string]Prepare{
 		"pgbench missing":          {Pgbench: &pgbench.Data{Scale: 1}, Program: "/nowhere/pgbench"},
 		"pgbench is another":       {Pgbench: &pgbench.Data{Scale: 1}, Program: "/bin/true"},

@@ -165,16 +165,7 @@ func TestServe(t *testing.T) {
 	}
 	t.Logf("%+v", settings)
 	user.Dial = ""
-	socket := client(t, user)
-	if err := socket.Await(t.Context(), readyLimit, alive); err != nil {
-		t.Fatal(err)
-	}
-	if err := socket.ExecEach(t.Context(), r.Warm); err != nil {
-		t.Error(err)
-	}
-	if n, err := socket.Value(t.Context(), "SELECT COUNT(*) FROM sbtest2"); n != "500" || err != nil {
-		t.Errorf("%s rows, %v", n, err)
-	}
+	socket := warmed(t, user, r.Warm, alive)
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", cmd.Process.Pid)); err != nil || filepath.Base(exe) != "mariadbd" {
 		t.Errorf("the process is %s, %v", exe, err)
 	}
@@ -191,6 +182,22 @@ func TestServe(t *testing.T) {
 	if strings.Contains(out.String(), user.Secret) || strings.Contains(strings.Join(cmd.Args, " "), user.Secret) {
 		t.Error("the password was shown")
 	}
+}
+
+// warmed is a client of a server whose tables were read once and have their rows.
+func warmed(t *testing.T, a Address, warm string, alive func() error) *Client {
+	t.Helper()
+	c := client(t, a)
+	if err := c.Await(t.Context(), readyLimit, alive); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ExecEach(t.Context(), warm); err != nil {
+		t.Error(err)
+	}
+	if n, err := c.Value(t.Context(), "SELECT COUNT(*) FROM sbtest2"); n != "500" || err != nil {
+		t.Errorf("%s rows, %v", n, err)
+	}
+	return c
 }
 
 // onlyWhatItNeeds: the server may run as root, and anybody on the host may
