@@ -16,8 +16,24 @@ type Nodes struct {
 	// its result directory; Left those that were not, with the reason.
 	Nodes []NodeResult `json:"nodes"`
 	Left  []Left       `json:"left_out,omitempty"`
+	// Workloads are those that the arms are of.
+	Workloads []NodeWorkload `json:"workloads"`
 	// Arms are the effects on all nodes, the primary metric of each workload.
 	Arms []NodeArm `json:"arms"`
+	// Exploratory are the effects on all other metrics: side by side, with no
+	// node called odd.
+	Exploratory []NodeArm `json:"exploratory,omitempty"`
+	// Facts are what the nodes are and how the arms were set up on them, where that
+	// differs or is what one asks for first.
+	Facts []NodeFact `json:"facts,omitempty"`
+}
+
+// NodeWorkload is what is to know of a workload to print its effects.
+type NodeWorkload struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title,omitempty"`
+	Primary string   `json:"primary"`
+	Values  []Metric `json:"values,omitempty"` // metrics that the load itself says
 }
 
 // NodeResult is one node that was measured.
@@ -28,6 +44,27 @@ type NodeResult struct {
 	Host  Host   `json:"host"`
 	// Baselines is the level of each workload's baseline, by workload.
 	Baselines map[string]Value `json:"baselines"`
+	Started   string           `json:"started,omitempty"`
+	Dropped   Dropped          `json:"dropped"`
+	Trust     []NodeTrust      `json:"trust,omitempty"`
+}
+
+// NodeTrust is how far the effects of one workload on a node can be trusted.
+type NodeTrust struct {
+	Workload    string `json:"workload"`
+	Blocks      int    `json:"blocks"`
+	Generations int    `json:"generations"`
+	// Twin is the baseline over itself in the primary metric; TwinDiffers says
+	// that this is not 1, as it should be.
+	Twin        *Ratio `json:"twin,omitempty"`
+	TwinDiffers bool   `json:"twin_differs,omitempty"`
+	// NoiseFloor is the half-width of the twin's interval; 0 when not known.
+	NoiseFloor float64 `json:"noise_floor,omitempty"`
+	// Failed are the kinds of the standing checks that failed, Untold of those
+	// that had too little data, Held of the others.
+	Failed []string `json:"checks_failed,omitempty"`
+	Untold []string `json:"checks_untold,omitempty"`
+	Held   []string `json:"checks_held,omitempty"`
 }
 
 // NodeArm is the effect of one arm on every node.
@@ -49,6 +86,29 @@ type NodeArm struct {
 	P      float64 `json:"p_value"`
 	// Odd are the nodes that do not belong to the others, the farthest first.
 	Odd []OddNode `json:"odd,omitempty"`
+	// Others is, by node, the mean effect of the other nodes, a geometric mean with
+	// its 95 % interval alone: without the odd ones, and for an odd one without
+	// those that are odder. Against is the node's effect over that, with an interval
+	// that holds for all nodes and arms together.
+	Others  map[string]*Ratio `json:"others,omitempty"`
+	Against map[string]*Ratio `json:"against_the_others,omitempty"`
+	// Apart says why a node takes no part in the comparison.
+	Apart map[string]string `json:"not_compared,omitempty"`
+}
+
+// NodeFact is one fact about the hosts of the nodes, or one setting of arms as
+// read back there.
+type NodeFact struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"` // "B" of a number of bytes
+	// Workload and Arms say of which arms it is a setting; empty: a fact about the
+	// host. All says that it is one of every arm that has such a setting.
+	Workload string   `json:"workload,omitempty"`
+	Arms     []string `json:"arms,omitempty"`
+	All      bool     `json:"all_arms,omitempty"`
+	Differs  bool     `json:"differs"`
+	// Values are by node; absent where it is not known.
+	Values map[string]string `json:"values"`
 }
 
 // OddNode is a node whose effect is not that of the others.

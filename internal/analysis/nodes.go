@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
@@ -10,6 +12,7 @@ import (
 // OfNode is the result of one node.
 type OfNode struct {
 	Name, Dir string
+	Manifest  record.Manifest
 	Effects   *record.Effects
 }
 
@@ -22,13 +25,21 @@ func Nodes(nodes []OfNode) *record.Nodes {
 	for _, n := range nodes {
 		out.Experiment, out.Margin = n.Effects.Experiment, n.Effects.Margin
 		out.Nodes = append(out.Nodes, record.NodeResult{
-			Name: n.Name, Dir: n.Dir, Ended: n.Effects.Ended, Host: n.Effects.Host, Baselines: baselines(n.Effects),
+			Name: n.Name, Dir: n.Dir, Started: n.Effects.Started, Ended: n.Effects.Ended, Host: n.Effects.Host,
+			Baselines: baselines(n.Effects), Dropped: n.Effects.Dropped, Trust: nodeTrust(n.Effects),
 		})
 	}
-	asked := primaryEffects(nodes)
+	out.Workloads = nodeWorkloads(nodes)
+	asked := nodeArms(nodes, false)
+	alpha := stat.Groups(0).Alpha
 	for _, a := range asked {
-		out.Arms = append(out.Arms, a.judge(nodes, stat.Groups(0).Alpha/float64(len(asked))))
+		out.Arms = append(out.Arms, a.judge(nodes, alpha/float64(len(asked))))
 	}
+	for _, a := range nodeArms(nodes, true) {
+		side, _ := a.beside(nodes)
+		out.Exploratory = append(out.Exploratory, side)
+	}
+	out.Facts = nodeFacts(nodes)
 	return out
 }
 
@@ -45,16 +56,30 @@ func baselines(e *record.Effects) map[string]record.Value {
 	return levels
 }
 
+func nodeWorkloads(nodes []OfNode) []record.NodeWorkload {
+	all := []record.NodeWorkload{}
+	for _, n := range nodes {
+		for _, w := range n.Effects.Workloads {
+			if !slices.ContainsFunc(all, func(x record.NodeWorkload) bool { return x.Name == w.Name }) {
+				all = append(all, record.NodeWorkload{Name: w.Name, Title: w.Title, Primary: w.Primary, Values: w.Values})
+			}
+		}
+	}
+	return all
+}
+
 // nodeArm is an arm that at least one node has an effect of.
 type nodeArm struct{ workload, metric, arm, baseline string }
 
-func primaryEffects(nodes []OfNode) []nodeArm {
+func nodeArmOf(x record.Effect) nodeArm { return nodeArm{x.Workload, x.Metric, x.Arm, x.Baseline} }
+
+// nodeArms are the arms with their primary metric, or with the other ones.
+func nodeArms(nodes []OfNode, exploratory bool) []nodeArm {
 	var all []nodeArm
 	seen := map[nodeArm]bool{}
 	for _, n := range nodes {
 		for _, x := range n.Effects.Effects {
-			a := nodeArm{x.Workload, x.Metric, x.Arm, x.Baseline}
-			if !x.Exploratory && !seen[a] {
+			if a := nodeArmOf(x); x.Exploratory == exploratory && !seen[a] {
 				seen[a] = true
 				all = append(all, a)
 			}
@@ -63,34 +88,133 @@ func primaryEffects(nodes []OfNode) []nodeArm {
 	return all
 }
 
-// judge compares the nodes in one arm, at level alpha.
-func (a nodeArm) judge(nodes []OfNode, alpha float64) record.NodeArm {
-	out := record.NodeArm{Workload: a.workload, Metric: a.metric, Arm: a.arm, Baseline: a.baseline, Effects: map[string]*record.Ratio{}, P: 1}
+// beside puts the nodes side by side in one arm; the estimates are known of
+// those that can be compared.
+func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
+	out := record.NodeArm{Workload: a.workload, Metric: a.metric, Arm: a.arm, Baseline: a.baseline,
+		Effects: map[string]*record.Ratio{}, Apart: map[string]string{}, P: 1}
 	estimates := make([]stat.Estimate, len(nodes))
 	for i, n := range nodes {
 		estimates[i] = stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
-		for _, x := range n.Effects.Effects {
-			if (nodeArm{x.Workload, x.Metric, x.Arm, x.Baseline}) != a || x.Typical == nil {
-				continue
-			}
-			out.Effects[n.Name] = x.Typical
-			if x.Verdict != record.Invalid {
-				estimates[i] = estimate(x)
+		at := slices.IndexFunc(n.Effects.Effects, func(x record.Effect) bool { return nodeArmOf(x) == a })
+		if at < 0 {
+			out.Apart[n.Name] = "it has no such arm" + leftFor(n.Effects, a)
+			continue
+		}
+		x := n.Effects.Effects[at]
+		switch out.Effects[n.Name] = x.Typical; {
+		case x.Typical == nil:
+			delete(out.Effects, n.Name)
+			out.Apart[n.Name] = x.Reason
+		case x.Verdict == record.Invalid:
+			out.Apart[n.Name] = "invalid: " + x.Reason
+		default:
+			if estimates[i] = estimate(x); !estimates[i].Known() {
+				out.Apart[n.Name] = "its error is not known"
 			}
 		}
 	}
+	return out, estimates
+}
+
+// leftFor says why an arm was left out on a node.
+func leftFor(e *record.Effects, a nodeArm) string {
+	for _, l := range e.Left {
+		if l.Arm == a.arm && (l.Workload == "" || l.Workload == a.workload) {
+			return ": " + l.Reason
+		}
+	}
+	return ""
+}
+
+// judge compares the nodes in one arm, at level alpha.
+func (a nodeArm) judge(nodes []OfNode, alpha float64) record.NodeArm {
+	out, estimates := a.beside(nodes)
 	s := stat.Differ(estimates)
 	if math.IsNaN(s.P) {
 		return out
 	}
 	out.Known, out.Differ = true, s.P <= alpha
 	out.F, out.DF1, out.DF2, out.P = s.F, s.DF1, math.Min(s.DF2, mostDF), s.P
-	for _, o := range stat.Outliers(estimates, alpha) {
+	odd := stat.Outliers(estimates, alpha)
+	for _, o := range odd {
 		// For all places together, as the p-value is.
 		r := shown(o.From, o.From.At(1-alpha/float64(len(nodes))))
 		if r != nil {
 			out.Odd = append(out.Odd, record.OddNode{Node: nodes[o.Index].Name, Against: *r, P: math.Min(1, o.P*stat.Groups(0).Alpha/alpha)})
 		}
 	}
+	against(&out, nodes, estimates, odd, alpha)
 	return out
+}
+
+// against says what every node is compared with, and how far it is from that.
+// The odd ones, the farthest first, are compared as they were found; the others
+// without any of these.
+func against(out *record.NodeArm, nodes []OfNode, estimates []stat.Estimate, odd []stat.Outlier, alpha float64) {
+	out.Others, out.Against = map[string]*record.Ratio{}, map[string]*record.Ratio{}
+	left := slices.Clone(estimates)
+	note := func(i int) {
+		others := stat.Others(left, i)
+		from := stat.Difference(left[i], others)
+		name := nodes[i].Name
+		if out.Others[name] = shown(others, others.At(1-stat.Groups(0).Alpha)); out.Others[name] == nil {
+			delete(out.Others, name)
+		}
+		if out.Against[name] = shown(from, from.At(1-alpha/float64(len(nodes)))); out.Against[name] == nil {
+			delete(out.Against, name)
+		}
+	}
+	for _, o := range odd {
+		note(o.Index)
+		left[o.Index] = stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
+	}
+	for i, e := range left {
+		if e.Known() {
+			note(i)
+		}
+	}
+}
+
+// nodeTrust is what a sceptic asks of each workload on one node.
+func nodeTrust(e *record.Effects) []record.NodeTrust {
+	var all []record.NodeTrust
+	for _, w := range e.Workloads {
+		t := record.NodeTrust{Workload: w.Name, Blocks: w.Blocks, Generations: w.Generations, NoiseFloor: w.NoiseFloor}
+		for _, x := range e.Twin {
+			if x.Workload == w.Name && x.Metric == w.Primary {
+				t.Twin = x.Typical
+				t.TwinDiffers = x.Verdict == record.Cost || x.Verdict == record.Gain
+			}
+		}
+		for _, c := range w.Checks {
+			switch {
+			case !c.Known:
+				addOnce(&t.Untold, c.Kind)
+			case !c.OK:
+				addOnce(&t.Failed, checkOf(c))
+			}
+		}
+		for _, c := range w.Checks {
+			if c.Known && c.OK && !slices.Contains(t.Untold, c.Kind) && !slices.Contains(t.Failed, checkOf(c)) {
+				addOnce(&t.Held, c.Kind)
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// checkOf names a check with the arm that it is about.
+func checkOf(c record.Checks) string {
+	if c.Subject != "" {
+		return fmt.Sprintf("%s of %s", c.Kind, c.Subject)
+	}
+	return c.Kind
+}
+
+func addOnce(list *[]string, s string) {
+	if !slices.Contains(*list, s) {
+		*list = append(*list, s)
+	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +23,6 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/nodes"
-	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/record"
 )
@@ -251,14 +249,16 @@ func (p *prefixed) flush() {
 func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
 	var measured []analysis.OfNode
 	var left []record.Left
+	results := map[string]*record.Result{}
 	for i, n := range chosen {
 		at := filepath.Join(dir, n.Name)
 		if _, err := os.Stat(filepath.Join(at, record.RecordFile)); err == nil {
-			effects, err := r.show(c, at)
+			result, effects, err := r.show(c, at, len(chosen) > 1)
 			if err != nil {
 				errs[i] = errors.Join(errs[i], err)
 			} else {
-				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Effects: effects})
+				results[n.Name] = result
+				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Manifest: result.Manifest, Effects: effects})
 				continue
 			}
 		}
@@ -270,50 +270,8 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 	if len(chosen) < 2 || len(measured) == 0 {
 		return err
 	}
-	side := analysis.Nodes(measured)
-	side.Left = left
-	return errors.Join(err, record.WriteJSON(dir, record.NodesFile, side), c.printNodes(r.Format, side))
-}
-
-// printNodes prints nodes side by side, in the forms that have one for them.
-func (c *console) printNodes(f format, n *record.Nodes) error {
-	switch f {
-	case "json":
-		return report.NodesJSON(c.stdout, n)
-	case "markdown":
-		return report.NodesMarkdown(c.stdout, n)
-	case "text":
-		width, _ := c.size(c.stdout)
-		return report.NodesText(c.stdout, n, report.Options{Color: c.colored(c.stdout), Width: min(width, widest)})
-	}
-	return nil
-}
-
-// readNodes computes anew what a run over several nodes says; nil: the directory
-// is none of such a run.
-func readNodes(dir string) (*record.Nodes, error) {
-	b, err := os.ReadFile(filepath.Join(dir, record.NodesFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	var was record.Nodes
-	if err == nil {
-		err = json.Unmarshal(b, &was)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, record.NodesFile), err)
-	}
-	var all []analysis.OfNode
-	for _, n := range was.Nodes {
-		effects, err := analyse(filepath.Join(dir, filepath.Base(n.Dir)))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, analysis.OfNode{Name: n.Name, Dir: n.Dir, Effects: effects})
-	}
-	now := analysis.Nodes(all)
-	now.Left = was.Left
-	return now, nil
+	side := compareNodes(dir, measured, results, left)
+	return errors.Join(err, side.keep(), side.print(c, r.Format))
 }
 
 // about is how tare came to this host through the node helper; nil: it was

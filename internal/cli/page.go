@@ -34,14 +34,14 @@ func writePage(dir string, r *record.Result, e *record.Effects) (string, error) 
 
 // openPage writes the HTML report anew and shows it in the browser. Where the
 // result may not be written to, the page goes into a temporary directory.
-func openPage(c *console, r *record.Result, e *record.Effects) error {
-	path, err := writePage(r.Dir, r, e)
+func openPage(c *console, result string, write func(dir string) (path string, err error)) error {
+	path, err := write(result)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		var dir string
 		if dir, err = os.MkdirTemp("", "tare-report-"); err != nil {
 			return err
 		}
-		path, err = writePage(dir, r, e)
+		path, err = write(dir)
 	}
 	if err != nil {
 		return err

@@ -30,13 +30,7 @@ func (r reportCommand) Run(c *console) error {
 		return serveResults(c, r.Dir, r.Listen)
 	}
 	if side, err := readNodes(r.Dir); side != nil || err != nil {
-		if err == nil && (r.Open || !slices.Contains([]format{"text", "markdown", "json"}, r.Format)) {
-			err = &usageError{hint.New(fmt.Errorf("%s is of several nodes, side by side as text, markdown or json", r.Dir), "tare report "+filepath.Join(r.Dir, side.Nodes[0].Dir)+" prints that of one node"), ""}
-		}
-		if err != nil {
-			return err
-		}
-		return c.printNodes(r.Format, side)
+		return r.nodes(c, side, err)
 	}
 	result, err := readResult(r.Dir)
 	if err != nil {
@@ -47,12 +41,25 @@ func (r reportCommand) Run(c *console) error {
 		return err
 	}
 	if r.Open {
-		return openPage(c, result, effects)
+		return openPage(c, r.Dir, func(dir string) (string, error) { return writePage(dir, result, effects) })
 	}
 	if r.Format == "html" {
 		return page(c.stdout, result, effects)
 	}
 	return c.print(r.Format, effects)
+}
+
+// nodes prints or opens what a run over several nodes says.
+func (r reportCommand) nodes(c *console, side *sideBySide, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case r.Open:
+		return openPage(c, r.Dir, side.writePages)
+	case !slices.Contains([]format{"text", "html", "markdown", "json"}, r.Format):
+		return &usageError{hint.New(fmt.Errorf("%s is of several nodes, side by side as text, html, markdown or json", r.Dir), "tare report "+filepath.Join(r.Dir, side.Nodes.Nodes[0].Dir)+" prints that of one node"), ""}
+	}
+	return side.print(c, r.Format)
 }
 
 func analyse(dir string) (*record.Effects, error) {

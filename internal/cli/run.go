@@ -95,12 +95,13 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if errors.As(err, &forced) {
 		return &forced.signalError
 	}
-	_, aerr := r.show(c, out.Dir)
+	_, _, aerr := r.show(c, out.Dir, false)
 	return errors.Join(notRestored(c, out, err), aerr)
 }
 
-// show analyses and prints what is in a result directory.
-func (r *runCommand) show(c *console, dir string) (*record.Effects, error) {
+// show analyses and prints what is in a result directory. Of one of several
+// nodes no page is printed: theirs together follows.
+func (r *runCommand) show(c *console, dir string, several bool) (*record.Result, *record.Effects, error) {
 	result, err := readResult(dir)
 	var effects *record.Effects
 	if err == nil {
@@ -109,13 +110,16 @@ func (r *runCommand) show(c *console, dir string) (*record.Effects, error) {
 	if err == nil {
 		err = keep(result, effects)
 	}
-	if err == nil && r.Format == "html" {
+	switch {
+	case err != nil:
+	case r.Format == "html" && several:
+	case r.Format == "html":
 		err = page(c.stdout, result, effects)
-	} else if err == nil && (measured(effects) || r.Format.program()) {
+	case measured(effects) || r.Format.program():
 		err = c.print(r.Format, effects)
 	}
 	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
-	return effects, err
+	return result, effects, err
 }
 
 // notRestored tells of a way back that failed, which never decides about a

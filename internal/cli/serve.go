@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -74,20 +75,13 @@ func resultsHandler(dir string, loopback bool) http.Handler {
 		sendPage(w, b.Bytes())
 	})
 	mux.HandleFunc("GET /result/{name...}", func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimSuffix(r.PathValue("name"), "/")
-		if !slices.Contains(results(dir), name) {
+		name := path.Clean(r.PathValue("name"))
+		if !servable(dir, name) {
 			http.NotFound(w, r)
 			return
 		}
-		result, err := readResult(filepath.Join(dir, filepath.FromSlash(name)))
 		var b bytes.Buffer
-		if err == nil {
-			var e *record.Effects
-			if e, err = analysis.Analyse(result); err == nil {
-				err = page(&b, result, e)
-			}
-		}
-		if err != nil {
+		if err := resultPage(&b, filepath.Join(dir, filepath.FromSlash(name)), name); err != nil {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			fmt.Fprintln(w, err)
@@ -102,6 +96,44 @@ func resultsHandler(dir string, loopback bool) http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// servable says that a name is one of a result, or of a node of one.
+func servable(dir, name string) bool {
+	all := results(dir)
+	if slices.Contains(all, name) {
+		return true
+	}
+	above := path.Dir(name)
+	if !slices.Contains(all, above) || !isNodes(filepath.Join(dir, filepath.FromSlash(above))) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name), record.PlanFile))
+	return err == nil
+}
+
+// resultPage makes the page of a result, or of several nodes.
+func resultPage(w io.Writer, dir, name string) error {
+	if side, err := readNodes(dir); side != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return side.page(w, func(below string) string { return addressOf(path.Join(name, below)) })
+	}
+	result, err := readResult(dir)
+	if err != nil {
+		return err
+	}
+	effects, err := analysis.Analyse(result)
+	if err != nil {
+		return err
+	}
+	return page(w, result, effects)
+}
+
+// addressOf is where the page of a result is.
+func addressOf(name string) string {
+	return (&url.URL{Path: "/result/" + strings.TrimPrefix(name, ".")}).String()
 }
 
 func sendPage(w http.ResponseWriter, page []byte) {
@@ -129,13 +161,13 @@ func local(host string) bool {
 const depth = 2
 
 // results are the result directories at or below dir, as slash paths from it;
-// "." is dir itself.
+// "." is dir itself. Those of several nodes are one.
 func results(dir string) []string {
 	var out []string
 	var look func(name string, left int)
 	look = func(name string, left int) {
 		here := filepath.Join(dir, filepath.FromSlash(name))
-		if _, err := os.Stat(filepath.Join(here, record.PlanFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(here, record.PlanFile)); err == nil || isNodes(here) {
 			out = append(out, name)
 			return
 		}
@@ -156,12 +188,19 @@ func results(dir string) []string {
 func entries(dir string) []report.Entry {
 	var out []report.Entry
 	for _, name := range results(dir) {
-		e := report.Entry{Name: name, Path: (&url.URL{Path: "/result/" + name}).String()}
-		effects, err := analyse(filepath.Join(dir, filepath.FromSlash(name)))
+		e := report.Entry{Name: name, Path: addressOf(name)}
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		side, err := readNodes(at)
+		switch {
+		case err != nil:
+		case side != nil:
+			e.Nodes = side.Nodes
+		default:
+			e.Effects, err = analyse(at)
+		}
 		if err != nil {
 			e.Error = err.Error()
 		}
-		e.Effects = effects
 		out = append(out, e)
 	}
 	slices.SortStableFunc(out, func(a, b report.Entry) int { return strings.Compare(b.Started(), a.Started()) })

@@ -14,15 +14,19 @@ type Entry struct {
 	Name    string
 	Path    string // address of its page
 	Effects *record.Effects
-	Error   string // why it cannot be read
+	Nodes   *record.Nodes // of a run over several nodes
+	Error   string        // why it cannot be read
 }
 
 // Started is when the run began, RFC 3339; empty when it is not known.
 func (e Entry) Started() string {
-	if e.Effects == nil {
-		return ""
+	switch {
+	case e.Effects != nil:
+		return e.Effects.Started
+	case e.Nodes != nil && len(e.Nodes.Nodes) > 0:
+		return e.Nodes.Nodes[0].Started
 	}
-	return e.Effects.Started
+	return ""
 }
 
 //go:embed index.tmpl
@@ -45,6 +49,9 @@ func Index(w io.Writer, where string, entries []Entry) error {
 		l := line{Name: clean(e.Name), Path: e.Path, Error: clean(e.Error)}
 		if e.Effects != nil {
 			l.About, l.Verdict = title(e.Effects), oneSentence(e.Effects, workloads(e.Effects))
+		}
+		if e.Nodes != nil {
+			l.About, l.Verdict = nodesAbout(e.Nodes), nodesVerdict(e.Nodes)
 		}
 		v.Lines = append(v.Lines, l)
 	}

@@ -38,13 +38,30 @@ func NodesJSON(w io.Writer, n *record.Nodes) error {
 }
 
 func nodesDocument(n *record.Nodes) document {
-	d := document{title: sentence{{"tare " + n.Experiment, strong}, {" on " + plural(len(n.Nodes), "node"), plain}}}
+	d := document{title: nodesTitle(n)}
 	d.add(section{blocks: []block{whichIsOdd(n)}})
+	d.add(section{blocks: []block{nodesCaveats(n)}})
 	for _, name := range nodeWorkloads(n) {
 		d.add(section{title: name, about: "an arm's effect against its baseline, on each node", blocks: []block{sideBySide(n, name)}})
 	}
+	d.add(section{title: "can it be trusted", blocks: []block{nodesTrust(n)}, fold: true})
+	d.add(section{title: "what differs between the nodes", blocks: []block{differingFacts(n)}, fold: true})
 	d.add(section{title: "left out", blocks: []block{leftOut(&record.Effects{Left: n.Left})}})
 	return d
+}
+
+func nodesTitle(n *record.Nodes) sentence {
+	return sentence{{"tare " + n.Experiment, strong}, {" on " + plural(len(n.Nodes), "node"), plain}}
+}
+
+// wordOf is how to speak of a metric of a workload.
+func wordOf(n *record.Nodes, name, metric string) metric {
+	for _, w := range n.Workloads {
+		if w.Name == name {
+			return workload{WorkloadResult: record.WorkloadResult{Values: w.Values}}.metricWord(metric)
+		}
+	}
+	return workload{}.metricWord(metric)
 }
 
 func nodeWorkloads(n *record.Nodes) []string {
@@ -63,8 +80,7 @@ func whichIsOdd(n *record.Nodes) block {
 		known = known || a.Known
 		for _, o := range a.Odd {
 			b.items = append(b.items, item{cell{o.Node, strong}, sentence{
-				{"is odd", bad}, {fmt.Sprintf(" in %s of %s: %s of %s against the other nodes", a.Arm, a.Workload, Interval(&o.Against), a.Metric), plain},
-				{inMargin(o.Against, n.Margin), plain},
+				{"is odd", bad}, {" in " + oddIn(n, a, o) + inMargin(o.Against, n.Margin), plain},
 			}})
 		}
 		if a.Differ && len(a.Odd) == 0 {
@@ -83,6 +99,20 @@ func whichIsOdd(n *record.Nodes) block {
 		b.items = []item{{cell{"odd", strong}, say("it cannot be told: fewer than two nodes have an effect with an interval.")}}
 	}
 	return b
+}
+
+// oddIn says in what a node is odd, and how far.
+func oddIn(n *record.Nodes, a record.NodeArm, o record.OddNode) string {
+	return fmt.Sprintf("%s of %s: %s of %s against the other nodes", a.Arm, a.Workload, Interval(&o.Against), wordOf(n, a.Workload, a.Metric).of)
+}
+
+func isOdd(a record.NodeArm, node string) bool {
+	return slices.ContainsFunc(a.Odd, func(o record.OddNode) bool { return o.Node == node })
+}
+
+// welch is the test of whether the nodes differ.
+func welch(a record.NodeArm) string {
+	return fmt.Sprintf("Welch's F(%.0f, %.1f) = %.2f, p = %.2g", a.DF1, a.DF2, a.F, a.P)
 }
 
 // inMargin says when a node is odd by less than matters.
@@ -110,14 +140,14 @@ func sideBySide(n *record.Nodes, workload string) block {
 			if a.Differ {
 				verb = "differ"
 			}
-			notes = append(notes, say(fmt.Sprintf("%s: the nodes %s (Welch's F(%.0f, %.1f) = %.2f, p = %.2g).", a.Arm, verb, a.DF1, a.DF2, a.F, a.P)))
+			notes = append(notes, say(fmt.Sprintf("%s: the nodes %s (%s).", a.Arm, verb, welch(a))))
 		}
 	}
 	for _, node := range n.Nodes {
-		r := row{{node.Name, strong}, baselineCell(node, arms)}
+		r := row{{node.Name, strong}, baselineCell(n, node, arms)}
 		for _, a := range arms {
 			c := cell{Interval(a.Effects[node.Name]), plain}
-			if slices.ContainsFunc(a.Odd, func(o record.OddNode) bool { return o.Node == node.Name }) {
+			if isOdd(a, node.Name) {
 				c.tone = bad
 			}
 			r = append(r, c)
@@ -139,9 +169,9 @@ func armNames(arms []record.NodeArm) []string {
 	return names
 }
 
-func baselineCell(node record.NodeResult, arms []record.NodeArm) cell {
+func baselineCell(n *record.Nodes, node record.NodeResult, arms []record.NodeArm) cell {
 	if x, ok := node.Baselines[arms[0].Workload].Get(); ok {
-		return cell{workload{}.metricWord(arms[0].Metric).show(x), plain}
+		return cell{wordOf(n, arms[0].Workload, arms[0].Metric).show(x), plain}
 	}
 	return cell{none, faint}
 }

@@ -20,7 +20,7 @@ func threeNodes(odd bool) *record.Nodes {
 	}
 	n := &record.Nodes{Schema: record.NodesSchema, Experiment: "mine", Margin: 0.01, Arms: []record.NodeArm{arm}}
 	for _, name := range []string{"a", "b", "c"} {
-		n.Nodes = append(n.Nodes, record.NodeResult{Name: name, Dir: name, Baselines: map[string]record.Value{"db": record.Number(1200)}})
+		n.Nodes = append(n.Nodes, record.NodeResult{Name: name, Dir: name, Ended: "budget", Baselines: map[string]record.Value{"db": record.Number(1200)}})
 	}
 	return n
 }

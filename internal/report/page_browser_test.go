@@ -108,8 +108,13 @@ func (b *browser) shot(t *testing.T, name string) {
 
 func (b *browser) open(t *testing.T, e *record.Effects, s Source) {
 	t.Helper()
+	b.openPage(t, pageOf(t, e, s))
+}
+
+func (b *browser) openPage(t *testing.T, page string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(pageOf(t, e, s)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	b.do(t, chromedp.Navigate("file://"+path), chromedp.WaitReady("main"))
@@ -120,23 +125,28 @@ func (b *browser) open(t *testing.T, e *record.Effects, s Source) {
 func TestPageInBrowser(t *testing.T) {
 	b := newBrowser(t)
 	for name, e := range pageFixtures() {
-		s := sourceOf(e)
-		b.open(t, e, s)
-		for _, width := range []int64{1100, 400} {
-			for _, scheme := range []string{"light", "dark"} {
-				what := fmt.Sprintf("%s, %d px, %s", name, width, scheme)
-				b.screen(t, width, scheme)
-				b.shot(t, fmt.Sprintf("%s-%d-%s", name, width, scheme))
-				b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = true)`, nil))
-				b.ask(t, what, overflowing)
-				b.ask(t, what, undrawn)
-				b.ask(t, what, pale)
-				b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = false)`, nil))
-			}
-		}
+		b.open(t, e, sourceOf(e))
+		b.look(t, name)
 	}
 	for _, c := range b.complaints {
 		t.Error(c)
+	}
+}
+
+// look wants everything to be seen, light and dark, wide and narrow.
+func (b *browser) look(t *testing.T, name string) {
+	t.Helper()
+	for _, width := range []int64{1100, 400} {
+		for _, scheme := range []string{"light", "dark"} {
+			what := fmt.Sprintf("%s, %d px, %s", name, width, scheme)
+			b.screen(t, width, scheme)
+			b.shot(t, fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = true)`, nil))
+			b.ask(t, what, overflowing)
+			b.ask(t, what, undrawn)
+			b.ask(t, what, pale)
+			b.do(t, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => d.open = false)`, nil))
+		}
 	}
 }
 
@@ -152,6 +162,7 @@ const overflowing = `(() => {
 const undrawn = `(() => {
   const out = [];
   for (const f of document.querySelectorAll('figure')) {
+    if (f.closest('details:not([open])')) continue;
     const seen = [...f.querySelectorAll('svg')].filter(s => s.getBoundingClientRect().height > 40);
     if (seen.length !== 1) { out.push(f.id + ' shows ' + seen.length + ' drawings'); continue; }
     const names = seen[0].getAttribute('aria-labelledby').split(' ').map(i => document.getElementById(i));
@@ -200,21 +211,7 @@ func TestPageByKeyboard(t *testing.T) {
 	e := userRun()
 	b.open(t, e, sourceOf(e))
 	b.screen(t, 1100, "light")
-	var want int
-	b.do(t, chromedp.Evaluate(`(() => {
-	  window.reached = new Set();
-	  const all = [...document.querySelectorAll('a[href], summary, button, [tabindex="0"]')].filter(e => e.getClientRects().length && !e.closest('details:not([open]) > :not(summary)'));
-	  document.addEventListener('focusin', e => { if (getComputedStyle(e.target).outlineStyle !== 'none') reached.add(e.target); });
-	  window.wanted = all;
-	  return all.length;
-	})()`, &want))
-	if want < 10 {
-		t.Fatalf("only %d things to reach", want)
-	}
-	for range want + 2 {
-		b.do(t, chromedp.KeyEvent(kb.Tab))
-	}
-	b.ask(t, "keyboard", `wanted.filter(e => !reached.has(e)).map(e => 'not reached, or not marked: ' + e.outerHTML.slice(0, 100))`)
+	b.tabThrough(t, 10)
 
 	var before, after, tip string
 	var open bool
@@ -242,6 +239,27 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 }
 
+// tabThrough wants at least so many things, and every one to be reached with the
+// tabulator, and marked.
+func (b *browser) tabThrough(t *testing.T, least int) {
+	t.Helper()
+	var want int
+	b.do(t, chromedp.Evaluate(`(() => {
+	  window.reached = new Set();
+	  const all = [...document.querySelectorAll('a[href], summary, button, [tabindex="0"]')].filter(e => e.getClientRects().length && !e.closest('details:not([open]) > :not(summary)'));
+	  document.addEventListener('focusin', e => { if (getComputedStyle(e.target).outlineStyle !== 'none') reached.add(e.target); });
+	  window.wanted = all;
+	  return all.length;
+	})()`, &want))
+	if want < least {
+		t.Fatalf("only %d things to reach", want)
+	}
+	for range want + 2 {
+		b.do(t, chromedp.KeyEvent(kb.Tab))
+	}
+	b.ask(t, "keyboard", `wanted.filter(e => !reached.has(e)).map(e => 'not reached, or not marked: ' + e.outerHTML.slice(0, 100))`)
+}
+
 // TestPageWithoutScript and on paper.
 func TestPageWithoutScript(t *testing.T) {
 	b := newBrowser(t)
@@ -251,13 +269,21 @@ func TestPageWithoutScript(t *testing.T) {
 	b.screen(t, 1100, "dark")
 	b.ask(t, "no script", undrawn)
 	b.ask(t, "no script", `[...document.querySelectorAll('.tools, .tip')].map(e => 'needs a script: ' + e.className)`)
+	b.print(t, "print")
+	for _, c := range b.complaints {
+		t.Error(c)
+	}
+}
 
+// print looks at the page on paper.
+func (b *browser) print(t *testing.T, name string) {
+	t.Helper()
 	b.do(t, emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 		chromedp.EmulateViewport(718, 1000))
 	b.ask(t, "print", overflowing)
 	b.ask(t, "print", undrawn)
 	b.ask(t, "print", pale)
-	b.shot(t, "print")
+	b.shot(t, name)
 	var pdf []byte
 	b.do(t, chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		pdf, _, err = paper.PrintToPDF().WithPrintBackground(true).Do(ctx)
@@ -267,11 +293,8 @@ func TestPageWithoutScript(t *testing.T) {
 		t.Errorf("the print is %d bytes", len(pdf))
 	}
 	if dir := os.Getenv("TARE_SHOTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, "print.pdf"), pdf, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), pdf, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, c := range b.complaints {
-		t.Error(c)
 	}
 }

@@ -58,9 +58,9 @@ func fisherTail(f, df1, df2 float64) float64 {
 	return betaInc(df2/2, df1/2, x, df1*f/(df2+df1*f))
 }
 
-// Against is an estimate minus the plain mean of the others; what is not known
-// takes no part.
-func Against(estimates []Estimate, i int) Estimate {
+// Others is the plain mean of all estimates but one, with the degrees of freedom
+// of Satterthwaite (1946), see Difference; what is not known takes no part.
+func Others(estimates []Estimate, i int) Estimate {
 	others, v, l := Estimate{N: 0}, 0.0, 0.0
 	n := 0.0
 	for j, e := range estimates {
@@ -82,8 +82,13 @@ func Against(estimates []Estimate, i int) Estimate {
 		}
 	}
 	others.Mean /= n
-	others.SE, others.DF = math.Sqrt(v)/n, 1/l // Satterthwaite 1946, see Difference
-	return Difference(estimates[i], others)
+	others.SE, others.DF = math.Sqrt(v)/n, 1/l
+	return others
+}
+
+// Against is an estimate minus the mean of the others.
+func Against(estimates []Estimate, i int) Estimate {
+	return Difference(estimates[i], Others(estimates, i))
 }
 
 // Outlier is an estimate that does not belong to the others.

@@ -109,7 +109,7 @@ func (c *canvas) text(x, y float64, class, anchor, s string) {
 
 // tick prints the label of an axis, drawn in where it would leave the drawing.
 func (c *canvas) tick(x, y float64, s string) {
-	half := float64(utf8.RuneCountInString(s)) * charWidth / 2
+	half := float64(utf8.RuneCountInString(s)) * tickWidth / 2
 	c.text(min(max(x, half), c.width-half), y, "tick", "middle", s)
 }
 
@@ -142,6 +142,9 @@ func number(x float64) string {
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
+
+// tickWidth is about the width of a sign of a tick: signs and per cent are wide.
+const tickWidth = 8.2
 
 // charWidth is about the width of a letter of a 13 px label.
 const charWidth = 6.9

@@ -1,0 +1,184 @@
+package analysis
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// asked are settings that one asks for first, also where they are alike.
+var asked = []string{"kube.kubelet", "kube.runtime", "pod.cpu.manager"}
+
+// ofTheRun are settings that are of one run and say nothing of its node: names
+// and addresses that are made anew each time.
+var ofTheRun = []string{"cgroup", "kube.node", "network.service", "network.leads", "network.client", "network.hostport"}
+
+// ownImage is how the names of images begin that tare makes for one run.
+const ownImage = "localhost/tare:"
+
+// nodeFacts are all facts about the hosts, and those settings of arms that
+// differ between nodes or are asked for.
+func nodeFacts(nodes []OfNode) []record.NodeFact {
+	return append(hostFacts(nodes), settingFacts(nodes)...)
+}
+
+func hostFacts(nodes []OfNode) []record.NodeFact {
+	var all []record.NodeFact
+	fact := func(name, unit string, of func(OfNode) string) {
+		f := record.NodeFact{Name: name, Unit: unit, Values: map[string]string{}}
+		for _, n := range nodes {
+			if text := of(n); text != "" {
+				f.Values[n.Name] = text
+			}
+		}
+		if len(f.Values) > 0 {
+			f.Differs = differs(f.Values, names(nodes))
+			all = append(all, f)
+		}
+	}
+	host := func(name, unit string, of func(record.Host) string) {
+		fact(name, unit, func(n OfNode) string { return of(n.Effects.Host) })
+	}
+	host("kernel", "", func(h record.Host) string { return h.Kernel })
+	host("distribution", "", func(h record.Host) string { return h.Distro })
+	host("architecture", "", func(h record.Host) string { return h.Arch })
+	host("CPU", "", func(h record.Host) string { return h.CPUModel })
+	host("CPUs", "", func(h record.Host) string { return known(uint64(h.CPUs)) })
+	host("memory", "B", func(h record.Host) string { return known(h.Memory) })
+	host("virtualisation", "", func(h record.Host) string { return h.Virtual })
+	host("control groups", "", func(h record.Host) string { return h.Cgroup })
+	host("governor", "", func(h record.Host) string { return h.Governor })
+	host("entered through", "", func(h record.Host) string {
+		if h.Helper == nil {
+			return ""
+		}
+		return h.Helper.Image + ", namespaces of " + h.Helper.Namespaces
+	})
+	for _, flaw := range keys(nodes, func(n OfNode) map[string]string { return n.Effects.Host.Mitigations }) {
+		host("mitigation of "+flaw, "", func(h record.Host) string { return h.Mitigations[flaw] })
+	}
+	fact("tare", "", func(n OfNode) string { return n.Manifest.Tare })
+	for _, tool := range keys(nodes, func(n OfNode) map[string]string { return n.Manifest.Versions }) {
+		fact(tool, "", func(n OfNode) string { return n.Manifest.Versions[tool] })
+	}
+	return all
+}
+
+func known(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func names(nodes []OfNode) []string {
+	var all []string
+	for _, n := range nodes {
+		all = append(all, n.Name)
+	}
+	return all
+}
+
+// keys are those of all nodes' maps, sorted.
+func keys(nodes []OfNode, of func(OfNode) map[string]string) []string {
+	all := map[string]bool{}
+	for _, n := range nodes {
+		for k := range of(n) {
+			all[k] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// differs says that not all of some nodes have the same value.
+func differs(values map[string]string, of []string) bool {
+	return slices.ContainsFunc(of, func(n string) bool { return values[n] != values[of[0]] })
+}
+
+// settingFacts joins what is the same in several arms of a workload.
+func settingFacts(nodes []OfNode) []record.NodeFact {
+	var all []record.NodeFact
+	for _, w := range nodeWorkloads(nodes) {
+		had := map[string]int{} // arms that have the setting
+		var of []record.NodeFact
+		for _, arm := range armsOf(nodes, w.Name) {
+			for _, f := range armFacts(nodes, w.Name, arm) {
+				had[f.Name]++
+				if !f.Differs && !slices.Contains(asked, f.Name) {
+					continue
+				}
+				at := slices.IndexFunc(of, func(x record.NodeFact) bool { return x.Name == f.Name && maps.Equal(x.Values, f.Values) })
+				if at < 0 {
+					of = append(of, f)
+				} else {
+					of[at].Arms = append(of[at].Arms, arm)
+				}
+			}
+		}
+		for i := range of {
+			of[i].All = len(of[i].Arms) == had[of[i].Name]
+		}
+		all = append(all, of...)
+	}
+	return all
+}
+
+func armsOf(nodes []OfNode, workload string) []string {
+	var all []string
+	for _, n := range nodes {
+		for _, a := range n.Effects.Arms {
+			if a.Workload == workload {
+				addOnce(&all, a.Arm)
+			}
+		}
+	}
+	return all
+}
+
+// armFacts are the settings of one arm on the nodes that have it.
+func armFacts(nodes []OfNode, workload, arm string) []record.NodeFact {
+	var order, having []string
+	values := map[string]map[string]string{} // by setting, by node
+	for _, n := range nodes {
+		for _, a := range n.Effects.Arms {
+			if a.Workload != workload || a.Arm != arm || len(a.Settings) == 0 {
+				continue
+			}
+			having = append(having, n.Name)
+			for _, s := range a.Settings {
+				if !ofNode(s, a.Settings) {
+					continue
+				}
+				addOnce(&order, s.Name)
+				if values[s.Name] == nil {
+					values[s.Name] = map[string]string{}
+				}
+				values[s.Name][n.Name] = withoutName(s.Got, n.Name)
+			}
+		}
+	}
+	var all []record.NodeFact
+	for _, name := range order {
+		all = append(all, record.NodeFact{Name: name, Workload: workload, Arms: []string{arm}, Values: values[name], Differs: differs(values[name], having)})
+	}
+	return all
+}
+
+// ofNode says that a setting can say something of its node.
+func ofNode(s record.Setting, all []record.Setting) bool {
+	name := strings.TrimPrefix(s.Name, "neighbour.")
+	if image, ok := strings.CutSuffix(name, ".id"); ok || name == "pod.image" {
+		return !slices.ContainsFunc(all, func(x record.Setting) bool {
+			return strings.TrimPrefix(x.Name, "neighbour.") == image && strings.HasPrefix(x.Got, ownImage)
+		})
+	}
+	return !slices.Contains(ofTheRun, name)
+}
+
+// withoutName is a text in which a node does not name itself.
+func withoutName(text, node string) string {
+	return strings.ReplaceAll(text, "node "+node, "the node")
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// nodesResult is the directory of a run over nodes, from real records (see
+// internal/report/testdata/nodes), with what cannot be read where it says so.
+func nodesResult(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "r")
+	n := record.Nodes{Schema: record.NodesSchema, Left: []record.Left{{Arm: "w-9", Reason: "node w-9 is not ready"}}}
+	for name, from := range map[string]string{"w-1": "a", "w-2": "b", "w-3": "d"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("..", "report", "testdata", "nodes", from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"w-1", "w-2", "w-3"} {
+		n.Nodes = append(n.Nodes, record.NodeResult{Name: name, Dir: name})
+	}
+	if err := record.WriteJSON(dir, record.NodesFile, n); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// said runs a report and gives what it printed.
+func said(t *testing.T, r reportCommand) (string, error) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	runErr := r.Run(&console{stdout: out, stderr: out, getenv: func(string) string { return "" }})
+	b, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b), runErr
+}
+
+func wantText(t *testing.T, what, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s does not have %q", what, w)
+		}
+	}
+}
+
+// A report of several nodes is a page beside nodes.json, with the page of each
+// node where it leads to.
+func TestReportOfNodes(t *testing.T) {
+	dir := nodesResult(t)
+	out, err := said(t, reportCommand{Dir: dir, Open: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, "the output", out, "file://"+filepath.Join(dir, record.PageFile))
+	page, err := os.ReadFile(filepath.Join(dir, record.PageFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, "the page", string(page), `href="w-1/report.html"`, `href="w-3/report.html"`, `<span class="strong">w-3</span><span class="bad"> is odd</span>`, "node w-9 is not ready")
+	for _, node := range []string{"w-1", "w-2", "w-3"} {
+		own, err := os.ReadFile(filepath.Join(dir, node, record.PageFile))
+		if err != nil || !strings.Contains(string(own), "<h1>") {
+			t.Errorf("the page of %s: %v", node, err)
+		}
+	}
+	for form, want := range map[string]string{"html": `href="` + filepath.ToSlash(dir) + `/w-1/report.html"`, "text": "is odd", "markdown": "is odd", "json": record.NodesSchema} {
+		out, err := said(t, reportCommand{Dir: dir, Format: format(form)})
+		if err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
+		wantText(t, form, out, want)
+	}
+	if _, err := said(t, reportCommand{Dir: dir, Format: "csv"}); exitCode(err) != exitUsage {
+		t.Errorf("csv: %v", err)
+	}
+}
+
+// The results in a directory are served with one entry for all nodes of a run,
+// also where that directory is the run's.
+func TestServeNodes(t *testing.T) {
+	dir := nodesResult(t)
+	for _, c := range []struct{ dir, index, all, one, none string }{
+		{filepath.Dir(dir), `<a href="/result/r">`, "/result/r", "/result/r/w-3", "/result/r/w-3/raw"},
+		{dir, `<a href="/result/">`, "/result/", "/result/w-3", "/result/w-4"},
+	} {
+		h := resultsHandler(c.dir, true)
+		get := func(path string) (int, string) {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Host = "localhost"
+			h.ServeHTTP(w, r)
+			return w.Code, w.Body.String()
+		}
+		_, index := get("/")
+		wantText(t, "the index", index, c.index, "is odd")
+		if n := strings.Count(index, "<article"); n != 1 {
+			t.Errorf("%d entries in the index of %s", n, c.dir)
+		}
+		code, page := get(c.all)
+		wantText(t, c.all, page, `href="`+c.one+`"`, "is odd")
+		if code != http.StatusOK {
+			t.Errorf("%s: %d", c.all, code)
+		}
+		if code, page := get(c.one); code != http.StatusOK || !strings.Contains(page, "Can it be trusted") {
+			t.Errorf("%s: %d", c.one, code)
+		}
+		if code, _ := get(c.none); code != http.StatusNotFound {
+			t.Errorf("%s: %d", c.none, code)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/record"
+)
+
+// nodesTrust is what a sceptic asks of every node, side by side.
+func nodesTrust(n *record.Nodes) block {
+	t := table{columns: []column{
+		{head: "workload", flex: 9}, {head: "node", flex: 9}, {head: "blocks", align: right}, {head: "gen", align: right},
+		{head: "twin", align: interval}, {head: "noise", align: right}, {head: "checks"},
+	}}
+	var notes []sentence
+	for _, name := range nodeWorkloads(n) {
+		for _, node := range n.Nodes {
+			i := slices.IndexFunc(node.Trust, func(t record.NodeTrust) bool { return t.Workload == name })
+			if i < 0 {
+				continue
+			}
+			x := node.Trust[i]
+			t.rows = append(t.rows, row{{name, plain}, {node.Name, strong}, {fmt.Sprint(x.Blocks), plain}, {fmt.Sprint(x.Generations), plain},
+				twinCell(x), noiseCell(x), checksCell(x)})
+			notes = append(notes, trustNote(node.Name, x)...)
+		}
+	}
+	if len(t.rows) == 0 {
+		return block{}
+	}
+	if len(nodeWorkloads(n)) == 1 {
+		t = t.without(0)
+	}
+	for _, node := range n.Nodes {
+		if node.Dropped.Blocks > 0 {
+			notes = append(notes, append(sentence{{node.Name + " dropped ", plain}}, append(dropped(node.Dropped), cell{".", plain})...))
+		}
+	}
+	return block{forms: [][]table{{t}, {t.tightly()}}, notes: notes}
+}
+
+func twinCell(x record.NodeTrust) cell {
+	if x.TwinDiffers {
+		return cell{Interval(x.Twin), broken}
+	}
+	return cell{Interval(x.Twin), plain}
+}
+
+func noiseCell(x record.NodeTrust) cell {
+	if x.NoiseFloor > 0 {
+		return cell{PlusMinus(x.NoiseFloor), plain}
+	}
+	return cell{none, faint}
+}
+
+func checksCell(x record.NodeTrust) cell {
+	switch failed, open, held := len(x.Failed), len(x.Untold), len(x.Held); {
+	case failed > 0:
+		return cell{fmt.Sprintf("%d of %d FAILED", failed, failed+open+held), broken}
+	case open > 0:
+		return cell{fmt.Sprintf("%d ok, %d no data", held, open), unsure}
+	case held > 0:
+		return cell{"all ok", calm}
+	}
+	return cell{none, faint}
+}
+
+// trustNote spells out what the table only counts.
+func trustNote(node string, x record.NodeTrust) []sentence {
+	var notes []sentence
+	if x.TwinDiffers {
+		notes = append(notes, sentence{{node + ", " + x.Workload + ": ", plain}, {"the twin differs", broken},
+			{" from its baseline: do not trust this node.", plain}})
+	}
+	if len(x.Failed) > 0 {
+		notes = append(notes, sentence{{node + ", " + x.Workload + ": " + list(x.Failed) + " ", plain}, {"failed", broken},
+			{"; the node's own report says more.", plain}})
+	}
+	return notes
+}
+
+// factName is what a fact is about.
+func factName(f record.NodeFact) string {
+	switch {
+	case f.Workload == "":
+		return f.Name
+	case f.All:
+		return f.Name + " in " + f.Workload
+	}
+	return f.Name + " of " + list(f.Arms) + " in " + f.Workload
+}
+
+// factText is a value with its unit.
+func factText(f record.NodeFact, node string) string {
+	text, ok := f.Values[node]
+	if !ok {
+		return none
+	}
+	var bytes float64
+	if f.Unit == "B" {
+		if _, err := fmt.Sscan(text, &bytes); err == nil {
+			return Bytes(bytes)
+		}
+	}
+	return text
+}
+
+// differingFacts says of each fact that differs which nodes have what.
+func differingFacts(n *record.Nodes) block {
+	var b block
+	for _, f := range n.Facts {
+		if !f.Differs {
+			continue
+		}
+		var texts ordered
+		having := map[string][]string{}
+		for _, node := range n.Nodes {
+			text := factText(f, node.Name)
+			texts.add(text)
+			having[text] = append(having[text], node.Name)
+		}
+		var parts []string
+		for _, text := range texts {
+			parts = append(parts, list(having[text])+": "+text)
+		}
+		b.items = append(b.items, item{cell{factName(f), plain}, say(strings.Join(parts, "; "))})
+	}
+	if len(b.items) == 0 && len(n.Facts) > 0 {
+		b.items = []item{{text: say("Nothing that tare knows of the hosts, and no setting of an arm.")}}
+	}
+	return b
+}
+
+// factTables are the facts that differ, with a column for each node, and those
+// that are the same everywhere.
+func factTables(n *record.Nodes) (differ, alike table) {
+	differ.columns = []column{{head: ""}}
+	for _, node := range n.Nodes {
+		differ.columns = append(differ.columns, column{head: node.Name})
+	}
+	alike.columns = []column{{head: ""}, {head: "on every node"}}
+	for _, f := range n.Facts {
+		if !f.Differs {
+			if len(n.Nodes) > 0 {
+				alike.rows = append(alike.rows, row{{factName(f), plain}, {factText(f, firstWith(n, f)), plain}})
+			}
+			continue
+		}
+		r := row{{factName(f), plain}}
+		for _, node := range n.Nodes {
+			c := cell{factText(f, node.Name), plain}
+			if c.text == none {
+				c.tone = faint
+			}
+			r = append(r, c)
+		}
+		differ.rows = append(differ.rows, r)
+	}
+	return differ, alike
+}
+
+func firstWith(n *record.Nodes, f record.NodeFact) string {
+	for _, node := range n.Nodes {
+		if _, ok := f.Values[node.Name]; ok {
+			return node.Name
+		}
+	}
+	return n.Nodes[0].Name
+}
