@@ -337,10 +337,12 @@ func (s *site) endNeighbour() error {
 }
 
 // hold puts the arm's isolation in force, and reads it back where it is already.
-// Everything on the site is frozen.
+// Everything on the site is frozen. For an arm whose neighbour stays frozen what
+// another one left is taken back: it may bind the arm too, as a split of the
+// CPUs does.
 func (a *arm) hold() error {
 	if a.neighbour == nil || a.Neighbour == "" {
-		return nil // the neighbour stays frozen, whatever is in force for it
+		return a.release()
 	}
 	if a.holder == a.Name && a.enforced != nil {
 		if _, err := a.enforced.Check(); err != nil {

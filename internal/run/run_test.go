@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 			os.Exit(serve.Main(os.Args[2:]))
 		case serve.PrepareCommand:
 			os.Exit(serve.PrepareMain(os.Args[2:]))
+		case allowedCommand:
+			os.Exit(allowedMain())
 		case "__init":
 			os.Exit(layers.InitMain(os.Args[2:]))
 		}
