@@ -220,7 +220,25 @@ func tellApart(slow, fast []*record.Window) []record.ModeDifference {
 		}
 		out = append(out, d)
 	}
+	if len(out) == 0 {
+		return fewerCPUs(slow, fast)
+	}
 	return out
+}
+
+// fewerCPUs is told where nothing else is: less CPU time follows from doing less,
+// but a limit that no probe counts, on the CPUs for example, shows in it alone.
+func fewerCPUs(slow, fast []*record.Window) []record.ModeDifference {
+	a, b := observations(slow, CPUMetric), observations(fast, CPUMetric)
+	e := apartBy(b, a)
+	x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
+	if !e.Known() || y-x < aTwentieth || e.PValue() >= shownAt {
+		return nil
+	}
+	return []record.ModeDifference{{
+		Metric: CPUMetric, Unit: "s", Per: "second", Slow: x, Fast: y, P: e.PValue(),
+		Text: each("it used %s of CPU time a second (%s in the faster): it was kept from CPUs, or from work, by what no probe counts")(x, y),
+	}}
 }
 
 // apartBy is the difference of two means (Welch). Where one side always says the

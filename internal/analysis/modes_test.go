@@ -74,6 +74,31 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// TestModesOfFewerCPUs: a mode that no probe but the CPU time tells apart.
+func TestModesOfFewerCPUs(t *testing.T) {
+	r := world{seed: 3, generations: 4, blocks: 15, windowSD: 0.03, sharedSD: 0.3, launchSD: 0.007, light: true}.result()
+	moody(r, "rootfs", 0.5, 3)
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		for i := range l.Block.Windows {
+			w := &l.Block.Windows[i]
+			x, _ := w.Probes[waiting].Get()
+			used := w.Seconds * (1 + 0.01*math.Sin(float64(l.Block.Number)))
+			if w.Arm != "rootfs" || x/w.Seconds < 0.5 {
+				used *= 1.97
+			}
+			w.Probes[CPUMetric] = record.Number(used)
+			w.Probes[waiting] = record.Number(0)
+		}
+	}
+	m := modesIn(t, r)["rootfs"]
+	if len(m.Differ) != 1 || m.Differ[0].Metric != CPUMetric || !strings.Contains(m.Differ[0].Text, "it used 995 ms of CPU time a second (1.98 s") {
+		t.Errorf("%+v", m.Differ)
+	}
+}
+
 // TestModesOfTheHost: what moves all arms is the host's, and no mode of an arm.
 func TestModesOfTheHost(t *testing.T) {
 	r := world{seed: 3, generations: 4, blocks: 15, windowSD: 0.03, light: true}.result()
