@@ -23,6 +23,8 @@ want_tests() {
 		newuidmap uidmap
 		slirp4netns slirp4netns
 		dockerd docker.io
+		rootlesskit rootlesskit
+		iptables iptables
 		ctr containerd
 		mmdebstrap mmdebstrap
 		busybox busybox-static

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
+	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 )
@@ -89,10 +92,14 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 			return err
 		}
 	}
-	network := container.NetworkMode("none")
-	if c.HostNetwork {
-		network = "host"
+	mode := container.NetworkMode("none")
+	switch {
+	case c.HostNetwork:
+		mode = "host"
+	case c.UserNetwork != "":
+		mode = container.NetworkMode(c.UserNetwork)
 	}
+	exposed, published := portsOf(c.Publish)
 	var security, drop []string
 	if c.Unconfined {
 		security = []string{unconfined}
@@ -104,11 +111,11 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 		Name: c.Name,
 		Config: &container.Config{
 			Image: image, Entrypoint: c.Args, Hostname: c.Hostname, WorkingDir: c.Dir, User: rootUser,
-			Labels: map[string]string{OwnerLabel: c.Owner},
+			ExposedPorts: exposed, Labels: map[string]string{OwnerLabel: c.Owner},
 		},
 		HostConfig: &container.HostConfig{
 			SecurityOpt: security, CapDrop: drop,
-			NetworkMode: network, Mounts: mountsOf(append(binds, c.Binds...)),
+			NetworkMode: mode, PortBindings: published, Mounts: mountsOf(append(binds, c.Binds...)),
 			LogConfig:  container.LogConfig{Type: "none"},
 			UsernsMode: "host", // what is bound belongs to the host's users
 			Resources:  container.Resources{CgroupParent: parentOf(c.Parent)},
@@ -133,9 +140,19 @@ func (d Docker) rootImage(ctx context.Context, c Container) (image string, binds
 		return "", nil, err
 	}
 	for _, dir := range top.dirs {
-		binds = append(binds, Bind{Source: filepath.Join(c.Root, dir), Target: "/" + dir})
+		binds = append(binds, Bind{Source: filepath.Join(c.rootAt(), dir), Target: "/" + dir})
 	}
 	return imageOf(c.Name), binds, d.load(ctx, imageOf(c.Name), top.links)
+}
+
+// portsOf publishes a port at the loopback's same one; 0: none.
+func portsOf(port int) (network.PortSet, network.PortMap) {
+	p, ok := network.PortFrom(uint16(port), network.TCP)
+	if port == 0 || !ok {
+		return nil, nil
+	}
+	at := network.PortBinding{HostIP: netip.AddrFrom4([4]byte{127, 0, 0, 1}), HostPort: strconv.Itoa(port)}
+	return network.PortSet{p: {}}, network.PortMap{p: {at}}
 }
 
 func mountsOf(binds []Bind) []mount.Mount {

@@ -42,6 +42,8 @@ type Container struct {
 	// Root is a directory of this host that is to be its root file system; empty:
 	// that is the image's.
 	Root, Image string
+	// RootAt is where the engine sees Root, where that is elsewhere; empty: there.
+	RootAt string
 	// Binds are put on top of that.
 	Binds []Bind
 	Args  []string
@@ -50,8 +52,8 @@ type Container struct {
 	// path below each hierarchy; empty: the engine makes none (Podman), or where it
 	// likes (Docker).
 	Parent string
-	// HostNetwork leaves it the host's network; else it has an empty one, or that of
-	// UserNetwork, a program that connects it for an ordinary user ("slirp4netns").
+	// HostNetwork leaves it the host's network; else it has an empty one, or
+	// UserNetwork, that of an ordinary user's engine ("slirp4netns", "bridge").
 	HostNetwork bool
 	UserNetwork string
 	Publish     int // port of the host's loopback that leads to the same one there; 0: none
@@ -70,6 +72,14 @@ type Image struct {
 type Bind struct {
 	Source, Target string
 	ReadOnly       bool
+}
+
+// rootAt is the root as the engine sees it.
+func (c Container) rootAt() string {
+	if c.RootAt != "" {
+		return c.RootAt
+	}
+	return c.Root
 }
 
 // State is how a container is.

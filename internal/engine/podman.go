@@ -124,8 +124,9 @@ func (p Podman) Facts(ctx context.Context) ([]Fact, error) {
 
 // Create makes a container on a root file system, without an image.
 func (p Podman) Create(ctx context.Context, c Container) error {
-	if strings.Contains(c.Root, ":") {
-		return fmt.Errorf("podman takes no root file system with a colon in its path: %s", c.Root)
+	root := c.rootAt()
+	if strings.Contains(root, ":") {
+		return fmt.Errorf("podman takes no root file system with a colon in its path: %s", root)
 	}
 	limits, err := hostLimits(ctx)
 	if err != nil {
@@ -149,7 +150,7 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 		args = append(args, "--volume", b.Source+":"+b.Target+":"+opts)
 	}
 	if c.Image == "" {
-		args = append(append(args, "--rootfs", c.Root), c.Args...)
+		args = append(append(args, "--rootfs", root), c.Args...)
 	} else {
 		entry, err := json.Marshal(c.Args)
 		if err != nil {

@@ -54,9 +54,12 @@ func runtimeOf(t *cgroup.Tree) string {
 	return "crun"
 }
 
-// can says whether this host lets the user have containers through a runtime; root
+// tool is a program, how to get it, and what it is for.
+type tool struct{ name, remedy, why string }
+
+// can says whether this host lets the user have containers with these programs; root
 // is where its etc, proc and dev are.
-func (a account) can(root, runtime string) environment.Support {
+func (a account) can(root string, tools []tool) environment.Support {
 	for _, file := range []string{"etc/subuid", "etc/subgid"} {
 		if !a.hasRange(root + file) {
 			return environment.Unsupported(fmt.Sprintf("/%s has no ids for user %s: its containers would hold nobody but root", file, a.name),
@@ -75,11 +78,7 @@ func (a account) can(root, runtime string) environment.Support {
 	if st, err := os.Stat(root + "dev/net/tun"); err != nil || st.Mode()&0o006 != 0o006 {
 		return environment.Unsupported("/dev/net/tun is not for ordinary users: slirp4netns needs it", "modprobe tun; chmod 666 /dev/net/tun")
 	}
-	for _, tool := range []struct{ name, remedy, why string }{
-		{"newuidmap", "apt install uidmap", "it gives the user's namespace its ids"},
-		{"slirp4netns", "apt install slirp4netns", "it is the network of a rootless container"},
-		{runtime, "apt install " + runtime, "it makes the container"},
-	} {
+	for _, tool := range tools {
 		if _, err := exec.LookPath(tool.name); err != nil {
 			return environment.Unsupported(fmt.Sprintf("%s is not installed: %s", tool.name, tool.why), tool.remedy)
 		}

@@ -43,7 +43,7 @@ type arm struct {
 	// helpers holds the processes of a rootless engine, carriers are those of them
 	// that are put beside the load.
 	helpers  cgroup.Group
-	carriers []string
+	carriers carriers
 	found    string // group in which the engine had the process
 
 	mu     sync.Mutex
@@ -183,7 +183,7 @@ func (a *arm) hostNetwork() bool {
 	if a.as == nil {
 		return a.net == nil
 	}
-	return a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost
+	return a.kind == Podman && (a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost)
 }
 
 // remove is not bound by the context of the opening, which may have ended.
@@ -291,8 +291,9 @@ func (a *arm) attach(pid int) error {
 
 // ended asks the engine how the process ended, which is not tare's to wait for.
 func (a *arm) ended() environment.Exit {
-	s, err := engine.Ended(context.Background(), a.engine, a.name)
-	if err != nil {
+	err := a.carriers.giveBack(a.helpers)
+	s, endErr := engine.Ended(context.Background(), a.engine, a.name)
+	if err := errors.Join(err, endErr); err != nil {
 		return environment.Exit{Code: -1, Err: err}
 	}
 	const signalled = 128
@@ -302,6 +303,11 @@ func (a *arm) ended() environment.Exit {
 		}
 	}
 	return environment.Exit{Code: s.Code}
+}
+
+// Close is that of the ground, after which there is no engine to say how a process ended.
+func (a *arm) Close() error {
+	return errors.Join(a.carriers.giveBack(a.helpers), a.Ground.Close())
 }
 
 // Settings reads back what the container consists of: the kernel is asked, and

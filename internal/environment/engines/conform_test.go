@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main, launchtest.Look: launchtest.See}
-	os.Exit(environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman, suited{Rootless{ordinary}}}))
+	os.Exit(environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman, suited{Rootless{Podman, ordinary}}, suited{Rootless{Docker, ordinary}}}))
 }
 
 // TestDocker tries the whole contract with a daemon of the test's own.

@@ -42,8 +42,8 @@ func (a *arm) adopt(pid int) error {
 	}
 	a.found = groupOf(string(text))
 	err = a.Take(pid)
-	if a.as != nil {
-		err = errors.Join(err, a.takeCarriers())
+	if a.as != nil && a.Spec.Port != 0 {
+		err = errors.Join(err, a.carriers.take(a.helpers, a.Outside))
 	}
 	return err
 }

@@ -50,6 +50,11 @@ func (k Kind) Support(h environment.Host) environment.Support {
 	if s := h.Has(k.feature()); s.Answer != environment.Yes {
 		return s
 	}
+	return k.around(h)
+}
+
+// around says whether what tare puts around a container can be had.
+func (Kind) around(h environment.Host) environment.Support {
 	if h.Groups == nil {
 		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
@@ -107,20 +112,14 @@ func (k Kind) open(ctx context.Context, spec environment.Spec, as *account) (*ar
 	return a, nil
 }
 
-// connect finds the engine.
+// connect finds root's engine.
 func (a *arm) connect() (engine.Engine, error) {
 	if a.kind == Docker {
 		return engine.NewDocker("")
 	}
-	path, err := exec.LookPath("podman")
+	path, err := podmanPath()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w; apt install podman", environment.ErrUnsupported, err)
-	}
-	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
-	}
-	if a.as != nil {
-		return a.rootless(path)
 	}
 	p := engine.Podman{Path: path}
 	if a.Group.Tree.Layout == cgroup.Hybrid {
@@ -130,4 +129,12 @@ func (a *arm) connect() (engine.Engine, error) {
 		}
 	}
 	return p, nil
+}
+
+func podmanPath() (string, error) {
+	path, err := exec.LookPath("podman")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w; apt install podman", environment.ErrUnsupported, err)
+	}
+	return filepath.Abs(path)
 }

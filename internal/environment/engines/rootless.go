@@ -4,57 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
-	"github.com/tarelab/tare/record"
 )
 
-// Rootless is Podman as an ordinary user has it: no process of it is root's, and its
+// Rootless is an engine as an ordinary user has it: no process of it is root's, and its
 // containers are in a user namespace. Root's tare mounts the root file system for it
 // and puts its container into groups, which the user could not.
-type Rootless struct{ User string }
+type Rootless struct {
+	Kind Kind
+	User string
+}
 
 var _, _ environment.Leveled = Rootless{}, Docker
 
-// With makes Podman a user's: "user=NAME".
+// With makes an engine a user's: "user=NAME".
 func (k Kind) With(levels string) (environment.Environment, error) {
 	name, value, _ := strings.Cut(levels, "=")
-	switch {
-	case k != Podman:
-		return nil, errors.New("docker has no levels; Podman has user=NAME")
-	case name != "user" || value == "":
+	if name != "user" || value == "" {
 		return nil, fmt.Errorf("%q: want user=NAME, the user whose rootless container it is", levels)
 	}
-	return Rootless{value}, nil
+	return Rootless{k, value}, nil
 }
 
 // With is for another user.
-func (r Rootless) With(levels string) (environment.Environment, error) { return Podman.With(levels) }
+func (r Rootless) With(levels string) (environment.Environment, error) { return r.Kind.With(levels) }
 
 // Name is the word for it.
-func (r Rootless) Name() string { return Podman.Name() }
+func (r Rootless) Name() string { return r.Kind.Name() }
 
 // Title is one line for people.
 func (r Rootless) Title() string {
-	return "a container that Podman makes for user " + r.User + ", rootless"
+	return "a container that " + r.Kind.Name() + " makes for user " + r.User + ", rootless"
 }
 
 // Support says whether this host and user can have it.
 func (r Rootless) Support(h environment.Host) environment.Support {
-	if s := Podman.Support(h); s.Answer != environment.Yes {
+	if s := r.engine(h); s.Answer != environment.Yes {
 		return s
 	}
 	a, err := lookUp(r.User)
@@ -62,23 +53,60 @@ func (r Rootless) Support(h environment.Host) environment.Support {
 	case err != nil:
 		return environment.Unsupported(err.Error(), "name a user of this host: useradd "+r.User)
 	case a.uid == 0:
-		return environment.Unsupported("containers of "+r.User+" are not rootless", "environment: podman, or podman:user= of an ordinary user")
+		return environment.Unsupported("containers of "+r.User+" are not rootless", fmt.Sprintf("environment: %[1]s, or %[1]s:user= of an ordinary user", r.Name()))
 	}
-	return a.can("/", runtimeOf(h.Groups))
+	return a.can("/", r.needs(h.Groups))
+}
+
+// engine says whether the engine itself can be had. A rootless Docker is a daemon that
+// tare starts: whether one of root's runs says nothing of it.
+func (r Rootless) engine(h environment.Host) environment.Support {
+	if r.Kind != Docker {
+		return r.Kind.Support(h)
+	}
+	if !h.Root {
+		return environment.Unsupported("the root file system of the container needs root", "run as root")
+	}
+	if _, err := dockerScript(); err != nil {
+		return environment.Unsupported(err.Error(), "apt install docker.io, or Docker's own docker-ce-rootless-extras")
+	}
+	return r.Kind.around(h)
+}
+
+// needs are the programs without which the user has no container.
+func (r Rootless) needs(t *cgroup.Tree) []tool {
+	all := []tool{
+		{"newuidmap", "apt install uidmap", "it gives the user's namespace its ids"},
+		{"slirp4netns", "apt install slirp4netns", "it is the network of a rootless container"},
+	}
+	if r.Kind == Docker {
+		return append(all,
+			tool{"rootlesskit", "apt install rootlesskit", "the daemon of a rootless Docker runs in it"},
+			tool{"dockerd", "apt install docker.io", "it is the daemon"},
+			tool{"iptables", "apt install iptables", "the daemon has rules in the network of rootlesskit"})
+	}
+	runtime := runtimeOf(t)
+	return append(all, tool{runtime, "apt install " + runtime, "it makes the container"})
 }
 
 // Suits says what of a container's network a rootless one cannot have.
 func (r Rootless) Suits(c environment.Container) error {
 	switch {
+	case c.Network == environment.NetworkHost && r.Kind == Docker:
+		return hint.New(errors.New("network host: to a rootless Docker that is the network of its daemon, which is not the host's"),
+			"network: published; or podman:user=NAME, which has the host's")
 	case c.Network == environment.NetworkBridge:
-		return hint.New(errors.New("network bridge: a rootless container has no bridge, its ports come through slirp4netns"),
-			"network: published, or host")
+		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach, its ports are copied"),
+			"network: published"+orHost[r.Kind])
 	case c.Image != "":
 		return hint.New(fmt.Errorf("image: images are in the storage of user %s, which tare leaves alone", r.User),
 			"leave image out: the container has the host's binaries")
 	}
 	return nil
 }
+
+// orHost is said of the networks where there is a choice.
+var orHost = map[Kind]string{Podman: ", or host"}
 
 // Changes lists what Open and Start change on the host, and what the container
 // lacks.
@@ -88,22 +116,25 @@ func (r Rootless) Changes(s environment.Spec) []environment.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		environment.Change{What: "container " + nameOf(s), Detail: "made by rootless podman of user " + r.User + ", with storage and state in the arm's directory"},
-		environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for podman to see"},
+		environment.Change{What: "container " + nameOf(s), Detail: "made by rootless " + r.Name() + " of user " + r.User + ", with storage and state in the arm's directory"},
+		environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + r.Name() + " to see"},
 	)
+	if r.Kind == Docker {
+		out = append(out, environment.Change{What: "daemon of user " + r.User, Detail: "dockerd in rootlesskit, the arm's own; " + r.User + "'s containers and images are left alone"})
+	}
 	if p, err := groups.Tree.Plan(launch.GroupName(s, helpersName), nil); err == nil {
 		for _, dir := range p.Dirs {
 			out = append(out, environment.Change{What: "cgroup " + dir, Detail: "for what the engine leaves running"})
 		}
 	}
-	for _, l := range lost(groups.Tree, s) {
+	for _, l := range r.lost(groups.Tree, s) {
 		out = append(out, environment.Change{What: "rootless: " + l.Name, Detail: l.Value})
 	}
 	return out
 }
 
 // lost is what a rootless container does without.
-func lost(t *cgroup.Tree, s environment.Spec) []engine.Fact {
+func (r Rootless) lost(t *cgroup.Tree, s environment.Spec) []engine.Fact {
 	limits := "none of the engine's own: without delegation of its groups (systemd: Delegate=yes) an ordinary user sets none; those around the container are tare's"
 	if t != nil && t.Layout != cgroup.V2 {
 		limits = "none of the engine's own: control groups of version 1 cannot be given to an ordinary user; those around the container are tare's"
@@ -112,6 +143,8 @@ func lost(t *cgroup.Tree, s environment.Spec) []engine.Fact {
 	switch {
 	case s.Container.Network == environment.NetworkHost:
 		network = "the host's"
+	case s.Port != 0 && r.Kind == Docker:
+		network = "that of rootlesskit, whose port is a process that copies every byte, to another (docker-proxy); what the container begins goes through slirp4netns; no bridge or firewall rule of the host's"
 	case s.Port != 0:
 		network = "slirp4netns, a process that copies every packet; the port is another process's (rootlessport); no bridge and no firewall rule"
 	}
@@ -124,189 +157,20 @@ func lost(t *cgroup.Tree, s environment.Spec) []engine.Fact {
 
 // Open makes the arm and its container, which Start starts.
 func (r Rootless) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
-	if err := r.Suits(spec.Container); err != nil {
-		return nil, fmt.Errorf("open podman of user %s: %w: %w", r.User, environment.ErrUnsupported, err)
-	}
-	who, err := lookUp(r.User)
-	if err != nil || who.uid == 0 {
-		return nil, fmt.Errorf("open podman of user %s: %w: no ordinary user: %w", r.User, environment.ErrUnsupported, err)
-	}
-	a, err := Podman.open(ctx, spec, &who)
+	a, err := r.open(ctx, spec)
 	if err != nil {
-		return nil, fmt.Errorf("open podman of user %s: %w", r.User, err)
+		return nil, fmt.Errorf("open %s of user %s: %w", r.Name(), r.User, err)
 	}
 	return a, nil
 }
 
-// prepareRootless is prepare for a user's container: the first command of the user's
-// Podman makes the mount namespace that all later ones are in, so that everything is
-// mounted before. All of it is in the arm's directory and groups, and goes with them.
-func (a *arm) prepareRootless(ctx context.Context) (err error) {
-	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
-		return err
+func (r Rootless) open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	if err := r.Suits(spec.Container); err != nil {
+		return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
 	}
-	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
-		return err
+	who, err := lookUp(r.User)
+	if err != nil || who.uid == 0 {
+		return nil, fmt.Errorf("%w: no ordinary user: %w", environment.ErrUnsupported, err)
 	}
-	if err := a.mount(); err != nil {
-		return err
-	}
-	c, err := a.container()
-	if err != nil {
-		return err
-	}
-	if err := a.furnish(c.Binds); err != nil {
-		return err
-	}
-	if a.engine, err = a.connect(); err != nil {
-		return err
-	}
-	a.Undo(a.engine.Close)
-	if a.facts, err = a.engine.Facts(ctx); err != nil {
-		return err
-	}
-	c.Root, c.Binds = filepath.Join(launch.Here, filepath.Base(a.root.Point)), nil
-	c.UserNetwork, c.Publish = "slirp4netns", a.Spec.Port
-	return a.create(ctx, c)
-}
-
-const (
-	// homeDir is the directory of the user's storage and state, in the arm's.
-	homeDir = "home"
-	// helpersName is the name of the group of the engine's own processes.
-	helpersName = "engine"
-)
-
-// rootless is Podman as the user, whose processes stay in a group of their own: what
-// they leave behind, conmon and the process that holds the namespaces, ends with it.
-func (a *arm) rootless(path string) (engine.Engine, error) {
-	home := filepath.Join(a.Dir, homeDir)
-	for _, dir := range []string{home, filepath.Join(home, "run"), filepath.Join(home, "tmp")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make a home for podman: %w", err)
-		}
-		if err := os.Chown(dir, a.as.uid, a.as.gid); err != nil {
-			return nil, fmt.Errorf("make a home for podman: %w", err)
-		}
-	}
-	name := runtimeOf(a.Group.Tree)
-	runtime, err := exec.LookPath(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w; apt install %s", environment.ErrUnsupported, err, name)
-	}
-	// Locks in files: those in memory are in /dev/shm, one for all of the user's.
-	conf := filepath.Join(home, "containers.conf")
-	text := fmt.Sprintf("[containers]\npids_limit = 0\n[engine]\nlock_type = \"file\"\nevents_logger = \"none\"\n"+
-		"cgroup_manager = \"cgroupfs\"\n[engine.runtimes]\n%s = [%q]\n", name, runtime)
-	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
-		return nil, fmt.Errorf("make a home for podman: %w", err)
-	}
-	if a.helpers, err = a.MakeGroup(helpersName); err != nil {
-		return nil, err
-	}
-	as := launch.RunAs{UID: a.as.uid, GID: a.as.gid, Groups: a.as.groups, Dir: a.Dir}.In(a.helpers)
-	home = filepath.Join(launch.Here, homeDir)
-	env := []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "USER=" + a.as.name, "HOME=" + home,
-		"XDG_RUNTIME_DIR=" + filepath.Join(home, "run"), "TMPDIR=" + filepath.Join(home, "tmp"), "CONTAINERS_CONF=" + filepath.Join(home, filepath.Base(conf)),
-	}
-	return engine.Podman{Path: path, Runtime: name, Change: func(cmd *exec.Cmd) error {
-		cmd.Env, cmd.Dir = env, "/"
-		return as.Command(cmd)
-	}}, nil
-}
-
-// furnish makes the root file system one that the user's container can have: its top
-// and what the engine writes to are the user's, and what it could not reach on the
-// host is bound there by root.
-func (a *arm) furnish(binds []engine.Bind) error {
-	at := func(path string) string { return filepath.Join(a.root.Point, path) }
-	for _, dir := range []string{"/", "/etc", "/run", "/.tare"} {
-		if err := errors.Join(os.MkdirAll(at(dir), 0o755), os.Lchown(at(dir), a.as.uid, a.as.gid)); err != nil {
-			return fmt.Errorf("give the root file system to user %s: %w", a.as.name, err)
-		}
-	}
-	for _, b := range binds {
-		if err := a.bind(b, at(b.Target)); err != nil {
-			return fmt.Errorf("bind %s for user %s: %w", b.Source, a.as.name, err)
-		}
-	}
-	// The socket, too, is asked by the user.
-	return errors.Join(a.own(filepath.Join(a.Dir, "desk")), a.own(a.root.HostVolume))
-}
-
-// bind makes a mount on the root file system, which goes with it.
-func (a *arm) bind(b engine.Bind, target string) error {
-	st, err := os.Stat(b.Source)
-	if err != nil {
-		return err
-	}
-	if st.IsDir() {
-		err = os.MkdirAll(target, 0o755)
-	} else {
-		err = os.WriteFile(target, nil, 0o755)
-	}
-	if err != nil {
-		return err
-	}
-	if err := unix.Mount(b.Source, target, "", unix.MS_BIND, ""); err != nil {
-		return err
-	}
-	if !b.ReadOnly {
-		return nil
-	}
-	return unix.Mount("", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")
-}
-
-// own gives a directory with all in it to the user.
-func (a *arm) own(dir string) error {
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, a.as.uid, a.as.gid)
-	})
-	if err != nil {
-		return fmt.Errorf("give the data to user %s: %w", a.as.name, err)
-	}
-	return nil
-}
-
-// carriers are the programs that carry the packets of a rootless container: they
-// are part of what it costs.
-var carriers = []string{"slirp4netns", "pasta", "pasta.avx2", "rootlessport"}
-
-// takeCarriers puts them beside the arm, where they are frozen and counted with it.
-func (a *arm) takeCarriers() error {
-	pids, err := a.helpers.Pids()
-	if err != nil {
-		return err
-	}
-	for _, pid := range pids {
-		exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
-		if err != nil || !slices.Contains(carriers, filepath.Base(exe)) {
-			continue
-		}
-		if err := a.Outside.Add(pid); err != nil {
-			return err
-		}
-		a.carriers = append(a.carriers, filepath.Base(exe))
-	}
-	return nil
-}
-
-// userSettings are what is said of a rootless container.
-func (a *arm) userSettings() []record.Setting {
-	if a.as == nil {
-		return nil
-	}
-	all := []record.Setting{{Name: "podman.user", Got: a.as.name}}
-	for _, l := range lost(a.Group.Tree, a.Spec) {
-		all = append(all, record.Setting{Name: "rootless." + l.Name, Got: l.Value})
-	}
-	if len(a.carriers) > 0 {
-		slices.Sort(a.carriers)
-		all = append(all, record.Setting{Name: "rootless.carriers", Got: strings.Join(slices.Compact(a.carriers), ", ")})
-	}
-	return all
+	return r.Kind.open(ctx, spec, &who)
 }

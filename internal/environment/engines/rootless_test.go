@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ const ordinary = "daemon"
 // suited is Rootless under a name of its own, by which the suite finds it again.
 type suited struct{ Rootless }
 
-func (suited) Name() string { return "rootless" }
+func (s suited) Name() string { return "rootless-" + s.Kind.Name() }
 
 // equip lets the user have containers.
 func equip(t *testing.T) {
@@ -53,27 +54,37 @@ func equip(t *testing.T) {
 	t.Cleanup(func() { unix.Unmount("/dev/net/tun", unix.MNT_DETACH) })
 }
 
-// TestRootless tries the whole contract in rootless containers of an ordinary user.
-func TestRootless(t *testing.T) {
+// TestRootlessPodman tries the whole contract in rootless containers of an ordinary user.
+func TestRootlessPodman(t *testing.T) { rootless(t, Podman, "podman", "crun", "runc") }
+
+// TestRootlessDocker does so with a daemon of that user in each arm.
+func TestRootlessDocker(t *testing.T) {
+	rootless(t, Docker, "dockerd", "containerd", "runc", "rootlesskit", "iptables")
+}
+
+func rootless(t *testing.T, k Kind, tools ...string) {
 	testneed.Root(t)
-	for _, tool := range []string{"podman", "crun", "runc", "newuidmap", "slirp4netns"} {
+	for _, tool := range append(tools, "newuidmap", "slirp4netns") {
 		testneed.Tool(t, tool)
 	}
 	equip(t)
 	host := inspect.HostAt("/", t.TempDir())
-	e := suited{Rootless{ordinary}}
+	e := suited{Rootless{k, ordinary}}
 	if s := e.Support(host); s.Answer != environment.Yes {
 		t.Fatalf("%+v", s)
 	}
 	environmenttest.Run(t, e, host, environmenttest.Options{Kills: 2})
 	t.Run("bound", func(t *testing.T) { launchtest.Arm(t, e, true) })
-	t.Run("what it is", whatItIs)
+	t.Run("what it is", func(t *testing.T) { whatItIs(t, k) })
 }
+
+// carrier is what carries the bytes of a published port.
+var carrier = map[Kind]string{Podman: "rootlessport", Docker: "docker-proxy, rootlesskit"}
 
 // whatItIs: no process of the container or its engine is root's, the load has the
 // limits of tare's groups, and what is lost is said.
-func whatItIs(t *testing.T) {
-	a := launchtest.Open(t, Rootless{ordinary}, func(s *environment.Spec) { s.Port = 4000 })
+func whatItIs(t *testing.T, k Kind) {
+	a := launchtest.Open(t, Rootless{k, ordinary}, func(s *environment.Spec) { s.Port = 4000 })
 	p, v := launchtest.Start(t, a, environment.Process{Args: []string{launchtest.Look, "serve", a.Place().Listen}})
 	who, err := lookUp(ordinary)
 	if err != nil {
@@ -106,8 +117,8 @@ func whatItIs(t *testing.T) {
 		got[s.Name] = s.Got
 	}
 	for name, want := range map[string]string{
-		"podman.user": ordinary, "namespace.user": "own", "namespace.net": "own",
-		"rootless.limits": "tare's", "rootless.network": "slirp4netns", "rootless.carriers": "slirp4netns", "root.type": "overlay",
+		k.Name() + ".user": ordinary, "namespace.user": "own", "namespace.net": "own",
+		"rootless.limits": "tare's", "rootless.network": "slirp4netns", "rootless.carriers": carrier[k], "root.type": "overlay",
 	} {
 		if !strings.Contains(got[name], want) {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
@@ -118,27 +129,38 @@ func whatItIs(t *testing.T) {
 // What a rootless container cannot have is refused with what to do, when it is
 // planned.
 func TestRootlessLacks(t *testing.T) {
-	for _, c := range []environment.Container{{Network: environment.NetworkBridge}, {Image: "x"}} {
-		if err := (Rootless{ordinary}).Suits(c); err == nil || hint.Of(err) == "" {
-			t.Errorf("%+v: %v", c, err)
+	for _, k := range []Kind{Docker, Podman} {
+		r := Rootless{k, ordinary}
+		refused := []environment.Container{{Network: environment.NetworkBridge}, {Image: "x"}}
+		if k == Docker {
+			refused = append(refused, environment.Container{Network: environment.NetworkHost})
+		} else if err := r.Suits(environment.Container{Network: environment.NetworkHost}); err != nil {
+			t.Error(err)
 		}
-	}
-	if err := (Rootless{ordinary}).Suits(environment.Container{Network: environment.NetworkPublished}); err != nil {
-		t.Error(err)
+		for _, c := range refused {
+			if err := r.Suits(c); err == nil || hint.Of(err) == "" {
+				t.Errorf("%s, %+v: %v", k.Name(), c, err)
+			}
+			if _, err := r.Open(t.Context(), environment.Spec{Container: c}); !errors.Is(err, environment.ErrUnsupported) {
+				t.Errorf("%s, %+v: %v, want ErrUnsupported", k.Name(), c, err)
+			}
+		}
+		if err := r.Suits(environment.Container{Network: environment.NetworkPublished}); err != nil {
+			t.Error(err)
+		}
 	}
 	for _, levels := range []string{"", "user", "user=", "name=x"} {
-		if _, err := Podman.With(levels); err == nil {
-			t.Errorf("%q is no user", levels)
+		for _, k := range []Kind{Docker, Podman} {
+			if _, err := k.With(levels); err == nil {
+				t.Errorf("%s:%q is no user", k.Name(), levels)
+			}
 		}
-	}
-	if _, err := Docker.With("user=x"); err == nil {
-		t.Error("docker has no user")
 	}
 	for _, name := range []string{"root", "nobody-is-called-so"} {
 		h := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{
 			environment.FeaturePodman: environment.Supported(), environment.FeatureOverlay: environment.Supported(),
 		}}
-		if s := (Rootless{name}).Support(h); s.Answer != environment.No || s.Remedy == "" {
+		if s := (Rootless{Podman, name}).Support(h); s.Answer != environment.No || s.Remedy == "" {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -158,16 +180,16 @@ func TestAccounts(t *testing.T) {
 		}
 	}
 	jane, joe := account{name: "jane", uid: 1234}, account{name: "joe", uid: 1235}
-	if s := joe.can(root, "crun"); s.Answer != environment.No || !strings.Contains(s.Reason, "/etc/subuid has no ids") || !strings.Contains(s.Remedy, "usermod") {
+	if s := joe.can(root, Rootless{Kind: Podman}.needs(nil)); s.Answer != environment.No || !strings.Contains(s.Reason, "/etc/subuid has no ids") || !strings.Contains(s.Remedy, "usermod") {
 		t.Errorf("%+v", s)
 	}
-	if s := jane.can(root, "crun"); s.Answer != environment.No || !strings.Contains(s.Reason, "user.max_user_namespaces is 0") {
+	if s := jane.can(root, Rootless{Kind: Podman}.needs(nil)); s.Answer != environment.No || !strings.Contains(s.Reason, "user.max_user_namespaces is 0") {
 		t.Errorf("%+v", s)
 	}
 	if err := os.WriteFile(root+"proc/sys/user/max_user_namespaces", []byte("1000\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if s := jane.can(root, "crun"); s.Answer != environment.No || !strings.Contains(s.Reason, "/dev/net/tun") {
+	if s := jane.can(root, Rootless{Kind: Podman}.needs(nil)); s.Answer != environment.No || !strings.Contains(s.Reason, "/dev/net/tun") {
 		t.Errorf("%+v", s)
 	}
 	tun := root + "dev/net/tun"
@@ -181,7 +203,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if s := jane.can(root, "crun"); s.Answer != environment.No || s.Remedy != "apt install uidmap" {
+	if s := jane.can(root, Rootless{Kind: Podman}.needs(nil)); s.Answer != environment.No || s.Remedy != "apt install uidmap" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -75,8 +75,8 @@ func usable(i system.Info) environment.Support {
 			fmt.Sprintf("Docker runs on another machine: %s %s on %s, this is %s on %s", i.OSType, i.KernelVersion, i.Architecture, release, machine),
 			"run tare where the daemon runs")
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
-		return environment.Unsupported("this Docker is rootless: it cannot see what tare mounts as root, nor be given limits",
-			"set DOCKER_HOST to the socket of a daemon of root's, or weigh rootless Podman: environment: podman:user=NAME")
+		return environment.Unsupported("this Docker is rootless: its daemon does not see what is mounted after it began",
+			"environment: docker:user=NAME, a rootless daemon that begins after tare's mounts; or set DOCKER_HOST to the socket of a daemon of root's")
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
 		return environment.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
 			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json`)
