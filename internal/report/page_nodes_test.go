@@ -60,6 +60,14 @@ func nodesFixtures(t testing.TB) map[string]withNodes {
 	left.Left = []record.Left{{Arm: "d", Reason: "node d is not ready: kubelet stopped posting node status", Remedy: "kubectl describe node d"}}
 	left.Nodes[1].Ended = "interrupted"
 	left.Nodes[2].Trust = []record.NodeTrust{{Workload: "db", Blocks: 12, Generations: 3, Twin: ratio(-9, 3), TwinDiffers: true, Failed: []string{"halves"}}}
+	left.Facts = []record.NodeFact{
+		{Name: "kernel", Differs: true, Values: map[string]string{"a": "6.1.0-27-amd64", "b": "6.1.0-27-amd64", "c": "5.15.0-1074-azure"}},
+		{Name: "memory", Unit: "B", Differs: true, Values: map[string]string{"a": "17179869184", "b": "17179869184", "c": "8589934592"}},
+		{Name: "mitigation of spectre_v2", Differs: true, Values: map[string]string{"a": "Mitigation: Retpolines; STIBP: disabled; RSB filling; BHI: Retpoline", "c": "Vulnerable"}},
+		{Name: "kube.kubelet", Workload: "db", Arms: []string{"pod"}, All: true, Differs: true, Values: map[string]string{"a": "v1.34.4", "b": "v1.34.4", "c": "v1.33.1"}},
+		{Name: "cpu.cfs_quota_us", Workload: "db", Arms: []string{"guaranteed", "guaranteed-busy"}, Differs: true, Values: map[string]string{"a": "-1", "b": "-1", "c": "150000"}},
+		{Name: "pod.cpu.manager", Workload: "db", Arms: []string{"pod"}, All: true, Values: map[string]string{"a": "static", "b": "static", "c": "static"}},
+	}
 	invalid := threeNodes(false)
 	invalid.Arms[0].Apart = map[string]string{"c": "invalid: 9 of 18 blocks had to be dropped"}
 	return map[string]withNodes{
