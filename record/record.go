@@ -244,7 +244,7 @@ type Pilot struct {
 	Window   float64 `json:"window_seconds"`  // measured part of a slot
 	Discard  float64 `json:"discard_seconds"` // thrown away after each thaw
 	Blocks   int     `json:"blocks"`          // blocks per generation
-	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2" or "load"
+	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
 	Why      string  `json:"why"`
 	// Foreign and Steal are the levels, in CPUs, above which a block is dropped.
 	Foreign float64     `json:"foreign_limit_cpus"`

@@ -192,5 +192,8 @@ func warnings(t *table, out *record.Effects) []record.Warning {
 	if t.pilot != nil && t.pilot.Pause == "load" {
 		add("arms were paused by their load, not frozen: background work of a paused arm goes on", "run as root, or with a delegated control group")
 	}
+	if t.pilot != nil && t.pilot.Pause == "stream" {
+		add("pods were paused through their load, not frozen: a server runs on, idle, with its background work", "--node-helper, or run tare on the node, as root")
+	}
 	return ws
 }

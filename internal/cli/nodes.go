@@ -29,7 +29,7 @@ import (
 
 // nodeFlags say on which nodes of a cluster to measure, from outside.
 type nodeFlags struct {
-	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"Run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Needs --node-helper."`
+	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Without it: one node, for arms in pods, which are led from here and paused through their load."`
 	AllNodes    bool     `group:"nodes" xor:"nodes" help:"On each node of the cluster."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
 	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, with sh, head and sleep. Without it: any that the node has, with the node's own programs."`
@@ -38,7 +38,24 @@ type nodeFlags struct {
 	NodeAbout string `hidden:"" placeholder:"FILE"`
 }
 
-func (f *nodeFlags) elsewhere() bool { return len(f.Nodes) > 0 || f.AllNodes || f.NodeHelper }
+// elsewhere says that the whole experiment is to run on other nodes.
+func (f *nodeFlags) elsewhere() bool { return len(f.Nodes) > 1 || f.AllNodes || f.NodeHelper }
+
+// away says that the pods are to be on a node that is named, and led from here.
+func (f *nodeFlags) away() string {
+	if f.elsewhere() || len(f.Nodes) == 0 {
+		return ""
+	}
+	return f.Nodes[0]
+}
+
+// command adds what is said of the node to a command that repeats the run.
+func (f *nodeFlags) command(c []string) []string {
+	if f.away() == "" {
+		return c
+	}
+	return append(c, "--nodes="+f.away())
+}
 
 // asked are the flags as arguments.
 func (f *nodeFlags) asked() []string {
@@ -58,7 +75,7 @@ func (f *nodeFlags) asked() []string {
 func (f *nodeFlags) check() error {
 	switch {
 	case !f.NodeHelper:
-		return &usageError{hint.New(errors.New("another node is measured through a privileged pod in its host's namespaces"), "allow it with --node-helper, or run tare on the node itself"), ""}
+		return &usageError{hint.New(errors.New("several nodes are measured through a privileged pod on each, in its host's namespaces"), "allow it with --node-helper, run tare on the node itself, or name one node, whose pods are then led from here"), ""}
 	case len(f.Nodes) == 0 && !f.AllNodes:
 		return &usageError{hint.New(errors.New("--node-helper, and no node"), "name some: --nodes a,b or --all-nodes; kubectl get nodes lists them"), ""}
 	}

@@ -30,7 +30,8 @@ type planCommand struct {
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
 	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that arms in pods need, for kubectl apply -f -."`
 
-	NodeHelper bool `group:"output" help:"With --rbac: and those that the node helper needs."`
+	NodeHelper bool     `group:"output" help:"With --rbac: and those that the node helper needs."`
+	Nodes      []string `group:"output" placeholder:"NAME" help:"The node of arms in pods that are led from here, as in tare run without --node-helper."`
 }
 
 // planFormat is the value of --format of plan.
@@ -56,8 +57,16 @@ func (p *planCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	on := nodeFlags{Nodes: p.Nodes}
+	if on.elsewhere() {
+		return on.check()
+	}
 	if p.RBAC {
 		more := rightsOf(e)
+		kube.Access.Away = on.away()
+		if !p.NodeHelper && kube.Away() != "" {
+			more = append(more, api.FarRights)
+		}
 		if p.NodeHelper {
 			more = append(more, api.HelperRights)
 		}
@@ -67,11 +76,15 @@ func (p *planCommand) Run(c *console) error {
 		}
 		return err
 	}
-	built, err := plan.Build(e, catalog.Plan(), inspectHost(e), nil)
+	host, err := inspectHost(e, on.away())
 	if err != nil {
 		return err
 	}
-	built.Record.Command = p.command(built.Record.Seed)
+	built, err := plan.Build(e, catalog.Plan(), host, nil)
+	if err != nil {
+		return err
+	}
+	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
 		enc := json.NewEncoder(c.stdout)
 		enc.SetIndent("", "  ")
@@ -85,8 +98,18 @@ func (p *planCommand) Run(c *console) error {
 // rightsOf are what the cluster must allow for the pods of an experiment beyond
 // what every run with pods needs: those with levels have a name.
 func rightsOf(e *experiment.Experiment) []api.Rights {
-	var words []string
+	var all []api.Rights
+	for _, p := range podsOf(e) {
+		all = append(all, p.Rights())
+	}
+	return all
+}
+
+// podsOf are the environments of an experiment that are pods.
+func podsOf(e *experiment.Experiment) []kube.Pod {
+	words := slices.Clone(e.Arms)
 	for i := range e.Workloads {
+		words = append(words, e.Workloads[i].Arms...)
 		for _, a := range e.ArmsOf(&e.Workloads[i]) {
 			words = append(words, a.Environment)
 		}
@@ -94,11 +117,11 @@ func rightsOf(e *experiment.Experiment) []api.Rights {
 	for _, n := range e.Neighbours {
 		words = append(words, n.Environment)
 	}
-	var all []api.Rights
+	var all []kube.Pod
 	for _, w := range words {
 		env, err := catalog.Environment(w)
 		if p, ok := env.(kube.Pod); err == nil && ok {
-			all = append(all, p.Rights())
+			all = append(all, p)
 		}
 	}
 	return all

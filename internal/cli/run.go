@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/doctor"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
@@ -59,12 +60,15 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	host := inspectHost(e)
+	host, err := inspectHost(e, r.away())
+	if err != nil {
+		return err
+	}
 	p, err := plan.Build(e, catalog.Plan(), host, nil)
 	if err != nil {
 		return err
 	}
-	p.Record.Command = about.command(r.command(p.Record.Seed), p.Record.Seed)
+	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
 	dir, err := resultDir(r.Output, time.Now())
 	if err != nil {
 		return err
@@ -190,12 +194,24 @@ func resultDir(given string, at time.Time) (string, error) {
 // newID names a run: it is part of the names of everything that it makes.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// inspectHost finds out what this host and user can have for the experiment.
-func inspectHost(e *experiment.Experiment) environment.Host {
-	if e.Scratch == "" {
-		return inspect.Host("/")
+// inspectHost finds out what this host and user can have for the experiment, whose
+// pods are on the node away, if one is named.
+func inspectHost(e *experiment.Experiment, away string) (h environment.Host, err error) {
+	kube.Access.Away = away
+	if pods := podsOf(e); len(pods) > 0 {
+		h.Away = kube.Away()
+	} else if away != "" {
+		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
+			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
 	}
-	return inspect.HostAt("/", e.Scratch)
+	node := h.Away
+	if e.Scratch == "" {
+		h = inspect.Host("/")
+	} else {
+		h = inspect.HostAt("/", e.Scratch)
+	}
+	h.Away = node
+	return h, nil
 }
 
 // manifest is what is known before the run; the run adds what it reads back.

@@ -141,6 +141,9 @@ type Place struct {
 	Pause Freezer
 	// Alone is Pause without the neighbour; nil without a neighbour.
 	Alone Freezer
+	// Away leads the load where tare is not; nil: it counts in memory that tare
+	// shares. Volume is a path there then, and HostVolume is empty.
+	Away Away
 }
 
 // Freezer stops and continues processes. Freeze returns when the kernel has
@@ -289,6 +292,9 @@ type Host struct {
 	Tools map[string]Tool
 	// Control is what control groups and the like offer beside limits.
 	Control Control
+	// Away is the node of the pods of the experiment, where that is not this host;
+	// empty: it is, or there are none.
+	Away string
 }
 
 // Tool is a program found on this host.

@@ -24,12 +24,12 @@ type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// Exec runs a command in the helper's pod until it ends, its code in an
+// Exec runs a command in a pod of one container until it ends, its code in an
 // *ExitError. Any other error says nothing about whether it has ended.
 func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, command ...string) error {
 	where := c.client.Post().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{
-			Container: HelperName, Command: command, Stdin: s.In != nil, Stdout: s.Out != nil, Stderr: s.Err != nil,
+			Command: command, Stdin: s.In != nil, Stdout: s.Out != nil, Stderr: s.Err != nil,
 		}, parameters).URL()
 	config := rest.CopyConfig(c.config)
 	config.Timeout = 0 // of a call; this lasts as long as the command

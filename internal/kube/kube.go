@@ -40,6 +40,12 @@ type Access struct {
 	Context    string // empty: the current one
 	// Node is the name of the node that this host is; empty: it is found.
 	Node string
+	// Away is the name of the node of the pods, on which tare is not or not meant to
+	// be; empty: they are on the node that this host is, and where it is none, on the
+	// only one that there is.
+	Away string
+	// Image is that of pods whose node tare is not on, where an arm names none.
+	Image string
 }
 
 // Cluster is a connection to a cluster. It connects with the first call.

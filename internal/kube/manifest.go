@@ -61,8 +61,9 @@ const (
 	VolumeDir = "/.tare/volume"
 	// Exe is tare's binary in tare's own image, and installed where it is copied
 	// to for another.
-	Exe       = "/.tare/tare"
-	installed = "/.tare/bin/tare"
+	Exe          = "/.tare/tare"
+	installedDir = "/.tare/bin"
+	installed    = installedDir + "/tare"
 )
 
 // UserID is the user of a pod: nobody in particular.
@@ -77,8 +78,10 @@ type PodSpec struct {
 	Run, Arm, Node string
 	// Component is what the pod is for, as a label; empty: an arm.
 	Component string
-	// Image is tare's own, Other another one that holds the load's programs;
-	// empty: they are the node's, where Programs are listed, or there are none.
+	// Image is tare's own; empty: the node has none, and the binary is copied into
+	// the pod when that runs (CopySelf). Other is another one that holds the load's
+	// programs; empty: they are the node's, where Programs are listed, or there are
+	// none.
 	Image, Other string
 	// Programs are directories and files of the node that the pod has too,
 	// read-only.
@@ -160,9 +163,11 @@ func (s PodSpec) Pod() *corev1.Pod {
 	}
 	load := s.container("load", s.Image, append([]string{s.Exe()}, s.Keep...))
 	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: deskDir}, {Name: "volume", MountPath: VolumeDir}}
-	if s.Other != "" {
+	if s.Image == "" {
+		s.await(p, &load)
+	} else if s.Other != "" {
 		install := s.container("tare", s.Image, append([]string{Exe}, s.Install...))
-		bin := corev1.VolumeMount{Name: "tare", MountPath: "/.tare/bin"}
+		bin := corev1.VolumeMount{Name: "tare", MountPath: installedDir}
 		install.VolumeMounts = append(install.VolumeMounts, bin)
 		load.VolumeMounts = append(load.VolumeMounts, bin)
 		load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent

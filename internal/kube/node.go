@@ -17,17 +17,6 @@ import (
 // ErrElsewhere means that this host is no node of the cluster.
 var ErrElsewhere = errors.New("this host is no node of the cluster")
 
-// AwaitThisNode is ThisNode for what was begun, which waits for an API server that
-// is away.
-func (c *Cluster) AwaitThisNode(ctx context.Context) (n *corev1.Node, err error) {
-	err = c.patiently(ctx, func() error {
-		var err error
-		n, err = c.ThisNode(ctx)
-		return err
-	})
-	return n, err
-}
-
 // ThisNode is the node that this host is, by the id of its kernel's boot.
 func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -61,7 +50,7 @@ func choose(nodes []corev1.Node, boot, host string) (*corev1.Node, error) {
 		}
 	}
 	if len(here) == 0 {
-		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", ErrElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root")
+		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", ErrElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root, or lead its pods from here: --nodes NAME")
 	}
 	i := max(0, slices.IndexFunc(here, func(n corev1.Node) bool { return n.Name == host }))
 	return &here[i], nil

@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"crypto/rand"
-	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,38 +157,9 @@ const selfInPod = kube.HelperDir + "/tare"
 
 // copySelf puts this binary into the helper's pod.
 func (h *helper) copySelf(ctx context.Context) error {
-	f, err := os.Open(selfPath)
+	err := h.Cluster.CopySelf(ctx, kube.NamespaceOf(h.spec.Run), kube.HelperName, selfInPod, ": >"+kube.HelperStarted+" && ")
 	if err != nil {
-		return fmt.Errorf("find this binary: %w", err)
-	}
-	defer f.Close()
-	if err := static(f); err != nil {
-		return err
-	}
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	// Not until the end of the input: not every proxy passes that on.
-	script := fmt.Sprintf(`: >%s && head -c %d >%s && chmod 755 %[3]s && [ $(wc -c <%[3]s) -eq %[2]d ]`, kube.HelperStarted, st.Size(), selfInPod)
-	var said strings.Builder
-	err = h.Cluster.Exec(ctx, kube.NamespaceOf(h.spec.Run), kube.HelperName, kube.Streams{In: f, Err: &said}, "/bin/sh", "-c", script)
-	if err != nil {
-		return fmt.Errorf("copy this binary into the helper: %w: %s", err, strings.TrimSpace(said.String()))
-	}
-	return nil
-}
-
-// static refuses a binary that needs libraries, which a node may not have.
-func static(f io.ReaderAt) error {
-	e, err := elf.NewFile(f)
-	if err != nil {
-		return fmt.Errorf("look at this binary: %w", err)
-	}
-	for _, p := range e.Progs {
-		if p.Type == elf.PT_INTERP {
-			return hint.New(errors.New("this tare needs libraries that a node may not have"), "build it with CGO_ENABLED=0: make build")
-		}
+		return fmt.Errorf("copy this binary into the helper: %w", err)
 	}
 	return nil
 }

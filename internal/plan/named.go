@@ -40,6 +40,7 @@ type builder struct {
 func (b builder) arms() ([]Arm, []record.Left, error) {
 	var arms []Arm
 	var left []record.Left
+	b.w.Baseline = b.baseline()
 	for _, spec := range b.e.ArmsOf(&b.w) {
 		a, err := b.arm(spec)
 		var not impossible
@@ -67,12 +68,37 @@ func (b builder) arms() ([]Arm, []record.Left, error) {
 	return slices.Insert(arms, 1, t), left, nil
 }
 
+// baseline is the arm that the others are compared with: the one that was asked
+// for, or, where that would be on this host and the pods are not, the first pod that
+// can be had; where none can, the first one says why.
+func (b builder) baseline() string {
+	all := b.e.ArmsOf(&b.w)
+	asked := slices.IndexFunc(all, func(a experiment.Arm) bool { return a.Name == b.w.Baseline })
+	pod := func(a experiment.Arm) bool {
+		r, err := b.rung(a.Environment)
+		return err == nil && r.Pod && a.Neighbour == ""
+	}
+	possible := func(a experiment.Arm) bool {
+		r, _ := b.rung(a.Environment)
+		return pod(a) && r.Support(b.host).Answer == environment.Yes
+	}
+	if b.host.Away == "" || asked < 0 || pod(all[asked]) {
+		return b.w.Baseline
+	}
+	for _, want := range []func(experiment.Arm) bool{possible, pod} {
+		if i := slices.IndexFunc(all, want); i >= 0 {
+			return all[i].Name
+		}
+	}
+	return b.w.Baseline
+}
+
 func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	r, err := b.rung(spec.Environment)
 	if err != nil {
 		return Arm{}, err
 	}
-	if err := possible(r.Support(b.host)); err != nil {
+	if err := possible(support(r, b.host)); err != nil {
 		return Arm{}, err
 	}
 	on, err := volumeOf(cmp.Or(spec.Volume, b.e.Volume), b.host)
@@ -194,6 +220,9 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	stages, err := stagesOf(kind, spec.Params, nil)
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
+	}
+	if b.host.Away != "" {
+		return nil, impossible{needsNode("neighbour "+name, b.host)}
 	}
 	if err := b.limits(name); err != nil {
 		return nil, err

@@ -246,6 +246,17 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		}
 		return slices.Contains(wanted, r.Name())
 	}
+	if host.Away != "" {
+		pod := func(r Rung) bool { return r.Pod && want(r) }
+		possible := func(r Rung) bool { return pod(r) && r.Support(host).Answer == environment.Yes }
+		first := slices.IndexFunc(rungs, possible)
+		if first < 0 {
+			first = slices.IndexFunc(rungs, pod) // which says why there is none
+		}
+		if first >= 0 {
+			baseline = rungs[first].Name()
+		}
+	}
 	var arms []Arm
 	var left []record.Left
 	have := map[string]bool{}
@@ -253,7 +264,7 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		if r.Name() != baseline && (!want(r) || r.Net && s.Server == nil) {
 			continue
 		}
-		if sup := r.Support(host); sup.Answer != environment.Yes {
+		if sup := support(r, host); sup.Answer != environment.Yes {
 			if r.Name() == baseline {
 				return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %s: %w",
 					w.Name, baseline, sup.Reason, environment.ErrUnsupported), sup.Remedy)
@@ -279,6 +290,20 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		return nil, nil, fmt.Errorf("workload %s: no environment is called %q", w.Name, baseline)
 	}
 	return arms, left, nil
+}
+
+// support says whether there can be an arm on a rung. Where the pods are on a node
+// that this host is not, nothing on this host can be compared with them.
+func support(r Rung, host environment.Host) environment.Support {
+	if host.Away != "" && !r.Pod {
+		return needsNode(r.Name(), host)
+	}
+	return r.Support(host)
+}
+
+func needsNode(what string, host environment.Host) environment.Support {
+	return environment.Unsupported(what+" needs tare on node "+host.Away+", where the pods are",
+		"--nodes "+host.Away+" --node-helper, or run tare there")
 }
 
 func twin(base Arm) Arm {

@@ -322,7 +322,7 @@ func TestNoHost(t *testing.T) {
 	s := open(t, target)
 	before := s.Read(nil)
 	for _, name := range []string{"cpu.steal", "cpu.foreign", "disk.read", "net.handled"} {
-		if v := s.Values(before, s.Read(nil))[name]; v.Reason() != notHost {
+		if v := s.Values(before, s.Read(nil))[name]; v.Reason() != (Target{}).notHost().Error() {
 			t.Errorf("%s: %v", name, v)
 		}
 	}

@@ -29,7 +29,7 @@ func (disks) Metrics() []Metric {
 // stacked device would count everything twice.
 func (disks) Open(t Target) (Reader, error) {
 	if !t.Host {
-		return nil, errors.New(notHost)
+		return nil, t.notHost()
 	}
 	found, err := filepath.Glob(proc.FS(t.Root).Path("sys/block/*/device"))
 	if err != nil {
@@ -50,9 +50,6 @@ func (disks) Open(t Target) (Reader, error) {
 	}
 	return all, nil
 }
-
-// notHost is why what only the whole host shows is missing.
-const notHost = "only the whole host shows it, which is not observed here"
 
 func diskStat(text []byte, dst []float64) error {
 	d, err := proc.DiskStat(text)

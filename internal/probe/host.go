@@ -26,7 +26,7 @@ func (host) Metrics() []Metric {
 
 func (host) Open(t Target) (Reader, error) {
 	if !t.Host {
-		return nil, errors.New(notHost)
+		return nil, t.notHost()
 	}
 	stat, err := openFiles(source{paths: []string{proc.FS(t.Root).Path("proc/stat")}, parse: stealAndBusy, names: []string{"steal", "busy"}})
 	if err != nil {

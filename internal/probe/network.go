@@ -1,8 +1,6 @@
 package probe
 
 import (
-	"errors"
-
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
@@ -23,7 +21,7 @@ func (network) Metrics() []Metric {
 
 func (network) Open(t Target) (Reader, error) {
 	if !t.Host {
-		return nil, errors.New(notHost)
+		return nil, t.notHost()
 	}
 	return openFiles(source{
 		paths: []string{proc.FS(t.Root).Path("proc/net/softnet_stat")}, parse: softnet,

@@ -6,6 +6,9 @@
 package probe
 
 import (
+	"cmp"
+	"errors"
+
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -66,6 +69,13 @@ type Target struct {
 	// steal, disks) is wanted too. All arms but this one are expected to be
 	// frozen, so that what the host does is this arm's and strangers' doing.
 	Host bool
+	// NotHost is why it is not to be had; empty: it is not wanted.
+	NotHost string
+}
+
+// notHost is why what only the whole host shows is missing.
+func (t Target) notHost() error {
+	return errors.New(cmp.Or(t.NotHost, "only the whole host shows it, which is not observed here"))
 }
 
 // All is every probe there is.

@@ -41,6 +41,17 @@ func OpenAll(probes []Probe, t Target) *Set {
 	return s
 }
 
+// Unread is probes of which none reads anything, and why.
+func Unread(probes []Probe, why string) *Set {
+	s := &Set{}
+	for _, p := range probes {
+		m := p.Metrics()
+		s.readers = append(s.readers, opened{first: len(s.metrics), n: len(m), why: why})
+		s.metrics = append(s.metrics, m...)
+	}
+	return s
+}
+
 // Metrics are what Read reads, in its order.
 func (s *Set) Metrics() []Metric { return s.metrics }
 

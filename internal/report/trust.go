@@ -224,8 +224,11 @@ func pauses(ws []workload) string {
 			continue
 		}
 		word := "the " + w.Pilot.Pause
-		if w.Pilot.Pause == "load" {
+		switch w.Pilot.Pause {
+		case "load":
 			word = "the load itself: this host or user cannot freeze processes"
+		case "stream":
+			word = "the load itself, over a stream: tare is not on the node of the pods"
 		}
 		how.add(word)
 	}

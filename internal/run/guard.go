@@ -29,6 +29,13 @@ func (l *loadRun) guard(ctx context.Context, line *record.Generation) error {
 	if !l.disk() {
 		return nil
 	}
+	if slices.ContainsFunc(l.sites, func(s *site) bool { return s.place.Away != nil }) {
+		l.warn(record.Warning{
+			Workload: l.load.Name, Text: "what each arm keeps of what it commits was not tried: that needs the node",
+			Remedy: "--node-helper, or run tare on the node",
+		})
+		return nil
+	}
 	seen := map[*site]durability.Arm{}
 	for _, s := range l.sites {
 		a, err := l.durability(ctx, s)

@@ -44,17 +44,18 @@ type arm struct {
 
 // site is launched processes on which one or several arms are measured.
 type site struct {
-	name   string
-	class  string // name of a class of resctrl
-	volume *volume.Opened
-	opened environment.Arm
-	place  environment.Place
-	memory *counter.Memory
-	load   environment.Running
-	server environment.Running
-	probes *probe.Set
-	log    *os.File
-	facts  *os.File // what the load read back
+	name    string
+	class   string // name of a class of resctrl
+	volume  *volume.Opened
+	opened  environment.Arm
+	place   environment.Place
+	memory  *counter.Memory
+	load    environment.Running
+	server  environment.Running
+	probes  *probe.Set
+	visited *environment.Visited // of the last window of a load that is elsewhere
+	log     *os.File
+	facts   *os.File // what the load read back
 
 	neighbour    *neighbour // nil: none
 	neighbourErr error      // why there is none that there should be
@@ -128,8 +129,12 @@ func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error
 		return err
 	}
 	if settle := l.load.Stages.Settle; settle > 0 {
+		var errs []error
 		for _, s := range l.sites {
-			s.memory.SetGate(false)
+			errs = append(errs, s.gate(false))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return err
 		}
 		if err := sleep(ctx, sched.Monotonic()+int64(settle)); err != nil {
 			return err
@@ -237,7 +242,14 @@ func describeExit(e environment.Exit) error {
 	return fmt.Errorf("ended with exit code %d", e.Code)
 }
 
-func (a *site) openProbes(probes []probe.Probe) { a.probes = probe.OpenAll(probes, a.target()) }
+// openProbes opens the probes. Those of a load that is elsewhere are read there.
+func (a *site) openProbes(probes []probe.Probe) {
+	if a.place.Away != nil {
+		a.probes = probe.Unread(probes, "it is read where the load is")
+		return
+	}
+	a.probes = probe.OpenAll(probes, a.target())
+}
 
 // target is what the probes observe of the arm.
 func (a *site) target() probe.Target {

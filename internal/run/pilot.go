@@ -97,6 +97,9 @@ func pilotLengths(left time.Duration, arms int) (long, short time.Duration) {
 // trace lets an arm run for a while and counts its operations each tick. It
 // also returns the foreign and stolen CPU of that while, in CPUs.
 func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, foreign, steal float64, err error) {
+	if a.place.Away != nil {
+		return l.traceAway(ctx, a, length)
+	}
 	t = plan.Trace{Arm: a.Name, Ticks: make([]float64, 0, length/plan.Tick)}
 	if err := a.resume(1); err != nil {
 		return t, 0, 0, err

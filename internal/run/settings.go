@@ -46,8 +46,10 @@ func (l *loadRun) readBack() error {
 		if err != nil {
 			return fmt.Errorf("arm %s: a setting did not take: %w", s.name, err)
 		}
-		if seen, err := probe.Facts(s.target()); err == nil {
-			own = append(own, seen...)
+		if s.place.Away == nil {
+			if seen, err := probe.Facts(s.target()); err == nil {
+				own = append(own, seen...)
+			}
 		}
 		said, err := facts.Read(s.facts)
 		if err != nil {

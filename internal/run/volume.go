@@ -134,6 +134,9 @@ type under struct {
 
 // describe looks at the volume of a site.
 func (a *site) describe() (under, error) {
+	if a.place.Away != nil { // the arm's own settings say it
+		return under{settings: a.volume.Settings()}, nil
+	}
 	dir := a.place.HostVolume
 	if dir == "" {
 		dir = a.place.Volume
@@ -165,7 +168,7 @@ func (a *site) worker() environment.Running {
 // warnOf passes on what is wrong with the volume of a site, where the load is
 // about data that lasts; what a network costs in speed concerns every load.
 func (l *loadRun) warnOf(s *site, on under) {
-	if !l.load.Stages.Disk && !on.Network() {
+	if s.place.Away != nil || !l.load.Stages.Disk && !on.Network() {
 		return
 	}
 	for _, w := range on.Warnings() {

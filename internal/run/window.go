@@ -19,6 +19,9 @@ func (a *site) pause() error {
 	if a.paused {
 		return nil
 	}
+	if a.place.Away != nil {
+		return a.pauseAway()
+	}
 	began := a.memory.Now()
 	defer func() { a.freezing = time.Duration(a.memory.Now() - began) }()
 	if a.place.Pause != nil {
@@ -106,6 +109,9 @@ var errIsolation = errors.New("isolation")
 
 // pauseKind is how the arms are paused, for the record.
 func (a *site) pauseKind() string {
+	if a.place.Away != nil {
+		return "stream"
+	}
 	if a.place.Pause == nil {
 		return "load"
 	}
@@ -141,6 +147,9 @@ func (m mark) since(earlier mark) (seconds float64, ops uint64) {
 // again. Beyond the window, when steady is set, the arm runs on unfrozen and
 // the rate of that stretch is returned for the transparency check.
 func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration) (w record.Window, steadyRate float64, err error) {
+	if a.place.Away != nil {
+		return l.windowAway(ctx, a, seed, steady)
+	}
 	w.Arm = a.Name
 	asked := l.ask(a, l.lengths)
 	if err := a.resume(seed); err != nil {
@@ -240,14 +249,10 @@ func steadyStretch(ctx context.Context, a *arm, d time.Duration) (float64, error
 
 // fill completes the window from the readings, after the arm is frozen.
 func (a *arm) fill(w *record.Window) {
-	w.Errors = a.shut.Errors - a.open.Errors
-	w.Cut = a.shut.Cut - a.open.Cut
-	w.Late = a.shut.Late - a.open.Late
-	w.Backlog = a.shut.Backlog
-	w.Latency = a.shut.Since(&a.open)
-	w.Probes = a.probes.Values(a.before, a.after)
-	if a.neighbour != nil && a.Neighbour != "" {
-		w.Neighbour = a.neighbour.did()
+	if a.place.Away != nil {
+		a.fillAway(w)
+	} else {
+		a.fillHere(w)
 	}
 	for i, s := range a.saidShut {
 		if w.Values == nil {
@@ -258,6 +263,18 @@ func (a *arm) fill(w *record.Window) {
 			v = record.Number(x)
 		}
 		w.Values[a.values[i].Name] = v
+	}
+}
+
+func (a *arm) fillHere(w *record.Window) {
+	w.Errors = a.shut.Errors - a.open.Errors
+	w.Cut = a.shut.Cut - a.open.Cut
+	w.Late = a.shut.Late - a.open.Late
+	w.Backlog = a.shut.Backlog
+	w.Latency = a.shut.Since(&a.open)
+	w.Probes = a.probes.Values(a.before, a.after)
+	if a.neighbour != nil && a.Neighbour != "" {
+		w.Neighbour = a.neighbour.did()
 	}
 }
 

@@ -49,12 +49,10 @@ type arm struct {
 }
 
 // prepare makes everything up to the first load.
-func (a *arm) prepare(ctx context.Context) (err error) {
+func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
-	if a.node, err = a.cluster.AwaitThisNode(ctx); err != nil {
-		return err
-	}
-	if err := a.join(ctx); err != nil {
+	ctr := a.containerd()
+	if err := (member{a.Ground, a.cluster, a.allNeeds(), &ctr}).join(ctx); err != nil {
 		return err
 	}
 	if err := a.describe(ctx); err != nil {
@@ -84,7 +82,7 @@ func (a *arm) describe(ctx context.Context) error {
 	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // asked for by Beside
 	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
 	if a.kind.complete().cpu.max && a.asks.requests.CPU == 0 {
-		return hint.New(errors.New("no CPU is left for the pod: "+a.asks.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
+		return noCPU(a.asks)
 	}
 	l := a.kind.Levels
 	a.spec = kube.PodSpec{
@@ -106,6 +104,11 @@ func (a *arm) describe(ctx context.Context) error {
 		a.spec.Notes = map[string]string{"tare/cpu": a.asks.why}
 	}
 	return a.provide(ctx)
+}
+
+// noCPU says that a pod that asks for the most that fits has nothing to ask for.
+func noCPU(asks settled) error {
+	return hint.New(errors.New("no CPU is left for the pod: "+asks.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
 }
 
 // start has the cluster run the pod.
@@ -298,17 +301,17 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 const lostBound = 5 * time.Second
 
 // lost says what became of the pod.
-func (a *arm) lost() environment.Exit { return a.lostPod(a.pod) }
+func (a *arm) lost() environment.Exit { return lostPod(a.cluster, a.pod) }
 
 // lostPod asks the cluster what became of a pod whose first process has ended.
-func (a *arm) lostPod(pod *corev1.Pod) environment.Exit {
+func lostPod(c *kube.Cluster, pod *corev1.Pod) environment.Exit {
 	ctx, cancel := context.WithTimeout(context.Background(), lostBound)
 	defer cancel()
 	gone := func(err error) environment.Exit {
 		return environment.Exit{Code: -1, Err: hint.New(fmt.Errorf("was in a pod that is gone: %w", err), hint.Of(err))}
 	}
 	for {
-		p, err := a.cluster.Pod(ctx, pod.Namespace, pod.Name)
+		p, err := c.Pod(ctx, pod.Namespace, pod.Name)
 		if err != nil {
 			return gone(err)
 		}

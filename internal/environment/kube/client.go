@@ -132,7 +132,7 @@ func (k *client) start(ctx context.Context, a *arm, p environment.Process) (envi
 	}
 	c := a.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()
-	running, err := a.StartKept(ctx, k.keeper, c, k.own, func() environment.Exit { return a.lostPod(k.pod) })
+	running, err := a.StartKept(ctx, k.keeper, c, k.own, func() environment.Exit { return lostPod(a.cluster, k.pod) })
 	if err != nil {
 		return nil, err
 	}

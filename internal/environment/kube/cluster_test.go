@@ -19,6 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -189,6 +190,12 @@ func TestClusterLargest(t *testing.T) {
 	}
 }
 
+// reached is what reachable says to root.
+func reached() environment.Support {
+	s, _ := reachable(environment.Host{Root: true, Groups: &cgroup.Tree{}})
+	return s
+}
+
 // use makes tests see another cluster.
 func use(t *testing.T, a kube.Access) {
 	t.Helper()
@@ -220,7 +227,7 @@ func TestClusterErrors(t *testing.T) {
 					t.Errorf("%v; %s", err, hint.Of(err))
 				}
 			}
-			s := reachable()
+			s := reached()
 			if c.name == "forbidden" {
 				c.says = `forbids user "tare-limited" to` // all of it, not the first
 			}

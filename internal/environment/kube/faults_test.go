@@ -75,7 +75,7 @@ func TestClusterRights(t *testing.T) {
 	admin := warm(t)
 	const user = "tare-half"
 	use(t, kube.Access{Kubeconfig: kubetest.Kubeconfig(t, func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = user })})
-	s := reachable()
+	s := reached()
 	if s.Answer != environment.No || !strings.Contains(s.Remedy, "--rbac") {
 		t.Errorf("%+v", s)
 	}
@@ -85,7 +85,7 @@ func TestClusterRights(t *testing.T) {
 		}
 	}
 	admin.Grant(t, user)
-	if s := reachable(); s.Answer != environment.Yes {
+	if s := reached(); s.Answer != environment.Yes {
 		t.Errorf("with all rights: %+v", s)
 	}
 }

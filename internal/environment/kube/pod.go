@@ -70,6 +70,7 @@ var asked struct {
 	of     kube.Access
 	at     time.Time
 	answer environment.Support
+	away   bool // tare is, from the node
 }
 
 const (
@@ -77,63 +78,82 @@ const (
 	askedBound = 10 * time.Second
 )
 
-// Support says whether this host is a node whose pods tare can reach. It asks
-// the cluster.
+// Support says whether tare can reach pods of this kind, and asks the cluster: those
+// on the node that this host is, or those of another one, over a stream.
 func (p Pod) Support(h environment.Host) environment.Support {
-	switch {
-	case !h.Root:
-		return environment.Unsupported("a pod's processes and files on its node are root's", "run as root")
-	case h.Groups == nil:
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
-	}
 	asked.Lock()
 	defer asked.Unlock()
 	if asked.of != Access || time.Since(asked.at) > askedBound {
-		asked.answer = reachable()
+		asked.answer, asked.away = reachable(h)
 		asked.of, asked.at = Access, time.Now()
 	}
-	if more := p.Rights(); asked.answer.Answer == environment.Yes && len(more) > 0 {
-		return reachable(more)
+	if asked.answer.Answer != environment.Yes {
+		return asked.answer
+	}
+	if asked.away {
+		if err := p.suitsFar(); err != nil {
+			return environment.Unsupported(err.Error(), hint.Of(err))
+		}
+	}
+	if more := p.Rights(); len(more) > 0 {
+		answer, _ := reachable(h, more)
+		return answer
 	}
 	return asked.answer
 }
 
+// here says whether this user can have pods on the node that this host is.
+func here(h environment.Host) environment.Support {
+	switch {
+	case !h.Root:
+		return environment.Unsupported("a pod's processes and files on its node are root's", "run as root, or lead the pods from outside: --nodes NAME")
+	case h.Groups == nil:
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	return environment.Supported()
+}
+
 // reachable says whether tare reaches the cluster and may do what every run needs
-// there, and more.
-func reachable(more ...kube.Rights) environment.Support {
+// there, and more, and whether it is away from the node of the pods.
+func reachable(h environment.Host, more ...kube.Rights) (s environment.Support, away bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
-	err := kube.NewContainerd().Can()
-	c, connectErr := Access.Connect()
-	if connectErr != nil {
-		err = connectErr // that there is no cluster comes first
-	} else {
+	c, err := Access.Connect()
+	if err == nil { // that there is no cluster comes first
 		defer c.Close()
-		if _, nodeErr := c.ThisNode(ctx); nodeErr != nil {
-			err = nodeErr
+		if _, away, err = c.Where(ctx); away {
+			more = append(more, kube.FarRights)
+		} else if can := here(h); can.Answer != environment.Yes {
+			return can, false
+		} else if err == nil {
+			err = kube.NewContainerd().Can()
 		}
 		if mayErr := c.May(ctx, more...); mayErr != nil {
 			err = mayErr // all rights that are missing, not the first
 		}
 	}
 	if err == nil {
-		return environment.Supported()
+		return environment.Supported(), away
 	}
-	s := environment.Unsupported(err.Error(), hint.Of(err))
+	s = environment.Unsupported(err.Error(), hint.Of(err))
 	if s.Remedy == "" {
 		s.Remedy = "kubectl get nodes asks the same"
 	}
-	return s
+	return s, away
 }
 
 // Changes lists what Open changes, on the host and in the cluster.
 func (p Pod) Changes(s environment.Spec) []environment.Change {
+	node, away := p.where()
+	if away {
+		return p.farChanges(s, node)
+	}
 	groups, err := launch.PlainGroups(s.Groups)
 	if err != nil {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		environment.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"},
+		namespaceChange(s),
 		environment.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
 		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
 	)
@@ -151,6 +171,39 @@ func (p Pod) Changes(s environment.Spec) []environment.Change {
 	return out
 }
 
+func namespaceChange(s environment.Spec) environment.Change {
+	return environment.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"}
+}
+
+// where is the name of the pods' node, and whether tare is away from it, as far as the
+// cluster says.
+func (p Pod) where() (node string, away bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), askBound)
+	defer cancel()
+	c, err := Access.Connect()
+	if err != nil {
+		return "", false
+	}
+	defer c.Close()
+	n, away, err := c.Where(ctx)
+	if err != nil {
+		return "", false
+	}
+	return n.Name, away
+}
+
+// Away is the node of the pods, where that is not this host; else empty.
+func Away() string {
+	if Access.Away != "" {
+		return Access.Away
+	}
+	node, away := Pod{}.where()
+	if !away {
+		return ""
+	}
+	return node
+}
+
 // plan says what the pod asks for, as far as that is known before.
 func (p Pod) plan(beside []environment.Environment) string {
 	l := p.complete()
@@ -165,7 +218,7 @@ func (p Pod) plan(beside []environment.Environment) string {
 		return text
 	}
 	defer c.Close()
-	node, err := c.ThisNode(ctx)
+	node, _, err := c.Where(ctx)
 	if err != nil {
 		return text
 	}
@@ -185,12 +238,31 @@ func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 	return a, nil
 }
 
-func (p Pod) open(ctx context.Context, spec environment.Spec) (*arm, error) {
-	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", environment.ErrUnsupported)
-	}
+func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	cluster, err := Access.Connect()
+	if err != nil {
+		return nil, err
+	}
+	arm, err := p.openIn(ctx, spec, cluster)
+	if err != nil {
+		return nil, errors.Join(err, cluster.Close())
+	}
+	return arm, nil
+}
+
+// openIn closes the cluster with the arm; on an error that is left to the caller.
+func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cluster) (environment.Arm, error) {
+	node, away, err := cluster.AwaitWhere(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case away:
+		return p.openFar(ctx, spec, cluster, node)
+	case os.Geteuid() != 0:
+		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", environment.ErrUnsupported)
 	}
 	if n := p.Levels.network; spec.Port == 0 && (n == serviceNetwork || n == portNetwork) {
 		return nil, hint.New(fmt.Errorf("network=%s: the arm has no server that a client outside of the pod would reach", n),
@@ -203,16 +275,12 @@ func (p Pod) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := Access.Connect()
-	if err != nil {
-		return nil, err
-	}
 	ground, err := launch.NewGround(spec, groups)
 	if err != nil {
 		return nil, err
 	}
 	ground.Undo(cluster.Close)
-	a := &arm{Ground: ground, kind: p, cluster: cluster}
+	a := &arm{Ground: ground, kind: p, cluster: cluster, node: node}
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, ground.Close())
 	}

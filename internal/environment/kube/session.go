@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 )
@@ -44,28 +45,39 @@ func sessionOf(run, server string) *session {
 // removeBound is how long the cluster may take to remove something.
 const removeBound = 2 * time.Minute
 
+// member is an arm in a session.
+type member struct {
+	*launch.Ground
+	cluster *kube.Cluster
+	needs   []string         // of all pods of the run, beyond "restricted"
+	ctr     *kube.Containerd // of the node; nil: tare is not on it, and has no image there
+}
+
 // join takes part in the session of the run. What is shared is in the journal of
 // every arm, and is removed by the last one that leaves.
-func (a *arm) join(ctx context.Context) error {
+func (a member) join(ctx context.Context) error {
 	s := sessionOf(a.Spec.Run, a.cluster.Server)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ctr, image, namespace := a.containerd(), kube.ImageOf(a.Spec.Run), kube.NamespaceOf(a.Spec.Run)
 	leave := sync.OnceValue(func() error { return a.leave(s) })
 	s.arms++
-	if err := errors.Join(
-		a.Record(journal.PodImage(ctr.Address, image), leave),
-		a.Record(journal.Namespace(a.cluster.Kubeconfig, a.cluster.Context, namespace), leave),
-	); err != nil {
+	steps := []journal.Step{journal.Namespace(a.cluster.Kubeconfig, a.cluster.Context, kube.NamespaceOf(a.Spec.Run))}
+	if a.ctr != nil {
+		steps = append([]journal.Step{journal.PodImage(a.ctr.Address, kube.ImageOf(a.Spec.Run))}, steps...)
+	}
+	var errs []error
+	for _, step := range steps {
+		errs = append(errs, a.Record(step, leave))
+	}
+	if err := errors.Join(errs...); err != nil || s.made {
 		return err
 	}
-	if s.made {
-		return nil
+	if a.ctr != nil {
+		if err := a.ctr.Load(a.Spec.Run, selfPath, rootLinks()); err != nil {
+			return err
+		}
 	}
-	if err := ctr.Load(a.Spec.Run, selfPath, rootLinks()); err != nil {
-		return err
-	}
-	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.Spec.Run, a.allNeeds())); err != nil {
+	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.Spec.Run, a.needs)); err != nil {
 		return err
 	}
 	s.made = true
@@ -73,7 +85,7 @@ func (a *arm) join(ctx context.Context) error {
 }
 
 // leave removes what is shared, with the last arm.
-func (a *arm) leave(s *session) error {
+func (a member) leave(s *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.arms--; s.arms > 0 {
@@ -82,10 +94,13 @@ func (a *arm) leave(s *session) error {
 	s.made = false
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
-	return errors.Join(
+	err := errors.Join(
 		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
-		s.awaitVolumes(ctx, a.cluster),
-		a.containerd().Remove(kube.ImageOf(a.Spec.Run)))
+		s.awaitVolumes(ctx, a.cluster))
+	if a.ctr != nil {
+		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.Spec.Run)))
+	}
+	return err
 }
 
 // selfPath leads to this very binary.

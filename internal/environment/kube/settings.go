@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/kube"
@@ -54,32 +56,7 @@ func readLimits(g cgroup.Group) ([]limit, error) {
 func (a *arm) Settings() ([]record.Setting, error) {
 	all := []record.Setting{{Name: "cgroup", Got: a.Group.Path}, {Name: "freezer", Got: a.Freezer.Kind()}}
 	var errs []error
-	info := a.node.Status.NodeInfo
-	add := func(name, got string) {
-		if got != "" {
-			all = append(all, record.Setting{Name: name, Got: got})
-		}
-	}
-	add("kube.node", a.node.Name)
-	add("kube.kubelet", info.KubeletVersion)
-	add("kube.runtime", info.ContainerRuntimeVersion)
-	add("client", a.where())
-	add("pod.qos", string(a.pod.Status.QOSClass))
-	add("pod.image", a.pod.Status.ContainerStatuses[0].Image)
-	add("pod.image.id", a.pod.Status.ContainerStatuses[0].ImageID)
-	add("pod.cpu.max", a.asks.why)
-	add("pod.security", strings.Join(a.allNeeds(), "; "))
-	for _, x := range []struct {
-		name string
-		kube.Amounts
-	}{{"requests", a.asks.requests}, {"limits", a.asks.limits}} {
-		if x.CPU > 0 {
-			add("pod."+x.name+".cpu", kube.CPUs(x.CPU))
-		}
-		if x.Memory > 0 {
-			add("pod."+x.name+".memory", kube.Bytes(x.Memory))
-		}
-	}
+	all = append(all, podSettings(a.node, a.pod, a.asks, a.where(), a.allNeeds())...)
 	all = append(all, a.volumeSettings()...)
 	led, err := a.way.settings(a.kind.Levels.network)
 	all, errs = append(all, led...), append(errs, err)
@@ -102,6 +79,37 @@ func (a *arm) Settings() ([]record.Setting, error) {
 		all, errs = append(all, s...), append(errs, err)
 	}
 	return all, errors.Join(errs...)
+}
+
+// podSettings are what the cluster says of a pod.
+func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string, needs []string) (all []record.Setting) {
+	info := node.Status.NodeInfo
+	add := func(name, got string) {
+		if got != "" {
+			all = append(all, record.Setting{Name: name, Got: got})
+		}
+	}
+	add("kube.node", node.Name)
+	add("kube.kubelet", info.KubeletVersion)
+	add("kube.runtime", info.ContainerRuntimeVersion)
+	add("client", client)
+	add("pod.qos", string(pod.Status.QOSClass))
+	add("pod.image", pod.Status.ContainerStatuses[0].Image)
+	add("pod.image.id", pod.Status.ContainerStatuses[0].ImageID)
+	add("pod.cpu.max", asks.why)
+	add("pod.security", strings.Join(needs, "; "))
+	for _, x := range []struct {
+		name string
+		kube.Amounts
+	}{{"requests", asks.requests}, {"limits", asks.limits}} {
+		if x.CPU > 0 {
+			add("pod."+x.name+".cpu", kube.CPUs(x.CPU))
+		}
+		if x.Memory > 0 {
+			add("pod."+x.name+".memory", kube.Bytes(x.Memory))
+		}
+	}
+	return all
 }
 
 func (a *arm) expect() launch.Expect {

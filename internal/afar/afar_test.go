@@ -1,0 +1,277 @@
+package afar
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/dirtar"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/load"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case Command:
+			os.Exit(Main(os.Args[2:]))
+		case load.Command:
+			os.Exit(load.Main(os.Args[2:]))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// pod is a keeper as in a pod, but for the namespaces: its two processes, and the
+// stream between.
+type pod struct {
+	*Link
+	keeper, joined *exec.Cmd
+	lost           int // how often it was asked what became of it
+}
+
+func newPod(t *testing.T) *pod {
+	t.Helper()
+	p := &pod{}
+	socket := filepath.Join(t.TempDir(), "ask")
+	p.keeper = exec.Command(selfPath, KeepArgs(socket)...)
+	p.keeper.Stderr = os.Stderr
+	p.joined = exec.Command(selfPath, JoinArgs(socket)...)
+	in, err := p.joined.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.joined.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*exec.Cmd{p.keeper, p.joined} {
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Link, err = Connect(t.Context(), in, out, func() environment.Exit {
+		p.lost++
+		return environment.Exit{Code: -1, Err: errors.New("the pod is gone")}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Close()
+		if err := p.keeper.Wait(); err != nil && p.lost == 0 {
+			t.Errorf("the keeper did not end in order: %v", err)
+		}
+		p.joined.Wait()
+	})
+	return p
+}
+
+// counted starts a load that does arithmetic, and waits until it is ready.
+func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os.File) {
+	t.Helper()
+	memory, err := counter.Create(threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { memory.Close() })
+	said, err := facts.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { said.Close() })
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	started, err := p.Start(t.Context(), environment.Process{
+		Args: []string{load.Command, load.KindSpin, `{"rounds":1000}`}, Files: []*os.File{memory.File(), said}, Log: log,
+	}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state := counter.Starting; state != counter.Ready; state, _ = memory.State() {
+		if environment.Ended(started) {
+			t.Fatalf("%+v", started.Exit())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return started, memory, log
+}
+
+// TestVisit: what is counted there in a window is here, and nothing is counted
+// between windows.
+func TestVisit(t *testing.T) {
+	p := newPod(t)
+	p.counted(t, 2)
+	begun := sched.Monotonic()
+	w, err := p.Visit(t.Context(), environment.Visit{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Ops == 0 || w.First == 0 || w.First > w.Ops || w.Seconds < 0.06 || w.FirstSeconds < 0.03 || w.SteadyRate <= 0 {
+		t.Errorf("%+v", w)
+	}
+	if n := w.Latency.Total(); n < w.Ops { // the counters are read around the marks, and the probes between
+		t.Errorf("%d latencies of %d operations", n, w.Ops)
+	}
+	if w.Start < begun || w.Start > sched.Monotonic() {
+		t.Errorf("the window began at %d, it is between %d and now", w.Start, begun)
+	}
+	if trip := p.Clock().Trip; trip <= 0 {
+		t.Errorf("a round trip took %v", trip)
+	}
+	if v := w.Probes["cpu.steal"]; v.Reason() == "" || !strings.Contains(v.Reason(), "--node-helper") {
+		t.Errorf("what only the node shows: %+v", v)
+	}
+	first, err := p.Visit(t.Context(), environment.Visit{Length: 50 * time.Millisecond, Tick: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Ticks) != 5 {
+		t.Errorf("%v", first.Ticks)
+	}
+	// Paused, it counts nothing: the first tick after a while has no more than one.
+	time.Sleep(50 * time.Millisecond)
+	later, err := p.Visit(t.Context(), environment.Visit{Length: 10 * time.Millisecond, Tick: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if later.Cut > 0 {
+		t.Errorf("%d operations were in flight over a pause", later.Cut)
+	}
+	watched, err := p.Watch(t.Context(), environment.Visit{Length: 20 * time.Millisecond})
+	if _, ok := watched["cpu.time"].Get(); err != nil || !ok {
+		t.Errorf("%v %v", watched["cpu.time"], err)
+	}
+	seen, err := p.Look(t.Context())
+	if err != nil || len(seen.Process) == 0 || len(seen.Volume) == 0 {
+		t.Errorf("%+v %v", seen, err)
+	}
+}
+
+// TestEnds: one process after the other, each ends as it ends, and what it said is
+// in its log.
+func TestEnds(t *testing.T) {
+	p := newPod(t)
+	started, _, _ := p.counted(t, 1)
+	if err := started.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-started.Done()
+	if want := (environment.Exit{Code: -1, Signal: "SIGKILL"}); started.Exit() != want {
+		t.Errorf("%+v, want %+v", started.Exit(), want)
+	}
+	if _, err := p.Visit(t.Context(), environment.Visit{Length: time.Second}); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("a visit to a load that has ended: %v", err)
+	}
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	wrong, err := p.Start(t.Context(), environment.Process{Args: []string{load.Command, "nonsense", "{}"}, Log: log}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-wrong.Done()
+	if want := (environment.Exit{Code: 2}); wrong.Exit() != want {
+		t.Errorf("%+v, want %+v", wrong.Exit(), want)
+	}
+	if said, _ := os.ReadFile(log.Name()); !strings.Contains(string(said), "nonsense") {
+		t.Errorf("its log: %q", said)
+	}
+	p.counted(t, 1) // the next one is led
+	if w, err := p.Visit(t.Context(), environment.Visit{Length: 20 * time.Millisecond}); err != nil || w.Ops == 0 {
+		t.Errorf("%+v %v", w, err)
+	}
+	if p.lost != 0 {
+		t.Errorf("asked %d times what became of the pod", p.lost)
+	}
+}
+
+// TestFails: a load that gives up says why, here.
+func TestFails(t *testing.T) {
+	p := newPod(t)
+	memory, err := counter.Create(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	wrong, err := p.Start(t.Context(), environment.Process{Args: []string{load.Command, load.KindSpin, `{"rounds":0}`}, Files: []*os.File{memory.File()}}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-wrong.Done()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if state, note := memory.State(); state == counter.Failed {
+			if !strings.Contains(note, "rounds 0") {
+				t.Errorf("it gave up for %q", note)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not say that it gave up")
+		}
+	}
+}
+
+// TestStreamBreaks: when the stream is cut everything at its other end goes, a visit
+// ends, and what was there has ended with what became of it.
+func TestStreamBreaks(t *testing.T) {
+	p := newPod(t)
+	started, _, _ := p.counted(t, 1)
+	over := make(chan error)
+	go func() {
+		_, err := p.Visit(context.WithoutCancel(t.Context()), environment.Visit{Length: time.Minute})
+		over <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	if err := p.joined.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-over; !errors.Is(err, ErrBroken) {
+		t.Errorf("the visit: %v", err)
+	}
+	<-started.Done()
+	if e := started.Exit().Err; e == nil || e.Error() != "the pod is gone" || p.lost != 1 {
+		t.Errorf("%v, asked %d times", e, p.lost)
+	}
+	if err := p.keeper.Wait(); err != nil {
+		t.Errorf("the keeper did not end in order: %v", err)
+	}
+	if _, err := p.Start(t.Context(), environment.Process{}, "/"); !errors.Is(err, ErrBroken) {
+		t.Errorf("after that: %v", err)
+	}
+}
+
+// TestFill: a directory is there as it was sent.
+func TestFill(t *testing.T) {
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(filepath.Join(from, "file"), []byte("words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := dirtar.Write(&b, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(&b, to); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(to, "file")); err != nil || string(got) != "words" {
+		t.Errorf("%q %v", got, err)
+	}
+	if err := fill(strings.NewReader("not an archive"), filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("made a directory of what is no archive")
+	}
+}

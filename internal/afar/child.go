@@ -1,0 +1,194 @@
+package afar
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/probe"
+)
+
+// child is a process that the keeper has started, in a session of its own.
+type child struct {
+	number, pid int
+	dir         string
+	probes      *probe.Set
+	ooms        uint64
+	done        chan struct{}
+	logged      chan struct{} // closed when all that it printed was passed on
+	watched     chan struct{} // closed when what it said of its state was
+}
+
+// start starts a process; with counters it is the load.
+func (k *keeper) start(number int, s start) error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	log, printed, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer printed.Close()
+	files := []*os.File{null, printed, printed}
+	var memory *counter.Memory
+	var said *os.File
+	if s.Threads > 0 {
+		if memory, err = counter.Create(s.Threads); err == nil {
+			said, err = facts.Create()
+		}
+		if err != nil {
+			return errors.Join(err, log.Close())
+		}
+		files = append(files, memory.File(), said)
+	}
+	var fds []uintptr
+	for _, f := range files {
+		fds = append(fds, f.Fd())
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if memory != nil && k.load != nil && !over(k.load.done) {
+		return errors.Join(errors.New("a load runs here already"), log.Close(), memory.Close(), said.Close())
+	}
+	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
+	c.ooms, _ = ownGroup().OOMKills()
+	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
+		Dir: s.Dir, Env: os.Environ(), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("start a process: %w", err), log.Close())
+	}
+	c.probes = probe.OpenAll(probe.All(), c.target())
+	k.children[number] = c
+	go k.passOn(c, log)
+	if memory != nil {
+		k.load = &led{memory: memory, done: c.done, probes: c.probes}
+		go k.watch(c, k.load, said)
+	} else {
+		close(c.watched)
+	}
+	return nil
+}
+
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+const selfPath = "/proc/self/exe"
+
+// passOn passes on what a process prints.
+func (k *keeper) passOn(c *child, log *os.File) {
+	defer close(c.logged)
+	defer log.Close()
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := log.Read(buf)
+		if n > 0 {
+			k.tell(news{Number: c.number, Log: buf[:n]})
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// watch says when the load is ready, with what it has read back, or has given
+// up. A load that is ready waits at its gate.
+func (k *keeper) watch(c *child, l *led, said *os.File) {
+	defer close(c.watched)
+	defer said.Close()
+	before := counter.Starting
+	for every := 2 * time.Millisecond; ; {
+		last := over(c.done)
+		now, note := l.memory.State()
+		if now != before {
+			if now == counter.Ready {
+				l.memory.SetGate(true)
+				every = 100 * time.Millisecond
+			}
+			text, err := io.ReadAll(io.NewSectionReader(said, 0, 1<<30))
+			if err != nil {
+				text = nil
+			}
+			k.tell(news{Number: c.number, State: &state{now, note, text}})
+			before = now
+		}
+		if last {
+			return
+		}
+		select {
+		case <-c.done:
+		case <-time.After(every):
+		}
+	}
+}
+
+// reap waits for whatever ends, orphans too.
+func (k *keeper) reap(ended <-chan os.Signal) {
+	for range ended {
+		for {
+			var ws unix.WaitStatus
+			pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+			if err == unix.EINTR {
+				continue
+			}
+			if err != nil || pid <= 0 {
+				break
+			}
+			k.ended(pid, ws)
+		}
+	}
+}
+
+// logBound is how long what a process printed last may take: what it has left
+// behind may hold its output open.
+const logBound = 200 * time.Millisecond
+
+func (k *keeper) ended(pid int, ws unix.WaitStatus) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.children {
+		if c.pid != pid {
+			continue
+		}
+		_ = unix.Kill(-pid, unix.SIGKILL) // what it has left behind
+		close(c.done)
+		delete(k.children, c.number)
+		x := &exit{Status: int(ws)}
+		if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
+			x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
+		}
+		go func() {
+			select {
+			case <-c.logged:
+			case <-time.After(logBound):
+			}
+			<-c.watched
+			k.tell(news{Number: c.number, Exit: x})
+		}()
+	}
+}
+
+func (k *keeper) kill(number int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.children[number]
+	if c == nil {
+		return nil // it has ended
+	}
+	return errors.Join(unix.Kill(c.pid, unix.SIGKILL), unix.Kill(-c.pid, unix.SIGKILL))
+}

@@ -1,0 +1,186 @@
+package afar
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/dirtar"
+	"github.com/tarelab/tare/internal/linux/sched"
+)
+
+// keep is a keeper's life: one stream, and the end with it.
+func keep(socket string) error {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err == nil {
+		err = errors.Join(os.Chmod(socket, 0o600), l.SetDeadline(time.Now().Add(joinBound)))
+	}
+	if err != nil {
+		return fmt.Errorf("listen for tare: %w", err)
+	}
+	conn, err := l.AcceptUnix()
+	l.Close()
+	if err != nil {
+		return fmt.Errorf("wait for tare: %w", err)
+	}
+	return serve(conn)
+}
+
+// join leads the standard input to the keeper and what the keeper says to the
+// standard output, until either is at its end.
+func join(socket string) error {
+	var conn *net.UnixConn
+	var err error
+	for end := time.Now().Add(joinBound); ; time.Sleep(10 * time.Millisecond) {
+		conn, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+		if err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("speak with the pod's first process: %w", err)
+		}
+	}
+	over := make(chan error, 2)
+	go func() {
+		_, err := io.Copy(conn, os.Stdin)
+		over <- err
+	}()
+	go func() {
+		_, err := io.Copy(os.Stdout, conn)
+		over <- err
+	}()
+	return errors.Join(<-over, conn.Close())
+}
+
+// fill makes a directory of an archive.
+func fill(r io.Reader, dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	if _, err := dirtar.Read(r, dir); err != nil {
+		return fmt.Errorf("receive the data set: %w", err)
+	}
+	return nil
+}
+
+// keeper is the first process of a pod.
+type keeper struct {
+	say struct {
+		sync.Mutex
+		*json.Encoder
+	}
+	mu       sync.Mutex
+	children map[int]*child // by the number of the order
+	load     *led           // nil: none was started
+	visiting sync.Mutex     // held while the gate is moved
+}
+
+// serve does what it is told over a stream until that ends or falls silent, and
+// ends what it started.
+func serve(conn io.ReadWriteCloser) error {
+	k := &keeper{children: map[int]*child{}}
+	k.say.Encoder = json.NewEncoder(conn)
+	defer k.end()
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	signal.Ignore(syscall.SIGPIPE)
+	go k.reap(ended)
+	silence := time.AfterFunc(lostAfter, func() { conn.Close() })
+	go k.beat()
+	for in := json.NewDecoder(bufio.NewReader(conn)); ; {
+		var o order
+		if err := in.Decode(&o); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) {
+				return nil
+			}
+			return fmt.Errorf("read what tare asks: %w", err)
+		}
+		silence.Reset(lostAfter)
+		k.take(o)
+	}
+}
+
+// take answers an order. What takes time is answered later.
+func (k *keeper) take(o order) {
+	switch {
+	case o.Start != nil:
+		k.answer(o, news{}, k.start(o.Number, *o.Start))
+	case o.Kill != 0:
+		k.answer(o, news{}, k.kill(o.Kill))
+	case o.Look:
+		seen, err := k.look()
+		k.answer(o, news{Seen: seen}, err)
+	case o.Watch != nil:
+		go k.observe(o)
+	case o.Gate != nil, o.Pause, o.Visit != nil:
+		go k.move(o)
+	case o.Number != 0:
+		k.answer(o, news{}, nil) // for the clock
+	}
+}
+
+// move opens or closes the gate of the load.
+func (k *keeper) move(o order) {
+	k.visiting.Lock()
+	defer k.visiting.Unlock()
+	k.mu.Lock()
+	l := k.load
+	k.mu.Unlock()
+	if l == nil {
+		k.answer(o, news{}, errors.New("no load was started"))
+		return
+	}
+	switch {
+	case o.Visit != nil:
+		seen, err := l.visit(*o.Visit)
+		k.answer(o, news{Visited: &seen}, err)
+	case o.Pause:
+		l.pause()
+		k.answer(o, news{}, nil)
+	default:
+		l.memory.SetGate(*o.Gate)
+		k.answer(o, news{}, nil)
+	}
+}
+
+func (k *keeper) answer(o order, n news, err error) {
+	n.Number, n.Now = o.Number, sched.Monotonic()
+	if err != nil {
+		n.Failure = err.Error()
+	}
+	k.tell(n)
+}
+
+// tell says something. That nobody hears it shows at the other side of the stream.
+func (k *keeper) tell(n news) {
+	k.say.Lock()
+	defer k.say.Unlock()
+	_ = k.say.Encode(n)
+}
+
+// beat says that the keeper is there.
+func (k *keeper) beat() {
+	for range time.Tick(beatEvery) {
+		k.tell(news{})
+	}
+}
+
+// end ends every process; as the first one of a pod the keeper takes all others
+// with it anyway.
+func (k *keeper) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.children {
+		_ = unix.Kill(-c.pid, unix.SIGKILL)
+	}
+}

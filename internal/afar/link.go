@@ -1,0 +1,272 @@
+package afar
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/record"
+)
+
+// Link is this side of the stream to a keeper.
+type Link struct {
+	in    io.ReadCloser
+	out   io.WriteCloser
+	lost  func() environment.Exit // what became of what is there, when the stream broke
+	clock Clock
+
+	say struct {
+		sync.Mutex
+		*json.Encoder
+	}
+	mu      sync.Mutex
+	number  int
+	waiting map[int]chan news
+	started map[int]*Process
+	broken  chan struct{} // closed when the stream is over
+	why     error
+	closed  bool // by Close
+}
+
+// Clock is the clock of the keeper's host, as far as the stream tells.
+type Clock struct {
+	// Offset is what is added to CLOCK_MONOTONIC of this host, ns, and Trip the
+	// shortest round trip that was seen: the offset is off by at most half of it.
+	Offset int64
+	Trip   time.Duration
+}
+
+// ErrBroken means that the stream to the keeper is over.
+var ErrBroken = errors.New("the stream to the pod broke")
+
+// askBound is how long an answer may take beyond what it waits for itself.
+const askBound = 20 * time.Second
+
+// trips is how many round trips tell the offset of the clock.
+const trips = 10
+
+// Connect speaks with a keeper: in is what it says, out what it hears. lost is
+// asked when the stream breaks; what it returns is the reason of everything that
+// was there. Closing the link ends the keeper.
+func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) (*Link, error) {
+	l := &Link{in: in, out: out, lost: lost, waiting: map[int]chan news{}, started: map[int]*Process{}, broken: make(chan struct{})}
+	l.say.Encoder = json.NewEncoder(out)
+	go l.hear()
+	go l.beat()
+	if err := l.setClock(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("speak with the pod's first process: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// Clock is what the stream told of the keeper's clock.
+func (l *Link) Clock() Clock { return l.clock }
+
+// Close ends the stream and with it everything at its other end. It may be called
+// twice.
+func (l *Link) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	return l.out.Close()
+}
+
+// Broken is closed when the stream is over.
+func (l *Link) Broken() <-chan struct{} { return l.broken }
+
+// hear takes what the keeper says until the stream ends or falls silent.
+func (l *Link) hear() {
+	silence := time.AfterFunc(lostAfter, func() { l.in.Close() })
+	defer silence.Stop()
+	d := json.NewDecoder(bufio.NewReader(l.in))
+	for {
+		var n news
+		if err := d.Decode(&n); err != nil {
+			l.end(err)
+			return
+		}
+		silence.Reset(lostAfter)
+		l.mu.Lock()
+		answered, p := l.waiting[n.Number], l.started[n.Number]
+		if answered != nil && n.Log == nil && n.State == nil && n.Exit == nil {
+			delete(l.waiting, n.Number)
+			answered <- n
+		}
+		l.mu.Unlock()
+		if p != nil {
+			p.take(n)
+		}
+	}
+}
+
+// end is the end of the stream, and of all that was started over it.
+func (l *Link) end(err error) {
+	_, _ = l.out.Close(), l.in.Close()
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	became := environment.Exit{Code: -1, Err: fmt.Errorf("%w: %w", ErrBroken, err)}
+	if errors.Is(err, io.EOF) {
+		became.Err = ErrBroken
+	}
+	why := became.Err
+	if !closed {
+		became = l.lost()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = why
+	close(l.broken)
+	for _, p := range l.started {
+		p.end(became)
+	}
+}
+
+func (l *Link) beat() {
+	every := time.NewTicker(beatEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-l.broken:
+			return
+		case <-every.C:
+			_ = l.tell(order{}) // that it cannot be said shows in hear
+		}
+	}
+}
+
+func (l *Link) tell(o order) error {
+	l.say.Lock()
+	defer l.say.Unlock()
+	return l.say.Encode(o)
+}
+
+// ask gives an order and waits for its answer; prepared is called with its number
+// before anything can happen to it.
+func (l *Link) ask(ctx context.Context, o order, bound time.Duration, prepared func(number int)) (news, error) {
+	answer := make(chan news, 1)
+	l.mu.Lock()
+	l.number++
+	o.Number = l.number
+	l.waiting[o.Number] = answer
+	if prepared != nil {
+		prepared(o.Number)
+	}
+	l.mu.Unlock()
+	if err := l.tell(o); err != nil {
+		select {
+		case <-l.broken:
+			return news{}, l.why
+		case <-time.After(askBound):
+			return news{}, fmt.Errorf("%w: %w", ErrBroken, err)
+		}
+	}
+	late := time.NewTimer(bound)
+	defer late.Stop()
+	select {
+	case n := <-answer:
+		if n.Failure != "" {
+			return n, errors.New(n.Failure)
+		}
+		return n, nil
+	case <-l.broken:
+		return news{}, l.why
+	case <-ctx.Done():
+		return news{}, ctx.Err()
+	case <-late.C:
+		return news{}, fmt.Errorf("%w: no answer within %v", ErrBroken, bound)
+	}
+}
+
+// setClock takes the offset from the shortest round trip.
+func (l *Link) setClock(ctx context.Context) error {
+	for range trips {
+		before := sched.Monotonic()
+		n, err := l.ask(ctx, order{}, askBound, nil)
+		if err != nil {
+			return err
+		}
+		trip := sched.Monotonic() - before
+		if l.clock.Trip == 0 || time.Duration(trip) < l.clock.Trip {
+			l.clock = Clock{Offset: n.Now - before - trip/2, Trip: time.Duration(trip)}
+		}
+	}
+	return nil
+}
+
+// Look reads back what the keeper sees.
+func (l *Link) Look(ctx context.Context) (*Seen, error) {
+	n, err := l.ask(ctx, order{Look: true}, askBound, nil)
+	return n.Seen, err
+}
+
+// Start starts this binary there with other arguments, in a directory. With
+// counters and a file for facts, as every load has them, it is the load that is
+// led: what it says of its state and what it read back is written into these.
+func (l *Link) Start(ctx context.Context, p environment.Process, dir string) (*Process, error) {
+	s := &start{Args: p.Args, Dir: dir}
+	out := &Process{link: l, log: p.Log, done: make(chan struct{})}
+	if len(p.Files) > 0 {
+		var err error
+		if out.memory, err = mirror(p.Files[0]); err != nil {
+			return nil, err
+		}
+		s.Threads = out.memory.Threads()
+		if len(p.Files) > 1 {
+			out.facts = p.Files[1]
+		}
+	}
+	_, err := l.ask(ctx, order{Start: s}, askBound, func(number int) {
+		out.number = number
+		l.started[number] = out
+	})
+	if err != nil {
+		l.mu.Lock()
+		delete(l.started, out.number)
+		l.mu.Unlock()
+		out.end(environment.Exit{Code: -1, Err: err})
+		return nil, err
+	}
+	return out, nil
+}
+
+// Gate closes or opens the gate of the load.
+func (l *Link) Gate(closed bool) error {
+	_, err := l.ask(context.Background(), order{Gate: &closed}, askBound, nil)
+	return err
+}
+
+// Pause closes it and waits until nothing is in flight.
+func (l *Link) Pause() error {
+	_, err := l.ask(context.Background(), order{Pause: true}, askBound, nil)
+	return err
+}
+
+// Visit lets the load run for a window; the begin of it is in this host's time.
+func (l *Link) Visit(ctx context.Context, v environment.Visit) (environment.Visited, error) {
+	n, err := l.ask(ctx, order{Visit: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit, nil)
+	if n.Visited == nil {
+		return environment.Visited{}, err
+	}
+	n.Visited.Start -= l.clock.Offset
+	return *n.Visited, err
+}
+
+// Watch reads the probes of what runs there, as long as the load that it belongs to
+// is visited elsewhere.
+func (l *Link) Watch(ctx context.Context, v environment.Visit) (map[string]record.Value, error) {
+	n, err := l.ask(ctx, order{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length, nil)
+	if n.Visited == nil {
+		return nil, err
+	}
+	return n.Visited.Probes, err
+}
+
+var _ environment.Away = (*Link)(nil)

@@ -1,0 +1,114 @@
+package afar
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/record"
+)
+
+// groupRoot is where a container sees its own control groups.
+const groupRoot = "/sys/fs/cgroup"
+
+// ownGroup are the control groups of this container, as far as it sees them: the
+// runtime mounts its own at the root, of version 1 a directory for each
+// controller.
+func ownGroup() cgroup.Group {
+	g := cgroup.Group{Path: "/", Dirs: map[string]string{}}
+	text, err := os.ReadFile(filepath.Join(groupRoot, "cgroup.controllers"))
+	if err == nil {
+		g.Dirs[cgroup.Unified] = groupRoot
+		for c := range strings.FieldsSeq(string(text)) {
+			g.Controllers = append(g.Controllers, c)
+			g.Dirs[c] = groupRoot
+			switch c {
+			case "io":
+				g.Dirs["blkio"] = groupRoot
+			case "cpu":
+				g.Dirs["cpuacct"] = groupRoot
+			}
+		}
+		return g
+	}
+	for _, c := range []string{"cpu", "cpuacct", "cpuset", "memory", "pids", "blkio"} {
+		dir := filepath.Join(groupRoot, c)
+		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err == nil {
+			g.Controllers = append(g.Controllers, c)
+			g.Dirs[c] = dir
+		}
+	}
+	return g
+}
+
+// target is what the probes see of a load: what its own pod shows.
+func (c *child) target() probe.Target {
+	t := probe.Target{
+		Root: "/", Group: ownGroup(),
+		NotHost: "only the node shows it, and tare is not on it: --node-helper, or run tare there",
+	}
+	if len(t.Group.Dirs) == 0 {
+		t.Pids = []int{c.pid}
+	}
+	return t
+}
+
+// observe reads the probes of what runs here, as long as a load elsewhere is visited.
+func (k *keeper) observe(o order) {
+	k.visiting.Lock() // the probes are for one at a time
+	defer k.visiting.Unlock()
+	k.mu.Lock()
+	var c *child
+	for _, c = range k.children {
+		break
+	}
+	k.mu.Unlock()
+	if c == nil {
+		k.answer(o, news{}, errors.New("nothing runs here"))
+		return
+	}
+	l := &led{done: c.done}
+	begin := sched.Monotonic() + int64(o.Watch.Discard)
+	err := l.until(begin)
+	before := c.probes.Read(nil)
+	if err == nil {
+		err = l.until(begin + int64(o.Watch.Length))
+	}
+	k.answer(o, news{Visited: &environment.Visited{Probes: c.probes.Values(before, c.probes.Read(nil))}}, err)
+}
+
+// look reads back what the keeper sees of itself, of its processes and of what
+// the data is on.
+func (k *keeper) look() (*Seen, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	seen := &Seen{}
+	g := ownGroup()
+	for _, f := range []struct{ controller, name string }{
+		{"cpu", "cpu.shares"}, {"cpu", "cpu.cfs_quota_us"}, {"cpu", "cpu.cfs_period_us"}, {"cpu", "cpu.weight"}, {"cpu", "cpu.max"},
+		{"memory", "memory.limit_in_bytes"}, {"memory", "memory.max"}, {"pids", "pids.max"},
+		{"cpuset", "cpuset.cpus"}, {"cpuset", "cpuset.cpus.effective"},
+	} {
+		b, err := os.ReadFile(filepath.Join(g.Dirs[f.controller], f.name))
+		if value := strings.TrimSpace(string(b)); err == nil && g.Dirs[f.controller] != "" && value != "" {
+			seen.Groups = append(seen.Groups, record.Setting{Name: f.name, Got: value})
+		}
+	}
+	for _, c := range k.children {
+		if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
+			seen.Process = f
+		}
+		f, err := volume.Of("/", c.dir)
+		if err != nil {
+			return nil, err
+		}
+		seen.Volume = f.Settings()
+	}
+	return seen, nil
+}

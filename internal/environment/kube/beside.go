@@ -1,0 +1,49 @@
+package kube
+
+import (
+	"context"
+
+	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/record"
+)
+
+// served leads the load of a client's pod, and reads the probes in its server's.
+type served struct {
+	*afar.Link // of the client's
+	server     *afar.Link
+}
+
+var _ environment.Away = served{}
+
+// Visit lets the load run for a window. What is observed in the server's pod begins
+// and ends with that, but for the difference of the two ways there.
+func (s served) Visit(ctx context.Context, v environment.Visit) (environment.Visited, error) {
+	type watched struct {
+		probes map[string]record.Value
+		err    error
+	}
+	over := make(chan watched, 1)
+	if whole := !v.Asked && v.Tick == 0; whole {
+		go func() {
+			p, err := s.server.Watch(ctx, v)
+			over <- watched{p, err}
+		}()
+	} else {
+		over <- watched{}
+	}
+	seen, err := s.Link.Visit(ctx, v)
+	w := <-over
+	why := "its window is as long as the load says, which is not known in the server's pod"
+	if w.err != nil {
+		why = w.err.Error()
+	}
+	for name := range seen.Probes {
+		value, ok := w.probes[name]
+		if !ok {
+			value = record.Missing(why)
+		}
+		seen.Probes[name] = value
+	}
+	return seen, err
+}

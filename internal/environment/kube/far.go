@@ -1,0 +1,266 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/record"
+)
+
+// far is an opened pod on whose node tare is not. It is paused through its load.
+type far struct {
+	*launch.Ground
+	kind    Pod
+	cluster *kube.Cluster
+	node    *corev1.Node
+	asks    settled
+	server  *farPod
+	client  *farPod // of a server; nil: there is none
+
+	mu sync.Mutex
+}
+
+const needsNode = "--node-helper, or run tare on the node"
+
+// suitsFar says what a pod cannot have where tare is not on its node, of what is
+// known before anything is opened.
+func (p Pod) suitsFar() error {
+	l := p.Levels
+	missing := func(what string) error {
+		return hint.New(fmt.Errorf("%w: %s needs tare on the node", environment.ErrUnsupported, what), needsNode)
+	}
+	switch {
+	case l.network != "" && l.network != podNetwork:
+		return missing("network=" + l.network)
+	case l.volume.kind != "" && l.volume.kind != emptyDirVolume:
+		return missing("volume=" + l.volume.kind)
+	case p.farImage() == "":
+		return hint.New(fmt.Errorf("%w: a pod whose node tare is not on needs an image with sh and what the load needs", environment.ErrUnsupported),
+			"name one: --pod-image NAME, or image=NAME of the arm; tare image build makes one of this host's programs")
+	}
+	return nil
+}
+
+// farImage is the image of the pod.
+func (p Pod) farImage() string {
+	if i := p.Levels.image; i != "" && i != noImageWord {
+		return i
+	}
+	return Access.Image
+}
+
+// openFar makes the arm and its pods.
+func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.Arm, err error) {
+	switch {
+	case spec.Neighbour != nil, spec.As != nil:
+		err = hint.New(fmt.Errorf("%w: a neighbour needs tare on the node", environment.ErrUnsupported), needsNode)
+	case spec.Volume != "", spec.Bind:
+		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", environment.ErrUnsupported), needsNode)
+	default:
+		err = p.suitsFar()
+	}
+	if err != nil {
+		return nil, err
+	}
+	ground, err := launch.NewGround(spec, launch.Groups{})
+	if err != nil {
+		return nil, err
+	}
+	ground.Undo(c.Close)
+	a := &far{Ground: ground, kind: p, cluster: c, node: node}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, ground.Close())
+	}
+	return a, nil
+}
+
+func (a *far) prepare(ctx context.Context) error {
+	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
+	if err != nil {
+		return err
+	}
+	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run }
+	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), farBeside(a.Spec))
+	if a.kind.complete().cpu.max && a.asks.requests.CPU == 0 {
+		return noCPU(a.asks)
+	}
+	if err := (member{Ground: a.Ground, cluster: a.cluster}).join(ctx); err != nil {
+		return err
+	}
+	spec := kube.PodSpec{
+		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Other: a.kind.farImage(), Port: a.Spec.Port,
+		Requests: a.asks.requests, Limits: a.asks.limits, Keep: afar.KeepArgs(kube.Socket),
+	}
+	if a.asks.why != "" {
+		spec.Notes = map[string]string{"tare/cpu": a.asks.why}
+	}
+	if a.server, err = startFar(ctx, a.Ground, a.cluster, spec, a.Spec.Data); err != nil {
+		if a.asks.short != "" {
+			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
+		}
+		return err
+	}
+	if got := string(a.server.pod.Status.QOSClass); got != a.kind.QoS.String() {
+		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
+	}
+	if a.Spec.Port == 0 {
+		return nil
+	}
+	spec.Arm, spec.Component, spec.Notes = clientArm(a.Spec.Arm), "client", nil
+	spec.Requests, spec.Limits = clientAsks, kube.Amounts{}
+	carried, err := a.carried()
+	if err != nil {
+		return err
+	}
+	if a.client, err = startFar(ctx, a.Ground, a.cluster, spec, carried); err != nil {
+		return fmt.Errorf("the client's pod: %w", err)
+	}
+	return nil
+}
+
+// farBeside are the environments that are open at the same time: those with a server
+// have the client's pod too.
+func farBeside(s environment.Spec) []environment.Environment {
+	var all []environment.Environment
+	for _, e := range s.Beside {
+		if p, ok := e.(Pod); ok && s.Port != 0 {
+			p.Levels.client = true
+			e = p
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// carried is a directory with what the client needs of the data set.
+func (a *far) carried() (string, error) {
+	dir := filepath.Join(a.Dir, "carried")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	for _, name := range a.Spec.Carried {
+		b, err := os.ReadFile(filepath.Join(a.Spec.Data, name))
+		if a.Spec.Data == "" || errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
+		}
+		if err != nil {
+			return "", fmt.Errorf("give the client a part of the data set: %w", err)
+		}
+	}
+	return dir, nil
+}
+
+// led is the pod of the load that counts.
+func (a *far) led() *farPod {
+	if a.client != nil {
+		return a.client
+	}
+	return a.server
+}
+
+// Place says where things are.
+func (a *far) Place() environment.Place {
+	p := environment.Place{Volume: farDir(), Away: a.server.link}
+	if a.client != nil {
+		p.Away = served{a.client.link, a.server.link}
+		p.ClientVolume = farDir()
+		p.Listen = net.JoinHostPort(a.server.pod.Status.PodIP, strconv.Itoa(a.Spec.Port))
+		p.Dial = p.Listen
+	}
+	return p
+}
+
+// Start starts a process in the pod, or in the client's.
+func (a *far) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if err := errors.Join(a.Open(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case p.Neighbour:
+		return nil, fmt.Errorf("%w: a neighbour needs tare on the node", environment.ErrUnsupported)
+	case p.Outside && a.client == nil:
+		return nil, fmt.Errorf("%w: what runs outside of the pod needs tare on the node", environment.ErrUnsupported)
+	case p.Outside:
+		return a.client.start(ctx, p)
+	}
+	return a.server.start(ctx, p)
+}
+
+// where says where the client of the arm's server runs; empty without a server.
+func (a *far) where() string {
+	if a.client == nil {
+		return ""
+	}
+	return "in pod " + a.client.pod.Name + " on node " + a.node.Name
+}
+
+// Settings read back what the cluster and the pod say.
+func (a *far) Settings() ([]record.Setting, error) {
+	clock := a.led().link.Clock()
+	all := append(podSettings(a.node, a.server.pod, a.asks, a.where(), nil),
+		record.Setting{Name: "kube.kernel", Got: a.node.Status.NodeInfo.KernelVersion},
+		record.Setting{Name: "kube.tare", Got: "not on the node: the load is led over a stream, and paused by its gate; a server runs on, idle"},
+		record.Setting{Name: "stream.trip", Got: clock.Trip.String()},
+		record.Setting{Name: "stream.clock", Got: fmt.Sprintf("the pod's clock is off by at most %v", clock.Trip/2)},
+	)
+	ctx, cancel := context.WithTimeout(context.Background(), askBound)
+	defer cancel()
+	seen, err := a.server.link.Look(ctx)
+	if err != nil {
+		return all, err
+	}
+	return append(append(append(all, seen.Groups...), seen.Process...), seen.Volume...), nil
+}
+
+// Reproduction is the manifest of the namespace and the pods as they were.
+func (a *far) Reproduction() (string, []byte) {
+	comment := fmt.Sprintf(`The pod of the arm %s of run %s, as tare made it: %s.
+To make it by hand: kubectl apply -f. Its command waits for tare's binary; put another
+one there. What made the arm are the requests and limits, which give the QoS class
+%s, the security context and the volumes.
+`, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
+	if a.asks.why != "" {
+		comment += "The most CPU that fits: " + a.asks.why + ".\n"
+	}
+	objects := []any{kube.Namespace(a.Spec.Run, nil), a.server.spec.Pod()}
+	if a.client != nil {
+		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
+		objects = append(objects, a.client.spec.Pod())
+	}
+	text, err := kube.Manifest(comment, objects...)
+	if err != nil { // never: the objects are tare's own
+		text = []byte("# " + err.Error() + "\n")
+	}
+	return a.Spec.Arm + ".yaml", text
+}
+
+// farChanges lists what openFar changes.
+func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
+	beside := farBeside(s)
+	out := append(launch.Changes(s, launch.Groups{}), namespaceChange(s),
+		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(beside) +
+			"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
+	if s.Port != 0 {
+		out = append(out, environment.Change{What: "pod " + kube.PodName(clientArm(s.Arm)) + " of " + kube.NamespaceOf(s.Run),
+			Detail: "the client of its server, on the same node; the server runs on, idle, while the load is paused"})
+	}
+	return out
+}

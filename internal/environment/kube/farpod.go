@@ -1,0 +1,138 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/dirtar"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
+)
+
+// farPod is a pod on whose node tare is not: this binary is copied into it, becomes
+// its first process, and is told over a stream what to do.
+type farPod struct {
+	cluster *kube.Cluster
+	spec    kube.PodSpec
+	pod     *corev1.Pod
+	link    *afar.Link
+	inside  environment.Running // the last one
+}
+
+// startFar has the cluster run such a pod, with a directory that has a copy of data
+// where there is some.
+func startFar(ctx context.Context, g *launch.Ground, c *kube.Cluster, spec kube.PodSpec, data string) (*farPod, error) {
+	p := &farPod{cluster: c, spec: spec}
+	manifest := spec.Pod()
+	g.Undo(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
+		defer cancel()
+		return c.DeletePod(ctx, manifest.Namespace, manifest.Name)
+	})
+	if err := c.CreatePod(ctx, manifest); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.pod, err = c.AwaitRunning(ctx, manifest.Namespace, manifest.Name); err != nil {
+		return nil, err
+	}
+	if err := c.CopySelf(ctx, p.pod.Namespace, p.pod.Name, spec.Exe(), ""); err != nil {
+		return nil, hint.New(fmt.Errorf("copy tare's binary into pod %s: %w", p.pod.Name, err),
+			cmpHint(err, "the image needs sh, head, wc, chmod, mv and sleep"))
+	}
+	if err := p.fill(ctx, data); err != nil {
+		return nil, err
+	}
+	return p, p.join(ctx, g)
+}
+
+// cmpHint is the remedy of an error, or else another one.
+func cmpHint(err error, other string) string {
+	if h := hint.Of(err); h != "" {
+		return h
+	}
+	return other
+}
+
+// farDir is where the data is in a pod.
+func farDir() string { return filepath.Join(kube.VolumeDir, "data") }
+
+// exec runs this binary in the pod, beside its first process.
+func (p *farPod) exec(ctx context.Context, s kube.Streams, args []string) error {
+	return p.cluster.Exec(ctx, p.pod.Namespace, p.pod.Name, s, append([]string{p.spec.Exe()}, args...)...)
+}
+
+// fill sends the data set into the pod's volume.
+func (p *farPod) fill(ctx context.Context, data string) error {
+	r, w := io.Pipe()
+	go func() {
+		if data == "" {
+			data = filepath.Join(os.DevNull, "none") // an empty archive
+		}
+		w.CloseWithError(dirtar.Write(w, data))
+	}()
+	var said strings.Builder
+	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, afar.FillArgs(farDir()))
+	r.CloseWithError(err)
+	if err != nil {
+		return fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, strings.TrimSpace(said.String()))
+	}
+	return nil
+}
+
+// join makes the stream to the pod's first process.
+func (p *farPod) join(ctx context.Context, g *launch.Ground) error {
+	hear, said := io.Pipe()
+	in, tell := io.Pipe()
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	over := make(chan struct{})
+	g.Undo(func() error { cancel(); <-over; return nil })
+	go func() {
+		defer close(over)
+		var words strings.Builder
+		err := p.exec(lasting, kube.Streams{In: in, Out: said, Err: &words}, afar.JoinArgs(kube.Socket))
+		if err != nil && words.Len() > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(words.String()))
+		}
+		said.CloseWithError(err)
+		in.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	}()
+	var err error
+	if p.link, err = afar.Connect(ctx, hear, tell, p.lost); err != nil {
+		return err
+	}
+	g.Undo(p.link.Close)
+	return nil
+}
+
+// lost says what became of the pod whose stream broke.
+func (p *farPod) lost() environment.Exit {
+	e := lostPod(p.cluster, p.pod)
+	if e.Err != nil {
+		e.Err = hint.New(fmt.Errorf("%w (pod %s): it %w", afar.ErrBroken, p.pod.Name, e.Err), hint.Of(e.Err))
+	}
+	return e
+}
+
+// start starts a process in the pod.
+func (p *farPod) start(ctx context.Context, proc environment.Process) (environment.Running, error) {
+	if !environment.Ended(p.inside) {
+		return nil, ErrBusy
+	}
+	running, err := p.link.Start(ctx, proc, farDir())
+	if err != nil {
+		return nil, err
+	}
+	p.inside = running
+	return running, nil
+}

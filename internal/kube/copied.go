@@ -1,0 +1,29 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// copyBound is how long a pod waits for tare's binary: one whose client was lost
+// before that ends by itself.
+const copyBound = 5 * time.Minute
+
+// await makes the first process of a pod wait until this binary was copied into
+// it, and become that. Its image needs a shell.
+func (s PodSpec) await(p *corev1.Pod, load *corev1.Container) {
+	tries := 10 // a second
+	load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent
+	load.Command = []string{"/bin/sh", "-c", fmt.Sprintf(
+		"n=0; until [ -x %[1]s ]; do n=$((n+1)); [ $n -gt %[2]d ] && exit 1; sleep 0.1 || sleep 1; done; exec %[1]s %[3]s",
+		installed, tries*int(copyBound.Seconds()), strings.Join(s.Keep, " "))}
+	load.VolumeMounts = append(load.VolumeMounts, corev1.VolumeMount{Name: "tare", MountPath: installedDir})
+	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
+}
+
+// FarRights are what pods need of a user whose tare is not on their node, beyond what
+// every run with pods needs.
+var FarRights = Rights{"pods/exec": {"create", "get"}} // by SPDY and by WebSocket
