@@ -182,6 +182,9 @@ type Helper struct {
 	// OOM is oom_score_adj, which the kernel's choice of a victim starts from: that
 	// of a pod where it may not be lowered.
 	OOM int `json:"oom_score_adj"`
+	// Kubelet and Runtime are the versions that the node says; empty: not known.
+	Kubelet string `json:"kubelet,omitempty"`
+	Runtime string `json:"runtime,omitempty"`
 }
 
 // Manifest is what the host and the arms were.

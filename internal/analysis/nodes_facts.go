@@ -51,12 +51,17 @@ func hostFacts(nodes []OfNode) []record.NodeFact {
 	host("virtualisation", "", func(h record.Host) string { return h.Virtual })
 	host("control groups", "", func(h record.Host) string { return h.Cgroup })
 	host("governor", "", func(h record.Host) string { return h.Governor })
-	host("entered through", "", func(h record.Host) string {
-		if h.Helper == nil {
-			return ""
-		}
-		return h.Helper.Image + ", namespaces of " + h.Helper.Namespaces
-	})
+	helper := func(name string, of func(*record.Helper) string) {
+		host(name, "", func(h record.Host) string {
+			if h.Helper == nil {
+				return ""
+			}
+			return of(h.Helper)
+		})
+	}
+	helper("entered from", func(h *record.Helper) string { return h.Image + ", namespaces of " + h.Namespaces })
+	helper("kubelet", func(h *record.Helper) string { return h.Kubelet })
+	helper("container runtime", func(h *record.Helper) string { return h.Runtime })
 	for _, flaw := range keys(nodes, func(n OfNode) map[string]string { return n.Effects.Host.Mitigations }) {
 		host("mitigation of "+flaw, "", func(h record.Host) string { return h.Mitigations[flaw] })
 	}

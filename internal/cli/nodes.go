@@ -32,7 +32,7 @@ type nodeFlags struct {
 	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Without it: one node, for arms in pods, which are led from here and paused through their load."`
 	AllNodes    bool     `group:"nodes" xor:"nodes" help:"On each node of the cluster."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
-	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, with sh, head and sleep. Without it: any that the node has, with the node's own programs."`
+	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, with sh, head, sleep, chmod and wc. Without it: any that the node has, with the node's own programs."`
 	Parallel    bool     `group:"nodes" help:"All nodes at the same time."`
 
 	NodeAbout string `hidden:"" placeholder:"FILE"`
@@ -322,7 +322,7 @@ func (a *about) where(dir string) string {
 
 func (a *about) manifest(m record.Manifest) record.Manifest {
 	if a != nil {
-		m.Host.Helper = &record.Helper{Node: a.Node, Image: a.Image, Namespaces: a.Namespaces, Cgroup: a.Cgroup, OOM: a.OOM}
+		m.Host.Helper = &record.Helper{Node: a.Node, Image: a.Image, Namespaces: a.Namespaces, Cgroup: a.Cgroup, OOM: a.OOM, Kubelet: a.Kubelet, Runtime: a.Runtime}
 	}
 	return m
 }

@@ -34,7 +34,7 @@ const (
 // HelperSpec is what the helper of one node is made of.
 type HelperSpec struct {
 	Run, Node string
-	// Image holds sh and the commands of its script; empty: Own is one that the
+	// Image holds the programs of the helper; empty: Own is one that the
 	// node has, whatever is in it, and the commands are the node's own.
 	Image, Own string
 	Arch       string // of the node, as Go calls it
@@ -48,6 +48,9 @@ type HelperSpec struct {
 }
 
 const noteLeave = "tare/leave"
+
+// helperPrograms are what an image of the helper has to have.
+const helperPrograms = "sh, head, sleep, chmod and wc"
 
 // startBound is how long the client may take until it has started tare: a helper
 // whose client is lost before ends by itself.
@@ -191,7 +194,7 @@ func OwnImage(n *corev1.Node) (string, error) {
 		}
 	}
 	return "", hint.New(fmt.Errorf("node %s has no image yet that its helper could begin with", n.Name),
-		"name one that it can get, with sh, head and sleep in it: --helper-image busybox")
+		"name one that it can get, with "+helperPrograms+" in it: --helper-image busybox")
 }
 
 // FindNodes are the nodes with these names, all usable and for this binary; all

@@ -42,9 +42,21 @@ func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 		return helperRefused(err)
 	}
 	_, err = c.AwaitRunning(ctx, n.Name, HelperName)
-	if err != nil && s.Image == "" {
-		return hint.New(err, "name an image that the node can get, with sh, head and sleep in it: --helper-image busybox; "+
+	return s.notRunning(err)
+}
+
+// notRunning says what the helper's image needs, where the cluster's reason does
+// not say what to do.
+func (s HelperSpec) notRunning(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case s.Image == "":
+		return hint.New(err, "name an image that the node can get, with "+helperPrograms+" in it: --helper-image busybox; "+
 			"without it the helper begins with "+s.Own+" and the node's own sh")
+	case hint.Of(err) == "":
+		return hint.New(err, "the helper's image needs "+helperPrograms+" for the node's architecture: --helper-image busybox; "+
+			"tare image build --from-host sh,head makes one without a registry, tare image load puts it into a node's containerd")
 	}
 	return err
 }

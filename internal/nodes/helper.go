@@ -107,7 +107,7 @@ func (j Job) helper(n *corev1.Node) (*helper, error) {
 	h.spec.Leave = []string{selfInPod, Command, wordEnter, wordCollect, h.nodeRun}
 	h.stay = order{
 		Run: h.spec.Run, NodeRun: h.nodeRun, Node: n.Name, Image: image, Args: j.Args, Files: j.Files, Command: j.Command,
-		Server: server, Deadline: j.Deadline,
+		Server: server, Deadline: j.Deadline, Kubelet: n.Status.NodeInfo.KubeletVersion, Runtime: n.Status.NodeInfo.ContainerRuntimeVersion,
 	}
 	return h, err
 }

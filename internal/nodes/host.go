@@ -139,6 +139,7 @@ func (h *host) prepare() error {
 	}
 	h.reach()
 	h.about.Node, h.about.Image, h.about.Command, h.about.Dir = h.Node, h.Image, h.Command, h.Dir
+	h.about.Kubelet, h.about.Runtime = h.Kubelet, h.Runtime
 	h.about.Cgroup = "/" + h.group.Path
 	var err error
 	if h.about.OOM, err = ordinaryOOM(); err != nil {

@@ -33,6 +33,8 @@ type order struct {
 	NodeRun string // of the node's own journal
 	Node    string
 	Image   string // of the helper
+	Kubelet string // its version
+	Runtime string // that of containers, likewise
 	// Args are those of tare run, Files what they name, by base name.
 	Args  []string
 	Files map[string][]byte
@@ -62,6 +64,8 @@ type About struct {
 	Namespaces string   `json:"namespaces"`
 	Cgroup     string   `json:"cgroup"`
 	OOM        int      `json:"oom_score_adj"`
+	Kubelet    string   `json:"kubelet"`
+	Runtime    string   `json:"runtime"`
 	Command    []string `json:"command"`
 	Dir        string   `json:"dir"` // of the record, in the end
 }

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,12 +10,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/linux/netns"
 )
 
 // serving opens an arm with a server's port.
@@ -42,10 +43,8 @@ func serving(t *testing.T, p Pod, run string) (environment.Arm, error) {
 // a published port; where they lead is read back, and no rule is left.
 func TestClusterNetworks(t *testing.T) {
 	admin := warm(t)
-	for network, cases := range map[string][]string{
-		serviceNetwork: {"server and client", "closed while in use"}, portNetwork: {"server and client"},
-	} {
-		t.Run(network, func(t *testing.T) { tryNetwork(t, network, cases) })
+	for _, levels := range []string{"network=service", "network=hostport", "network=service,client=pod"} {
+		t.Run(levels, func(t *testing.T) { tryNetwork(t, levels) })
 	}
 	t.Run("no proxy", tryNoProxy)
 	t.Run("rights", func(t *testing.T) { tryServiceRights(t, admin) })
@@ -54,16 +53,20 @@ func TestClusterNetworks(t *testing.T) {
 	}
 }
 
-func tryNetwork(t *testing.T, network string, cases []string) {
-	env := with(t, Burstable, "image=none,memory=128Mi,network="+network)
+func tryNetwork(t *testing.T, levels string) {
+	env := with(t, Burstable, "image=none,memory=128Mi,"+levels)
 	arm, err := serving(t, env, runID("way")) // the node keeps chains of the first published port
 	if err != nil {
 		t.Fatal(err)
 	}
+	network := env.Levels.network
 	s, place := settingsOf(t, arm), arm.Place()
 	t.Log(s["network."+network], "leads to", s["network.leads"], "; the client", s["network.client"])
 	if place.Dial == place.Listen || s["network."+network] != place.Dial || s["network.leads"] != place.Listen {
 		t.Errorf("%+v; %v", place, s)
+	}
+	if env.Levels.client {
+		fromPod(t, arm)
 	}
 	_, text := arm.(environment.Reproducible).Reproduction()
 	if want := map[string]string{serviceNetwork: "kind: Service", portNetwork: "hostPort: 45678"}[network]; !strings.Contains(string(text), want) {
@@ -73,9 +76,35 @@ func tryNetwork(t *testing.T, network string, cases []string) {
 		t.Errorf("needs %q", s["pod.security"])
 	}
 	if err := arm.Close(); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	environmenttest.Run(t, env, inspect.HostAt("/", t.TempDir()), environmenttest.Options{Cases: cases})
+}
+
+// fromPod: the client in its pod reaches the server by the Service, and the
+// kernel's connection tracking shows that connection with the pod's address.
+func fromPod(t *testing.T, opened environment.Arm) {
+	t.Helper()
+	a, place := opened.(*arm), opened.Place()
+	server := process(t, opened, false, "serve", place.Listen)
+	defer func() { _ = server.Kill(); <-server.Done() }()
+	awaitListening(t, place.Listen)
+	client := process(t, opened, true, "dial", place.Dial)
+	<-client.Done()
+	if client.Exit() != (environment.Exit{}) {
+		t.Errorf("the client: %+v", client.Exit())
+	}
+	flows, err := netns.Flows(netip.MustParseAddrPort(place.Dial))
+	from := a.client.pod.Status.PodIP
+	i := slices.IndexFunc(flows, func(f netns.Flow) bool { return f.From.Addr().String() == from })
+	if err != nil || i < 0 {
+		t.Fatalf("no connection of %s to %s: %v (%v)", from, place.Dial, flows, err)
+	}
+	if got := flows[i].Server.String(); got != place.Listen {
+		t.Errorf("the connection leads to %s, not %s", got, place.Listen)
+	}
+	if s := settingsOf(t, opened); !strings.HasPrefix(s["client"], "in pod arm.client") || s["network.leads"] != place.Listen {
+		t.Errorf("%v", s)
+	}
 }
 
 // tryNoProxy: nobody serves the Service.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -259,22 +258,7 @@ func TestClusterImages(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "Image") || hint.Of(err) == "" {
 		t.Errorf("%v; %s", err, hint.Of(err))
 	}
-	// tare's own image stands in for somebody's: the binary is copied into the pod.
-	name := "localhost/tare-other:1"
-	ctr := func(args ...string) {
-		t.Helper()
-		c := kube.NewContainerd()
-		if out, err := exec.Command("ctr", append([]string{"--address", c.Address, "-n", "k8s.io"}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	run := runID("other")
-	if err := kube.NewContainerd().Load(run, selfPath, nil); err != nil {
-		t.Fatal(err)
-	}
-	ctr("images", "tag", kube.ImageOf(run), name)
-	t.Cleanup(func() { ctr("images", "rm", "--sync", name) })
-	arm, err := opened(t, with(t, Guaranteed, "image="+name+",cpu=100m,memory=256Mi"), run)
+	arm, err := opened(t, with(t, Guaranteed, "image="+otherImage(t)+",cpu=100m,memory=256Mi"), runID("other"))
 	if err != nil {
 		t.Fatal(err)
 	}

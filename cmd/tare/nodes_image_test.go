@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/kube/kubetest"
+)
+
+// helperImage makes an image of programs of this host and puts it into the node's
+// containerd, which has it until the end of the test.
+func helperImage(t *testing.T, name string, programs ...string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "image.tar")
+	o := &outside{t: t, home: t.TempDir()}
+	build := []string{"image", "build", "-o", file, "--tag", name, "--from-host", strings.Join(programs, ",")}
+	for _, args := range [][]string{build, {"image", "load", file, "--into", "containerd"}} {
+		if out, err := o.tool(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	t.Cleanup(func() {
+		c := kube.NewContainerd()
+		if out, err := exec.Command("ctr", "--address", c.Address, "-n", "k8s.io", "images", "rm", "--sync", name).CombinedOutput(); err != nil {
+			t.Errorf("remove %s: %v: %s", name, err, out)
+		}
+	})
+}
+
+// The helper runs from an image that was made and loaded without a registry, with
+// none of the node's programs.
+func TestClusterHelperImage(t *testing.T) {
+	kubetest.Need(t)
+	const name = "localhost/tare-helper:1"
+	helperImage(t, name, "sh", "head")
+	o := fromOutside(t, "--helper-image", name)
+	o.measuring()
+	code, b := o.admin.Do(t, "GET", "/api/v1/pods?labelSelector="+url.QueryEscape(kube.LabelHelper+"="+o.node), nil)
+	var pods corev1.PodList
+	if err := json.Unmarshal(b, &pods); err != nil || len(pods.Items) != 1 {
+		t.Fatalf("%d pods of helpers: %d %v", len(pods.Items), code, err)
+	}
+	p := pods.Items[0]
+	if s := p.Status.ContainerStatuses[0]; s.Image != name || s.ImageID == "" || s.State.Running == nil {
+		t.Errorf("it runs from %s (%s): %+v", s.Image, s.ImageID, s.State)
+	}
+	for _, v := range p.Spec.Volumes {
+		if v.HostPath != nil {
+			t.Errorf("it has %s of the node", v.HostPath.Path)
+		}
+	}
+	o.cmd.Process.Signal(syscall.SIGINT)
+	if h := o.end(130).Manifest.Host.Helper; h == nil || h.Image != name || !strings.HasPrefix(h.Kubelet, "v") || !strings.Contains(h.Runtime, "://") {
+		t.Errorf("labelled as %+v", h)
+	}
+}
+
+// An image without a shell ends with the cluster's own reason, and with what the
+// image needs.
+func TestClusterHelperImageWithoutShell(t *testing.T) {
+	admin := kubetest.Need(t)
+	const name = "localhost/tare-helper-none:1"
+	helperImage(t, name, "/bin/true")
+	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Nodes(t)[0]}
+	out, err := o.tool("run", "-o", filepath.Join(o.home, "r"), "--budget", "10s", "--node-helper", "--nodes", o.node, "--helper-image", name).CombinedOutput()
+	t.Logf("%s", out)
+	for _, want := range []string{"pod helper does not run", "/bin/sh", "hint: the helper's image needs sh, head, sleep"} {
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v: does not say %q", err, want)
+		}
+	}
+	o.clean()
+}
