@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -102,10 +103,12 @@ func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 			continue
 		}
 		x := n.Effects.Effects[at]
-		switch out.Effects[n.Name] = x.Typical; {
+		if x.Typical != nil {
+			out.Effects[n.Name] = x.Typical
+		}
+		switch {
 		case x.Typical == nil:
-			delete(out.Effects, n.Name)
-			out.Apart[n.Name] = x.Reason
+			out.Apart[n.Name] = cmp.Or(x.Reason, "it has no effect with an interval")
 		case x.Verdict == record.Invalid:
 			out.Apart[n.Name] = "invalid: " + x.Reason
 		default:
@@ -157,12 +160,11 @@ func against(out *record.NodeArm, nodes []OfNode, estimates []stat.Estimate, odd
 	note := func(i int) {
 		others := stat.Others(left, i)
 		from := stat.Difference(left[i], others)
-		name := nodes[i].Name
-		if out.Others[name] = shown(others, others.At(1-stat.Groups(0).Alpha)); out.Others[name] == nil {
-			delete(out.Others, name)
+		if r := shown(others, others.At(1-stat.Groups(0).Alpha)); r != nil {
+			out.Others[nodes[i].Name] = r
 		}
-		if out.Against[name] = shown(from, from.At(1-alpha/float64(len(nodes)))); out.Against[name] == nil {
-			delete(out.Against, name)
+		if r := shown(from, from.At(1-alpha/float64(len(nodes)))); r != nil {
+			out.Against[nodes[i].Name] = r
 		}
 	}
 	for _, o := range odd {
