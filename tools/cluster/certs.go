@@ -72,7 +72,7 @@ func (s *certs) sign(name string, groups ...string) (cert, key []byte, err error
 	t := template(pkix.Name{CommonName: name, Organization: groups})
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.ParseIP(link[0].address)}
 	t.DNSNames = []string{"localhost"}
 	der, err := x509.CreateCertificate(rand.Reader, t, s.ca, k.Public(), s.key)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *certs) serviceAccounts() error {
 	return err
 }
 
-// kubeconfig writes NAME.kubeconfig for a user.
+// kubeconfig writes a kubeconfig for a user.
 func (s *certs) kubeconfig(file, server, user string, groups ...string) error {
 	cert, key, err := s.sign(user, groups...)
 	if err != nil {
@@ -135,5 +135,5 @@ users:
 - name: tare
   user: {client-certificate-data: %s, client-key-data: %s}
 `, server, b64(s.caPEM), b64(cert), b64(key))
-	return os.WriteFile(s.in(file+".kubeconfig"), b.Bytes(), 0o600)
+	return os.WriteFile(file, b.Bytes(), 0o600)
 }

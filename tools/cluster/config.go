@@ -1,18 +1,14 @@
 package main
 
-import (
-	"fmt"
-	"os"
-)
+import "fmt"
 
-// bridge is the link that the pods are on; no rule leads out of it. services are
-// the addresses of Services.
+// bridge is the link that the pods of a node are on; no rule leads out of it.
+// allPods are the addresses of all pods, services those of Services.
 const (
-	bridge  = "tare-pods"
-	subnet  = "10.177.0.0/24"
-	gateway = "10.177.0.1"
-
+	bridge   = "tare-pods"
+	allPods  = "10.177.0.0/23"
 	services = "10.96.0.0/16"
+	gateway  = "10.177.0.1" // of the first node's pods
 )
 
 // reserved is what the kubelet keeps of the CPUs: a pod that wants them all
@@ -22,14 +18,10 @@ const reserved = "100m"
 // ports are free ones of loopback.
 type ports struct{ etcd, peer, api, kubelet, health, metrics int }
 
-func (c cluster) write(name, text string) error {
-	return os.WriteFile(c.in(name), []byte(text), 0o600)
-}
-
 // containerdConfig keeps everything in the cluster's directory. Without
 // CAP_SYS_RESOURCE nobody can lower oom_score_adj, hence restrict_oom_score_adj.
-func (c cluster) containerdConfig() error {
-	return c.write("containerd.toml", fmt.Sprintf(`version = 2
+func (n node) containerdConfig() error {
+	return n.write("containerd.toml", fmt.Sprintf(`version = 2
 root = %q
 state = %q
 oom_score = 0
@@ -53,11 +45,11 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
     default_runtime_name = "runc"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"
-`, c.in("containerd"), c.in("state"), c.in("containerd.sock"), c.in("opt"), pauseImage, c.in("cni")))
+`, n.at("containerd"), n.at("state"), n.at("containerd.sock"), n.at("opt"), pauseImage, n.at("cni")))
 }
 
-func (c cluster) cniConfig() error {
-	return c.write("cni/10-tare.conflist", fmt.Sprintf(`{
+func (n node) cniConfig() error {
+	return n.write("cni/10-tare.conflist", fmt.Sprintf(`{
   "cniVersion": "1.0.0",
   "name": "tare-pods",
   "plugins": [{
@@ -70,18 +62,19 @@ func (c cluster) cniConfig() error {
     "type": "portmap", "capabilities": {"portMappings": true}
   }]
 }
-`, bridge, c.in("addresses"), subnet))
+`, bridge, n.at("addresses"), n.pods))
 }
 
-func (c cluster) kubeletConfig(p ports) error {
-	return c.write("kubelet.yaml", fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
+func (n node) kubeletConfig(p ports) error {
+	return n.write("kubelet.yaml", fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-address: 127.0.0.1
+address: %s
 port: %d
 healthzPort: 0
 authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: %q}}
 authorization: {mode: Webhook}
 cgroupDriver: cgroupfs
+cgroupRoot: %s
 failCgroupV1: false
 failSwapOn: false
 oomScoreAdj: 0
@@ -96,7 +89,7 @@ resolvConf: %q
 containerRuntimeEndpoint: unix://%s
 podLogsDir: %q
 volumePluginDir: %q
-`, p.kubelet, c.in("ca.crt"), reserved, c.cpuManager, c.in("resolv.conf"), c.in("containerd.sock"), c.in("pods"), c.in("plugins")))
+`, n.address, p.kubelet, n.in("ca.crt"), n.groups, reserved, n.cpuManager, n.at("resolv.conf"), n.at("containerd.sock"), n.at("pods"), n.at("plugins")))
 }
 
 func (c cluster) etcdArgs(p ports) []string {
@@ -111,13 +104,18 @@ func (c cluster) etcdArgs(p ports) []string {
 }
 
 func (c cluster) apiArgs(p ports) []string {
+	kubelets := "Hostname" // which leads to loopback
+	if c.nodes > 1 {
+		kubelets = "InternalIP"
+	}
 	return []string{
 		fmt.Sprintf("--etcd-servers=https://127.0.0.1:%d", p.etcd),
 		"--etcd-cafile=" + c.in("ca.crt"), "--etcd-certfile=" + c.in("etcd.crt"), "--etcd-keyfile=" + c.in("etcd.key"),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.api),
+		"--bind-address=" + c.address(), fmt.Sprintf("--secure-port=%d", p.api),
 		"--advertise-address=" + gateway, "--endpoint-reconciler-type=none",
 		"--cert-dir=" + c.in("api"), "--tls-cert-file=" + c.in("api.crt"), "--tls-private-key-file=" + c.in("api.key"),
 		"--client-ca-file=" + c.in("ca.crt"),
+		"--kubelet-preferred-address-types=" + kubelets,
 		"--kubelet-client-certificate=" + c.in("admin.crt"), "--kubelet-client-key=" + c.in("admin.key"),
 		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
 		"--service-cluster-ip-range=" + services,
@@ -137,9 +135,13 @@ func (c cluster) schedulerArgs() []string {
 	return []string{"--kubeconfig=" + c.in("scheduler.kubeconfig"), "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0"}
 }
 
-func (c cluster) kubeletArgs(node string) []string {
-	return []string{
-		"--config=" + c.in("kubelet.yaml"), "--kubeconfig=" + c.in("kubelet.kubeconfig"), "--root-dir=" + c.in("kubelet"),
-		"--cert-dir=" + c.in("kubelet", "pki"), "--hostname-override=" + node,
+func (n node) kubeletArgs() []string {
+	args := []string{
+		"--config=" + n.at("kubelet.yaml"), "--kubeconfig=" + n.at("kubelet.kubeconfig"), "--root-dir=" + n.at("kubelet"),
+		"--cert-dir=" + n.at("kubelet", "pki"), "--hostname-override=" + n.name,
 	}
+	if n.nodes > 1 {
+		args = append(args, "--node-ip="+n.address)
+	}
+	return args
 }

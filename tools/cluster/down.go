@@ -17,6 +17,30 @@ import (
 
 const pause = 20 * time.Millisecond
 
+// down removes the cluster. It goes on after errors and may be called again.
+func (c cluster) down() error {
+	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(c.beforeFile()); err != nil {
+		return fmt.Errorf("%s is no directory of a cluster: %w; remove it yourself", c.dir, err)
+	}
+	var errs []error
+	// The kubelets first, which would bring back what goes; containerd after what
+	// it looks after. With its first process all of the second node ends.
+	for _, name := range []string{"kubelet", "kubelet-2", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
+		errs = append(errs, c.stop(name))
+	}
+	errs = append(errs, endPods(), c.stop(firstProcess), c.endShims(), c.stop("containerd"), removeBridge(), removeLink(), removeGroups(), unmountBelow(c.dir))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("take the cluster down: %w", err)
+	}
+	if err := c.putBack(); err != nil {
+		return fmt.Errorf("put the host back: %w", err)
+	}
+	return os.RemoveAll(c.dir)
+}
+
 // endPods kills every process in the pods' control groups.
 func endPods() error {
 	for begun := time.Now(); ; time.Sleep(pause) {
@@ -93,6 +117,20 @@ func removeBridge() error {
 		}
 	}
 	return netlink.LinkDel(link)
+}
+
+// removeLink takes away the cable to the second node, which goes with its network,
+// but not at once.
+func removeLink() error {
+	l, err := netlink.LinkByName(link[0].name)
+	if err == nil {
+		err = netlink.LinkDel(l)
+	}
+	var none netlink.LinkNotFoundError
+	if errors.As(err, &none) || errors.Is(err, unix.ENODEV) {
+		return nil
+	}
+	return err
 }
 
 // removeGroups removes the pods' control groups.

@@ -55,7 +55,7 @@ func (c cluster) remember() error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range directories {
+	for _, dir := range ownDirs {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 			b.Absent = append(b.Absent, dir)
 		}
@@ -95,6 +95,12 @@ func (c cluster) putBack() error {
 	}
 	errs = append(errs, removeRules(b.Tables, b.Chains))
 	for _, dir := range b.Absent {
+		if dir == tareDir { // what somebody has put there since stays
+			if err := unix.Rmdir(dir); !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTEMPTY) {
+				errs = append(errs, err)
+			}
+			continue
+		}
 		if !fixed(dir) {
 			errs = append(errs, fmt.Errorf("%s in %s is not a directory of containerd or the kubelet", dir, c.beforeFile()))
 			continue
@@ -133,11 +139,12 @@ func unmountBelow(dir string) error {
 	return nil
 }
 
-// podGroups are the control groups of all pods, in every hierarchy. There are
-// none but this cluster's: up refuses a host that has some.
+// podGroups are the control groups of all pods, in every hierarchy, those of the
+// second node below its own. There are none but this cluster's: up refuses a host
+// that has some.
 func podGroups() []string {
 	var all []string
-	for _, pattern := range []string{"/sys/fs/cgroup/kubepods*", "/sys/fs/cgroup/*/kubepods*"} {
+	for _, pattern := range []string{"/sys/fs/cgroup/kubepods*", "/sys/fs/cgroup/*/kubepods*", "/sys/fs/cgroup/" + secondGroup, "/sys/fs/cgroup/*/" + secondGroup} {
 		found, _ := filepath.Glob(pattern) // the patterns are constants
 		all = append(all, found...)
 	}

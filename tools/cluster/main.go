@@ -1,9 +1,10 @@
-// Command cluster brings up a Kubernetes cluster of one real node on this host
-// for tests, and takes it down again without a trace: etcd and containerd from
+// Command cluster brings up a Kubernetes cluster of one or two real nodes on this
+// host for tests, and takes it down again without a trace: etcd and containerd from
 // Debian, the programs of Kubernetes built from this module.
 //
-// Everything is in one directory. Nothing of it listens but on loopback, every
-// connection is under TLS with a CA of its own. What it changes beside that
+// Everything is in one directory. Nothing of it listens but on loopback, with two
+// nodes on a link of its own between them; every connection is under TLS with a CA
+// of its own. What it changes beside that
 // (settings of the kernel, rules of the proxy and of published ports, directories
 // that containerd and the kubelet insist on) is written down before and put back.
 package main
@@ -20,10 +21,11 @@ import (
 	"syscall"
 )
 
-const usage = `usage: cluster build|up [-cpu-manager static]|down|env
+const usage = `usage: cluster build|up [-cpu-manager static] [-nodes 2]|down|env
   build  the programs of Kubernetes, six minutes on two CPUs, kept in the user's cache
   up     a node that is ready; with -cpu-manager static its kubelet gives whole CPUs
-         to containers of Guaranteed pods that ask for some
+         to containers of Guaranteed pods that ask for some; with -nodes 2 a second node
+         on this same machine, in namespaces of its own
   down   removes it without a trace
   env    the variables for its users: eval "$(cluster env)"
 The directory is $TARE_CLUSTER, or /var/lib/tare-cluster.`
@@ -41,19 +43,23 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
+	if args[0] == nodeCommand && len(args) == 3 {
+		return beFirst(args[1], args[2])
+	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	policy := "none"
+	policy, nodes := "none", 1
 	if args[0] == "up" {
 		flags.StringVar(&policy, "cpu-manager", policy, "policy of the kubelet's CPU manager: none or static")
+		flags.IntVar(&nodes, "nodes", nodes, "1, or 2 on this same machine")
 	}
-	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || policy != "none" && policy != "static" {
+	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || policy != "none" && policy != "static" || nodes != 1 && nodes != 2 {
 		return errors.New(usage)
 	}
 	dir, err := filepath.Abs(cmp.Or(os.Getenv("TARE_CLUSTER"), "/var/lib/tare-cluster"))
 	if err != nil {
 		return err
 	}
-	c := cluster{dir: dir, cpuManager: policy}
+	c := cluster{dir: dir, cpuManager: policy, nodes: nodes}
 	if args[0] != "env" && os.Geteuid() != 0 {
 		return errors.New("a node needs root")
 	}
@@ -77,6 +83,7 @@ type cluster struct {
 	dir string
 	// cpuManager is the policy of the kubelet's CPU manager.
 	cpuManager string
+	nodes      int // known to up alone
 }
 
 func (c cluster) in(names ...string) string {

@@ -16,8 +16,9 @@ import (
 const patience = 2 * time.Minute
 
 // start starts a part of the cluster, which goes on when this process has
-// ended, and writes down its process id and when it started.
-func (c cluster) start(name, path string, args ...string) error {
+// ended, and writes down its process id and when it started. within calls a
+// function where the part is to be started.
+func (c cluster) start(within func(func() error) error, name, path string, args ...string) error {
 	log, err := os.Create(c.in("log", name+".log"))
 	if err != nil {
 		return err
@@ -26,16 +27,18 @@ func (c cluster) start(name, path string, args ...string) error {
 	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := within(cmd.Start); err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
-	pid := cmd.Process.Pid
-	text := fmt.Sprintf("%d %s\n", pid, startTicks(pid))
-	if err := os.WriteFile(c.in("pid", name), []byte(text), 0o600); err != nil {
+	if err := c.writePid(name, cmd.Process.Pid); err != nil {
 		return errors.Join(err, cmd.Process.Kill())
 	}
 	go func() { _ = cmd.Wait() }()
 	return nil
+}
+
+func (c cluster) writePid(name string, pid int) error {
+	return os.WriteFile(c.in("pid", name), fmt.Appendf(nil, "%d %s\n", pid, startTicks(pid)), 0o600)
 }
 
 // prefer gives a part its turn before the loads, which take every CPU. Without

@@ -18,8 +18,8 @@ const proxyTable = "ip kube-proxy"
 // Without CAP_SYS_RESOURCE it cannot lower oom_score_adj. Chains of a Service that
 // is gone go with the next look, hence the short period. Pods on the bridge would
 // answer each other past the rules, hence masqueradeAll.
-func (c cluster) proxyConfig(p ports, node string) error {
-	return c.write("proxy.yaml", fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
+func (n node) proxyConfig(p ports) error {
+	return n.write("proxy.yaml", fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 mode: nftables
 hostnameOverride: %s
@@ -31,7 +31,7 @@ detectLocalMode: ClusterCIDR
 clusterCIDR: %s
 conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}
 nftables: {syncPeriod: 3s, minSyncPeriod: 500ms, masqueradeAll: true}
-`, node, c.in("proxy.kubeconfig"), p.health, p.metrics, subnet))
+`, n.name, n.in("proxy.kubeconfig"), p.health, p.metrics, allPods))
 }
 
 func output(in string, name string, args ...string) (string, error) {
@@ -54,12 +54,15 @@ func tables() ([]string, error) {
 	return all, err
 }
 
-func hasTable(name string) error {
-	all, err := tables()
-	if err == nil && !slices.Contains(all, name) {
-		err = fmt.Errorf("there is no table %s", name)
-	}
-	return err
+// hasRules says whether the node's kube-proxy has made its own.
+func (n node) hasRules() error {
+	return n.inside(func() error {
+		all, err := tables()
+		if err == nil && !slices.Contains(all, proxyTable) {
+			err = fmt.Errorf("there is no table %s", proxyTable)
+		}
+		return err
+	})
 }
 
 // natTable is where the plugin has its chains.

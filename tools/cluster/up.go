@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +41,7 @@ func (c cluster) up(ctx context.Context) error {
 	if err := c.bring(ctx, bin); err != nil {
 		return errors.Join(err, c.down())
 	}
-	fmt.Fprintf(os.Stderr, "cluster: the node is ready after %v; eval \"$(go -C tools/cluster run . env)\"\n", time.Since(began).Round(time.Second))
+	fmt.Fprintf(os.Stderr, "cluster: ready after %v; eval \"$(go -C tools/cluster run . env)\"\n", time.Since(began).Round(time.Second))
 	return nil
 }
 
@@ -54,7 +52,7 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 	if err := c.remember(); err != nil {
 		return errors.Join(err, os.Remove(c.dir))
 	}
-	for _, d := range []string{"log", "pid", "cni", "api", "pods"} {
+	for _, d := range []string{"log", "pid", "api"} {
 		if err := os.MkdirAll(c.in(d), 0o755); err != nil {
 			return err
 		}
@@ -67,23 +65,35 @@ func (c cluster) bring(ctx context.Context, bin string) error {
 	if err := unix.Mount("tare-etcd", c.in("etcd"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0700,size=512m"); err != nil {
 		return fmt.Errorf("mount a tmpfs for etcd: %w", err)
 	}
-	host, err := os.Hostname()
+	n, err := c.first(ctx)
 	if err != nil {
 		return err
 	}
-	node := nodeName(ctx, host)
+	all := []node{n}
+	if c.nodes > 1 {
+		all = append(all, c.second(n))
+	}
 	p, err := freePorts()
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.secrets(p, node), c.containerdConfig(), c.cniConfig(), c.kubeletConfig(p), c.proxyConfig(p, node), c.write("resolv.conf", "")); err != nil {
+	s, err := newCerts(c)
+	if err == nil {
+		err = c.secrets(s, p)
+	}
+	for _, n := range all {
+		if err == nil {
+			err = errors.Join(n.configure(p), n.secrets(s, p))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	api, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	return c.order(ctx, bin, node, p, api)
+	return c.order(ctx, bin, all, p, api)
 }
 
 // nodeName is the host's name, as the kubelet makes it, where that leads to this
@@ -98,78 +108,82 @@ func nodeName(ctx context.Context, host string) string {
 	return name
 }
 
+// starter starts a part of a node.
+type starter func(n node, name, path string, args ...string) error
+
 // order starts the parts, each when what it needs is there.
-func (c cluster) order(ctx context.Context, bin, node string, p ports, api func(path string) ([]byte, error)) error {
+func (c cluster) order(ctx context.Context, bin string, all []node, p ports, api func(path string) ([]byte, error)) error {
 	var running []string
-	run := func(name, path string, args ...string) error {
-		running = append(running, name)
-		err := errors.Join(ctx.Err(), c.start(name, path, args...))
+	run := func(n node, name, path string, args ...string) error {
+		running = append(running, name+n.mark)
+		err := errors.Join(ctx.Err(), n.start(name, path, args...))
 		if name != "containerd" { // whose containers would inherit it
-			c.prefer(name)
+			c.prefer(name + n.mark)
 		}
 		return err
 	}
+	host := all[0]
 	err := errors.Join(
-		run("etcd", "etcd", c.etcdArgs(p)...),
-		run("containerd", "containerd", "--config", c.in("containerd.toml")),
-		run("kube-apiserver", bin+"/kube-apiserver", c.apiArgs(p)...))
-	if err != nil {
-		return err
-	}
-	err = c.await("containerd", running, func() error { return c.ctr("version") })
-	if err == nil {
-		err = c.importPause(bin)
+		run(host, "etcd", "etcd", c.etcdArgs(p)...),
+		c.bootOthers(all),
+		run(host, "kube-apiserver", bin+"/kube-apiserver", c.apiArgs(p)...))
+	for _, n := range all {
+		if err == nil {
+			err = n.runtime(run, bin)
+		}
 	}
 	if err == nil {
 		err = c.await("the API server", running, func() error { _, err := api("/readyz"); return err })
 	}
 	if err == nil {
 		err = errors.Join(
-			run("kube-controller-manager", bin+"/kube-controller-manager", c.controllerArgs()...),
-			run("kube-scheduler", bin+"/kube-scheduler", c.schedulerArgs()...),
-			run("kubelet", bin+"/kubelet", c.kubeletArgs(node)...),
-			run("kube-proxy", bin+"/kube-proxy", "--config="+c.in("proxy.yaml")))
+			run(host, "kube-controller-manager", bin+"/kube-controller-manager", c.controllerArgs()...),
+			run(host, "kube-scheduler", bin+"/kube-scheduler", c.schedulerArgs()...))
 	}
-	if err == nil {
-		err = c.await("the node", running, func() error { return errors.Join(ctx.Err(), ready(api, node)) })
+	for _, n := range all {
+		if err == nil {
+			err = n.begin(run, bin)
+		}
 	}
-	if err == nil {
-		err = c.await("the rules of kube-proxy", running, func() error { return errors.Join(ctx.Err(), hasTable(proxyTable)) })
+	for _, n := range all {
+		if err == nil {
+			err = c.await("node "+n.name, running, func() error { return errors.Join(ctx.Err(), ready(api, n.name)) })
+		}
+		if err == nil {
+			err = c.await("the rules of kube-proxy", running, func() error { return errors.Join(ctx.Err(), n.hasRules()) })
+		}
 	}
 	return err
 }
 
-// secrets writes keys and certificates.
-func (c cluster) secrets(p ports, node string) error {
-	s, err := newCerts(c)
-	if err != nil {
-		return err
-	}
-	server := fmt.Sprintf("https://127.0.0.1:%d", p.api)
-	return errors.Join(
-		s.serviceAccounts(),
-		s.pair("etcd", "etcd"), s.pair("api", "kube-apiserver"), s.pair("admin", "tare-admin", "system:masters"),
-		s.kubeconfig("admin", server, "tare-admin", "system:masters"),
-		s.kubeconfig("controller", server, "system:kube-controller-manager"),
-		s.kubeconfig("scheduler", server, "system:kube-scheduler"),
-		s.kubeconfig("proxy", server, "system:kube-proxy"),
-		s.kubeconfig("kubelet", server, "system:node:"+node, "system:nodes"))
-}
-
-func (c cluster) ctr(args ...string) error {
-	out, err := exec.Command("ctr", append([]string{"--address", c.in("containerd.sock"), "-n", "k8s.io"}, args...)...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("ctr %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+// bootOthers makes the nodes that are not this host.
+func (c cluster) bootOthers(all []node) error {
+	for _, n := range all[1:] {
+		if err := n.boot(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (c cluster) importPause(bin string) error {
-	file := c.in("pause.tar")
-	if err := writePause(bin+"/pause", file); err != nil {
-		return err
-	}
-	return c.ctr("images", "import", file)
+// server is where the API server is.
+func (c cluster) server(p ports) string { return fmt.Sprintf("https://%s:%d", c.address(), p.api) }
+
+// secrets writes keys and certificates.
+func (c cluster) secrets(s *certs, p ports) error {
+	server := c.server(p)
+	return errors.Join(
+		s.serviceAccounts(),
+		s.pair("etcd", "etcd"), s.pair("api", "kube-apiserver"), s.pair("admin", "tare-admin", "system:masters"),
+		s.kubeconfig(c.in("admin.kubeconfig"), server, "tare-admin", "system:masters"),
+		s.kubeconfig(c.in("controller.kubeconfig"), server, "system:kube-controller-manager"),
+		s.kubeconfig(c.in("scheduler.kubeconfig"), server, "system:kube-scheduler"),
+		s.kubeconfig(c.in("proxy.kubeconfig"), server, "system:kube-proxy"))
+}
+
+// secrets writes what the node is to the cluster.
+func (n node) secrets(s *certs, p ports) error {
+	return s.kubeconfig(n.at("kubelet.kubeconfig"), n.server(p), "system:node:"+n.name, "system:nodes")
 }
 
 // client asks the API server as its administrator.
@@ -188,7 +202,7 @@ func (c cluster) client(p ports) (func(path string) ([]byte, error), error) {
 		TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}},
 	}}
 	return func(path string) ([]byte, error) {
-		r, err := h.Get(fmt.Sprintf("https://127.0.0.1:%d%s", p.api, path))
+		r, err := h.Get(c.server(p) + path)
 		if err != nil {
 			return nil, err
 		}
@@ -249,28 +263,4 @@ func freePorts() (p ports, err error) {
 		*to = l.Addr().(*net.TCPAddr).Port
 	}
 	return p, nil
-}
-
-// down removes the cluster. It goes on after errors and may be called again.
-func (c cluster) down() error {
-	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if _, err := os.Lstat(c.beforeFile()); err != nil {
-		return fmt.Errorf("%s is no directory of a cluster: %w; remove it yourself", c.dir, err)
-	}
-	var errs []error
-	// The kubelet first, which would bring back what goes; containerd after what
-	// it looks after.
-	for _, name := range []string{"kubelet", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
-		errs = append(errs, c.stop(name))
-	}
-	errs = append(errs, endPods(), c.endShims(), c.stop("containerd"), removeBridge(), removeGroups(), unmountBelow(c.dir))
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("take the cluster down: %w", err)
-	}
-	if err := c.putBack(); err != nil {
-		return fmt.Errorf("put the host back: %w", err)
-	}
-	return os.RemoveAll(c.dir)
 }
