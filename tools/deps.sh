@@ -55,6 +55,7 @@ want_cluster() {
 		/usr/lib/cni/bridge containernetworking-plugins
 		iptables iptables
 		nft nftables
+		nsenter util-linux
 		mariadbd mariadb-server
 		sysbench sysbench
 	END

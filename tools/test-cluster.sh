@@ -6,7 +6,7 @@ export CGO_ENABLED=0
 if [ -z "${KUBECONFIG:-}" ]; then
 	sh tools/deps.sh cluster
 	[ -d "${TARE_CLUSTER:-/var/lib/tare-cluster}" ] || trap 'go -C tools/cluster run . down' EXIT
-	go -C tools/cluster run . up -cpu-manager static
+	go -C tools/cluster run . up -cpu-manager static -nodes 2
 	eval "$(go -C tools/cluster run . env)"
 fi
 # The binary of the tests is what the pods execute: it must be static. One package

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,21 +37,33 @@ type outside struct {
 	home  string
 	dir   string
 	node  string
-	cmd   *exec.Cmd
-	out   bytes.Buffer
-	ids   []string // of runs on the node
+	// states are where the nodes have their journals.
+	states []string
+	cmd    *exec.Cmd
+	out    bytes.Buffer
+	ids    []string // of runs on the node
 }
 
 func fromOutside(t *testing.T, args ...string) *outside {
 	t.Helper()
 	admin := kubetest.Need(t)
-	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Nodes(t)[0]}
+	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Here(t), states: []string{hereState}}
+	return o.start(onNode, append([]string{"--nodes", o.node}, args...)...)
+}
+
+// hereState is this host's.
+const hereState = "/var/lib/tare"
+
+// start starts the run of an experiment.
+func (o *outside) start(experiment string, args ...string) *outside {
+	t := o.t
+	t.Helper()
 	o.dir = filepath.Join(o.home, "result")
 	file := filepath.Join(o.home, "calls.yaml")
-	if err := os.WriteFile(file, []byte(onNode), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(experiment), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.cmd = o.tool(append([]string{"run", file, "-o", o.dir, "--node-helper", "--nodes", o.node}, args...)...)
+	o.cmd = o.tool(append([]string{"run", file, "-o", o.dir, "--node-helper"}, args...)...)
 	o.cmd.Stdout, o.cmd.Stderr = &o.out, &o.out
 	if err := o.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -69,24 +82,31 @@ func (o *outside) tool(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// onNode are the directories of helpers on the node, which is this host.
-func (o *outside) onNode() []string {
-	dirs, _ := filepath.Glob("/var/lib/tare/tare-*")
+// onNode are the directories of helpers on the nodes.
+func (o *outside) onNode() (dirs []string) {
+	for _, state := range o.states {
+		found, _ := filepath.Glob(filepath.Join(state, "tare-*"))
+		dirs = append(dirs, found...)
+	}
 	return dirs
 }
 
-// measuring waits for a block in the record on the node.
+// measuring waits for a block in the record on each node.
 func (o *outside) measuring() {
 	o.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		var ids []string
 		for _, dir := range o.onNode() {
 			if b, _ := os.ReadFile(filepath.Join(dir, "result", record.RecordFile)); bytes.Contains(b, []byte(`"block":{`)) {
-				o.ids = append(o.ids, strings.TrimPrefix(filepath.Base(dir), "tare-"), runID(filepath.Join(dir, "result")))
-				return
+				ids = append(ids, strings.TrimPrefix(filepath.Base(dir), "tare-"), runID(filepath.Join(dir, "result")))
 			}
 		}
+		if len(ids) == 2*len(o.states) {
+			o.ids = append(o.ids, ids...)
+			return
+		}
 		if time.Now().After(end) {
-			o.t.Fatalf("no block in the record on the node\n%s", o.out.String())
+			o.t.Fatalf("no block in the record on every node\n%s", o.out.String())
 		}
 	}
 }
@@ -95,9 +115,16 @@ func (o *outside) measuring() {
 func (o *outside) clean() {
 	o.t.Helper()
 	left := append(o.admin.Left(o.t), o.onNode()...)
-	for _, id := range o.ids {
-		journals, _ := filepath.Glob("/var/lib/tare/journal/" + id + ".jsonl")
-		left = append(append(left, leftOf(id)...), journals...)
+	slices.Sort(o.ids)
+	for _, id := range slices.Compact(o.ids) {
+		left = append(left, leftOf(id)...)
+		for _, state := range o.states {
+			journals, _ := filepath.Glob(filepath.Join(state, "journal", id+".jsonl"))
+			for _, j := range journals {
+				text, _ := os.ReadFile(j)
+				left = append(left, j+": "+string(text))
+			}
+		}
 	}
 	for _, l := range left {
 		o.t.Errorf("left: %s", l)
@@ -112,18 +139,31 @@ func (o *outside) clean() {
 // end waits for the client, and wants an exit code and a record.
 func (o *outside) end(code int) *record.Result {
 	o.t.Helper()
+	o.wait(code)
+	r := o.read(o.node)
+	o.clean()
+	return r
+}
+
+// wait waits for the client, and wants an exit code.
+func (o *outside) wait(code int) {
+	o.t.Helper()
 	o.cmd.Wait()
 	if got := o.cmd.ProcessState.ExitCode(); got != code {
 		o.t.Errorf("ended with %d, want %d\n%s", got, code, o.out.String())
 	}
-	r, err := record.Read(filepath.Join(o.dir, o.node))
+}
+
+// read reads the record of a node.
+func (o *outside) read(node string) *record.Result {
+	o.t.Helper()
+	r, err := record.Read(filepath.Join(o.dir, node))
 	if err != nil {
 		o.t.Fatalf("%v\n%s", err, o.out.String())
 	}
 	if h := r.Manifest.Host.Helper; h != nil {
 		o.ids = append(o.ids, strings.TrimPrefix(h.Cgroup, "/tare-"), runID(r.Dir))
 	}
-	o.clean()
 	return r
 }
 
@@ -193,7 +233,7 @@ func TestClusterNodeKilled(t *testing.T) {
 func TestClusterNodeErrors(t *testing.T) {
 	admin := kubetest.Need(t)
 	admin.Grant(t, "tare-outside")
-	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Nodes(t)[0]}
+	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Here(t), states: []string{hereState}}
 	limited := kubetest.Kubeconfig(t, kubetest.As("tare-outside"))
 	for _, c := range []struct {
 		name string

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,6 +147,42 @@ func TestHelperRefused(t *testing.T) {
 		err := cluster.CreateHelper(t.Context(), helperSpec())
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), c.helps) {
 			t.Errorf("%v; %s", err, hint.Of(err))
+		}
+	}
+}
+
+// A helper that somebody removed or evicted is made again, one that runs is not.
+func TestReplaceHelper(t *testing.T) {
+	for _, c := range []struct {
+		phase corev1.PodPhase // empty: it is gone
+		made  bool
+		asked string // what is done
+	}{
+		{corev1.PodRunning, false, ""}, {corev1.PodFailed, false, "DELETE"}, {"", true, "POST"},
+	} {
+		var mu sync.Mutex
+		phase, asked := c.phase, ""
+		cluster := connected(t, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Method != http.MethodGet {
+				asked += r.Method
+			}
+			if r.Method == http.MethodPost {
+				phase = corev1.PodRunning
+			}
+			if phase == "" {
+				say(w, http.StatusNotFound, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "no pod"))
+				return
+			}
+			p := helperSpec().Pod()
+			p.Status.Phase, p.Status.PodIP = phase, "10.0.0.1"
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+			say(w, http.StatusOK, p)
+		})
+		made, err := cluster.ReplaceHelper(t.Context(), helperSpec())
+		if made != c.made || err != nil || asked != c.asked {
+			t.Errorf("phase %q: made %v, asked for %q, %v", c.phase, made, asked, err)
 		}
 	}
 }

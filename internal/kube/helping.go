@@ -61,6 +61,27 @@ func (s HelperSpec) notRunning(err error) error {
 	return err
 }
 
+// ReplaceHelper makes the pod of a helper again where somebody has removed or
+// evicted it; made: it runs, without tare's binary. What the first one has begun on
+// the node is no part of the pod.
+func (c *Cluster) ReplaceHelper(ctx context.Context, s HelperSpec) (made bool, err error) {
+	namespace := NamespaceOf(s.Run)
+	p, err := c.Pod(ctx, namespace, HelperName)
+	switch {
+	case err == nil && (p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded):
+		return false, c.DeletePod(ctx, namespace, HelperName)
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, ErrNone):
+		return false, err
+	}
+	if err := c.CreatePod(ctx, s.Pod()); err != nil {
+		return false, err
+	}
+	_, err = c.AwaitRunning(ctx, namespace, HelperName)
+	return err == nil, err
+}
+
 // createRights makes the account of tare on the node, and gives it its rights.
 func (c *Cluster) createRights(ctx context.Context, s HelperSpec, owner types.UID) error {
 	post := func(what, path string, object any) error {

@@ -223,7 +223,7 @@ func (h *helper) talk(to *io.PipeWriter, interrupts <-chan struct{}, over <-chan
 }
 
 // fetch gets the record after the connection was lost, as soon as the cluster
-// answers.
+// answers; through another pod where the helper's is gone.
 func (h *helper) fetch(ctx context.Context, said io.Writer, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, collectBound)
 	defer cancel()
@@ -235,6 +235,14 @@ func (h *helper) fetch(ctx context.Context, said io.Writer, dir string) error {
 		var code *kube.ExitError
 		if err == nil || errors.As(err, &code) {
 			return err
+		}
+		made, replaceErr := h.Cluster.ReplaceHelper(ctx, h.spec)
+		if made {
+			fmt.Fprintf(said, "tare: the helper of node %s is gone; another one fetches the record\n", h.node.Name)
+			replaceErr = h.copySelf(ctx)
+		}
+		if replaceErr != nil {
+			return fmt.Errorf("fetch the record of node %s: %w", h.node.Name, errors.Join(err, replaceErr))
 		}
 		select {
 		case <-ctx.Done():

@@ -64,14 +64,14 @@ func onHost(args []string) (code int, err error) {
 		}
 		files[i] = os.NewFile(uintptr(fd), "inherited")
 	}
-	if args[4] == wordCollect && len(args) == 6 {
-		return 0, collect(args[5])
-	}
 	h := &host{exe: files[0], about: About{Namespaces: args[0]}}
 	for i, to := range []*[]byte{&h.token, &h.ca} {
 		if *to, err = io.ReadAll(files[i+1]); err != nil {
 			return 1, fmt.Errorf("read the service account: %w", err)
 		}
+	}
+	if args[4] == wordCollect && len(args) == 6 {
+		return 0, collect(os.Stdout, dirOf(args[5]), h.token)
 	}
 	in := bufio.NewReader(os.Stdin)
 	line, err := in.ReadBytes('\n')
@@ -99,6 +99,9 @@ func (h *host) run(c *client) (code int, err error) {
 		h.cleanup()
 	}
 	kept := c.lost() && h.await()
+	if kept && code != 0 {
+		h.cleanup() // once more, with the token of who came
+	}
 	if !c.lost() && err == nil {
 		err = writeRecord(os.Stdout, h.resultDir())
 	}
@@ -232,7 +235,7 @@ const reachBound = 5 * time.Second
 // reach finds the API server from here: where the client finds it, or where the
 // cluster's own pods do. Without it there are no arms in pods.
 func (h *host) reach() {
-	token, file := h.in("token"), h.in("kubeconfig")
+	token, file := h.in(tokenFile), h.in("kubeconfig")
 	if err := os.WriteFile(token, h.token, 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, "tare: node helper:", err)
 		return

@@ -106,3 +106,41 @@ func TestInterruptible(t *testing.T) {
 		t.Error("an interrupt went by")
 	}
 }
+
+// Who collects the record brings a token that is good, and goes when the node is
+// restored.
+func TestCollect(t *testing.T) {
+	h := &host{dir: filepath.Join(t.TempDir(), "run")}
+	result := filepath.Join(h.dir, "result")
+	if err := os.MkdirAll(result, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{h.in(tokenFile): "of a pod that is gone", filepath.Join(result, "record.jsonl"): "line\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := make(chan string, 1)
+	go func() {
+		h.await()
+		b, _ := os.ReadFile(h.in(tokenFile))
+		token <- string(b)
+		os.RemoveAll(h.dir)
+	}()
+	var b bytes.Buffer
+	if err := collect(&b, h.dir, []byte("fresh")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(h.dir); err == nil {
+		t.Error("the node was not restored yet")
+	}
+	if got := <-token; got != "fresh" {
+		t.Errorf("the token is %q", got)
+	}
+	if n, err := readRecord(&b, t.TempDir()); n != 1 || err != nil {
+		t.Errorf("%d files, %v", n, err)
+	}
+	if err := collect(&b, h.dir, nil); err == nil {
+		t.Error("a record that is gone was collected")
+	}
+}

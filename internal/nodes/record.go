@@ -49,9 +49,20 @@ func (h *host) await() bool {
 // endedFile says that tare has ended: the record is whole.
 const endedFile = "ended"
 
-// collect writes the record of a run whose client was lost and has come back.
-func collect(nodeRun string) error {
-	dir := dirOf(nodeRun)
+// tokenFile is what tare on the node is to the cluster.
+const tokenFile = "token"
+
+// restoreBound is how long tare on the node may take to restore it when its record
+// has been collected.
+const restoreBound = time.Minute
+
+// collect writes the record of a run whose client was lost and has come back, with
+// a token: that of a pod that was removed is not good for anything any more. It
+// returns when the node is restored, for the client then takes the rights away.
+func collect(w io.Writer, dir string, token []byte) error {
+	if err := renew(filepath.Join(dir, tokenFile), token); err != nil {
+		return fmt.Errorf("the record is gone: %w", err)
+	}
 	for {
 		if _, err := os.Stat(dir); err != nil {
 			return fmt.Errorf("the record is gone: %w", err)
@@ -61,6 +72,21 @@ func collect(nodeRun string) error {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	err := writeRecord(os.Stdout, filepath.Join(dir, "result"))
-	return errors.Join(err, os.WriteFile(filepath.Join(dir, collectedFile), nil, 0o600))
+	err := writeRecord(w, filepath.Join(dir, "result"))
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, collectedFile), nil, 0o600))
+	for end := time.Now().Add(restoreBound); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if _, gone := os.Stat(dir); gone != nil {
+			return err
+		}
+	}
+	return errors.Join(err, fmt.Errorf("the node is not restored after %v", restoreBound))
+}
+
+// renew replaces a file as a whole.
+func renew(path string, text []byte) error {
+	next := path + ".new"
+	if err := os.WriteFile(next, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
 }

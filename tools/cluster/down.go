@@ -27,8 +27,9 @@ func (c cluster) down() error {
 	}
 	var errs []error
 	// The kubelets first, which would bring back what goes; containerd after what
-	// it looks after. With its first process all of the second node ends.
-	for _, name := range []string{"kubelet", "kubelet-2", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
+	// it looks after; the API server waits for those that watch it. With its first
+	// process all of the second node ends.
+	for _, name := range []string{"kubelet", "kubelet-2", "kube-proxy", "kube-proxy-2", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"} {
 		errs = append(errs, c.stop(name))
 	}
 	errs = append(errs, endPods(), c.stop(firstProcess), c.endShims(), c.stop("containerd"), removeBridge(), removeLink(), removeGroups(), unmountBelow(c.dir))

@@ -119,15 +119,20 @@ func fixed(dir string) bool {
 	return false
 }
 
-// unmountBelow unmounts everything in a directory, the last first.
+// unmountBelow unmounts everything in a directory, and on it.
 func unmountBelow(dir string) error {
+	return unmount(func(point string) bool { return point == dir || strings.HasPrefix(point, dir+"/") })
+}
+
+// unmount unmounts what is mounted at certain points, the last first.
+func unmount(these func(point string) bool) error {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return err
 	}
 	var points []string
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 4 && (f[4] == dir || strings.HasPrefix(f[4], dir+"/")) {
+		if f := strings.Fields(line); len(f) > 4 && these(f[4]) {
 			points = append(points, f[4])
 		}
 	}

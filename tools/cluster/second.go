@@ -128,6 +128,9 @@ func (n node) settle() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
+	if err := unmount(temporary); err != nil {
+		return err
+	}
 	for _, dir := range ownDirs {
 		if err := unix.Mount(n.own(dir), dir, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("bind %s: %w", dir, err)
@@ -137,6 +140,16 @@ func (n node) settle() error {
 		return fmt.Errorf("name the host: %w", err)
 	}
 	return up("lo", nil)
+}
+
+// temporary says what others have mounted for a while, which the node must not hold.
+func temporary(point string) bool {
+	for _, dir := range []string{"/tmp/", "/var/tmp/", "/run/netns/", tareDir + "/", filepath.Clean(os.TempDir()) + "/"} {
+		if strings.HasPrefix(point, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // inside calls f in the namespaces of the node; what it starts is in all of them.

@@ -150,11 +150,12 @@ func (a *Admin) Left(t *testing.T) []string {
 	return all
 }
 
-// podGroups are the control groups of pods that there are on this host.
+// podGroups are the control groups of pods that there are on this host, also below
+// a group of their node's own.
 func podGroups() []string {
 	var all []string
-	for _, pattern := range []string{"/sys/fs/cgroup/*/kubepods*/*/pod*", "/sys/fs/cgroup/*/kubepods*/pod*", "/sys/fs/cgroup/kubepods*/*/*pod*"} {
-		found, _ := filepath.Glob(pattern) // the patterns are constants
+	for _, pattern := range []string{"*/kubepods*/*/pod*", "*/kubepods*/pod*", "kubepods*/*/*pod*", "*/*/kubepods*/*/pod*", "*/*/kubepods*/pod*"} {
+		found, _ := filepath.Glob("/sys/fs/cgroup/" + pattern) // the patterns are constants
 		all = append(all, found...)
 	}
 	return all

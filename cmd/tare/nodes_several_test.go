@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/record"
+)
+
+const onSeveral = `
+budget: 14s
+generations: 1
+window: 100ms
+arms:
+  host: {environment: host}
+  pod: {environment: "besteffort:image=none"}
+baseline: host
+workloads:
+  calls: {kind: rpc}
+`
+
+// several is a client of the cluster that measures both nodes.
+type several struct {
+	*outside
+	second kubetest.Second
+}
+
+func onSeveralNodes(t *testing.T, args ...string) *several {
+	t.Helper()
+	admin := kubetest.Need(t)
+	s := &several{second: admin.Second(t)}
+	s.outside = &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Here(t), states: []string{hereState, s.second.State}}
+	s.start(onSeveral, args...)
+	return s
+}
+
+// records are those of both nodes, of which nothing is left.
+func (s *several) records(code int) (here, there *record.Result) {
+	s.t.Helper()
+	s.wait(code)
+	s.t.Log(s.out.String())
+	here, there = s.read(s.node), s.read(s.second.Name)
+	s.clean()
+	return here, there
+}
+
+func ending(r *record.Result) string {
+	if last := r.Lines[len(r.Lines)-1]; last.End != nil {
+		return last.End.Reason
+	}
+	return "not at all"
+}
+
+// TestClusterNodes: two nodes are measured, one after the other and at the same
+// time; what happens on one is not the other's.
+func TestClusterNodes(t *testing.T) {
+	oneAfterTheOther(t) // and what the first pod on a node leaves is there
+	second := kubetest.Need(t).Second(t)
+	here, there := environmenttest.TakeSnapshot(t), second.Look(t)
+	for _, c := range []struct {
+		name string
+		test func(*testing.T)
+	}{{"interrupted", bothInterrupted}, {"one is lost", oneLost}} {
+		t.Run(c.name, func(t *testing.T) {
+			c.test(t)
+			second.MustEqual(t, there)
+			here.MustEqual(t, "no run's own")
+		})
+	}
+}
+
+func oneAfterTheOther(t *testing.T) {
+	t.Helper()
+	admin := kubetest.Need(t)
+	o := onSeveralNodes(t, "--nodes", admin.Second(t).Name+","+admin.Here(t))
+	here, there := o.records(0)
+	if !here.Manifest.Started.After(there.Manifest.Started) {
+		t.Errorf("node %s, which was named first, began at %v, the other at %v", o.second.Name, there.Manifest.Started, here.Manifest.Started)
+	}
+	for name, r := range map[string]*record.Result{o.node: here, o.second.Name: there} {
+		if h := r.Manifest.Host; h.Helper == nil || h.Helper.Node != name || strings.ToLower(h.Name) != name && name == o.second.Name {
+			t.Errorf("node %s: measured on %+v", name, h)
+		}
+		if n := windowsOf(r); n["host"] == 0 || n["pod"] == 0 {
+			t.Errorf("node %s: windows %v, left out %+v", name, n, r.Manifest.Left)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(o.dir, record.NodesFile))
+	var side record.Nodes
+	if err == nil {
+		err = json.Unmarshal(b, &side)
+	}
+	if err != nil || len(side.Nodes) != 2 || side.Nodes[0].Name != o.second.Name || len(side.Left) != 0 {
+		t.Errorf("side by side: %v %s", err, b)
+	}
+	out, err := o.tool("report", o.dir).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "on 2 nodes") || strings.Count(string(out), o.second.Name) < 1 {
+		t.Errorf("report: %v\n%s", err, out)
+	}
+}
+
+// bothInterrupted: Ctrl-C reaches every node that is being measured.
+func bothInterrupted(t *testing.T) {
+	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "60s")
+	o.measuring()
+	o.cmd.Process.Signal(syscall.SIGINT)
+	here, there := o.records(130)
+	if ending(here) != "interrupted" || ending(there) != "interrupted" {
+		t.Errorf("ended: %s, %s", ending(here), ending(there))
+	}
+}
+
+// oneLost: the helper of one node is removed by somebody. The node restores itself,
+// and its record comes as far as it goes; the other is measured to its end.
+func oneLost(t *testing.T) {
+	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "20s")
+	o.measuring()
+	selector := url.Values{"labelSelector": {kube.LabelHelper + "=" + o.second.Name}}
+	var pods corev1.PodList
+	if code := o.admin.Get(t, "/api/v1/pods?"+selector.Encode(), &pods); code != http.StatusOK || len(pods.Items) != 1 {
+		t.Fatalf("%d helpers of node %s (%d)", len(pods.Items), o.second.Name, code)
+	}
+	p := pods.Items[0]
+	if code, said := o.admin.Do(t, http.MethodDelete, "/api/v1/namespaces/"+p.Namespace+"/pods/"+p.Name, nil); code != http.StatusOK {
+		t.Fatalf("remove the helper: %d %s", code, said)
+	}
+	here, there := o.records(1)
+	if e := ending(here); e != "budget" && e != "precision" || len(here.Manifest.Left) != 0 {
+		t.Errorf("the other node ended: %s", ending(here))
+	}
+	if ending(there) != "interrupted" {
+		t.Errorf("the lost node ended: %s", ending(there))
+	}
+	out := strings.Join(strings.Fields(o.out.String()), " ")
+	for _, want := range []string{"node " + o.second.Name + ": the connection was lost", "another one fetches the record"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("does not say %q:\n%s", want, o.out.String())
+		}
+	}
+}
