@@ -124,6 +124,11 @@ type Arm struct {
 	Network      string `json:"network,omitempty"`
 	Seccomp      string `json:"seccomp,omitempty"`
 	Capabilities string `json:"capabilities,omitempty"`
+	// CPUs, MemoryBytes and CPUSet are limits of its control group, where they are a
+	// factor: CPU seconds per second, bytes, and a list such as "0-3,6".
+	CPUs        float64 `json:"cpus,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes,omitempty"`
+	CPUSet      string  `json:"cpuset,omitempty"`
 	// Image is the image that its binaries are from; empty: they are the host's.
 	Image string `json:"image,omitempty"`
 	// Pod says that the arm is in a pod.

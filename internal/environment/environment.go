@@ -186,6 +186,9 @@ type Spec struct {
 	As *Neighbour
 	// Container is how a container is made, where that is a factor.
 	Container Container
+	// Limits are what was chosen for the arm's group; zero fields are as the
+	// environment has them.
+	Limits cgroup.Limits
 	// Beside are the environments of all arms that are open at the same time, this
 	// one's among them: what one of them takes the others cannot have.
 	Beside  []Environment

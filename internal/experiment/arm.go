@@ -3,6 +3,7 @@ package experiment
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -21,6 +22,11 @@ type Arm struct {
 	Volume    string // empty: that of the experiment
 	// How its container is made; empty: as the environment has it.
 	Network, Seccomp, Capabilities string
+	// What it may use; zero: all that the host has. CPUs is a quota in CPU seconds per
+	// second, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
+	CPUs   float64
+	Memory int64
+	CPUSet string
 	// Image is one that the engine has; empty: the root is the host's.
 	Image string
 	// Set overrides parameters of the workload.
@@ -48,6 +54,17 @@ func armKeys(words Words) []key[Arm] {
 		containerKey("network", words.Networks, func(x *a) *string { return &x.Network }),
 		containerKey("seccomp", words.Seccomp, func(x *a) *string { return &x.Seccomp }),
 		containerKey("capabilities", words.Capabilities, func(x *a) *string { return &x.Capabilities }),
+		optional(key[a]{
+			"cpus", "",
+			func(x *a, n *yaml.Node, s *sink) { readCPUs(&x.CPUs, n, s) },
+			func(x *a) *yaml.Node { return scalar(strconv.FormatFloat(x.CPUs, 'g', -1, 64)) },
+		}, func(x *a) bool { return x.CPUs != 0 }),
+		optional(key[a]{
+			"memory", "",
+			func(x *a, n *yaml.Node, s *sink) { readBytes(&x.Memory, "memory", 16<<20, 1<<50, n, s) },
+			func(x *a) *yaml.Node { return scalar(formatBytes(x.Memory)) },
+		}, func(x *a) bool { return x.Memory != 0 }),
+		optional(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
 		optional(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
 		optional(key[a]{
 			"set", "",

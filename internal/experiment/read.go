@@ -184,6 +184,21 @@ func readCount(to *int, name string, most int, n *yaml.Node, s *sink) {
 	*to = i
 }
 
+// readCPUs reads a quota; the kernel's least is 1 ms of 100.
+func readCPUs(to *float64, n *yaml.Node, s *sink) {
+	const least, most = 0.01, 4096
+	v, ok := scalarText("cpus", n, s)
+	if !ok {
+		return
+	}
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(x >= least && x <= most) {
+		s.at(n, "cpus %q is not a number of CPUs from %v to %v, such as 1.5", v, least, most)
+		return
+	}
+	*to = x
+}
+
 func readBytes(to *int64, name string, least, most int64, n *yaml.Node, s *sink) {
 	v, ok := scalarText(name, n, s)
 	if !ok {

@@ -109,12 +109,16 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
 		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image, Pod: r.Pod,
+		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
 	a.Container = environment.Container{Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
 		return Arm{}, err
 	}
 	if err := containerOf(a, r); err != nil {
+		return Arm{}, err
+	}
+	if a.Limits, err = limitsOf(spec, r, b.host); err != nil {
 		return Arm{}, err
 	}
 	if spec.Neighbour != "" {
@@ -333,6 +337,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 		parts = append(parts, "on "+spec.Volume)
 	}
 	for _, chosen := range []struct{ name, word string }{
+		{"cpus", figure(spec.CPUs)}, {"memory", bytes(spec.Memory)}, {"cpuset", spec.CPUSet},
 		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"image", spec.Image},
 	} {
 		if chosen.word != "" {
@@ -374,7 +379,7 @@ func members(arms []Arm, leader string) []Arm {
 
 func together(site []Arm, a Arm) bool {
 	for _, other := range site {
-		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || !sameSet(other, a) || !live(other) || !live(a) {
+		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || other.Limits != a.Limits || !sameSet(other, a) || !live(other) || !live(a) {
 			return false
 		}
 		if other.Neighbour == nil || a.Neighbour == nil {

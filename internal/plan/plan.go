@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
@@ -87,6 +88,8 @@ type Arm struct {
 	Volume volume.Volume
 	// Container is what was chosen of its container.
 	Container environment.Container
+	// Limits are what was chosen for its group.
+	Limits cgroup.Limits
 	// Neighbour runs beside it; nil: none. Isolation protects from it.
 	Neighbour *Neighbour
 	Isolation []isolation.Settings

@@ -74,7 +74,7 @@ func answer(e *record.Effects, w workload) sentence {
 		next := verdict(e, w, w.word(arm).phrase, x)
 		if len(s) > 0 {
 			s = append(s, cell{" ", plain})
-			if w.word(arm).phrase != arm { // a name stays as it was given
+			if !strings.HasPrefix(next[0].text, arm) { // a name stays as it was given
 				next[0].text = upper(next[0].text)
 			}
 		}

@@ -13,8 +13,8 @@ type word struct {
 	phrase string // fits into "… costs 3.1 % of throughput"
 }
 
-// word looks an arm up; one that has no word of its own is called by its name
-// and described by its title.
+// word looks an arm up; one that has no word of its own, or of which more was
+// chosen than that, is called by its name and described by its title.
 func (w workload) word(arm string) word {
 	words := map[string]word{
 		"cgroup":     {"ample limits", "the control groups"},
@@ -33,7 +33,7 @@ func (w workload) word(arm string) word {
 		"burstable":  {"small requests", "the Burstable pod"},
 		"guaranteed": {"pod with limits", "the Guaranteed pod"},
 	}
-	if x, ok := words[arm]; ok && !w.imported {
+	if x, ok := words[arm]; ok && !w.imported && !strings.HasPrefix(w.arm[arm].Title, "in "+arm+", ") {
 		return x
 	}
 	brief, _, _ := strings.Cut(w.arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"

@@ -122,7 +122,7 @@ func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 	a := s.Arms[0]
 	spec = environment.Spec{
 		Run: l.ID, Arm: a.Name, Data: l.data[a.Stages.Key].Dir, Scratch: l.scratch,
-		Journal: l.journal, Groups: l.Groups, Container: a.Container,
+		Journal: l.journal, Groups: l.Groups, Container: a.Container, Limits: a.Limits,
 	}
 	spec.Beside = plan.Environments(l.wanted())
 	if s.Neighbour != nil && s.Neighbour.Env == nil {

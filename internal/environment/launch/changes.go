@@ -1,9 +1,11 @@
 package launch
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // Changes lists what NewGround changes.
@@ -18,7 +20,7 @@ func Changes(s environment.Spec, groups Groups) []environment.Change {
 	}
 	limits := "plain: to freeze and to observe"
 	if len(groups.Controllers) > 0 {
-		limits = "controllers " + strings.Join(groups.Controllers, ", ")
+		limits = "controllers " + strings.Join(groups.Controllers, ", ") + chosen(s.Limits)
 	}
 	type group struct {
 		path, detail string
@@ -47,4 +49,18 @@ func Changes(s environment.Spec, groups Groups) []environment.Change {
 		}
 	}
 	return out
+}
+
+// chosen is what was chosen of the limits, for people.
+func chosen(l cgroup.Limits) (text string) {
+	if l.CPUs > 0 {
+		text += fmt.Sprintf("; a quota of %g CPUs", l.CPUs)
+	}
+	if l.CPUSet != "" {
+		text += "; CPUs " + l.CPUSet
+	}
+	if l.Memory > 0 {
+		text += fmt.Sprintf("; %d MiB of memory", l.Memory>>20)
+	}
+	return text
 }

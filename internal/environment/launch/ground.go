@@ -49,6 +49,7 @@ const reapBound = time.Minute
 // NewGround makes the directory and the groups of an arm. On an error nothing
 // is left.
 func NewGround(spec environment.Spec, groups Groups) (_ *Ground, err error) {
+	groups.Limits = groups.Limits.With(spec.Limits)
 	g := &Ground{Spec: spec, Dir: dirOf(spec), Limits: groups.Limits, thread: NewThread()}
 	defer func() {
 		if err != nil {
@@ -58,6 +59,9 @@ func NewGround(spec environment.Spec, groups Groups) (_ *Ground, err error) {
 	g.Undo(func() error { g.thread.Close(); return nil })
 	if err := g.makeDir(); err != nil {
 		return nil, err
+	}
+	if spec.Limits != (cgroup.Limits{}) && len(groups.Controllers) == 0 {
+		return nil, fmt.Errorf("limits: %w: they need a control group with controllers", environment.ErrUnsupported)
 	}
 	if groups.Tree == nil {
 		if spec.Neighbour != nil {

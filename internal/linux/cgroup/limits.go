@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -34,6 +35,14 @@ const (
 	// the kernel's (4 194 304).
 	amplePids = 100_000
 )
+
+// With is l with what is not zero in over.
+func (l Limits) With(over Limits) Limits {
+	l.Memory, l.Pids = cmp.Or(over.Memory, l.Memory), cmp.Or(over.Pids, l.Pids)
+	l.CPUs, l.Period = cmp.Or(over.CPUs, l.CPUs), cmp.Or(over.Period, l.Period)
+	l.CPUSet, l.MemSet = cmp.Or(over.CPUSet, l.CPUSet), cmp.Or(over.MemSet, l.MemSet)
+	return l
+}
 
 // Ample are limits that nobody reaches: they switch the accounting on and
 // limit nothing. Memory is all that the host has. root is "/" outside tests.
