@@ -30,7 +30,7 @@ func TestDocker(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: 3})
-	t.Run("chosen", func(t *testing.T) { launchtest.Chosen(t, Docker) })
+	t.Run("levels", func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, Docker)) })
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Docker) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Docker) })
 	docker, err := engine.NewDocker("")
@@ -47,7 +47,7 @@ func TestPodman(t *testing.T) {
 	testneed.Tool(t, "podman")
 	host := inspect.HostAt("/", t.TempDir())
 	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: 3})
-	t.Run("chosen", func(t *testing.T) { launchtest.Chosen(t, Podman) })
+	t.Run("levels", func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, Podman)) })
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Podman) })
 	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.Podman{Path: testneed.Tool(t, "podman")}) })

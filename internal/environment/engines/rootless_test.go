@@ -55,14 +55,18 @@ func equip(t *testing.T) {
 }
 
 // TestRootlessPodman tries the whole contract in rootless containers of an ordinary user.
-func TestRootlessPodman(t *testing.T) { rootless(t, Podman, "podman", "crun", "runc") }
+func TestRootlessPodman(t *testing.T) { rootless(t, Podman, nil, "podman", "crun", "runc") }
 
-// TestRootlessDocker does so with a daemon of that user in each arm.
+// TestRootlessDocker does so with a daemon of that user in each arm, as far as a daemon
+// can make a difference: who ends what, who says how it ended, who carries the bytes.
 func TestRootlessDocker(t *testing.T) {
-	rootless(t, Docker, "dockerd", "containerd", "runc", "rootlesskit", "iptables")
+	rootless(t, Docker, []string{
+		"exit codes", "killed from outside", "out of memory", "what a process is given", "killed while frozen",
+		"closed while frozen", "children that outlive their parent", "server and client", "settings",
+	}, "dockerd", "containerd", "runc", "rootlesskit", "iptables")
 }
 
-func rootless(t *testing.T, k Kind, tools ...string) {
+func rootless(t *testing.T, k Kind, cases []string, tools ...string) {
 	testneed.Root(t)
 	for _, tool := range append(tools, "newuidmap", "slirp4netns") {
 		testneed.Tool(t, tool)
@@ -73,8 +77,10 @@ func rootless(t *testing.T, k Kind, tools ...string) {
 	if s := e.Support(host); s.Answer != environment.Yes {
 		t.Fatalf("%+v", s)
 	}
-	environmenttest.Run(t, e, host, environmenttest.Options{Kills: 2})
-	t.Run("bound", func(t *testing.T) { launchtest.Arm(t, e, true) })
+	environmenttest.Run(t, e, host, environmenttest.Options{Kills: 2, Cases: cases})
+	t.Run("levels", func(t *testing.T) {
+		environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, e, "network host", "network bridge, no filter", "bound data"))
+	})
 	t.Run("what it is", func(t *testing.T) { whatItIs(t, k) })
 }
 

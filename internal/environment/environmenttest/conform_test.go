@@ -51,6 +51,17 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
+// TestLevels tries the levels of real containers; package engines does those of engines.
+func TestLevels(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		if name := env.Name(); name == "runc" || name == "crun" {
+			t.Run(name, func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, env)) })
+		}
+	}
+}
+
 // ownImage is an image with this binary and what it loads.
 func ownImage(t *testing.T) string {
 	t.Helper()

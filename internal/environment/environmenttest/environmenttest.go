@@ -32,7 +32,9 @@ type Options struct {
 	// Kills is at how many moments a process that uses the environment is
 	// killed; 0 leaves that out.
 	Kills int
-	// Cases are those to try; none: all, and what comes after them.
+	// Choice is what is chosen of a container.
+	Choice Choice
+	// Cases are those to try; none: all, and what takes an arm of another kind.
 	Cases []string
 }
 
@@ -51,6 +53,11 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 	if answer := env.Support(host); answer.Answer != environment.Yes {
 		testneed.Feature(t, env.Name(), errors.New(answer.Reason))
 	}
+	for _, name := range opts.Cases {
+		if !HasCase(name) {
+			t.Fatalf("the suite has no case %q", name)
+		}
+	}
 	for _, c := range cases {
 		if len(opts.Cases) > 0 && !slices.Contains(opts.Cases, c.name) {
 			continue
@@ -63,11 +70,10 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 			before.MustEqual(t, f.spec.Run)
 		})
 	}
-	if len(opts.Cases) > 0 {
-		return
+	if len(opts.Cases) == 0 {
+		t.Run("open is cancelled", s.cancelled)
+		t.Run("two arms", s.twoArms)
 	}
-	t.Run("open is cancelled", s.cancelled)
-	t.Run("two arms", s.twoArms)
 	if opts.Kills > 0 {
 		t.Run("killed", s.killed)
 	}
@@ -79,11 +85,13 @@ type suite struct {
 	opts Options
 }
 
-// cases are tried on an arm of their own each.
-var cases = []struct {
+type testCase struct {
 	name string
 	try  func(*testing.T, *fixture)
-}{
+}
+
+// cases are tried on an arm of their own each.
+var cases = []testCase{
 	{"exit codes", exitCodes},
 	{"ended by a fault", fault},
 	{"killed from outside", killedFromOutside},
@@ -143,11 +151,13 @@ func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
 	if j != nil {
 		run = j.Run()
 	}
-	return environment.Spec{
+	spec := environment.Spec{
 		Run: run, Arm: s.env.Name(), Data: dataSet(t), Scratch: t.TempDir(),
 		Bind: s.opts.Bind, Port: freePort(t), Journal: j, Groups: s.host.Groups,
 		Container: environment.Container{Image: s.opts.Image},
 	}
+	s.opts.Choice.apply(t, &spec)
+	return spec
 }
 
 // open opens an arm; the caller closes it.
@@ -221,6 +231,24 @@ func (f *fixture) startOutside(t *testing.T, mode string, args ...string) proces
 
 func (f *fixture) tryStart(t *testing.T, ctx context.Context, outside bool, mode string, args ...string) (process, error) {
 	t.Helper()
+	return f.tryProcess(t, ctx, environment.Process{Outside: outside}, mode, args...)
+}
+
+// startNeighbour starts one as the arm's neighbour, where it has one.
+func (f *fixture) startNeighbour(t *testing.T, mode string) []process {
+	t.Helper()
+	if f.spec.Neighbour == nil {
+		return nil
+	}
+	p, err := f.tryProcess(t, t.Context(), environment.Process{Neighbour: true}, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []process{p}
+}
+
+func (f *fixture) tryProcess(t *testing.T, ctx context.Context, p environment.Process, mode string, args ...string) (process, error) {
+	t.Helper()
 	file, w := newWords(t)
 	defer file.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -233,10 +261,8 @@ func (f *fixture) tryStart(t *testing.T, ctx context.Context, outside bool, mode
 		t.Fatal(err)
 	}
 	defer second.Close()
-	running, err := f.arm.Start(ctx, environment.Process{
-		Args:  append([]string{Command, f.token, mode}, args...),
-		Files: []*os.File{file, second}, Log: log, Outside: outside,
-	})
+	p.Args, p.Files, p.Log = append([]string{Command, f.token, mode}, args...), []*os.File{file, second}, log
+	running, err := f.arm.Start(ctx, p)
 	return process{running, w, log.Name()}, err
 }
 

@@ -16,28 +16,27 @@ type Level struct {
 }
 
 // Levels tries the cases of each level. A level without a case, or with one that
-// the suite does not have, is a fault of the table.
+// the suite does not have, is a fault of the table. A choice that the environment says
+// it cannot have has to be refused by Open too, with the remedy.
 func Levels(t *testing.T, host environment.Host, levels []Level) {
 	for _, l := range levels {
 		if len(l.Cases) == 0 {
 			t.Errorf("%s: no case", l.Name)
 			continue
 		}
-		for _, name := range l.Cases {
-			if !HasCase(name) {
-				t.Errorf("%s: the suite has no case %q", l.Name, name)
+		t.Run(l.Name, func(t *testing.T) {
+			if choosy, ok := l.Env.(environment.Choosy); ok {
+				if why := choosy.Suits(l.Choice.Container); why != nil {
+					refused(t, l, host, why)
+					return
+				}
 			}
-		}
-		t.Run(l.Name, func(t *testing.T) { Run(t, l.Env, host, l.Options) })
+			Run(t, l.Env, host, l.Options)
+		})
 	}
 }
 
 // HasCase says that the suite has a case of this name.
 func HasCase(name string) bool {
-	return slices.ContainsFunc(cases, func(c struct {
-		name string
-		try  func(*testing.T, *fixture)
-	}) bool {
-		return c.name == name
-	})
+	return slices.ContainsFunc(cases, func(c testCase) bool { return c.name == name })
 }

@@ -2,6 +2,7 @@ package environmenttest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -28,22 +29,23 @@ func freezeAndThaw(t *testing.T, f *fixture) {
 	if pause == nil {
 		return
 	}
-	in, out := f.start(t, "count"), f.startOutside(t, "count")
-	for _, p := range []process{in, out} {
+	all := append([]process{f.start(t, "count"), f.startOutside(t, "count")}, f.startNeighbour(t, "count")...)
+	for _, p := range all {
 		p.ready(t)
 	}
 	for range 3 {
 		if err := pause.Freeze(bound); err != nil {
 			t.Fatal(err)
 		}
-		if in.moves() || out.moves() {
+		if slices.ContainsFunc(all, process.moves) {
 			t.Error("goes on while frozen")
 		}
 		if err := pause.Thaw(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the process in the arm to go on", in.moves)
-		await(t, "the process beside the arm to go on", out.moves)
+		for i, p := range all {
+			await(t, "the process "+[]string{"in the arm", "beside the arm", "of the neighbour"}[i]+" to go on", p.moves)
+		}
 	}
 }
 
@@ -52,16 +54,17 @@ func closedWhileFrozen(t *testing.T, f *fixture) {
 	if pause == nil {
 		return
 	}
-	in, out := f.start(t, "count"), f.startOutside(t, "deaf")
-	in.ready(t)
-	out.ready(t)
+	all := append([]process{f.start(t, "count"), f.startOutside(t, "deaf")}, f.startNeighbour(t, "deaf")...)
+	for _, p := range all {
+		p.ready(t)
+	}
 	if err := pause.Freeze(bound); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.arm.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, p := range []process{in, out} {
+	for _, p := range all {
 		p.expect(t, environment.Exit{Code: -1, Signal: "SIGKILL"})
 	}
 }
@@ -128,6 +131,7 @@ func settings(t *testing.T, f *fixture) {
 	p := f.start(t, "count")
 	p.ready(t)
 	checkSettings(t, f)
+	f.chosen(t, p)
 }
 
 func checkSettings(t *testing.T, f *fixture) {

@@ -25,16 +25,6 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-func TestChosen(t *testing.T) {
-	testneed.Root(t)
-	for _, runtime := range Runtimes() {
-		t.Run(runtime, func(t *testing.T) {
-			testneed.Tool(t, runtime)
-			launchtest.Chosen(t, Container{Runtime: runtime})
-		})
-	}
-}
-
 func TestKilled(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "runc")
