@@ -116,7 +116,7 @@ func Open(name, host string) (Engine, error) {
 }
 
 // endBound is how long an engine may take to notice the end of a container.
-const endBound = 30 * time.Second
+const endBound = time.Minute
 
 // Ended waits until a container whose process has ended has ended for the
 // engine too, and returns how.
