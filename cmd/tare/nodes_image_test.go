@@ -69,7 +69,7 @@ func TestClusterHelperImageWithoutShell(t *testing.T) {
 	admin := kubetest.Need(t)
 	const name = "localhost/tare-helper-none:1"
 	helperImage(t, name, "/bin/true")
-	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Nodes(t)[0]}
+	o := &outside{t: t, admin: admin, home: t.TempDir(), node: admin.Here(t), states: []string{hereState}}
 	out, err := o.tool("run", "-o", filepath.Join(o.home, "r"), "--budget", "10s", "--node-helper", "--nodes", o.node, "--helper-image", name).CombinedOutput()
 	t.Logf("%s", out)
 	for _, want := range []string{"pod helper does not run", "/bin/sh", "hint: the helper's image needs sh, head, sleep"} {
