@@ -100,10 +100,7 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 		mode = container.NetworkMode(c.UserNetwork)
 	}
 	exposed, published := portsOf(c.Publish)
-	var security, drop []string
-	if c.Unconfined {
-		security = []string{unconfined}
-	}
+	var drop []string
 	if c.Powerless {
 		drop = []string{"ALL"}
 	}
@@ -114,7 +111,7 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 			ExposedPorts: exposed, Labels: map[string]string{OwnerLabel: c.Owner},
 		},
 		HostConfig: &container.HostConfig{
-			SecurityOpt: security, CapDrop: drop,
+			SecurityOpt: c.securityOptions(), CapDrop: drop,
 			NetworkMode: mode, PortBindings: published, Mounts: mountsOf(append(binds, c.Binds...)),
 			LogConfig:  container.LogConfig{Type: "none"},
 			UsernsMode: "host", // what is bound belongs to the host's users

@@ -60,6 +60,8 @@ type Container struct {
 	Hostname    string
 	Unconfined  bool // without a filter of system calls
 	Powerless   bool // without any capability
+	// AppArmor is the profile that it is under; empty: the engine's default.
+	AppArmor string
 }
 
 // Image is what an engine says of an image.
@@ -80,6 +82,17 @@ func (c Container) rootAt() string {
 		return c.RootAt
 	}
 	return c.Root
+}
+
+// securityOptions are what Docker's --security-opt and Podman's take.
+func (c Container) securityOptions() (all []string) {
+	if c.Unconfined {
+		all = append(all, unconfined)
+	}
+	if c.AppArmor != "" {
+		all = append(all, "apparmor="+c.AppArmor)
+	}
+	return all
 }
 
 // State is how a container is.

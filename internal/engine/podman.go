@@ -136,8 +136,8 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 	args = append(args, p.groups(c)...)
 	args = append(args, c.network()...)
 	args = append(args, limits...)
-	if c.Unconfined {
-		args = append(args, "--security-opt", unconfined)
+	for _, o := range c.securityOptions() {
+		args = append(args, "--security-opt", o)
 	}
 	if c.Powerless {
 		args = append(args, "--cap-drop", "all")

@@ -204,6 +204,9 @@ type Container struct {
 	Network      string // one of Networks
 	Seccomp      string // one of SeccompProfiles
 	Capabilities string // one of CapabilitySets
+	// AppArmor is the security profile: Default, Unconfined or the name of one that
+	// is loaded.
+	AppArmor string
 	// Image is the name of an image that the engine has: the container's root is
 	// that, instead of the host's.
 	Image string
@@ -223,6 +226,14 @@ const (
 	// NoCapabilities takes every one away.
 	NoCapabilities = "none"
 )
+
+// Profile is the AppArmor profile to ask for; empty: what there is without asking.
+func (c Container) Profile() string {
+	if c.AppArmor == Default {
+		return ""
+	}
+	return c.AppArmor
+}
 
 // Networks are the words for the network of a container.
 func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }

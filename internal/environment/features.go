@@ -19,6 +19,8 @@ const (
 	FeatureRealtime = "realtime"
 	// FeatureContainer: an OCI runtime, see Tools for which.
 	FeatureContainer = "container"
+	// FeatureAppArmor: security profiles of AppArmor, by what the kernel says.
+	FeatureAppArmor = "apparmor"
 	// FeatureDocker: a Docker daemon on this host, as root.
 	FeatureDocker = "docker"
 	// FeaturePodman: Podman, as root.

@@ -93,7 +93,8 @@ func nameArms(t *rapid.T, e *Experiment) {
 			Image:   rapid.SampledFrom([]string{"", "localhost/x:1"}).Draw(t, "image"),
 			Network: rapid.SampledFrom([]string{"", "host", "bridge"}).Draw(t, "network"),
 			Seccomp: rapid.SampledFrom([]string{"", "unconfined"}).Draw(t, "seccomp"), Capabilities: rapid.SampledFrom([]string{"", "none"}).Draw(t, "capabilities"),
-			CPUs: rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), Memory: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
+			AppArmor: rapid.SampledFrom([]string{"", "docker-default"}).Draw(t, "apparmor"),
+			CPUs:     rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), Memory: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
 			CPUSet: rapid.SampledFrom([]string{"", "0-1"}).Draw(t, "cpuset")}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {
 			a.Neighbour = rapid.SampledFrom(e.neighbourNames()).Draw(t, "neighbour")

@@ -108,14 +108,14 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image, Pod: r.Pod,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Pod,
 		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
-	a.Container = environment.Container{Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, Image: spec.Image}
+	a.Container = environment.Container{Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
 		return Arm{}, err
 	}
-	if err := containerOf(a, r); err != nil {
+	if err := containerOf(a, r, b.host); err != nil {
 		return Arm{}, err
 	}
 	if a.Limits, err = limitsOf(spec, r, b.host); err != nil {
@@ -159,7 +159,7 @@ func possible(s environment.Support) error {
 }
 
 // containerOf says what is wrong with what was chosen of a container.
-func containerOf(a Arm, r Rung) error {
+func containerOf(a Arm, r Rung, host environment.Host) error {
 	only := environment.Container{Image: a.Container.Image}
 	if e, ok := r.Environment.(environment.Choosy); ok {
 		if err := e.Suits(a.Container); err != nil {
@@ -172,13 +172,15 @@ func containerOf(a Arm, r Rung) error {
 	case a.Container == environment.Container{}, r.Archive && a.Container == only:
 		return nil
 	case !r.Container:
-		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp or capabilities could be chosen", r.Name()),
+		return hint.New(fmt.Errorf("%s makes no container whose network, seccomp, capabilities or profile could be chosen", r.Name()),
 			"environment: container, runc, crun, podman or docker")
 	case a.Container.Image != "" && !r.Images:
 		return hint.New(fmt.Errorf("%s has no images", r.Name()), "environment: podman or docker")
 	case a.Container.Image != "" && !a.Volume.Binds():
 		return hint.New(errors.New("volume layer: the layer of an image is the engine's, which tare cannot fill with data"),
 			"volume: bind, for all arms that are compared")
+	case a.Container.Profile() != "" && host.Has(environment.FeatureAppArmor).Answer != environment.Yes:
+		return impossible{host.Has(environment.FeatureAppArmor)}
 	case a.Container.Network != "" && a.Stages.Server == nil:
 		return hint.New(errors.New("network: the workload has no server that would be reached over one"), "leave network out")
 	}
@@ -338,7 +340,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	}
 	for _, chosen := range []struct{ name, word string }{
 		{"cpus", figure(spec.CPUs)}, {"memory", bytes(spec.Memory)}, {"cpuset", spec.CPUSet},
-		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"image", spec.Image},
+		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"apparmor", spec.AppArmor}, {"image", spec.Image},
 	} {
 		if chosen.word != "" {
 			parts = append(parts, chosen.name+" "+chosen.word)

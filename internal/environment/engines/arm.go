@@ -158,6 +158,7 @@ func (a *arm) container() (engine.Container, error) {
 		Dir:   "/", Hostname: "container", HostNetwork: a.hostNetwork(),
 		Unconfined: a.Spec.Container.Seccomp == environment.Unconfined,
 		Powerless:  a.Spec.Container.Capabilities == environment.NoCapabilities,
+		AppArmor:   a.Spec.Container.Profile(),
 	}
 	if !a.elsewhere() {
 		c.Parent = a.GroupPath()

@@ -98,6 +98,8 @@ func (r Rootless) Suits(c environment.Container) error {
 	case c.Network == environment.NetworkBridge:
 		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach, its ports are copied"),
 			"network: published"+orHost[r.Kind])
+	case c.Profile() != "":
+		return hint.New(errors.New("apparmor: an ordinary user's engine puts containers under no profile"), "leave apparmor out")
 	case c.Image != "":
 		return hint.New(fmt.Errorf("image: images are in the storage of user %s, which tare leaves alone", r.User),
 			"leave image out: the container has the host's binaries")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ type Expect struct {
 	Capabilities []string
 	// Seccomp says that it is under a filter, Unconfined that it is under none.
 	Seccomp, Unconfined bool
+	// AppArmor is the profile that it is under; empty: whichever.
+	AppArmor string
 	// Root is who is root there, as this host numbers users; 0: whoever tare is.
 	Root int
 }
@@ -36,6 +39,7 @@ type Expect struct {
 // chosen; capabilities are those that the engine leaves.
 func (e Expect) Confined(c environment.Container, capabilities []string) Expect {
 	e.Capabilities, e.Seccomp, e.Unconfined = capabilities, c.Seccomp != environment.Unconfined, c.Seccomp == environment.Unconfined
+	e.AppArmor = c.Profile()
 	if c.Capabilities == environment.NoCapabilities {
 		e.Capabilities = []string{}
 	}
@@ -65,6 +69,7 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 			return capabilitySettings(status, e.Capabilities, cmp.Or(e.Root, os.Geteuid()))
 		},
 		func() ([]record.Setting, error) { return seccompSettings(status, e) },
+		func() ([]record.Setting, error) { return profileSetting(fmt.Sprintf("/proc/%d/attr", pid), e.AppArmor) },
 	} {
 		s, err := read()
 		all, errs = append(all, s...), append(errs, err)
@@ -201,6 +206,33 @@ func seccompSettings(status map[string]string, e Expect) ([]record.Setting, erro
 		}
 	}
 	return all, err
+}
+
+// profileSetting reads the AppArmor profile from a process's attr directory:
+// "docker-default (enforce)". Kernels before 5.8 have one file for whichever
+// security module there is, SELinux too. Where there is none nothing is said, unless
+// a profile is wanted.
+func profileSetting(attr, wanted string) ([]record.Setting, error) {
+	name := "apparmor"
+	b, err := os.ReadFile(filepath.Join(attr, "apparmor", "current"))
+	if err != nil {
+		b, err = os.ReadFile(filepath.Join(attr, "current"))
+		if wanted == "" {
+			name = "security.label"
+		}
+	}
+	switch text := strings.TrimRight(string(b), "\x00\n"); {
+	case err != nil && wanted != "":
+		return nil, fmt.Errorf("read back the AppArmor profile: %w", err)
+	case err != nil, text == "":
+		return nil, nil
+	case wanted == "":
+		return []record.Setting{{Name: name, Got: text}}, nil
+	default:
+		profile, _, _ := strings.Cut(text, " (")
+		s, err := Wanted(name, wanted, profile)
+		return []record.Setting{s}, err
+	}
 }
 
 var settingName = map[string]string{

@@ -50,7 +50,8 @@ func (b bundle) spec() (*specs.Spec, error) {
 		Root:     &specs.Root{Path: b.root.Point},
 		Process: &specs.Process{
 			Args: append([]string{launch.Exe}, b.args...), Env: b.env, Cwd: launch.Volume,
-			Capabilities: &specs.LinuxCapabilities{Bounding: caps, Effective: caps, Permitted: caps},
+			Capabilities:    &specs.LinuxCapabilities{Bounding: caps, Effective: caps, Permitted: caps},
+			ApparmorProfile: b.asked.Profile(),
 		},
 		Mounts: b.mounts(),
 		Linux: &specs.Linux{

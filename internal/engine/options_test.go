@@ -1,0 +1,22 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestSecurityOptions(t *testing.T) {
+	for _, c := range []struct {
+		c    Container
+		want []string
+	}{
+		{Container{}, nil},
+		{Container{Unconfined: true}, []string{unconfined}},
+		{Container{AppArmor: "unconfined"}, []string{"apparmor=unconfined"}},
+		{Container{Unconfined: true, AppArmor: "mine"}, []string{unconfined, "apparmor=mine"}},
+	} {
+		if got := c.c.securityOptions(); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c.c, got)
+		}
+	}
+}
