@@ -124,7 +124,7 @@ const (
 	// beatEvery is how often either side says that it is there, and lostAfter the
 	// silence after which it is given up.
 	beatEvery = 5 * time.Second
-	lostAfter = 30 * time.Second
+	lostAfter = 45 * time.Second
 	// joinBound is how long a keeper waits for a stream.
 	joinBound = 2 * time.Minute
 	// drainBound is how long operations in flight may take to end at a pause.

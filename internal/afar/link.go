@@ -46,8 +46,9 @@ type Clock struct {
 // ErrBroken means that the stream to the keeper is over.
 var ErrBroken = errors.New("the stream to the pod broke")
 
-// askBound is how long an answer may take beyond what it waits for itself.
-const askBound = 20 * time.Second
+// askBound is how long an answer may take beyond what it waits for itself: a pod that
+// asks for nothing may wait long for a CPU. That it is there at all its beats say.
+const askBound = 2 * time.Minute
 
 // trips is how many round trips tell the offset of the clock.
 const trips = 10

@@ -35,7 +35,8 @@ type experimentFlags struct {
 	Kubeconfig string `group:"experiment" placeholder:"FILE" help:"The cluster of arms that are pods; without it $KUBECONFIG, or kubectl's own."`
 	Context    string `group:"experiment" placeholder:"NAME" help:"The context in it; without it the current one."`
 
-	PodImage string `group:"experiment" placeholder:"IMAGE" help:"Image of pods whose node tare is not on, where an arm names none: with sh, and with what the load needs."`
+	Namespace string `group:"experiment" placeholder:"NAME" help:"A namespace that is there already, for pods whose node tare is not on. Without it a run makes its own."`
+	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image of pods whose node tare is not on, where an arm names none: with sh, and with what the load needs."`
 
 	AllowUnequal bool `group:"experiment" help:"Compare arms that keep less or more of what is committed than the baseline too, and mark every result of theirs."`
 }
@@ -43,6 +44,7 @@ type experimentFlags struct {
 // load reads the experiment and applies the flags.
 func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, error) {
 	kube.Access.Kubeconfig, kube.Access.Context, kube.Access.Image = f.Kubeconfig, f.Context, f.PodImage
+	kube.Access.Namespace = f.Namespace
 	words := catalog.Words()
 	e, err := f.base(words)
 	if err != nil {
@@ -157,7 +159,7 @@ func (f *experimentFlags) asked() []string {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}
 	}
-	for _, s := range []setting{{"kubeconfig", f.Kubeconfig}, {"context", f.Context}, {"pod-image", f.PodImage}} {
+	for _, s := range []setting{{"kubeconfig", f.Kubeconfig}, {"context", f.Context}, {"namespace", f.Namespace}, {"pod-image", f.PodImage}} {
 		if s.value != "" {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}

@@ -70,7 +70,15 @@ func (p *planCommand) Run(c *console) error {
 		if p.NodeHelper {
 			more = append(more, api.HelperRights)
 		}
-		text, err := api.RBAC(kube.Access.Whom(context.Background()), more...)
+		user := kube.Access.Whom(context.Background())
+		if p.Namespace != "" && !p.NodeHelper {
+			text, err := api.SharedRBAC(user, p.Namespace)
+			if err == nil {
+				_, err = c.stdout.Write(text)
+			}
+			return err
+		}
+		text, err := api.RBAC(user, more...)
 		if err == nil {
 			_, err = c.stdout.Write(text)
 		}

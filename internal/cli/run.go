@@ -204,6 +204,10 @@ func inspectHost(e *experiment.Experiment, away string) (h environment.Host, err
 		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
 			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
 	}
+	if kube.Access.Namespace != "" && h.Away == "" {
+		return h, &usageError{hint.New(errors.New("--namespace is for pods whose node tare is not on"),
+			"name that node: --nodes NAME; pods on this host have a namespace of their own"), ""}
+	}
 	node := h.Away
 	if e.Scratch == "" {
 		h = inspect.Host("/")

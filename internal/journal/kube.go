@@ -23,6 +23,30 @@ func Namespace(kubeconfig, context, name string) Step {
 	return Step{Kind: kindNamespace, Root: kubeconfig, Value: context, ID: name}
 }
 
+// Pods removes the pods of the run from a namespace that others use too: the
+// kubeconfig and the context of the cluster, the namespace, and the run.
+func Pods(kubeconfig, context, namespace, run string) Step {
+	return Step{Kind: kindPods, Root: kubeconfig, Value: context, ID: namespace + "/" + Prefix + run}
+}
+
+// removePods removes them and waits until they are gone.
+func removePods(s Step) error {
+	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value}.Connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.Patience = awayBound
+	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
+	defer cancel()
+	namespace, run, _ := strings.Cut(s.ID, "/"+Prefix)
+	if err = c.DeletePods(ctx, namespace, run); err == nil {
+		time.Sleep(lateBound)
+		err = c.DeletePods(ctx, namespace, run)
+	}
+	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete pods -n "+namespace+" -l "+kube.LabelRun+"="+run)
+}
+
 // PodImage removes an image from a containerd: the address of its socket, and the
 // image's name, whose tag is the run.
 func PodImage(address, name string) Step { return Step{Kind: kindPodImage, Root: address, ID: name} }

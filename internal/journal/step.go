@@ -46,6 +46,7 @@ const (
 	kindImage     = "rbd"
 	kindNamespace = "namespace"
 	kindPodImage  = "image"
+	kindPods      = "pods"
 )
 
 // Group undoes Tree.Make: kills and removes what its Plan names.
@@ -136,6 +137,8 @@ func (s Step) check(run string) error {
 		ok = s.checkNamespace(run)
 	case kindPodImage:
 		ok = s.checkImage(run)
+	case kindPods:
+		ok = strings.HasSuffix(s.ID, "/"+Prefix+run) && s.Root != ""
 	default:
 		return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", s.Kind)
 	}

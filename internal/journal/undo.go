@@ -128,6 +128,8 @@ func (s Step) undo(run string, rebooted bool) error {
 		return removeContainer(s, run)
 	case kindNamespace: // lives on in the cluster
 		return removeNamespace(s)
+	case kindPods:
+		return removePods(s)
 	case kindPodImage:
 		return removePodImage(s)
 	case kindImage: // another machine has it

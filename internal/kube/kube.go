@@ -44,6 +44,9 @@ type Access struct {
 	// be; empty: they are on the node that this host is, and where it is none, on the
 	// only one that there is.
 	Away string
+	// Namespace is one that is there already, for pods whose node tare is not on: the
+	// user needs rights in it alone. Empty: a run makes its own.
+	Namespace string
 	// Image is that of pods whose node tare is not on, where an arm names none.
 	Image string
 }

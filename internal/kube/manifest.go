@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -76,6 +77,8 @@ const deadline = 6 * 60 * 60
 // PodSpec is what an arm's pod is made of.
 type PodSpec struct {
 	Run, Arm, Node string
+	// Namespace is one that others use too; empty: the run's own.
+	Namespace string
 	// Component is what the pod is for, as a label; empty: an arm.
 	Component string
 	// Image is tare's own; empty: the node has none, and the binary is copied into
@@ -134,6 +137,14 @@ func (s PodSpec) Needs() []string {
 // PodName is a name that Kubernetes admits.
 func PodName(arm string) string { return strings.ReplaceAll(arm, "_", "-") }
 
+// PodNameIn is the name in a namespace that others use too, if one is given.
+func PodNameIn(namespace, run, arm string) string {
+	if namespace == "" {
+		return PodName(arm)
+	}
+	return PodName(NamespaceOf(run) + "-" + arm)
+}
+
 func to[T any](v T) *T { return &v }
 
 // Pod is the manifest.
@@ -141,7 +152,8 @@ func (s PodSpec) Pod() *corev1.Pod {
 	p := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: PodName(s.Arm), Namespace: NamespaceOf(s.Run), Labels: labels(s.Run, s.Arm), Annotations: s.Notes,
+			Name: PodNameIn(s.Namespace, s.Run, s.Arm), Namespace: cmp.Or(s.Namespace, NamespaceOf(s.Run)),
+			Labels: labels(s.Run, s.Arm), Annotations: s.Notes,
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,

@@ -21,12 +21,22 @@ const rightsRemedy = "tare plan --rbac prints the rights that tare needs: an adm
 // more, before anything is begun: an error names the verbs that it forbids, and to whom. A
 // cluster that does not answer that is no error.
 func (c *Cluster) May(ctx context.Context, more ...Rights) error {
+	return c.may(ctx, "", withBasic(more), rightsRemedy)
+}
+
+// MayShared is May for pods in a namespace that others use too.
+func (c *Cluster) MayShared(ctx context.Context, namespace string) error {
+	return c.may(ctx, namespace, SharedRights, "tare plan --rbac --namespace "+namespace+
+		" prints the rights that tare needs there: an administrator gives them with tare plan --rbac --namespace "+namespace+" | kubectl apply -f -")
+}
+
+// may asks about rights in a namespace; empty: in the whole cluster.
+func (c *Cluster) may(ctx context.Context, namespace string, rights Rights, remedy string) error {
 	type asked struct {
 		resource, verb string
 		allowed        bool
 	}
 	var all []*asked
-	rights := withBasic(more)
 	for _, resource := range slices.Sorted(maps.Keys(rights)) {
 		for _, verb := range rights[resource] {
 			all = append(all, &asked{resource, verb, true})
@@ -34,7 +44,7 @@ func (c *Cluster) May(ctx context.Context, more ...Rights) error {
 	}
 	var wait sync.WaitGroup
 	for _, a := range all {
-		wait.Go(func() { a.allowed = c.allowed(ctx, a.resource, a.verb) })
+		wait.Go(func() { a.allowed = c.allowed(ctx, namespace, a.resource, a.verb) })
 	}
 	wait.Wait()
 	verbs := map[string][]string{}
@@ -50,15 +60,15 @@ func (c *Cluster) May(ctx context.Context, more ...Rights) error {
 	for _, r := range slices.Sorted(maps.Keys(verbs)) {
 		missing = append(missing, strings.Join(verbs[r], ", ")+" "+resourceOf(r))
 	}
-	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), rightsRemedy)
+	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), remedy)
 }
 
-// allowed asks about one right in the whole cluster.
-func (c *Cluster) allowed(ctx context.Context, resource, verb string) bool {
+// allowed asks about one right in a namespace; empty: in the whole cluster.
+func (c *Cluster) allowed(ctx context.Context, namespace, resource, verb string) bool {
 	group, resource := groupOf(resource)
 	resource, sub, _ := strings.Cut(resource, "/")
 	review := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorization.ResourceAttributes{Group: group, Resource: resource, Subresource: sub, Verb: verb},
+		ResourceAttributes: &authorization.ResourceAttributes{Namespace: namespace, Group: group, Resource: resource, Subresource: sub, Verb: verb},
 	}}
 	var answer authorization.SelfSubjectAccessReview
 	err := c.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(review).Do(ctx).Into(&answer)

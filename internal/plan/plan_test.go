@@ -233,3 +233,59 @@ func TestBuildLevels(t *testing.T) {
 		}
 	}
 }
+
+// Where the pods are on a node that this host is not, nothing of this host is compared
+// with them, and the first pod that there can be is the baseline.
+func TestBuildAway(t *testing.T) {
+	c := ladder("guaranteed")
+	for _, name := range []string{"guaranteed", "besteffort", "burstable"} {
+		s := environment.Supported()
+		if name == "guaranteed" {
+			s = environment.Unsupported("no "+name+" here", "name an image")
+		}
+		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s}, Beside: true, Asked: true, Pod: true})
+	}
+	host := environment.Host{Away: "n1"}
+	chosen := asked("commit")
+	chosen.Arms = []string{"cgroup", "guaranteed", "besteffort", "burstable"}
+	named := asked("commit")
+	named.Workloads[0].Baseline = "here"
+	named.Workloads[0].Named = []experiment.Arm{
+		{Name: "here", Environment: "host"}, {Name: "best", Environment: "guaranteed"},
+		{Name: "busy", Environment: "besteffort", Neighbour: "noise"}, {Name: "least", Environment: "besteffort"}, {Name: "more", Environment: "burstable"},
+	}
+	named.Neighbours = []experiment.Neighbour{{Name: "noise", Kind: "commit"}}
+	c.Neighbour = c.Workload
+	for _, x := range []struct {
+		e          *experiment.Experiment
+		arms, left string
+	}{
+		{chosen, "besteffort< twin< burstable<", "cgroup guaranteed"},
+		{named, "least< twin< more<", "here best busy"},
+	} {
+		p, err := Build(x.e, c, host, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := arms(p.Loads[0]); got != x.arms {
+			t.Errorf("arms %s, want %s", got, x.arms)
+		}
+		var left []string
+		for _, l := range p.Left {
+			left = append(left, l.Arm)
+			if strings.Contains(l.Arm, "guaranteed") || l.Arm == "best" {
+				continue
+			}
+			if !strings.Contains(l.Reason, "n1") || !strings.Contains(l.Remedy, "--node-helper") {
+				t.Errorf("%+v", l)
+			}
+		}
+		if got := strings.Join(left, " "); got != x.left {
+			t.Errorf("left out %q, want %q", got, x.left)
+		}
+	}
+	chosen.Arms = []string{"guaranteed"}
+	if _, err := Build(chosen, c, host, nil); err == nil || !strings.Contains(err.Error(), "no guaranteed here") {
+		t.Errorf("no pod at all: %v", err)
+	}
+}

@@ -52,7 +52,7 @@ type arm struct {
 func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
 	ctr := a.containerd()
-	if err := (member{a.Ground, a.cluster, a.allNeeds(), &ctr}).join(ctx); err != nil {
+	if err := (member{Ground: a.Ground, cluster: a.cluster, needs: a.allNeeds(), ctr: &ctr}).join(ctx); err != nil {
 		return err
 	}
 	if err := a.describe(ctx); err != nil {

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,20 +89,15 @@ func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster
 }
 
 func (a *far) prepare(ctx context.Context) error {
-	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
-	if err != nil {
+	var err error
+	if a.asks, err = a.settle(ctx); err != nil {
 		return err
 	}
-	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run }
-	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), farBeside(a.Spec))
-	if a.kind.complete().cpu.max && a.asks.requests.CPU == 0 {
-		return noCPU(a.asks)
-	}
-	if err := (member{Ground: a.Ground, cluster: a.cluster}).join(ctx); err != nil {
+	if err := (member{Ground: a.Ground, cluster: a.cluster, shared: a.cluster.Namespace}).join(ctx); err != nil {
 		return err
 	}
 	spec := kube.PodSpec{
-		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Other: a.kind.farImage(), Port: a.Spec.Port,
+		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Other: a.kind.farImage(), Port: a.Spec.Port, Namespace: a.cluster.Namespace,
 		Requests: a.asks.requests, Limits: a.asks.limits, Keep: afar.KeepArgs(kube.Socket),
 	}
 	if a.asks.why != "" {
@@ -129,6 +125,32 @@ func (a *far) prepare(ctx context.Context) error {
 		return fmt.Errorf("the client's pod: %w", err)
 	}
 	return nil
+}
+
+// settle finds what the pod asks for. Who may not look at the node and its pods names
+// amounts.
+func (a *far) settle(ctx context.Context) (settled, error) {
+	l := a.kind.complete()
+	if len(a.node.Status.Allocatable) == 0 {
+		if l.cpu.max || l.memory.max {
+			return settled{}, hint.New(errors.New("what fits on the node is not known: the cluster lets this user not look at nodes"), "name amounts: guaranteed:cpu=1,memory=2Gi")
+		}
+		asks := settled{requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n}, limits: kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n}}
+		if a.kind.QoS == Guaranteed {
+			asks.limits = asks.requests
+		}
+		return asks, nil
+	}
+	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
+	if err != nil {
+		return settled{}, err
+	}
+	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run }
+	asks := a.kind.settle(kube.RoomOn(a.node, pods, ours), farBeside(a.Spec))
+	if l.cpu.max && asks.requests.CPU == 0 {
+		return asks, noCPU(asks)
+	}
+	return asks, nil
 }
 
 // farBeside are the environments that are open at the same time: those with a server
@@ -240,7 +262,10 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 	if a.asks.why != "" {
 		comment += "The most CPU that fits: " + a.asks.why + ".\n"
 	}
-	objects := []any{kube.Namespace(a.Spec.Run, nil), a.server.spec.Pod()}
+	objects := []any{a.server.spec.Pod()}
+	if a.cluster.Namespace == "" {
+		objects = append([]any{kube.Namespace(a.Spec.Run, nil)}, objects...)
+	}
 	if a.client != nil {
 		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
 		objects = append(objects, a.client.spec.Pod())
@@ -254,12 +279,18 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 
 // farChanges lists what openFar changes.
 func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
-	beside := farBeside(s)
-	out := append(launch.Changes(s, launch.Groups{}), namespaceChange(s),
-		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(beside) +
-			"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
+	space := Access.Namespace
+	pod := func(arm string) string {
+		return "pod " + kube.PodNameIn(space, s.Run, arm) + " of " + cmp.Or(space, kube.NamespaceOf(s.Run))
+	}
+	out := launch.Changes(s, launch.Groups{})
+	if space == "" {
+		out = append(out, namespaceChange(s))
+	}
+	out = append(out, environment.Change{What: pod(s.Arm), Detail: p.plan(farBeside(s)) +
+		"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
 	if s.Port != 0 {
-		out = append(out, environment.Change{What: "pod " + kube.PodName(clientArm(s.Arm)) + " of " + kube.NamespaceOf(s.Run),
+		out = append(out, environment.Change{What: pod(clientArm(s.Arm)),
 			Detail: "the client of its server, on the same node; the server runs on, idle, while the load is paused"})
 	}
 	return out

@@ -128,7 +128,11 @@ func reachable(h environment.Host, more ...kube.Rights) (s environment.Support, 
 		} else if err == nil {
 			err = kube.NewContainerd().Can()
 		}
-		if mayErr := c.May(ctx, more...); mayErr != nil {
+		may := func() error { return c.May(ctx, more...) }
+		if away && c.Namespace != "" {
+			may = func() error { return c.MayShared(ctx, c.Namespace) }
+		}
+		if mayErr := may(); mayErr != nil {
 			err = mayErr // all rights that are missing, not the first
 		}
 	}
@@ -219,7 +223,7 @@ func (p Pod) plan(beside []environment.Environment) string {
 	}
 	defer c.Close()
 	node, _, err := c.Where(ctx)
-	if err != nil {
+	if err != nil || len(node.Status.Allocatable) == 0 {
 		return text
 	}
 	pods, err := c.PodsOn(ctx, node.Name)

@@ -51,6 +51,7 @@ type member struct {
 	cluster *kube.Cluster
 	needs   []string         // of all pods of the run, beyond "restricted"
 	ctr     *kube.Containerd // of the node; nil: tare is not on it, and has no image there
+	shared  string           // the namespace, where that is not the run's own
 }
 
 // join takes part in the session of the run. What is shared is in the journal of
@@ -62,6 +63,9 @@ func (a member) join(ctx context.Context) error {
 	leave := sync.OnceValue(func() error { return a.leave(s) })
 	s.arms++
 	steps := []journal.Step{journal.Namespace(a.cluster.Kubeconfig, a.cluster.Context, kube.NamespaceOf(a.Spec.Run))}
+	if a.shared != "" {
+		steps = []journal.Step{journal.Pods(a.cluster.Kubeconfig, a.cluster.Context, a.shared, a.Spec.Run)}
+	}
 	if a.ctr != nil {
 		steps = append([]journal.Step{journal.PodImage(a.ctr.Address, kube.ImageOf(a.Spec.Run))}, steps...)
 	}
@@ -76,6 +80,10 @@ func (a member) join(ctx context.Context) error {
 		if err := a.ctr.Load(a.Spec.Run, selfPath, rootLinks()); err != nil {
 			return err
 		}
+	}
+	s.made = a.shared != ""
+	if s.made {
+		return nil
 	}
 	if err := a.cluster.CreateNamespace(ctx, kube.Namespace(a.Spec.Run, a.needs)); err != nil {
 		return err
@@ -94,6 +102,9 @@ func (a member) leave(s *session) error {
 	s.made = false
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
+	if a.shared != "" {
+		return a.cluster.DeletePods(ctx, a.shared, a.Spec.Run)
+	}
 	err := errors.Join(
 		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
 		s.awaitVolumes(ctx, a.cluster))
