@@ -119,7 +119,7 @@ func (p *farPod) join(ctx context.Context, g *launch.Ground) error {
 func (p *farPod) lost() environment.Exit {
 	e := lostPod(p.cluster, p.pod)
 	if e.Err != nil {
-		e.Err = hint.New(fmt.Errorf("%w (pod %s): it %w", afar.ErrBroken, p.pod.Name, e.Err), hint.Of(e.Err))
+		e.Err = hint.New(fmt.Errorf("%w; %w (%s)", e.Err, afar.ErrBroken, p.pod.Name), hint.Of(e.Err))
 	}
 	return e
 }
