@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
@@ -21,6 +24,8 @@ type Choice struct {
 	Container environment.Container
 	// Volume gives it a directory of the test's as its volume.
 	Volume bool
+	// Limited gives it half a CPU's time, the first of its CPUs and 256 MiB.
+	Limited bool
 	// Neighbour puts a neighbour beside the arm, with limits and CPUs of its own.
 	Neighbour bool
 }
@@ -59,6 +64,11 @@ var ofContainers = []Level{
 		// The data is on another file system, and that stays.
 		Name:    "volume",
 		Options: Options{Choice: Choice{Volume: true}, Cases: []string{"data"}},
+	},
+	{
+		// What the group around the container may not do the container may not do.
+		Name:    "limits",
+		Options: Options{Choice: Choice{Limited: true}, Cases: []string{"settings"}},
 	},
 	{
 		// There is a third group, which is frozen and limited too.
@@ -109,9 +119,44 @@ func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 	if c.Volume {
 		spec.Volume = t.TempDir()
 	}
+	if c.Limited {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &set); err != nil {
+			t.Fatal(err)
+		}
+		first := 0
+		for !set.IsSet(first) {
+			first++
+		}
+		spec.Limits = cgroup.Limits{CPUs: 0.5, Memory: 256 << 20, CPUSet: strconv.Itoa(first)}
+	}
 	if c.Neighbour {
 		spec.Neighbour = &environment.Neighbour{
 			Controllers: []string{"cpu", "cpuset"}, Limits: cgroup.Limits{Memory: 256 << 20, Pids: 64}, Time: time.Minute,
+		}
+	}
+}
+
+// limited compares the limits with what the kernel says of the group and of the process.
+func (f *fixture) limited(t *testing.T) {
+	t.Helper()
+	l := f.spec.Limits
+	if l == (cgroup.Limits{}) {
+		return
+	}
+	settings, err := f.arm.Settings()
+	if err != nil {
+		t.Error(err)
+	}
+	got := map[string]string{}
+	for _, s := range settings {
+		got[s.Name] = s.Got
+	}
+	for name, want := range map[string]string{
+		"cpu.quota": "0.05 s", "memory.limit": fmt.Sprint(l.Memory), "cpuset.cpus": l.CPUSet, "cpus.allowed": l.CPUSet,
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
 }
@@ -120,6 +165,7 @@ func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 // without the environment's own words.
 func (f *fixture) chosen(t *testing.T, p process) {
 	t.Helper()
+	f.limited(t)
 	c := f.spec.Container
 	if c == (environment.Container{Image: c.Image}) {
 		return
