@@ -86,7 +86,7 @@ func TestSplitIsTakenBack(t *testing.T) {
 			last = w.Arm
 		}
 	}
-	if after["alone"]+after[plan.TwinName] == 0 || after["none"] == 0 {
+	if after["alone"]+after[plan.TwinName] == 0 {
 		t.Errorf("windows after the split: %v", after)
 	}
 }
