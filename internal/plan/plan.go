@@ -69,6 +69,8 @@ type Plan struct {
 	AllowUnequal    bool
 	Generations     int
 	Window, Discard time.Duration
+	// Away is the node of the arms, all of them pods, where that is not this host.
+	Away string
 }
 
 // Load is one workload, ready to be run under its arms.
@@ -113,7 +115,7 @@ const TwinName = "twin"
 func Build(e *experiment.Experiment, c Catalog, host environment.Host, command []string) (*Plan, error) {
 	p := &Plan{
 		Scratch: e.Scratch, AllowUnequal: e.Unequal == experiment.Mark, Generations: e.Generations,
-		Window: e.Window, Discard: e.Discard,
+		Window: e.Window, Discard: e.Discard, Away: host.Away,
 		Record: record.Plan{
 			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),
 			Command: command, Seed: e.Seed, Budget: e.Budget.Seconds(),

@@ -267,8 +267,8 @@ func TestBuildAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := arms(p.Loads[0]); got != x.arms {
-			t.Errorf("arms %s, want %s", got, x.arms)
+		if got := arms(p.Loads[0]); got != x.arms || p.Away != "n1" {
+			t.Errorf("arms %s on %q, want %s", got, p.Away, x.arms)
 		}
 		var left []string
 		for _, l := range p.Left {
