@@ -1,0 +1,276 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/record"
+)
+
+// farPods is a server and its client, each in a pod of its own.
+const farPods = `
+budget: 30s
+generations: 2
+window: 100ms
+arms:
+  host: {environment: host}
+  besteffort: {environment: besteffort}
+  burstable: {environment: "burstable:memory=64Mi"}
+  service: {environment: "besteffort:network=service"}
+baseline: host
+workloads:
+  calls: {kind: rpc}
+`
+
+const farImage = "localhost/tare-far-test:1"
+
+const farUser = "tare-far"
+
+// farAway starts a run whose pods are led from here, as a user who has no rights yet;
+// change is made to its kubeconfig.
+func farAway(t *testing.T, admin *kubetest.Admin, change func(*api.Cluster), more ...string) *database {
+	t.Helper()
+	home := t.TempDir()
+	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
+	file := filepath.Join(home, "calls.yaml")
+	if err := os.WriteFile(file, []byte(farPods), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := kubetest.Kubeconfig(t, func(u *api.AuthInfo, c *api.Cluster) {
+		u.Impersonate = farUser
+		change(c)
+	})
+	args := []string{"run", file, "-o", d.dir, "--kubeconfig", config, "--nodes", admin.Nodes(t)[0], "--pod-image", farImage}
+	return d.begin(append(args, more...)...)
+}
+
+// shell puts an image with a shell into the node's containerd.
+func shell(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "shell.tar")
+	address := kube.NewContainerd().Address
+	for _, args := range [][]string{
+		{"image", "build", "--from-host", "sh,head,wc,chmod,mv,sleep", "--tag", farImage, "-o", file},
+		{"image", "load", file, "--into", "containerd", "--address", address},
+	} {
+		if out, err := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("ctr", "--address", address, "-n", "k8s.io", "images", "rm", "--sync", farImage).CombinedOutput(); err != nil {
+			t.Errorf("remove the image: %v %s", err, out)
+		}
+	})
+}
+
+// TestClusterFar: pods of a node that tare is not on, and what can happen to them.
+// Nothing is left each time.
+func TestClusterFar(t *testing.T) {
+	admin := kubetest.Need(t)
+	shell(t)
+	inSmallPods(t, "5s", 1).end(0) // what the first pod on a node leaves: a bridge
+	before := environmenttest.TakeSnapshot(t)
+	for _, f := range []struct {
+		name string
+		test func(*testing.T, *kubetest.Admin) (run string)
+	}{
+		{"a pod is deleted", farDeleted},
+		{"the stream is cut", farCut},
+		{"killed", farKilled},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			run := f.test(t, admin)
+			admin.AwaitNone(t)
+			before.MustEqual(t, run)
+		})
+	}
+}
+
+func plainly(*api.Cluster) {}
+
+// farDeleted: the run is measured, what needs the node is left out and missing by
+// name, and a pod that somebody deletes costs its block.
+func farDeleted(t *testing.T, admin *kubetest.Admin) string {
+	admin.Grant(t, farUser, kube.FarRights)
+	d := farAway(t, admin, plainly).measuring()
+	id := runID(d.dir)
+	if code, said := admin.Do(t, http.MethodDelete, "/api/v1/namespaces/"+kube.NamespaceOf(id)+"/pods/burstable", nil); code != http.StatusOK {
+		t.Fatalf("delete a pod: %d %s", code, said)
+	}
+	r := d.end(0)
+	said, relaunched, later := false, false, false
+	for _, l := range r.Lines {
+		if w := l.Warning; w != nil && w.Arm == "burstable" && strings.Contains(w.Text, "the stream to the pod broke") {
+			said = true
+		}
+		if p := l.Pilot; p != nil && p.Pause != "stream" {
+			t.Errorf("paused by %q", p.Pause)
+		}
+		if l.Block == nil || l.Block.Dropped != "" {
+			continue
+		}
+		relaunched = relaunched || l.Block.Generation > 0 // a busy host may have had no time for it
+		for _, w := range l.Block.Windows {
+			later = later || l.Block.Generation > 0 && w.Arm == "burstable"
+			if _, ok := w.Probes["cpu.time"].Get(); w.Ops == 0 || w.Start <= 0 || !ok {
+				t.Errorf("window %+v", w)
+			}
+			if why := w.Probes["cpu.steal"].Reason(); !strings.Contains(why, "--node-helper") {
+				t.Errorf("what only the node shows: %q", why)
+			}
+		}
+	}
+	if !said || relaunched && !later {
+		t.Errorf("said why: %v, measured in the next launch: %v\n%s", said, later, drops(r))
+	}
+	if b := r.Plan.Workloads[0].Baseline; b != "besteffort" {
+		t.Errorf("the baseline is %s", b)
+	}
+	left := map[string]record.Left{}
+	for _, l := range r.Manifest.Left {
+		left[l.Arm] = l
+	}
+	for _, arm := range []string{"host", "service"} {
+		if !strings.Contains(left[arm].Remedy, "--node-helper") {
+			t.Errorf("%s is left out for %+v", arm, left[arm])
+		}
+	}
+	settings := map[string]string{}
+	for _, s := range r.Manifest.Settings["calls/besteffort"] {
+		settings[s.Name] = s.Got
+	}
+	for name, want := range map[string]string{
+		"kube.tare": "not on the node", "client": "in pod besteffort.client", "stream.clock": "off by at most",
+		"seccomp": "filter", "capabilities": "0000000000000000", "pod.qos": "BestEffort",
+	} {
+		if !strings.Contains(settings[name], want) {
+			t.Errorf("%s is %q, want %q", name, settings[name], want)
+		}
+	}
+	if settings["pod.security"] != "" {
+		t.Errorf("needs more than PodSecurity's restricted: %s", settings["pod.security"])
+	}
+	return id
+}
+
+// farCut: when the cluster is away the streams break, of the baseline too: the run
+// ends and says why, its record is kept.
+func farCut(t *testing.T, admin *kubetest.Admin) string {
+	var w *wire
+	admin.Grant(t, farUser, kube.FarRights)
+	d := farAway(t, admin, func(c *api.Cluster) {
+		u, err := url.Parse(c.Server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = newWire(t, u.Host)
+		c.Server = "https://" + w.listener.Addr().String()
+	}).measuring()
+	w.set(true)
+	time.Sleep(2 * time.Second)
+	w.set(false)
+	r := d.end(1)
+	w.listener.Close()
+	w.set(true) // nothing of it is left when that is looked at
+	if last := r.Lines[len(r.Lines)-1]; last.End == nil || last.End.Reason != "error" || !strings.Contains(last.End.Detail, "the stream to the pod broke") {
+		t.Errorf("%+v", last)
+	}
+	return runID(d.dir)
+}
+
+// farKilled: in a namespace that others use too, with rights in it alone, the pods end
+// by themselves when tare is killed, and cleanup removes them.
+func farKilled(t *testing.T, admin *kubetest.Admin) string {
+	const space = "tare-test-shared"
+	pods := sharedNamespace(t, admin, space)
+	d := farAway(t, admin, plainly, "--namespace", space).measuring()
+	id := runID(d.dir)
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	d.cmd.Wait()
+	running := func() bool {
+		return slices.ContainsFunc(pods(), func(p corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+	}
+	for end := time.Now().Add(time.Minute); running(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("pods run on without tare")
+		}
+	}
+	for _, p := range pods() {
+		if !strings.HasPrefix(p.Name, "tare-"+id+"-") {
+			t.Errorf("pod %s of run %s", p.Name, id)
+		}
+	}
+	if out, err := d.tool("cleanup").CombinedOutput(); err != nil {
+		t.Errorf("cleanup: %v\n%s", err, out)
+	}
+	if left := pods(); len(left) > 0 {
+		t.Errorf("%d pods are left", len(left))
+	}
+	if _, err := record.Read(d.dir); err != nil {
+		t.Error(err)
+	}
+	return id
+}
+
+// sharedNamespace makes a namespace in which the user has the rights that are printed
+// for that, and no others, and lists the pods in it. It goes with the test.
+func sharedNamespace(t *testing.T, admin *kubetest.Admin, space string) (pods func() []corev1.Pod) {
+	t.Helper()
+	post := func(path string, body []byte) {
+		t.Helper()
+		if code, said := admin.Do(t, http.MethodPost, path, body); code != http.StatusCreated {
+			t.Fatalf("POST %s: %d %s", path, code, said)
+		}
+	}
+	const namespaces = "/api/v1/namespaces"
+	post(namespaces, fmt.Appendf(nil, `{"metadata":{"name":%q,"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`, space))
+	t.Cleanup(func() {
+		admin.Do(t, http.MethodDelete, namespaces+"/"+space, nil)
+		for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+			if code, _ := admin.Do(t, http.MethodGet, namespaces+"/"+space, nil); code == http.StatusNotFound {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("namespace %s does not go", space)
+			}
+		}
+	})
+	text, err := kube.SharedRBAC(farUser, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(text), "---\n") {
+		body, err := yaml.YAMLToJSON([]byte(part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := "rolebindings"
+		if strings.Contains(string(body), `"kind":"Role",`) && !strings.Contains(string(body), "roleRef") {
+			kind = "roles"
+		}
+		post("/apis/rbac.authorization.k8s.io/v1/namespaces/"+space+"/"+kind, body)
+	}
+	return func() []corev1.Pod {
+		var l corev1.PodList
+		admin.Get(t, namespaces+"/"+space+"/pods", &l)
+		return l.Items
+	}
+}
