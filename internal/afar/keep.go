@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -133,6 +134,8 @@ func (k *keeper) take(o order) {
 func (k *keeper) move(o order) {
 	k.visiting.Lock()
 	defer k.visiting.Unlock()
+	runtime.LockOSThread() // a probe reads the thread's own clock
+	defer runtime.UnlockOSThread()
 	k.mu.Lock()
 	l := k.load
 	k.mu.Unlock()
