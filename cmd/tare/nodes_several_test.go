@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,7 +21,7 @@ import (
 )
 
 const onSeveral = `
-budget: 14s
+budget: 12s
 generations: 1
 window: 100ms
 arms:
@@ -67,11 +69,12 @@ func ending(r *record.Result) string {
 func TestClusterNodes(t *testing.T) {
 	oneAfterTheOther(t) // and what the first pod on a node leaves is there
 	second := kubetest.Need(t).Second(t)
+	shellFor(t, kube.NewContainerd().Address, second.Containerd)
 	here, there := environmenttest.TakeSnapshot(t), second.Look(t)
 	for _, c := range []struct {
 		name string
 		test func(*testing.T)
-	}{{"interrupted", bothInterrupted}, {"one is lost", oneLost}} {
+	}{{"interrupted", bothInterrupted}, {"one is lost", oneLost}, {"client on the other", clientOnTheOther}} {
 		t.Run(c.name, func(t *testing.T) {
 			c.test(t)
 			second.MustEqual(t, there)
@@ -131,7 +134,7 @@ func bothInterrupted(t *testing.T) {
 // oneLost: the helper of one node is removed by somebody. The node restores itself,
 // and its record comes as far as it goes; the other is measured to its end.
 func oneLost(t *testing.T) {
-	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "20s")
+	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "25s")
 	o.measuring()
 	selector := url.Values{"labelSelector": {kube.LabelHelper + "=" + o.second.Name}}
 	var pods corev1.PodList
@@ -155,4 +158,87 @@ func oneLost(t *testing.T) {
 			t.Errorf("does not say %q:\n%s", want, o.out.String())
 		}
 	}
+}
+
+const shellImage = "localhost/tare-shell-test:1"
+
+// shellFor puts an image with a shell into containerds.
+func shellFor(t *testing.T, addresses ...string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "shell.tar")
+	tool := func(args ...string) {
+		if out, err := exec.Command("/proc/self/exe", append([]string{"__cli", "image"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	tool("build", "--from-host", "sh,head,wc,chmod,mv,sleep", "--tag", shellImage, "-o", file)
+	for _, a := range addresses {
+		tool("load", file, "--into", "containerd", "--address", a)
+		t.Cleanup(func() {
+			if out, err := exec.Command("ctr", "--address", a, "-n", "k8s.io", "images", "rm", "--sync", shellImage).CombinedOutput(); err != nil {
+				t.Errorf("remove the image: %v %s", err, out)
+			}
+		})
+	}
+}
+
+const acrossNodes = `
+budget: 12s
+generations: 1
+window: 100ms
+arms:
+  beside: {environment: besteffort}
+  across: {environment: "besteffort:client=node:%s"}
+  nowhere: {environment: "besteffort:client=node:nowhere"}
+  same: {environment: "besteffort:client=node:%s"}
+baseline: beside
+workloads:
+  calls: {kind: rpc}
+`
+
+// clientOnTheOther: a client on another node than its server's is measured beside one
+// on the same.
+func clientOnTheOther(t *testing.T) {
+	admin := kubetest.Need(t)
+	here, there := admin.Here(t), admin.Second(t).Name
+	d := runOn(t, fmt.Sprintf(acrossNodes, there, here), "--nodes", here, "--pod-image", shellImage)
+	r := d.end(0)
+	windows := windowsOf(r)
+	for arm, node := range map[string]string{"beside": here, "across": there} {
+		client := ""
+		for _, s := range r.Manifest.Settings["calls/"+arm] {
+			if s.Name == "client" {
+				client = s.Got
+			}
+		}
+		if want := "in pod " + arm + ".client on node " + node; windows[arm] == 0 || client != want {
+			t.Errorf("%s: windows %v, client %q, want %q\n%s", arm, windows, client, want, d.out.String())
+		}
+		b, err := os.ReadFile(filepath.Join(d.dir, record.ByHandDir, "calls-"+arm+".yaml"))
+		if err != nil || strings.Count(string(b), "kind: Pod") != 2 {
+			t.Errorf("%s by hand: %v\n%s", arm, err, b)
+		}
+	}
+	left := map[string]record.Left{}
+	for _, l := range r.Manifest.Left {
+		left[l.Arm] = l
+	}
+	if l := left["nowhere"]; !strings.Contains(l.Reason, `no node "nowhere"`) || !strings.Contains(l.Remedy, there) {
+		t.Errorf("a node that is not there: %+v", l)
+	}
+	if l := left["same"]; !strings.Contains(l.Reason, "the node of the server") || !strings.Contains(l.Remedy, "client=pod") {
+		t.Errorf("the server's own node: %+v", l)
+	}
+}
+
+// runOn starts a run of an experiment without any programs.
+func runOn(t *testing.T, experiment string, args ...string) *database {
+	t.Helper()
+	home := t.TempDir()
+	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
+	file := filepath.Join(home, "across.yaml")
+	if err := os.WriteFile(file, []byte(experiment), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return d.begin(append([]string{"run", file, "-o", d.dir}, args...)...)
 }

@@ -94,15 +94,17 @@ func (o *outside) onNode() (dirs []string) {
 // measuring waits for a block in the record on each node.
 func (o *outside) measuring() {
 	o.t.Helper()
+	ids := map[string]string{} // of the run, by that of its helper
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		var ids []string
 		for _, dir := range o.onNode() {
 			if b, _ := os.ReadFile(filepath.Join(dir, "result", record.RecordFile)); bytes.Contains(b, []byte(`"block":{`)) {
-				ids = append(ids, strings.TrimPrefix(filepath.Base(dir), "tare-"), runID(filepath.Join(dir, "result")))
+				ids[strings.TrimPrefix(filepath.Base(dir), "tare-")] = runID(filepath.Join(dir, "result"))
 			}
 		}
-		if len(ids) == 2*len(o.states) {
-			o.ids = append(o.ids, ids...)
+		if len(ids) == len(o.states) {
+			for helper, run := range ids {
+				o.ids = append(o.ids, helper, run)
+			}
 			return
 		}
 		if time.Now().After(end) {

@@ -36,13 +36,16 @@ const clientDir = "data"
 // experiment names has a dot.
 func clientArm(arm string) string { return arm + ".client" }
 
+var errNoServer = hint.New(errors.New("no server runs here that a client would reach from outside"),
+	"leave client=pod out, or client: outside of the workload")
+
 // prepareClient makes the pod of the client.
 func (a *arm) prepareClient(ctx context.Context) error {
 	if !a.kind.Levels.client {
 		return nil
 	}
 	if a.Spec.Port == 0 {
-		return hint.New(errors.New("no server runs here that a client would reach from outside"), "leave client=pod out, or client: outside of the workload")
+		return errNoServer
 	}
 	k := &client{spec: a.spec}
 	k.spec.Arm, k.spec.Component, k.spec.Notes = clientArm(a.Spec.Arm), "client", nil

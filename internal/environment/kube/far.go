@@ -30,6 +30,8 @@ type far struct {
 	asks    settled
 	server  *farPod
 	client  *farPod // of a server; nil: there is none
+	// clientOn is the client's node.
+	clientOn *corev1.Node
 
 	mu sync.Mutex
 }
@@ -70,6 +72,8 @@ func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster
 		err = hint.New(fmt.Errorf("%w: a neighbour needs tare on the node", environment.ErrUnsupported), needsNode)
 	case spec.Volume != "", spec.Bind:
 		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", environment.ErrUnsupported), needsNode)
+	case p.Levels.clientNode != "" && spec.Port == 0:
+		err = errNoServer
 	default:
 		err = p.suitsFar()
 	}
@@ -90,6 +94,9 @@ func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster
 
 func (a *far) prepare(ctx context.Context) error {
 	var err error
+	if a.clientOn, err = a.kind.clientNode(ctx, a.cluster, a.node); err != nil {
+		return err
+	}
 	if a.asks, err = a.settle(ctx); err != nil {
 		return err
 	}
@@ -116,7 +123,7 @@ func (a *far) prepare(ctx context.Context) error {
 		return nil
 	}
 	spec.Arm, spec.Component, spec.Notes = clientArm(a.Spec.Arm), "client", nil
-	spec.Requests, spec.Limits = clientAsks, kube.Amounts{}
+	spec.Requests, spec.Limits, spec.Node = clientAsks, kube.Amounts{}, a.clientOn.Name
 	carried, err := a.carried()
 	if err != nil {
 		return err
@@ -154,11 +161,11 @@ func (a *far) settle(ctx context.Context) (settled, error) {
 }
 
 // farBeside are the environments that are open at the same time: those with a server
-// have the client's pod too.
+// have the client's pod too, unless that is on another node.
 func farBeside(s environment.Spec) []environment.Environment {
 	var all []environment.Environment
 	for _, e := range s.Beside {
-		if p, ok := e.(Pod); ok && s.Port != 0 {
+		if p, ok := e.(Pod); ok && s.Port != 0 && p.Levels.clientNode == "" {
 			p.Levels.client = true
 			e = p
 		}
@@ -231,7 +238,7 @@ func (a *far) where() string {
 	if a.client == nil {
 		return ""
 	}
-	return "in pod " + a.client.pod.Name + " on node " + a.node.Name
+	return "in pod " + a.client.pod.Name + " on node " + a.clientOn.Name
 }
 
 // Settings read back what the cluster and the pod say.
@@ -290,8 +297,12 @@ func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
 	out = append(out, environment.Change{What: pod(s.Arm), Detail: p.plan(farBeside(s)) +
 		"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
 	if s.Port != 0 {
+		where := "on the same node"
+		if p.Levels.clientNode != "" {
+			where = "on node " + p.Levels.clientNode
+		}
 		out = append(out, environment.Change{What: pod(clientArm(s.Arm)),
-			Detail: "the client of its server, on the same node; the server runs on, idle, while the load is paused"})
+			Detail: "the client of its server, " + where + "; the server runs on, idle, while the load is paused"})
 	}
 	return out
 }

@@ -23,9 +23,11 @@ type Levels struct {
 	// empty: at the pod's own address.
 	network string
 	client  bool // client=pod
-	volume  volume
-	size    amount // of a claim; none: what the data set needs
-	text    string // as they were written
+	// clientNode is the other node of client=node:NAME.
+	clientNode string
+	volume     volume
+	size       amount // of a claim; none: what the data set needs
+	text       string // as they were written
 }
 
 // amount is thousandths of a CPU or bytes; max is the most that fits, and whole
@@ -99,13 +101,7 @@ func (l *Levels) set(name, value string) (err error) {
 	case "image":
 		l.image = value
 	case "client":
-		if value == "inside" {
-			return hint.New(errors.New("client=inside is the workload's"), "set: {client: inside} of the arm, or params: of the workload")
-		}
-		if value != "outside" && value != "pod" {
-			return fmt.Errorf("client %q%s", value, hint.DidYouMean(value, []string{"outside", "pod"}))
-		}
-		l.client = value == "pod"
+		return l.parseClient(value)
 	case "volume":
 		l.volume, err = parseVolume(value)
 	case "volume-size":

@@ -90,10 +90,8 @@ func (p Pod) Support(h environment.Host) environment.Support {
 	if asked.answer.Answer != environment.Yes {
 		return asked.answer
 	}
-	if asked.away {
-		if err := p.suitsFar(); err != nil {
-			return environment.Unsupported(err.Error(), hint.Of(err))
-		}
+	if err := p.suits(asked.away); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
 	if more := p.Rights(); len(more) > 0 {
 		answer, _ := reachable(h, more)
@@ -265,6 +263,8 @@ func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cl
 		return nil, err
 	case away:
 		return p.openFar(ctx, spec, cluster, node)
+	case p.Levels.clientNode != "":
+		return nil, p.suitsNear(node.Name)
 	case os.Geteuid() != 0:
 		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", environment.ErrUnsupported)
 	}

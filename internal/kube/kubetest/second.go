@@ -34,8 +34,9 @@ func (a *Admin) Here(t *testing.T) string {
 type Second struct {
 	Name string
 	// State is where this host has what is the node's /var/lib/tare.
-	State      string
-	containerd string
+	State string
+	// Containerd is where its containerd listens.
+	Containerd string
 	pid        int // of its first process
 }
 
@@ -47,7 +48,7 @@ func (a *Admin) Second(t *testing.T) Second {
 	dir := filepath.Dir(os.Getenv("KUBECONFIG"))
 	b, err := os.ReadFile(filepath.Join(dir, "pid", "node-2"))
 	if err == nil && p.pid != 0 {
-		s := Second{Name: a.Here(t) + "-2", State: filepath.Join(dir, "second/own/var-lib-tare"), containerd: filepath.Join(dir, "second/containerd.sock")}
+		s := Second{Name: a.Here(t) + "-2", State: filepath.Join(dir, "second/own/var-lib-tare"), Containerd: filepath.Join(dir, "second/containerd.sock")}
 		if _, err = fmt.Sscan(string(b), &s.pid); err == nil && slices.Contains(a.Nodes(t), s.Name) {
 			return s
 		}
@@ -63,7 +64,7 @@ func (s Second) Look(t *testing.T) []string {
 	const script = `ip -o link | sed 's/ .*\(mtu\)/ \1/'; nft list tables; cut -d' ' -f1-3 /proc/self/mounts; cat /proc/[0-9]*/comm
 ls -A /var/lib/tare | grep -v '^journal$'; ls /run/netns; ctr --address "$1" -n k8s.io images ls -q; true`
 	testneed.Tool(t, "nsenter")
-	out, err := exec.Command("nsenter", "-t", fmt.Sprint(s.pid), "--all", "--", "sh", "-c", script, "look", s.containerd).Output()
+	out, err := exec.Command("nsenter", "-t", fmt.Sprint(s.pid), "--all", "--", "sh", "-c", script, "look", s.Containerd).Output()
 	if err != nil {
 		t.Fatalf("look at node %s: %v", s.Name, err)
 	}
