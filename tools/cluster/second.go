@@ -35,7 +35,7 @@ var ownDirs = append([]string{tareDir}, directories...)
 // tareDir is where tare keeps its journals.
 const tareDir = "/var/lib/tare"
 
-// ready is what the process says when the namespaces are what they are to be.
+// readyWord is what the process says when the namespaces are what they are to be.
 const readyWord = "ready"
 
 // boot makes the node's namespaces, its control group and its network.
