@@ -23,7 +23,7 @@ const (
 	FeatureAppArmor = "apparmor"
 	// FeatureDocker: a Docker daemon on this host, as root.
 	FeatureDocker = "docker"
-	// FeaturePodman: Podman, as root.
+	// FeaturePodman: Podman is installed.
 	FeaturePodman = "podman"
 )
 

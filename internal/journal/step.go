@@ -36,6 +36,7 @@ const (
 	kindGroup     = "cgroup"
 	kindMount     = "mount"
 	kindDirectory = "directory"
+	kindRuntime   = "runtime"
 	kindFile      = "file"
 	kindProcess   = "process"
 	kindContainer = "container"
@@ -58,6 +59,10 @@ func Mount(path string) Step { return Step{Kind: kindMount, Path: path} }
 // Directory removes a directory with all in it, but never across a mount
 // point. Its base name is tare-<run> or begins with tare-<run>-.
 func Directory(path string) Step { return Step{Kind: kindDirectory, Path: path} }
+
+// Runtime ends every process of this user that has a directory as its XDG_RUNTIME_DIR,
+// and removes it as Directory does.
+func Runtime(path string) Step { return Step{Kind: kindRuntime, Path: path} }
 
 // File writes back what a control file or sysctl held.
 func File(path, old string) Step { return Step{Kind: kindFile, Path: path, Value: old} }
@@ -116,7 +121,7 @@ func (s Step) check(run string) error {
 		ok = s.Plan != nil
 	case kindMount:
 		ok = strings.Contains(s.Path, "/"+Prefix)
-	case kindDirectory, kindClass:
+	case kindDirectory, kindRuntime, kindClass:
 		own := Prefix + run
 		ok = base == own || strings.HasPrefix(base, own+"-")
 	case kindFile:

@@ -122,6 +122,11 @@ func (s Step) undo(run string, rebooted bool) error {
 	switch s.Kind {
 	case kindDirectory:
 		return removeDirectory(s.Path)
+	case kindRuntime:
+		if err := EndRuntime(s.Path); err != nil {
+			return err
+		}
+		return removeDirectory(s.Path)
 	case kindFile:
 		return restore(s, rebooted)
 	case kindEngine:

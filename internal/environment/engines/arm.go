@@ -40,6 +40,7 @@ type arm struct {
 	desk   *launch.Desk
 	facts  []engine.Fact
 	as     *account // whose rootless container it is; nil: root's
+	mine   bool     // that is whoever runs tare
 	// helpers holds the processes of a rootless engine, carriers are those of them
 	// that are put beside the load.
 	helpers  cgroup.Group
@@ -54,7 +55,10 @@ type arm struct {
 // prepare makes everything up to the container.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	a.name = nameOf(a.Spec)
-	if a.as != nil {
+	switch {
+	case a.mine:
+		return a.prepareOwn(ctx)
+	case a.as != nil:
 		return a.prepareRootless(ctx)
 	}
 	if a.engine, err = a.connect(); err != nil {
@@ -359,7 +363,7 @@ func (a *arm) expect() launch.Expect {
 // system's own snapshots.
 func (a *arm) overlay() bool {
 	if a.kind == Podman && !a.fromImage() {
-		return true // tare's
+		return !a.mine // tare's
 	}
 	return strings.HasPrefix(a.fact("storage"), "overlay")
 }

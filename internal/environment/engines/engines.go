@@ -47,6 +47,9 @@ func (k Kind) feature() string {
 
 // Support says whether this host and user can have it.
 func (k Kind) Support(h environment.Host) environment.Support {
+	if !h.Root {
+		return k.ownSupport(h)
+	}
 	if s := h.Has(k.feature()); s.Answer != environment.Yes {
 		return s
 	}
@@ -63,6 +66,9 @@ func (Kind) around(h environment.Host) environment.Support {
 
 // Changes lists what Open and Start change on the host.
 func (k Kind) Changes(s environment.Spec) []environment.Change {
+	if os.Geteuid() != 0 {
+		return k.ownChanges(s)
+	}
 	groups, err := launch.ContainerGroups(s.Groups, "an engine")
 	if err != nil {
 		return nil
@@ -94,10 +100,18 @@ func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm,
 }
 
 func (k Kind) open(ctx context.Context, spec environment.Spec, as *account) (*arm, error) {
-	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
-	}
+	user := os.Geteuid() != 0
 	groups, err := launch.ContainerGroups(spec.Groups, "an engine")
+	if user {
+		if k == Docker || as != nil {
+			return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
+		}
+		if err := ownSuits(spec); err != nil {
+			return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+		}
+		as = myself()
+		groups, err = ownGroups(spec.Groups)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +119,7 @@ func (k Kind) open(ctx context.Context, spec environment.Spec, as *account) (*ar
 	if err != nil {
 		return nil, err
 	}
-	a := &arm{Ground: ground, kind: k, as: as}
+	a := &arm{Ground: ground, kind: k, as: as, mine: user}
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, ground.Close())
 	}

@@ -61,11 +61,11 @@ func (r Rootless) Support(h environment.Host) environment.Support {
 // engine says whether the engine itself can be had. A rootless Docker is a daemon that
 // tare starts: whether one of root's runs says nothing of it.
 func (r Rootless) engine(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("only root makes containers of another user", "run as root, or as that user: podman")
+	}
 	if r.Kind != Docker {
 		return r.Kind.Support(h)
-	}
-	if !h.Root {
-		return environment.Unsupported("the root file system of the container needs root", "run as root")
 	}
 	if _, err := dockerScript(); err != nil {
 		return environment.Unsupported(err.Error(), "apt install docker.io, or Docker's own docker-ce-rootless-extras")

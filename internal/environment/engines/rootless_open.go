@@ -158,7 +158,11 @@ func (a *arm) userSettings() []record.Setting {
 		return nil
 	}
 	all := []record.Setting{{Name: a.kind.Name() + ".user", Got: a.as.name}}
-	for _, l := range (Rootless{a.kind, a.as.name}).lost(a.Group.Tree, a.Spec) {
+	lost := (Rootless{a.kind, a.as.name}).lost(a.Group.Tree, a.Spec)
+	if a.mine {
+		lost = ownLost(a.Spec, launch.Groups{Tree: a.Group.Tree})
+	}
+	for _, l := range lost {
 		all = append(all, record.Setting{Name: "rootless." + l.Name, Got: l.Value})
 	}
 	if names := a.carriers.names(); names != "" {

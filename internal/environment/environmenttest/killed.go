@@ -61,7 +61,7 @@ func (s suite) holdAndKill(t *testing.T, spec environment.Spec, state string, af
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd := exec.Command("/proc/self/exe", holdCommand, s.env.Name(), state, spec.Run, spec.Scratch, spec.Data, fmt.Sprint(spec.Bind), spec.Container.Image)
+	cmd := exec.Command("/proc/self/exe", holdCommand, s.env.Name(), state, spec.Run, spec.Scratch, spec.Data, fmt.Sprint(spec.Bind), spec.Container.Image, spec.Container.Network)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -97,7 +97,7 @@ func hold(envs []environment.Environment, args []string) error {
 		return err
 	}
 	spec := environment.Spec{Run: args[2], Scratch: args[3], Data: args[4], Bind: args[5] == "true", Port: 4000, Journal: j, Groups: tree}
-	spec.Container.Image = args[6]
+	spec.Container.Image, spec.Container.Network = args[6], args[7]
 	for n := 0; ; n++ {
 		spec.Arm = fmt.Sprint("arm", n)
 		if err := use(envs[i], spec); err != nil {

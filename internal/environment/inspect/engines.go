@@ -86,10 +86,7 @@ func usable(i system.Info) environment.Support {
 
 // podman is looked for and not asked: with its first answer it makes
 // directories.
-func podman(user bool) environment.Support {
-	if user {
-		return environment.Unsupported("the root file system of the container needs root", "run as root")
-	}
+func podman() environment.Support {
 	if _, err := exec.LookPath("podman"); err != nil {
 		return environment.Unsupported("podman is not installed", "apt install podman")
 	}

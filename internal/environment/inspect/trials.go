@@ -53,7 +53,7 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]e
 	}
 	answers[environment.FeatureAppArmor] = appArmor("/")
 	answers[environment.FeatureContainer] = container(tools, user)
-	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman(user)
+	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
 	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
 	return answers
 }

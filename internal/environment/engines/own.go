@@ -1,0 +1,222 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// In the run of an ordinary user Podman makes that user's containers. The kernel refuses
+// the user's own overlay over /, so the container's root is a plain directory with links
+// as at the top of the host's root, and the host's directories are bound there for
+// reading. Storage, state and processes are the arm's, as with a user's container that
+// root's tare makes.
+
+// plain are the directories of a root that are the container's own.
+var plain = []string{"dev", "proc", "sys", "tmp", "run", "lost+found"}
+
+// myself is whoever runs tare.
+func myself() *account {
+	a := account{name: strconv.Itoa(os.Geteuid()), uid: os.Geteuid(), gid: os.Getegid()}
+	if u, err := user.LookupId(a.name); err == nil {
+		a.name = u.Username
+	}
+	return &a
+}
+
+// ownSupport says whether an ordinary user can have it.
+func (k Kind) ownSupport(h environment.Host) environment.Support {
+	if k == Docker {
+		return environment.Unsupported("a daemon of root's does not see what an ordinary user mounts, and one of the user's has no network without tare",
+			"run as root: docker, or docker:user=NAME for a rootless one")
+	}
+	for _, feature := range []string{k.feature(), environment.FeatureNamespaces} {
+		if s := h.Has(feature); s.Answer != environment.Yes {
+			return s
+		}
+	}
+	runtime := runtimeOf(hostTree(h.Groups))
+	if _, err := exec.LookPath(runtime); err != nil {
+		return environment.Unsupported(runtime+" is not installed: it makes the container", "apt install "+runtime)
+	}
+	return environment.Supported()
+}
+
+// ownLost is what such a container does without.
+func ownLost(s environment.Spec, groups launch.Groups) []engine.Fact {
+	limits := "none at all, nor a freezer: this user can make no control groups; the load pauses itself"
+	if groups.Tree != nil {
+		limits = "none of the engine's own; those around the container are tare's"
+	}
+	network := "none: the load has no server"
+	switch {
+	case s.Container.Network == environment.NetworkHost:
+		network = "the host's"
+	case s.Port != 0:
+		network = "slirp4netns, a process that copies every packet; the port is another process's (rootlessport); neither is frozen or counted with the arm"
+	}
+	return []engine.Fact{
+		{Name: "root", Value: "a plain directory, with the host's directories for reading: the kernel refuses an ordinary user's overlay over /; what a layer costs is not in it"},
+		{Name: "limits", Value: limits},
+		{Name: "network", Value: network},
+		{Name: "files", Value: "those of other users of the host are nobody's in the container"},
+	}
+}
+
+// hostTree is how the host has its groups, where this user can make none too.
+func hostTree(t *cgroup.Tree) *cgroup.Tree {
+	if t == nil {
+		t, _ = cgroup.Detect("/") // without groups any runtime will do
+	}
+	return t
+}
+
+func ownGroups(t *cgroup.Tree) (launch.Groups, error) {
+	if g, err := launch.AmpleGroups(t); err == nil {
+		return g, nil
+	}
+	return launch.PlainGroups(t)
+}
+
+// ownChanges are Changes for an ordinary user.
+func (k Kind) ownChanges(s environment.Spec) []environment.Change {
+	groups, err := ownGroups(s.Groups)
+	if err != nil {
+		return nil
+	}
+	out := append(launch.Changes(s, groups),
+		environment.Change{What: "container " + nameOf(s), Detail: "made by your " + k.Name() + ", with storage in the arm's directory"},
+		environment.Change{What: "directory " + runDir(s), Detail: "its state while it runs"})
+	for _, l := range ownLost(s, groups) {
+		out = append(out, environment.Change{What: "rootless: " + l.Name, Detail: l.Value})
+	}
+	return out
+}
+
+// ownSuits says what an ordinary user's container cannot be.
+func ownSuits(s environment.Spec) error {
+	switch {
+	case s.Container.Image != "":
+		return hint.New(errors.New("image: your images are left alone"), "leave image out: the container has the host's binaries; or run as root")
+	case s.Container.Network == environment.NetworkBridge:
+		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
+	case s.Port == 0 || s.Container.Network == environment.NetworkHost:
+		return nil
+	}
+	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
+		return hint.New(fmt.Errorf("network published: /dev/net/tun is not for you, and slirp4netns needs it: %w", err),
+			"network: host; or as root: modprobe tun; chmod 666 /dev/net/tun")
+	}
+	if _, err := exec.LookPath("slirp4netns"); err != nil {
+		return hint.New(errors.New("network published: slirp4netns is not installed"), "network: host; or apt install slirp4netns")
+	}
+	return nil
+}
+
+// prepareOwn is prepare for an ordinary user's container.
+func (a *arm) prepareOwn(ctx context.Context) (err error) {
+	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
+		return err
+	}
+	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
+		return err
+	}
+	c, err := a.container()
+	if err != nil {
+		return err
+	}
+	c.Root, c.Publish = a.root.Upper, a.Spec.Port
+	if c.Publish != 0 {
+		c.UserNetwork = userNetwork[a.kind]
+	}
+	binds, err := layOut(a.root.Upper)
+	if err != nil {
+		return err
+	}
+	c.Binds = append(binds, c.Binds...)
+	h, err := a.ownHome()
+	if err != nil {
+		return err
+	}
+	p, err := podmanAs(h, hostTree(a.Group.Tree))
+	if err != nil {
+		return err
+	}
+	p.Change = func(cmd *exec.Cmd) error {
+		cmd.Env, cmd.Dir = append(cmd.Environ(), h.env...), "/"
+		return nil
+	}
+	a.engine = p
+	if a.facts, err = p.Facts(ctx); err != nil {
+		return err
+	}
+	return a.create(ctx, c)
+}
+
+// layOut makes the links at the top of a root, and says what is to be bound there.
+func layOut(root string) ([]engine.Bind, error) {
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return nil, fmt.Errorf("list the root file system: %w", err)
+	}
+	var binds []engine.Bind
+	for _, e := range entries {
+		at := filepath.Join(root, e.Name())
+		switch {
+		case e.Type()&os.ModeSymlink != 0:
+			to, err := os.Readlink("/" + e.Name())
+			if err == nil {
+				err = os.Symlink(to, at)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("make a link of the root file system: %w", err)
+			}
+		case e.IsDir() && !slices.Contains(plain, e.Name()):
+			binds = append(binds, engine.Bind{Source: "/" + e.Name(), Target: "/" + e.Name(), ReadOnly: true})
+		}
+	}
+	tmp := filepath.Join(root, "tmp")
+	return binds, errors.Join(os.Mkdir(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky))
+}
+
+// ownHome makes a home for the user's own Podman.
+func (a *arm) ownHome() (home, error) {
+	dir := filepath.Join(a.Dir, homeDir)
+	h := home{dir: dir, seen: dir}
+	run := runDir(a.Spec)
+	// Every process of this Podman has it in its environment, the one too that keeps the
+	// user namespace and does not end with tare.
+	back := func() error { return errors.Join(journal.EndRuntime(run), os.RemoveAll(run)) }
+	if err := a.Record(journal.Runtime(run), back); err != nil {
+		return h, err
+	}
+	for _, d := range []string{dir, run, filepath.Join(dir, "tmp")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return h, fmt.Errorf("make a home for podman: %w", err)
+		}
+	}
+	h.env = []string{"HOME=" + dir, "TMPDIR=" + filepath.Join(dir, "tmp"), "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", confWord(h), "XDG_RUNTIME_DIR=" + run}
+	return h, nil
+}
+
+// runDir is where Podman keeps its state while it runs. Podman takes no path there that
+// is longer than 50 characters, and adds 11 of its own.
+func runDir(s environment.Spec) string {
+	return filepath.Join("/tmp", fmt.Sprintf("tare-%s-%08x", s.Run, crc32.ChecksumIEEE([]byte(s.Arm))))
+}
