@@ -43,7 +43,7 @@ func myself() *account {
 // ownSupport says whether an ordinary user can have it.
 func (k Kind) ownSupport(h environment.Host) environment.Support {
 	if k == Docker {
-		return environment.Unsupported("a daemon of root's does not see what an ordinary user mounts, and one of the user's has no network without tare",
+		return environment.Unsupported("the root file system of the container needs root",
 			"run as root: docker, or docker:user=NAME for a rootless one")
 	}
 	for _, feature := range []string{k.feature(), environment.FeatureNamespaces} {
