@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/record"
@@ -34,6 +35,9 @@ func (l *loadRun) block(ctx context.Context, number int, steady bool) (*record.B
 		w, rate, err := l.window(ctx, a, arrivals, stretch)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
+		}
+		if errors.Is(err, environment.ErrNotFrozen) {
+			_ = a.pausePatiently() // what is about to end has ended after that, and is the reason
 		}
 		a.fill(&w)
 		b.Windows = append(b.Windows, w)

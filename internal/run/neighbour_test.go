@@ -190,10 +190,22 @@ func TestNeighbourDatabase(t *testing.T) {
 // the reason, the record kept, and the arm alone goes on.
 func TestNeighbourKilledByItsLimit(t *testing.T) {
 	testneed.Root(t)
-	// It waits until it is measured, then takes more than it has.
-	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "sh -c 'sleep 2; head -c 200m /dev/zero | tail'"}, 18*time.Second)
+	// It waits until blocks are measured, then takes more than it has.
+	begun := filepath.Join(t.TempDir(), "begun")
+	if err := os.Chmod(filepath.Dir(filepath.Dir(begun)), 0o755); err != nil { // the neighbour is nobody
+		t.Fatal(err)
+	}
+	e, c := beside(workload.CommandNoise{}, map[string]string{
+		"command": "sh -c 'until [ -e " + begun + " ]; do sleep 0.1; done; head -c 200m /dev/zero | tail'",
+	}, 18*time.Second)
 	e.Neighbours[0].Memory = 32 << 20
-	r, out, err := executeShowing(context.Background(), t, e, c, nil)
+	r, out, err := executeShowing(context.Background(), t, e, c, func(ev run.Event) {
+		if ev.Phase == "measure" {
+			if err := os.WriteFile(begun, nil, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	if err != nil {
 		t.Fatalf("ended by %q: %v", out.Reason, err)
 	}

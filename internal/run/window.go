@@ -293,12 +293,12 @@ func (l *loadRun) offLength(w record.Window) bool {
 func (l *loadRun) dropReason(a *arm, w record.Window, err error) (reason, detail string) {
 	state, note := a.memory.State()
 	switch {
-	case errors.Is(err, environment.ErrNotFrozen):
-		return record.DropFreeze, err.Error()
 	case a.died() != nil:
 		return record.DropDied, a.died().Error() + lastLines(a.log.Name())
 	case a.disturbed() != nil:
 		return record.DropNeighbour, a.disturbed().Error()
+	case errors.Is(err, environment.ErrNotFrozen):
+		return record.DropFreeze, err.Error()
 	case errors.Is(err, errIsolation):
 		return record.DropIsolation, err.Error()
 	case state == counter.Failed:
