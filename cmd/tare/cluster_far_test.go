@@ -24,7 +24,7 @@ import (
 
 // farPods is a server and its client, each in a pod of its own.
 const farPods = `
-budget: 30s
+budget: 45s
 generations: 2
 window: 100ms
 arms:
@@ -113,9 +113,12 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	if code, said := admin.Do(t, http.MethodDelete, "/api/v1/namespaces/"+kube.NamespaceOf(id)+"/pods/burstable", nil); code != http.StatusOK {
 		t.Fatalf("delete a pod: %d %s", code, said)
 	}
+	gone := time.Now().Add(5 * time.Second) // its grace, and the kubelet's turn
 	r := d.end(0)
-	said, relaunched, later := false, false, false
+	said, needed, relaunched, later := false, false, false, false
 	for _, l := range r.Lines {
+		// Where launches take long the generation is over before the pod is.
+		needed = needed || l.Block != nil && l.Block.Generation == 0 && l.Time.After(gone)
 		if w := l.Warning; w != nil && w.Arm == "burstable" && strings.Contains(w.Text, "the stream to the pod broke") {
 			said = true
 		}
@@ -136,7 +139,7 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 			}
 		}
 	}
-	if !said || relaunched && !later {
+	if needed && !said || relaunched && !later {
 		t.Errorf("said why: %v, measured in the next launch: %v\n%s", said, later, drops(r))
 	}
 	if b := r.Plan.Workloads[0].Baseline; b != "besteffort" {
