@@ -207,6 +207,8 @@ type Container struct {
 	// AppArmor is the security profile: Default, Unconfined or the name of one that
 	// is loaded.
 	AppArmor string
+	// SELinux is Default, or what ParseLabel reads.
+	SELinux string
 	// Image is the name of an image that the engine has: the container's root is
 	// that, instead of the host's.
 	Image string
@@ -226,14 +228,6 @@ const (
 	// NoCapabilities takes every one away.
 	NoCapabilities = "none"
 )
-
-// Profile is the AppArmor profile to ask for; empty: what there is without asking.
-func (c Container) Profile() string {
-	if c.AppArmor == Default {
-		return ""
-	}
-	return c.AppArmor
-}
 
 // Networks are the words for the network of a container.
 func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }

@@ -130,7 +130,9 @@ func TestBuildContainers(t *testing.T) {
 		{"commit", experiment.Arm{Environment: "chroot"}, "needs an image"},
 		{"rpc", experiment.Arm{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
 		{"rpc", experiment.Arm{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
-		{"commit", experiment.Arm{Environment: "runc", AppArmor: "default"}, ""},
+		{"commit", experiment.Arm{Environment: "runc", AppArmor: "default", SELinux: "default"}, ""},
+		{"commit", experiment.Arm{Environment: "runc", SELinux: "a:b"}, "want a type"},
+		{"commit", experiment.Arm{Environment: "cgroup", SELinux: "spc_t"}, "makes no container"},
 	} {
 		e := asked(x.kind)
 		x.arm.Name = "x"
@@ -147,7 +149,7 @@ func TestBuildContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := p.Loads[0].Arms[2]
-		want := environment.Container{Network: x.arm.Network, Seccomp: x.arm.Seccomp, Capabilities: x.arm.Capabilities, AppArmor: x.arm.AppArmor, Image: x.arm.Image}
+		want := environment.Container{Network: x.arm.Network, Seccomp: x.arm.Seccomp, Capabilities: x.arm.Capabilities, AppArmor: x.arm.AppArmor, SELinux: x.arm.SELinux, Image: x.arm.Image}
 		if a.Container != want || a.Arm.Network != want.Network || a.Shares != "" {
 			t.Errorf("%+v", a)
 		}

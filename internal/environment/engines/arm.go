@@ -162,7 +162,7 @@ func (a *arm) container() (engine.Container, error) {
 		Dir:   "/", Hostname: "container", HostNetwork: a.hostNetwork(),
 		Unconfined: a.Spec.Container.Seccomp == environment.Unconfined,
 		Powerless:  a.Spec.Container.Capabilities == environment.NoCapabilities,
-		AppArmor:   a.Spec.Container.Profile(),
+		AppArmor:   a.Spec.Container.Profile(), Label: a.Spec.Container.Label().Options(),
 	}
 	if !a.elsewhere() {
 		c.Parent = a.GroupPath()

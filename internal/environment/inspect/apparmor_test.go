@@ -25,3 +25,19 @@ func TestAppArmor(t *testing.T) {
 		}
 	}
 }
+
+func TestSELinux(t *testing.T) {
+	root := t.TempDir()
+	if s := seLinux(root); s.Answer != environment.No || s.Remedy == "" {
+		t.Errorf("%+v", s)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "sys/fs/selinux"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "sys/fs/selinux/enforce"), []byte("0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := seLinux(root); s.Answer != environment.Yes {
+		t.Errorf("permissive: %+v", s)
+	}
+}

@@ -94,6 +94,7 @@ func (a *arm) describe(ctx context.Context) error {
 		a.spec.Component = "neighbour"
 	}
 	l.connect(&a.spec)
+	l.confine(&a.spec)
 	switch l.image {
 	case "":
 		a.spec.Programs = nodePrograms()

@@ -93,6 +93,9 @@ func (p Pod) Support(h environment.Host) environment.Support {
 	if err := p.suits(asked.away); err != nil {
 		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
+	if s := p.Levels.confined.Confinable(h); s.Answer != environment.Yes {
+		return s
+	}
 	if more := p.Rights(); len(more) > 0 {
 		answer, _ := reachable(h, more)
 		return answer

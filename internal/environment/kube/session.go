@@ -145,6 +145,7 @@ func (p Pod) needs(s environment.Spec) []string { return p.shape(s).Needs() }
 func (p Pod) shape(s environment.Spec) kube.PodSpec {
 	spec := kube.PodSpec{Port: s.Port}
 	p.Levels.connect(&spec)
+	p.Levels.confine(&spec)
 	if p.Levels.image == "" {
 		spec.Programs = nodePrograms()
 	}

@@ -22,6 +22,7 @@ type arm struct {
 	self    string // path of this binary
 	root    launch.RootDirs
 	net     *launch.Network // nil: the host's
+	labels  labels
 
 	mu     sync.Mutex
 	count  int // of containers made
@@ -31,6 +32,9 @@ type arm struct {
 // prepare makes what stands before the first container.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.self, err = launch.OwnPath(); err != nil {
+		return err
+	}
+	if a.labels, err = labelsOf(a.Spec.Container.Label()); err != nil {
 		return err
 	}
 	if err := a.RecordRuntimeGroups(); err != nil {
@@ -109,7 +113,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 func (a *arm) bundle(p environment.Process, env []string) bundle {
 	b := bundle{
 		root: a.root, self: a.self, args: p.Args, env: env,
-		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container, labels: a.labels,
 	}
 	if a.net != nil {
 		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.net.Arm.Fd())

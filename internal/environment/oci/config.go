@@ -28,7 +28,8 @@ type bundle struct {
 	v2    bool
 	netns string // path of the network namespace; empty: the host's
 	// asked is what is not as Docker has it by default.
-	asked environment.Container
+	asked  environment.Container
+	labels labels
 }
 
 // spec is the configuration that Docker would write for the same container.
@@ -51,14 +52,14 @@ func (b bundle) spec() (*specs.Spec, error) {
 		Process: &specs.Process{
 			Args: append([]string{launch.Exe}, b.args...), Env: b.env, Cwd: launch.Volume,
 			Capabilities:    &specs.LinuxCapabilities{Bounding: caps, Effective: caps, Permitted: caps},
-			ApparmorProfile: b.asked.Profile(),
+			ApparmorProfile: b.asked.Profile(), SelinuxLabel: b.labels.process,
 		},
 		Mounts: b.mounts(),
 		Linux: &specs.Linux{
 			CgroupsPath: b.group,
 			Resources:   &specs.LinuxResources{Devices: devices()},
 			Namespaces:  b.namespaces(),
-			Seccomp:     profile,
+			Seccomp:     profile, MountLabel: b.labels.mount,
 			MaskedPaths: launch.DockerMasked(), ReadonlyPaths: launch.DockerReadOnly(),
 		},
 	}
