@@ -127,6 +127,4 @@ const (
 	lostAfter = 45 * time.Second
 	// joinBound is how long a keeper waits for a stream.
 	joinBound = 2 * time.Minute
-	// drainBound is how long operations in flight may take to end at a pause.
-	drainBound = 200 * time.Millisecond
 )

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tarelab/tare/internal/dirtar"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/window"
 )
 
 // keep is a keeper's life: one stream, and the end with it.
@@ -82,7 +83,7 @@ type keeper struct {
 	}
 	mu       sync.Mutex
 	children map[int]*child // by the number of the order
-	load     *led           // nil: none was started
+	load     *window.Load   // nil: none was started
 	visiting sync.Mutex     // held while the gate is moved
 }
 
@@ -145,13 +146,13 @@ func (k *keeper) move(o order) {
 	}
 	switch {
 	case o.Visit != nil:
-		seen, err := l.visit(*o.Visit)
+		seen, err := visit(l, *o.Visit)
 		k.answer(o, news{Visited: &seen}, err)
 	case o.Pause:
-		l.pause()
+		window.Pause(l.Memory)
 		k.answer(o, news{}, nil)
 	default:
-		l.memory.SetGate(*o.Gate)
+		l.Memory.SetGate(*o.Gate)
 		k.answer(o, news{}, nil)
 	}
 }
