@@ -158,6 +158,9 @@ type Freezer interface {
 // ErrNotFrozen means that the kernel did not confirm a freeze in time.
 var ErrNotFrozen = cgroup.ErrNotFrozen
 
+// ErrBusy means that an arm that holds one process at a time has one.
+var ErrBusy = errors.New("a process runs in this arm already")
+
 // Spec is what an arm is made for.
 type Spec struct {
 	Run string // id of the run, [a-z0-9]+

@@ -209,9 +209,6 @@ func (a *arm) Place() environment.Place {
 	return p
 }
 
-// ErrBusy means that the container runs: an arm has one process at a time.
-var ErrBusy = errors.New("the container of this arm runs already")
-
 // Start starts the container with the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Neighbour {
@@ -226,7 +223,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, err
 	}
 	if !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()

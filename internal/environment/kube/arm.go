@@ -265,9 +265,6 @@ func (a *arm) Place() environment.Place {
 	return p
 }
 
-// ErrBusy means that a load runs: an arm has one process at a time.
-var ErrBusy = errors.New("a process runs in this pod already")
-
 // Start starts a process in the pod, or beside it.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Neighbour {
@@ -282,7 +279,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	c := a.Inside(p)
 	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()

@@ -132,7 +132,7 @@ func (a *arm) adoptClient(k *client, g cgroup.Group) error {
 // start starts the client in its pod.
 func (k *client) start(ctx context.Context, a *arm, p environment.Process) (environment.Running, error) {
 	if !environment.Ended(k.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	c := a.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()

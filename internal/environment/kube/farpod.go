@@ -127,7 +127,7 @@ func (p *farPod) lost() environment.Exit {
 // start starts a process in the pod.
 func (p *farPod) start(ctx context.Context, proc environment.Process) (environment.Running, error) {
 	if !environment.Ended(p.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	running, err := p.link.Start(ctx, proc, farDir())
 	if err != nil {

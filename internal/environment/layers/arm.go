@@ -86,10 +86,6 @@ func (a *arm) Place() environment.Place {
 	return p
 }
 
-// ErrBusy means that an arm with namespaces of its own holds one process at a
-// time.
-var ErrBusy = errors.New("a process runs in this arm already")
-
 // Start starts a process in the arm or beside it. From Namespaces on, one
 // process at a time is in the arm: it is the first of its pid namespace.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
@@ -102,7 +98,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.rung.has(Namespaces) && !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	c, err := a.child(p)
 	if err != nil {

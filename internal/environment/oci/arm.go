@@ -58,9 +58,6 @@ func (a *arm) Place() environment.Place {
 	return p
 }
 
-// ErrBusy means that a container is running: an arm has one at a time.
-var ErrBusy = errors.New("a container runs in this arm already")
-
 // Start makes a container for the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Neighbour {
@@ -75,7 +72,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, err
 	}
 	if !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	a.count++
 	id := launch.ContainerID(a.Spec, a.count)
