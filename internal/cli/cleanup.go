@@ -81,7 +81,19 @@ func failure(f journal.Failure) error {
 
 // leftover is a run that was killed, in one line.
 func leftover(l journal.Leftover) string {
-	return fmt.Sprintf("run %s of %s: %d steps to take back", l.Header.Run, l.Header.Time.Local().Format(time.DateTime), len(l.Steps))
+	return toTakeBack(l.Header.Run, l.Header.Time, len(l.Steps))
+}
+
+// toTakeBack says how much a killed run left.
+func toTakeBack(run string, began time.Time, steps int) string {
+	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), plural(steps, "step"))
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // step is a step for people.
@@ -112,6 +124,6 @@ func (c *console) noteLeftovers() {
 		}
 	}
 	if n > 0 {
-		c.note("%d earlier run(s) left something on this host; tare cleanup removes it", n)
+		c.note("%s left something on this host; tare cleanup removes it", plural(n, "earlier run"))
 	}
 }

@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/term"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/record"
 )
 
 // console is where a command prints, and what it was called with.
@@ -77,6 +79,16 @@ func (c *console) paint(f *os.File, attribute, text string) string {
 		return text
 	}
 	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
+}
+
+// noteResults says where the results are, and the page of them where there is one.
+func (c *console) noteResults(dir string) {
+	page := filepath.Join(dir, record.PageFile)
+	if _, err := os.Stat(page); err != nil {
+		c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+		return
+	}
+	c.note("%s %s%s %s", c.paint(c.stderr, dim, "results in"), dir, c.paint(c.stderr, dim, ", with charts in"), page)
 }
 
 // note prints a line beside the results.

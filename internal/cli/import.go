@@ -112,6 +112,6 @@ func (i *importCommand) finish(c *console, dir string) error {
 	} else if err == nil {
 		err = c.print(i.Format, effects)
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+	c.noteResults(dir)
 	return err
 }

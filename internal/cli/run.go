@@ -122,7 +122,7 @@ func (r *runCommand) show(c *console, dir string, several bool) (*record.Result,
 	case measured(effects) || r.Format.program():
 		err = c.print(r.Format, effects)
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+	c.noteResults(dir)
 	return result, effects, err
 }
 
@@ -212,6 +212,9 @@ func inspectHost(e *experiment.Experiment, away string) (h environment.Host, err
 	if e.Scratch == "" {
 		h = inspect.Host("/")
 	} else {
+		if e.Scratch, err = scratchAt(e.Scratch); err != nil {
+			return h, err
+		}
 		h = inspect.HostAt("/", e.Scratch)
 	}
 	h.Away = node

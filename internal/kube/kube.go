@@ -89,6 +89,9 @@ func (a Access) Connect() (*Cluster, error) {
 	rules, loader := a.rules(), a.loader()
 	config, err := loader.ClientConfig()
 	if err != nil {
+		if clientcmd.IsEmptyConfig(err) { // says only what to try inside of a cluster
+			err = errors.New("there is no such file, or it names no cluster")
+		}
 		return nil, hint.New(fmt.Errorf("no cluster: %s: %w", strings.Join(rules.Precedence, ", "), err),
 			"name a kubeconfig and a context: --kubeconfig FILE --context NAME, or set KUBECONFIG; kubectl config get-contexts lists them")
 	}
