@@ -267,14 +267,11 @@ func (a *arm) Place() environment.Place {
 
 // Start starts a process in the pod, or beside it.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
 	if p.Outside && a.client != nil {
 		return a.client.start(ctx, a, p)
 	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, nil)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,7 +21,6 @@ type arm struct {
 	runtime string // path of runc or crun
 	self    string // path of this binary
 	root    launch.RootDirs
-	net     *launch.Network // nil: the host's
 	labels  labels
 
 	mu     sync.Mutex
@@ -46,25 +45,20 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
 		return err
 	}
-	a.net, err = a.OpenNetwork()
-	return err
+	return a.OpenNetwork()
 }
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	p.Listen, p.Dial = a.Addresses(a.net)
 	return p
 }
 
 // Start makes a container for the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, a.net)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -112,8 +106,8 @@ func (a *arm) bundle(p environment.Process, env []string) bundle {
 		root: a.root, self: a.self, args: p.Args, env: env,
 		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container, labels: a.labels,
 	}
-	if a.net != nil {
-		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.net.Arm.Fd())
+	if a.Net != nil {
+		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.Net.Arm.Fd())
 	}
 	return b
 }
@@ -154,10 +148,6 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Ground.Settings()
 	all = append(all, record.Setting{Name: "runtime", Got: a.runtime})
 	errs := []error{err}
-	if a.net != nil {
-		s, err := a.net.Settings()
-		all, errs = append(all, s...), append(errs, err)
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !environment.Ended(a.inside) {
@@ -173,7 +163,7 @@ func (a *arm) expect() launch.Expect {
 	if a.Group.Tree.Layout == cgroup.V2 {
 		e.Own = append(e.Own, "cgroup")
 	}
-	if a.net != nil {
+	if a.Net != nil {
 		e.Own = append(e.Own, "net")
 	}
 	return e
