@@ -67,7 +67,7 @@ func (p *planCommand) Run(c *console) error {
 		}
 		user := kube.Access.Whom(context.Background())
 		if p.Namespace != "" && !p.NodeHelper {
-			text, err := api.SharedRBAC(user, p.Namespace)
+			text, err := api.SharedRBAC(user, p.Namespace, more...)
 			if err == nil {
 				_, err = c.stdout.Write(text)
 			}

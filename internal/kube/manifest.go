@@ -160,6 +160,10 @@ func PodNameIn(namespace, run, arm string) string {
 	return PodName(NamespaceOf(run) + "-" + arm)
 }
 
+// Name is the pod's, and Space the namespace that it and what belongs to it is in.
+func (s PodSpec) Name() string  { return PodNameIn(s.Namespace, s.Run, s.Arm) }
+func (s PodSpec) Space() string { return cmp.Or(s.Namespace, NamespaceOf(s.Run)) }
+
 func to[T any](v T) *T { return &v }
 
 // Pod is the manifest.
@@ -167,7 +171,7 @@ func (s PodSpec) Pod() *corev1.Pod {
 	p := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: PodNameIn(s.Namespace, s.Run, s.Arm), Namespace: cmp.Or(s.Namespace, NamespaceOf(s.Run)),
+			Name: s.Name(), Namespace: s.Space(),
 			Labels: labels(s.Run, s.Arm), Annotations: s.Notes,
 		},
 		Spec: corev1.PodSpec{
@@ -193,6 +197,7 @@ func (s PodSpec) Pod() *corev1.Pod {
 	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: deskDir}, {Name: "volume", MountPath: VolumeDir}}
 	if s.Image == "" {
 		s.await(p, &load)
+		s.own(p)
 	} else if s.Other != "" {
 		install := s.container("tare", s.Image, append([]string{Exe}, s.Install...))
 		bin := corev1.VolumeMount{Name: "tare", MountPath: installedDir}

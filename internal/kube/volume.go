@@ -34,7 +34,7 @@ func (s PodSpec) source() corev1.VolumeSource {
 	case v.Server != "":
 		return corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: v.Server, Path: v.NFS}}
 	case v.Class != "":
-		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: PodName(s.Arm)}}
+		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.Name()}}
 	}
 	return emptyDir()
 }
@@ -44,7 +44,7 @@ func (s PodSpec) source() corev1.VolumeSource {
 func (s PodSpec) Claim() *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-		ObjectMeta: metav1.ObjectMeta{Name: PodName(s.Arm), Namespace: NamespaceOf(s.Run), Labels: labels(s.Run, s.Arm)},
+		ObjectMeta: metav1.ObjectMeta{Name: s.Name(), Namespace: s.Space(), Labels: labels(s.Run, s.Arm)},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			StorageClassName: to(s.Volume.Class),
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

@@ -52,7 +52,7 @@ type arm struct {
 func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
 	ctr := a.containerd()
-	if err := (member{Ground: a.Ground, cluster: a.cluster, needs: a.allNeeds(), ctr: &ctr}).join(ctx); err != nil {
+	if err := (member{Ground: a.Ground, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
 		return err
 	}
 	if err := a.describe(ctx); err != nil {
@@ -247,7 +247,7 @@ func (a *arm) fill(ctx context.Context) error {
 // Place says where things are.
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
-	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, a.dataDir()), filepath.Join(a.hostVolume, a.dataDir())
+	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
 	if a.client != nil {
 		p.ClientVolume = filepath.Join(kube.VolumeDir, clientDir)
 	}

@@ -103,7 +103,7 @@ func (a member) leave(s *session) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
 	if a.shared != "" {
-		return a.cluster.DeletePods(ctx, a.shared, a.Spec.Run)
+		return errors.Join(a.cluster.DeleteRun(ctx, a.shared, a.Spec.Run), s.awaitVolumes(ctx, a.cluster))
 	}
 	err := errors.Join(
 		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
@@ -125,12 +125,11 @@ func (a *arm) containerd() kube.Containerd {
 }
 
 // allNeeds are what the pods of all arms need beyond "restricted".
-func (a *arm) allNeeds() []string {
-	all := a.kind.needs(a.Spec)
-	for _, e := range a.Spec.Beside {
+func (p Pod) allNeeds(s environment.Spec) []string {
+	all := p.needs(s)
+	s.Volume, s.Bind = "", false
+	for _, e := range s.Beside {
 		if p, ok := e.(Pod); ok {
-			s := a.Spec
-			s.Volume, s.Bind = "", false
 			all = append(all, p.needs(s)...)
 		}
 	}
