@@ -81,14 +81,14 @@ func (c *console) paint(f *os.File, attribute, text string) string {
 	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
 }
 
-// noteResults says where the results are, and the page of them where there is one.
-func (c *console) noteResults(dir string) {
-	page := filepath.Join(dir, record.PageFile)
-	if _, err := os.Stat(page); err != nil {
-		c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
-		return
+// noteResults says where the results are, and the page of them where there is one
+// with something to see.
+func (c *console) noteResults(dir string, page bool) {
+	charts := ""
+	if page {
+		charts = c.paint(c.stderr, dim, ", with charts in ") + filepath.Join(dir, record.PageFile)
 	}
-	c.note("%s %s%s %s", c.paint(c.stderr, dim, "results in"), dir, c.paint(c.stderr, dim, ", with charts in"), page)
+	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
 // note prints a line beside the results.

@@ -45,19 +45,20 @@ func (d *doctorCommand) Run(c *console) error {
 	host := inspect.HostAt("/", d.Scratch)
 	a := answers(doctor.Facts("/"), doctor.Checks(doctor.Patient{Root: "/", Scratch: d.Scratch, Host: host}))
 	p := newSheet(c)
-	show := func(print func()) error { // each part when it is known
-		if d.Format == "json" {
-			return nil
+	var werr error
+	show := func(print func()) { // each part when it is known
+		if d.Format == "json" || werr != nil {
+			return
 		}
 		print()
-		return p.flush()
+		werr = p.flush()
 	}
-	werr := show(func() {
+	show(func() {
 		p.host(a.Host)
 		p.checks(a.Checks)
 	})
 	a.arms(host)
-	werr = errors.Join(werr, show(func() { p.arms(a.Arms) }))
+	show(func() { p.arms(a.Arms) })
 	a.Noise, err = doctor.Look(ctx, noiseTime)
 	if ctx.Err() != nil {
 		return &signalError{syscall.SIGINT, errors.New("interrupted")}
@@ -71,12 +72,13 @@ func (d *doctorCommand) Run(c *console) error {
 		enc.SetIndent("", "  ")
 		return errors.Join(err, enc.Encode(a))
 	}
-	return errors.Join(err, werr, show(func() {
+	show(func() {
 		if err == nil {
 			p.noise(a.Noise)
 		}
 		p.leftovers(a)
-	}))
+	})
+	return errors.Join(err, werr)
 }
 
 // doctorAnswer is all that doctor prints.

@@ -111,18 +111,20 @@ func (r *runCommand) show(c *console, dir string, several bool) (*record.Result,
 	if err == nil {
 		effects, err = analysis.Analyse(result)
 	}
-	if err == nil {
-		err = keep(result, effects)
+	if err != nil {
+		c.noteResults(dir, false)
+		return result, effects, err
 	}
+	err = keep(result, effects) // on a full disk the report is printed all the same
+	kept := err == nil
 	switch {
-	case err != nil:
 	case r.Format == "html" && several:
 	case r.Format == "html":
-		err = page(c.stdout, result, effects)
+		err = errors.Join(err, page(c.stdout, result, effects))
 	case measured(effects) || r.Format.program():
-		err = c.print(r.Format, effects)
+		err = errors.Join(err, c.print(r.Format, effects))
 	}
-	c.noteResults(dir)
+	c.noteResults(dir, kept && measured(effects))
 	return result, effects, err
 }
 
