@@ -163,10 +163,8 @@ func possible(s environment.Support) error {
 // containerOf says what is wrong with what was chosen of a container.
 func containerOf(a Arm, r Rung, host environment.Host) error {
 	only := environment.Container{Image: a.Container.Image}
-	if e, ok := r.Environment.(environment.Choosy); ok {
-		if err := e.Suits(a.Container); err != nil {
-			return impossible{environment.Unsupported(err.Error(), hint.Of(err))}
-		}
+	if err := possible(suits(r, a.Container, a.Stages)); err != nil {
+		return err
 	}
 	switch {
 	case r.Archive && a.Container.Image == "":
@@ -188,6 +186,22 @@ func containerOf(a Arm, r Rung, host environment.Host) error {
 		return hint.New(err, "seinfo -t lists the types of this host's policy")
 	}
 	return possible(a.Container.Confinable(host))
+}
+
+// suits says whether an environment can have what was chosen of a container. A server is
+// reached at a published port unless something else was.
+func suits(r Rung, c environment.Container, s workload.Stages) environment.Support {
+	e, ok := r.Environment.(environment.Choosy)
+	if !ok {
+		return environment.Supported()
+	}
+	if s.Server != nil {
+		c.Network = cmp.Or(c.Network, environment.NetworkPublished)
+	}
+	if err := e.Suits(c); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return environment.Supported()
 }
 
 // volumeOf is a volume that this host can have; the zero one of no word.

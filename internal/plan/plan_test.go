@@ -156,6 +156,40 @@ func TestBuildContainers(t *testing.T) {
 	}
 }
 
+// closed is a place whose ports cannot be published.
+type closed struct{ place }
+
+func (closed) Suits(c environment.Container) error {
+	if c.Network == environment.NetworkPublished {
+		return hint.New(errors.New("no port"), "network: host")
+	}
+	return nil
+}
+
+// A server is reached at a published port, whether that was said or not; where there can
+// be none the arm is left out when it is planned, and another load is not.
+func TestBuildPublished(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: closed{place{"podman", environment.Supported()}}, Beside: true, Asked: true, Container: true})
+	for _, x := range []struct {
+		kind, network string
+		left          bool
+	}{{"rpc", "", true}, {"commit", "", false}, {"rpc", "published", true}, {"rpc", "host", false}} {
+		e := asked(x.kind)
+		e.Workloads[0].Baseline, e.Arms = "host", []string{"host", "podman"}
+		if x.network != "" {
+			e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Network: x.network}}
+		}
+		p, err := Build(e, c, environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := len(p.Left) == 1 && p.Left[0].Reason == "no port" && p.Left[0].Remedy == "network: host"; left != x.left {
+			t.Errorf("%+v: left out %+v", x, p.Left)
+		}
+	}
+}
+
 func TestBuildLeavesOutByName(t *testing.T) {
 	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
 	if err != nil {
