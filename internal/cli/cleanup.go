@@ -37,6 +37,13 @@ func (cl cleanupCommand) Run(c *console) error {
 			c.note("run %s is still going (pid %d): left alone", l.Header.Run, l.Header.Pid)
 			continue
 		}
+		if len(l.Steps) == 0 && l.Err == nil { // killed, and nothing but the journal is left
+			if !cl.DryRun {
+				_, err := journal.Undo(journal.StateDir(), l.Header.Run)
+				errs = append(errs, err)
+			}
+			continue
+		}
 		found++
 		errs = append(errs, cl.one(c, l))
 	}
@@ -119,7 +126,7 @@ func (c *console) noteLeftovers() {
 	}
 	n := 0
 	for _, l := range left {
-		if !l.Live {
+		if !l.Live && (len(l.Steps) > 0 || l.Err != nil) {
 			n++
 		}
 	}

@@ -132,6 +132,9 @@ func (a *doctorAnswer) leftovers() {
 		a.Unread = err.Error()
 	}
 	for _, l := range left {
+		if !l.Live && len(l.Steps) == 0 && l.Err == nil {
+			continue // nothing but the journal is left
+		}
 		x := leftoverRuns{Run: l.Header.Run, Started: l.Header.Time, Live: l.Live, Pid: l.Header.Pid}
 		for _, s := range l.Steps {
 			x.Steps = append(x.Steps, step(s))

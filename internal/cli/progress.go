@@ -51,8 +51,12 @@ func (silent) end()                     {}
 
 // opening is the first line of every display.
 func opening(p *plan.Plan, dir string) string {
-	return fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
+	text := fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
 		p.Record.Experiment, report.Duration(p.Record.Budget), p.Record.Seed, dir)
+	if left := leftOut(p); len(left) > 0 {
+		text += "\nleft out on this host: " + strings.Join(left, ", ") + " (tare plan says why)"
+	}
+	return text
 }
 
 // plain prints lines: one per phase and generation, and one now and then.

@@ -68,6 +68,9 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if err := worthwhile(p); err != nil {
+		return err
+	}
 	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
 	dir, err := resultDir(r.Output, time.Now())
 	if err != nil {
@@ -180,7 +183,13 @@ func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 // resultDir is a directory that is not there yet or is empty.
 func resultDir(given string, at time.Time) (string, error) {
 	if given == "" {
-		return at.Format("tare-result-2006-01-02-150405"), nil
+		name := at.Format("tare-result-2006-01-02-150405")
+		for n := 2; ; n++ { // another run began in the same second
+			if _, err := os.Lstat(name); err != nil {
+				return name, nil
+			}
+			name = fmt.Sprintf("%s-%d", at.Format("tare-result-2006-01-02-150405"), n)
+		}
 	}
 	entries, err := os.ReadDir(given)
 	switch {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/hint"
 )
 
@@ -26,6 +28,8 @@ func scratchAt(given string) (string, error) {
 		err = hint.New(fmt.Errorf("scratch directory %s is a file", path), "name a directory with --scratch")
 	case err != nil:
 		err = fmt.Errorf("scratch directory: %w", err)
+	case unix.Access(path, unix.W_OK|unix.X_OK) != nil:
+		err = hint.New(fmt.Errorf("this user cannot write into the scratch directory %s", path), "name another with --scratch, or run as root")
 	}
 	if err != nil {
 		return "", &usageError{err, ""}

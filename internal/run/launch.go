@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -333,6 +332,11 @@ var marksError = regexp.MustCompile(`^tare: |\[ERROR\]|\b(FATAL|PANIC):|<(Error|
 
 // taskName is the task for people.
 func taskName(t workload.Task) string {
-	b, _ := json.Marshal(t.Args)
-	return string(b)
+	var words []string
+	for _, a := range t.Args {
+		if !strings.HasPrefix(a, "{") { // its parameters
+			words = append(words, strings.TrimPrefix(a, "__"))
+		}
+	}
+	return strings.Join(words, " ")
 }

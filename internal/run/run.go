@@ -177,7 +177,7 @@ func (r *runner) open() (err error) {
 	}
 	if err := os.MkdirAll(r.scratch, 0o755); err != nil {
 		err = hint.New(fmt.Errorf("make the scratch directory: %w", err), "name a directory that can be written with --scratch")
-		return errors.Join(err, r.close())
+		return errors.Join(err, r.journal.Done(r.token), r.journal.Close(), r.record.Close())
 	}
 	return nil
 }
