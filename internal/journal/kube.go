@@ -44,6 +44,9 @@ func removePods(s Step) error {
 		time.Sleep(lateBound)
 		err = c.DeleteRun(ctx, namespace, run)
 	}
+	if err == nil {
+		return c.AwaitNoVolumes(namespace, run)
+	}
 	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete pods,services,persistentvolumeclaims -n "+namespace+" -l "+kube.LabelRun+"="+run)
 }
 
@@ -78,6 +81,9 @@ func removeNamespace(s Step) error {
 	if err == nil {
 		time.Sleep(lateBound)
 		err = c.DeleteNamespace(ctx, s.ID, run)
+	}
+	if err == nil {
+		return c.AwaitNoVolumes(s.ID, run)
 	}
 	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete namespace "+s.ID)
 }

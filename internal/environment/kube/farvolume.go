@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/tarelab/tare/internal/kube"
@@ -43,8 +42,6 @@ func (a *far) attach(ctx context.Context) error {
 		a.persistent, a.unseen = nil, err
 	case err != nil:
 		return err
-	case a.persistent.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete:
-		sessionOf(a.Spec.Run, a.cluster.Server).await(a.persistent.Name)
 	}
 	return nil
 }

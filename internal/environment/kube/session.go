@@ -20,8 +20,8 @@ type session struct {
 	mu   sync.Mutex // held while it is made and removed
 	arms int
 	made bool
-	// volumes are to be gone when their claims are.
-	volumes []string
+	// claims says that pods have some, whose volumes go with them.
+	claims bool
 }
 
 var sessions struct {
@@ -102,12 +102,14 @@ func (a member) leave(s *session) error {
 	s.made = false
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
+	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.Spec.Run)
 	if a.shared != "" {
-		return errors.Join(a.cluster.DeleteRun(ctx, a.shared, a.Spec.Run), s.awaitVolumes(ctx, a.cluster))
+		remove, namespace = a.cluster.DeleteRun, a.shared
 	}
-	err := errors.Join(
-		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
-		s.awaitVolumes(ctx, a.cluster))
+	err := remove(ctx, namespace, a.Spec.Run)
+	if err == nil && s.claims {
+		err = a.cluster.AwaitNoVolumes(namespace, a.Spec.Run)
+	}
 	if a.ctr != nil {
 		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.Spec.Run)))
 	}

@@ -104,6 +104,7 @@ func claim(ctx context.Context, c *kube.Cluster, s *kube.PodSpec, set string) er
 		}
 		s.Volume.Size = enough(data)
 	}
+	sessionOf(s.Run, c.Server).claim()
 	return c.CreateClaim(ctx, s.Claim()) // it goes with the namespace, or by its label
 }
 
@@ -135,9 +136,6 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 	if a.spec.Volume.Class != "" {
 		if a.persistent, err = a.cluster.Bound(ctx, a.spec.Claim()); err != nil {
 			return err
-		}
-		if a.persistent.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-			sessionOf(a.Spec.Run, a.cluster.Server).await(a.persistent.Name)
 		}
 	}
 	if !outlives(a.spec.Volume) {
@@ -198,19 +196,9 @@ func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Sett
 	return all
 }
 
-// await has the last arm wait for the end of a volume.
-func (s *session) await(volume string) {
+// claim has the last arm wait for the end of the claims' volumes.
+func (s *session) claim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.volumes = append(s.volumes, volume)
-}
-
-// awaitVolumes waits for the end of the volumes whose claims are gone.
-func (s *session) awaitVolumes(ctx context.Context, c *kube.Cluster) error {
-	var errs []error
-	for _, name := range s.volumes {
-		errs = append(errs, c.AwaitNoVolume(ctx, name))
-	}
-	s.volumes = nil
-	return errors.Join(errs...)
+	s.claims = true
 }
