@@ -45,6 +45,10 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	p.left(built.Left)
 	p.heading("changes to this host, each in the undo journal before it is made")
 	p.columns(changeRows(changes(built)))
+	if worthwhile(built) != nil {
+		p.heading("tare run ends at once: nothing is left to compare with %s", built.Loads[0].Baseline)
+		return
+	}
 	p.heading("expected time: %s at most", report.Duration(built.Expected().Seconds()))
 	p.entry("  ", 2, "nothing was changed; to run it: "+strings.Join(r.Command, " "))
 }

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/record"
 )
 
 // Groups of version 1 are one line for all hierarchies; nothing else is merged.
@@ -53,5 +56,20 @@ func TestColumnsFit(t *testing.T) {
 				t.Errorf("%d columns: %q", width, l)
 			}
 		}
+	}
+}
+
+// A plan of which nothing is left to compare does not say how to run it.
+func TestPlanOfNothing(t *testing.T) {
+	built := &plan.Plan{
+		Loads: []plan.Load{{Workload: record.Workload{Name: "a", Kind: "rpc", Baseline: "host"}}},
+		Left:  []record.Left{{Workload: "a", Arm: "docker", Reason: "Docker is not running", Remedy: "start it"}},
+	}
+	p := &sheet{width: 80, c: &console{color: "never"}}
+	p.plan(built, "title")
+	text := p.String()
+	wantText(t, "the plan", text, "left out on this host\n  docker  Docker is not running\n          hint: start it\n", "\ntare run ends at once: nothing is left to compare with host\n")
+	if strings.Contains(text, "to run it") {
+		t.Error(text)
 	}
 }
