@@ -108,6 +108,9 @@ func misuse(err error) error {
 		return &usageError{err, "tare --help"}
 	}
 	if p.Context.Command() != "" {
+		if last := p.Context.Args[len(p.Context.Args)-1]; p.Context.Selected().Path() == "presets" && slices.Contains(experiment.Presets(), last) {
+			return &usageError{err, "tare presets show " + last}
+		}
 		return &usageError{err, "tare " + p.Context.Selected().Path() + " --help"}
 	}
 	word := ""
