@@ -40,7 +40,7 @@ type outside struct {
 	// states are where the nodes have their journals.
 	states []string
 	cmd    *exec.Cmd
-	out    heard
+	out    bytes.Buffer
 	ids    []string // of runs on the node
 }
 

@@ -42,8 +42,7 @@ func TestSysbenchFaults(t *testing.T) {
 			}
 			b.start()
 			if c.later != nil {
-				b.ready()
-				c.later(t, b)
+				c.later(t, b.ready())
 			}
 			out := b.wait(1)
 			state, note := b.m.State()

@@ -109,16 +109,14 @@ func (k Kind) ownChanges(s environment.Spec) []environment.Change {
 	return out
 }
 
-// Suits says what an ordinary user's container cannot be; root's can be all.
-func (k Kind) Suits(c environment.Container) error {
+// ownSuits says what an ordinary user's container cannot be.
+func ownSuits(s environment.Spec) error {
 	switch {
-	case os.Geteuid() == 0:
-		return nil
-	case c.Image != "":
+	case s.Container.Image != "":
 		return hint.New(errors.New("image: your images are left alone"), "leave image out: the container has the host's binaries; or run as root")
-	case c.Network == environment.NetworkBridge:
+	case s.Container.Network == environment.NetworkBridge:
 		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
-	case c.Network != environment.NetworkPublished:
+	case s.Port == 0 || s.Container.Network == environment.NetworkHost:
 		return nil
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {

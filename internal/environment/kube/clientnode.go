@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ func (l *Levels) parseClient(value string) error {
 // suits says what a pod cannot have here, of what is known before anything is opened.
 func (p Pod) suits(away bool) error {
 	if away {
-		if err := cmp.Or(p.suitsFar(), p.Levels.confinedFar()); err != nil {
+		if err := p.suitsFar(); err != nil {
 			return err
 		}
 	}

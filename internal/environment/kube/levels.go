@@ -25,11 +25,9 @@ type Levels struct {
 	client  bool // client=pod
 	// clientNode is the other node of client=node:NAME.
 	clientNode string
-	// confined is what the node's security modules hold the pod to.
-	confined environment.Container
-	volume   volume
-	size     amount // of a claim; none: what the data set needs
-	text     string // as they were written
+	volume     volume
+	size       amount // of a claim; none: what the data set needs
+	text       string // as they were written
 }
 
 // amount is thousandths of a CPU or bytes; max is the most that fits, and whole
@@ -51,7 +49,7 @@ const (
 
 // LevelNames are the levels of a class.
 func LevelNames(q QoS) []string {
-	names := []string{"apparmor", "selinux", "client", "image", "network", "volume", "volume-size"}
+	names := []string{"client", "image", "network", "volume", "volume-size"}
 	switch q {
 	case Guaranteed:
 		names = append(names, "cpu", "memory")
@@ -104,11 +102,6 @@ func (l *Levels) set(name, value string) (err error) {
 		l.image = value
 	case "client":
 		return l.parseClient(value)
-	case "apparmor":
-		l.confined.AppArmor = value
-	case "selinux":
-		l.confined.SELinux = value
-		_, err = environment.ParseLabel(value)
 	case "volume":
 		l.volume, err = parseVolume(value)
 	case "volume-size":

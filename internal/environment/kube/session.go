@@ -20,8 +20,8 @@ type session struct {
 	mu   sync.Mutex // held while it is made and removed
 	arms int
 	made bool
-	// claims says that pods have some, whose volumes go with them.
-	claims bool
+	// volumes are to be gone when their claims are.
+	volumes []string
 }
 
 var sessions struct {
@@ -102,14 +102,12 @@ func (a member) leave(s *session) error {
 	s.made = false
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
-	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.Spec.Run)
 	if a.shared != "" {
-		remove, namespace = a.cluster.DeleteRun, a.shared
+		return a.cluster.DeletePods(ctx, a.shared, a.Spec.Run)
 	}
-	err := remove(ctx, namespace, a.Spec.Run)
-	if err == nil && s.claims {
-		err = a.cluster.AwaitNoVolumes(namespace, a.Spec.Run)
-	}
+	err := errors.Join(
+		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
+		s.awaitVolumes(ctx, a.cluster))
 	if a.ctr != nil {
 		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.Spec.Run)))
 	}
@@ -127,11 +125,12 @@ func (a *arm) containerd() kube.Containerd {
 }
 
 // allNeeds are what the pods of all arms need beyond "restricted".
-func (p Pod) allNeeds(s environment.Spec) []string {
-	all := p.needs(s)
-	s.Volume, s.Bind = "", false
-	for _, e := range s.Beside {
+func (a *arm) allNeeds() []string {
+	all := a.kind.needs(a.Spec)
+	for _, e := range a.Spec.Beside {
 		if p, ok := e.(Pod); ok {
+			s := a.Spec
+			s.Volume, s.Bind = "", false
 			all = append(all, p.needs(s)...)
 		}
 	}
@@ -146,7 +145,6 @@ func (p Pod) needs(s environment.Spec) []string { return p.shape(s).Needs() }
 func (p Pod) shape(s environment.Spec) kube.PodSpec {
 	spec := kube.PodSpec{Port: s.Port}
 	p.Levels.connect(&spec)
-	p.Levels.confine(&spec)
 	if p.Levels.image == "" {
 		spec.Programs = nodePrograms()
 	}

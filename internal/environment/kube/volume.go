@@ -86,26 +86,20 @@ func (a *arm) provide(ctx context.Context) error {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 	}
-	return claim(ctx, a.cluster, &a.spec, a.Spec.Data)
-}
-
-// claim makes the claim of a pod, where it has one, for a data set.
-func claim(ctx context.Context, c *kube.Cluster, s *kube.PodSpec, set string) error {
-	if s.Volume.Class == "" {
+	if a.spec.Volume.Class == "" {
 		return nil
 	}
-	if s.Volume.Size == 0 {
+	if a.spec.Volume.Size == 0 {
 		data := int64(0)
-		if set != "" {
+		if a.Spec.Data != "" {
 			var err error
-			if data, err = clonetree.Size(set); err != nil {
+			if data, err = clonetree.Size(a.Spec.Data); err != nil {
 				return fmt.Errorf("find the size of the data set: %w", err)
 			}
 		}
-		s.Volume.Size = enough(data)
+		a.spec.Volume.Size = enough(data)
 	}
-	sessionOf(s.Run, c.Server).claim()
-	return c.CreateClaim(ctx, s.Claim()) // it goes with the namespace, or by its label
+	return a.cluster.CreateClaim(ctx, a.spec.Claim()) // it goes with the namespace
 }
 
 // enough is what is asked for where nobody said how much: for a data set that
@@ -116,13 +110,13 @@ func enough(data int64) int64 {
 }
 
 // outlives says whether the volume may be there after the pod.
-func outlives(v kube.Volume) bool { return v.Class != "" || v.Server != "" }
+func (a *arm) outlives() bool { return a.spec.Volume.Class != "" || a.spec.Volume.Server != "" }
 
-// dataDir is the directory with the data in the volume of a pod. One that may be
-// there after the pod tells whose it is.
-func dataDir(s kube.PodSpec) string {
-	if outlives(s.Volume) {
-		return journal.Prefix + s.Run + "-" + s.Arm
+// dataDir is the directory with the data in the volume. One that may be there
+// after the pod tells whose it is.
+func (a *arm) dataDir() string {
+	if a.outlives() {
+		return journal.Prefix + a.Spec.Run + "-" + a.Spec.Arm
 	}
 	return "data"
 }
@@ -137,8 +131,12 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 		if a.persistent, err = a.cluster.Bound(ctx, a.spec.Claim()); err != nil {
 			return err
 		}
+		if a.persistent.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+			s := sessionOf(a.Spec.Run, a.cluster.Server)
+			s.await(a.persistent.Name)
+		}
 	}
-	if !outlives(a.spec.Volume) {
+	if !a.outlives() {
 		return nil
 	}
 	dir := a.Place().HostVolume
@@ -156,7 +154,7 @@ const closeBound = 10 * time.Second
 // Close ends everything and takes every change back. What is on a volume that
 // may outlive the pod goes while the pod still has it.
 func (a *arm) Close() error {
-	if !outlives(a.spec.Volume) || a.hostVolume == "" {
+	if !a.outlives() || a.hostVolume == "" {
 		return a.Ground.Close()
 	}
 	a.mu.Lock()
@@ -176,9 +174,9 @@ func (a *arm) Close() error {
 
 // volumeSettings say what the data is on, as far as the cluster knows. What is
 // under it is looked at like that of any arm.
-func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Setting {
+func (a *arm) volumeSettings() []record.Setting {
 	word := emptyDirVolume
-	switch {
+	switch v := a.spec.Volume; {
 	case v.Path != "":
 		word = hostPathVolume
 	case v.Class != "":
@@ -187,7 +185,7 @@ func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Sett
 		word = nfsVolume + ":" + v.Server + ":" + v.NFS
 	}
 	all := []record.Setting{{Name: "pod.volume", Got: word}}
-	if v := given; v != nil {
+	if v := a.persistent; v != nil {
 		all = append(all,
 			record.Setting{Name: "pod.volume.persistent", Got: v.Name + ", " + kube.KindOf(v)},
 			record.Setting{Name: "pod.volume.capacity", Got: v.Spec.Capacity.Storage().String()},
@@ -196,9 +194,19 @@ func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Sett
 	return all
 }
 
-// claim has the last arm wait for the end of the claims' volumes.
-func (s *session) claim() {
+// await has the last arm wait for the end of a volume.
+func (s *session) await(volume string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claims = true
+	s.volumes = append(s.volumes, volume)
+}
+
+// awaitVolumes waits for the end of the volumes whose claims are gone.
+func (s *session) awaitVolumes(ctx context.Context, c *kube.Cluster) error {
+	var errs []error
+	for _, name := range s.volumes {
+		errs = append(errs, c.AwaitNoVolume(ctx, name))
+	}
+	s.volumes = nil
+	return errors.Join(errs...)
 }
