@@ -119,12 +119,13 @@ type Arm struct {
 	Isolation []string `json:"isolation,omitempty"`
 	// Volume is what is under the data, where it is a factor.
 	Volume string `json:"volume,omitempty"`
-	// Network, Seccomp, Capabilities and AppArmor are how its container is made, where that
-	// is a factor.
+	// Network, Seccomp, Capabilities, AppArmor and SELinux are how its container is made,
+	// where that is a factor.
 	Network      string `json:"network,omitempty"`
 	Seccomp      string `json:"seccomp,omitempty"`
 	Capabilities string `json:"capabilities,omitempty"`
 	AppArmor     string `json:"apparmor,omitempty"`
+	SELinux      string `json:"selinux,omitempty"`
 	// CPUs, MemoryBytes and CPUSet are limits of its control group, where they are a
 	// factor: CPU seconds per second, bytes, and a list such as "0-3,6".
 	CPUs        float64 `json:"cpus,omitempty"`

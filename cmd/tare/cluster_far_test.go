@@ -22,7 +22,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// farPods is a server and its client, each in a pod of its own.
+// farPods is a server and its client, each in a pod of its own; CLASS is made by the
+// test.
 const farPods = `
 budget: 45s
 generations: 2
@@ -30,8 +31,8 @@ window: 100ms
 arms:
   host: {environment: host}
   besteffort: {environment: besteffort}
-  burstable: {environment: "burstable:memory=64Mi"}
-  service: {environment: "besteffort:network=service"}
+  burstable: {environment: "burstable:memory=64Mi,volume=pvc:CLASS,network=service"}
+  directory: {environment: "besteffort:volume=hostpath"}
 baseline: host
 workloads:
   calls: {kind: rpc}
@@ -41,14 +42,24 @@ const farImage = "localhost/tare-far-test:1"
 
 const farUser = "tare-far"
 
+// farRights are what the pods of farPods need beyond what every run needs.
+var farRights = kube.PodSpec{Service: true, Volume: kube.Volume{Class: "any"}}.Rights()
+
 // farAway starts a run whose pods are led from here, as a user who has no rights yet;
-// change is made to its kubeconfig.
+// change is made to its kubeconfig. What is claimed is of a class of its own, on which
+// nothing is left.
 func farAway(t *testing.T, admin *kubetest.Admin, change func(*api.Cluster), more ...string) *database {
 	t.Helper()
 	home := t.TempDir()
 	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
 	file := filepath.Join(home, "calls.yaml")
-	if err := os.WriteFile(file, []byte(farPods), 0o600); err != nil {
+	class, volumes := admin.LocalClass(t, 3)
+	t.Cleanup(func() {
+		if left, err := filepath.Glob(filepath.Join(volumes, "*", "*")); err != nil || len(left) > 0 {
+			t.Errorf("left on volumes: %v %v", left, err)
+		}
+	})
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(farPods, "CLASS", class)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	config := kubetest.Kubeconfig(t, func(u *api.AuthInfo, c *api.Cluster) {
@@ -65,7 +76,7 @@ func shell(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shell.tar")
 	address := kube.NewContainerd().Address
 	for _, args := range [][]string{
-		{"image", "build", "--from-host", "sh,head,wc,chmod,mv,sleep", "--tag", farImage, "-o", file},
+		{"image", "build", "--from-host", "sh,head,wc,chmod,mv,sleep,gzip", "--tag", farImage, "-o", file},
 		{"image", "load", file, "--into", "containerd", "--address", address},
 	} {
 		if out, err := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...).CombinedOutput(); err != nil {
@@ -107,7 +118,7 @@ func plainly(*api.Cluster) {}
 // farDeleted: the run is measured, what needs the node is left out and missing by
 // name, and a pod that somebody deletes costs its block.
 func farDeleted(t *testing.T, admin *kubetest.Admin) string {
-	admin.Grant(t, farUser, kube.FarRights)
+	admin.Grant(t, farUser, kube.FarRights, farRights)
 	d := farAway(t, admin, plainly).measuring()
 	id := runID(d.dir)
 	if code, said := admin.Do(t, http.MethodDelete, "/api/v1/namespaces/"+kube.NamespaceOf(id)+"/pods/burstable", nil); code != http.StatusOK {
@@ -149,34 +160,51 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	for _, l := range r.Manifest.Left {
 		left[l.Arm] = l
 	}
-	for _, arm := range []string{"host", "service"} {
+	for _, arm := range []string{"host", "directory"} {
 		if !strings.Contains(left[arm].Remedy, "--node-helper") {
 			t.Errorf("%s is left out for %+v", arm, left[arm])
 		}
 	}
-	settings := map[string]string{}
-	for _, s := range r.Manifest.Settings["calls/besteffort"] {
-		settings[s.Name] = s.Got
-	}
-	for name, want := range map[string]string{
-		"kube.tare": "not on the node", "client": "in pod besteffort.client", "stream.clock": "off by at most",
-		"seccomp": "filter", "capabilities": "0000000000000000", "pod.qos": "BestEffort",
+	for arm, want := range map[string]map[string]string{
+		"besteffort": {
+			"kube.tare": "not on the node", "client": "in pod besteffort.client", "stream.clock": "off by at most",
+			"seccomp": "filter", "capabilities": "0000000000000000", "pod.qos": "BestEffort",
+		},
+		"burstable": {
+			"network.service": ":", "network.leads": ":", "network.client": " ",
+			"pod.volume.persistent": ", local", "pod.volume.capacity": "4Gi", "volume.fs": "",
+		},
 	} {
-		if !strings.Contains(settings[name], want) {
-			t.Errorf("%s is %q, want %q", name, settings[name], want)
+		said := settingsIn(r, "calls/"+arm)
+		for name, want := range want {
+			if got := said[name]; got == "" || !strings.Contains(got, want) {
+				t.Errorf("%s: %s is %q, want %q", arm, name, got, want)
+			}
+		}
+		if said["pod.security"] != "" {
+			t.Errorf("%s needs more than PodSecurity's restricted: %s", arm, said["pod.security"])
 		}
 	}
-	if settings["pod.security"] != "" {
-		t.Errorf("needs more than PodSecurity's restricted: %s", settings["pod.security"])
+	if a := settingsIn(r, "calls/burstable"); a["network.service"] == a["network.leads"] {
+		t.Errorf("the Service is the pod: %v", a)
 	}
 	return id
+}
+
+// settingsIn are the settings of an arm in a result, by name.
+func settingsIn(r *record.Result, arm string) map[string]string {
+	all := map[string]string{}
+	for _, s := range r.Manifest.Settings[arm] {
+		all[s.Name] = s.Got
+	}
+	return all
 }
 
 // farCut: when the cluster is away the streams break, of the baseline too: the run
 // ends and says why, its record is kept.
 func farCut(t *testing.T, admin *kubetest.Admin) string {
 	var w *wire
-	admin.Grant(t, farUser, kube.FarRights)
+	admin.Grant(t, farUser, kube.FarRights, farRights)
 	d := farAway(t, admin, func(c *api.Cluster) {
 		u, err := url.Parse(c.Server)
 		if err != nil {
@@ -256,7 +284,7 @@ func sharedNamespace(t *testing.T, admin *kubetest.Admin, space string) (pods fu
 			}
 		}
 	})
-	text, err := kube.SharedRBAC(farUser, space)
+	text, err := kube.SharedRBAC(farUser, space, farRights)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func TestClusterNodes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T)
-	}{{"interrupted", bothInterrupted}, {"one is lost", oneLost}, {"client on the other", clientOnTheOther}} {
+	}{{"interrupted", bothInterrupted}, {"one is lost", oneLost}, {"kubelet is stopped", oneSilent}, {"client on the other", clientOnTheOther}} {
 		t.Run(c.name, func(t *testing.T) {
 			c.test(t)
 			second.MustEqual(t, there)

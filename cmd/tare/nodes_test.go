@@ -40,7 +40,7 @@ type outside struct {
 	// states are where the nodes have their journals.
 	states []string
 	cmd    *exec.Cmd
-	out    bytes.Buffer
+	out    heard
 	ids    []string // of runs on the node
 }
 

@@ -9,10 +9,12 @@ package afar
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/reach"
 	"github.com/tarelab/tare/record"
 )
 
@@ -21,14 +23,20 @@ const Command = "__afar"
 
 // Words after it.
 const (
-	wordKeep = "keep" // SOCKET: the first process
+	wordKeep = "keep" // SOCKET [DIR]: the first process
 	wordJoin = "join" // SOCKET: leads the standard streams to it
 	wordFill = "fill" // DIR: unpacks what comes in
 )
 
 // KeepArgs are the arguments of this binary as a keeper, which is asked at the
-// socket.
-func KeepArgs(socket string) []string { return []string{Command, wordKeep, socket} }
+// socket, and removes a directory before it ends; empty: none.
+func KeepArgs(socket, remove string) []string {
+	args := []string{Command, wordKeep, socket}
+	if remove != "" {
+		args = append(args, remove)
+	}
+	return args
+}
 
 // JoinArgs are those of a process whose standard input and output are then the
 // stream to the keeper.
@@ -41,7 +49,9 @@ func FillArgs(dir string) []string { return []string{Command, wordFill, dir} }
 // Main is the hidden command.
 func Main(args []string) int {
 	err := errors.New("this command is for tare itself")
-	if len(args) == 2 {
+	if len(args) > 2 && args[0] == wordKeep {
+		err = errors.Join(keep(args[1]), os.RemoveAll(args[2]))
+	} else if len(args) == 2 {
 		switch args[0] {
 		case wordKeep:
 			err = keep(args[1])
@@ -69,6 +79,16 @@ type order struct {
 	Visit  *environment.Visit `json:"visit,omitempty"`
 	Watch  *watch             `json:"watch,omitempty"`
 	Look   bool               `json:"look,omitempty"` // for a news with Seen
+	Answer *question          `json:"answer,omitempty"`
+	Ask    *question          `json:"ask,omitempty"`
+	Hush   bool               `json:"hush,omitempty"` // for a news with Met
+}
+
+// question is what to answer at an address, or to ask there until the answer comes.
+type question struct {
+	At     netip.AddrPort
+	Word   string
+	Within time.Duration
 }
 
 // watch is what to observe beside a visit to a load that is in another pod.
@@ -91,6 +111,7 @@ type news struct {
 	Now     int64                `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
 	Visited *environment.Visited `json:"visited,omitempty"`
 	Seen    *Seen                `json:"seen,omitempty"`
+	Met     []reach.Met          `json:"met,omitempty"`
 	// Of a process.
 	Log   []byte `json:"log,omitempty"`
 	State *state `json:"state,omitempty"`
@@ -127,6 +148,4 @@ const (
 	lostAfter = 45 * time.Second
 	// joinBound is how long a keeper waits for a stream.
 	joinBound = 2 * time.Minute
-	// drainBound is how long operations in flight may take to end at a pause.
-	drainBound = 200 * time.Millisecond
 )

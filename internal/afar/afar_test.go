@@ -35,15 +35,19 @@ func TestMain(m *testing.M) {
 // stream between.
 type pod struct {
 	*Link
+	data           string // which the keeper removes in the end
 	keeper, joined *exec.Cmd
 	lost           int // how often it was asked what became of it
 }
 
 func newPod(t *testing.T) *pod {
 	t.Helper()
-	p := &pod{}
+	p := &pod{data: filepath.Join(t.TempDir(), "data")}
+	if err := os.Mkdir(p.data, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	socket := filepath.Join(t.TempDir(), "ask")
-	p.keeper = exec.Command(selfPath, KeepArgs(socket)...)
+	p.keeper = exec.Command(selfPath, KeepArgs(socket, p.data)...)
 	p.keeper.Stderr = os.Stderr
 	p.joined = exec.Command(selfPath, JoinArgs(socket)...)
 	in, err := p.joined.StdoutPipe()
@@ -70,6 +74,9 @@ func newPod(t *testing.T) *pod {
 		p.Close()
 		if err := p.keeper.Wait(); err != nil && p.lost == 0 {
 			t.Errorf("the keeper did not end in order: %v", err)
+		}
+		if _, err := os.Stat(p.data); err == nil && p.keeper.ProcessState.Exited() {
+			t.Error("the keeper left the data behind")
 		}
 		p.joined.Wait()
 	})

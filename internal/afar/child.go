@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/window"
 )
 
 // child is a process that the keeper has started, in a session of its own.
@@ -56,7 +57,7 @@ func (k *keeper) start(number int, s start) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if memory != nil && k.load != nil && !over(k.load.done) {
+	if memory != nil && k.load != nil && k.load.Ended() == nil {
 		return errors.Join(errors.New("a load runs here already"), log.Close(), memory.Close(), said.Close())
 	}
 	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
@@ -71,8 +72,8 @@ func (k *keeper) start(number int, s start) error {
 	k.children[number] = c
 	go k.passOn(c, log)
 	if memory != nil {
-		k.load = &led{memory: memory, done: c.done, probes: c.probes}
-		go k.watch(c, k.load, said)
+		k.load = &window.Load{Memory: memory, Probes: c.probes, Ended: c.ended}
+		go k.watch(c, memory, said)
 	} else {
 		close(c.watched)
 	}
@@ -108,16 +109,16 @@ func (k *keeper) passOn(c *child, log *os.File) {
 
 // watch says when the load is ready, with what it has read back, or has given
 // up. A load that is ready waits at its gate.
-func (k *keeper) watch(c *child, l *led, said *os.File) {
+func (k *keeper) watch(c *child, memory *counter.Memory, said *os.File) {
 	defer close(c.watched)
 	defer said.Close()
 	before := counter.Starting
 	for every := 2 * time.Millisecond; ; {
 		last := over(c.done)
-		now, note := l.memory.State()
+		now, note := memory.State()
 		if now != before {
 			if now == counter.Ready {
-				l.memory.SetGate(true)
+				memory.SetGate(true)
 				every = 100 * time.Millisecond
 			}
 			text, err := io.ReadAll(io.NewSectionReader(said, 0, 1<<30))

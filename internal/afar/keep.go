@@ -18,6 +18,7 @@ import (
 
 	"github.com/tarelab/tare/internal/dirtar"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/window"
 )
 
 // keep is a keeper's life: one stream, and the end with it.
@@ -38,7 +39,7 @@ func keep(socket string) error {
 }
 
 // join leads the standard input to the keeper and what the keeper says to the
-// standard output, until either is at its end.
+// standard output, until the keeper has ended.
 func join(socket string) error {
 	var conn *net.UnixConn
 	var err error
@@ -51,16 +52,12 @@ func join(socket string) error {
 			return fmt.Errorf("speak with the pod's first process: %w", err)
 		}
 	}
-	over := make(chan error, 2)
 	go func() {
-		_, err := io.Copy(conn, os.Stdin)
-		over <- err
+		_, _ = io.Copy(conn, os.Stdin)
+		_ = conn.CloseWrite() // the keeper ends then, and says so by closing its end
 	}()
-	go func() {
-		_, err := io.Copy(os.Stdout, conn)
-		over <- err
-	}()
-	return errors.Join(<-over, conn.Close())
+	_, err = io.Copy(os.Stdout, conn)
+	return errors.Join(err, conn.Close())
 }
 
 // fill makes a directory of an archive.
@@ -82,8 +79,9 @@ type keeper struct {
 	}
 	mu       sync.Mutex
 	children map[int]*child // by the number of the order
-	load     *led           // nil: none was started
+	load     *window.Load   // nil: none was started
 	visiting sync.Mutex     // held while the gate is moved
+	doors    doors
 }
 
 // serve does what it is told over a stream until that ends or falls silent, and
@@ -96,6 +94,9 @@ func serve(conn io.ReadWriteCloser) error {
 	signal.Notify(ended, syscall.SIGCHLD)
 	signal.Ignore(syscall.SIGPIPE)
 	go k.reap(ended)
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGTERM) // the pod is removed
+	go func() { <-over; conn.Close() }()
 	silence := time.AfterFunc(lostAfter, func() { conn.Close() })
 	go k.beat()
 	for in := json.NewDecoder(bufio.NewReader(conn)); ; {
@@ -121,6 +122,12 @@ func (k *keeper) take(o order) {
 	case o.Look:
 		seen, err := k.look()
 		k.answer(o, news{Seen: seen}, err)
+	case o.Answer != nil:
+		k.answer(o, news{}, k.doors.open(*o.Answer))
+	case o.Hush:
+		k.answer(o, news{Met: k.doors.shut()}, nil)
+	case o.Ask != nil:
+		go k.inquire(o)
 	case o.Watch != nil:
 		go k.observe(o)
 	case o.Gate != nil, o.Pause, o.Visit != nil:
@@ -145,13 +152,13 @@ func (k *keeper) move(o order) {
 	}
 	switch {
 	case o.Visit != nil:
-		seen, err := l.visit(*o.Visit)
+		seen, err := visit(l, *o.Visit)
 		k.answer(o, news{Visited: &seen}, err)
 	case o.Pause:
-		l.pause()
+		window.Pause(l.Memory)
 		k.answer(o, news{}, nil)
 	default:
-		l.memory.SetGate(*o.Gate)
+		l.Memory.SetGate(*o.Gate)
 		k.answer(o, news{}, nil)
 	}
 }
@@ -178,12 +185,25 @@ func (k *keeper) beat() {
 	}
 }
 
-// end ends every process; as the first one of a pod the keeper takes all others
-// with it anyway.
+// endBound is how long killed processes may take to end.
+const endBound = 10 * time.Second
+
+// end ends every process, and waits for that: none is to write where something is
+// removed. As the first one of a pod the keeper takes all others with it anyway.
 func (k *keeper) end() {
+	var all []*child
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	for _, c := range k.children {
 		_ = unix.Kill(-c.pid, unix.SIGKILL)
+		all = append(all, c)
+	}
+	k.mu.Unlock()
+	late := time.After(endBound)
+	for _, c := range all {
+		select {
+		case <-c.done:
+		case <-late:
+			return
+		}
 	}
 }

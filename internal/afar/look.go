@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/record"
 )
 
@@ -73,12 +74,11 @@ func (k *keeper) observe(o order) {
 		k.answer(o, news{}, errors.New("nothing runs here"))
 		return
 	}
-	l := &led{done: c.done}
 	begin := sched.Monotonic() + int64(o.Watch.Discard)
-	err := l.until(begin)
+	err := window.Sleep(begin, c.ended)
 	before := c.probes.Read(nil)
 	if err == nil {
-		err = l.until(begin + int64(o.Watch.Length))
+		err = window.Sleep(begin+int64(o.Watch.Length), c.ended)
 	}
 	k.answer(o, news{Visited: &environment.Visited{Probes: c.probes.Values(before, c.probes.Read(nil))}}, err)
 }

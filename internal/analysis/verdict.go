@@ -55,7 +55,7 @@ func judge(e stat.Estimate, i stat.Interval, significant bool, better int, margi
 	delta := math.Log1p(margin)
 	switch {
 	case !e.Known():
-		return record.Undecided, "too few generations to know the error"
+		return record.Undecided, "too few blocks to know the error; a longer --budget gives more"
 	case !(i.Half() <= widest):
 		return record.Undecided, "the noise is larger than any effect that could be shown"
 	case significant && i.Beyond(delta):

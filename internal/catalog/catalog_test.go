@@ -32,8 +32,7 @@ func TestPresetSizes(t *testing.T) {
 	}
 }
 
-// The page about neighbours names every kind and every mechanism with its default,
-// and its example is an experiment.
+// The page about neighbours names every kind and every mechanism with its default.
 func TestNeighboursPage(t *testing.T) {
 	b, err := os.ReadFile("../../docs/neighbours.md")
 	if err != nil {
@@ -49,14 +48,6 @@ func TestNeighboursPage(t *testing.T) {
 		if !strings.Contains(page, "`"+word+"`") {
 			t.Errorf("no word of the mechanism %s", word)
 		}
-	}
-	_, example, found := strings.Cut(page, "```yaml\n")
-	example, _, closed := strings.Cut(example, "```")
-	if !found || !closed {
-		t.Fatal("no example")
-	}
-	if _, err := experiment.Parse("example.yaml", []byte(example), Words()); err != nil {
-		t.Errorf("the example: %v", err)
 	}
 }
 

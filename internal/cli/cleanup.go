@@ -37,6 +37,13 @@ func (cl cleanupCommand) Run(c *console) error {
 			c.note("run %s is still going (pid %d): left alone", l.Header.Run, l.Header.Pid)
 			continue
 		}
+		if len(l.Steps) == 0 && l.Err == nil { // killed, and nothing but the journal is left
+			if !cl.DryRun {
+				_, err := journal.Undo(journal.StateDir(), l.Header.Run)
+				errs = append(errs, err)
+			}
+			continue
+		}
 		found++
 		errs = append(errs, cl.one(c, l))
 	}
@@ -81,7 +88,19 @@ func failure(f journal.Failure) error {
 
 // leftover is a run that was killed, in one line.
 func leftover(l journal.Leftover) string {
-	return fmt.Sprintf("run %s of %s: %d steps to take back", l.Header.Run, l.Header.Time.Local().Format(time.DateTime), len(l.Steps))
+	return toTakeBack(l.Header.Run, l.Header.Time, len(l.Steps))
+}
+
+// toTakeBack says how much a killed run left.
+func toTakeBack(run string, began time.Time, steps int) string {
+	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), plural(steps, "step"))
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // step is a step for people.
@@ -107,11 +126,11 @@ func (c *console) noteLeftovers() {
 	}
 	n := 0
 	for _, l := range left {
-		if !l.Live {
+		if !l.Live && (len(l.Steps) > 0 || l.Err != nil) {
 			n++
 		}
 	}
 	if n > 0 {
-		c.note("%d earlier run(s) left something on this host; tare cleanup removes it", n)
+		c.note("%s left something on this host; tare cleanup removes it", plural(n, "earlier run"))
 	}
 }

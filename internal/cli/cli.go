@@ -30,10 +30,10 @@ type grammar struct {
 	Presets presetsCommand `cmd:"" help:"List the experiments that come with tare."`
 	Report  reportCommand  `cmd:"" help:"Print the report of a result directory."`
 	Check   checkCommand   `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
+	Compare compareCommand `cmd:"" help:"Compare two results of the same experiment."`
 	Import  importCommand  `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
 	Cache   cacheCommand   `cmd:"" help:"List the prepared data sets of databases, or remove some."`
 	Image   imageCommand   `cmd:"" help:"Build container images without a registry, and put them into an engine."`
-	Compare compareCommand `cmd:"" help:"Compare two results of the same experiment."`
 	Cleanup cleanupCommand `cmd:"" help:"Remove what killed runs left on this host."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
@@ -108,6 +108,9 @@ func misuse(err error) error {
 		return &usageError{err, "tare --help"}
 	}
 	if p.Context.Command() != "" {
+		if last := p.Context.Args[len(p.Context.Args)-1]; p.Context.Selected().Path() == "presets" && slices.Contains(experiment.Presets(), last) {
+			return &usageError{err, "tare presets show " + last}
+		}
 		return &usageError{err, "tare " + p.Context.Selected().Path() + " --help"}
 	}
 	word := ""

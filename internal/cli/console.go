@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/term"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/record"
 )
 
 // console is where a command prints, and what it was called with.
@@ -77,6 +79,16 @@ func (c *console) paint(f *os.File, attribute, text string) string {
 		return text
 	}
 	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
+}
+
+// noteResults says where the results are, and the page of them where there is one
+// with something to see.
+func (c *console) noteResults(dir string, page bool) {
+	charts := ""
+	if page {
+		charts = c.paint(c.stderr, dim, ", with charts in ") + filepath.Join(dir, record.PageFile)
+	}
+	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
 // note prints a line beside the results.

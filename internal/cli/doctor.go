@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/signal"
 	"syscall"
 	"time"
@@ -37,26 +38,46 @@ const noiseTime = 2 * time.Second
 func (d *doctorCommand) Run(c *console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	var err error
+	if d.Scratch, err = scratchAt(d.Scratch); err != nil {
+		return err
+	}
 	host := inspect.HostAt("/", d.Scratch)
-	r, err := doctor.Examine(ctx, doctor.Patient{Root: "/", Scratch: d.Scratch, Host: host}, noiseTime)
+	a := answers(doctor.Facts("/"), doctor.Checks(doctor.Patient{Root: "/", Scratch: d.Scratch, Host: host}))
+	p := newSheet(c)
+	var werr error
+	show := func(print func()) { // each part when it is known
+		if d.Format == "json" || werr != nil {
+			return
+		}
+		print()
+		werr = p.flush()
+	}
+	show(func() {
+		p.host(a.Host)
+		p.checks(a.Checks)
+	})
+	a.arms(host)
+	show(func() { p.arms(a.Arms) })
+	a.Noise, err = doctor.Look(ctx, noiseTime)
 	if ctx.Err() != nil {
 		return &signalError{syscall.SIGINT, errors.New("interrupted")}
 	}
-	a := d.answer(r, host)
+	if err != nil {
+		err = fmt.Errorf("look at the noise of this host: %w", err)
+	}
+	a.leftovers()
 	if d.Format == "json" {
 		enc := json.NewEncoder(c.stdout)
 		enc.SetIndent("", "  ")
 		return errors.Join(err, enc.Encode(a))
 	}
-	p := newSheet(c)
-	p.host(a.Host)
-	p.checks(a.Checks)
-	p.arms(a.Arms)
-	if err == nil {
-		p.noise(a.Noise)
-	}
-	p.leftovers(a)
-	_, werr := c.stdout.WriteString(p.String())
+	show(func() {
+		if err == nil {
+			p.noise(a.Noise)
+		}
+		p.leftovers(a)
+	})
 	return errors.Join(err, werr)
 }
 
@@ -89,26 +110,37 @@ type leftoverRuns struct {
 	Steps   []string  `json:"steps"`
 }
 
-func (d *doctorCommand) answer(r doctor.Report, host environment.Host) doctorAnswer {
-	a := doctorAnswer{Schema: "tare/doctor/v1", Host: r.Host, Noise: r.Noise, Leftovers: []leftoverRuns{}}
-	for _, check := range r.Checks {
+func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
+	a := &doctorAnswer{Schema: "tare/doctor/v1", Host: host, Leftovers: []leftoverRuns{}}
+	for _, check := range checks {
 		a.Checks = append(a.Checks, answerOf(check.Name, check.Title, check.Support))
 	}
+	return a
+}
+
+// arms asks for each arm whether this host can have it. A cluster that is named and
+// does not answer takes some seconds.
+func (a *doctorAnswer) arms(host environment.Host) {
 	for _, rung := range catalog.Rungs() {
 		a.Arms = append(a.Arms, answerOf(rung.Name(), rung.Title(), rung.Support(host)))
 	}
+}
+
+func (a *doctorAnswer) leftovers() {
 	left, err := journal.Leftovers(journal.StateDir())
 	if err != nil {
 		a.Unread = err.Error()
 	}
 	for _, l := range left {
+		if !l.Live && len(l.Steps) == 0 && l.Err == nil {
+			continue // nothing but the journal is left
+		}
 		x := leftoverRuns{Run: l.Header.Run, Started: l.Header.Time, Live: l.Live, Pid: l.Header.Pid}
 		for _, s := range l.Steps {
 			x.Steps = append(x.Steps, step(s))
 		}
 		a.Leftovers = append(a.Leftovers, x)
 	}
-	return a
 }
 
 func answerOf(name, title string, s environment.Support) checkAnswer {

@@ -106,12 +106,13 @@ func (i *importCommand) finish(c *console, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = keep(result, effects)
-	if err == nil && i.Format == "html" {
-		err = page(c.stdout, result, effects)
-	} else if err == nil {
-		err = c.print(i.Format, effects)
+	err = keep(result, effects) // on a full disk the report is printed all the same
+	kept := err == nil
+	if i.Format == "html" {
+		err = errors.Join(err, page(c.stdout, result, effects))
+	} else {
+		err = errors.Join(err, c.print(i.Format, effects))
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+	c.noteResults(dir, kept)
 	return err
 }

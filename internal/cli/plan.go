@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/environment"
@@ -20,7 +16,6 @@ import (
 	"github.com/tarelab/tare/internal/experiment"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
@@ -72,7 +67,7 @@ func (p *planCommand) Run(c *console) error {
 		}
 		user := kube.Access.Whom(context.Background())
 		if p.Namespace != "" && !p.NodeHelper {
-			text, err := api.SharedRBAC(user, p.Namespace)
+			text, err := api.SharedRBAC(user, p.Namespace, more...)
 			if err == nil {
 				_, err = c.stdout.Write(text)
 			}
@@ -98,9 +93,9 @@ func (p *planCommand) Run(c *console) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
 	}
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	c.printPlan(w, built, e.Title)
-	return w.Flush()
+	s := newSheet(c)
+	s.plan(built, e.Title)
+	return s.flush()
 }
 
 // rightsOf are what the cluster must allow for the pods of an experiment beyond
@@ -217,51 +212,6 @@ func scratchDir(p *plan.Plan, id string) string {
 	return filepath.Join(cmp.Or(p.Scratch, inspect.DefaultScratch), "tare-"+id)
 }
 
-func (c *console) printPlan(w io.Writer, p *plan.Plan, title string) {
-	heading := func(format string, args ...any) {
-		fmt.Fprintln(w, c.paint(c.stdout, bold, fmt.Sprintf(format, args...)))
-	}
-	r := p.Record
-	heading("experiment %s: %s", r.Experiment, title)
-	fmt.Fprintf(w, "  budget %s, precision ±%s, margin %s, seed %d\n", report.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed)
-	for _, l := range p.Loads {
-		fmt.Fprintln(w)
-		heading("workload %s: %s, %s", l.Name, l.Kind, report.Duration(l.Budget))
-		if l.Note != "" {
-			for _, line := range wrap(l.Note, c.planWidth()) {
-				fmt.Fprintln(w, "   ", line)
-			}
-		}
-		for _, line := range wrap(strings.Join(params(l.Params), " "), c.planWidth()) {
-			fmt.Fprintln(w, "   ", line)
-		}
-		for _, a := range l.Arms {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", a.Name, a.Title, role(l, a))
-		}
-		for _, n := range l.Neighbours {
-			where := ""
-			if n.Environment != "" {
-				where = " in a pod (" + n.Environment + ")"
-			}
-			fmt.Fprintf(w, "  neighbour %s: %s%s, at most %d MiB of memory and %d processes\n", n.Name, n.Kind, where, n.Memory>>20, n.Pids)
-			for _, line := range wrap(strings.Join(params(n.Params), " "), c.planWidth()) {
-				fmt.Fprintln(w, "   ", line)
-			}
-		}
-	}
-	c.printLeft(w, heading, p.Left)
-	c.printChanges(w, heading, changes(p))
-	fmt.Fprintln(w)
-	heading("expected time: %s at most", report.Duration(p.Expected().Seconds()))
-	fmt.Fprintln(w, "  nothing was changed; to run it:", strings.Join(r.Command, " "))
-}
-
-// planWidth is how wide a line of parameters may be.
-func (c *console) planWidth() int {
-	width, _ := c.size(c.stdout)
-	return min(cmp.Or(width, 100), widest) - 4
-}
-
 // percent is a ratio as the flags take it.
 func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 4, 64) + " %" }
 
@@ -292,39 +242,4 @@ func role(l plan.Load, a plan.Arm) string {
 		return ""
 	}
 	return "beside the ladder"
-}
-
-func (c *console) printLeft(w io.Writer, heading func(string, ...any), left []record.Left) {
-	if len(left) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	heading("left out on this host")
-	for i, l := range left {
-		same := func(x record.Left) bool { return x.Arm == l.Arm && x.Reason == l.Reason }
-		if slices.IndexFunc(left, same) < i {
-			continue // said already, for another workload
-		}
-		fmt.Fprintf(w, "  %s\t%s\n", l.Arm, l.Reason)
-		if l.Remedy != "" {
-			fmt.Fprintf(w, "  \t%s\n", c.paint(c.stdout, dim, "hint: "+l.Remedy))
-		}
-	}
-}
-
-func (c *console) printChanges(w io.Writer, heading func(string, ...any), arms []armChanges) {
-	fmt.Fprintln(w)
-	heading("changes to this host, each in the undo journal before it is made")
-	for _, a := range arms {
-		for i, ch := range a.Changes {
-			name := a.Arm
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", name, ch.What, ch.Detail)
-		}
-		if len(a.Changes) == 0 {
-			fmt.Fprintf(w, "  %s\tnothing more\t\n", a.Arm)
-		}
-	}
 }

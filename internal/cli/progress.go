@@ -51,8 +51,12 @@ func (silent) end()                     {}
 
 // opening is the first line of every display.
 func opening(p *plan.Plan, dir string) string {
-	return fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
+	text := fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
 		p.Record.Experiment, report.Duration(p.Record.Budget), p.Record.Seed, dir)
+	if left := leftOut(p); len(left) > 0 {
+		text += "\nleft out on this host: " + strings.Join(left, ", ") + " (tare plan says why)"
+	}
+	return text
 }
 
 // plain prints lines: one per phase and generation, and one now and then.
@@ -104,7 +108,27 @@ func effects(arms []run.Running) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-func effect(a run.Running) string { return report.Percent(a.Ratio) + " " + report.PlusMinus(a.Half) }
+// effect is an arm's effect so far, and how far off it may be.
+func effect(a run.Running) string {
+	change, half := amounts(a)
+	return strings.TrimSpace(change + " " + half)
+}
+
+// vague is the half-width, in logs, from which on an interval that is still to
+// shrink says nothing yet: it goes from half to twice.
+const vague = math.Ln2
+
+// amounts are the effect and its half-width as they are shown: "…" before the first
+// blocks give one.
+func amounts(a run.Running) (change, half string) {
+	switch {
+	case math.IsInf(a.Half, 0) || math.IsNaN(a.Half):
+		return "…", ""
+	case a.Half >= vague:
+		return report.Percent(a.Ratio), "±…"
+	}
+	return report.Percent(a.Ratio), report.PlusMinus(a.Half)
+}
 
 // where says what is going on.
 func where(e run.Event) string {
@@ -183,7 +207,7 @@ func (s *screen) leave(e run.Event) {
 		launches = "launch"
 	}
 	text := fmt.Sprintf("%s: %d %s", e.Workload, e.Generation, launches)
-	if widest > 0 && !math.IsInf(widest, 0) {
+	if widest > 0 && widest < vague {
 		text += ", intervals up to " + report.PlusMinus(widest)
 	}
 	s.note("%s", text)
@@ -220,7 +244,8 @@ func (s *screen) block(e run.Event, left, total float64, width, height int) []st
 		shown = shown[:max(0, room-1)]
 	}
 	for _, a := range shown {
-		lines = append(lines, cut(fmt.Sprintf("  %-*s  %8s %s", widest, a.Arm, report.Percent(a.Ratio), report.PlusMinus(a.Half)), width))
+		change, half := amounts(a)
+		lines = append(lines, cut(strings.TrimRight(fmt.Sprintf("  %-*s  %8s %s", widest, a.Arm, change, half), " "), width))
 	}
 	if n := len(e.Arms) - len(shown); n > 0 {
 		lines = append(lines, cut(fmt.Sprintf("  ... and %d more", n), width))

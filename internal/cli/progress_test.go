@@ -20,6 +20,7 @@ func measuring() run.Event {
 			{Arm: "twin", Ratio: 1.0004, Half: 0.006},
 			{Arm: "cgroup", Ratio: 0.996, Half: 0.008},
 			{Arm: "namespaces", Ratio: 1, Half: math.Inf(1)},
+			{Arm: "rootfs", Ratio: 0.951, Half: 0.8},
 		},
 	}
 }
@@ -34,7 +35,8 @@ func TestScreenBlock(t *testing.T) {
 		"oltp-read-only (1 of 4): launch 3, block 5 of 12, 1 dropped",
 		"  twin           0.0 % ±0.6 %",
 		"  cgroup        -0.4 % ±0.8 %",
-		"  namespaces     0.0 % –",
+		"  namespaces         …",
+		"  rootfs        -4.9 % ±…",
 		"[==============          ] 72 s left of 3 min",
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -79,8 +81,8 @@ func TestPlain(t *testing.T) {
 	p.event(e)
 	want := `  10.0s oltp-read-only: preparing the data
   10.0s oltp-read-only: launch 1, starting
-  10.0s oltp-read-only: launch 3, block 1 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces 0.0 % –
-  10.0s oltp-read-only: launch 4, block 5 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces 0.0 % –
+  10.0s oltp-read-only: launch 3, block 1 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
+  10.0s oltp-read-only: launch 4, block 5 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)

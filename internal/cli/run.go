@@ -68,6 +68,9 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if err := worthwhile(p); err != nil {
+		return err
+	}
 	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
 	dir, err := resultDir(r.Output, time.Now())
 	if err != nil {
@@ -111,18 +114,20 @@ func (r *runCommand) show(c *console, dir string, several bool) (*record.Result,
 	if err == nil {
 		effects, err = analysis.Analyse(result)
 	}
-	if err == nil {
-		err = keep(result, effects)
+	if err != nil {
+		c.noteResults(dir, false)
+		return result, effects, err
 	}
+	err = keep(result, effects) // on a full disk the report is printed all the same
+	kept := err == nil
 	switch {
-	case err != nil:
 	case r.Format == "html" && several:
 	case r.Format == "html":
-		err = page(c.stdout, result, effects)
+		err = errors.Join(err, page(c.stdout, result, effects))
 	case measured(effects) || r.Format.program():
-		err = c.print(r.Format, effects)
+		err = errors.Join(err, c.print(r.Format, effects))
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "results in"), dir)
+	c.noteResults(dir, kept && measured(effects))
 	return result, effects, err
 }
 
@@ -178,7 +183,13 @@ func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 // resultDir is a directory that is not there yet or is empty.
 func resultDir(given string, at time.Time) (string, error) {
 	if given == "" {
-		return at.Format("tare-result-2006-01-02-150405"), nil
+		name := at.Format("tare-result-2006-01-02-150405")
+		for n := 2; ; n++ { // another run began in the same second
+			if _, err := os.Lstat(name); err != nil {
+				return name, nil
+			}
+			name = fmt.Sprintf("%s-%d", at.Format("tare-result-2006-01-02-150405"), n)
+		}
 	}
 	entries, err := os.ReadDir(given)
 	switch {
@@ -212,6 +223,9 @@ func inspectHost(e *experiment.Experiment, away string) (h environment.Host, err
 	if e.Scratch == "" {
 		h = inspect.Host("/")
 	} else {
+		if e.Scratch, err = scratchAt(e.Scratch); err != nil {
+			return h, err
+		}
 		h = inspect.HostAt("/", e.Scratch)
 	}
 	h.Away = node

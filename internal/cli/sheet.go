@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/doctor"
@@ -17,18 +16,29 @@ type sheet struct {
 	strings.Builder
 	c     *console
 	width int
+	begun bool // something was printed already
+	piped bool // to no terminal: tables are as wide as they are
 }
 
 func newSheet(c *console) *sheet {
 	width, _ := c.size(c.stdout)
-	if width == 0 {
+	piped := width == 0
+	if piped {
 		width = 100
 	}
-	return &sheet{c: c, width: min(max(width, 40), widest)}
+	return &sheet{c: c, width: min(max(width, 40), widest), piped: piped}
+}
+
+// flush prints what there is so far.
+func (p *sheet) flush() error {
+	_, err := p.c.stdout.WriteString(p.String())
+	p.Reset()
+	p.begun = true
+	return err
 }
 
 func (p *sheet) heading(format string, args ...any) {
-	if p.Len() > 0 {
+	if p.begun || p.Len() > 0 {
 		p.WriteByte('\n')
 	}
 	p.WriteString(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...)) + "\n")
@@ -102,10 +112,15 @@ func (p *sheet) arms(arms []checkAnswer) {
 		}
 	}
 	p.entry("  ", 2, strings.Join(have, ", "))
-	for _, a := range arms {
-		if a.Answer != "yes" {
-			p.answer(a.Name, names, a)
+	for i, a := range arms {
+		if a.Answer == "yes" {
+			continue
 		}
+		// What hinders several, such as pods for want of a cluster, is said once.
+		if i > 0 && arms[i-1].Answer == a.Answer && arms[i-1].Reason == a.Reason {
+			a.Reason, a.Remedy = "likewise", ""
+		}
+		p.answer(a.Name, names, a)
 	}
 }
 
@@ -145,7 +160,7 @@ func shareOf(v record.Value) string {
 // shownSteps bounds what is listed of each run that was killed.
 const shownSteps = 5
 
-func (p *sheet) leftovers(a doctorAnswer) {
+func (p *sheet) leftovers(a *doctorAnswer) {
 	p.heading("leftovers of runs that were killed")
 	if a.Unread != "" {
 		p.entry("  ?  ", 5, "cannot be told: "+a.Unread)
@@ -158,7 +173,7 @@ func (p *sheet) leftovers(a doctorAnswer) {
 			continue
 		}
 		none = false
-		p.entry("  ", 2, fmt.Sprintf("run %s of %s: %d steps to take back", l.Run, l.Started.Local().Format(time.DateTime), len(l.Steps)))
+		p.entry("  ", 2, toTakeBack(l.Run, l.Started, len(l.Steps)))
 		for _, s := range l.Steps[:min(shownSteps, len(l.Steps))] {
 			p.entry("    ", 4, s)
 		}

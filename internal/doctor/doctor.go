@@ -6,21 +6,11 @@
 package doctor
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/record"
 )
-
-// Report is all that the doctor says.
-type Report struct {
-	Host   record.Host `json:"host"`
-	Checks []Check     `json:"checks"`
-	Noise  Noise       `json:"noise"`
-}
 
 // Check is one question about this host. Yes is good for measuring.
 type Check struct {
@@ -57,18 +47,6 @@ type Patient struct {
 	Root    string           // "/" outside tests
 	Scratch string           // the directory whose file system will be under test
 	Host    environment.Host // what was tried out
-}
-
-// Examine answers everything. Looking at the noise takes the time noise, and
-// all the rest a few hundred ms at most. The report is as complete as it can be
-// also when there is an error.
-func Examine(ctx context.Context, p Patient, noise time.Duration) (Report, error) {
-	r := Report{Host: Facts(p.Root), Checks: Checks(p)}
-	var err error
-	if r.Noise, err = Look(ctx, noise); err != nil {
-		return r, fmt.Errorf("look at the noise of this host: %w", err)
-	}
-	return r, nil
 }
 
 func yes(format string, args ...any) environment.Support {

@@ -62,6 +62,9 @@ type Container struct {
 	Powerless   bool // without any capability
 	// AppArmor is the profile that it is under; empty: the engine's default.
 	AppArmor string
+	// Label is its SELinux label, in options such as "type:spc_t"; none: the engine's
+	// default.
+	Label []string
 }
 
 // Image is what an engine says of an image.
@@ -91,6 +94,9 @@ func (c Container) securityOptions() (all []string) {
 	}
 	if c.AppArmor != "" {
 		all = append(all, "apparmor="+c.AppArmor)
+	}
+	for _, o := range c.Label {
+		all = append(all, "label="+o)
 	}
 	return all
 }

@@ -158,6 +158,9 @@ type Freezer interface {
 // ErrNotFrozen means that the kernel did not confirm a freeze in time.
 var ErrNotFrozen = cgroup.ErrNotFrozen
 
+// ErrBusy means that an arm that holds one process at a time has one.
+var ErrBusy = errors.New("a process runs in this arm already")
+
 // Spec is what an arm is made for.
 type Spec struct {
 	Run string // id of the run, [a-z0-9]+
@@ -207,6 +210,8 @@ type Container struct {
 	// AppArmor is the security profile: Default, Unconfined or the name of one that
 	// is loaded.
 	AppArmor string
+	// SELinux is Default, or what ParseLabel reads.
+	SELinux string
 	// Image is the name of an image that the engine has: the container's root is
 	// that, instead of the host's.
 	Image string
@@ -226,14 +231,6 @@ const (
 	// NoCapabilities takes every one away.
 	NoCapabilities = "none"
 )
-
-// Profile is the AppArmor profile to ask for; empty: what there is without asking.
-func (c Container) Profile() string {
-	if c.AppArmor == Default {
-		return ""
-	}
-	return c.AppArmor
-}
 
 // Networks are the words for the network of a container.
 func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }
@@ -302,8 +299,6 @@ type Host struct {
 	FreezeWhy    string // why Freezer is ""
 	// Features by name, see the Feature constants.
 	Features map[string]Support
-	// Profiles of AppArmor that are loaded; nil: nobody could tell.
-	Profiles []string
 	// Tools found in PATH, by name: absolute path and version line.
 	Tools map[string]Tool
 	// Control is what control groups and the like offer beside limits.

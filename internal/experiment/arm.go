@@ -21,7 +21,7 @@ type Arm struct {
 	Isolation []string
 	Volume    string // empty: that of the experiment
 	// How its container is made; empty: as the environment has it.
-	Network, Seccomp, Capabilities, AppArmor string
+	Network, Seccomp, Capabilities, AppArmor, SELinux string
 	// What it may use; zero: all that the host has. CPUs is a quota in CPU seconds per
 	// second, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
 	CPUs   float64
@@ -55,6 +55,7 @@ func armKeys(words Words) []key[Arm] {
 		containerKey("seccomp", words.Seccomp, func(x *a) *string { return &x.Seccomp }),
 		containerKey("capabilities", words.Capabilities, func(x *a) *string { return &x.Capabilities }),
 		optional(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
+		optional(text("selinux", "", 1, func(x *a) *string { return &x.SELinux }), func(x *a) bool { return x.SELinux != "" }),
 		optional(key[a]{
 			"cpus", "",
 			func(x *a, n *yaml.Node, s *sink) { readCPUs(&x.CPUs, n, s) },

@@ -89,7 +89,7 @@ func TestSetArmsErrors(t *testing.T) {
 		"arms.idle.neighbour=none":       `arm idle: isolation from what? it has no neighbour`,
 		"arms.idle.set.thread=1":         `workload a, arm idle: oltp has no parameter "thread"; did you mean "threads"?`,
 		"arms.idle.volume=bidn":          `unknown volume "bidn"; did you mean "bind"?`,
-		"arms.idle.x=1":                  `an arm has no "x"; valid: environment, neighbour, isolation, volume, network, seccomp, capabilities, apparmor, cpus, memory, cpuset, image, set`,
+		"arms.idle.x=1":                  `an arm has no "x"; valid: environment, neighbour, isolation, volume, network, seccomp, capabilities, apparmor, selinux, cpus, memory, cpuset, image, set`,
 		"arms.idle.seccomp=none":         `unknown seccomp "none"; valid: default, unconfined`,
 		"arms=idel":                      `unknown arm "idel"; did you mean "idle"?`,
 		"hogs.thread=1":                  `hogs (spin) has no parameter "thread"; did you mean "threads"?`,

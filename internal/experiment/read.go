@@ -98,6 +98,10 @@ func readArms(to *[]string, words []string, n *yaml.Node, s *sink) {
 	var arms []string
 	for _, item := range items {
 		var arm string
+		if environment, levels, ok := strings.Cut(target(item).Value, ":"); ok && slices.Contains(words, environment) {
+			s.at(item, "arm %q: one with levels (%s) is named in a file: arms: {NAME: {environment: %q}}", item.Value, levels, item.Value)
+			continue
+		}
 		readWord(&arm, "arm", words, item, s)
 		if arm != "" && slices.Contains(arms, arm) {
 			s.at(item, "arm %q is named twice", arm)

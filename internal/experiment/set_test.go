@@ -53,6 +53,7 @@ func TestSetErrors(t *testing.T) {
 		"a.b.c.d=1":           `--set a.b.c.d=1: no such path; want KEY, WORKLOAD.PARAM or workloads.WORKLOAD.params.PARAM`,
 		"workloads.x.arms=1":  `--set workloads.x.arms=1: no workload "x"; did you mean "a"?`,
 		"b.arms=host,host":    `--set b.arms=host,host: arm "host" is named twice`,
+		"b.arms=nat:x=1":      `--set b.arms=nat:x=1: arm "nat:x=1": one with levels (x=1) is named in a file: arms: {NAME: {environment: "nat:x=1"}}`,
 		"b.baseline=hots":     `--set b.baseline=hots: unknown baseline "hots"; did you mean "host"?`,
 		"workloads.a.kind=x":  `--set workloads.a.kind=x: unknown kind "x"; valid: commit, oltp, rpc`,
 		"title=two\nlines":    "--set title=two\nlines: title holds a line break or a control character",

@@ -23,7 +23,7 @@ func Namespace(kubeconfig, context, name string) Step {
 	return Step{Kind: kindNamespace, Root: kubeconfig, Value: context, ID: name}
 }
 
-// Pods removes the pods of the run from a namespace that others use too: the
+// Pods removes the pods of the run and what they have beside them from a namespace that others use too: the
 // kubeconfig and the context of the cluster, the namespace, and the run.
 func Pods(kubeconfig, context, namespace, run string) Step {
 	return Step{Kind: kindPods, Root: kubeconfig, Value: context, ID: namespace + "/" + Prefix + run}
@@ -40,11 +40,14 @@ func removePods(s Step) error {
 	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
 	defer cancel()
 	namespace, run, _ := strings.Cut(s.ID, "/"+Prefix)
-	if err = c.DeletePods(ctx, namespace, run); err == nil {
+	if err = c.DeleteRun(ctx, namespace, run); err == nil {
 		time.Sleep(lateBound)
-		err = c.DeletePods(ctx, namespace, run)
+		err = c.DeleteRun(ctx, namespace, run)
 	}
-	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete pods -n "+namespace+" -l "+kube.LabelRun+"="+run)
+	if err == nil {
+		return c.AwaitNoVolumes(namespace, run)
+	}
+	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete pods,services,persistentvolumeclaims -n "+namespace+" -l "+kube.LabelRun+"="+run)
 }
 
 // PodImage removes an image from a containerd: the address of its socket, and the
@@ -78,6 +81,9 @@ func removeNamespace(s Step) error {
 	if err == nil {
 		time.Sleep(lateBound)
 		err = c.DeleteNamespace(ctx, s.ID, run)
+	}
+	if err == nil {
+		return c.AwaitNoVolumes(s.ID, run)
 	}
 	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete namespace "+s.ID)
 }

@@ -22,7 +22,7 @@ func removeDirectory(path string) error {
 		return fmt.Errorf("remove %s: %s is mounted in it: umount %s", path, mounts[0], mounts[0])
 	}
 	parent, err := unix.Open(filepath.Dir(path), unix.O_DIRECTORY|unix.O_PATH|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.ENOENT) {
+	if notThere(err) {
 		return nil
 	}
 	if err != nil {
@@ -35,11 +35,17 @@ func removeDirectory(path string) error {
 	return nil
 }
 
+// notThere says that a path cannot be there: what should be a directory above it is
+// missing, or is a file.
+func notThere(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
+}
+
 // mountsBelow lists the mount points at and below a directory.
 func mountsBelow(dir string) ([]string, error) {
 	// Mountinfo names real directories.
 	real, err := filepath.EvalSymlinks(filepath.Dir(dir))
-	if errors.Is(err, os.ErrNotExist) {
+	if notThere(err) {
 		return nil, nil
 	}
 	if err != nil {

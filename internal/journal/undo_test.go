@@ -76,8 +76,9 @@ func TestUndoDirectory(t *testing.T) {
 		unix.Mkfifo(own+"/fifo", 0o600), os.Chmod(own+"/closed", 0)); err != nil {
 		t.Fatal(err)
 	}
-	dead(t, dir, "r1", nil, Directory(own), Directory(filepath.Join(target, "tare-r1-never-made")))
-	if r := undo(t, dir, "r1"); len(r.Undone) != 2 {
+	dead(t, dir, "r1", nil, Directory(own), Directory(filepath.Join(target, "tare-r1-never-made")),
+		Directory(outside+"/file/tare-r1"), Directory(outside+"/file/below/tare-r1"))
+	if r := undo(t, dir, "r1"); len(r.Undone) != 4 {
 		t.Errorf("%+v", r)
 	}
 	if !gone(own) || gone(outside+"/file") {

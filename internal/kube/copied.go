@@ -24,6 +24,15 @@ func (s PodSpec) await(p *corev1.Pod, load *corev1.Container) {
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
 }
 
+// own gives a claimed volume to the pod's user: nobody on the node does. What
+// another machine gives it says that machine.
+func (s PodSpec) own(p *corev1.Pod) {
+	if s.Volume.Class != "" {
+		p.Spec.SecurityContext.FSGroup = to(int64(UserID))
+		p.Spec.SecurityContext.FSGroupChangePolicy = to(corev1.FSGroupChangeOnRootMismatch)
+	}
+}
+
 // FarRights are what pods need of a user whose tare is not on their node, beyond what
 // every run with pods needs.
 var FarRights = Rights{"pods/exec": {"create", "get"}} // by SPDY and by WebSocket

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 
 	"github.com/tarelab/tare/internal/hint"
 )
@@ -84,11 +86,17 @@ func init() {
 // callBound is how long one call of the API may take.
 const callBound = 15 * time.Second
 
-// Connect reads the kubeconfig.
+// Connect reads the kubeconfig. client-go's own log, about streams that broke and
+// the like, would be in the middle of the progress: what matters comes back as an
+// error.
 func (a Access) Connect() (*Cluster, error) {
+	klog.SetLogger(logr.Discard())
 	rules, loader := a.rules(), a.loader()
 	config, err := loader.ClientConfig()
 	if err != nil {
+		if clientcmd.IsEmptyConfig(err) { // says only what to try inside of a cluster
+			err = errors.New("there is no such file, or it names no cluster")
+		}
 		return nil, hint.New(fmt.Errorf("no cluster: %s: %w", strings.Join(rules.Precedence, ", "), err),
 			"name a kubeconfig and a context: --kubeconfig FILE --context NAME, or set KUBECONFIG; kubectl config get-contexts lists them")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,6 +99,10 @@ type PodSpec struct {
 	Service, HostPort bool
 	// Volume is what the data is on; its zero value is an emptyDir.
 	Volume Volume
+	// AppArmor and SELinux are what the node's security modules hold it to; nil: what
+	// they do without being asked.
+	AppArmor *corev1.AppArmorProfile
+	SELinux  *corev1.SELinuxOptions
 	// Keep and Install are the arguments of tare's binary as first process and
 	// to copy itself.
 	Keep, Install []string
@@ -131,8 +136,18 @@ func (s PodSpec) Needs() []string {
 	if s.HostPort {
 		all = append(all, "hostPort: network=hostport")
 	}
+	if p := s.AppArmor; p != nil && p.Type == corev1.AppArmorProfileTypeUnconfined {
+		all = append(all, "appArmorProfile Unconfined: apparmor=unconfined")
+	}
+	if l := s.SELinux; l != nil && (l.User != "" || l.Role != "" || !slices.Contains(admittedTypes, l.Type)) {
+		all = append(all, "seLinuxOptions: selinux="+cmp.Or(l.Type, "a label")+", where PodSecurity admits "+strings.Join(admittedTypes, ", "))
+	}
 	return all
 }
+
+// admittedTypes are the types of SELinux that PodSecurity admits in pods that are not
+// privileged, from Kubernetes 1.31 on.
+var admittedTypes = []string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
 
 // PodName is a name that Kubernetes admits.
 func PodName(arm string) string { return strings.ReplaceAll(arm, "_", "-") }
@@ -145,6 +160,10 @@ func PodNameIn(namespace, run, arm string) string {
 	return PodName(NamespaceOf(run) + "-" + arm)
 }
 
+// Name is the pod's, and Space the namespace that it and what belongs to it is in.
+func (s PodSpec) Name() string  { return PodNameIn(s.Namespace, s.Run, s.Arm) }
+func (s PodSpec) Space() string { return cmp.Or(s.Namespace, NamespaceOf(s.Run)) }
+
 func to[T any](v T) *T { return &v }
 
 // Pod is the manifest.
@@ -152,7 +171,7 @@ func (s PodSpec) Pod() *corev1.Pod {
 	p := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: PodNameIn(s.Namespace, s.Run, s.Arm), Namespace: cmp.Or(s.Namespace, NamespaceOf(s.Run)),
+			Name: s.Name(), Namespace: s.Space(),
 			Labels: labels(s.Run, s.Arm), Annotations: s.Notes,
 		},
 		Spec: corev1.PodSpec{
@@ -165,7 +184,8 @@ func (s PodSpec) Pod() *corev1.Pod {
 			Affinity:                      s.affinity(),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: to(true), RunAsUser: to(int64(UserID)), RunAsGroup: to(int64(UserID)),
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+				SeccompProfile:  &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+				AppArmorProfile: s.AppArmor, SELinuxOptions: s.SELinux,
 			},
 			Volumes: []corev1.Volume{{Name: "desk", VolumeSource: emptyDir()}, {Name: "volume", VolumeSource: s.source()}},
 		},
@@ -177,6 +197,7 @@ func (s PodSpec) Pod() *corev1.Pod {
 	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: deskDir}, {Name: "volume", MountPath: VolumeDir}}
 	if s.Image == "" {
 		s.await(p, &load)
+		s.own(p)
 	} else if s.Other != "" {
 		install := s.container("tare", s.Image, append([]string{Exe}, s.Install...))
 		bin := corev1.VolumeMount{Name: "tare", MountPath: installedDir}

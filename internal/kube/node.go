@@ -64,6 +64,16 @@ func usable(n *corev1.Node) error {
 	return hint.New(notReady(n), "kubectl describe node "+n.Name)
 }
 
+// Unready says why a node is not ready; nil: it is, or the cluster does not say.
+func (c *Cluster) Unready(ctx context.Context, name string) error {
+	nodes, err := c.Nodes(ctx)
+	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == name })
+	if err != nil || i < 0 {
+		return nil
+	}
+	return notReady(&nodes[i])
+}
+
 // notReady says that a node is not, and why; nil: it is.
 func notReady(n *corev1.Node) error {
 	for _, c := range n.Status.Conditions {

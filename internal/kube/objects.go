@@ -99,15 +99,21 @@ func pause(ctx context.Context) error {
 // DeletePod asks for the end of a pod and does not wait: the end of its
 // namespace is waited for. One that is not there is fine.
 func (c *Cluster) DeletePod(ctx context.Context, namespace, name string) error {
-	soon := int64(1) // with 0 the cluster forgets it before the node has cleaned up
+	return c.deleteOne(ctx, namespace, "pods", name)
+}
+
+func (c *Cluster) deleteOne(ctx context.Context, namespace, resource, name string) error {
+	options := &metav1.DeleteOptions{}
+	if resource == "pods" {
+		options.GracePeriodSeconds = to(int64(1)) // with 0 the cluster forgets it before the node has cleaned up
+	}
 	err := c.patiently(ctx, func() error {
-		return c.client.Delete().Namespace(namespace).Resource("pods").Name(name).
-			Body(&metav1.DeleteOptions{GracePeriodSeconds: &soon}).Do(ctx).Error()
+		return c.client.Delete().Namespace(namespace).Resource(resource).Name(name).Body(options).Do(ctx).Error()
 	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return c.explain("remove pod "+name, err)
+	return c.explain("remove "+strings.TrimSuffix(resource, "s")+" "+name, err)
 }
 
 // CreateNamespace makes a namespace.

@@ -244,7 +244,7 @@ func TestDeleteNamespace(t *testing.T) {
 
 func TestConnect(t *testing.T) {
 	_, err := Access{Kubeconfig: "/nonexistent/config"}.Connect()
-	if err == nil || !strings.Contains(err.Error(), "no cluster: /nonexistent/config") || !strings.Contains(hint.Of(err), "--kubeconfig") {
+	if err == nil || err.Error() != "no cluster: /nonexistent/config: there is no such file, or it names no cluster" || !strings.Contains(hint.Of(err), "--kubeconfig") {
 		t.Errorf("%v; %s", err, hint.Of(err))
 	}
 	if got := (Access{Kubeconfig: "/nonexistent/config"}).UserName(); got != "NAME" {

@@ -53,7 +53,7 @@ func (s PodSpec) Rights() Rights {
 	}
 	if s.Volume.Class != "" {
 		r["persistentvolumeclaims"] = []string{"create", "get"}
-		r["persistentvolumes"] = []string{"get"}
+		r["persistentvolumes"] = []string{"get", "list"}
 	}
 	return r
 }

@@ -25,8 +25,8 @@ func (c *Cluster) May(ctx context.Context, more ...Rights) error {
 }
 
 // MayShared is May for pods in a namespace that others use too.
-func (c *Cluster) MayShared(ctx context.Context, namespace string) error {
-	return c.may(ctx, namespace, SharedRights, "tare plan --rbac --namespace "+namespace+
+func (c *Cluster) MayShared(ctx context.Context, namespace string, more ...Rights) error {
+	return c.may(ctx, namespace, withShared(more), "tare plan --rbac --namespace "+namespace+
 		" prints the rights that tare needs there: an administrator gives them with tare plan --rbac --namespace "+namespace+" | kubectl apply -f -")
 }
 

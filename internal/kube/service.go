@@ -13,15 +13,16 @@ import (
 // HostPortIP is the node's address at which a hostPort is published.
 const HostPortIP = "127.0.0.1"
 
-// ServiceName is one that Kubernetes admits: it begins with a letter.
-func ServiceName(arm string) string { return "to-" + PodName(arm) }
+// ServiceName is that of the Service of a pod, and one that Kubernetes admits: it
+// begins with a letter.
+func ServiceName(pod string) string { return "to-" + pod }
 
 // ServiceOf is the Service that leads to the port of the pod's server: a virtual
 // address in the cluster, at the same port.
 func (s PodSpec) ServiceOf() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: metav1.ObjectMeta{Name: ServiceName(s.Arm), Namespace: NamespaceOf(s.Run), Labels: labels(s.Run, s.Arm)},
+		ObjectMeta: metav1.ObjectMeta{Name: ServiceName(s.Name()), Namespace: s.Space(), Labels: labels(s.Run, s.Arm)},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeClusterIP,
 			Selector: map[string]string{LabelRun: s.Run, LabelArm: s.Arm},

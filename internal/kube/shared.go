@@ -2,14 +2,17 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pods in a namespace that others use too: nothing else of a run is there.
+// Pods in a namespace that others use too: nothing of a run is there but these, and
+// the Services and claims of theirs.
 
 // SharedRights are all that a user needs in such a namespace, and none beyond it.
 var SharedRights = Rights{
@@ -18,25 +21,57 @@ var SharedRights = Rights{
 	"events":    {"list"},
 }
 
-// DeletePods removes the pods of a run from a namespace, and returns when they are
-// gone.
-func (c *Cluster) DeletePods(ctx context.Context, namespace, run string) error {
-	for asked := false; ; asked = true {
-		var l corev1.PodList
-		err := c.patiently(ctx, func() error {
-			return c.client.Get().Namespace(namespace).Resource("pods").
-				VersionedParams(&metav1.ListOptions{LabelSelector: LabelRun + "=" + run}, parameters).Do(ctx).Into(&l)
-		})
-		if err != nil {
-			return c.explain("list the pods of run "+run, err)
+// beside are what pods may have beside them: it is found by the label of the run.
+var beside = []string{"services", "persistentvolumeclaims"}
+
+// withShared is what pods need there that need these rights beyond what every run
+// needs. What is no namespace's is left out.
+func withShared(more []Rights) Rights {
+	all := maps.Clone(SharedRights)
+	for _, r := range more {
+		for _, resource := range beside {
+			if r[resource] != nil {
+				all[resource] = []string{"create", "delete", "get", "list"}
+			}
 		}
-		if len(l.Items) == 0 {
+	}
+	return all
+}
+
+// DeleteRun removes the pods of a run from a namespace, then what they had beside
+// them, and returns when all of it is gone.
+func (c *Cluster) DeleteRun(ctx context.Context, namespace, run string) error {
+	for _, resource := range append([]string{"pods"}, beside...) {
+		if err := c.deleteAll(ctx, namespace, resource, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) deleteAll(ctx context.Context, namespace, resource, run string) error {
+	for asked := false; ; asked = true {
+		var l metav1.PartialObjectMetadataList
+		err := c.patiently(ctx, func() error {
+			text, err := c.client.Get().Namespace(namespace).Resource(resource).SetHeader("Accept", "application/json").
+				VersionedParams(&metav1.ListOptions{LabelSelector: LabelRun + "=" + run}, parameters).Do(ctx).Raw()
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal(text, &l)
+		})
+		switch {
+		case apierrors.IsForbidden(err) && resource != "pods":
+			return nil // who may not look for them has made none
+		case err != nil:
+			return c.explain("list the "+resource+" of run "+run, err)
+		case len(l.Items) == 0:
 			return nil
 		}
 		var errs []error
-		for _, p := range l.Items {
-			if !asked || p.DeletionTimestamp == nil {
-				errs = append(errs, c.DeletePod(ctx, namespace, p.Name))
+		for _, o := range l.Items {
+			if !asked || o.DeletionTimestamp == nil {
+				errs = append(errs, c.deleteOne(ctx, namespace, resource, o.Name))
 			}
 		}
 		if err := errors.Join(append(errs, pause(ctx))...); err != nil {
@@ -45,11 +80,11 @@ func (c *Cluster) DeletePods(ctx context.Context, namespace, run string) error {
 	}
 }
 
-// SharedRBAC is the least that a user needs for pods in a namespace that others use
-// too.
-func SharedRBAC(user, namespace string) ([]byte, error) {
+// SharedRBAC is the least that a user needs in a namespace that others use too, for
+// pods that need these rights beyond what every run needs.
+func SharedRBAC(user, namespace string, more ...Rights) ([]byte, error) {
 	meta := metav1.ObjectMeta{Name: "tare", Namespace: namespace}
-	role := rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: meta, Rules: rules(SharedRights)}
+	role := rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: meta, Rules: rules(withShared(more))}
 	binding := rbacv1.RoleBinding{
 		TypeMeta: rbacType("RoleBinding"), ObjectMeta: meta,
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},

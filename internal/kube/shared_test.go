@@ -38,6 +38,14 @@ func TestSharedRBAC(t *testing.T) {
 	if got := strings.Join(resources, " "); got != "events pods pods/exec" {
 		t.Errorf("rights on %s", got)
 	}
+	if text, err = SharedRBAC("jane", "team", PodSpec{Service: true, Volume: Volume{Class: "fast"}}.Rights()); err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]bool{"- services\n": true, "- persistentvolumeclaims\n": true, "- persistentvolumes\n": false, "ClusterRole": false} {
+		if strings.Contains(string(text), word) != want {
+			t.Errorf("%s: want %v in %s", word, want, text)
+		}
+	}
 	if role.Kind != "Role" || role.Namespace != "team" || binding.Namespace != "team" || binding.RoleRef.Kind != "Role" || binding.Subjects[0].Name != "jane" {
 		t.Errorf("%+v %+v", role, binding)
 	}
@@ -64,13 +72,20 @@ func TestMayShared(t *testing.T) {
 	}
 }
 
-// The pods of a run are removed from such a namespace, by its label.
-func TestDeletePods(t *testing.T) {
-	there := map[string]bool{"tare-r1-a": true, "tare-r1-b": true}
+// The pods of a run are removed from such a namespace, by its label, and what they
+// had beside them, where the user may look for that.
+func TestDeleteRun(t *testing.T) {
+	there := map[string]bool{"pods/tare-r1-a": true, "pods/tare-r1-b": true, "persistentvolumeclaims/tare-r1-a": true}
 	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "services") {
+			say(w, http.StatusForbidden, refusal(403, metav1.StatusReasonForbidden, "services is forbidden"))
+			return
+		}
 		if r.Method == http.MethodDelete {
-			name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-			delete(there, name)
+			if strings.Contains(r.URL.Path, "claims/") && there["pods/tare-r1-a"] {
+				t.Error("a claim is removed before its pod")
+			}
+			delete(there, strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/team/"))
 			say(w, http.StatusOK, corev1.Pod{})
 			return
 		}
@@ -79,11 +94,13 @@ func TestDeletePods(t *testing.T) {
 		}
 		l := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
 		for name := range there {
-			l.Items = append(l.Items, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			if resource, name, _ := strings.Cut(name, "/"); strings.HasSuffix(r.URL.Path, resource) {
+				l.Items = append(l.Items, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			}
 		}
 		say(w, http.StatusOK, l)
 	})
-	if err := c.DeletePods(t.Context(), "team", "r1"); err != nil || len(there) > 0 {
+	if err := c.DeleteRun(t.Context(), "team", "r1"); err != nil || len(there) > 0 {
 		t.Errorf("%v; left: %v", err, there)
 	}
 }

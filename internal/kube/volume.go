@@ -34,7 +34,7 @@ func (s PodSpec) source() corev1.VolumeSource {
 	case v.Server != "":
 		return corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: v.Server, Path: v.NFS}}
 	case v.Class != "":
-		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: PodName(s.Arm)}}
+		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.Name()}}
 	}
 	return emptyDir()
 }
@@ -44,7 +44,7 @@ func (s PodSpec) source() corev1.VolumeSource {
 func (s PodSpec) Claim() *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-		ObjectMeta: metav1.ObjectMeta{Name: PodName(s.Arm), Namespace: NamespaceOf(s.Run), Labels: labels(s.Run, s.Arm)},
+		ObjectMeta: metav1.ObjectMeta{Name: s.Name(), Namespace: s.Space(), Labels: labels(s.Run, s.Arm)},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			StorageClassName: to(s.Volume.Class),
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -87,9 +87,35 @@ func (c *Cluster) volume(ctx context.Context, name string) (*corev1.PersistentVo
 	return &v, c.explain("look at PersistentVolume "+name, err)
 }
 
-// AwaitNoVolume waits until a volume is gone whose claim is: the class says that
-// it goes with it. Whoever made it removes it.
-func (c *Cluster) AwaitNoVolume(ctx context.Context, name string) error {
+// VolumeBound is how long whoever provided a volume may take to remove it, from the
+// end of its claim. Tests have less patience.
+var VolumeBound = 2 * time.Minute
+
+// AwaitNoVolumes waits until the volumes are gone that claims of a run had and that go
+// with their claims, which are gone: whoever provided them removes them. Of a user who may
+// not list volumes that is not known.
+func (c *Cluster) AwaitNoVolumes(namespace, run string) error {
+	ctx, end := context.Background(), time.Now().Add(VolumeBound)
+	var l corev1.PersistentVolumeList
+	err := c.patiently(ctx, func() error { return c.client.Get().Resource("persistentvolumes").Do(ctx).Into(&l) })
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil
+	case err != nil:
+		return c.explain("list PersistentVolumes", err)
+	}
+	var errs []error
+	for _, v := range l.Items {
+		of := v.Spec.ClaimRef
+		ours := of != nil && of.Namespace == namespace && (namespace == NamespaceOf(run) || strings.HasPrefix(of.Name, NamespaceOf(run)+"-"))
+		if ours && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+			errs = append(errs, c.awaitNoVolume(ctx, v.Name, end))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time) error {
 	for {
 		v, err := c.volume(ctx, name)
 		switch {
@@ -98,12 +124,29 @@ func (c *Cluster) AwaitNoVolume(ctx context.Context, name string) error {
 		case err != nil:
 			return err
 		case v.Status.Phase == corev1.VolumeFailed:
-			return hint.New(fmt.Errorf("PersistentVolume %s is not removed: %s", name, v.Status.Message), "kubectl delete pv "+name+", and what it was on")
+			return c.volumeStays(v, "is not removed: "+v.Status.Message)
+		}
+		if time.Now().After(end) {
+			return c.volumeStays(v, fmt.Sprintf("is there %v after its claim (%s)", VolumeBound, v.Status.Phase))
 		}
 		if err := pause(ctx); err != nil {
-			return hint.New(fmt.Errorf("wait for the end of PersistentVolume %s: %w", name, err), "kubectl describe pv "+name)
+			return err
 		}
 	}
+}
+
+// volumeStays is the error about a volume that whoever provided it does not remove, with
+// what that one said last.
+func (c *Cluster) volumeStays(v *corev1.PersistentVolume, how string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), hinderedBound)
+	defer cancel()
+	text := fmt.Sprintf("PersistentVolume %s of StorageClass %s %s", v.Name, v.Spec.StorageClassName, how)
+	events, _ := c.Events(ctx, metav1.NamespaceDefault, v.Name) // of what is in no namespace
+	for _, line := range lastEvents(events) {
+		text += "\n  " + line
+	}
+	return hint.New(errors.New(text), "its class says that it goes with its claim, which is gone: look at whoever provides "+v.Spec.StorageClassName+
+		" (kubectl describe pv "+v.Name+"); or kubectl delete pv "+v.Name+", and remove what it was on")
 }
 
 // KindOf is the kind of a volume's storage: "local", or a CSI driver's name.

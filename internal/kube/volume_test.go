@@ -1,9 +1,11 @@
 package kube
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,24 +21,63 @@ func persistent(phase corev1.PersistentVolumePhase, message string) *corev1.Pers
 	}
 }
 
-// The end of a volume is waited for, and one that does not go is said.
-func TestAwaitNoVolume(t *testing.T) {
-	asked := 0
-	c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
-		if asked++; asked < 3 {
-			say(w, http.StatusOK, persistent(corev1.VolumeReleased, ""))
-			return
-		}
-		say(w, http.StatusNotFound, refusal(404, metav1.StatusReasonNotFound, "not found"))
-	})
-	if err := c.AwaitNoVolume(t.Context(), "pv"); err != nil || asked != 3 {
-		t.Errorf("%v, asked %d times", err, asked)
+// The end of a namespace's volumes that go with their claims is waited for, and of no
+// others; one that does not go is said, with what its provisioner says.
+func TestAwaitNoVolumes(t *testing.T) {
+	claimed := func(claim string, policy corev1.PersistentVolumeReclaimPolicy) corev1.PersistentVolume {
+		v := *persistent(corev1.VolumeReleased, "")
+		namespace, name, _ := strings.Cut(claim, "/")
+		v.Spec.ClaimRef, v.Spec.PersistentVolumeReclaimPolicy = &corev1.ObjectReference{Namespace: namespace, Name: name}, policy
+		return v
 	}
-	c = connected(t, func(w http.ResponseWriter, _ *http.Request) {
-		say(w, http.StatusOK, persistent(corev1.VolumeFailed, "no deletable volume plugin matched"))
-	})
-	if err := c.AwaitNoVolume(t.Context(), "pv"); err == nil || !strings.Contains(err.Error(), "no deletable") || !strings.Contains(hint.Of(err), "kubectl delete pv") {
-		t.Errorf("%v; %s", err, hint.Of(err))
+	bound := VolumeBound
+	defer func() { VolumeBound = bound }()
+	VolumeBound = time.Second
+	ours, beside := claimed("tare-r1/arm", "Delete"), claimed("team/tare-r1-arm", corev1.PersistentVolumeReclaimDelete)
+	for _, c := range []struct {
+		name   string
+		listed []corev1.PersistentVolume
+		answer func(asked int) (int, any)
+		asked  int
+		says   string
+		in     string // namespace; empty: the run's own
+	}{
+		{"none is ours", []corev1.PersistentVolume{claimed("tare-r2/arm", "Delete"), claimed("tare-r1/arm", "Retain"), *persistent("Available", "")}, nil, 0, "", ""},
+		{"others beside", []corev1.PersistentVolume{claimed("team/db", "Delete"), claimed("team/tare-r12-arm", "Delete")}, nil, 0, "", "team"},
+		{"goes", []corev1.PersistentVolume{ours}, func(asked int) (int, any) {
+			if asked < 3 {
+				return http.StatusOK, &ours
+			}
+			return http.StatusNotFound, refusal(404, metav1.StatusReasonNotFound, "not found")
+		}, 3, "", ""},
+		{"ours beside", []corev1.PersistentVolume{beside}, func(int) (int, any) { return http.StatusOK, &beside }, 2, "is there 1s after", "team"},
+		{"fails", []corev1.PersistentVolume{ours}, func(int) (int, any) {
+			return http.StatusOK, persistent(corev1.VolumeFailed, "no deletable volume plugin matched")
+		}, 1, "no deletable", ""},
+		{"stays", []corev1.PersistentVolume{ours}, func(int) (int, any) { return http.StatusOK, &ours }, 2, "is there 1s after its claim (Released)\n  Warning VolumeFailedDelete: busy", ""},
+		{"may not list", nil, nil, 0, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := 0
+			k := connected(t, func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/events"):
+					say(w, http.StatusOK, corev1.EventList{Items: []corev1.Event{{Type: "Warning", Reason: "VolumeFailedDelete", Message: "busy"}}})
+				case !strings.HasSuffix(r.URL.Path, "/persistentvolumes"):
+					asked++
+					code, what := c.answer(asked)
+					say(w, code, what)
+				case c.listed == nil:
+					say(w, http.StatusForbidden, refusal(403, metav1.StatusReasonForbidden, "no"))
+				default:
+					say(w, http.StatusOK, corev1.PersistentVolumeList{Items: c.listed})
+				}
+			})
+			err := k.AwaitNoVolumes(cmp.Or(c.in, "tare-r1"), "r1")
+			if asked < c.asked || c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), "kubectl delete pv pv")) {
+				t.Errorf("%v; %s; asked %d times", err, hint.Of(err), asked)
+			}
+		})
 	}
 }
 

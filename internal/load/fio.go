@@ -185,7 +185,7 @@ type fioRunner struct {
 // find finds fio and its version.
 func (f *fioRunner) find() (version string, err error) {
 	if f.path, err = exec.LookPath(fio.Program); err != nil {
-		return "", hint.New(fmt.Errorf("find fio: %w", err), "apt-get install fio")
+		return "", hint.New(fmt.Errorf("find fio: %w", err), "install it: apt-get install fio")
 	}
 	out, err := exec.CommandContext(f.ctx, f.path, "--version").Output()
 	if err != nil {

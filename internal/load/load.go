@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hint"
 )
 
 // Command is the hidden command under which the binary is a load: Command,
@@ -89,6 +90,9 @@ func Main(args []string) int {
 	defer stop()
 	if err := run(ctx, []byte(args[1])); err != nil {
 		fmt.Fprintf(os.Stderr, "tare: load %s: %v\n", args[0], err)
+		if remedy := hint.Of(err); remedy != "" {
+			fmt.Fprintf(os.Stderr, "tare: %s\n", remedy)
+		}
 		return 1
 	}
 	return 0

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -43,11 +42,7 @@ var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 // pgProcess is one pgbench on a copy of the data set.
 type pgProcess struct {
 	load.Pgbench
-	t       testing.TB
-	m       *counter.Memory
-	process *exec.Cmd
-	out     bytes.Buffer // after the end
-	ended   chan error
+	running
 }
 
 func newPgbench(t testing.TB) *pgProcess {
@@ -64,7 +59,7 @@ func newPgbench(t testing.TB) *pgProcess {
 		t.Fatal(err)
 	}
 	return &pgProcess{
-		t: t, m: workloadtest.Counters(t, 1), ended: make(chan error, 1),
+		running: running{t: t, m: workloadtest.Counters(t, 1)},
 		Pgbench: load.Pgbench{
 			Database: load.Database{Service: service.PostgreSQL, Server: serve.Server{Dir: dir}, Inside: true},
 			Script:   pgbench.SelectOnly, Mode: "simple", Clients: 3, Threads: 2,
@@ -74,51 +69,8 @@ func newPgbench(t testing.TB) *pgProcess {
 
 func (p *pgProcess) start(more ...*os.File) *pgProcess {
 	p.t.Helper()
-	p.process = exec.Command("/proc/self/exe", task(p.t, load.KindPgbench, p.Pgbench).Args...)
-	p.process.ExtraFiles = append([]*os.File{p.m.File()}, more...)
-	p.process.Stdout, p.process.Stderr = &p.out, &p.out
-	if err := p.process.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	go func() { p.ended <- p.process.Wait() }()
-	p.t.Cleanup(func() { p.process.Process.Kill() })
+	p.launch(task(p.t, load.KindPgbench, p.Pgbench).Args, more...)
 	return p
-}
-
-func (p *pgProcess) wait(code int) string {
-	p.t.Helper()
-	select {
-	case <-p.ended:
-	case <-time.After(time.Minute):
-		p.t.Fatal("it does not end")
-	}
-	if got := p.process.ProcessState.ExitCode(); got != code {
-		p.t.Errorf("ended with %d, want %d\n%s", got, code, p.out.String())
-	}
-	return p.out.String()
-}
-
-func (p *pgProcess) ready() *pgProcess {
-	p.t.Helper()
-	workloadtest.Eventually(p.t, "ready", func() bool {
-		state, note := p.m.State()
-		if state == counter.Failed {
-			p.t.Fatal(note)
-		}
-		return state == counter.Ready
-	})
-	return p
-}
-
-func (p *pgProcess) goes(n uint64) {
-	p.t.Helper()
-	from := p.m.Ops()
-	workloadtest.Eventually(p.t, "counting", func() bool { return p.m.Ops() >= from+n })
-}
-
-// child is the pid of a program that the load started.
-func (p *pgProcess) child(program string) int {
-	return (&benchmark{process: p.process}).family()[program]
 }
 
 // postmaster is the first process of the server.
@@ -288,7 +240,7 @@ func TestPgbenchOverTCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := p.child("pgbench")
+	pid := p.family()["pgbench"]
 	for _, file := range []string{"cmdline", "environ"} {
 		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file)); err != nil || bytes.Contains(text, []byte(secret)) {
 			t.Errorf("the password is in pgbench's %s, or %v", file, err)
@@ -337,8 +289,8 @@ func TestPgbenchFaults(t *testing.T) {
 			os.WriteFile(filepath.Join(p.Server.Dir, service.SecretFile), []byte("guessed"), 0o600)
 		}, nil, "password authentication failed"},
 		{"server dies", nil, func(p *pgProcess) { unix.Kill(p.postmaster(), unix.SIGKILL) }, "the server was ended by SIGKILL"},
-		{"server loses a process", nil, func(p *pgProcess) { unix.Kill(p.child("postgres"), unix.SIGKILL) }, "was terminated by signal 9"},
-		{"pgbench dies", nil, func(p *pgProcess) { unix.Kill(p.child("pgbench"), unix.SIGKILL) }, "pgbench was ended by SIGKILL"},
+		{"server loses a process", nil, func(p *pgProcess) { unix.Kill(p.family()["postgres"], unix.SIGKILL) }, "was terminated by signal 9"},
+		{"pgbench dies", nil, func(p *pgProcess) { unix.Kill(p.family()["pgbench"], unix.SIGKILL) }, "pgbench was ended by SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPgbench(t)

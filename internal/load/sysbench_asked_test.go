@@ -17,7 +17,7 @@ import (
 )
 
 // asked waits for the answer to one request.
-func (b *benchmark) asked(length, discard time.Duration) (a counter.Answer) {
+func (b *running) asked(length, discard time.Duration) (a counter.Answer) {
 	b.t.Helper()
 	r := b.m.Ask(length, discard)
 	workloadtest.Eventually(b.t, "answered", func() (ok bool) {

@@ -42,7 +42,8 @@ func TestSysbenchFaults(t *testing.T) {
 			}
 			b.start()
 			if c.later != nil {
-				c.later(t, b.ready())
+				b.ready()
+				c.later(t, b)
 			}
 			out := b.wait(1)
 			state, note := b.m.State()

@@ -7,10 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,11 +41,7 @@ var tables = sync.OnceValues(func() (dataset.Prepared, error) {
 // benchmark is one sysbench on a copy of the data set.
 type benchmark struct {
 	load.Sysbench
-	t       *testing.T
-	m       *counter.Memory
-	process *exec.Cmd
-	out     bytes.Buffer // after the end
-	ended   chan error
+	running
 }
 
 func newBenchmark(t *testing.T, threads int) *benchmark {
@@ -64,7 +57,7 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 		t.Fatal(err)
 	}
 	return &benchmark{
-		t: t, m: workloadtest.Counters(t, threads), ended: make(chan error, 1),
+		running: running{t: t, m: workloadtest.Counters(t, threads)},
 		Sysbench: load.Sysbench{
 			Data: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000},
 			Database: load.Database{
@@ -76,88 +69,8 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 
 func (b *benchmark) start(more ...*os.File) *benchmark {
 	b.t.Helper()
-	b.process = exec.Command("/proc/self/exe", task(b.t, load.KindSysbench, b.Sysbench).Args...)
-	b.process.ExtraFiles = append([]*os.File{b.m.File()}, more...)
-	b.process.Stdout, b.process.Stderr = &b.out, &b.out
-	if err := b.process.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-	go func() { b.ended <- b.process.Wait() }()
-	b.t.Cleanup(func() { b.process.Process.Kill() })
+	b.launch(task(b.t, load.KindSysbench, b.Sysbench).Args, more...)
 	return b
-}
-
-// wait waits for the end and returns what was said.
-func (b *benchmark) wait(code int) string {
-	b.t.Helper()
-	select {
-	case <-b.ended:
-	case <-time.After(time.Minute):
-		b.t.Fatal("it does not end")
-	}
-	if got := b.process.ProcessState.ExitCode(); got != code {
-		b.t.Errorf("ended with %d, want %d\n%s", got, code, b.out.String())
-	}
-	return b.out.String()
-}
-
-func (b *benchmark) ready() *benchmark {
-	b.t.Helper()
-	workloadtest.Eventually(b.t, "ready", func() bool {
-		state, note := b.m.State()
-		if state == counter.Failed {
-			b.t.Fatal(note)
-		}
-		return state == counter.Ready
-	})
-	return b
-}
-
-func (b *benchmark) goes(n uint64) {
-	b.t.Helper()
-	from := b.m.Ops()
-	workloadtest.Eventually(b.t, "counting", func() bool { return b.m.Ops() >= from+n })
-}
-
-// family are the process and what it started, by the name of their programs.
-func (b *benchmark) family() map[string]int {
-	out := map[string]int{}
-	parents := map[int]bool{b.process.Process.Pid: true}
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	slices.SortFunc(files, func(a, b string) int { return pidOf(a) - pidOf(b) })
-	for _, f := range files {
-		var parent int
-		stat, _ := os.ReadFile(f)
-		_, after, _ := strings.Cut(string(stat), ") ")
-		fmt.Sscanf(after, "%c %d", new(rune), &parent)
-		exe, _ := os.Readlink(filepath.Join(filepath.Dir(f), "exe"))
-		if pid := pidOf(f); parents[parent] || parents[pid] {
-			parents[pid] = true
-			out[filepath.Base(exe)] = pid
-		}
-	}
-	return out
-}
-
-func pidOf(stat string) int {
-	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
-	return n
-}
-
-// kill ends one of the family.
-func (b *benchmark) kill(program string) {
-	b.t.Helper()
-	pid := b.family()[program]
-	if pid <= 1 {
-		b.t.Fatalf("no %s runs", program)
-	}
-	unix.Kill(pid, unix.SIGKILL)
-}
-
-func (b *benchmark) signal(s unix.Signal) {
-	for _, pid := range b.family() {
-		unix.Kill(pid, s)
-	}
 }
 
 // Over TCP the server is in another process, and the load outside of the arm.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -171,9 +172,18 @@ func (h *helper) run(ctx context.Context, said io.Writer, dir string, interrupts
 	over := make(chan struct{})
 	defer func() { close(over); lifeline.Close() }() // also when a word is on its way
 	go h.talk(lifeline, interrupts, over)
-	err := h.receive(ctx, dir, kube.Streams{In: in, Err: said}, wordRun)
+	said = &oneByOne{to: said}
+	watched, give := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { h.watch(watched, said, give) })
+	err := h.receive(watched, dir, kube.Streams{In: in, Err: said}, wordRun)
+	give(nil) // no other cause any more
+	watching.Wait()
 	var code *kube.ExitError
+	var away *awayError
 	switch {
+	case errors.As(context.Cause(watched), &away):
+		return away
 	case errors.As(err, &code):
 		return &ExitError{h.node.Name, code.Code}
 	case err == nil || ctx.Err() != nil:

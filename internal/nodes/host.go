@@ -98,12 +98,17 @@ func (h *host) run(c *client) (code int, err error) {
 	if code != 0 {
 		h.cleanup()
 	}
-	kept := c.lost() && h.await()
+	kept := false
+	if c.lost() {
+		var backErr error
+		if kept, backErr = h.await(c, os.Stdout); backErr != nil {
+			code, err = 1, errors.Join(err, backErr)
+		}
+	} else if err == nil {
+		err = writeRecord(os.Stdout, h.resultDir())
+	}
 	if kept && code != 0 {
 		h.cleanup() // once more, with the token of who came
-	}
-	if !c.lost() && err == nil {
-		err = writeRecord(os.Stdout, h.resultDir())
 	}
 	err = errors.Join(err, h.remove())
 	if c.lost() && !kept {

@@ -4,11 +4,13 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRecordTravels(t *testing.T) {
@@ -93,6 +95,46 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// A client that was silent is lost, and is heard again on the connection that never
+// ended: the record goes there.
+func TestHeardAgain(t *testing.T) {
+	r, w := io.Pipe()
+	c := listenFor(bufio.NewReader(r), time.Millisecond)
+	<-c.gone
+	select {
+	case <-c.back:
+		t.Error("heard again, and said nothing")
+	default:
+	}
+	for range 3 { // nobody waits for what is said later
+		if _, err := w.Write([]byte{beat}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-c.back
+	h := &host{dir: t.TempDir()}
+	if err := os.MkdirAll(h.resultDir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.resultDir(), "record.jsonl"), []byte("line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if kept, err := h.await(c, &b); !kept || !errors.Is(err, errSilent) {
+		t.Errorf("kept: %v %v", kept, err)
+	}
+	if n, err := readRecord(&b, t.TempDir()); n != 1 || err != nil {
+		t.Errorf("%d files, %v", n, err)
+	}
+	c = listenFor(bufio.NewReader(strings.NewReader("")), time.Hour)
+	<-c.gone
+	select {
+	case <-c.back:
+		t.Error("the connection has ended")
+	default:
+	}
+}
+
 func TestInterruptible(t *testing.T) {
 	interrupts := make(chan struct{}, 1)
 	ctx, stop := interruptible(t.Context(), interrupts)
@@ -122,7 +164,9 @@ func TestCollect(t *testing.T) {
 	}
 	token := make(chan string, 1)
 	go func() {
-		h.await()
+		if kept, err := h.await(&client{}, io.Discard); !kept || err != nil {
+			t.Errorf("kept: %v %v", kept, err)
+		}
 		b, _ := os.ReadFile(h.in(tokenFile))
 		token <- string(b)
 		os.RemoveAll(h.dir)

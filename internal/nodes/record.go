@@ -33,17 +33,26 @@ const collectBound = 2 * time.Minute
 
 const collectedFile = "collected"
 
-// await keeps the record for a client that comes back, and says whether it did.
-func (h *host) await() bool {
+// errSilent is a client that was lost and is heard again.
+var errSilent = fmt.Errorf("nothing was heard of the client for %v, as if it were lost: the run was ended early", lostAfter)
+
+// await keeps the record for a client that comes back, and says whether it did: with a
+// connection of its own, or on the old one, to which the record is written.
+func (h *host) await(c *client, to io.Writer) (kept bool, err error) {
 	for end := time.Now().Add(collectBound); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if _, err := os.Stat(h.in(collectedFile)); err == nil {
-			return true
+			return true, nil
+		}
+		select {
+		case <-c.back:
+			return true, errors.Join(errSilent, writeRecord(to, h.resultDir()))
+		default:
 		}
 		if err := os.WriteFile(h.in(endedFile), nil, 0o600); err != nil {
-			return false
+			return false, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // endedFile says that tare has ended: the record is whole.

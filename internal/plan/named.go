@@ -108,10 +108,12 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Pod,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, SELinux: spec.SELinux, Image: spec.Image, Pod: r.Pod,
 		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
-	a.Container = environment.Container{Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image}
+	a.Container = environment.Container{
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, SELinux: spec.SELinux, Image: spec.Image,
+	}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
 		return Arm{}, err
 	}
@@ -161,10 +163,8 @@ func possible(s environment.Support) error {
 // containerOf says what is wrong with what was chosen of a container.
 func containerOf(a Arm, r Rung, host environment.Host) error {
 	only := environment.Container{Image: a.Container.Image}
-	if e, ok := r.Environment.(environment.Choosy); ok {
-		if err := e.Suits(a.Container); err != nil {
-			return impossible{environment.Unsupported(err.Error(), hint.Of(err))}
-		}
+	if err := possible(suits(r, a.Container, a.Stages)); err != nil {
+		return err
 	}
 	switch {
 	case r.Archive && a.Container.Image == "":
@@ -179,20 +179,29 @@ func containerOf(a Arm, r Rung, host environment.Host) error {
 	case a.Container.Image != "" && !a.Volume.Binds():
 		return hint.New(errors.New("volume layer: the layer of an image is the engine's, which tare cannot fill with data"),
 			"volume: bind, for all arms that are compared")
-	case a.Container.Profile() != "" && host.Has(environment.FeatureAppArmor).Answer != environment.Yes:
-		return impossible{host.Has(environment.FeatureAppArmor)}
-	case !loaded(a.Container.Profile(), host):
-		return impossible{environment.Unsupported(fmt.Sprintf("AppArmor has no profile %q loaded", a.Container.Profile()),
-			"load it: apparmor_parser -r FILE; aa-status lists those that are")}
 	case a.Container.Network != "" && a.Stages.Server == nil:
 		return hint.New(errors.New("network: the workload has no server that would be reached over one"), "leave network out")
 	}
-	return nil
+	if _, err := environment.ParseLabel(a.Container.SELinux); err != nil {
+		return hint.New(err, "seinfo -t lists the types of this host's policy")
+	}
+	return possible(a.Container.Confinable(host))
 }
 
-// loaded says whether the kernel has a profile, as far as anybody could tell.
-func loaded(profile string, host environment.Host) bool {
-	return profile == "" || profile == environment.Unconfined || host.Profiles == nil || slices.Contains(host.Profiles, profile)
+// suits says whether an environment can have what was chosen of a container. A server is
+// reached at a published port unless something else was.
+func suits(r Rung, c environment.Container, s workload.Stages) environment.Support {
+	e, ok := r.Environment.(environment.Choosy)
+	if !ok {
+		return environment.Supported()
+	}
+	if s.Server != nil {
+		c.Network = cmp.Or(c.Network, environment.NetworkPublished)
+	}
+	if err := e.Suits(c); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return environment.Supported()
 }
 
 // volumeOf is a volume that this host can have; the zero one of no word.
@@ -348,7 +357,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	}
 	for _, chosen := range []struct{ name, word string }{
 		{"cpus", figure(spec.CPUs)}, {"memory", bytes(spec.Memory)}, {"cpuset", spec.CPUSet},
-		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"apparmor", spec.AppArmor}, {"image", spec.Image},
+		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"apparmor", spec.AppArmor}, {"selinux", spec.SELinux}, {"image", spec.Image},
 	} {
 		if chosen.word != "" {
 			parts = append(parts, chosen.name+" "+chosen.word)

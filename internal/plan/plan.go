@@ -269,7 +269,11 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		if r.Name() != baseline && (!want(r) || r.Net && s.Server == nil) {
 			continue
 		}
-		if sup := support(r, host); sup.Answer != environment.Yes {
+		sup := support(r, host)
+		if sup.Answer == environment.Yes {
+			sup = suits(r, environment.Container{}, s)
+		}
+		if sup.Answer != environment.Yes {
 			if r.Name() == baseline {
 				return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %s: %w",
 					w.Name, baseline, sup.Reason, environment.ErrUnsupported), sup.Remedy)

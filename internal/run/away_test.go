@@ -43,7 +43,7 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 		return nil, err
 	}
 	socket := filepath.Join(a.dir, "ask")
-	a.keeper = exec.Command("/proc/self/exe", afar.KeepArgs(socket)...)
+	a.keeper = exec.Command("/proc/self/exe", afar.KeepArgs(socket, "")...)
 	a.keeper.Stderr = os.Stderr
 	joined := exec.Command("/proc/self/exe", afar.JoinArgs(socket)...)
 	in, err := joined.StdoutPipe()

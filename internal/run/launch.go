@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -30,7 +30,6 @@ const (
 	freezeTimeout = time.Second
 	// starvedTimeout is the part of it that isolation stays in force for.
 	starvedTimeout = 100 * time.Millisecond
-	drainTimeout   = 200 * time.Millisecond
 	// patience is how often a pause is tried where no window is at stake.
 	patience = 10
 )
@@ -53,7 +52,8 @@ type site struct {
 	load    environment.Running
 	server  environment.Running
 	probes  *probe.Set
-	visited *environment.Visited // of the last window of a load that is elsewhere
+	cut     window.Load         // of what counts here
+	visited environment.Visited // the last time that it ran
 	log     *os.File
 	facts   *os.File // what the load read back
 
@@ -66,14 +66,9 @@ type site struct {
 	// lifts says that what is in force may be taken back at any time.
 	lifts bool
 
-	paused bool
-	// Readings, reused window after window.
-	open, shut    counter.Snapshot
-	before, after []float64
-	values        []workload.Metric // that the load adds up itself
-	// Sums of those at both ends of the window.
-	saidOpen, saidShut []counter.Sum
-	freezing, thawed   time.Duration // of the last switch
+	paused           bool
+	values           []workload.Metric // that the load adds up itself
+	freezing, thawed time.Duration     // of the last switch
 }
 
 // launch opens all arms and starts their loads, waits until each is ready and
@@ -249,6 +244,7 @@ func (a *site) openProbes(probes []probe.Probe) {
 		return
 	}
 	a.probes = probe.OpenAll(probes, a.target())
+	a.cut = window.Load{Memory: a.memory, Probes: a.probes}
 }
 
 // target is what the probes observe of the arm.
@@ -336,6 +332,11 @@ var marksError = regexp.MustCompile(`^tare: |\[ERROR\]|\b(FATAL|PANIC):|<(Error|
 
 // taskName is the task for people.
 func taskName(t workload.Task) string {
-	b, _ := json.Marshal(t.Args)
-	return string(b)
+	var words []string
+	for _, a := range t.Args {
+		if !strings.HasPrefix(a, "{") { // its parameters
+			words = append(words, strings.TrimPrefix(a, "__"))
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -8,7 +8,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/record"
 )
@@ -97,37 +97,21 @@ func pilotLengths(left time.Duration, arms int) (long, short time.Duration) {
 // trace lets an arm run for a while and counts its operations each tick. It
 // also returns the foreign and stolen CPU of that while, in CPUs.
 func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, foreign, steal float64, err error) {
-	if a.place.Away != nil {
-		return l.traceAway(ctx, a, length)
+	t = plan.Trace{Arm: a.Name}
+	err = l.visit(ctx, a, environment.Visit{Seed: 1, Length: length, Tick: plan.Tick})
+	switch {
+	case ctx.Err() != nil:
+		return t, 0, 0, ctx.Err()
+	case err == nil:
+		err = a.died()
 	}
-	t = plan.Trace{Arm: a.Name, Ticks: make([]float64, 0, length/plan.Tick)}
-	if err := a.resume(1); err != nil {
-		return t, 0, 0, err
-	}
-	a.before = a.probes.Read(a.before[:0])
-	begin := sched.Monotonic()
-	last := a.memory.Ops()
-	for next := begin; len(t.Ticks) < cap(t.Ticks); {
-		next += int64(plan.Tick)
-		if err := sleep(ctx, next); err != nil {
-			return t, 0, 0, err
-		}
-		now := a.memory.Ops()
-		t.Ticks = append(t.Ticks, float64(now-last))
-		last = now
-	}
-	a.after = a.probes.Read(a.after[:0])
-	seconds := float64(sched.Monotonic()-begin) * 1e-9
-	if err := a.pausePatiently(); err != nil {
-		return t, 0, 0, err
-	}
-	if err := a.died(); err != nil {
+	if err != nil {
 		return t, 0, 0, fmt.Errorf("arm %s: %w%s", a.Name, err, lastLines(a.log.Name()))
 	}
-	v := a.probes.Values(a.before, a.after)
-	foreign, _ = v[foreignShare].Get()
-	steal, _ = v[stealShare].Get()
-	return t, foreign / seconds, steal / seconds, nil
+	t.Ticks = a.visited.Ticks
+	foreign, _ = a.visited.Probes[foreignShare].Get()
+	steal, _ = a.visited.Probes[stealShare].Get()
+	return t, foreign / a.visited.Seconds, steal / a.visited.Seconds, nil
 }
 
 // high is the 90th percentile.

@@ -177,7 +177,7 @@ func (r *runner) open() (err error) {
 	}
 	if err := os.MkdirAll(r.scratch, 0o755); err != nil {
 		err = hint.New(fmt.Errorf("make the scratch directory: %w", err), "name a directory that can be written with --scratch")
-		return errors.Join(err, r.close())
+		return errors.Join(err, r.journal.Done(r.token), r.journal.Close(), r.record.Close())
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (r *runner) close() error {
 		err = r.journal.Done(r.token)
 	}
 	if n := r.journal.Left(); n > 0 { // an interrupted run says no more of it
-		err = errors.Join(err, hint.New(fmt.Errorf("%d changes of this host could not be taken back; tare cleanup tries it again", n), "tare cleanup says what hinders"))
+		err = errors.Join(err, hint.New(fmt.Errorf("%d of the changes of this host could not be taken back; tare cleanup tries it again", n), "tare cleanup says what hinders"))
 	}
 	return errors.Join(err, r.journal.Close(), r.record.Close())
 }

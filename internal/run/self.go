@@ -17,6 +17,16 @@ import (
 type selfUse struct {
 	cpu, window time.Duration
 	switches    []float64 // seconds
+	// of the open window
+	cpuOpen time.Duration
+	at      int64 // CLOCK_MONOTONIC ns
+}
+
+func (s *selfUse) open(now int64) { s.at, s.cpuOpen = now, cpuTime() }
+
+func (s *selfUse) shut(now int64) {
+	s.cpu += cpuTime() - s.cpuOpen
+	s.window += time.Duration(now - s.at)
 }
 
 // cpuTime is the CPU time of this process so far.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/record"
 )
 
@@ -31,11 +33,7 @@ func (a *site) pause() error {
 		a.paused = true
 		return nil
 	}
-	a.memory.SetGate(true)
-	deadline := began + int64(drainTimeout)
-	for a.memory.InFlight() > 0 && a.memory.Now() < deadline {
-		sched.SleepUntil(a.memory.Now() + int64(200*time.Microsecond))
-	}
+	window.Pause(a.memory)
 	a.paused = true
 	return nil
 }
@@ -74,15 +72,14 @@ func patiently(freeze func() error) (err error) {
 	return err
 }
 
-// resume lets the arm run; operations that were in flight are told apart from
-// now on.
-func (a *arm) resume(seed uint64) error {
+// resume lets the arm run as it is asked for; operations that were in flight are
+// told apart from now on.
+func (a *arm) resume(v environment.Visit) error {
 	began := a.memory.Now()
 	if err := a.hold(); err != nil {
 		return fmt.Errorf("%w: %w", errIsolation, err)
 	}
-	a.memory.SetSeed(seed)
-	a.memory.MarkThaw()
+	a.cut.Announce(v)
 	if f := a.freezer(); f != nil {
 		if err := f.Thaw(); err != nil {
 			return err
@@ -118,163 +115,113 @@ func (a *site) pauseKind() string {
 	return a.place.Pause.Kind()
 }
 
-// sleep sleeps until the moment (CLOCK_MONOTONIC ns) on the protected thread,
-// in slices so that a cancelled run ends soon.
-func sleep(ctx context.Context, until int64) error {
-	const slice = int64(100 * time.Millisecond)
-	for now := sched.Monotonic(); now < until; now = sched.Monotonic() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		sched.SleepUntil(min(until, now+slice))
-	}
-	return ctx.Err()
-}
-
-// mark is one moment of an open window.
-type mark struct {
-	at  int64 // CLOCK_MONOTONIC ns
-	ops uint64
-}
-
-func (a *site) mark() mark { return mark{sched.Monotonic(), a.memory.Ops()} }
-
-func (m mark) since(earlier mark) (seconds float64, ops uint64) {
-	return float64(m.at-earlier.at) * 1e-9, m.ops - earlier.ops
-}
+// sleep sleeps until the moment (CLOCK_MONOTONIC ns) on the protected thread.
+func sleep(ctx context.Context, until int64) error { return window.Sleep(until, ctx.Err) }
 
 // window thaws the arm, throws the discard away, measures, and freezes it
 // again. Beyond the window, when steady is set, the arm runs on unfrozen and
 // the rate of that stretch is returned for the transparency check.
 func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration) (w record.Window, steadyRate float64, err error) {
+	err = l.visit(ctx, a, environment.Visit{
+		Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady,
+	})
+	s := &a.visited
+	w = record.Window{
+		Arm: a.Name, Seconds: s.Seconds, Ops: s.Ops, FirstSeconds: s.FirstSeconds, First: s.First,
+		Thaw: a.thawed.Seconds(), Freeze: a.freezing.Seconds(),
+	}
+	if s.Start > 0 {
+		w.Start = float64(s.Start-l.origin) * 1e-9
+	}
+	return w, s.SteadyRate, err
+}
+
+// visit lets the arm run as asked for, here or where it is, and pauses it again.
+// A load whose tool cannot be cut at any instant is asked for its window.
+func (l *loadRun) visit(ctx context.Context, a *arm, v environment.Visit) (err error) {
+	v.Values = len(l.load.Stages.Values)
+	if asked := l.load.Stages.Windowed; asked != nil {
+		v.Asked, v.Mode, v.Limit = true, l.planned(a.Name).Stages.Mode, asked.Limit
+	}
 	if a.place.Away != nil {
-		return l.windowAway(ctx, a, seed, steady)
+		err = a.visitAway(ctx, v)
+	} else {
+		err = l.visitHere(ctx, a, v)
 	}
-	w.Arm = a.Name
-	asked := l.ask(a, l.lengths)
-	if err := a.resume(seed); err != nil {
-		return w, 0, fmt.Errorf("thaw: %w", err)
+	if err == nil || ctx.Err() != nil || errors.Is(err, environment.ErrNotFrozen) || errors.Is(err, errIsolation) {
+		return err
 	}
-	defer func() {
-		w.Thaw = a.thawed.Seconds()
-		if perr := a.pause(); perr != nil {
-			err = errors.Join(err, perr)
-		}
-		w.Freeze = a.freezing.Seconds()
-		if a.place.Pause != nil {
-			l.self.switches = append(l.self.switches, w.Freeze+w.Thaw)
-		}
-	}()
-	if asked.Number > 0 {
-		return w, 0, l.answer(ctx, a, asked, &w)
+	if died := a.died(); died != nil {
+		return died
 	}
-	begin := sched.Monotonic()
-	if err := sleep(ctx, begin+int64(l.lengths.Discard)); err != nil {
-		return w, 0, err
+	if state, note := a.memory.State(); state == counter.Failed {
+		return a.whyFailed(note)
 	}
-	first, middle, last, err := l.measure(ctx, a)
-	if err != nil {
-		return w, 0, err
-	}
-	w.Start = float64(first.at-l.origin) * 1e-9
-	w.Seconds, w.Ops = last.since(first)
-	w.FirstSeconds, w.First = middle.since(first)
-	if steady > 0 {
-		steadyRate, err = steadyStretch(ctx, a, steady)
-	}
-	return w, steadyRate, err
+	return err
 }
 
-// measure opens the window, waits its length and closes it.
-func (l *loadRun) measure(ctx context.Context, a *arm) (first, middle, last mark, err error) {
-	l.openWindow(a)
-	cpu := cpuTime()
-	first = a.mark()
-	if err = sleep(ctx, first.at+int64(l.lengths.Window)/2); err != nil {
-		return
+// visitHere lets an arm run whose counters tare shares.
+func (l *loadRun) visitHere(ctx context.Context, a *arm, v environment.Visit) error {
+	a.visited, a.thawed, a.freezing = environment.Visited{}, 0, 0
+	if err := a.resume(v); err != nil {
+		return fmt.Errorf("thaw: %w", err)
 	}
-	middle = a.mark()
-	if err = sleep(ctx, first.at+int64(l.lengths.Window)); err != nil {
-		return
+	a.cut.Ended = func() error { return cmp.Or(ctx.Err(), a.died()) }
+	a.cut.Opened, a.cut.Closing = func() { l.opened(a) }, func() { l.closing(a) }
+	var err error
+	a.visited, err = a.cut.Cut(v)
+	pause := a.pause
+	if v.Tick > 0 {
+		pause = a.pausePatiently // no window: an overloaded host ends nothing here
 	}
-	last = a.mark()
-	l.self.cpu += cpuTime() - cpu
-	l.self.window += time.Duration(last.at - first.at)
-	l.shutWindow(a)
-	return
+	err = errors.Join(err, pause())
+	if a.place.Pause != nil && v.Tick == 0 {
+		l.self.switches = append(l.self.switches, (a.freezing + a.thawed).Seconds())
+	}
+	a.cut.Fill(&a.visited)
+	return err
 }
 
-// openWindow reads the counters, then the probes; shutWindow the other way
-// round.
-func (l *loadRun) openWindow(a *arm) {
-	a.memory.Read(&a.open)
-	a.saidOpen = l.said(a, a.saidOpen[:0])
-	a.before = a.probes.Read(a.before[:0])
+// opened is when a window is open, closing when it is about to be closed: what
+// tare itself uses in it is counted between them.
+func (l *loadRun) opened(a *arm) {
 	if a.neighbour != nil {
 		a.neighbour.open()
 	}
+	l.self.open(sched.Monotonic())
 }
 
-func (l *loadRun) shutWindow(a *arm) {
+func (l *loadRun) closing(a *arm) {
+	l.self.shut(sched.Monotonic())
 	if a.neighbour != nil {
 		a.neighbour.shut()
 	}
-	a.after = a.probes.Read(a.after[:0])
-	a.memory.Read(&a.shut)
-	a.saidShut = l.said(a, a.saidShut[:0])
 }
 
-// said reads the numbers that the load adds up itself.
-func (l *loadRun) said(a *arm, to []counter.Sum) []counter.Sum {
-	for i := range l.load.Stages.Values {
-		to = append(to, a.memory.Value(i))
-	}
-	return to
-}
-
-// steadyStretch lets the arm run on for a while and returns its rate since
-// half of that while: far from any thaw.
-func steadyStretch(ctx context.Context, a *arm, d time.Duration) (float64, error) {
-	begin := sched.Monotonic()
-	if err := sleep(ctx, begin+int64(d)/3); err != nil {
-		return 0, err
-	}
-	from := a.mark()
-	if err := sleep(ctx, begin+int64(d)); err != nil {
-		return 0, err
-	}
-	seconds, ops := a.mark().since(from)
-	return float64(ops) / seconds, nil
-}
-
-// fill completes the window from the readings, after the arm is frozen.
+// fill completes the window from what was read, after the arm is frozen.
 func (a *arm) fill(w *record.Window) {
-	if a.place.Away != nil {
-		a.fillAway(w)
-	} else {
-		a.fillHere(w)
+	s := &a.visited
+	w.Errors, w.Cut, w.Late, w.Backlog = s.Errors, s.Cut, s.Late, s.Backlog
+	w.Latency, w.Probes = s.Latency, map[string]record.Value{}
+	for _, m := range a.probes.Metrics() {
+		v, ok := s.Probes[m.Name]
+		if !ok {
+			v = record.Missing("the window has no reading of it")
+		}
+		w.Probes[m.Name] = v
 	}
-	for i, s := range a.saidShut {
+	if a.neighbour != nil && a.Neighbour != "" {
+		w.Neighbour = a.neighbour.did()
+	}
+	for i, shut := range s.Shut {
 		if w.Values == nil {
 			w.Values = map[string]record.Value{}
 		}
 		v := record.Missing("the load said nothing of it in this window")
-		if x := s.Mean(a.saidOpen[i]); !math.IsNaN(x) {
+		if x := shut.Mean(s.Open[i]); !math.IsNaN(x) {
 			v = record.Number(x)
 		}
 		w.Values[a.values[i].Name] = v
-	}
-}
-
-func (a *arm) fillHere(w *record.Window) {
-	w.Errors = a.shut.Errors - a.open.Errors
-	w.Cut = a.shut.Cut - a.open.Cut
-	w.Late = a.shut.Late - a.open.Late
-	w.Backlog = a.shut.Backlog
-	w.Latency = a.shut.Since(&a.open)
-	w.Probes = a.probes.Values(a.before, a.after)
-	if a.neighbour != nil && a.Neighbour != "" {
-		w.Neighbour = a.neighbour.did()
 	}
 }
 

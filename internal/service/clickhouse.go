@@ -67,16 +67,9 @@ func (ClickHouse) Identify(banner string) (Version, error) {
 	if found == nil {
 		return Version{}, fmt.Errorf("unknown version %q: want what clickhouse-server --version prints", firstLine(banner))
 	}
-	v := Version{Flavour: ClickHouseName, Text: found[1]}
-	for i, s := range found[2:] {
-		if s == "" {
-			continue
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return Version{}, fmt.Errorf("unknown version %q: %w", found[1], err)
-		}
-		v.Number[i] = n
+	v, err := version(ClickHouseName, found[1], found[2:])
+	if err != nil {
+		return Version{}, err
 	}
 	if !v.AtLeast(18) {
 		return Version{}, fmt.Errorf("%s is too old: want 18.1 or later", v)

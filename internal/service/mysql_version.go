@@ -3,7 +3,6 @@ package service
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -23,13 +22,9 @@ func (m MySQL) Identify(banner string) (Version, error) {
 	if found == nil {
 		return Version{}, fmt.Errorf("unknown version %q: want what mysqld --version prints", firstLine(banner))
 	}
-	v := Version{Flavour: mysqlFlavour(found[1], found[5]), Text: found[1]}
-	for i := range v.Number {
-		n, err := strconv.Atoi(found[2+i])
-		if err != nil {
-			return Version{}, fmt.Errorf("unknown version %q: %w", found[1], err)
-		}
-		v.Number[i] = n
+	v, err := version(mysqlFlavour(found[1], found[5]), found[1], found[2:5])
+	if err != nil {
+		return Version{}, err
 	}
 	if v.Flavour != m.Flavour {
 		return Version{}, fmt.Errorf("the server is %s, not %s", v, m.Flavour)
@@ -48,9 +43,4 @@ func mysqlFlavour(version, comment string) string {
 		return Percona
 	}
 	return Oracle
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return s[:min(len(s), 200)]
 }

@@ -54,16 +54,9 @@ func (Postgres) Identify(banner string) (Version, error) {
 	if found == nil {
 		return Version{}, fmt.Errorf("unknown version %q: want what postgres --version prints", firstLine(banner))
 	}
-	v := Version{Flavour: PostgreSQL, Text: firstLine(found[1])}
-	for i, s := range found[2:] {
-		if s == "" {
-			continue
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return Version{}, fmt.Errorf("unknown version %q: %w", found[1], err)
-		}
-		v.Number[i] = n
+	v, err := version(PostgreSQL, firstLine(found[1]), found[2:])
+	if err != nil {
+		return Version{}, err
 	}
 	if !v.AtLeast(10) {
 		return Version{}, fmt.Errorf("%s is too old: want 10 or later", v)

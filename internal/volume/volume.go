@@ -76,7 +76,7 @@ func Parse(word string) (Volume, error) {
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
 		return v, nil
 	}
-	return Volume{}, fmt.Errorf("unknown volume %q%s; want one of %s", word, hint.DidYouMean(word, Words()), strings.Join(Words(), ", "))
+	return Volume{}, fmt.Errorf("unknown volume %q%s", word, hint.DidYouMean(word, Words()))
 }
 
 // poolAndImage are names that are no options, snapshots or namespaces to Ceph.

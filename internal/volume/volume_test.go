@@ -29,8 +29,8 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for word, says := range map[string]string{
-		"": "want one of", "layr": `"layer"`, "loop": "want one of", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "want one of",
-		"tmpfs:x": "want one of", "loop:xfs:a b": "blanks", "rbd-fuse:x": "POOL/IMAGE", "rbd-fuse:a/b@c": "POOL/IMAGE", "rbd-fuse:a/-b": "POOL/IMAGE", "rbd-fuse:a/b/c": "POOL/IMAGE",
+		"": "valid: layer", "layr": `"layer"`, "loop": "loop:ext4", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "dir:/PATH",
+		"tmpfs:x": `did you mean "tmpfs"?`, "loop:xfs:a b": "blanks", "rbd-fuse:x": "POOL/IMAGE", "rbd-fuse:a/b@c": "POOL/IMAGE", "rbd-fuse:a/-b": "POOL/IMAGE", "rbd-fuse:a/b/c": "POOL/IMAGE",
 	} {
 		if err := Check(word); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q in it", word, err, says)

@@ -119,17 +119,13 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.hostVolume
-	p.Listen, p.Dial = a.Addresses(nil)
 	return p
 }
 
 // Start starts a process in the arm or beside it.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, nil)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	c := a.Inside(p)
 	c.Clone = unix.CLONE_NEWNS
@@ -166,18 +162,9 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	all = append(all, record.Setting{Name: "image", Got: a.image.ID})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.inside == nil || ended(a.inside) {
+	if environment.Ended(a.inside) {
 		return all, err
 	}
 	s, readErr := launch.ReadBack(a.inside.Pid(), launch.Expect{Own: []string{"mnt"}})
 	return append(all, s...), errors.Join(err, readErr)
-}
-
-func ended(p environment.Running) bool {
-	select {
-	case <-p.Done():
-		return true
-	default:
-		return false
-	}
 }

@@ -36,7 +36,6 @@ type arm struct {
 	engine engine.Engine
 	name   string // of the container
 	root   launch.RootDirs
-	net    *launch.Network // nil: the host's
 	desk   *launch.Desk
 	facts  []engine.Fact
 	as     *account // whose rootless container it is; nil: root's
@@ -86,7 +85,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
 		return err
 	}
-	if a.net, err = a.OpenNetwork(); err != nil {
+	if err := a.OpenNetwork(); err != nil {
 		return err
 	}
 	if !a.fromImage() {
@@ -162,7 +161,7 @@ func (a *arm) container() (engine.Container, error) {
 		Dir:   "/", Hostname: "container", HostNetwork: a.hostNetwork(),
 		Unconfined: a.Spec.Container.Seccomp == environment.Unconfined,
 		Powerless:  a.Spec.Container.Capabilities == environment.NoCapabilities,
-		AppArmor:   a.Spec.Container.Profile(),
+		AppArmor:   a.Spec.Container.Profile(), Label: a.Spec.Container.Label().Options(),
 	}
 	if !a.elsewhere() {
 		c.Parent = a.GroupPath()
@@ -186,7 +185,7 @@ func (a *arm) create(ctx context.Context, c engine.Container) error {
 // hostNetwork says that the container has the host's network.
 func (a *arm) hostNetwork() bool {
 	if a.as == nil {
-		return a.net == nil
+		return a.Net == nil
 	}
 	return a.kind == Podman && (a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost)
 }
@@ -202,23 +201,16 @@ func (a *arm) remove() error {
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	p.Listen, p.Dial = a.Addresses(a.net)
 	if a.as != nil && !a.hostNetwork() {
 		p.Listen = fmt.Sprintf("0.0.0.0:%d", a.Spec.Port) // of a network that is the load's alone
 	}
 	return p
 }
 
-// ErrBusy means that the container runs: an arm has one process at a time.
-var ErrBusy = errors.New("the container of this arm runs already")
-
 // Start starts the container with the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, a.net)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -226,7 +218,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, err
 	}
 	if !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -284,14 +276,14 @@ func (a *arm) begun(ctx context.Context) error {
 
 // attach connects the container's network.
 func (a *arm) attach(pid int) error {
-	if a.net == nil {
+	if a.Net == nil {
 		return nil
 	}
 	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
 		return fmt.Errorf("hold the container's network: %w", err)
 	}
-	return a.net.Attach(ns)
+	return a.Net.Attach(ns)
 }
 
 // ended asks the engine how the process ended, which is not tare's to wait for.
@@ -326,10 +318,6 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all = append(append(all, a.userSettings()...), a.foundSettings()...)
-	if a.net != nil {
-		s, err := a.net.Settings()
-		all, errs = append(all, s...), append(errs, err)
-	}
 	if !environment.Ended(a.inside) {
 		if a.state.Image != "" {
 			all = append(all, record.Setting{Name: a.kind.Name() + ".image", Got: a.state.Image})

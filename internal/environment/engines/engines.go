@@ -6,6 +6,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,11 @@ func (k Kind) open(ctx context.Context, spec environment.Spec, as *account) (*ar
 		if k == Docker || as != nil {
 			return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
 		}
-		if err := ownSuits(spec); err != nil {
+		asked := spec.Container
+		if spec.Port != 0 {
+			asked.Network = cmp.Or(asked.Network, environment.NetworkPublished)
+		}
+		if err := k.Suits(asked); err != nil {
 			return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
 		}
 		as = myself()

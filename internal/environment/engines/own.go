@@ -109,14 +109,16 @@ func (k Kind) ownChanges(s environment.Spec) []environment.Change {
 	return out
 }
 
-// ownSuits says what an ordinary user's container cannot be.
-func ownSuits(s environment.Spec) error {
+// Suits says what an ordinary user's container cannot be; root's can be all.
+func (k Kind) Suits(c environment.Container) error {
 	switch {
-	case s.Container.Image != "":
+	case os.Geteuid() == 0:
+		return nil
+	case c.Image != "":
 		return hint.New(errors.New("image: your images are left alone"), "leave image out: the container has the host's binaries; or run as root")
-	case s.Container.Network == environment.NetworkBridge:
+	case c.Network == environment.NetworkBridge:
 		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
-	case s.Port == 0 || s.Container.Network == environment.NetworkHost:
+	case c.Network != environment.NetworkPublished:
 		return nil
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {

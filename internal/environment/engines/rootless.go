@@ -100,6 +100,8 @@ func (r Rootless) Suits(c environment.Container) error {
 			"network: published"+orHost[r.Kind])
 	case c.Profile() != "":
 		return hint.New(errors.New("apparmor: an ordinary user's engine puts containers under no profile"), "leave apparmor out")
+	case c.Label() != (environment.Label{}) && r.Kind == Docker:
+		return hint.New(errors.New("selinux: the daemon of a rootless Docker runs with Docker's defaults, which are no labels"), "podman:user=NAME, or leave selinux out")
 	case c.Image != "":
 		return hint.New(fmt.Errorf("image: images are in the storage of user %s, which tare leaves alone", r.User),
 			"leave image out: the container has the host's binaries")

@@ -41,17 +41,7 @@ func equip(t *testing.T) {
 		}
 		t.Cleanup(func() { unix.Unmount(at, unix.MNT_DETACH) })
 	}
-	tun := filepath.Join(t.TempDir(), "tun") // some machines have it for root alone
-	if err := unix.Mknod(tun, unix.S_IFCHR|0o666, int(unix.Mkdev(10, 200))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(tun, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount(tun, "/dev/net/tun", "", unix.MS_BIND, ""); err != nil {
-		testneed.Feature(t, "tun", err)
-	}
-	t.Cleanup(func() { unix.Unmount("/dev/net/tun", unix.MNT_DETACH) })
+	launchtest.ShareTun(t)
 }
 
 // TestRootlessPodman tries the whole contract in rootless containers of an ordinary user.

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -113,8 +114,12 @@ func TestOrdinaryUser(t *testing.T) {
 		if answer.Answer == environment.Yes {
 			had++
 			opts := environmenttest.Options{Kills: 2}
-			if env.Name() == "podman" { // a port needs /dev/net/tun, which is root's on many hosts
+			if env.Name() == "podman" { // whose network does not matter but where it is reached
 				opts.Choice.Container.Network = environment.NetworkHost
+				t.Run("podman, published", func(t *testing.T) {
+					published := environmenttest.Choice{Container: environment.Container{Network: environment.NetworkPublished}}
+					environmenttest.Run(t, env, host, environmenttest.Options{Choice: published, Cases: []string{"server and client", "settings", "killed from outside"}})
+				})
 			}
 			t.Run(env.Name(), func(t *testing.T) { environmenttest.Run(t, env, host, opts) })
 			continue
@@ -135,6 +140,7 @@ func TestOrdinaryUser(t *testing.T) {
 // asOrdinary runs the test again as an ordinary user.
 func asOrdinary(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
+	launchtest.ShareTun(t)
 	dir, err := os.MkdirTemp("/tmp", "ordinary") // the parents of t.TempDir are closed
 	if err != nil {
 		t.Fatal(err)

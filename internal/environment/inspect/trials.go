@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -50,11 +51,30 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]e
 		try(environment.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
 		try(environment.FeatureNAT, environment.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
 	}
-	answers[environment.FeatureAppArmor] = appArmor("/")
+	answers[environment.FeatureAppArmor], answers[environment.FeatureSELinux] = appArmor("/"), seLinux("/")
 	answers[environment.FeatureContainer] = container(tools, user)
 	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
 	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
 	return answers
+}
+
+// appArmor is whether the kernel confines by profiles; root is "/" outside tests.
+func appArmor(root string) environment.Support {
+	b, err := os.ReadFile(filepath.Join(root, "sys/module/apparmor/parameters/enabled"))
+	if err != nil || strings.TrimSpace(string(b)) != "Y" {
+		return environment.Unsupported("this kernel runs without AppArmor: no container is under a profile",
+			"boot with lsm=...,apparmor where the kernel has it, or leave apparmor out")
+	}
+	return environment.Supported()
+}
+
+// seLinux is whether the kernel has a policy of labels, enforced or not.
+func seLinux(root string) environment.Support {
+	if _, err := os.Stat(filepath.Join(root, "sys/fs/selinux/enforce")); err != nil {
+		return environment.Unsupported("this kernel runs without SELinux: no container has a label",
+			"boot with lsm=...,selinux where the kernel and the distribution have it, or leave selinux out")
+	}
+	return environment.Supported()
 }
 
 // unclear are the errors that tell nothing about a feature, and what to do.

@@ -52,7 +52,7 @@ type arm struct {
 func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
 	ctr := a.containerd()
-	if err := (member{Ground: a.Ground, cluster: a.cluster, needs: a.allNeeds(), ctr: &ctr}).join(ctx); err != nil {
+	if err := (member{Ground: a.Ground, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
 		return err
 	}
 	if err := a.describe(ctx); err != nil {
@@ -94,6 +94,7 @@ func (a *arm) describe(ctx context.Context) error {
 		a.spec.Component = "neighbour"
 	}
 	l.connect(&a.spec)
+	l.confine(&a.spec)
 	switch l.image {
 	case "":
 		a.spec.Programs = nodePrograms()
@@ -246,7 +247,7 @@ func (a *arm) fill(ctx context.Context) error {
 // Place says where things are.
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
-	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, a.dataDir()), filepath.Join(a.hostVolume, a.dataDir())
+	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
 	if a.client != nil {
 		p.ClientVolume = filepath.Join(kube.VolumeDir, clientDir)
 	}
@@ -264,24 +265,18 @@ func (a *arm) Place() environment.Place {
 	return p
 }
 
-// ErrBusy means that a load runs: an arm has one process at a time.
-var ErrBusy = errors.New("a process runs in this pod already")
-
 // Start starts a process in the pod, or beside it.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
 	if p.Outside && a.client != nil {
 		return a.client.start(ctx, a, p)
 	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, nil)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	c := a.Inside(p)
 	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()

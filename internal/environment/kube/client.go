@@ -50,6 +50,7 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	k := &client{spec: a.spec}
 	k.spec.Arm, k.spec.Component, k.spec.Notes = clientArm(a.Spec.Arm), "client", nil
 	k.spec.Volume, k.spec.Service, k.spec.HostPort = kube.Volume{}, false, false
+	k.spec.AppArmor, k.spec.SELinux = nil, nil
 	k.spec.Requests, k.spec.Limits = clientAsks, kube.Amounts{}
 	p := k.spec.Pod()
 	a.Undo(func() error {
@@ -131,7 +132,7 @@ func (a *arm) adoptClient(k *client, g cgroup.Group) error {
 // start starts the client in its pod.
 func (k *client) start(ctx context.Context, a *arm, p environment.Process) (environment.Running, error) {
 	if !environment.Ended(k.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	c := a.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (l *Levels) parseClient(value string) error {
 // suits says what a pod cannot have here, of what is known before anything is opened.
 func (p Pod) suits(away bool) error {
 	if away {
-		if err := p.suitsFar(); err != nil {
+		if err := cmp.Or(p.suitsFar(), p.Levels.confinedFar()); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func bare() []environment.Environment {
 }
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main}
+	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed}
 	if os.Getenv("TARE_TIER") == "" {
 		os.Exit(environmenttest.Main(m, hidden, bare()))
 	}

@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tarelab/tare/internal/afar"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
@@ -28,8 +27,13 @@ type far struct {
 	cluster *kube.Cluster
 	node    *corev1.Node
 	asks    settled
-	server  *farPod
-	client  *farPod // of a server; nil: there is none
+	// persistent is what the claim was given; nil without a claim, or where this user
+	// may not look at it, for the reason unseen.
+	persistent *corev1.PersistentVolume
+	unseen     error
+	way        farWay // to the server, where that is not the pod's address
+	server     *farPod
+	client     *farPod // of a server; nil: there is none
 	// clientOn is the client's node.
 	clientOn *corev1.Node
 
@@ -46,15 +50,21 @@ func (p Pod) suitsFar() error {
 		return hint.New(fmt.Errorf("%w: %s needs tare on the node", environment.ErrUnsupported, what), needsNode)
 	}
 	switch {
-	case l.network != "" && l.network != podNetwork:
+	case l.network == hostNetwork, l.network == portNetwork:
 		return missing("network=" + l.network)
-	case l.volume.kind != "" && l.volume.kind != emptyDirVolume:
+	case l.volume.kind == hostPathVolume:
 		return missing("volume=" + l.volume.kind)
 	case p.farImage() == "":
 		return hint.New(fmt.Errorf("%w: a pod whose node tare is not on needs an image with sh and what the load needs", environment.ErrUnsupported),
 			"name one: --pod-image NAME, or image=NAME of the arm; tare image build makes one of this host's programs")
 	}
 	return nil
+}
+
+// led is the pod as it is where tare is not on its node: without the node's programs.
+func (p Pod) led() Pod {
+	p.Levels.image = cmp.Or(p.farImage(), noImageWord)
+	return p
 }
 
 // farImage is the image of the pod.
@@ -75,7 +85,7 @@ func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster
 	case p.Levels.clientNode != "" && spec.Port == 0:
 		err = errNoServer
 	default:
-		err = p.suitsFar()
+		err = errors.Join(p.suitsFar(), p.Levels.suitsServer(spec.Port))
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +95,7 @@ func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster
 		return nil, err
 	}
 	ground.Undo(c.Close)
-	a := &far{Ground: ground, kind: p, cluster: c, node: node}
+	a := &far{Ground: ground, kind: p.led(), cluster: c, node: node}
 	if err := a.prepare(ctx); err != nil {
 		return nil, errors.Join(err, ground.Close())
 	}
@@ -100,12 +110,16 @@ func (a *far) prepare(ctx context.Context) error {
 	if a.asks, err = a.settle(ctx); err != nil {
 		return err
 	}
-	if err := (member{Ground: a.Ground, cluster: a.cluster, shared: a.cluster.Namespace}).join(ctx); err != nil {
+	if err := (member{Ground: a.Ground, cluster: a.cluster, shared: a.cluster.Namespace, needs: a.needs()}).join(ctx); err != nil {
 		return err
 	}
 	spec := kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Other: a.kind.farImage(), Port: a.Spec.Port, Namespace: a.cluster.Namespace,
-		Requests: a.asks.requests, Limits: a.asks.limits, Keep: afar.KeepArgs(kube.Socket),
+		Requests: a.asks.requests, Limits: a.asks.limits,
+	}
+	a.kind.Levels.connect(&spec)
+	if err := a.provide(ctx, &spec); err != nil {
+		return err
 	}
 	if a.asks.why != "" {
 		spec.Notes = map[string]string{"tare/cpu": a.asks.why}
@@ -119,9 +133,10 @@ func (a *far) prepare(ctx context.Context) error {
 	if got := string(a.server.pod.Status.QOSClass); got != a.kind.QoS.String() {
 		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
 	}
-	if a.Spec.Port == 0 {
-		return nil
+	if err := a.attach(ctx); err != nil || a.Spec.Port == 0 {
+		return err
 	}
+	spec.Volume, spec.Service = kube.Volume{}, false
 	spec.Arm, spec.Component, spec.Notes = clientArm(a.Spec.Arm), "client", nil
 	spec.Requests, spec.Limits, spec.Node = clientAsks, kube.Amounts{}, a.clientOn.Name
 	carried, err := a.carried()
@@ -131,7 +146,7 @@ func (a *far) prepare(ctx context.Context) error {
 	if a.client, err = startFar(ctx, a.Ground, a.cluster, spec, carried); err != nil {
 		return fmt.Errorf("the client's pod: %w", err)
 	}
-	return nil
+	return a.lead(ctx)
 }
 
 // settle finds what the pod asks for. Who may not look at the node and its pods names
@@ -205,14 +220,22 @@ func (a *far) led() *farPod {
 
 // Place says where things are.
 func (a *far) Place() environment.Place {
-	p := environment.Place{Volume: farDir(), Away: a.server.link}
+	p := environment.Place{Volume: a.server.dir(), Away: a.server.link}
 	if a.client != nil {
 		p.Away = served{a.client.link, a.server.link}
-		p.ClientVolume = farDir()
-		p.Listen = net.JoinHostPort(a.server.pod.Status.PodIP, strconv.Itoa(a.Spec.Port))
+		p.ClientVolume = a.client.dir()
+		p.Listen = a.listen()
 		p.Dial = p.Listen
+		if a.way.dial.IsValid() {
+			p.Dial = a.way.dial.String()
+		}
 	}
 	return p
+}
+
+// listen is the address of the server in its pod.
+func (a *far) listen() string {
+	return net.JoinHostPort(a.server.pod.Status.PodIP, strconv.Itoa(a.Spec.Port))
 }
 
 // Start starts a process in the pod, or in the client's.
@@ -244,12 +267,21 @@ func (a *far) where() string {
 // Settings read back what the cluster and the pod say.
 func (a *far) Settings() ([]record.Setting, error) {
 	clock := a.led().link.Clock()
-	all := append(podSettings(a.node, a.server.pod, a.asks, a.where(), nil),
+	all := append(podSettings(a.node, a.server.pod, a.asks, a.where(), a.needs()),
 		record.Setting{Name: "kube.kernel", Got: a.node.Status.NodeInfo.KernelVersion},
 		record.Setting{Name: "kube.tare", Got: "not on the node: the load is led over a stream, and paused by its gate; a server runs on, idle"},
 		record.Setting{Name: "stream.trip", Got: clock.Trip.String()},
 		record.Setting{Name: "stream.clock", Got: fmt.Sprintf("the pod's clock is off by at most %v", clock.Trip/2)},
 	)
+	all = append(all, volumeSettings(a.server.spec.Volume, a.persistent)...)
+	if a.unseen != nil {
+		all = append(all, record.Setting{Name: "pod.volume.persistent", Got: "not known: " + a.unseen.Error()})
+	}
+	led, err := a.way.settings(a.kind.Levels.network)
+	all = append(all, led...)
+	if err != nil {
+		return all, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
 	seen, err := a.server.link.Look(ctx)
@@ -269,9 +301,16 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 	if a.asks.why != "" {
 		comment += "The most CPU that fits: " + a.asks.why + ".\n"
 	}
-	objects := []any{a.server.spec.Pod()}
+	var objects []any
 	if a.cluster.Namespace == "" {
-		objects = append([]any{kube.Namespace(a.Spec.Run, nil)}, objects...)
+		objects = append(objects, kube.Namespace(a.Spec.Run, a.needs()))
+	}
+	if a.server.spec.Volume.Class != "" {
+		objects = append(objects, a.server.spec.Claim())
+	}
+	objects = append(objects, a.server.spec.Pod())
+	if a.server.spec.Service {
+		objects = append(objects, a.server.spec.ServiceOf())
 	}
 	if a.client != nil {
 		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
@@ -304,5 +343,5 @@ func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
 		out = append(out, environment.Change{What: pod(clientArm(s.Arm)),
 			Detail: "the client of its server, " + where + "; the server runs on, idle, while the load is paused"})
 	}
-	return out
+	return append(out, p.led().besides(s, space)...)
 }

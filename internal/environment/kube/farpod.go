@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -33,7 +34,8 @@ type farPod struct {
 // where there is some.
 func startFar(ctx context.Context, g *launch.Ground, c *kube.Cluster, spec kube.PodSpec, data string) (*farPod, error) {
 	p := &farPod{cluster: c, spec: spec}
-	manifest := spec.Pod()
+	p.spec.Keep = afar.KeepArgs(kube.Socket, p.lasting())
+	manifest := p.spec.Pod()
 	g.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 		defer cancel()
@@ -46,7 +48,7 @@ func startFar(ctx context.Context, g *launch.Ground, c *kube.Cluster, spec kube.
 	if p.pod, err = c.AwaitRunning(ctx, manifest.Namespace, manifest.Name); err != nil {
 		return nil, err
 	}
-	if err := c.CopySelf(ctx, p.pod.Namespace, p.pod.Name, spec.Exe(), ""); err != nil {
+	if err := c.CopySelf(ctx, p.pod.Namespace, p.pod.Name, p.spec.Exe(), ""); err != nil {
 		return nil, hint.New(fmt.Errorf("copy tare's binary into pod %s: %w", p.pod.Name, err),
 			cmpHint(err, "the image needs sh, head, wc, chmod, mv and sleep"))
 	}
@@ -64,8 +66,17 @@ func cmpHint(err error, other string) string {
 	return other
 }
 
-// farDir is where the data is in a pod.
-func farDir() string { return filepath.Join(kube.VolumeDir, "data") }
+// dir is where the data is in the pod.
+func (p *farPod) dir() string { return filepath.Join(kube.VolumeDir, dataDir(p.spec)) }
+
+// lasting is what the pod's first process is to remove before it ends: data on a
+// volume that may be there afterwards.
+func (p *farPod) lasting() string {
+	if !outlives(p.spec.Volume) {
+		return ""
+	}
+	return p.dir()
+}
 
 // exec runs this binary in the pod, beside its first process.
 func (p *farPod) exec(ctx context.Context, s kube.Streams, args []string) error {
@@ -82,13 +93,20 @@ func (p *farPod) fill(ctx context.Context, data string) error {
 		w.CloseWithError(dirtar.Write(w, data))
 	}()
 	var said strings.Builder
-	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, afar.FillArgs(farDir()))
+	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, afar.FillArgs(p.dir()))
 	r.CloseWithError(err)
 	if err != nil {
-		return fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, strings.TrimSpace(said.String()))
+		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, strings.TrimSpace(said.String()))
+		if strings.Contains(said.String(), "permission denied") && p.spec.Volume.Server != "" {
+			err = hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
+		}
+		return err
 	}
 	return nil
 }
+
+// clearBound is how long the first process of a pod may take to remove the data.
+const clearBound = time.Minute
 
 // join makes the stream to the pod's first process.
 func (p *farPod) join(ctx context.Context, g *launch.Ground) error {
@@ -96,7 +114,17 @@ func (p *farPod) join(ctx context.Context, g *launch.Ground) error {
 	in, tell := io.Pipe()
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	over := make(chan struct{})
-	g.Undo(func() error { cancel(); <-over; return nil })
+	g.Undo(func() error {
+		if p.lasting() != "" {
+			select {
+			case <-over: // all that is to be removed is
+			case <-time.After(clearBound):
+			}
+		}
+		cancel()
+		<-over
+		return nil
+	})
 	go func() {
 		defer close(over)
 		var words strings.Builder
@@ -127,9 +155,9 @@ func (p *farPod) lost() environment.Exit {
 // start starts a process in the pod.
 func (p *farPod) start(ctx context.Context, proc environment.Process) (environment.Running, error) {
 	if !environment.Ended(p.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
-	running, err := p.link.Start(ctx, proc, farDir())
+	running, err := p.link.Start(ctx, proc, p.dir())
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,11 @@ type Levels struct {
 	client  bool // client=pod
 	// clientNode is the other node of client=node:NAME.
 	clientNode string
-	volume     volume
-	size       amount // of a claim; none: what the data set needs
-	text       string // as they were written
+	// confined is what the node's security modules hold the pod to.
+	confined environment.Container
+	volume   volume
+	size     amount // of a claim; none: what the data set needs
+	text     string // as they were written
 }
 
 // amount is thousandths of a CPU or bytes; max is the most that fits, and whole
@@ -49,7 +51,7 @@ const (
 
 // LevelNames are the levels of a class.
 func LevelNames(q QoS) []string {
-	names := []string{"client", "image", "network", "volume", "volume-size"}
+	names := []string{"apparmor", "selinux", "client", "image", "network", "volume", "volume-size"}
 	switch q {
 	case Guaranteed:
 		names = append(names, "cpu", "memory")
@@ -102,6 +104,11 @@ func (l *Levels) set(name, value string) (err error) {
 		l.image = value
 	case "client":
 		return l.parseClient(value)
+	case "apparmor":
+		l.confined.AppArmor = value
+	case "selinux":
+		l.confined.SELinux = value
+		_, err = environment.ParseLabel(value)
 	case "volume":
 		l.volume, err = parseVolume(value)
 	case "volume-size":

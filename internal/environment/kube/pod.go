@@ -93,6 +93,9 @@ func (p Pod) Support(h environment.Host) environment.Support {
 	if err := p.suits(asked.away); err != nil {
 		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
+	if s := p.Levels.confined.Confinable(h); s.Answer != environment.Yes {
+		return s
+	}
 	if more := p.Rights(); len(more) > 0 {
 		answer, _ := reachable(h, more)
 		return answer
@@ -128,7 +131,7 @@ func reachable(h environment.Host, more ...kube.Rights) (s environment.Support, 
 		}
 		may := func() error { return c.May(ctx, more...) }
 		if away && c.Namespace != "" {
-			may = func() error { return c.MayShared(ctx, c.Namespace) }
+			may = func() error { return c.MayShared(ctx, c.Namespace, more...) }
 		}
 		if mayErr := may(); mayErr != nil {
 			err = mayErr // all rights that are missing, not the first
@@ -159,16 +162,25 @@ func (p Pod) Changes(s environment.Spec) []environment.Change {
 		environment.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
 		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
 	)
-	if shape := p.shape(s); shape.Service {
-		out = append(out, environment.Change{What: "Service " + kube.ServiceName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: "leads to the pod's server by rules of the cluster's proxy"})
+	return append(out, p.besides(s, "")...)
+}
+
+// besides are the changes in the cluster beside the pod; space is a namespace that
+// others use too, or empty.
+func (p Pod) besides(s environment.Spec, space string) (out []environment.Change) {
+	shape := p.shape(s)
+	shape.Run, shape.Arm, shape.Namespace = s.Run, s.Arm, space
+	add := func(what, detail string) { out = append(out, environment.Change{What: what, Detail: detail}) }
+	if shape.Service {
+		add("Service "+shape.ServiceOf().Name+" of "+shape.Space(), "leads to the pod's server by rules of the cluster's proxy")
 	} else if shape.HostPort {
-		out = append(out, environment.Change{What: "hostPort of pod " + kube.PodName(s.Arm), Detail: "a port of " + kube.HostPortIP + " that leads to the pod's server by rules of the node's CNI plugin"})
+		add("hostPort of pod "+shape.Name(), "a port of "+kube.HostPortIP+" that leads to the pod's server by rules of the node's CNI plugin")
 	}
-	if class := p.shape(s).Volume.Class; class != "" {
-		out = append(out, environment.Change{What: "PersistentVolumeClaim " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: "of the StorageClass " + class + "; the cluster provides a volume"})
+	if class := shape.Volume.Class; class != "" {
+		add("PersistentVolumeClaim "+shape.Name()+" of "+shape.Space(), "of the StorageClass "+class+"; the cluster provides a volume")
 	}
 	for _, need := range p.needs(s) {
-		out = append(out, environment.Change{What: "PodSecurity of " + kube.NamespaceOf(s.Run) + ": privileged", Detail: need})
+		add("PodSecurity of "+shape.Space()+": privileged", need)
 	}
 	return out
 }
@@ -268,9 +280,8 @@ func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cl
 	case os.Geteuid() != 0:
 		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", environment.ErrUnsupported)
 	}
-	if n := p.Levels.network; spec.Port == 0 && (n == serviceNetwork || n == portNetwork) {
-		return nil, hint.New(fmt.Errorf("network=%s: the arm has no server that a client outside of the pod would reach", n),
-			"leave network out, or let the client run outside (client=outside)")
+	if err := p.Levels.suitsServer(spec.Port); err != nil {
+		return nil, err
 	}
 	groups, err := launch.PlainGroups(spec.Groups)
 	if err == nil && groups.Tree == nil {

@@ -20,8 +20,8 @@ type session struct {
 	mu   sync.Mutex // held while it is made and removed
 	arms int
 	made bool
-	// volumes are to be gone when their claims are.
-	volumes []string
+	// claims says that pods have some, whose volumes go with them.
+	claims bool
 }
 
 var sessions struct {
@@ -102,12 +102,14 @@ func (a member) leave(s *session) error {
 	s.made = false
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
+	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.Spec.Run)
 	if a.shared != "" {
-		return a.cluster.DeletePods(ctx, a.shared, a.Spec.Run)
+		remove, namespace = a.cluster.DeleteRun, a.shared
 	}
-	err := errors.Join(
-		a.cluster.DeleteNamespace(ctx, kube.NamespaceOf(a.Spec.Run), a.Spec.Run),
-		s.awaitVolumes(ctx, a.cluster))
+	err := remove(ctx, namespace, a.Spec.Run)
+	if err == nil && s.claims {
+		err = a.cluster.AwaitNoVolumes(namespace, a.Spec.Run)
+	}
 	if a.ctr != nil {
 		err = errors.Join(err, a.ctr.Remove(kube.ImageOf(a.Spec.Run)))
 	}
@@ -125,12 +127,11 @@ func (a *arm) containerd() kube.Containerd {
 }
 
 // allNeeds are what the pods of all arms need beyond "restricted".
-func (a *arm) allNeeds() []string {
-	all := a.kind.needs(a.Spec)
-	for _, e := range a.Spec.Beside {
+func (p Pod) allNeeds(s environment.Spec) []string {
+	all := p.needs(s)
+	s.Volume, s.Bind = "", false
+	for _, e := range s.Beside {
 		if p, ok := e.(Pod); ok {
-			s := a.Spec
-			s.Volume, s.Bind = "", false
 			all = append(all, p.needs(s)...)
 		}
 	}
@@ -145,6 +146,7 @@ func (p Pod) needs(s environment.Spec) []string { return p.shape(s).Needs() }
 func (p Pod) shape(s environment.Spec) kube.PodSpec {
 	spec := kube.PodSpec{Port: s.Port}
 	p.Levels.connect(&spec)
+	p.Levels.confine(&spec)
 	if p.Levels.image == "" {
 		spec.Programs = nodePrograms()
 	}

@@ -56,8 +56,8 @@ func readLimits(g cgroup.Group) ([]limit, error) {
 func (a *arm) Settings() ([]record.Setting, error) {
 	all := []record.Setting{{Name: "cgroup", Got: a.Group.Path}, {Name: "freezer", Got: a.Freezer.Kind()}}
 	var errs []error
-	all = append(all, podSettings(a.node, a.pod, a.asks, a.where(), a.allNeeds())...)
-	all = append(all, a.volumeSettings()...)
+	all = append(all, podSettings(a.node, a.pod, a.asks, a.where(), a.kind.allNeeds(a.Spec))...)
+	all = append(all, volumeSettings(a.spec.Volume, a.persistent)...)
 	led, err := a.way.settings(a.kind.Levels.network)
 	all, errs = append(all, led...), append(errs, err)
 	cpus, err := a.cpuSettings()
@@ -113,7 +113,11 @@ func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string
 }
 
 func (a *arm) expect() launch.Expect {
-	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true}
+	chosen := a.kind.Levels.confined
+	e := launch.Expect{
+		Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true,
+		AppArmor: chosen.Profile(), Label: chosen.Label(),
+	}
 	if !a.spec.HostNetwork {
 		e.Own = append(e.Own, "net", "uts")
 	}
@@ -133,7 +137,7 @@ limits, which give the QoS class %s, the security context and the volumes.
 	if a.asks.why != "" {
 		comment += "The most CPU that fits: " + a.asks.why + ".\n"
 	}
-	objects := []any{kube.Namespace(a.Spec.Run, a.allNeeds())}
+	objects := []any{kube.Namespace(a.Spec.Run, a.kind.allNeeds(a.Spec))}
 	if a.spec.Volume.Class != "" {
 		objects = append(objects, a.spec.Claim())
 	}

@@ -86,20 +86,26 @@ func (a *arm) provide(ctx context.Context) error {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 	}
-	if a.spec.Volume.Class == "" {
+	return claim(ctx, a.cluster, &a.spec, a.Spec.Data)
+}
+
+// claim makes the claim of a pod, where it has one, for a data set.
+func claim(ctx context.Context, c *kube.Cluster, s *kube.PodSpec, set string) error {
+	if s.Volume.Class == "" {
 		return nil
 	}
-	if a.spec.Volume.Size == 0 {
+	if s.Volume.Size == 0 {
 		data := int64(0)
-		if a.Spec.Data != "" {
+		if set != "" {
 			var err error
-			if data, err = clonetree.Size(a.Spec.Data); err != nil {
+			if data, err = clonetree.Size(set); err != nil {
 				return fmt.Errorf("find the size of the data set: %w", err)
 			}
 		}
-		a.spec.Volume.Size = enough(data)
+		s.Volume.Size = enough(data)
 	}
-	return a.cluster.CreateClaim(ctx, a.spec.Claim()) // it goes with the namespace
+	sessionOf(s.Run, c.Server).claim()
+	return c.CreateClaim(ctx, s.Claim()) // it goes with the namespace, or by its label
 }
 
 // enough is what is asked for where nobody said how much: for a data set that
@@ -110,13 +116,13 @@ func enough(data int64) int64 {
 }
 
 // outlives says whether the volume may be there after the pod.
-func (a *arm) outlives() bool { return a.spec.Volume.Class != "" || a.spec.Volume.Server != "" }
+func outlives(v kube.Volume) bool { return v.Class != "" || v.Server != "" }
 
-// dataDir is the directory with the data in the volume. One that may be there
-// after the pod tells whose it is.
-func (a *arm) dataDir() string {
-	if a.outlives() {
-		return journal.Prefix + a.Spec.Run + "-" + a.Spec.Arm
+// dataDir is the directory with the data in the volume of a pod. One that may be
+// there after the pod tells whose it is.
+func dataDir(s kube.PodSpec) string {
+	if outlives(s.Volume) {
+		return journal.Prefix + s.Run + "-" + s.Arm
 	}
 	return "data"
 }
@@ -131,12 +137,8 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 		if a.persistent, err = a.cluster.Bound(ctx, a.spec.Claim()); err != nil {
 			return err
 		}
-		if a.persistent.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-			s := sessionOf(a.Spec.Run, a.cluster.Server)
-			s.await(a.persistent.Name)
-		}
 	}
-	if !a.outlives() {
+	if !outlives(a.spec.Volume) {
 		return nil
 	}
 	dir := a.Place().HostVolume
@@ -154,7 +156,7 @@ const closeBound = 10 * time.Second
 // Close ends everything and takes every change back. What is on a volume that
 // may outlive the pod goes while the pod still has it.
 func (a *arm) Close() error {
-	if !a.outlives() || a.hostVolume == "" {
+	if !outlives(a.spec.Volume) || a.hostVolume == "" {
 		return a.Ground.Close()
 	}
 	a.mu.Lock()
@@ -174,9 +176,9 @@ func (a *arm) Close() error {
 
 // volumeSettings say what the data is on, as far as the cluster knows. What is
 // under it is looked at like that of any arm.
-func (a *arm) volumeSettings() []record.Setting {
+func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Setting {
 	word := emptyDirVolume
-	switch v := a.spec.Volume; {
+	switch {
 	case v.Path != "":
 		word = hostPathVolume
 	case v.Class != "":
@@ -185,7 +187,7 @@ func (a *arm) volumeSettings() []record.Setting {
 		word = nfsVolume + ":" + v.Server + ":" + v.NFS
 	}
 	all := []record.Setting{{Name: "pod.volume", Got: word}}
-	if v := a.persistent; v != nil {
+	if v := given; v != nil {
 		all = append(all,
 			record.Setting{Name: "pod.volume.persistent", Got: v.Name + ", " + kube.KindOf(v)},
 			record.Setting{Name: "pod.volume.capacity", Got: v.Spec.Capacity.Storage().String()},
@@ -194,19 +196,9 @@ func (a *arm) volumeSettings() []record.Setting {
 	return all
 }
 
-// await has the last arm wait for the end of a volume.
-func (s *session) await(volume string) {
+// claim has the last arm wait for the end of the claims' volumes.
+func (s *session) claim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.volumes = append(s.volumes, volume)
-}
-
-// awaitVolumes waits for the end of the volumes whose claims are gone.
-func (s *session) awaitVolumes(ctx context.Context, c *kube.Cluster) error {
-	var errs []error
-	for _, name := range s.volumes {
-		errs = append(errs, c.AwaitNoVolume(ctx, name))
-	}
-	s.volumes = nil
-	return errors.Join(errs...)
+	s.claims = true
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/netns"
+	"github.com/tarelab/tare/internal/linux/reach"
 	"github.com/tarelab/tare/record"
 )
 
@@ -35,6 +35,15 @@ var networks = []string{podNetwork, hostNetwork, serviceNetwork, portNetwork}
 // connect gives a pod the network of the levels.
 func (l Levels) connect(s *kube.PodSpec) {
 	s.HostNetwork, s.Service, s.HostPort = l.network == hostNetwork, l.network == serviceNetwork, l.network == portNetwork
+}
+
+// suitsServer says that a way to a server needs one; port is 0 without.
+func (l Levels) suitsServer(port int) error {
+	if n := l.network; port == 0 && (n == serviceNetwork || n == portNetwork) {
+		return hint.New(fmt.Errorf("network=%s: the arm has no server that a client outside of the pod would reach", n),
+			"leave network out, or let the client run outside (client=outside)")
+	}
+	return nil
 }
 
 // way leads to the server in a pod by rules of the cluster's. Its zero value is
@@ -118,62 +127,20 @@ func prove(ctx context.Context, server, client string, w way, bound time.Duratio
 	}
 	word := rand.Text()
 	var answering sync.WaitGroup
-	answering.Go(func() { answer(l, word) })
+	answering.Go(func() { reach.Answer(l, word, nil) })
 	defer answering.Wait()
 	defer l.Close()
-	for end := time.Now().Add(bound); ; {
-		var from netip.AddrPort
-		err := netns.In(outside, func() (err error) { // the socket is made on this thread
-			from, err = ask(ctx, w.dial, word)
+	var from netip.AddrPort
+	err = reach.Until(ctx, bound, func() error {
+		return netns.In(outside, func() (err error) { // the socket is made on this thread
+			from, err = reach.Ask(ctx, w.dial, word)
 			return err
 		})
-		if err == nil {
-			return flowOf(from, w.dial), nil
-		}
-		if ctx.Err() != nil || time.Now().After(end) {
-			return none, err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
-// answerBound is how long one answer may take.
-const answerBound = time.Second
-
-// answer says the word to whoever connects, until the listener is closed.
-func answer(l *net.TCPListener, word string) {
-	for {
-		c, err := l.AcceptTCP()
-		if err != nil {
-			return
-		}
-		_ = c.SetDeadline(time.Now().Add(answerBound))
-		if _, err := io.WriteString(c, word); err == nil {
-			_, _ = io.Copy(io.Discard, c) // who asked closes first, and keeps the memory of it
-		}
-		c.Close()
-	}
-}
-
-// ask wants to hear the word, and returns its own address.
-func ask(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerBound)
-	defer cancel()
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", at.String())
+	})
 	if err != nil {
-		return netip.AddrPort{}, err
+		return none, err
 	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(answerBound))
-	got := make([]byte, len(word))
-	if _, err := io.ReadFull(c, got); err != nil {
-		return netip.AddrPort{}, err
-	}
-	if string(got) != word {
-		return netip.AddrPort{}, errors.New("somebody else answers there")
-	}
-	return c.LocalAddr().(*net.TCPAddr).AddrPort(), nil
+	return flowOf(from, w.dial), nil
 }
 
 // flowOf is the connection between two addresses as the kernel has it.
@@ -213,9 +180,15 @@ func (w way) settings(network string) ([]record.Setting, error) {
 			break
 		}
 	}
+	f := flows[len(flows)-1]
+	return append(all, leads, seenAs(f.From, f.Client)), errors.Join(errs...)
+}
+
+// seenAs says whether the way hides the client from the server.
+func seenAs(from, seen netip.AddrPort) record.Setting {
 	client := "as it is"
-	if f := flows[len(flows)-1]; f.Client.Addr() != f.From.Addr() {
-		client = fmt.Sprintf("%s is seen as %s", f.From.Addr(), f.Client.Addr())
+	if seen.Addr() != from.Addr() {
+		client = fmt.Sprintf("%s is seen as %s", from.Addr(), seen.Addr())
 	}
-	return append(all, leads, record.Setting{Name: "network.client", Got: client}), errors.Join(errs...)
+	return record.Setting{Name: "network.client", Got: client}
 }

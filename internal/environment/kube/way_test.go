@@ -29,14 +29,21 @@ func listening(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// The way is there when the one who listens at its end answers, and nobody else.
-func TestProve(t *testing.T) {
+// unused is an address at which nobody listens. A process that has just begun keeps what
+// listened there a moment longer, so that nobody is to use one twice.
+func unused(t *testing.T) netip.AddrPort {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := l.Addr().(*net.TCPAddr).AddrPort()
-	l.Close()
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// The way is there when the one who listens at its end answers, and nobody else.
+func TestProve(t *testing.T) {
+	free := unused(t)
 	if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", way{dial: free, pod: free}, time.Minute); err != nil {
 		t.Error(err)
 	}
@@ -45,8 +52,8 @@ func TestProve(t *testing.T) {
 		way
 		says string
 	}{
-		{"nobody leads there", way{dial: netip.MustParseAddrPort("127.0.0.2:1"), pod: free}, "refused"},
-		{"somebody else", way{dial: listening(t), pod: free}, "somebody else"},
+		{"nobody leads there", way{dial: netip.MustParseAddrPort("127.0.0.2:1"), pod: unused(t)}, "refused"},
+		{"somebody else", way{dial: listening(t), pod: unused(t)}, "somebody else"},
 	} {
 		if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", c.way, 0); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)

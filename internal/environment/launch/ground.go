@@ -33,6 +33,8 @@ type Ground struct {
 	Freezer, Alone *cgroup.Freezer
 	// Limits of Group, as read back by Settings.
 	Limits cgroup.Limits
+	// Net is the network of the arm's own; nil: it has the host's.
+	Net *Network
 
 	thread *Thread
 
@@ -255,6 +257,7 @@ func (g *Ground) Alive() []environment.Running {
 // Place is what the ground knows of it: groups and freezer.
 func (g *Ground) Place() environment.Place {
 	p := environment.Place{Group: g.Group, OutsideGroup: g.Outside, NeighbourGroup: g.Neighbour}
+	p.Listen, p.Dial = g.addresses()
 	if g.Freezer != nil {
 		p.Pause = g.Freezer
 	}
@@ -264,8 +267,17 @@ func (g *Ground) Place() environment.Place {
 	return p
 }
 
-// Settings reads the limits of the group back.
+// Settings reads back the limits of the group, and the network.
 func (g *Ground) Settings() ([]record.Setting, error) {
+	all, err := g.groupSettings()
+	if g.Net == nil {
+		return all, err
+	}
+	its, nerr := g.Net.Settings()
+	return append(all, its...), errors.Join(err, nerr)
+}
+
+func (g *Ground) groupSettings() ([]record.Setting, error) {
 	if g.Group.Tree == nil {
 		return []record.Setting{{Name: "cgroup", Got: "none"}}, nil
 	}
@@ -320,13 +332,16 @@ func (g *Ground) killAll() error {
 	return errors.Join(errs...)
 }
 
-// StartOutside starts a process beside the arm: on the host, or on the host's
-// side of the arm's network.
-func (g *Ground) StartOutside(ctx context.Context, p environment.Process, n *Network) (environment.Running, error) {
+// StartBeside starts a process beside the arm: its neighbour, or one on the host,
+// or on the host's side of the arm's network.
+func (g *Ground) StartBeside(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Neighbour {
+		return g.startNeighbour(ctx, p)
+	}
 	c := g.Inside(p)
 	c.Group = g.Outside
-	if n != nil {
-		c.Net = n.Gateway
+	if g.Net != nil {
+		c.Net = g.Net.Gateway
 	}
 	return g.Start(ctx, c)
 }

@@ -217,18 +217,7 @@ func instructKept(p *Kept, c Child, group cgroup.Group, parent *net.UnixConn) er
 	}
 	r := c.Request
 	r.Files = len(c.Files)
-	l := newLine(parent)
-	if err := l.out.Encode(r); err != nil {
-		return fmt.Errorf("send the request: %w", err)
-	}
-	switch m, err := l.receive(); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return err
-	default:
-		return fmt.Errorf("the child said %+v instead of executing the load", m)
-	}
+	return demand(parent, r)
 }
 
 // await hears how the child ended.

@@ -44,3 +44,20 @@ func (l line) receive() (message, error) {
 	}
 	return m, nil
 }
+
+// demand tells the child what to do, and waits until it has executed the load,
+// which closes its end.
+func demand(rw io.ReadWriter, r Request) error {
+	l := newLine(rw)
+	if err := l.out.Encode(r); err != nil {
+		return fmt.Errorf("send the request: %w", err)
+	}
+	switch m, err := l.receive(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("the child said %+v instead of executing the load", m)
+	}
+}

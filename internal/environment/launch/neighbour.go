@@ -106,9 +106,9 @@ func (g *Ground) neighbourSettings() ([]record.Setting, error) {
 	return s, err
 }
 
-// StartNeighbour starts a process of the neighbour: on the host, in its group
+// startNeighbour starts a process of the neighbour: on the host, in its group
 // and directory, as the user nobody.
-func (g *Ground) StartNeighbour(ctx context.Context, p environment.Process) (environment.Running, error) {
+func (g *Ground) startNeighbour(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if g.Spec.Neighbour == nil {
 		return nil, errors.New("start a neighbour: the arm has none")
 	}

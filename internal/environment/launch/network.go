@@ -45,36 +45,41 @@ func NewNetwork(publish int) (_ *Network, err error) {
 	return n, netns.Forward(n.Gateway, n.Wire.Gateway, n.Wire.Arm, uint16(publish))
 }
 
-// OpenNetwork makes the network of a container; nil: it has the host's, or no
+// OpenNetwork makes the network of a container, unless it has the host's, or no
 // server that would need one. Close closes it.
-func (g *Ground) OpenNetwork() (*Network, error) {
+func (g *Ground) OpenNetwork() error {
 	publish := g.Spec.Port
 	if publish == 0 || g.Spec.Container.Network == environment.NetworkHost {
-		return nil, nil
+		return nil
 	}
 	if g.Spec.Container.Network == environment.NetworkBridge {
 		publish = 0
 	}
-	n, err := NewNetwork(publish)
-	if err != nil {
-		return nil, err
-	}
-	g.Undo(n.Close)
-	return n, nil
+	return g.MakeNetwork(publish)
 }
 
-// Addresses are where a server in the arm listens and is reached; empty without
-// one. n may be nil.
-func (g *Ground) Addresses(n *Network) (listen, dial string) {
+// MakeNetwork makes a network of the arm's own, where a port is published; 0:
+// none is. Close closes it.
+func (g *Ground) MakeNetwork(publish int) (err error) {
+	if g.Net, err = NewNetwork(publish); err != nil {
+		return err
+	}
+	g.Undo(g.Net.Close)
+	return nil
+}
+
+// addresses are where a server in the arm listens and is reached; empty without
+// one.
+func (g *Ground) addresses() (listen, dial string) {
 	port := g.Spec.Port
 	switch {
 	case port == 0:
 		return "", ""
-	case n == nil:
+	case g.Net == nil:
 		at := fmt.Sprintf("127.0.0.1:%d", port)
 		return at, at
 	}
-	return n.Listen(port), n.Dial(port)
+	return g.Net.Listen(port), g.Net.Dial(port)
 }
 
 // Attach connects another namespace instead, which a container has of its own.

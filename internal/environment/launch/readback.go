@@ -31,6 +31,8 @@ type Expect struct {
 	Seccomp, Unconfined bool
 	// AppArmor is the profile that it is under; empty: whichever.
 	AppArmor string
+	// Label is the SELinux label that it has; its zero value: whichever.
+	Label environment.Label
 	// Root is who is root there, as this host numbers users; 0: whoever tare is.
 	Root int
 }
@@ -39,7 +41,7 @@ type Expect struct {
 // chosen; capabilities are those that the engine leaves.
 func (e Expect) Confined(c environment.Container, capabilities []string) Expect {
 	e.Capabilities, e.Seccomp, e.Unconfined = capabilities, c.Seccomp != environment.Unconfined, c.Seccomp == environment.Unconfined
-	e.AppArmor = c.Profile()
+	e.AppArmor, e.Label = c.Profile(), c.Label()
 	if c.Capabilities == environment.NoCapabilities {
 		e.Capabilities = []string{}
 	}
@@ -70,6 +72,7 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 		},
 		func() ([]record.Setting, error) { return seccompSettings(status, e) },
 		func() ([]record.Setting, error) { return profileSetting(fmt.Sprintf("/proc/%d/attr", pid), e.AppArmor) },
+		func() ([]record.Setting, error) { return labelSetting(fmt.Sprintf("/proc/%d/attr", pid), e.Label) },
 	} {
 		s, err := read()
 		all, errs = append(all, s...), append(errs, err)
@@ -233,6 +236,23 @@ func profileSetting(attr, wanted string) ([]record.Setting, error) {
 		s, err := Wanted(name, wanted, profile)
 		return []record.Setting{s}, err
 	}
+}
+
+// labelSetting compares a process's SELinux label with what was chosen of it, if
+// anything was.
+func labelSetting(attr string, wanted environment.Label) ([]record.Setting, error) {
+	if wanted == (environment.Label{}) {
+		return nil, nil
+	}
+	b, err := os.ReadFile(filepath.Join(attr, "current"))
+	if err != nil {
+		return nil, fmt.Errorf("read back the SELinux label: %w", err)
+	}
+	s := record.Setting{Name: "selinux", Wanted: wanted.String(), Got: strings.TrimRight(string(b), "\x00\n")}
+	if got, err := environment.ParseLabel(s.Got); err != nil || !wanted.Is(got) {
+		return []record.Setting{s}, fmt.Errorf("selinux: wanted %s, the kernel says %q", s.Wanted, s.Got)
+	}
+	return []record.Setting{s}, nil
 }
 
 var settingName = map[string]string{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -123,18 +122,7 @@ func instruct(p *Process, c Child, parent *net.UnixConn) error {
 	r.Files, r.Tasks, r.Net = len(c.Files), tasks, c.Net != nil
 	r.Member = membershipOf(c.Group)
 	r.MountNS, r.PidNS = c.Clone&unix.CLONE_NEWNS != 0, c.Clone&unix.CLONE_NEWPID != 0
-	l := newLine(parent)
-	if err := l.out.Encode(r); err != nil {
-		return fmt.Errorf("send the request: %w", err)
-	}
-	switch m, err := l.receive(); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return err
-	default:
-		return fmt.Errorf("the child said %+v instead of executing the load", m)
-	}
+	return demand(parent, r)
 }
 
 // socketPair makes a pair of connected sockets, closed in other children.

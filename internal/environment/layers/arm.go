@@ -3,7 +3,6 @@ package layers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,7 +20,6 @@ type arm struct {
 	*launch.Ground
 	rung Rung
 	root launch.RootDirs // from RootFS on
-	net  *launch.Network // from Network on
 	// user says that the namespaces are made in a user namespace, for an
 	// ordinary user.
 	user bool
@@ -46,12 +44,7 @@ func (a *arm) prepare(ctx context.Context) error {
 	if a.rung.has(NAT) {
 		publish = a.Spec.Port
 	}
-	var err error
-	if a.net, err = launch.NewNetwork(publish); err != nil {
-		return err
-	}
-	a.Undo(a.net.Close)
-	return nil
+	return a.MakeNetwork(publish)
 }
 
 func (a *arm) prepareVolume(ctx context.Context) error {
@@ -75,34 +68,19 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = a.volume, a.hostVolume
-	switch port := a.Spec.Port; {
-	case port == 0:
-	case a.net != nil:
-		p.Listen, p.Dial = a.net.Listen(port), a.net.Dial(port)
-	default:
-		p.Listen = fmt.Sprintf("127.0.0.1:%d", port)
-		p.Dial = p.Listen
-	}
 	return p
 }
-
-// ErrBusy means that an arm with namespaces of its own holds one process at a
-// time.
-var ErrBusy = errors.New("a process runs in this arm already")
 
 // Start starts a process in the arm or beside it. From Namespaces on, one
 // process at a time is in the arm: it is the first of its pid namespace.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, a.net)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.rung.has(Namespaces) && !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	c, err := a.child(p)
 	if err != nil {
@@ -134,8 +112,8 @@ func (a *arm) child(p environment.Process) (launch.Child, error) {
 			return c, err
 		}
 	}
-	if a.net != nil {
-		c.Net = a.net.Arm
+	if a.Net != nil {
+		c.Net = a.Net.Arm
 	}
 	return c, nil
 }
@@ -178,10 +156,6 @@ func (a *arm) cgroupMounts() []specs.Mount {
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Ground.Settings()
 	errs := []error{err}
-	if a.net != nil {
-		s, err := a.net.Settings()
-		all, errs = append(all, s...), append(errs, err)
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !environment.Ended(a.inside) {
@@ -202,7 +176,7 @@ func (a *arm) expect() launch.Expect {
 			e.Own = append(e.Own, "cgroup")
 		}
 	}
-	if a.net != nil {
+	if a.Net != nil {
 		e.Own = append(e.Own, "net")
 	}
 	e.Overlay = a.rung.has(RootFS)

@@ -21,7 +21,7 @@ type arm struct {
 	runtime string // path of runc or crun
 	self    string // path of this binary
 	root    launch.RootDirs
-	net     *launch.Network // nil: the host's
+	labels  labels
 
 	mu     sync.Mutex
 	count  int // of containers made
@@ -33,6 +33,9 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.self, err = launch.OwnPath(); err != nil {
 		return err
 	}
+	if a.labels, err = labelsOf(a.Spec.Container.Label()); err != nil {
+		return err
+	}
 	if err := a.RecordRuntimeGroups(); err != nil {
 		return err
 	}
@@ -42,28 +45,20 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
 		return err
 	}
-	a.net, err = a.OpenNetwork()
-	return err
+	return a.OpenNetwork()
 }
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
 	p := a.Ground.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	p.Listen, p.Dial = a.Addresses(a.net)
 	return p
 }
 
-// ErrBusy means that a container is running: an arm has one at a time.
-var ErrBusy = errors.New("a container runs in this arm already")
-
 // Start makes a container for the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return a.StartNeighbour(ctx, p)
-	}
-	if p.Outside {
-		return a.StartOutside(ctx, p, a.net)
+	if p.Neighbour || p.Outside {
+		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +66,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, err
 	}
 	if !environment.Ended(a.inside) {
-		return nil, ErrBusy
+		return nil, environment.ErrBusy
 	}
 	a.count++
 	id := launch.ContainerID(a.Spec, a.count)
@@ -100,9 +95,6 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	c.Request.Root.Only = true
 	running, err := a.StartContainer(ctx, c)
 	if err != nil {
-		if profile := a.Spec.Container.Profile(); profile != "" {
-			err = fmt.Errorf("under the AppArmor profile %q: %w", profile, err)
-		}
 		return nil, err
 	}
 	a.inside = running
@@ -112,10 +104,10 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 func (a *arm) bundle(p environment.Process, env []string) bundle {
 	b := bundle{
 		root: a.root, self: a.self, args: p.Args, env: env,
-		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container, labels: a.labels,
 	}
-	if a.net != nil {
-		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.net.Arm.Fd())
+	if a.Net != nil {
+		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.Net.Arm.Fd())
 	}
 	return b
 }
@@ -156,10 +148,6 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Ground.Settings()
 	all = append(all, record.Setting{Name: "runtime", Got: a.runtime})
 	errs := []error{err}
-	if a.net != nil {
-		s, err := a.net.Settings()
-		all, errs = append(all, s...), append(errs, err)
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !environment.Ended(a.inside) {
@@ -175,7 +163,7 @@ func (a *arm) expect() launch.Expect {
 	if a.Group.Tree.Layout == cgroup.V2 {
 		e.Own = append(e.Own, "cgroup")
 	}
-	if a.net != nil {
+	if a.Net != nil {
 		e.Own = append(e.Own, "net")
 	}
 	return e

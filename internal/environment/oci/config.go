@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
-	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
@@ -29,7 +28,8 @@ type bundle struct {
 	v2    bool
 	netns string // path of the network namespace; empty: the host's
 	// asked is what is not as Docker has it by default.
-	asked environment.Container
+	asked  environment.Container
+	labels labels
 }
 
 // spec is the configuration that Docker would write for the same container.
@@ -52,30 +52,18 @@ func (b bundle) spec() (*specs.Spec, error) {
 		Process: &specs.Process{
 			Args: append([]string{launch.Exe}, b.args...), Env: b.env, Cwd: launch.Volume,
 			Capabilities:    &specs.LinuxCapabilities{Bounding: caps, Effective: caps, Permitted: caps},
-			ApparmorProfile: b.asked.Profile(),
-			Rlimits:         openFiles(),
+			ApparmorProfile: b.asked.Profile(), SelinuxLabel: b.labels.process,
 		},
 		Mounts: b.mounts(),
 		Linux: &specs.Linux{
 			CgroupsPath: b.group,
 			Resources:   &specs.LinuxResources{Devices: devices()},
 			Namespaces:  b.namespaces(),
-			Seccomp:     profile,
+			Seccomp:     profile, MountLabel: b.labels.mount,
 			MaskedPaths: launch.DockerMasked(), ReadonlyPaths: launch.DockerReadOnly(),
 		},
 	}
 	return s, nil
-}
-
-// openFiles is the bound of open files that tare's other arms have. A runtime
-// raises its own, as every Go program does, and older ones hand that on: runc 1.1
-// where the soft bound is below the hard one.
-func openFiles() []specs.POSIXRlimit {
-	var l unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		return nil
-	}
-	return []specs.POSIXRlimit{{Type: "RLIMIT_NOFILE", Soft: l.Cur, Hard: l.Max}}
 }
 
 func (b bundle) mounts() []specs.Mount {

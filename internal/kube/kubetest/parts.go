@@ -22,7 +22,19 @@ type Part struct {
 // test is skipped.
 func (a *Admin) Part(t *testing.T, name string) Part {
 	t.Helper()
-	file := filepath.Join(filepath.Dir(os.Getenv("KUBECONFIG")), "pid", name)
+	return a.partOf(t, name, "")
+}
+
+// Part is a program of the second node.
+func (s Second) Part(t *testing.T, a *Admin, name string) Part {
+	t.Helper()
+	return a.partOf(t, name, "-2")
+}
+
+// partOf finds the program of a node, which mark tells from that of the first.
+func (a *Admin) partOf(t *testing.T, name, mark string) Part {
+	t.Helper()
+	file := filepath.Join(filepath.Dir(os.Getenv("KUBECONFIG")), "pid", name+mark)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Skipf("this cluster is none of tools/cluster: %v", err)

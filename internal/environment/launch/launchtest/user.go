@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -35,4 +37,21 @@ func AsOrdinary(t *testing.T, f func(t *testing.T)) {
 		t.Fatalf("as user %d: %v\n%s", uid, err, out)
 	}
 	t.Logf("as user %d:\n%s", uid, out)
+}
+
+// ShareTun lets every user open /dev/net/tun, which slirp4netns needs and some machines
+// have for root alone: in the mount namespace of the test, until its end.
+func ShareTun(t *testing.T) {
+	t.Helper()
+	tun := filepath.Join(t.TempDir(), "tun")
+	if err := unix.Mknod(tun, unix.S_IFCHR|0o666, int(unix.Mkdev(10, 200))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(tun, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(tun, "/dev/net/tun", "", unix.MS_BIND, ""); err != nil {
+		testneed.Feature(t, "tun", err)
+	}
+	t.Cleanup(func() { unix.Unmount("/dev/net/tun", unix.MNT_DETACH) })
 }

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/plan"
+)
+
+// What stands in the README and in docs/ works as it is written: every command is
+// one, with flags and experiments that there are, and every experiment is accepted.
+
+// pages are the README and the pages of docs/.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(names) < 10 {
+		t.Fatalf("%d pages: %v", len(names), err)
+	}
+	all := map[string]string{}
+	for _, name := range append(names, "../../README.md", "../../CONTRIBUTING.md") {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(name)] = string(b)
+	}
+	return all
+}
+
+// No commands: the first line of a report, and what the reader chooses from.
+var (
+	heading = regexp.MustCompile(`^\w+( on \w+)?, \d{4}-`)
+	choice  = regexp.MustCompile(`(\w)(\|\w+)+`)
+)
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+	span    = regexp.MustCompile("`(tare [^`]+)`")
+	follows = regexp.MustCompile(`\s{2,}[^\s-].*$|\s+#.*$`)
+	// shell ends the part of a line that is tare's.
+	shell  = regexp.MustCompile(`\s(\||>|>>|\|\||2>|&&|;)(\s.*|$)`)
+	option = regexp.MustCompile(`\s\[[^\]]+\]`)
+)
+
+// commands are the command lines of a page, without "tare" itself.
+func commands(page string) (all [][]string) {
+	page = strings.ReplaceAll(page, "\\\n", " ")
+	var lines []string
+	for _, l := range strings.Split(page, "\n") {
+		l, indented := strings.CutPrefix(l, "    ")
+		if !indented { // a line of a shell script in a fence has no indent of its own
+			continue
+		}
+		l = strings.TrimPrefix(strings.TrimLeft(l, " "), "- ")
+		for _, lead := range []string{"run: ", "sudo ", "$ ", "CEPH_CONF=/etc/ceph/ceph.conf "} {
+			l = strings.TrimPrefix(l, lead)
+		}
+		for _, name := range []string{"go run ./cmd/tare ", "tare ", `"$(command -v tare)" `} {
+			if rest, ok := strings.CutPrefix(l, name); ok {
+				lines = append(lines, follows.ReplaceAllString(rest, ""))
+			}
+		}
+		if _, rest, ok := strings.Cut(l, "| tare "); ok {
+			lines = append(lines, rest)
+		}
+	}
+	for _, m := range span.FindAllStringSubmatch(strings.ReplaceAll(page, "\n", " "), -1) {
+		lines = append(lines, strings.TrimPrefix(m[1], "tare "))
+	}
+	for _, l := range lines {
+		if heading.MatchString(l) {
+			continue
+		}
+		l = option.ReplaceAllString(shell.ReplaceAllString(l, ""), "")
+		l = choice.ReplaceAllString(strings.ReplaceAll(l, "$LIMITS", "--max-cost throughput=5%"), "$1")
+		if words := split(l); len(words) > 0 {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// split takes a line of a shell apart: blanks, quotes, nothing else.
+func split(line string) (words []string) {
+	word, quote, begun := "", rune(0), false
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, begun = r, true
+		case quote == 0 && r == ' ':
+			if begun {
+				words = append(words, word)
+			}
+			word, begun = "", false
+		default:
+			word, begun = word+string(r), true
+		}
+	}
+	return words
+}
+
+// A few words of a documented command are the reader's own.
+var own = map[string]bool{"FILE": true, "mine.yaml": true, "PRESET": true}
+
+func TestDocumentedCommands(t *testing.T) {
+	seen := 0
+	for name, page := range pages(t) {
+		found := commands(page)
+		if strings.Contains(page, "    tare run") && len(found) == 0 {
+			t.Errorf("%s: no command was found", name)
+		}
+		for _, words := range found {
+			seen++
+			if err := understood(t, words); err != nil {
+				t.Errorf("%s: tare %s: %v", name, strings.Join(words, " "), err)
+			}
+		}
+	}
+	t.Logf("%d commands", seen)
+	if seen < 80 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// understood says what is wrong with a command line, without running it.
+func understood(t *testing.T, words []string) (err error) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(helped); !ok { // --help ends here
+				panic(r)
+			}
+		}
+	}()
+	var g grammar
+	parser, err := newParser(&g, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(words); err != nil {
+		if len(words) == 1 && strings.Contains(err.Error(), "expected") {
+			return nil // the name of a command in a sentence
+		}
+		return err
+	}
+	f := g.Run.experimentFlags
+	if words[0] == "plan" {
+		f = g.Plan.experimentFlags
+	}
+	if words[0] != "run" && words[0] != "plan" || own[f.Experiment] {
+		return nil
+	}
+	if strings.HasPrefix(f.Experiment, "docs/") {
+		f.Experiment = "../../" + f.Experiment
+	}
+	_, _, err = f.load()
+	return err
+}
+
+func TestDocumentedExperiments(t *testing.T) {
+	seen := 0
+	for name, page := range pages(t) {
+		for _, m := range fence.FindAllStringSubmatch(page, -1) {
+			if m[1] != "yaml" || strings.Contains(m[2], "\njobs:") { // of a CI
+				continue
+			}
+			seen++
+			text := m[2]
+			if !strings.Contains("\n"+text, "\nworkloads:") { // a part of one
+				text += "workloads: {w: {kind: rpc}}\n"
+			}
+			e, err := experiment.Parse(name, []byte(text), catalog.Words())
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, text)
+				continue
+			}
+			// What this host has not got is left out; words that cannot be meant are errors.
+			var params *plan.ParamsError
+			if _, err := plan.Build(e, catalog.Plan(), environment.Host{}, nil); errors.As(err, &params) {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			}
+		}
+	}
+	t.Logf("%d experiments", seen)
+	if seen < 10 {
+		t.Errorf("only %d experiments were found", seen)
+	}
+}
+
+// What can be wrong is found to be wrong.
+func TestDocumentedIsChecked(t *testing.T) {
+	page := "text `tare run quik` text\n\n    tare run --bugdet 3m     # longer\n    kubectl logs x | tare import a=b.log\n" +
+		"    $ tare plan --set 'rpc.concurency=8 9' | less\n    tare cache [prune]    the data\n"
+	want := [][]string{{"run", "--bugdet", "3m"}, {"import", "a=b.log"}, {"plan", "--set", "rpc.concurency=8 9"}, {"cache"}, {"run", "quik"}}
+	got := commands(page)
+	if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+		t.Fatalf("found %q", got)
+	}
+	for i, wrong := range []bool{true, false, true, false, true} {
+		if err := understood(t, got[i]); (err != nil) != wrong {
+			t.Errorf("%q: %v", got[i], err)
+		}
+	}
+}
+
+// The README has every preset, and every page and preset that is named is there.
+func TestDocumentedNames(t *testing.T) {
+	all := pages(t)
+	for _, name := range experiment.Presets() {
+		if !strings.Contains(all["README.md"], "`"+name+"`") {
+			t.Errorf("the README does not name the preset %s", name)
+		}
+	}
+	named := 0
+	for name, page := range all {
+		for _, m := range regexp.MustCompile(`docs/([\w-]+\.(md|yaml))`).FindAllStringSubmatch(page, -1) {
+			named++
+			if _, err := os.Stat("../../docs/" + m[1]); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if name != "README.md" && name != "CONTRIBUTING.md" && !strings.Contains(all["README.md"], "docs/"+name) {
+			t.Errorf("the README does not lead to docs/%s", name)
+		}
+	}
+	if named < 10 {
+		t.Errorf("only %d pages are named", named)
+	}
+	if n := strings.Count(all["README.md"], "\n"); n >= 150 {
+		t.Errorf("the README has %d lines", n)
+	}
+}

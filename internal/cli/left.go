@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/plan"
+)
+
+// leftOut are the arms that this host cannot have, each once.
+func leftOut(p *plan.Plan) (arms []string) {
+	for _, l := range p.Left {
+		if !slices.Contains(arms, l.Arm) {
+			arms = append(arms, l.Arm)
+		}
+	}
+	return arms
+}
+
+// worthwhile refuses a run of which nothing but the baseline and its twin is left:
+// after all its time it would have nothing to say. Whoever asked for the baseline
+// alone wants to see the noise.
+func worthwhile(p *plan.Plan) error {
+	for _, l := range p.Loads {
+		for _, a := range l.Arms {
+			if a.Name != l.Baseline && !a.Twin {
+				return nil
+			}
+		}
+	}
+	left := leftOut(p)
+	if len(left) == 0 {
+		return nil
+	}
+	var reasons []string
+	for _, l := range p.Left {
+		if !slices.Contains(reasons, l.Reason) {
+			reasons = append(reasons, l.Reason)
+		}
+	}
+	err := fmt.Errorf("nothing is left to compare with %s (%w): %s: %s",
+		p.Loads[0].Baseline, environment.ErrUnsupported, strings.Join(left, ", "), strings.Join(reasons, "; "))
+	if remedy := p.Left[0].Remedy; len(reasons) == 1 && remedy != "" {
+		return hint.New(err, remedy)
+	}
+	return hint.New(err, "tare plan says what helps against each")
+}

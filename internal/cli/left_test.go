@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/record"
+)
+
+func TestWorthwhile(t *testing.T) {
+	arm := func(name string, twin bool) plan.Arm { return plan.Arm{Arm: record.Arm{Name: name, Twin: twin}} }
+	of := func(arms []plan.Arm, left ...record.Left) *plan.Plan {
+		return &plan.Plan{Left: left, Loads: []plan.Load{{Workload: record.Workload{Name: "a", Baseline: "host"}, Arms: arms}}}
+	}
+	alone := []plan.Arm{arm("host", false), arm("twin", true)}
+	docker := record.Left{Workload: "a", Arm: "docker", Reason: "Docker is not running", Remedy: "start it"}
+	for name, p := range map[string]*plan.Plan{
+		"the noise alone":   of(alone),
+		"something is left": of(append(alone, arm("runc", false)), docker),
+	} {
+		if err := worthwhile(p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	err := worthwhile(of(alone, docker, docker))
+	if exitCode(err) != exitUnsupported || hint.Of(err) != "start it" || !strings.HasSuffix(err.Error(), ": docker: Docker is not running") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+	crun := record.Left{Workload: "a", Arm: "crun", Reason: "crun is not in PATH", Remedy: "install it"}
+	err = worthwhile(of(alone, docker, crun))
+	if !strings.HasSuffix(err.Error(), ": docker, crun: Docker is not running; crun is not in PATH") || !strings.Contains(hint.Of(err), "tare plan") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+}

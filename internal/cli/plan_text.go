@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/record"
+)
+
+// plan is the plan for people.
+func (p *sheet) plan(built *plan.Plan, title string) {
+	r := built.Record
+	p.heading("experiment %s: %s", r.Experiment, title)
+	p.entry("  ", 2, fmt.Sprintf("budget %s, precision ±%s, margin %s, seed %d", report.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed))
+	said := map[string]string{} // arms, and the workload that has them
+	for _, l := range built.Loads {
+		p.heading("workload %s: %s, %s", l.Name, l.Kind, report.Duration(l.Budget))
+		if l.Note != "" {
+			p.entry("    ", 4, l.Note)
+		}
+		p.entry("    ", 4, strings.Join(params(l.Params), " "))
+		rows := armRows(l)
+		arms := fmt.Sprint(rows)
+		if first, ok := said[arms]; ok {
+			p.entry("  ", 2, "the same arms as "+first)
+		} else {
+			said[arms] = l.Name
+			p.columns(rows)
+		}
+		for _, n := range l.Neighbours {
+			where := ""
+			if n.Environment != "" {
+				where = " in a pod (" + n.Environment + ")"
+			}
+			p.entry("  ", 2, fmt.Sprintf("neighbour %s: %s%s, at most %d MiB of memory and %d processes", n.Name, n.Kind, where, n.Memory>>20, n.Pids))
+			p.entry("    ", 4, strings.Join(params(n.Params), " "))
+		}
+	}
+	p.left(built.Left)
+	p.heading("changes to this host, each in the undo journal before it is made")
+	p.columns(changeRows(changes(built)))
+	if worthwhile(built) != nil {
+		p.heading("tare run ends at once: nothing is left to compare with %s", built.Loads[0].Baseline)
+		return
+	}
+	p.heading("expected time: %s at most", report.Duration(built.Expected().Seconds()))
+	p.entry("  ", 2, "nothing was changed; to run it: "+strings.Join(r.Command, " "))
+}
+
+// armRows are an arm's name, what it is and where it stands on the ladder.
+func armRows(l plan.Load) [][3]string {
+	var rows [][3]string
+	for _, a := range l.Arms {
+		rows = append(rows, [3]string{a.Name, a.Title, role(l, a)})
+	}
+	return rows
+}
+
+// left says what this host cannot have, and what helps.
+func (p *sheet) left(left []record.Left) {
+	if len(left) == 0 {
+		return
+	}
+	p.heading("left out on this host")
+	names := 0
+	for _, l := range left {
+		names = max(names, utf8.RuneCountInString(l.Arm))
+	}
+	columns := 2 + names + 2
+	for i, l := range left {
+		same := func(x record.Left) bool { return x.Arm == l.Arm && x.Reason == l.Reason }
+		if slices.IndexFunc(left, same) < i {
+			continue // said already, for another workload
+		}
+		p.entry(fmt.Sprintf("  %-*s  ", names, l.Arm), columns, l.Reason)
+		if l.Remedy != "" {
+			p.entry(strings.Repeat(" ", columns)+"hint: ", columns+6, l.Remedy)
+		}
+	}
+}
+
+// changeRows are the arm, what it changes and how.
+func changeRows(arms []armChanges) [][3]string {
+	var rows [][3]string
+	for _, a := range arms {
+		name := a.Arm
+		for _, ch := range together(a.Changes) {
+			rows = append(rows, [3]string{name, ch.What, ch.Detail})
+			name = ""
+		}
+		if len(a.Changes) == 0 {
+			rows = append(rows, [3]string{name, "nothing more", ""})
+		}
+	}
+	return rows
+}
+
+// together makes one change of those that are the same group in several hierarchies
+// of control groups of version 1: * in the path stands for those that are named.
+func together(all []change) []change {
+	var out []change
+	names := map[change][]string{}
+	for _, ch := range all {
+		one, hierarchy := ch, ""
+		if before, after, ok := strings.Cut(ch.What, "/"+journal.Prefix); ok && strings.HasPrefix(ch.What, groupWord+"/") {
+			one.What = filepath.Dir(before) + "/*/" + journal.Prefix + after
+			hierarchy = filepath.Base(before)
+		}
+		if names[one] == nil {
+			out = append(out, one)
+		}
+		names[one] = append(names[one], hierarchy)
+	}
+	for i, one := range out {
+		in := names[one]
+		switch {
+		case len(in) > 1 && strings.HasPrefix(one.Detail, "controllers "):
+			_, limits, _ := strings.Cut(one.Detail, "; ")
+			out[i].Detail = strings.TrimSuffix("* is "+strings.Join(in, ", ")+"; "+limits, "; ")
+		case len(in) > 1:
+			out[i].Detail += "; * is " + strings.Join(in, ", ")
+		case in[0] != "":
+			out[i].What = strings.Replace(one.What, "/*/", "/"+in[0]+"/", 1)
+		}
+	}
+	return out
+}
+
+// groupWord begins a change that is a control group.
+const groupWord = "cgroup "
+
+// columns prints rows of three. Where they are too wide for the terminal the last
+// cell stands beside the middle one in rows that have the room, else below it.
+func (p *sheet) columns(rows [][3]string) {
+	var wide [3]int
+	for _, r := range rows {
+		for i, cell := range r {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	first := 2 + wide[0] + 2
+	beside := first+wide[1]+2+wide[2] < p.width || p.piped
+	for _, r := range rows {
+		lead := fmt.Sprintf("  %-*s  ", wide[0], r[0])
+		if beside {
+			p.WriteString(strings.TrimRight(fmt.Sprintf("%s%-*s  %s", lead, wide[1], r[1], r[2]), " ") + "\n")
+			continue
+		}
+		if line := strings.TrimRight(lead+r[1]+"  "+r[2], " "); utf8.RuneCountInString(line) < p.width {
+			p.WriteString(line + "\n")
+			continue
+		}
+		p.entry(lead, first, r[1])
+		if r[2] != "" {
+			p.entry(strings.Repeat(" ", first+2), first+2, r[2])
+		}
+	}
+}

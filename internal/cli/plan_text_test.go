@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/record"
+)
+
+// Groups of version 1 are one line for all hierarchies; nothing else is merged.
+func TestTogether(t *testing.T) {
+	got := together([]change{
+		{"directory /var/tmp/tare-RUN/tare-RUN-a", "its own data directory"},
+		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
+		{"cgroup /sys/fs/cgroup/cpu,cpuacct/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
+		{"cgroup /sys/fs/cgroup/memory/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
+		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a-outside", "for what runs beside the arm"},
+		{"cgroup /sys/fs/cgroup/memory/tare-RUN-a-neighbour", "for the neighbour, with limits"},
+		{"cgroup /sys/fs/cgroup/pids/tare-RUN-a-neighbour", "for the neighbour, with limits"},
+		{"cgroup /mnt/pids/tare-RUN-a-neighbour", "for the neighbour, with limits"},
+		{"cgroup /sys/fs/cgroup/x/kubepods", "not of tare's names"},
+	})
+	want := []change{
+		{"directory /var/tmp/tare-RUN/tare-RUN-a", "its own data directory"},
+		{"cgroup /sys/fs/cgroup/*/tare-RUN/a", "* is unified, cpu,cpuacct, memory; a quota of 1.5 CPUs"},
+		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a-outside", "for what runs beside the arm"},
+		{"cgroup /sys/fs/cgroup/*/tare-RUN-a-neighbour", "for the neighbour, with limits; * is memory, pids"},
+		{"cgroup /mnt/pids/tare-RUN-a-neighbour", "for the neighbour, with limits"},
+		{"cgroup /sys/fs/cgroup/x/kubepods", "not of tare's names"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// Of rows that are too wide for a terminal nothing is lost, and no line is wider.
+func TestColumnsFit(t *testing.T) {
+	rows := [][3]string{
+		{"host", "the host itself, nothing added", "baseline"},
+		{"container", "a real container through runc or crun, with Docker's defaults", "remainder over security"},
+		{"", "overlay mount", "over / in the load's own mount namespace; the host sees none of it"},
+	}
+	for _, width := range []int{50, 80, 120, 200} {
+		p := &sheet{width: width}
+		p.columns(rows)
+		text := p.String()
+		if all := strings.Join(strings.Fields(text), " "); !strings.Contains(all, "the host itself, nothing added baseline container a real") || !strings.HasSuffix(all, "the host sees none of it") {
+			t.Errorf("%d: %s", width, text)
+		}
+		for _, l := range strings.Split(text, "\n") {
+			if utf8.RuneCountInString(l) >= width {
+				t.Errorf("%d columns: %q", width, l)
+			}
+		}
+	}
+}
+
+// A plan of which nothing is left to compare does not say how to run it.
+func TestPlanOfNothing(t *testing.T) {
+	built := &plan.Plan{
+		Loads: []plan.Load{{Workload: record.Workload{Name: "a", Kind: "rpc", Baseline: "host"}}},
+		Left:  []record.Left{{Workload: "a", Arm: "docker", Reason: "Docker is not running", Remedy: "start it"}},
+	}
+	p := &sheet{width: 80, c: &console{color: "never"}}
+	p.plan(built, "title")
+	text := p.String()
+	wantText(t, "the plan", text, "left out on this host\n  docker  Docker is not running\n          hint: start it\n", "\ntare run ends at once: nothing is left to compare with host\n")
+	if strings.Contains(text, "to run it") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,250 @@
+// Package window cuts a window out of a running load whose counters are in
+// memory of this process: in tare itself, or in the keeper of a pod elsewhere.
+package window
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/probe"
+)
+
+// Load is a load that is let run for a window at a time. Its buffers are used
+// window after window.
+type Load struct {
+	Memory *counter.Memory
+	Probes *probe.Set
+	// Ended says why nobody waits for the window any longer; nil: go on.
+	Ended func() error
+	// Opened is called when the window is open and everything is read, Closing
+	// before anything is read at its end; nil: nothing is beside the load.
+	Opened, Closing func()
+
+	asked         counter.Request
+	closed        bool
+	open, shut    counter.Snapshot
+	before, after []float64
+	// Sums of the numbers that the load adds up itself.
+	saidOpen, saidShut []counter.Sum
+}
+
+// Announce tells the load what comes, before it is let go.
+func (l *Load) Announce(v environment.Visit) {
+	l.closed = false
+	if v.Asked {
+		l.Memory.SetMode(v.Mode)
+		l.asked = l.Memory.Ask(v.Length, v.Discard)
+	}
+	l.Memory.SetSeed(v.Seed)
+	l.Memory.MarkThaw()
+}
+
+// Cut measures a load that runs. The load is to be paused after it, whatever the
+// error; Fill completes what was seen.
+func (l *Load) Cut(v environment.Visit) (out environment.Visited, err error) {
+	began := sched.Monotonic()
+	switch {
+	case v.Asked:
+		err = l.answer(&out, v)
+	case v.Tick > 0:
+		err = l.trace(&out, v, began)
+	default:
+		err = l.window(&out, v, began)
+	}
+	out.Ran = time.Duration(sched.Monotonic() - began)
+	return out, err
+}
+
+// Fill completes what was seen from the readings, which is for when the load is
+// paused. What did not come to its end has none.
+func (l *Load) Fill(out *environment.Visited) {
+	if !l.closed {
+		return
+	}
+	out.Errors, out.Cut = l.shut.Errors-l.open.Errors, l.shut.Cut-l.open.Cut
+	out.Late, out.Backlog = l.shut.Late-l.open.Late, l.shut.Backlog
+	out.Latency = l.shut.Since(&l.open)
+	out.Probes = l.Probes.Values(l.before, l.after)
+	out.Open, out.Shut = l.saidOpen, l.saidShut
+}
+
+// window measures from the end of the discard on.
+func (l *Load) window(out *environment.Visited, v environment.Visit, began int64) error {
+	if err := Sleep(began+int64(v.Discard), l.Ended); err != nil {
+		return err
+	}
+	l.begin(v)
+	first := l.mark()
+	if err := Sleep(first.at+int64(v.Length)/2, l.Ended); err != nil {
+		return err
+	}
+	middle := l.mark()
+	if err := Sleep(first.at+int64(v.Length), l.Ended); err != nil {
+		return err
+	}
+	last := l.mark()
+	l.end(v)
+	out.Start = first.at
+	out.Seconds, out.Ops = last.since(first)
+	out.FirstSeconds, out.First = middle.since(first)
+	if v.Steady == 0 {
+		return nil
+	}
+	return l.steady(out, v.Steady)
+}
+
+// steady lets the load run on and keeps its rate since a third of that: far from
+// any thaw.
+func (l *Load) steady(out *environment.Visited, d time.Duration) error {
+	began := sched.Monotonic()
+	if err := Sleep(began+int64(d)/3, l.Ended); err != nil {
+		return err
+	}
+	from := l.mark()
+	if err := Sleep(began+int64(d), l.Ended); err != nil {
+		return err
+	}
+	seconds, ops := l.mark().since(from)
+	out.SteadyRate = float64(ops) / seconds
+	return nil
+}
+
+// answer measures what the load says that its window was, with counters and
+// probes around it.
+func (l *Load) answer(out *environment.Visited, v environment.Visit) error {
+	r := l.asked
+	if err := l.await(v.Discard+v.Limit, func(d time.Duration) bool { return l.Memory.Began(r, d) }); err != nil {
+		return err
+	}
+	l.begin(v)
+	first := l.mark()
+	var said counter.Answer
+	err := l.await(v.Length+v.Limit, func(d time.Duration) (ok bool) {
+		said, ok = l.Memory.Answered(r, d)
+		return ok
+	})
+	if err != nil {
+		return err
+	}
+	_, out.Ops = l.mark().since(first)
+	l.end(v)
+	out.Start, out.Seconds, out.First, out.FirstSeconds = first.at, said.Seconds, said.First, said.FirstSeconds
+	return nil
+}
+
+// await waits for something that the load does, in slices so that an end is seen
+// soon.
+func (l *Load) await(limit time.Duration, done func(time.Duration) bool) error {
+	for end := sched.Monotonic() + int64(limit); !done(slice); {
+		if err := l.Ended(); err != nil {
+			return err
+		}
+		if state, note := l.Memory.State(); state == counter.Failed {
+			return fmt.Errorf("the load gave up: %s", note)
+		}
+		if sched.Monotonic() > end {
+			return fmt.Errorf("the load did not answer within %v", limit)
+		}
+	}
+	return nil
+}
+
+// trace counts the operations of each tick.
+func (l *Load) trace(out *environment.Visited, v environment.Visit, began int64) error {
+	out.Ticks = make([]float64, 0, v.Length/v.Tick)
+	l.readOpen(v)
+	last := l.mark()
+	first := last
+	for next := began; len(out.Ticks) < cap(out.Ticks); {
+		next += int64(v.Tick)
+		if err := Sleep(next, l.Ended); err != nil {
+			return err
+		}
+		now := l.mark()
+		out.Ticks = append(out.Ticks, float64(now.ops-last.ops))
+		last = now
+	}
+	l.readShut(v)
+	out.Start = first.at
+	out.Seconds, out.Ops = last.since(first)
+	return nil
+}
+
+func (l *Load) begin(v environment.Visit) {
+	l.readOpen(v)
+	if l.Opened != nil {
+		l.Opened()
+	}
+}
+
+func (l *Load) end(v environment.Visit) {
+	if l.Closing != nil {
+		l.Closing()
+	}
+	l.readShut(v)
+}
+
+// readOpen reads the counters, then the probes; readShut the other way round.
+func (l *Load) readOpen(v environment.Visit) {
+	l.Memory.Read(&l.open)
+	l.saidOpen = l.said(v, l.saidOpen[:0])
+	l.before = l.Probes.Read(l.before[:0])
+}
+
+func (l *Load) readShut(v environment.Visit) {
+	l.after = l.Probes.Read(l.after[:0])
+	l.Memory.Read(&l.shut)
+	l.saidShut = l.said(v, l.saidShut[:0])
+	l.closed = true
+}
+
+// said reads the numbers that the load adds up itself.
+func (l *Load) said(v environment.Visit, to []counter.Sum) []counter.Sum {
+	for i := range min(v.Values, counter.MaxValues) {
+		to = append(to, l.Memory.Value(i))
+	}
+	return to
+}
+
+// mark is one moment of an open window.
+type mark struct {
+	at  int64 // CLOCK_MONOTONIC ns
+	ops uint64
+}
+
+func (l *Load) mark() mark { return mark{sched.Monotonic(), l.Memory.Ops()} }
+
+func (m mark) since(earlier mark) (seconds float64, ops uint64) {
+	return float64(m.at-earlier.at) * 1e-9, m.ops - earlier.ops
+}
+
+const (
+	slice = 100 * time.Millisecond
+	// drainBound is how long operations in flight may take to end at a pause.
+	drainBound = 200 * time.Millisecond
+)
+
+// Pause closes the gate of a load and waits until no operation is in flight, not
+// longer than 200 ms.
+func Pause(m *counter.Memory) {
+	began := sched.Monotonic()
+	m.SetGate(true)
+	for m.InFlight() > 0 && sched.Monotonic() < began+int64(drainBound) {
+		sched.SleepUntil(sched.Monotonic() + int64(200*time.Microsecond))
+	}
+}
+
+// Sleep sleeps until the moment (CLOCK_MONOTONIC ns), in slices so that an end is
+// seen soon.
+func Sleep(until int64, ended func() error) error {
+	for now := sched.Monotonic(); now < until; now = sched.Monotonic() {
+		if err := ended(); err != nil {
+			return err
+		}
+		sched.SleepUntil(min(until, now+int64(slice)))
+	}
+	return ended()
+}

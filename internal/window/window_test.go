@@ -1,0 +1,146 @@
+package window_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/window"
+)
+
+// load counts an operation after the other, without pause but at its gate.
+func load(t *testing.T) *counter.Memory {
+	t.Helper()
+	m, err := counter.Create(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.SetGate(true)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for s := m.Slot(0); !m.Stopped(); {
+			start := m.Begin(s)
+			time.Sleep(time.Millisecond)
+			m.End(s, start, nil)
+		}
+	}()
+	t.Cleanup(func() {
+		m.Stop()
+		m.SetGate(false)
+		<-over
+		m.Close()
+	})
+	return m
+}
+
+func goOn() error { return nil }
+
+func TestCut(t *testing.T) {
+	m := load(t)
+	var said []string
+	l := &window.Load{
+		Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn,
+		Opened: func() { said = append(said, "opened") }, Closing: func() { said = append(said, "closing") },
+	}
+	v := environment.Visit{Discard: 20 * time.Millisecond, Length: 200 * time.Millisecond, Steady: 90 * time.Millisecond}
+	for range 2 { // buffers are used again
+		before := sched.Monotonic()
+		l.Announce(v)
+		m.SetGate(false)
+		out, err := l.Cut(v)
+		window.Pause(m)
+		l.Fill(&out)
+		if err != nil || m.InFlight() != 0 {
+			t.Fatalf("%v, %d in flight", err, m.InFlight())
+		}
+		if out.Seconds < 0.2 || out.FirstSeconds < 0.1 || out.FirstSeconds >= out.Seconds || out.Ran.Seconds() < 0.31 {
+			t.Errorf("%+v", out)
+		}
+		if out.Start < before+int64(v.Discard) {
+			t.Error("the window began within the discard")
+		}
+		// The latencies are read outside of the two counts; one operation may be
+		// between its latency and its count.
+		if n := out.Latency.Total(); out.Ops == 0 || out.First > out.Ops || n+1 < out.Ops || out.SteadyRate <= 0 {
+			t.Errorf("%d operations, %d in the first half, %d latencies, %g/s then", out.Ops, out.First, n, out.SteadyRate)
+		}
+		still := m.Ops()
+		time.Sleep(20 * time.Millisecond)
+		if m.Ops() != still {
+			t.Error("it goes on after the pause")
+		}
+	}
+	if len(said) != 4 || said[0] != "opened" || said[1] != "closing" {
+		t.Errorf("%q", said)
+	}
+}
+
+func TestTrace(t *testing.T) {
+	m := load(t)
+	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
+	v := environment.Visit{Length: 200 * time.Millisecond, Tick: 10 * time.Millisecond}
+	l.Announce(v)
+	m.SetGate(false)
+	out, err := l.Cut(v)
+	window.Pause(m)
+	sum := 0.0
+	for _, n := range out.Ticks {
+		sum += n
+	}
+	if err != nil || len(out.Ticks) != 20 || sum != float64(out.Ops) || sum == 0 {
+		t.Errorf("%v of %d, %v", out.Ticks, out.Ops, err)
+	}
+}
+
+// A visit that is given up has no readings, not those of the one before.
+func TestEnded(t *testing.T) {
+	m := load(t)
+	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
+	v := environment.Visit{Length: 50 * time.Millisecond}
+	gone := errors.New("gone")
+	for _, want := range []error{nil, gone} {
+		l.Ended = func() error { return want }
+		l.Announce(v)
+		m.SetGate(false)
+		out, err := l.Cut(v)
+		window.Pause(m)
+		l.Fill(&out)
+		if !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+		if ops := out.Latency.Total(); (want == nil) != (ops > 0) || (want == nil) != (out.Seconds > 0) {
+			t.Errorf("%v: %d latencies in %g s", want, ops, out.Seconds)
+		}
+	}
+}
+
+// A load that does not answer is not waited for longer than it may take, one that
+// gave up not at all.
+func TestNoAnswer(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		m, err := counter.Create(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		if failed {
+			m.Fail("no such table")
+		}
+		l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
+		v := environment.Visit{Length: 10 * time.Millisecond, Asked: true, Limit: 50 * time.Millisecond}
+		l.Announce(v)
+		_, err = l.Cut(v)
+		want := "the load did not answer within 50ms"
+		if failed {
+			want = "the load gave up: no such table"
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+// Command provisioner provides volumes of StorageClasses in a cluster, as provisioners
+// in clusters do, with the library that those are made with: a volume is a directory of
+// this host, which is a node, and goes with its claim.
+//
+// A class tells it what to do wrong, in parameters: "refuse" is why no volume of it is
+// provided, "keep" why none is removed, until the annotation of that name is taken off
+// the volume.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
+)
+
+// directories are volumes of the class: directories below dir.
+type directories struct{ dir string }
+
+var _ controller.Provisioner = directories{}
+
+// keep is an annotation of a volume and a parameter of its class.
+const keep = "keep"
+
+// Provision makes a volume on the node that the scheduler has chosen.
+func (d directories) Provision(_ context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
+	if why := o.StorageClass.Parameters["refuse"]; why != "" {
+		return nil, controller.ProvisioningFinished, errors.New(why)
+	}
+	path := filepath.Join(d.dir, o.PVName)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, controller.ProvisioningFinished, err
+	}
+	there := corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{o.SelectedNodeName}}
+	v := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: o.PVName, Annotations: map[string]string{}},
+		Spec: corev1.PersistentVolumeSpec{
+			PersistentVolumeReclaimPolicy: *o.StorageClass.ReclaimPolicy,
+			AccessModes:                   o.PVC.Spec.AccessModes,
+			Capacity:                      o.PVC.Spec.Resources.Requests,
+			PersistentVolumeSource:        corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: path}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+				{MatchExpressions: []corev1.NodeSelectorRequirement{there}},
+			}}},
+		},
+	}
+	if why := o.StorageClass.Parameters[keep]; why != "" {
+		v.Annotations[keep] = why
+	}
+	return v, controller.ProvisioningFinished, nil
+}
+
+// Delete removes what a volume was on.
+func (d directories) Delete(_ context.Context, v *corev1.PersistentVolume) error {
+	if why := v.Annotations[keep]; why != "" {
+		return errors.New(why)
+	}
+	return os.RemoveAll(filepath.Join(d.dir, v.Name))
+}
+
+func main() {
+	name := flag.String("name", "", "the provisioner in the StorageClass")
+	dir := flag.String("dir", "", "where volumes are made")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := provide(ctx, *name, *dir); err != nil {
+		fmt.Fprintln(os.Stderr, "provisioner:", err)
+		os.Exit(1)
+	}
+}
+
+func provide(ctx context.Context, name, dir string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	c := controller.NewProvisionController(ctx, client, name, directories{dir},
+		controller.LeaderElection(false), controller.FailedProvisionThreshold(0), controller.FailedDeleteThreshold(0), // it never gives up
+		controller.RateLimiter(workqueue.NewTypedItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Second)))
+	c.Run(ctx)
+	return nil
+}
