@@ -22,8 +22,12 @@ func leftOut(p *plan.Plan) (arms []string) {
 
 // worthwhile refuses a run of which nothing but the baseline and its twin is left:
 // after all its time it would have nothing to say. Whoever asked for the baseline
-// alone wants to see the noise.
+// alone wants to see the noise, and where tare is not on the node the host, which
+// nobody named, is always left out.
 func worthwhile(p *plan.Plan) error {
+	if p.Away != "" {
+		return nil
+	}
 	for _, l := range p.Loads {
 		for _, a := range l.Arms {
 			if a.Name != l.Baseline && !a.Twin {
