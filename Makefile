@@ -3,7 +3,7 @@
 export CGO_ENABLED ?= 0
 GO ?= go
 
-.PHONY: build test deps lint fuzz aa truth kill image rbd cluster cluster-down test-cluster bench clean
+.PHONY: build test deps lint fuzz aa truth kill image rbd cluster cluster-down test-cluster vm bench clean
 
 build: ## one static binary
 	$(GO) build -trimpath -o bin/tare ./cmd/tare
@@ -50,6 +50,9 @@ cluster-down: ## removes it without a trace
 
 test-cluster: ## arms in pods, in the cluster of $$KUBECONFIG or in one of its own
 	@sh tools/test-cluster.sh
+
+vm: ## tests on an emulated machine whose kernel has control groups of version 2 only
+	@sh tools/vm.sh
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Brings what the tests need, or with the argument ceph what those of Ceph images
-# need, with cluster what make cluster and its tests need. As root on Debian it installs packages, without starting their services;
+# need, with cluster what make cluster and its tests need, with vm what make vm
+# needs. As root on Debian it installs packages, without starting their services;
 # elsewhere it names what is missing, and the tests that need it skip by name.
 set -eu
 
@@ -58,6 +59,14 @@ want_cluster() {
 		nsenter util-linux
 		mariadbd mariadb-server
 		sysbench sysbench
+	END
+}
+want_vm() {
+	cat <<-'END'
+		qemu-system-x86_64 qemu-system-x86
+		mmdebstrap mmdebstrap
+		busybox busybox-static
+		mkfs.ext4 e2fsprogs
 	END
 }
 

@@ -2,6 +2,7 @@ package environment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,10 +26,13 @@ func asked(word string) string {
 }
 
 // Confinable says whether the kernel of a host has the security modules that are asked
-// for.
+// for, and the profile, as far as anybody could tell.
 func (c Container) Confinable(h Host) Support {
 	if s := h.Has(FeatureAppArmor); c.Profile() != "" && s.Answer != Yes {
 		return s
+	}
+	if p := c.Profile(); p != "" && p != Unconfined && h.Profiles != nil && !slices.Contains(h.Profiles, p) {
+		return Unsupported(fmt.Sprintf("AppArmor has no profile %q loaded", p), "load it: apparmor_parser -r FILE; aa-status lists those that are")
 	}
 	if s := h.Has(FeatureSELinux); c.Label() != (Label{}) && s.Answer != Yes {
 		return s

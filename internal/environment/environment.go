@@ -299,6 +299,8 @@ type Host struct {
 	FreezeWhy    string // why Freezer is ""
 	// Features by name, see the Feature constants.
 	Features map[string]Support
+	// Profiles of AppArmor that are loaded; nil: nobody could tell.
+	Profiles []string
 	// Tools found in PATH, by name: absolute path and version line.
 	Tools map[string]Tool
 	// Control is what control groups and the like offer beside limits.

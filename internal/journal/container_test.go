@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,7 @@ func TestUndoContainer(t *testing.T) {
 			group := "tare-r1-" + filepath.Base(filepath.Dir(top))
 			bundle := makeBundle(t, top, group)
 			id := "tare-r1-arm"
+			enable := notEnabled(t)
 			// crun refuses a version 2 with controllers beside version 1.
 			cmd := exec.Command("unshare", "--mount", "sh", "-c", `umount /sys/fs/cgroup/unified 2>&-; exec "$@"`, "sh")
 			cmd.Args = append(cmd.Args, runtime, "--root", root, "run", "--detach", "--bundle", bundle, id)
@@ -31,7 +33,9 @@ func TestUndoContainer(t *testing.T) {
 			testneed.Feature(t, name, cmd.Run())
 			defer exec.Command(runtime, "--root", root, "delete", "--force", id).Run()
 			// A runtime can leave its groups: the step before it takes those.
-			dead(t, dir, "r1", nil, Group(groupsNamed(t, group)), Container(runtime, root, id), Container(runtime, root, "tare-r1-never"),
+			plan := groupsNamed(t, group)
+			plan.Enable, plan.EnableAt = enable, "/sys/fs/cgroup"
+			dead(t, dir, "r1", nil, Group(plan), Container(runtime, root, id), Container(runtime, root, "tare-r1-never"),
 				Container("/nowhere/runc", root, "tare-r1-never"))
 			undo(t, dir, "r1")
 			out, err := exec.Command(runtime, "--root", root, "list", "-q").CombinedOutput()
@@ -40,6 +44,9 @@ func TestUndoContainer(t *testing.T) {
 			}
 			if left := groupsNamed(t, group); len(left.Dirs) > 0 {
 				t.Errorf("groups left: %v", left.Dirs)
+			}
+			if now := notEnabled(t); !slices.Equal(now, enable) {
+				t.Errorf("not enabled are %v, were %v", now, enable)
 			}
 		})
 	}
@@ -53,7 +60,30 @@ func groupsNamed(t *testing.T, group string) cgroup.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if dir := filepath.Join("/sys/fs/cgroup", group); !gone(dir) {
+		dirs = append(dirs, dir) // version 2 only
+	}
 	return cgroup.Plan{Dirs: dirs}
+}
+
+// notEnabled are the controllers that a runtime enables in the root group, which it
+// does with version 2 only.
+func notEnabled(t *testing.T) []string {
+	t.Helper()
+	tree, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Layout != cgroup.V2 {
+		return nil
+	}
+	on, err := os.ReadFile(filepath.Join(tree.V2, "cgroup.subtree_control"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(slices.Clone(tree.V2Controllers), func(c string) bool {
+		return slices.Contains(strings.Fields(string(on)), c)
+	})
 }
 
 // makeBundle is a container over the host's own root that sleeps.

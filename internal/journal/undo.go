@@ -103,7 +103,20 @@ func (c content) undo(run string, f *os.File) Report {
 		slices.Reverse(failed)
 		left = failed
 	}
+	if !rebooted {
+		c.disable()
+	}
 	return r
+}
+
+// disable undoes the groups once more: a controller that was enabled for one of them
+// can be disabled when the last is gone. What others use stays, and is no failure.
+func (c content) disable() {
+	for _, p := range slices.Backward(c.steps) {
+		if p.step.Kind == kindGroup && p.step.Plan != nil && len(p.step.Plan.Enable) > 0 {
+			_ = cgroup.Undo(*p.step.Plan)
+		}
+	}
 }
 
 // note writes that a step is undone. When that fails, for the disk is full or

@@ -190,6 +190,40 @@ func TestBuildPublished(t *testing.T) {
 	}
 }
 
+// A profile that the kernel has not loaded is left out before anything is made;
+// where nobody could tell, the runtime will.
+func TestBuildProfiles(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true, Container: true})
+	for _, x := range []struct {
+		profile string
+		loaded  []string
+		has     bool
+	}{
+		{"mine", []string{"docker-default", "mine"}, true},
+		{"mine", []string{"docker-default"}, false},
+		{"mine", []string{}, false},
+		{"mine", nil, true},
+		{"unconfined", []string{}, true},
+		{"default", []string{}, true},
+	} {
+		e := asked("commit")
+		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "x", Environment: "runc", AppArmor: x.profile}}
+		e.Workloads[0].Baseline = "host"
+		h := environment.Host{Profiles: x.loaded, Features: map[string]environment.Support{environment.FeatureAppArmor: environment.Supported()}}
+		p, err := Build(e, c, h, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(arms(p.Loads[0]), "x<"); got != x.has {
+			t.Errorf("%+v: has it %v; left out %+v", x, got, p.Left)
+		}
+		if !x.has && (len(p.Left) != 1 || !strings.Contains(p.Left[0].Reason, "no profile \"mine\"") || p.Left[0].Remedy == "") {
+			t.Errorf("%+v: left out %+v", x, p.Left)
+		}
+	}
+}
+
 func TestBuildLeavesOutByName(t *testing.T) {
 	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
 	if err != nil {

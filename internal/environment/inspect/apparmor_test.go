@@ -3,6 +3,7 @@ package inspect
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -39,5 +40,27 @@ func TestSELinux(t *testing.T) {
 	}
 	if s := seLinux(root); s.Answer != environment.Yes {
 		t.Errorf("permissive: %+v", s)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	root := t.TempDir()
+	if got := profiles(root); got != nil {
+		t.Errorf("%q without a list, want that nobody could tell", got)
+	}
+	dir := filepath.Join(root, "sys/kernel/security/apparmor")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{
+		"": {},
+		"docker-default (enforce)\n/usr/bin/man (complain)\na (b) c (enforce)\n": {"docker-default", "/usr/bin/man", "a (b) c"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "profiles"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := profiles(root); got == nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

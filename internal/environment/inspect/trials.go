@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -56,16 +55,6 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]e
 	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
 	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
 	return answers
-}
-
-// appArmor is whether the kernel confines by profiles; root is "/" outside tests.
-func appArmor(root string) environment.Support {
-	b, err := os.ReadFile(filepath.Join(root, "sys/module/apparmor/parameters/enabled"))
-	if err != nil || strings.TrimSpace(string(b)) != "Y" {
-		return environment.Unsupported("this kernel runs without AppArmor: no container is under a profile",
-			"boot with lsm=...,apparmor where the kernel has it, or leave apparmor out")
-	}
-	return environment.Supported()
 }
 
 // seLinux is whether the kernel has a policy of labels, enforced or not.

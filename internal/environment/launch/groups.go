@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -58,7 +59,9 @@ func AmpleGroups(t *cgroup.Tree) (Groups, error) {
 }
 
 // ContainerGroups are AmpleGroups for who makes a container ("an engine"), which
-// none does without control groups.
+// none does without control groups. With version 2 runc and crun enable every
+// controller there is, from the root group down to the container's, and leave them
+// enabled: they are tare's to enable first, and to take back.
 func ContainerGroups(t *cgroup.Tree, who string) (Groups, error) {
 	g, err := AmpleGroups(t)
 	if err == nil && g.Tree == nil {
@@ -66,6 +69,13 @@ func ContainerGroups(t *cgroup.Tree, who string) (Groups, error) {
 	}
 	if err != nil {
 		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+	}
+	if g.Tree.Layout == cgroup.V2 {
+		for _, c := range g.Tree.V2Controllers {
+			if c != "io" && !slices.Contains(g.Controllers, c) { // under its name of version 1 already
+				g.Controllers = append(g.Controllers, c)
+			}
+		}
 	}
 	return g, nil
 }

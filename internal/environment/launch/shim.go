@@ -35,10 +35,12 @@ type Runtime struct {
 
 // Command is a call of the runtime. It ends with the thread that starts it.
 func (r Runtime) Command(args ...string) *exec.Cmd {
-	// crun takes what is before a colon in the log's name for a driver.
-	dir, log := filepath.Split(r.Log)
+	log := r.Log
+	if filepath.Base(r.Path) == "crun" {
+		log = "file:" + log // it takes what is before a colon for a driver
+	}
 	cmd := exec.Command(r.Path, append([]string{"--root", r.Root, "--log", log}, args...)...)
-	cmd.Dir = dir
+	cmd.Dir = filepath.Dir(r.Log)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }

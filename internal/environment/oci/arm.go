@@ -95,6 +95,9 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	c.Request.Root.Only = true
 	running, err := a.StartContainer(ctx, c)
 	if err != nil {
+		if profile := a.Spec.Container.Profile(); profile != "" {
+			err = fmt.Errorf("under the AppArmor profile %q: %w", profile, err)
+		}
 		return nil, err
 	}
 	a.inside = running

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
@@ -53,6 +54,7 @@ func (b bundle) spec() (*specs.Spec, error) {
 			Args: append([]string{launch.Exe}, b.args...), Env: b.env, Cwd: launch.Volume,
 			Capabilities:    &specs.LinuxCapabilities{Bounding: caps, Effective: caps, Permitted: caps},
 			ApparmorProfile: b.asked.Profile(), SelinuxLabel: b.labels.process,
+			Rlimits: openFiles(),
 		},
 		Mounts: b.mounts(),
 		Linux: &specs.Linux{
@@ -64,6 +66,17 @@ func (b bundle) spec() (*specs.Spec, error) {
 		},
 	}
 	return s, nil
+}
+
+// openFiles is the bound of open files that tare's other arms have. A runtime
+// raises its own, as every Go program does, and older ones hand that on: runc 1.1
+// where the soft bound is below the hard one.
+func openFiles() []specs.POSIXRlimit {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
+		return nil
+	}
+	return []specs.POSIXRlimit{{Type: "RLIMIT_NOFILE", Soft: l.Cur, Hard: l.Max}}
 }
 
 func (b bundle) mounts() []specs.Mount {

@@ -126,7 +126,7 @@ func (e *Enforced) file(at Sides, f isolation.File) error {
 		before = f.Undo
 	}
 	if before == "" {
-		before = "\n" // a write of nothing does not reach the kernel
+		before = inForce(g, f)
 	}
 	s := step{
 		check: func() (record.Setting, error) { return readFile(g, f) },
@@ -142,6 +142,16 @@ func (e *Enforced) file(at Sides, f isolation.File) error {
 	}
 	e.steps = append(e.steps, s)
 	return nil
+}
+
+// inForce takes back a file that was empty. A list of CPUs of version 2 is empty in
+// a group that has its parent's, and cannot be emptied again while processes are
+// in it: those CPUs are written out.
+func inForce(g cgroup.Group, f isolation.File) string {
+	if text, err := g.Read(f.Controller, f.Name+".effective"); err == nil && text != "" {
+		return text
+	}
+	return "\n" // a write of nothing does not reach the kernel
 }
 
 func readFile(g cgroup.Group, f isolation.File) (record.Setting, error) {

@@ -72,6 +72,8 @@ type Tree struct {
 	mu      sync.Mutex // held while groups are made and removed
 	enabled []string   // controllers of version 2 that this Tree enabled at at[Unified]
 	leaf    string     // where the own processes were moved, at[Unified] being occupied
+	// using are the groups, by path, that have controllers of version 2.
+	using map[string]bool
 }
 
 // Group is one group in all hierarchies that it was made in. The zero value is

@@ -26,7 +26,8 @@ func (t *Tree) enableBase(p Plan) error {
 			t.enabled = append(t.enabled, c)
 		}
 	}
-	return t.enable(p.EnableAt, p.Enable)
+	err := t.enable(p.EnableAt, p.Enable)
+	return errors.Join(err, pinAgain(t.proc, p.Pinned))
 }
 
 // moveToLeaf empties the own group, if all in it are this process and those
@@ -64,12 +65,14 @@ func (t *Tree) moveAll(from, to string) error {
 	return nil
 }
 
-// disable takes back what enableBase did, unless others still use it.
+// disable takes back what enableBase did, unless others still use it. The kernel
+// refuses only where a child has a controller enabled for its own children: from a
+// group right below it takes the controller away, with all that was set.
 func (t *Tree) disable() error {
-	if len(t.enabled) == 0 && t.leaf == "" {
+	if len(t.using) > 0 || len(t.enabled) == 0 && t.leaf == "" {
 		return nil
 	}
-	done, err := disable(t.kernel, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
+	done, err := disable(t.kernel, t.proc, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
 	if done {
 		t.enabled, t.leaf = nil, ""
 	}
@@ -78,7 +81,30 @@ func (t *Tree) disable() error {
 
 // disable takes the Enable part of a plan back; done is false while other
 // groups use the controllers.
-func disable(k kernel, p Plan) (done bool, err error) {
+func disable(k kernel, proc string, p Plan) (done bool, err error) {
+	var kept []Pinned
+	if slices.Contains(p.Enable, cpusetName) {
+		if kept, err = pinnedBelow(proc, p.EnableAt); err != nil {
+			return false, fmt.Errorf("find the threads that are kept to some CPUs: %w", err)
+		}
+	}
+	if done, err := disableAll(k, p); !done || err != nil {
+		return done, errors.Join(err, pinAgain(proc, kept))
+	}
+	if err := pinAgain(proc, kept); err != nil {
+		return false, err
+	}
+	if p.Leaf == "" || !exists(p.Leaf) {
+		return true, nil
+	}
+	t := Tree{kernel: k}
+	if err := t.moveAll(p.Leaf, p.EnableAt); err != nil {
+		return false, err
+	}
+	return true, k.rmdir(p.Leaf)
+}
+
+func disableAll(k kernel, p Plan) (done bool, err error) {
 	for _, c := range p.Enable {
 		err := k.write(filepath.Join(p.EnableAt, "cgroup.subtree_control"), "-"+c)
 		switch {
@@ -90,14 +116,7 @@ func disable(k kernel, p Plan) (done bool, err error) {
 			return false, fmt.Errorf("disable the %s controller: %w", c, err)
 		}
 	}
-	if p.Leaf == "" || !exists(p.Leaf) {
-		return true, nil
-	}
-	t := Tree{kernel: k}
-	if err := t.moveAll(p.Leaf, p.EnableAt); err != nil {
-		return false, err
-	}
-	return true, k.rmdir(p.Leaf)
+	return true, nil
 }
 
 // ancestors are a process and those that started it.

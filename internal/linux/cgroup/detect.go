@@ -27,7 +27,7 @@ func Detect(root string) (*Tree, error) { return detect(root, realKernel{}) }
 
 func detect(root string, k kernel) (*Tree, error) {
 	t := &Tree{
-		V1: map[string]string{}, at: map[string]string{}, why: map[string]*Unusable{},
+		V1: map[string]string{}, at: map[string]string{}, why: map[string]*Unusable{}, using: map[string]bool{},
 		proc: filepath.Join(root, "proc"), kernel: k,
 	}
 	mounts, err := readMounts(filepath.Join(t.proc, "self/mountinfo"))

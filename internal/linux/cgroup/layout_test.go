@@ -219,6 +219,28 @@ func TestEnabledUntilTheLast(t *testing.T) {
 	}
 }
 
+// Two groups right below the root: the kernel lets a controller be disabled that
+// one of them has, and tare does not.
+func TestEnabledBesideAnother(t *testing.T) {
+	f := machineV2(t)
+	tree := f.detect()
+	var groups [2]Group
+	for i := range groups {
+		var err error
+		if groups[i], err = tree.Make(fmt.Sprint("tare-r-", i), []string{"cpuset"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []bool{true, false} {
+		if err := groups[i].Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.read(cg + "/cgroup.subtree_control"); strings.Contains(got, "cpuset") != want {
+			t.Errorf("after %d were removed: %q", i+1, got)
+		}
+	}
+}
+
 func TestMakeV1(t *testing.T) {
 	f := machineV1(t)
 	tree := f.detect()

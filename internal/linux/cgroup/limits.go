@@ -72,6 +72,7 @@ type limit struct {
 	name       string // the same for both versions
 	controller string
 	file       string
+	effective  string // the file that says what is in force, where that is another
 	write      string // what is written; empty: only read
 	wanted     string // in the words of name
 	got        func(read string) string
@@ -101,14 +102,15 @@ func (g Group) Check(l Limits) ([]record.Setting, error) {
 	var all []record.Setting
 	var err error
 	for _, s := range g.limits(l) {
-		read, e := g.Read(s.controller, s.file)
+		file := cmp.Or(s.effective, s.file)
+		read, e := g.Read(s.controller, file)
 		if e != nil {
 			return all, fmt.Errorf("read back %s of group %s: %w", s.name, g.Path, e)
 		}
 		got := s.got(read)
 		all = append(all, record.Setting{Name: s.name, Wanted: s.wanted, Got: got})
 		if s.wanted != "" && got != s.wanted && err == nil {
-			err = fmt.Errorf("%s of group %s: wanted %s, %s reads %s", s.name, g.Path, s.wanted, s.file, read)
+			err = fmt.Errorf("%s of group %s: wanted %s, %s reads %s", s.name, g.Path, s.wanted, file, read)
 		}
 	}
 	return all, err
@@ -128,7 +130,7 @@ func (g Group) limits(l Limits) []limit {
 		case "cpu":
 			all = append(all, cpuLimits(l, v2)...)
 		case "cpuset":
-			all = append(all, setLimits(l)...)
+			all = append(all, setLimits(l, v2)...)
 		}
 	}
 	return all
@@ -222,10 +224,19 @@ func seconds(us int64) string {
 	return strconv.FormatFloat(float64(us)/1e6, 'g', -1, 64) + " s"
 }
 
-func setLimits(l Limits) []limit {
+// setLimits are the CPUs and memory nodes. A list of version 2 is what was asked for:
+// empty in a group that has its parent's, and kept as it is where the parent has
+// none of those CPUs. What the group uses is in a file of its own.
+func setLimits(l Limits, v2 bool) []limit {
 	as := func(read string) string { return read }
-	return []limit{
+	all := []limit{
 		{name: "cpuset.cpus", controller: "cpuset", file: "cpuset.cpus", write: l.CPUSet, wanted: l.CPUSet, got: as},
 		{name: "cpuset.mems", controller: "cpuset", file: "cpuset.mems", write: l.MemSet, wanted: l.MemSet, got: as},
 	}
+	for i := range all {
+		if v2 {
+			all[i].effective = all[i].file + ".effective"
+		}
+	}
+	return all
 }

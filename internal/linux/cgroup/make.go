@@ -32,6 +32,9 @@ func (t *Tree) Make(path string, controllers []string) (Group, error) {
 		}
 		return Group{}, errors.Join(fmt.Errorf("make group %s: %w", path, err), t.disable())
 	}
+	if _, enable, _ := t.hierarchies(controllers); len(enable) > 0 {
+		t.using[g.Path] = true
+	}
 	return g, nil
 }
 

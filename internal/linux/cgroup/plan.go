@@ -22,6 +22,8 @@ type Plan struct {
 	// Leaf is where the processes of EnableAt are moved, because version 2
 	// lets no group with processes enable controllers.
 	Leaf string `json:"leaf,omitempty"`
+	// Pinned are threads of others that enabling the cpuset controller sets free.
+	Pinned []Pinned `json:"pinned,omitempty"`
 }
 
 // Can says whether groups with these controllers can be made: nil or an
@@ -230,6 +232,11 @@ func (t *Tree) planEnable(p *Plan, enable []string) error {
 	p.EnableAt = base
 	if t.leaf != "" || t.occupied(base) {
 		p.Leaf = filepath.Join(base, leafName)
+	}
+	if slices.Contains(p.Enable, cpusetName) && !slices.Contains(have, cpusetName) {
+		if p.Pinned, err = pinnedBelow(t.proc, base); err != nil {
+			return fmt.Errorf("find the threads that are kept to some CPUs: %w", err)
+		}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestRealMakeAddRemove(t *testing.T) {
 				t.Errorf("%s: the process is in %q", c, own[name])
 			}
 		}
-		if again, err := tree.Make(g.Path, controllers); !errors.Is(err, os.ErrExist) {
+		if again, err := tree.Make(testPath(t, "arm ä:b"), controllers); !errors.Is(err, os.ErrExist) {
 			t.Errorf("made %s twice: %v", again.Path, err)
 		}
 		for range 2 {
@@ -86,7 +86,8 @@ func TestRealMakeWholeOrNot(t *testing.T) {
 	if _, err := tree.Make(path, rung); !errors.Is(err, os.ErrExist) || !strings.Contains(err.Error(), "tare cleanup") {
 		t.Errorf("%v", err)
 	}
-	if err := errors.Join(unix.Rmdir(dir), unix.Rmdir(filepath.Dir(dir))); err != nil {
+	// The controllers of version 2 stay enabled while another group uses them.
+	if err := errors.Join(unix.Rmdir(dir), unix.Rmdir(filepath.Dir(dir)), tree.disable()); err != nil {
 		t.Error(err)
 	}
 	if found := left(t, tree); len(found) > 0 {

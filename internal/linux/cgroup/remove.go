@@ -95,6 +95,7 @@ func (g Group) Remove() error {
 	defer t.mu.Unlock()
 	err := removeDirs(t.kernel, g.dirs())
 	if err == nil {
+		delete(t.using, g.Path)
 		err = t.disable()
 	}
 	if err != nil {
@@ -112,8 +113,10 @@ func Undo(p Plan) error {
 		}
 	}
 	err := removeDirs(realKernel{}, p.Dirs)
-	_, errDisable := disable(realKernel{}, p)
-	return errors.Join(err, errDisable)
+	_, errDisable := disable(realKernel{}, "/proc", p)
+	// A tare that was killed just when it had enabled the cpuset controller.
+	free, errFind := loosened("/proc", p.EnableAt, p.Pinned)
+	return errors.Join(err, errDisable, errFind, pinAgain("/proc", free))
 }
 
 // checkGroup refuses a directory that is no control group: a plan comes from a

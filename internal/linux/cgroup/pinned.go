@@ -1,0 +1,135 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/utils/cpuset"
+)
+
+// Pinned is a thread that is kept to some of the CPUs, by taskset, by CPUAffinity=
+// of its unit or by itself. Where the cpuset controller of version 2 is enabled for
+// the children of a group, or disabled, the kernel puts every thread of theirs into
+// another cpuset, and before Linux 6.2 that lets it use all CPUs. Those threads are
+// not tare's: what they had is put back.
+type Pinned struct {
+	TID int `json:"tid"`
+	// Start is when it was started, field 22 of its stat: another thread may get
+	// its number.
+	Start uint64 `json:"start_ticks"`
+	CPUs  []int  `json:"cpus"`
+}
+
+const cpusetName = "cpuset"
+
+// pinnedBelow are the threads in the children of a group that are kept to some of
+// its CPUs, and in the group itself unless it is the root, whose threads stay where
+// they are. Those of tare's own groups are left out.
+func pinnedBelow(proc, base string) ([]Pinned, error) {
+	text, err := readFile(filepath.Join(base, "cpuset.cpus.effective"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // without the controller
+	}
+	if err != nil {
+		return nil, err
+	}
+	whole, err := cpuset.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("CPUs of %s: %w", base, err)
+	}
+	var all []Pinned
+	err = walk(base, func(dir string) error {
+		if tareOwn(strings.TrimPrefix(dir, base)) || dir == base && !exists(filepath.Join(dir, "cgroup.type")) {
+			return nil
+		}
+		tids, err := readPids(filepath.Join(dir, "cgroup.threads"))
+		if errors.Is(err, unix.EOPNOTSUPP) {
+			return nil // a group that can hold none
+		}
+		for _, tid := range tids {
+			if p, ok := pinned(proc, tid, whole); ok {
+				all = append(all, p)
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
+// pinned is a thread as it is kept now; false for one that may use the whole set,
+// or is gone.
+func pinned(proc string, tid int, whole cpuset.CPUSet) (Pinned, bool) {
+	cpus, err := cpusOf(tid)
+	if err != nil || whole.IsSubsetOf(cpuset.New(cpus...)) {
+		return Pinned{}, false
+	}
+	start, err := startOf(proc, tid)
+	return Pinned{TID: tid, Start: start, CPUs: cpus}, err == nil
+}
+
+func cpusOf(tid int) ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(tid, &set); err != nil {
+		return nil, err
+	}
+	var cpus []int
+	for i, left := 0, set.Count(); left > 0; i++ {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+			left--
+		}
+	}
+	return cpus, nil
+}
+
+func startOf(proc string, tid int) (uint64, error) {
+	stat, err := readFile(filepath.Join(proc, strconv.Itoa(tid), "stat"))
+	if err != nil {
+		return 0, err
+	}
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // the name may hold brackets
+	if len(f) < 20 {
+		return 0, fmt.Errorf("stat of thread %d is too short", tid)
+	}
+	return strconv.ParseUint(f[19], 10, 64)
+}
+
+// pinAgain keeps threads to their CPUs again, if they are still the ones that they
+// were.
+func pinAgain(proc string, all []Pinned) error {
+	var errs []error
+	for _, p := range all {
+		start, err := startOf(proc, p.TID)
+		if err != nil || start != p.Start {
+			continue // it has ended
+		}
+		if now, err := cpusOf(p.TID); err != nil || slices.Equal(now, p.CPUs) {
+			continue
+		}
+		var set unix.CPUSet
+		for _, c := range p.CPUs {
+			set.Set(c)
+		}
+		if err := unix.SchedSetaffinity(p.TID, &set); err != nil && !errors.Is(err, unix.ESRCH) {
+			errs = append(errs, fmt.Errorf("keep thread %d to CPU %s again: %w", p.TID, cpuset.New(p.CPUs...), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loosened are those of the threads that may use the whole set now.
+func loosened(proc, base string, all []Pinned) ([]Pinned, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	still, err := pinnedBelow(proc, base)
+	return slices.DeleteFunc(slices.Clone(all), func(p Pinned) bool {
+		return slices.ContainsFunc(still, func(s Pinned) bool { return s.TID == p.TID })
+	}), err
+}

@@ -1,0 +1,132 @@
+#!/bin/sh
+# Runs tests in a virtual machine whose kernel has control groups of version 2
+# only, and AppArmor: Debian's cloud kernel in QEMU, emulated, for KVM is not
+# everywhere. That is 15 to 25 times slower than this host: it shows what works,
+# and nothing of how fast. Nothing of it is installed on the host; kernel and
+# root file system are kept in the user's cache.
+set -eu
+cd "$(dirname "$0")/.."
+sh tools/deps.sh vm
+PATH=$PATH:/usr/sbin:/sbin
+refuse() {
+	echo "make vm: $*"
+	exit 1
+}
+[ "$(id -u)" = 0 ] || refuse 'making a root file system needs root'
+[ "$(uname -m)" = x86_64 ] || refuse 'the machine is one of amd64, and tests are built for this one'
+for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
+	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
+done
+limit=${TARE_VM_LIMIT:-1200} # seconds
+
+# Packages in the guest.
+packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2
+# The kernel modules that show it its disks, in the order in which they load.
+modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk'
+
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# newest is the package of the kernel, "" where apt knows none.
+newest() { apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends: linux-image-/ {print $2; exit}'; }
+
+# download unpacks the kernel. Where apt's lists are old it is no longer there.
+download() {
+	mkdir -p "$work/deb/tree"
+	if [ -z "$kernel" ] || ! (cd "$work/deb" && apt-get download -q "$kernel" >/dev/null 2>&1); then
+		apt-get update -q >/dev/null
+		kernel=$(newest)
+		[ -n "$kernel" ] || refuse 'apt knows no linux-image-cloud-amd64'
+		(cd "$work/deb" && apt-get download -q "$kernel" >/dev/null)
+	fi
+	dpkg-deb -x "$work"/deb/*.deb "$work/deb/tree"
+}
+
+# first makes the root file system that the machine begins with.
+first() {
+	mkdir -p "$work/initrd/bin" "$work/initrd/dev" "$work/initrd/root" "$work/initrd/modules"
+	for m in $modules; do
+		file=$(find "$work/deb/tree/lib/modules" -name "$m.ko" -o -name "$m.ko.xz")
+		case $file in
+		*.xz) xz -dc "$file" >"$work/initrd/modules/$m.ko" ;;
+		*) cp "$file" "$work/initrd/modules" ;;
+		esac
+	done
+	echo "$modules" >"$work/initrd/modules/order"
+	cp "$(command -v busybox)" "$work/initrd/bin/busybox"
+	cp tools/vm/initrd "$work/initrd/init"
+	chmod +x "$work/initrd/init"
+	(cd "$work/initrd" && find . | busybox cpio -o -H newc 2>/dev/null)
+}
+
+# prefetch makes the kernel and the root file system, where they are not there yet.
+prefetch() {
+	all=${XDG_CACHE_HOME:-$HOME/.cache}/tare-vm
+	mkdir -p "$all"
+	exec 9>"$all/lock"
+	flock 9
+	kernel=$(newest)
+	cache=$all/$kernel-$(echo "$packages $modules" | cat - tools/vm/initrd | sha256sum | cut -c1-8)
+	[ ! -e "$cache/done" ] || return 0
+	echo "making the virtual machine in $all"
+	download
+	cache=$all/$kernel-${cache##*-}
+	rm -rf "$all"/linux-image-*
+	mkdir "$cache"
+	cp "$work"/deb/tree/boot/vmlinuz-* "$cache/vmlinuz"
+	first >"$cache/initrd"
+	# A directory, not an image: while mmdebstrap's own hooks run /proc is mounted.
+	mmdebstrap --quiet --mode=root --variant=minbase --include="$packages" \
+		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$work/root"
+	(cd "$work/root" && rm -rf var/cache/apt var/lib/apt/lists usr/share/doc usr/share/locale usr/share/man && mkdir vm)
+	cp -a "$work/deb/tree/lib/modules" "$work/root/usr/lib/"
+	chroot "$work/root" depmod "$(ls "$work/deb/tree/lib/modules")"
+	mkfs.ext4 -q -d "$work/root" "$cache/root.img" 3G >/dev/null
+	rm -rf --one-file-system "$work/root" "$work/deb" "$work/initrd"
+	: >"$cache/done"
+}
+
+# put compiles the tests of a package, with their data, for the guest.
+put() {
+	name=$(echo "$1" | tr / -)
+	mkdir -p "$work/vm/src/$1"
+	go test -c -ldflags '-s -w' -o "$work/vm/$name.test" "./$1"
+	[ ! -d "$1/testdata" ] || cp -r "$1/testdata" "$work/vm/src/$1/"
+}
+
+prefetch
+exec 9>&-
+mkdir -p "$work/vm"
+cp tools/vm/init tools/vm/tests "$work/vm/"
+chmod +x "$work/vm/init"
+export CGO_ENABLED=0
+if [ $# = 0 ]; then
+	grep -v '^#' tools/vm/plan >"$work/vm/plan"
+elif [ -f "$1" ]; then
+	cp "$1" "$work/vm/tests"
+	: >"$work/vm/plan"
+	go build -trimpath -o "$work/vm/tare" ./cmd/tare
+else
+	echo "$1 ${2:-.}" >"$work/vm/plan"
+fi
+grep -v '^systemd$' "$work/vm/plan" | cut -d' ' -f1 | sort -u | while read -r package; do put "$package"; done
+mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 1G >/dev/null
+
+: >"$work/status"
+timeout -k 10 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
+	-display none -monitor none -no-reboot -nic none \
+	-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARE_VM_APPEND:-}" \
+	-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
+	-drive "file=$work/tests.img,format=raw,if=virtio" \
+	-serial stdio -serial "file:$work/status" </dev/null &
+vm=$!
+trap 'kill $vm; wait $vm; exit 130' INT
+trap 'kill $vm; wait $vm; exit 143' TERM
+ended=0
+wait $vm || ended=$?
+[ $ended != 124 ] || refuse "not done within $limit s: TARE_VM_LIMIT gives it more"
+status=$(sed -n 's/^exit \([0-9]*\).*/\1/p' "$work/status")
+[ -n "$status" ] || refuse "the virtual machine ended ($ended) before its tests did"
+exit "$status"
