@@ -70,13 +70,14 @@ func farAway(t *testing.T, admin *kubetest.Admin, change func(*api.Cluster), mor
 	return d.begin(append(args, more...)...)
 }
 
-// shell puts an image with a shell into the node's containerd.
-func shell(t *testing.T) {
+// shell puts an image with a shell and programs of this host into the node's
+// containerd.
+func shell(t *testing.T, more ...string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shell.tar")
 	address := kube.NewContainerd().Address
 	for _, args := range [][]string{
-		{"image", "build", "--from-host", "sh,head,wc,chmod,mv,sleep,gzip", "--tag", farImage, "-o", file},
+		{"image", "build", "--from-host", strings.Join(append([]string{"sh,head,wc,chmod,mv,sleep,gzip"}, more...), ","), "--tag", farImage, "-o", file},
 		{"image", "load", file, "--into", "containerd", "--address", address},
 	} {
 		if out, err := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...).CombinedOutput(); err != nil {

@@ -82,6 +82,9 @@ type order struct {
 	Answer *question          `json:"answer,omitempty"`
 	Ask    *question          `json:"ask,omitempty"`
 	Hush   bool               `json:"hush,omitempty"` // for a news with Met
+	Try    bool               `json:"try,omitempty"`  // for a news with Tried
+	Stop   *time.Duration     `json:"stop,omitempty"` // all that was started, within that
+	Resume bool               `json:"resume,omitempty"`
 }
 
 // question is what to answer at an address, or to ask there until the answer comes.
@@ -100,7 +103,8 @@ type start struct {
 	Dir  string   `json:"dir"`
 	// Threads is the number of slots of the counters that it inherits as
 	// descriptor 3, with a file for facts as descriptor 4; 0: neither.
-	Threads int `json:"threads,omitempty"`
+	Threads int     `json:"threads,omitempty"`
+	Bounds  *Bounds `json:"bounds,omitempty"`
 }
 
 // news is what the keeper says, as a line: the answer to the order of that
@@ -112,6 +116,7 @@ type news struct {
 	Visited *environment.Visited `json:"visited,omitempty"`
 	Seen    *Seen                `json:"seen,omitempty"`
 	Met     []reach.Met          `json:"met,omitempty"`
+	Tried   *tried               `json:"tried,omitempty"`
 	// Of a process.
 	Log   []byte `json:"log,omitempty"`
 	State *state `json:"state,omitempty"`
@@ -128,6 +133,8 @@ type state struct {
 type exit struct {
 	Status int  `json:"status"` // of wait(2)
 	OOM    bool `json:"oom,omitempty"`
+	// Why is what the keeper ended it for.
+	Why string `json:"why,omitempty"`
 }
 
 // Seen is what the keeper sees of where it is.

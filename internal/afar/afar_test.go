@@ -103,7 +103,7 @@ func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os
 	t.Cleanup(func() { log.Close() })
 	started, err := p.Start(t.Context(), environment.Process{
 		Args: []string{load.Command, load.KindSpin, `{"rounds":1000}`}, Files: []*os.File{memory.File(), said}, Log: log,
-	}, t.TempDir())
+	}, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +171,11 @@ func TestVisit(t *testing.T) {
 		t.Errorf("%d operations were in flight over a pause", later.Cut)
 	}
 	watched, err := p.Watch(t.Context(), environment.Visit{Length: 20 * time.Millisecond})
-	if _, ok := watched["cpu.time"].Get(); err != nil || !ok {
-		t.Errorf("%v %v", watched["cpu.time"], err)
+	if _, ok := watched.Probes["cpu.time"].Get(); err != nil || !ok {
+		t.Errorf("%v %v", watched.Probes["cpu.time"], err)
+	}
+	if trial, on, err := p.Try(t.Context()); err != nil || trial.Syncs == 0 || trial.Median <= 0 || len(trial.Devices) != len(on.Devices) || on.Mount.Type == "" {
+		t.Errorf("%+v %+v %v", trial, on, err)
 	}
 	seen, err := p.Look(t.Context())
 	if err != nil || len(seen.Process) == 0 || len(seen.Volume) == 0 {
@@ -200,7 +203,7 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	wrong, err := p.Start(t.Context(), environment.Process{Args: []string{load.Command, "nonsense", "{}"}, Log: log}, t.TempDir())
+	wrong, err := p.Start(t.Context(), environment.Process{Args: []string{load.Command, "nonsense", "{}"}, Log: log}, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +229,7 @@ func TestFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer memory.Close()
-	wrong, err := p.Start(t.Context(), environment.Process{Args: []string{load.Command, load.KindSpin, `{"rounds":0}`}, Files: []*os.File{memory.File()}}, t.TempDir())
+	wrong, err := p.Start(t.Context(), environment.Process{Args: []string{load.Command, load.KindSpin, `{"rounds":0}`}, Files: []*os.File{memory.File()}}, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +271,7 @@ func TestStreamBreaks(t *testing.T) {
 	if err := p.keeper.Wait(); err != nil {
 		t.Errorf("the keeper did not end in order: %v", err)
 	}
-	if _, err := p.Start(t.Context(), environment.Process{}, "/"); !errors.Is(err, ErrBroken) {
+	if _, err := p.Start(t.Context(), environment.Process{}, "/", nil); !errors.Is(err, ErrBroken) {
 		t.Errorf("after that: %v", err)
 	}
 }

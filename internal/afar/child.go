@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,8 +24,9 @@ type child struct {
 	probes      *probe.Set
 	ooms        uint64
 	done        chan struct{}
-	logged      chan struct{} // closed when all that it printed was passed on
-	watched     chan struct{} // closed when what it said of its state was
+	logged      chan struct{}          // closed when all that it printed was passed on
+	why         atomic.Pointer[string] // it was ended by the keeper; nil: it was not
+	watched     chan struct{}          // closed when what it said of its state was
 }
 
 // start starts a process; with counters it is the load.
@@ -67,6 +69,11 @@ func (k *keeper) start(number int, s start) error {
 	})
 	if err != nil {
 		return errors.Join(fmt.Errorf("start a process: %w", err), log.Close())
+	}
+	if s.Bounds != nil {
+		if err := c.bound(*s.Bounds); err != nil {
+			return err
+		}
 	}
 	c.probes = probe.OpenAll(probe.All(), c.target())
 	k.children[number] = c
@@ -172,6 +179,9 @@ func (k *keeper) ended(pid int, ws unix.WaitStatus) {
 		x := &exit{Status: int(ws)}
 		if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
 			x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
+		}
+		if why := c.why.Load(); why != nil {
+			x.Why = *why
 		}
 		go func() {
 			select {

@@ -81,6 +81,7 @@ type keeper struct {
 	children map[int]*child // by the number of the order
 	load     *window.Load   // nil: none was started
 	visiting sync.Mutex     // held while the gate is moved
+	stopping sync.Mutex
 	doors    doors
 }
 
@@ -128,6 +129,13 @@ func (k *keeper) take(o order) {
 		k.answer(o, news{Met: k.doors.shut()}, nil)
 	case o.Ask != nil:
 		go k.inquire(o)
+	case o.Try:
+		go k.try(o)
+	case o.Stop != nil:
+		go func() { k.answer(o, news{}, k.stop(*o.Stop)) }()
+	case o.Resume:
+		resume()
+		k.answer(o, news{}, nil)
 	case o.Watch != nil:
 		go k.observe(o)
 	case o.Gate != nil, o.Pause, o.Visit != nil:

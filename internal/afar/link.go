@@ -10,9 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/sched"
-	"github.com/tarelab/tare/record"
 )
 
 // Link is this side of the stream to a keeper.
@@ -118,7 +119,9 @@ func (l *Link) end(err error) {
 		became.Err = ErrBroken
 	}
 	why := became.Err
-	if !closed {
+	if closed { // the keeper ends what is left
+		became = environment.Exit{Code: -1, Signal: unix.SignalName(unix.SIGKILL)}
+	} else {
 		became = l.lost()
 	}
 	l.mu.Lock()
@@ -208,11 +211,11 @@ func (l *Link) Look(ctx context.Context) (*Seen, error) {
 	return n.Seen, err
 }
 
-// Start starts this binary there with other arguments, in a directory. With
-// counters and a file for facts, as every load has them, it is the load that is
+// Start starts this binary there with other arguments, in a directory, within bounds
+// where there are some. With counters and a file for facts, as every load has them, it is the load that is
 // led: what it says of its state and what it read back is written into these.
-func (l *Link) Start(ctx context.Context, p environment.Process, dir string) (*Process, error) {
-	s := &start{Args: p.Args, Dir: dir}
+func (l *Link) Start(ctx context.Context, p environment.Process, dir string, within *Bounds) (*Process, error) {
+	s := &start{Args: p.Args, Dir: dir, Bounds: within}
 	out := &Process{link: l, log: p.Log, done: make(chan struct{})}
 	if len(p.Files) > 0 {
 		var err error
@@ -260,14 +263,23 @@ func (l *Link) Visit(ctx context.Context, v environment.Visit) (environment.Visi
 	return *n.Visited, err
 }
 
-// Watch reads the probes of what runs there, as long as the load that it belongs to
-// is visited elsewhere.
-func (l *Link) Watch(ctx context.Context, v environment.Visit) (map[string]record.Value, error) {
+// Watch reads the probes of what runs there and what it counts, as long as the load
+// that it belongs to is visited elsewhere.
+func (l *Link) Watch(ctx context.Context, v environment.Visit) (environment.Visited, error) {
 	n, err := l.ask(ctx, order{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length, nil)
 	if n.Visited == nil {
-		return nil, err
+		return environment.Visited{}, err
 	}
-	return n.Visited.Probes, err
+	return *n.Visited, err
+}
+
+// signal has everything there stopped or continued.
+func (l *Link) signal(o order, within time.Duration) error {
+	n, err := l.ask(context.Background(), o, askBound+within, nil)
+	if n.Failure == environment.ErrNotFrozen.Error() {
+		return environment.ErrNotFrozen
+	}
+	return err
 }
 
 var _ environment.Away = (*Link)(nil)

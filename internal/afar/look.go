@@ -69,18 +69,24 @@ func (k *keeper) observe(o order) {
 	for _, c = range k.children {
 		break
 	}
+	load := k.load
 	k.mu.Unlock()
 	if c == nil {
 		k.answer(o, news{}, errors.New("nothing runs here"))
 		return
 	}
+	ops := func() uint64 { return 0 }
+	if load != nil {
+		ops = load.Memory.Ops
+	}
 	begin := sched.Monotonic() + int64(o.Watch.Discard)
 	err := window.Sleep(begin, c.ended)
-	before := c.probes.Read(nil)
+	first, before := ops(), c.probes.Read(nil)
 	if err == nil {
 		err = window.Sleep(begin+int64(o.Watch.Length), c.ended)
 	}
-	k.answer(o, news{Visited: &environment.Visited{Probes: c.probes.Values(before, c.probes.Read(nil))}}, err)
+	after := c.probes.Read(nil)
+	k.answer(o, news{Visited: &environment.Visited{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
 }
 
 // look reads back what the keeper sees of itself, of its processes and of what

@@ -65,6 +65,9 @@ func (p *Process) take(n news) {
 }
 
 func exitOf(x exit) environment.Exit {
+	if x.Why != "" {
+		return environment.Exit{Code: -1, Err: errors.New(x.Why)}
+	}
 	ws := unix.WaitStatus(x.Status)
 	if ws.Signaled() {
 		return environment.Exit{Code: -1, Signal: unix.SignalName(ws.Signal()), OOM: x.OOM}

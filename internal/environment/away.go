@@ -18,6 +18,9 @@ type Away interface {
 	// Visit lets the load run for a window and reads its counters, all of it there:
 	// how far away that is makes no difference to what is measured.
 	Visit(ctx context.Context, v Visit) (Visited, error)
+	// Watch reads the probes of what runs there and the operations that it counts, as
+	// long as another load is visited: it opens no gate.
+	Watch(ctx context.Context, v Visit) (Visited, error)
 }
 
 // Visit is what happens from a thaw to the next pause.

@@ -244,18 +244,15 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
 	}
-	if b.host.Away != "" {
-		return nil, impossible{needsNode("neighbour "+name, b.host)}
-	}
-	if err := b.limits(name); err != nil {
-		return nil, err
-	}
 	env, err := b.place(spec.Environment)
 	if err != nil {
 		return nil, fmt.Errorf("neighbour %s: %w", name, err)
 	}
+	if err := b.bounds(name, env); err != nil {
+		return nil, err
+	}
 	for _, t := range stages.Tools {
-		if b.host.Tools[t.Name].Path == "" {
+		if b.host.Away == "" && b.host.Tools[t.Name].Path == "" {
 			return nil, impossible{environment.Unsupported(
 				fmt.Sprintf("neighbour %s needs %s, which is not in PATH", name, t.Name), "apt-get install "+t.Package)}
 		}
@@ -292,10 +289,18 @@ func (b builder) place(word string) (environment.Environment, error) {
 	return r.Environment, possible(r.Support(b.host))
 }
 
-// limits says whether a neighbour can be kept in bounds and frozen.
-func (b builder) limits(name string) error {
+// bounds says whether a neighbour can be kept in bounds and paused. In a pod of a node
+// that this host is not that is for tare in the pod.
+func (b builder) bounds(name string, env environment.Environment) error {
 	what := "neighbour " + name + " needs a control group with limits: "
 	h := b.host
+	switch {
+	case h.Away == "":
+	case env == nil:
+		return impossible{needsNode("neighbour "+name+" on the host", h)}
+	default:
+		return nil
+	}
 	if h.Groups == nil {
 		return impossible{environment.Unsupported(what+h.GroupsWhy, h.GroupsRemedy)}
 	}
@@ -312,6 +317,9 @@ func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, e
 		m, level, err := isolation.Parse(text)
 		if err != nil {
 			return nil, err
+		}
+		if b.host.Away != "" && text != isolation.None {
+			return nil, impossible{needsNode(text, b.host)}
 		}
 		if err := possible(m.Support(b.host)); err != nil {
 			return nil, err

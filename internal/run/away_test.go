@@ -30,6 +30,7 @@ type elsewhere struct {
 type lastStream struct {
 	sync.Mutex
 	*exec.Cmd
+	keeper int // its other process
 }
 
 func (e elsewhere) Name() string                                  { return e.name }
@@ -38,7 +39,7 @@ func (e elsewhere) Support(environment.Host) environment.Support  { return envir
 func (e elsewhere) Changes(environment.Spec) []environment.Change { return nil }
 
 func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
-	a := &elsewhereArm{dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
+	a := &elsewhereArm{as: s.As, dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
 	if err := os.Mkdir(a.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 	a.joined = joined
 	e.last.Lock()
 	defer e.last.Unlock()
-	e.last.Cmd = joined
+	e.last.Cmd, e.last.keeper = joined, a.keeper.Process.Pid
 	a.link, err = afar.Connect(ctx, in, out, func() environment.Exit {
 		return environment.Exit{Code: -1, Err: errors.New("was in a pod that is gone")}
 	})
@@ -69,22 +70,33 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 
 type elsewhereArm struct {
 	dir            string
+	as             *environment.Neighbour
 	keeper, joined *exec.Cmd
 	link           *afar.Link
 }
 
 func (a *elsewhereArm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	return a.link.Start(ctx, p, a.dir)
+	if a.as != nil {
+		return a.link.Start(ctx, p, a.dir, &afar.Bounds{Memory: a.as.Limits.Memory, Pids: a.as.Limits.Pids})
+	}
+	return a.link.Start(ctx, p, a.dir, nil)
 }
 
 func (a *elsewhereArm) Place() environment.Place {
-	return environment.Place{Volume: a.dir, Away: a.link}
+	p := environment.Place{Volume: a.dir, Away: a.link}
+	if a.as != nil {
+		p.Pause = a.link.Freezer()
+	}
+	return p
 }
 
 func (a *elsewhereArm) Settings() ([]record.Setting, error) {
 	seen, err := a.link.Look(context.Background())
 	if err != nil {
 		return nil, err
+	}
+	if a.as != nil {
+		return []record.Setting{{Name: "bounds", Got: fmt.Sprint(a.as.Limits.Memory)}}, nil
 	}
 	return seen.Process, nil
 }

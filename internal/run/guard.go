@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
 
@@ -23,17 +24,15 @@ var ErrUnequal = errors.New("nothing to compare")
 
 const unequalRemedy = "make them equal, or compare them all the same with --allow-unequal, which marks every result of theirs"
 
+// trier tries a volume that is elsewhere, in the arm: counted writes and syncs, as here.
+type trier interface {
+	Try(ctx context.Context) (durability.Trial, volume.Facts, error)
+}
+
 // guard refuses or marks the arms that are unequal. Only loads that are about
 // the disk are looked at.
 func (l *loadRun) guard(ctx context.Context, line *record.Generation) error {
 	if !l.disk() {
-		return nil
-	}
-	if slices.ContainsFunc(l.sites, func(s *site) bool { return s.place.Away != nil }) {
-		l.warn(record.Warning{
-			Workload: l.load.Name, Text: "what each arm keeps of what it commits was not tried: that needs the node",
-			Remedy: "--node-helper, or run tare on the node",
-		})
 		return nil
 	}
 	seen := map[*site]durability.Arm{}
@@ -120,9 +119,13 @@ func (l *loadRun) durability(ctx context.Context, s *site) (durability.Arm, erro
 	for _, arm := range l.armsOn(s) {
 		a.Settings = slices.Concat(l.Manifest.Settings[l.load.Name+"/"+arm.Name], set(l.load.Params, arm.Set))
 	}
-	// Through the arm's own root: an overlay may pass no sync on.
-	dir := filepath.Join("/proc", strconv.Itoa(s.worker().Pid()), "root", s.place.Volume)
-	a.Trial, err = durability.Try(ctx, dir, on.Facts)
+	if away, ok := s.place.Away.(trier); ok {
+		a.Trial, a.Volume, err = away.Try(ctx)
+	} else {
+		// Through the arm's own root: an overlay may pass no sync on.
+		dir := filepath.Join("/proc", strconv.Itoa(s.worker().Pid()), "root", s.place.Volume)
+		a.Trial, err = durability.Try(ctx, dir, on.Facts)
+	}
 	if ctx.Err() != nil {
 		return a, ctx.Err()
 	}

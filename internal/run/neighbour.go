@@ -33,6 +33,11 @@ type neighbour struct {
 	probes *probe.Set
 	log    *os.File
 	facts  *os.File // what it read back
+	// away leads it where tare is not, and pause stops it there; nil: it is here.
+	away  environment.Away
+	pause environment.Freezer
+	// beside is what was seen of it in the last window there.
+	beside environment.Visited
 
 	ops, opsShut  uint64
 	before, after []float64
@@ -76,6 +81,9 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site
 		s.neighbourErr = fmt.Errorf("start neighbour %s: %w%s", p.Name, err, lastLines(n.log.Name()))
 		return errors.Join(ctx.Err(), s.endNeighbour())
 	}
+	if n.away != nil {
+		return nil
+	}
 	n.probes = probe.OpenAll(watching(l.Probes), probe.Target{Root: "/", Group: n.group})
 	if err := s.freezePatiently(); err != nil {
 		return fmt.Errorf("freeze neighbour %s: %w", p.Name, err)
@@ -114,8 +122,14 @@ func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 	if err == nil {
 		err = n.awaitReady(ctx, l.readyWithin(len(l.wanted())))
 	}
+	if err == nil && n.away != nil {
+		err = n.away.Gate(false)
+	}
 	if err == nil {
 		err = sleep(ctx, sched.Monotonic()+int64(n.Stages.Settle))
+	}
+	if err == nil && n.away != nil {
+		err = n.stop()
 	}
 	return err
 }
@@ -128,55 +142,13 @@ func (s *site) locate() {
 		return
 	}
 	its := s.neighbour.opened.Place()
+	if its.Away != nil {
+		s.neighbour.away, s.neighbour.pause = its.Away, its.Pause
+		return
+	}
 	s.place.NeighbourGroup, s.place.NeighbourDir = its.Group, its.Volume
 	s.place.Alone, s.place.Pause = s.place.Pause, both{its.Pause, s.place.Pause}
 }
-
-// both are the freezers of a neighbour and of its arm as one.
-type both struct{ neighbour, arm environment.Freezer }
-
-// asked is a freezer that can be asked first and confirmed afterwards.
-type asked interface {
-	Ask() error
-	Confirm(timeout time.Duration) error
-}
-
-// Freeze asks both before it waits for either: a neighbour of little weight would
-// not get the CPU time that it needs to stop beside an arm that runs on. What does
-// not freeze leaves both thawed.
-func (f both) Freeze(timeout time.Duration) error {
-	began := time.Now()
-	left := func() time.Duration { return max(0, timeout-time.Since(began)) }
-	its, ok := f.neighbour.(asked)
-	own, also := f.arm.(asked)
-	if !ok || !also {
-		if err := f.neighbour.Freeze(timeout); err != nil {
-			return err
-		}
-		return f.thawed(f.arm.Freeze(left()))
-	}
-	if err := its.Ask(); err != nil {
-		return err
-	}
-	if err := own.Ask(); err != nil {
-		return f.thawed(err)
-	}
-	if err := its.Confirm(left()); err != nil {
-		return f.thawed(err)
-	}
-	return f.thawed(own.Confirm(left()))
-}
-
-// thawed takes a freeze back that did not succeed.
-func (f both) thawed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.Join(err, f.Thaw())
-}
-
-func (f both) Thaw() error  { return errors.Join(f.neighbour.Thaw(), f.arm.Thaw()) }
-func (f both) Kind() string { return f.arm.Kind() }
 
 func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
@@ -196,10 +168,12 @@ func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error 
 	}
 }
 
+var errNoNeighbour = errors.New("it is not running")
+
 // died says how the neighbour ended; nil while it runs.
 func (n *neighbour) died() error {
 	if n.load == nil {
-		return errors.New("it is not running")
+		return errNoNeighbour
 	}
 	select {
 	case <-n.load.Done():
@@ -247,13 +221,16 @@ func (n *neighbour) shut() {
 
 // did is what it did in the window.
 func (n *neighbour) did() map[string]record.Value {
-	v := n.probes.Values(n.before, n.after)
+	v, ops := n.beside.Probes, n.beside.Ops
+	if n.away == nil {
+		v, ops = n.probes.Values(n.before, n.after), n.opsShut-n.ops
+	}
 	out := map[string]record.Value{
 		record.NeighbourCPU: v[record.NeighbourCPU],
 		record.NeighbourIO:  sum(v[ioRead], v[ioWritten]), record.NeighbourRequests: sum(v[ioReads], v[ioWrites]),
 	}
 	if n.Stages.Work.Name == "" {
-		out[record.NeighbourOps] = record.Number(float64(n.opsShut - n.ops))
+		out[record.NeighbourOps] = record.Number(float64(ops))
 	}
 	return out
 }
@@ -290,7 +267,7 @@ func (a *arm) disturbed() error {
 	case a.Neighbour == "":
 		return nil
 	case a.neighbour == nil:
-		return errors.New("it is not running")
+		return errNoNeighbour
 	}
 	return a.neighbour.trouble()
 }

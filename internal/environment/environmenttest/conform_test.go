@@ -31,6 +31,13 @@ func environments() []environment.Environment {
 	return all
 }
 
+// Every case is tried where processes are led, or has its reason.
+func TestLedCases(t *testing.T) {
+	if missing := environmenttest.NotLed(); len(missing) > 0 {
+		t.Errorf("no word on %v", missing)
+	}
+}
+
 func TestMain(m *testing.M) {
 	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main}
 	os.Exit(environmenttest.Main(m, hidden, environments()))

@@ -34,6 +34,9 @@ type Options struct {
 	Kills int
 	// Choice is what is chosen of a container.
 	Choice Choice
+	// Led says that processes are led over a stream: cases that need the node are
+	// skipped by name, and of the others those share an arm that leave it as it was.
+	Led bool
 	// Cases are those to try; none: all, and what takes an arm of another kind.
 	Cases []string
 }
@@ -58,8 +61,11 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 			t.Fatalf("the suite has no case %q", name)
 		}
 	}
+	if opts.Led {
+		s.led(t)
+	}
 	for _, c := range cases {
-		if len(opts.Cases) > 0 && !slices.Contains(opts.Cases, c.name) {
+		if len(opts.Cases) > 0 && !slices.Contains(opts.Cases, c.name) || opts.Led {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -249,7 +255,7 @@ func (f *fixture) startNeighbour(t *testing.T, mode string) []process {
 
 func (f *fixture) tryProcess(t *testing.T, ctx context.Context, p environment.Process, mode string, args ...string) (process, error) {
 	t.Helper()
-	file, w := newWords(t)
+	file, w := newWords(t, f.opts.Led)
 	defer file.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -299,15 +305,19 @@ func (p process) ready(t *testing.T) {
 			t.Fatalf("ended before it was ready: %+v; its log: %s", p.Exit(), p.said(t))
 		default:
 		}
-		return p.words[wordReady].Load() > 0
+		return p.words.isReady()
 	})
 }
 
-// moves says whether a counting process makes progress.
+// moves says whether a counting process makes progress; of one that is elsewhere,
+// whether it has not ended.
 func (p process) moves() bool {
-	before := p.words[wordTicks].Load()
+	if p.words.counted != nil { // elsewhere
+		return !environment.Ended(p.Running)
+	}
+	before := p.words.ticks()
 	time.Sleep(20 * time.Millisecond)
-	return p.words[wordTicks].Load() != before
+	return p.words.ticks() != before
 }
 
 // await counts its sleeps instead of reading a clock: time in which this

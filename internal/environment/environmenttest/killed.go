@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -112,15 +110,11 @@ func use(env environment.Environment, spec environment.Spec) error {
 	if err != nil {
 		return err
 	}
-	fd, err := unix.MemfdCreate("words", unix.MFD_CLOEXEC)
+	file, _, err := makeWords(true) // which every environment takes
 	if err != nil {
 		return err
 	}
-	file := os.NewFile(uintptr(fd), "words")
 	defer file.Close()
-	if err := file.Truncate(int64(wordsSize)); err != nil {
-		return err
-	}
 	for _, outside := range []bool{false, true} {
 		if _, err := arm.Start(context.Background(), environment.Process{
 			Args: []string{Command, spec.Run, "count"}, Files: []*os.File{file}, Outside: outside,

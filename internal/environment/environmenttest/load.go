@@ -11,9 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"syscall"
-	"testing"
 	"time"
 	"unsafe"
 
@@ -25,47 +23,12 @@ import (
 // arguments. Descriptor 3 is a words, 4 the file table of the data set.
 const Command = "__conform"
 
-// words is memory that a process shares with the test.
-type words [512]atomic.Uint64
-
-const (
-	wordTicks = 0 // progress
-	wordReady = 1
-	wordsSize = int(unsafe.Sizeof(words{}))
-)
-
-func newWords(t *testing.T) (*os.File, *words) {
-	t.Helper()
-	fd, err := unix.MemfdCreate("words", unix.MFD_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := os.NewFile(uintptr(fd), "words")
-	if err := f.Truncate(int64(wordsSize)); err != nil {
-		t.Fatal(err)
-	}
-	w, data, err := mapWords(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Munmap(data) })
-	return f, w
-}
-
-func mapWords(fd int) (*words, []byte, error) {
-	data, err := unix.Mmap(fd, 0, wordsSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return nil, nil, err
-	}
-	return (*words)(unsafe.Pointer(&data[0])), data, nil
-}
-
 // Load is what a process of the suite does with the arguments behind Command.
 func Load(args []string) int {
 	if len(args) < 2 {
 		return fail(fmt.Errorf("arguments %q: want a token and what to do", args))
 	}
-	w, _, err := mapWords(3)
+	w, err := openWords(os.NewFile(3, "words"))
 	if err != nil {
 		return fail(fmt.Errorf("map descriptor 3: %w", err))
 	}
@@ -97,9 +60,9 @@ var modes = map[string]func(w *words, token string, args []string) int{
 
 // count makes progress until it is stopped.
 func count(w *words, _ string, _ []string) int {
-	w[wordReady].Store(1)
+	w.setReady()
 	for {
-		w[wordTicks].Add(1)
+		w.tick()
 		time.Sleep(100 * time.Microsecond)
 	}
 }
@@ -107,7 +70,7 @@ func count(w *words, _ string, _ []string) int {
 // beDeaf ignores every signal that can be ignored.
 func beDeaf(w *words, _ string, _ []string) int {
 	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
-	w[wordReady].Store(1)
+	w.setReady()
 	for {
 		time.Sleep(time.Hour)
 	}
@@ -129,7 +92,7 @@ func beFaulty(*words, string, []string) int {
 
 // grab takes memory until it is stopped, at most 1 GiB.
 func grab(w *words, _ string, _ []string) int {
-	w[wordReady].Store(1)
+	w.setReady()
 	var all [][]byte
 	for len(all) < 1024 {
 		b := make([]byte, 1<<20)
@@ -149,7 +112,7 @@ func fork(w *words, token string, _ []string) int {
 	if err := cmd.Start(); err != nil {
 		return fail(err)
 	}
-	for w[wordReady].Load() == 0 {
+	for !w.isReady() {
 		time.Sleep(time.Millisecond)
 	}
 	return 0
@@ -223,7 +186,7 @@ func serve(w *words, _ string, args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	w[wordReady].Store(1)
+	w.setReady()
 	for {
 		c, err := l.Accept()
 		if err != nil {

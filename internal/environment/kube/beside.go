@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/environment"
+	under "github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
 
@@ -20,8 +22,8 @@ var _ environment.Away = served{}
 // and ends with that, but for the difference of the two ways there.
 func (s served) Visit(ctx context.Context, v environment.Visit) (environment.Visited, error) {
 	type watched struct {
-		probes map[string]record.Value
-		err    error
+		environment.Visited
+		err error
 	}
 	over := make(chan watched, 1)
 	if whole := !v.Asked && v.Tick == 0; whole {
@@ -39,11 +41,16 @@ func (s served) Visit(ctx context.Context, v environment.Visit) (environment.Vis
 		why = w.err.Error()
 	}
 	for name := range seen.Probes {
-		value, ok := w.probes[name]
+		value, ok := w.Probes[name]
 		if !ok {
 			value = record.Missing(why)
 		}
 		seen.Probes[name] = value
 	}
 	return seen, err
+}
+
+// Try tries the volume of the server: the client has none.
+func (s served) Try(ctx context.Context) (durability.Trial, under.Facts, error) {
+	return s.server.Try(ctx)
 }

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/tarelab/tare/internal/afar"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/environment/inspect"
@@ -30,7 +31,10 @@ func bare() []environment.Environment {
 }
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed}
+	hidden := map[string]func([]string) int{
+		launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed, afar.Command: afar.Main,
+	}
+	away()
 	if os.Getenv("TARE_TIER") == "" {
 		os.Exit(environmenttest.Main(m, hidden, bare()))
 	}

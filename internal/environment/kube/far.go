@@ -78,8 +78,8 @@ func (p Pod) farImage() string {
 // openFar makes the arm and its pods.
 func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.Arm, err error) {
 	switch {
-	case spec.Neighbour != nil, spec.As != nil:
-		err = hint.New(fmt.Errorf("%w: a neighbour needs tare on the node", environment.ErrUnsupported), needsNode)
+	case spec.Neighbour != nil:
+		err = hint.New(fmt.Errorf("%w: a neighbour on the host needs tare on the node", environment.ErrUnsupported), needsNode+"; or a neighbour in a pod")
 	case spec.Volume != "", spec.Bind:
 		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", environment.ErrUnsupported), needsNode)
 	case p.Levels.clientNode != "" && spec.Port == 0:
@@ -121,6 +121,9 @@ func (a *far) prepare(ctx context.Context) error {
 	if err := a.provide(ctx, &spec); err != nil {
 		return err
 	}
+	if a.Spec.As != nil {
+		spec.Component = "neighbour"
+	}
 	if a.asks.why != "" {
 		spec.Notes = map[string]string{"tare/cpu": a.asks.why}
 	}
@@ -133,6 +136,7 @@ func (a *far) prepare(ctx context.Context) error {
 	if got := string(a.server.pod.Status.QOSClass); got != a.kind.QoS.String() {
 		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
 	}
+	a.server.bounds = a.bounds()
 	if err := a.attach(ctx); err != nil || a.Spec.Port == 0 {
 		return err
 	}
@@ -221,6 +225,9 @@ func (a *far) led() *farPod {
 // Place says where things are.
 func (a *far) Place() environment.Place {
 	p := environment.Place{Volume: a.server.dir(), Away: a.server.link}
+	if a.Spec.As != nil {
+		p.Pause = a.server.link.Freezer()
+	}
 	if a.client != nil {
 		p.Away = served{a.client.link, a.server.link}
 		p.ClientVolume = a.client.dir()
@@ -269,7 +276,7 @@ func (a *far) Settings() ([]record.Setting, error) {
 	clock := a.led().link.Clock()
 	all := append(podSettings(a.node, a.server.pod, a.asks, a.where(), a.needs()),
 		record.Setting{Name: "kube.kernel", Got: a.node.Status.NodeInfo.KernelVersion},
-		record.Setting{Name: "kube.tare", Got: "not on the node: the load is led over a stream, and paused by its gate; a server runs on, idle"},
+		record.Setting{Name: "kube.tare", Got: a.paused()},
 		record.Setting{Name: "stream.trip", Got: clock.Trip.String()},
 		record.Setting{Name: "stream.clock", Got: fmt.Sprintf("the pod's clock is off by at most %v", clock.Trip/2)},
 	)

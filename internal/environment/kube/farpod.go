@@ -28,6 +28,7 @@ type farPod struct {
 	pod     *corev1.Pod
 	link    *afar.Link
 	inside  environment.Running // the last one
+	bounds  *afar.Bounds        // of what runs in it; nil: none
 }
 
 // startFar has the cluster run such a pod, with a directory that has a copy of data
@@ -157,7 +158,7 @@ func (p *farPod) start(ctx context.Context, proc environment.Process) (environme
 	if !environment.Ended(p.inside) {
 		return nil, environment.ErrBusy
 	}
-	running, err := p.link.Start(ctx, proc, p.dir())
+	running, err := p.link.Start(ctx, proc, p.dir(), p.bounds)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/record"
+)
+
+// farLoads are loads of every kind that costs little, alone and beside a neighbour.
+const farLoads = `
+budget: 45s
+generations: 1
+window: 200ms
+neighbours:
+  batch: {kind: command, params: {command: "sh -c 'while :; do :; done'"}, environment: besteffort}
+arms:
+  pod: {environment: "guaranteed:cpu=300m,memory=256Mi"}
+  busy: {environment: "guaranteed:cpu=300m,memory=256Mi", neighbour: batch}
+  split: {environment: "guaranteed:cpu=300m,memory=256Mi", neighbour: batch, isolation: cpu.idle}
+baseline: pod
+workloads:
+  commits: {kind: commit, params: {size: 1KiB, threads: 1}}
+  files: {kind: fio, params: {size: 4M, rw: randread, iodepth: 1}}
+  echo: {kind: command, params: {command: "sh -c :"}}
+`
+
+// TestClusterFarLoads: what is led counts for loads of every kind, with what an arm
+// keeps of what it commits tried in the pod, and beside a neighbour in a pod that is
+// led too.
+func TestClusterFarLoads(t *testing.T) {
+	admin := kubetest.Need(t)
+	shell(t, "fio")
+	inSmallPods(t, "5s", 1).end(0) // what the first pod on a node leaves: a bridge
+	before := environmenttest.TakeSnapshot(t)
+	home := t.TempDir()
+	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
+	file := filepath.Join(home, "loads.yaml")
+	if err := os.WriteFile(file, []byte(farLoads), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := d.begin("run", file, "-o", d.dir, "--nodes", admin.Here(t), "--pod-image", farImage).end(0)
+	windows, work := map[string]int{}, map[string]float64{}
+	for _, l := range r.Lines {
+		if l.Block == nil || l.Block.Dropped != "" {
+			continue
+		}
+		for _, w := range l.Block.Windows {
+			windows[l.Block.Workload+"/"+w.Arm]++
+			if x, ok := w.Neighbour[record.NeighbourCPU].Get(); ok {
+				work[w.Arm] += x
+			}
+		}
+	}
+	for _, load := range []string{"commits", "files", "echo"} {
+		for _, arm := range []string{"pod", "busy"} {
+			if windows[load+"/"+arm] == 0 {
+				t.Errorf("no window of %s in %s: %v\n%s", load, arm, windows, d.out.String())
+			}
+		}
+	}
+	if work["busy"] <= 0 || work["pod"] != 0 {
+		t.Errorf("what the neighbour did: %v", work)
+	}
+	busy := settingsIn(r, "commits/busy")
+	for name, want := range map[string]string{
+		"neighbour.kube.tare": "SIGSTOP", "neighbour.pod.qos": "BestEffort", "durability": "", "durability.sync_median": " s",
+	} {
+		if got := busy[name]; got == "" || !strings.Contains(got, want) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for _, l := range r.Manifest.Left {
+		if l.Arm != "split" || !strings.Contains(l.Remedy, "--node-helper") {
+			t.Errorf("left out: %+v", l)
+		}
+	}
+	admin.AwaitNone(t)
+	before.MustEqual(t, runID(d.dir))
+}

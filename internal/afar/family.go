@@ -1,0 +1,182 @@
+package afar
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// relative is a process that descends from the keeper.
+type relative struct {
+	pid     int
+	stopped bool   // with all its threads, or it has ended
+	memory  uint64 // of its own, in bytes
+}
+
+// family are all processes that descend from the keeper. In a pod, whose first process
+// it is, these are all but the one that leads the stream to it.
+func family() []relative {
+	fs := proc.FS("/")
+	names, _ := os.ReadDir("/proc")
+	parents, states := map[int]int{}, map[int]proc.Status{}
+	for _, n := range names {
+		pid, err := strconv.Atoi(n.Name())
+		if err != nil {
+			continue
+		}
+		s, err := fs.Status(pid)
+		if err != nil {
+			continue // it has ended
+		}
+		parents[pid], _ = strconv.Atoi(s["PPid"])
+		states[pid] = s
+	}
+	self := os.Getpid()
+	var all []relative
+	for pid := range states {
+		above := parents[pid]
+		for above != self && above != 0 {
+			above = parents[above]
+		}
+		if above != self {
+			continue
+		}
+		r := relative{pid: pid, stopped: rests(states[pid]) && threadsRest(pid)}
+		for _, key := range []string{"RssAnon", "RssShmem"} {
+			n, _ := strconv.ParseUint(strings.TrimSuffix(states[pid][key], " kB"), 10, 64)
+			r.memory += n << 10
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// rests says whether a thread is stopped, or over.
+func rests(s proc.Status) bool {
+	return s["State"] != "" && strings.ContainsRune("TtZX", rune(s["State"][0]))
+}
+
+func threadsRest(pid int) bool {
+	dir := fmt.Sprintf("/proc/%d/task/", pid)
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return true // it has ended
+	}
+	for _, n := range names {
+		text, err := os.ReadFile(dir + n.Name() + "/status")
+		if err == nil && !rests(proc.ParseStatus(text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// stop stops everything that the keeper has started, with all that came of it, by
+// SIGSTOP, and returns when all of it is stopped. What is begun meanwhile is found by
+// looking again. What does not stop in time goes on.
+func (k *keeper) stop(timeout time.Duration) error {
+	const again = 500 * time.Microsecond
+	k.stopping.Lock()
+	defer k.stopping.Unlock()
+	for end := time.Now().Add(timeout); ; time.Sleep(again) {
+		left := false
+		for _, r := range family() {
+			if !r.stopped {
+				left = true
+				_ = unix.Kill(r.pid, unix.SIGSTOP)
+			}
+		}
+		if !left {
+			return nil
+		}
+		if time.Now().After(end) {
+			resume()
+			return environment.ErrNotFrozen
+		}
+	}
+}
+
+// resume lets it go on.
+func resume() {
+	for _, r := range family() {
+		_ = unix.Kill(r.pid, unix.SIGCONT)
+	}
+}
+
+// Bounds are what a process may use with all that comes of it; 0: anything.
+type Bounds struct {
+	Memory, Pids uint64
+	CPU          uint64 // CPU time of one process in seconds
+}
+
+// boundEvery is how often it is looked whether they are kept: a pod may set no limits
+// to itself.
+const boundEvery = 100 * time.Millisecond
+
+// bound has the kernel end a process after its CPU time, and ends the child where it
+// has more than it may have.
+func (c *child) bound(b Bounds) error {
+	if b.CPU > 0 {
+		if err := unix.Prlimit(c.pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: b.CPU, Max: b.CPU}, nil); err != nil {
+			return errors.Join(fmt.Errorf("bound a process: %w", err), unix.Kill(c.pid, unix.SIGKILL))
+		}
+	}
+	go func() {
+		for {
+			select {
+			case <-c.done:
+				return
+			case <-time.After(boundEvery):
+			}
+			if why := b.exceeded(family()); why != "" {
+				c.why.Store(&why)
+				_ = unix.Kill(-c.pid, unix.SIGKILL)
+				for _, r := range family() {
+					_ = unix.Kill(r.pid, unix.SIGKILL)
+				}
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// exceeded says what is more than it may be.
+func (b Bounds) exceeded(all []relative) string {
+	memory := uint64(0)
+	for _, r := range all {
+		memory += r.memory
+	}
+	switch {
+	case b.Memory > 0 && memory > b.Memory:
+		return fmt.Sprintf("ended by tare: it held %d bytes of memory, and its limit is %d", memory, b.Memory)
+	case b.Pids > 0 && uint64(len(all)) > b.Pids:
+		return fmt.Sprintf("ended by tare: it was %d processes, and its limit is %d", len(all), b.Pids)
+	}
+	return ""
+}
+
+// stopper pauses everything in a pod by signals.
+type stopper struct{ link *Link }
+
+var _ environment.Freezer = stopper{}
+
+// Freezer stops and continues everything in the pod but the keeper.
+func (l *Link) Freezer() environment.Freezer { return stopper{l} }
+
+func (s stopper) Freeze(timeout time.Duration) error {
+	return s.link.signal(order{Stop: &timeout}, timeout)
+}
+
+func (s stopper) Thaw() error { return s.link.signal(order{Resume: true}, 0) }
+
+// Kind says how.
+func (stopper) Kind() string { return "signals" }

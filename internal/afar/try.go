@@ -1,0 +1,68 @@
+package afar
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/tarelab/tare/internal/durability"
+	"github.com/tarelab/tare/internal/volume"
+)
+
+// tried is what was seen of the syncs on the volume under the data. JSON has no word
+// for what was not counted, which is -1.
+type tried struct {
+	Trial durability.Trial
+	Facts volume.Facts
+}
+
+// try has the devices count syncs beside the data. A pod sees the counters of its
+// node's devices.
+func (k *keeper) try(o order) {
+	dir := ""
+	k.mu.Lock()
+	for _, c := range k.children {
+		dir = c.dir
+	}
+	k.mu.Unlock()
+	if dir == "" {
+		k.answer(o, news{}, errors.New("nothing runs here"))
+		return
+	}
+	facts, err := volume.Of("/", dir)
+	if err != nil {
+		k.answer(o, news{}, err)
+		return
+	}
+	t, err := durability.Try(context.Background(), dir, facts)
+	for i, c := range t.Devices {
+		t.Devices[i].Writes, t.Devices[i].Flushes = counted(c.Writes), counted(c.Flushes)
+	}
+	k.answer(o, news{Tried: &tried{t, facts}}, err)
+}
+
+func counted(x float64) float64 {
+	if math.IsNaN(x) {
+		return -1
+	}
+	return x
+}
+
+// Try tries what becomes of what is synced beside the data of what runs there. The
+// volume is known also where the trial failed.
+func (l *Link) Try(ctx context.Context) (durability.Trial, volume.Facts, error) {
+	n, err := l.ask(ctx, order{Try: true}, askBound, nil)
+	if n.Tried == nil {
+		return durability.Trial{}, volume.Facts{}, err
+	}
+	t := n.Tried.Trial
+	for i, c := range t.Devices {
+		if c.Writes < 0 {
+			t.Devices[i].Writes = math.NaN()
+		}
+		if c.Flushes < 0 {
+			t.Devices[i].Flushes = math.NaN()
+		}
+	}
+	return t, n.Tried.Facts, err
+}

@@ -1,0 +1,72 @@
+package kube
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/kube/kubetest"
+)
+
+// awayEnv is the node of the pods of a process that the suite starts, where tare is
+// taken not to be on it.
+const awayEnv = "TARE_TEST_AWAY"
+
+// away leads the pods of this process where the suite says so.
+func away() {
+	if node := os.Getenv(awayEnv); node != "" {
+		Access.Away, Access.Image = node, ledImage
+	}
+}
+
+const ledImage = "localhost/tare-led-test:1"
+
+// shellImage puts an image with a shell into the node's containerd.
+func shellImage(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := image.Build(t.Context(), image.Options{
+		Out: filepath.Join(dir, "image.tar"), Tag: ledImage, Self: self, Work: dir,
+		Programs: []string{"sh", "head", "wc", "chmod", "mv", "sleep"}, Log: os.Stderr,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctr, err := exec.LookPath("ctr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := kube.NewContainerd()
+	if err := info.Load(t.Context(), engine.Containerd{Path: ctr, Address: c.Address, Namespace: "k8s.io"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command(ctr, "--address", c.Address, "-n", "k8s.io", "images", "rm", "--sync", ledImage).CombinedOutput(); err != nil {
+			t.Errorf("remove the image: %v %s", err, out)
+		}
+	})
+}
+
+// TestClusterLed tries the contract of environments in pods that are led over a stream,
+// as far as that needs no node.
+func TestClusterLed(t *testing.T) {
+	admin := kubetest.Need(t)
+	warm(t)
+	shellImage(t)
+	here := admin.Here(t)
+	t.Setenv(awayEnv, here)
+	access := Access
+	access.Away, access.Image = here, ledImage
+	use(t, access)
+	environmenttest.Run(t, bare()[0], inspect.HostAt("/", t.TempDir()), environmenttest.Options{Led: true, Kills: 1})
+}
