@@ -200,6 +200,9 @@ const endBound = 10 * time.Second
 // removed. As the first one of a pod the keeper takes all others with it anyway.
 func (k *keeper) end() {
 	var all []*child
+	for _, r := range family() {
+		_ = unix.Kill(r.pid, unix.SIGKILL)
+	}
 	k.mu.Lock()
 	for _, c := range k.children {
 		_ = unix.Kill(-c.pid, unix.SIGKILL)

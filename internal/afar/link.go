@@ -216,18 +216,14 @@ func (l *Link) Look(ctx context.Context) (*Seen, error) {
 // led: what it says of its state and what it read back is written into these.
 func (l *Link) Start(ctx context.Context, p environment.Process, dir string, within *Bounds) (*Process, error) {
 	s := &start{Args: p.Args, Dir: dir, Bounds: within}
-	out := &Process{link: l, log: p.Log, done: make(chan struct{})}
-	if len(p.Files) > 0 {
-		var err error
-		if out.memory, err = mirror(p.Files[0]); err != nil {
-			return nil, err
-		}
-		s.Threads = out.memory.Threads()
-		if len(p.Files) > 1 {
-			out.facts = p.Files[1]
-		}
+	out, err := l.local(p)
+	if err != nil {
+		return nil, err
 	}
-	_, err := l.ask(ctx, order{Start: s}, askBound, func(number int) {
+	if out.memory != nil {
+		s.Threads = out.memory.Threads()
+	}
+	_, err = l.ask(ctx, order{Start: s}, askBound, func(number int) {
 		out.number = number
 		l.started[number] = out
 	})

@@ -28,18 +28,54 @@ type Process struct {
 
 var _ environment.Running = (*Process)(nil)
 
-// mirror opens the counters of this side, apart from the caller's.
-func mirror(f *os.File) (*counter.Memory, error) {
+// local is this side of a process, with files apart from the caller's, as a process
+// here would have inherited them.
+func (l *Link) local(p environment.Process) (*Process, error) {
+	out := &Process{link: l, done: make(chan struct{})}
+	var err error
+	if p.Log != nil {
+		out.log, err = again(p.Log)
+	}
+	if err == nil && len(p.Files) > 1 {
+		out.facts, err = again(p.Files[1])
+	}
+	var counters *os.File
+	if err == nil && len(p.Files) > 0 {
+		counters, err = again(p.Files[0])
+	}
+	if err == nil && counters != nil {
+		out.memory, err = counter.Open(counters)
+	}
+	if err != nil {
+		if counters != nil {
+			err = errors.Join(err, counters.Close())
+		}
+		return nil, errors.Join(err, out.close())
+	}
+	return out, nil
+}
+
+func again(f *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	own := os.NewFile(uintptr(fd), f.Name())
-	m, err := counter.Open(own)
-	if err != nil {
-		return nil, errors.Join(err, own.Close())
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// close closes the files of this side.
+func (p *Process) close() error {
+	var errs []error
+	if p.memory != nil {
+		errs = append(errs, p.memory.Close()) // mapped twice: nothing is lost
 	}
-	return m, nil
+	for _, f := range []*os.File{p.log, p.facts} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	p.memory, p.log, p.facts = nil, nil, nil
+	return errors.Join(errs...)
 }
 
 // take is something that happened to the process.
@@ -79,10 +115,7 @@ func (p *Process) end(x environment.Exit) {
 	p.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.memory != nil {
-			_ = p.memory.Close() // mapped twice: nothing is lost
-			p.memory = nil
-		}
+		_ = p.close()
 		p.exit = x
 		close(p.done)
 	})

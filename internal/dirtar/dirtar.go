@@ -1,5 +1,5 @@
-// Package dirtar sends a directory over a stream, as a tar archive of directories
-// and plain files. It knows files and nothing of what they hold.
+// Package dirtar sends a directory over a stream, as a tar archive of directories,
+// plain files, and links from one to the other. It knows files and nothing of what they hold.
 package dirtar
 
 import (
@@ -23,8 +23,8 @@ func Write(w io.Writer, dir string) error {
 	return out.Close()
 }
 
-// Read unpacks what Write wrote: directories and plain files, none outside of
-// dir, none that is there already.
+// Read unpacks what Write wrote: directories, plain files and links with
+// their permissions, none outside of dir, none that is there already.
 func Read(r io.Reader, dir string) (files int, err error) {
 	for in := tar.NewReader(r); ; {
 		h, err := in.Next()
@@ -42,6 +42,14 @@ func Read(r io.Reader, dir string) (files int, err error) {
 		switch h.Typeflag {
 		case tar.TypeDir:
 			err = os.MkdirAll(path, 0o755)
+			if err == nil {
+				err = os.Chmod(path, h.FileInfo().Mode().Perm()|0o700)
+			}
+		case tar.TypeSymlink:
+			if !filepath.IsLocal(filepath.Join(filepath.Dir(h.Name), h.Linkname)) || filepath.IsAbs(h.Linkname) {
+				return files, fmt.Errorf("a link to %q", h.Linkname)
+			}
+			err = os.Symlink(h.Linkname, path)
 		case tar.TypeReg:
 			files++
 			err = unpack(in, path, h.FileInfo().Mode())
@@ -61,5 +69,5 @@ func unpack(r io.Reader, path string, mode fs.FileMode) error {
 		return err
 	}
 	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Chmod(mode.Perm()), f.Close())
 }

@@ -318,9 +318,6 @@ func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, e
 		if err != nil {
 			return nil, err
 		}
-		if b.host.Away != "" && text != isolation.None {
-			return nil, impossible{needsNode(text, b.host)}
-		}
 		if err := possible(m.Support(b.host)); err != nil {
 			return nil, err
 		}

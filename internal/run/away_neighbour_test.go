@@ -70,8 +70,11 @@ func TestAwayNeighbour(t *testing.T) {
 	}
 	windows := 0
 	for _, l := range r.Lines {
-		if l.Block == nil || l.Block.Dropped != "" {
+		if l.Block == nil {
 			continue
+		}
+		if l.Block.Dropped != "" { // a busy host has windows of another length, or none of the load's
+			t.Log(l.Block.Dropped, l.Block.Detail)
 		}
 		for _, w := range l.Block.Windows {
 			if w.Arm != "busy" && w.Neighbour != nil {

@@ -152,6 +152,7 @@ func (s suite) twoArms(t *testing.T) {
 	if err := b.arm.Close(); err != nil {
 		t.Error(err)
 	}
+	b.release()
 	a.close(t)
 	before.MustEqual(t, a.spec.Run)
 }

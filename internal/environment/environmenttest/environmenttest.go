@@ -146,6 +146,7 @@ type fixture struct {
 	spec  environment.Spec
 	state string // of the journal
 	token string // in the arguments of every process
+	words []*words
 }
 
 var runs atomic.Int64
@@ -178,7 +179,7 @@ func (s suite) open(t *testing.T) *fixture {
 	if f.arm, err = s.env.Open(t.Context(), f.spec); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.arm.Close(); j.Close() }) // where the test ends early
+	t.Cleanup(func() { f.arm.Close(); j.Close(); f.release() }) // where the test ends early
 	return f
 }
 
@@ -206,6 +207,7 @@ func (f *fixture) close(t *testing.T) {
 		t.Errorf("left in the scratch directory: %v %v", names, err)
 	}
 	await(t, "every process to be gone", func() bool { return len(withToken(f.token)) == 0 })
+	f.release()
 }
 
 // process is a started process of the suite.
@@ -255,7 +257,7 @@ func (f *fixture) startNeighbour(t *testing.T, mode string) []process {
 
 func (f *fixture) tryProcess(t *testing.T, ctx context.Context, p environment.Process, mode string, args ...string) (process, error) {
 	t.Helper()
-	file, w := newWords(t, f.opts.Led)
+	file, w := f.newWords(t)
 	defer file.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {

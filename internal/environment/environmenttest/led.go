@@ -16,7 +16,7 @@ var ledCases = []struct {
 	{name: "start is cancelled"},
 	{name: "data"},
 	{name: "children that outlive their parent"},
-	{name: "settings", own: true},
+	{name: "settings"}, // the last: its process stays
 	{name: "server and client", own: true},
 	{name: "closed while in use", own: true},
 	{name: "killed from outside", needsNode: "its processes have no number on this host"},

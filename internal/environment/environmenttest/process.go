@@ -125,7 +125,7 @@ func logAndFiles(t *testing.T, f *fixture) {
 		}
 	}
 	// Without a log what is written goes nowhere, and nobody stumbles.
-	file, _ := newWords(t, f.opts.Led)
+	file, _ := f.newWords(t)
 	defer file.Close()
 	running, err := f.arm.Start(t.Context(), environment.Process{Args: []string{Command, f.token, "print"}, Files: []*os.File{file}})
 	if err != nil {

@@ -24,16 +24,25 @@ const (
 	wordsSize = int(unsafe.Sizeof([512]atomic.Uint64{}))
 )
 
-func newWords(t *testing.T, led bool) (*os.File, *words) {
+// newWords makes them for a process of the arm.
+func (f *fixture) newWords(t *testing.T) (*os.File, *words) {
 	t.Helper()
-	f, w, err := makeWords(led)
+	file, w, err := makeWords(f.opts.Led)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.counted != nil {
-		t.Cleanup(func() { w.counted.Close() })
+	f.words = append(f.words, w)
+	return file, w
+}
+
+// release closes what has a descriptor.
+func (f *fixture) release() {
+	for _, w := range f.words {
+		if w.counted != nil {
+			w.counted.Close()
+		}
 	}
-	return f, w
+	f.words = nil
 }
 
 // makeWords makes them; the file is the caller's to close.
