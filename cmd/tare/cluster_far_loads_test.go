@@ -47,8 +47,11 @@ func TestClusterFarLoads(t *testing.T) {
 	r := d.begin("run", file, "-o", d.dir, "--nodes", admin.Here(t), "--pod-image", farImage).end(0)
 	windows, work := map[string]int{}, map[string]float64{}
 	for _, l := range r.Lines {
-		if l.Block == nil || l.Block.Dropped != "" {
+		if l.Block == nil {
 			continue
+		}
+		if l.Block.Dropped != "" { // a busy host has windows of another length
+			t.Log(l.Block.Dropped, l.Block.Detail)
 		}
 		for _, w := range l.Block.Windows {
 			windows[l.Block.Workload+"/"+w.Arm]++
