@@ -65,7 +65,7 @@ func fill(r io.Reader, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	if _, err := dirtar.Read(r, dir); err != nil {
+	if _, err := dirtar.Read(r, dir, true); err != nil {
 		return fmt.Errorf("receive the data set: %w", err)
 	}
 	return nil

@@ -23,9 +23,10 @@ func Write(w io.Writer, dir string) error {
 	return out.Close()
 }
 
-// Read unpacks what Write wrote: directories, plain files and links with
-// their permissions, none outside of dir, none that is there already.
-func Read(r io.Reader, dir string) (files int, err error) {
+// Read unpacks what Write wrote: directories and plain files, none outside of dir,
+// none that is there already. With own it is of this tare's making, and is unpacked as
+// it was: with permissions, and with links, by several of which another's could lead out.
+func Read(r io.Reader, dir string, own bool) (files int, err error) {
 	for in := tar.NewReader(r); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -42,17 +43,20 @@ func Read(r io.Reader, dir string) (files int, err error) {
 		switch h.Typeflag {
 		case tar.TypeDir:
 			err = os.MkdirAll(path, 0o755)
-			if err == nil {
+			if err == nil && own {
 				err = os.Chmod(path, h.FileInfo().Mode().Perm()|0o700)
 			}
 		case tar.TypeSymlink:
+			if !own {
+				continue
+			}
 			if !filepath.IsLocal(filepath.Join(filepath.Dir(h.Name), h.Linkname)) || filepath.IsAbs(h.Linkname) {
 				return files, fmt.Errorf("a link to %q", h.Linkname)
 			}
 			err = os.Symlink(h.Linkname, path)
 		case tar.TypeReg:
 			files++
-			err = unpack(in, path, h.FileInfo().Mode())
+			err = unpack(in, path, h.FileInfo().Mode().Perm(), own)
 		}
 		if err != nil {
 			return files, err
@@ -60,14 +64,17 @@ func Read(r io.Reader, dir string) (files int, err error) {
 	}
 }
 
-func unpack(r io.Reader, path string, mode fs.FileMode) error {
+func unpack(r io.Reader, path string, mode fs.FileMode, exact bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode.Perm()|0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode|0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Chmod(mode.Perm()), f.Close())
+	if err == nil && exact {
+		err = f.Chmod(mode)
+	}
+	return errors.Join(err, f.Close())
 }

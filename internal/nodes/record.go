@@ -22,7 +22,7 @@ func writeRecord(w io.Writer, dir string) error {
 
 // readRecord unpacks what writeRecord wrote.
 func readRecord(r io.Reader, dir string) (files int, err error) {
-	if files, err = dirtar.Read(r, dir); err != nil {
+	if files, err = dirtar.Read(r, dir, false); err != nil {
 		err = fmt.Errorf("receive the record: %w", err)
 	}
 	return files, err
