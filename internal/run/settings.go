@@ -56,6 +56,7 @@ func (l *loadRun) readBack() error {
 			return fmt.Errorf("arm %s: %w", s.name, err)
 		}
 		own = append(own, said...)
+		l.warnOfCPUs(s.name, own)
 		on, err := s.describe()
 		if err != nil {
 			return fmt.Errorf("arm %s: %w", s.name, err)
