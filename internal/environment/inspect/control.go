@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
 )
 
 // control finds what there is to keep processes apart with.
@@ -22,7 +23,7 @@ func control(back *trail, root, scratch string, t *cgroup.Tree) environment.Cont
 	if c.Files, err = controlFiles(back, t); err != nil {
 		c.Files, c.Why = nil, err.Error()
 	}
-	c.CPUs = allowedCPUs()
+	c.CPUs, _ = sched.CPUs(os.Getpid()) // none: nothing is kept to any
 	if c.Disk, err = wholeDisk(root, scratch); err != nil {
 		c.Disk, c.DiskWhy = "", err.Error()
 	} else {
@@ -59,22 +60,6 @@ func controlFiles(back *trail, t *cgroup.Tree) (map[string]bool, error) {
 		return nil
 	})
 	return files, err
-}
-
-// allowedCPUs are the CPUs of this process.
-func allowedCPUs() []int {
-	var set unix.CPUSet
-	if unix.SchedGetaffinity(os.Getpid(), &set) != nil {
-		return nil
-	}
-	var cpus []int
-	for i, left := 0, set.Count(); left > 0; i++ {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-			left--
-		}
-	}
-	return cpus
 }
 
 // wholeDisk is the number of the disk that a directory is on; of a partition

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"k8s.io/utils/cpuset"
+
+	"github.com/tarelab/tare/internal/linux/sched"
 )
 
 // Pinned is a thread that is kept to some of the CPUs, by taskset, by CPUAffinity=
@@ -65,27 +67,12 @@ func pinnedBelow(proc, base string) ([]Pinned, error) {
 // pinned is a thread as it is kept now; false for one that may use the whole set,
 // or is gone.
 func pinned(proc string, tid int, whole cpuset.CPUSet) (Pinned, bool) {
-	cpus, err := cpusOf(tid)
+	cpus, err := sched.CPUs(tid)
 	if err != nil || whole.IsSubsetOf(cpuset.New(cpus...)) {
 		return Pinned{}, false
 	}
 	start, err := startOf(proc, tid)
 	return Pinned{TID: tid, Start: start, CPUs: cpus}, err == nil
-}
-
-func cpusOf(tid int) ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(tid, &set); err != nil {
-		return nil, err
-	}
-	var cpus []int
-	for i, left := 0, set.Count(); left > 0; i++ {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-			left--
-		}
-	}
-	return cpus, nil
 }
 
 func startOf(proc string, tid int) (uint64, error) {
@@ -109,7 +96,7 @@ func pinAgain(proc string, all []Pinned) error {
 		if err != nil || start != p.Start {
 			continue // it has ended
 		}
-		if now, err := cpusOf(p.TID); err != nil || slices.Equal(now, p.CPUs) {
+		if now, err := sched.CPUs(p.TID); err != nil || slices.Equal(now, p.CPUs) {
 			continue
 		}
 		var set unix.CPUSet

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -17,7 +18,7 @@ import (
 func pinnedBeside(t *testing.T, tree *Tree) process {
 	t.Helper()
 	base := tree.at[Unified]
-	cpus, err := cpusOf(0)
+	cpus, err := sched.CPUs(0)
 	if err != nil || len(cpus) < 2 {
 		t.Skipf("needs two CPUs: %v %v", cpus, err)
 	}
@@ -57,7 +58,7 @@ func TestRealPinnedStays(t *testing.T) {
 	p := pinnedBeside(t, tree)
 	stays := func(when string) {
 		t.Helper()
-		if cpus, err := cpusOf(p.Process.Pid); err != nil || len(cpus) != 1 {
+		if cpus, err := sched.CPUs(p.Process.Pid); err != nil || len(cpus) != 1 {
 			t.Errorf("%s: CPUs %v, %v", when, cpus, err)
 		}
 	}
@@ -86,7 +87,7 @@ func TestRealPinnedUndo(t *testing.T) {
 	if err := Undo(plan); err != nil {
 		t.Error(err)
 	}
-	if cpus, err := cpusOf(p.Process.Pid); err != nil || len(cpus) != 1 {
+	if cpus, err := sched.CPUs(p.Process.Pid); err != nil || len(cpus) != 1 {
 		t.Errorf("CPUs %v, %v", cpus, err)
 	}
 }
