@@ -17,7 +17,8 @@ const cpusAllowed = "CPUs allowed"
 // warnOfCPUs tells an arm that may use CPUs which tare itself may not. What taskset,
 // or CPUAffinity= of a unit, says of tare holds for what tare starts: not for
 // a container that a daemon starts, and before Linux 6.2 not in a control group with
-// the cpuset controller. The host's arm is kept to those CPUs all the same.
+// the cpuset controller. The host's arm is kept to those CPUs all the same. It is for
+// arms on this host: the numbers of another one's CPUs say nothing.
 func (l *loadRun) warnOfCPUs(arm string, settings []record.Setting) {
 	own, err := proc.FS("/").Status(os.Getpid())
 	if err != nil {

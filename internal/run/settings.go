@@ -49,6 +49,7 @@ func (l *loadRun) readBack() error {
 		if s.place.Away == nil {
 			if seen, err := probe.Facts(s.target()); err == nil {
 				own = append(own, seen...)
+				l.warnOfCPUs(s.name, seen)
 			}
 		}
 		said, err := facts.Read(s.facts)
@@ -56,7 +57,6 @@ func (l *loadRun) readBack() error {
 			return fmt.Errorf("arm %s: %w", s.name, err)
 		}
 		own = append(own, said...)
-		l.warnOfCPUs(s.name, own)
 		on, err := s.describe()
 		if err != nil {
 			return fmt.Errorf("arm %s: %w", s.name, err)
