@@ -154,6 +154,14 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	if needed && !said || relaunched && !later {
 		t.Errorf("said why: %v, measured in the next launch: %v\n%s", said, later, drops(r))
 	}
+	farDescribed(t, r)
+	return id
+}
+
+// farDescribed is that a result says what pods were that were led from outside, and
+// what was left out for want of the node.
+func farDescribed(t *testing.T, r *record.Result) {
+	t.Helper()
 	if b := r.Plan.Workloads[0].Baseline; b != "besteffort" {
 		t.Errorf("the baseline is %s", b)
 	}
@@ -189,7 +197,6 @@ func farDeleted(t *testing.T, admin *kubetest.Admin) string {
 	if a := settingsIn(r, "calls/burstable"); a["network.service"] == a["network.leads"] {
 		t.Errorf("the Service is the pod: %v", a)
 	}
-	return id
 }
 
 // settingsIn are the settings of an arm in a result, by name.

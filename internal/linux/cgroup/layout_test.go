@@ -266,51 +266,6 @@ func TestMakeV1(t *testing.T) {
 	}
 }
 
-// An ordinary user whose group holds only this process and its ancestors.
-func TestMakeDelegated(t *testing.T) {
-	f := machineUser(t, os.Getpid())
-	tree := f.detect()
-	plan, err := tree.Plan("tare-r/arm", []string{"memory"})
-	if err != nil || plan.Leaf != f.path(session+"/tare-self") || plan.EnableAt != f.path(session) {
-		t.Fatalf("plan %+v %v", plan, err)
-	}
-	g, err := tree.Make("tare-r/arm", []string{"memory"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.read(session+"/cgroup.procs") != "" || f.read(session+"/tare-self/cgroup.procs") != fmt.Sprint(os.Getpid()) {
-		t.Error("the own process is still in the group that has controllers enabled")
-	}
-	if err := g.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.listing(session); len(got) != 1 || f.read(session+"/cgroup.procs") != fmt.Sprint(os.Getpid()) {
-		t.Errorf("after Remove: %v, processes %q", got, f.read(session+"/cgroup.procs"))
-	}
-}
-
-// Processes of others are not moved.
-func TestMakeDelegatedOccupied(t *testing.T) {
-	f := machineUser(t, os.Getpid(), 999_999_999)
-	put(t, f.root, "proc/999999999/comm", "editor\n")
-	tree := f.detect()
-	_, err := tree.Make("tare-r/arm", []string{"memory"})
-	var u *Unusable
-	if !errors.As(err, &u) || !strings.Contains(err.Error(), "editor") {
-		t.Errorf("%v", err)
-	}
-	if got := f.listing(session); len(got) != 1 {
-		t.Errorf("left: %v", got)
-	}
-	g, err := tree.Make("tare-r/arm", nil) // a plain one needs no controllers
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Remove(); err != nil {
-		t.Error(err)
-	}
-}
-
 // A kernel that takes a write without an effect is found out, and everything
 // is taken back.
 func TestMakeControllerDidNotTake(t *testing.T) {
