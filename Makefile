@@ -1,44 +1,73 @@
-# Two commands do the set-up: `go run ./cmd/tare run` and `make test`.
+# Two commands do the set-up: `go run ./cmd/tare run` and `make test`. Both compile
+# with the flags and the environment that Go has by itself, so that the second finds
+# what the first has compiled. Only what has to be static is compiled without cgo,
+# which is another set of packages where there is a C compiler; with CGO_ENABLED=0 in
+# the environment, all is one set.
 
-export CGO_ENABLED ?= 0
 GO ?= go
 
-.PHONY: build test deps lint fuzz aa truth kill image rbd cluster cluster-down test-cluster vm bench clean
+.PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd cluster cluster-down test-cluster vm bench clean
 
-build: ## one static binary
-	$(GO) build -trimpath -o bin/tare ./cmd/tare
+build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
+	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
 
 test: deps ## what the tests need, then every unit, property, golden and conformance test
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+	$(GO) test -vet=off -timeout 20m ./...
+
+race: deps ## the tests of code with goroutines, with the race detector (tools/race.txt)
+	@sh tools/race.sh
 
 deps: ## as root on Debian: the tools that the tests need; elsewhere it says what is missing
 	@sh tools/deps.sh
 
-lint: ## formatting, vet, staticcheck, and the layers
+lint: ## formatting, vet, staticcheck, the layers, and the types on the other architecture
 	@test -z "$$(gofmt -l cmd internal record)" || { gofmt -l cmd internal record; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags faults ./cmd/tare
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	@sh tools/layers.sh
+	@sh tools/race.sh -n
+	$(GO) -C tools run ./typecheck .. arm64
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME each
 	@sh tools/fuzz.sh $(FUZZTIME)
 
-aa: ## 40 A/A runs on this host: false positives of the twin, with interval
+aa: ## 40 A/A runs on this host: false positives of the twin, with interval; TARE_HOGS=1: beside bursts
 	TARE_TIER=aa $(GO) test -count=1 -v -timeout 40m -run TestAA ./internal/run
 
-truth: ## known losses are measured as what they are
-	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run TestTruth ./internal/run
+RUNS ?= 5000
+simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: errors, widths, stopping, forecasts
+	TARE_TIER=simulate TARE_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
 
-kill: ## a run killed at 20 random instants
-	TARE_TIER=kill $(GO) test -count=1 -v -timeout 20m -run 'TestKill' ./cmd/tare
+conformance: deps ## the variants of environments that make test tries in part, whole
+	TARE_TIER=conformance $(GO) test -count=1 -timeout 30m ./internal/environment/environmenttest ./internal/environment/engines
+
+truth: ## known losses are measured as what they are
+	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run TestTruth ./cmd/tare
+
+hostile: ## the preset quick beside bursts that tare does not know of: half-widths of each load
+	TARE_TIER=hostile $(GO) test -count=1 -v -timeout 20m -run TestHostile ./cmd/tare
+
+one-percent: ## in how many of TARE_RUNS runs a planted loss of 1 % is found in TARE_BUDGET; TARE_HOGS=1: beside bursts
+	TARE_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
+
+kill: ## runs killed at TARE_KILLS random instants, in TARE_SEED's order; nothing is left, and nobody else's process is touched
+	TARE_TIER=kill $(GO) test -count=1 -v -timeout 240m -run 'TestKill|TestForeign|TestHostLook' ./cmd/tare
+
+faults: ## runs whose files cannot be written, synced, renamed, removed: TARE_FAULTS of each place (all), TARE_SEED
+	TARE_TIER=faults $(GO) test -tags faults -count=1 -v -timeout 480m -run TestFaults ./cmd/tare
+
+soak: ## runs in a loop beside a long one, TARE_SOAK minutes: memory, descriptors, threads and leftovers stay flat
+	TARE_TIER=soak $(GO) test -count=1 -v -timeout 24h -run TestSoak ./cmd/tare
 
 image: ## an image of Debian packages, made twice, from the mirror
 	TARE_TIER=image $(GO) test -count=1 -v -timeout 20m -run TestPackages ./internal/image
 
-rbd: ## images of a real Ceph cluster on loopback, which it installs and brings up
+rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph
-	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 10m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+	@sh tools/deps.sh vm
+	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 15m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
 CLUSTER = $(GO) -C tools/cluster run .
 cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster run . env)"
@@ -46,7 +75,7 @@ cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster ru
 	CGO_ENABLED=0 $(CLUSTER) up
 
 cluster-down: ## removes it without a trace
-	CGO_ENABLED=0 $(CLUSTER) down
+	@[ ! -e "$${TARE_CLUSTER:-/var/lib/tare-cluster}" ] || CGO_ENABLED=0 $(CLUSTER) down
 
 test-cluster: ## arms in pods, in the cluster of $$KUBECONFIG or in one of its own
 	@sh tools/test-cluster.sh

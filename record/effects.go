@@ -13,6 +13,11 @@ type Effects struct {
 	Margin     float64  `json:"margin"`
 	Precision  float64  `json:"precision"`
 	Host       Host     `json:"host"`
+	// Calibrated is that of Manifest.
+	Calibrated *Calibrated `json:"calibrated,omitempty"`
+
+	// Answer is what follows from all of it; nil in effects of before.
+	Answer *Answers `json:"answer,omitempty"`
 
 	Workloads []WorkloadResult `json:"workloads"`
 	Arms      []ArmResult      `json:"arms"`
@@ -92,8 +97,10 @@ type Effect struct {
 	Metric   string `json:"metric"`
 	Arm      string `json:"arm"`
 	Baseline string `json:"baseline"`
-	// Typical leaves the slowest and fastest windows out (10 % trimmed mean);
-	// Total counts everything. Where they disagree the loss is intermittent.
+	// Typical lets no window weigh more than usual ones do (Huber's estimate); Total
+	// is the ratio of sums, everything counted. Where they disagree the loss is
+	// intermittent. Both are against the control: the mean of the baseline and its
+	// twin.
 	Typical *Ratio `json:"typical,omitempty"`
 	Total   *Ratio `json:"total,omitempty"`
 	// Observed is arm over baseline as the tools' figures say it, without any
@@ -110,6 +117,12 @@ type Effect struct {
 	// Exploratory marks every metric but the primary one: false discovery rate
 	// 10 % instead of the family-wise 5 %.
 	Exploratory bool `json:"exploratory,omitempty"`
+	// Bound is the interval widened by what the dropped windows could hide (Lee
+	// 2009); nil where no more windows of one arm were dropped than of the other.
+	Bound *Ratio `json:"bound_for_dropped,omitempty"`
+	// Parts is what a difference in throughput is made of; nil where CPU time is not
+	// known, and for other metrics.
+	Parts *Parts `json:"parts,omitempty"`
 	// Unequal says in what the two arms differ in what they keep of what is
 	// committed; empty: in nothing.
 	Unequal     string  `json:"unequal,omitempty"`
@@ -128,6 +141,23 @@ type Effect struct {
 	Intermittent bool    `json:"intermittent,omitempty"`
 }
 
+// Parts are the two factors of a throughput ratio: CPU time received per second,
+// and operations per CPU second. Their product is the ratio, but for what the
+// robust estimate leaves out of each. The intervals are those of each alone.
+type Parts struct {
+	CPU        Ratio `json:"cpu_per_second"`
+	Efficiency Ratio `json:"operations_per_cpu_second"`
+	// Most is the factor in which a difference is shown, the larger one if it is
+	// shown in both; empty: in neither.
+	Most string `json:"most,omitempty"`
+}
+
+// The factors of a throughput ratio.
+const (
+	PartCPU        = "cpu"        // it got less (or more) CPU time
+	PartEfficiency = "efficiency" // an operation took more (or less) CPU time
+)
+
 // WorkloadResult is what holds for all arms of a workload.
 type WorkloadResult struct {
 	Name        string   `json:"name"`
@@ -140,6 +170,19 @@ type WorkloadResult struct {
 	Seconds     float64  `json:"seconds"`
 	Pilot       *Pilot   `json:"pilot,omitempty"`
 	Checks      []Checks `json:"checks"`
+	// Judged is that of Workload, with what is meant where it is empty.
+	Judged []string `json:"judged,omitempty"`
+	// Windows is how many windows count, of WindowsOf that were taken; Counted is
+	// their length together, in seconds.
+	Windows   int     `json:"windows,omitempty"`
+	WindowsOf int     `json:"windows_taken,omitempty"`
+	Counted   float64 `json:"counted_seconds,omitempty"`
+	// Forecast is what more time would buy, the widest first.
+	Forecast []Forecast `json:"forecast,omitempty"`
+	// FalsePositives is the share of effects that the same analysis finds after
+	// the labels of the arms were drawn anew within the blocks, where there is
+	// nothing to find; 0.05 is as it should be. nil: not known.
+	FalsePositives *Redrawn `json:"false_positives,omitempty"`
 	// NoiseFloor is the half-width of the twin's interval (primary, typical).
 	NoiseFloor float64 `json:"noise_floor"`
 	// WindowNoise is the standard deviation of neighbouring window log ratios
@@ -147,15 +190,39 @@ type WorkloadResult struct {
 	WindowNoise float64 `json:"window_noise"`
 }
 
+// Forecast is how long a workload has to be measured, from its first window on,
+// until the interval of its subject is this narrow.
+type Forecast struct {
+	Metric  string  `json:"metric"`
+	Arm     string  `json:"arm"`
+	Half    float64 `json:"half_width"` // as a ratio: 0.05 is ±5 %
+	Seconds float64 `json:"seconds"`    // more than were measured so far
+	// Soonest and Latest are between what it takes in four of five runs; both 0 where
+	// no end is known.
+	Soonest float64 `json:"seconds_soonest,omitempty"`
+	Latest  float64 `json:"seconds_latest,omitempty"`
+}
+
+// Redrawn is a rate over draws of labels.
+type Redrawn struct {
+	Rate  float64 `json:"rate"` // of single arms
+	Any   float64 `json:"any"`  // of draws in which any arm was found
+	Draws int     `json:"draws"`
+}
+
 // Checks is the outcome of one standing check.
 type Checks struct {
-	Kind    string `json:"kind"` // transparency, carry-over, halves, order
-	OK      bool   `json:"ok"`
-	Known   bool   `json:"known"` // false: not enough data to tell
-	Text    string `json:"text"`
-	Ratio   *Ratio `json:"ratio,omitempty"`
-	Remedy  string `json:"remedy,omitempty"`
-	Subject string `json:"subject,omitempty"` // the arm it is about
+	Kind  string `json:"kind"` // transparency, carry-over, halves, order
+	OK    bool   `json:"ok"`
+	Known bool   `json:"known"` // false: not enough data to tell
+	// Detectable is the smallest deviation that the check would have seen, as a
+	// ratio (0.02 is 2 %); 0 when not known. It says what "ok" is worth, and why a
+	// check cannot tell.
+	Detectable float64 `json:"detectable,omitempty"`
+	Text       string  `json:"text"`
+	Ratio      *Ratio  `json:"ratio,omitempty"`
+	Remedy     string  `json:"remedy,omitempty"`
+	Subject    string  `json:"subject,omitempty"` // the arm it is about
 }
 
 // ArmResult is what an arm did, in the metric's own unit.
@@ -167,7 +234,9 @@ type ArmResult struct {
 	Windows  int              `json:"windows"`
 	Errors   uint64           `json:"errors"`
 	Cut      uint64           `json:"cut"`
-	Settings []Setting        `json:"settings,omitempty"`
+	// Stalled is how many of the windows have no operation at all.
+	Stalled  int       `json:"stalled_windows,omitempty"`
+	Settings []Setting `json:"settings,omitempty"`
 }
 
 // Kernel is one row of "what the kernel saw": one probe's metric in all arms.
@@ -175,15 +244,20 @@ type Kernel struct {
 	Workload string           `json:"workload"`
 	Metric   string           `json:"metric"`
 	Unit     string           `json:"unit"`
-	Per      string           `json:"per"`    // "second", "operation" or "" for a level
+	Per      string           `json:"per"`    // "second", "operation", "request" or "" for a level
 	Values   map[string]Value `json:"values"` // by arm
 }
 
-// Dropped counts the blocks that do not count and why.
+// Dropped counts the windows that do not count and why. Those of a block that was
+// interrupted are not among them.
 type Dropped struct {
-	Blocks  int            `json:"blocks"`
-	Of      int            `json:"of"`
-	Reasons map[string]int `json:"reasons,omitempty"`
+	// Blocks is how many blocks lack a window for that, of all blocks.
+	Blocks int `json:"blocks"`
+	Of     int `json:"of"`
+	// Windows is how many windows were dropped, of those taken.
+	Windows   int            `json:"windows,omitempty"`
+	WindowsOf int            `json:"windows_of,omitempty"`
+	Reasons   map[string]int `json:"reasons,omitempty"` // windows
 }
 
 // ArmModes says whether the windows of an arm are at one level or, in turn, at

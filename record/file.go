@@ -1,39 +1,79 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Writer appends lines to a record. A line is on the disk when Append returns.
 type Writer struct {
-	f *os.File
+	f    *os.File
+	size int64 // up to the end of the last whole line
 }
 
 // Create makes the result directory with its raw/ directory and an empty
 // record. A directory that already holds a record is refused.
 func Create(dir string) (*Writer, error) {
-	if err := os.MkdirAll(filepath.Join(dir, RawDir), 0o755); err != nil {
+	err := makeDir(dir)
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, RawDir), 0o755)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make the result directory: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, RecordFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("make the record: %w", err)
 	}
-	if err := syncDir(dir); err != nil {
+	// And the directory that the new one is in, which may be one that is only searched.
+	err = syncDir(dir)
+	if up := syncDir(filepath.Dir(filepath.Clean(dir))); err == nil && !errors.Is(up, os.ErrPermission) {
+		err = up
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return &Writer{f: f}, nil
 }
 
-// Append writes the lines with one write and syncs them.
+// makeDir makes a directory. One that is there is no link: its name can be foreseen, and it
+// may be in a directory in which others write.
+func makeDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	err := os.Mkdir(dir, 0o755)
+	if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(filepath.Clean(dir))
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is there already, and is no directory", dir)
+	}
+	return err
+}
+
+// Open opens a record to append to it: what is behind the first whole bytes, as a
+// kill leaves it, is cut off.
+func Open(dir string, whole int64) (*Writer, error) {
+	f, err := os.OpenFile(filepath.Join(dir, RecordFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the record: %w", err)
+	}
+	if err := errors.Join(f.Truncate(whole), f.Sync()); err != nil {
+		return nil, errors.Join(fmt.Errorf("cut the record: %w", err), f.Close())
+	}
+	return &Writer{f, whole}, nil
+}
+
+// Append writes the lines with one write and syncs them. What a failed write left of
+// them, on a disk that is full for example, is cut off: a later line starts on its own.
 func (w *Writer) Append(lines ...Line) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -42,9 +82,11 @@ func (w *Writer) Append(lines ...Line) error {
 			return fmt.Errorf("encode a line of the record: %w", err)
 		}
 	}
-	if _, err := w.f.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("write the record: %w", err)
+	n, err := w.f.Write(buf.Bytes())
+	if err != nil {
+		return errors.Join(fmt.Errorf("write the record: %w", err), w.f.Truncate(w.size))
 	}
+	w.size += int64(n)
 	if err := w.f.Sync(); err != nil {
 		return fmt.Errorf("sync the record: %w", err)
 	}
@@ -101,9 +143,26 @@ type Result struct {
 	Dir      string
 	Plan     Plan
 	Manifest Manifest
-	Lines    []Line
+	// Lines is the record; after Scan without its blocks.
+	Lines []Line
 	// Torn says that the last line was cut off, as a kill leaves it.
 	Torn bool
+	// Whole is the length of the record up to there, in bytes.
+	Whole int64
+
+	path string // of the record, where Lines is not all of it
+}
+
+// Each calls f with every line of the record in order. The line is valid until f
+// returns. After Scan it reads the file, and damage in a block is an error here.
+func (r *Result) Each(f func(*Line)) error {
+	if r.path != "" {
+		return r.stream(r.path, func([]byte) bool { return true }, func(l *Line, _ int) { f(l) })
+	}
+	for i := range r.Lines {
+		f(&r.Lines[i])
+	}
+	return nil
 }
 
 // ErrNoRecord means that a directory holds no result of tare.
@@ -113,53 +172,58 @@ var ErrNoRecord = errors.New("not a result directory of tare")
 // Torn; damage anywhere else is an error that names the line.
 func Read(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
-	if err := readJSON(filepath.Join(dir, PlanFile), &r.Plan); err != nil {
+	path, err := r.described()
+	if err != nil {
 		return nil, err
 	}
-	if r.Plan.Schema != PlanSchema {
-		return nil, fmt.Errorf("%s: schema %q, want %q", filepath.Join(dir, PlanFile), r.Plan.Schema, PlanSchema)
-	}
-	if err := readJSON(filepath.Join(dir, ManifestFile), &r.Manifest); err != nil && !errors.Is(err, ErrNoRecord) {
+	return r.read(path, func([]byte) bool { return true })
+}
+
+// Scan is Read without the blocks, which may be a hundred times the rest: Each
+// reads them from the file when it is called.
+func Scan(dir string) (*Result, error) {
+	r := &Result{Dir: dir}
+	path, err := r.described()
+	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, RecordFile)
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w (no %s)", dir, ErrNoRecord, RecordFile)
-	} else if err != nil {
+	if r, err = r.read(path, func(start []byte) bool { return !aBlock(start) }); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if err := r.lines(f, path); err != nil {
+	r.path = path
+	r.Lines = slices.DeleteFunc(r.Lines, func(l Line) bool { return l.Block != nil })
+	return r, nil
+}
+
+// read keeps the lines that are wanted.
+func (r *Result) read(path string, wanted func(start []byte) bool) (*Result, error) {
+	err := r.stream(path, wanted, func(l *Line, n int) {
+		if *l != (Line{}) {
+			r.Lines = append(r.Lines, *l)
+		}
+		r.Whole += int64(n)
+	})
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w (no %s)", r.Dir, ErrNoRecord, RecordFile)
+	case err != nil:
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Result) lines(in io.Reader, path string) error {
-	br := bufio.NewReaderSize(in, 1<<20)
-	for n := 1; ; n++ {
-		b, err := br.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			r.Torn = len(bytes.TrimSpace(b)) > 0
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		var l Line
-		if err := json.Unmarshal(b, &l); err != nil {
-			if _, more := br.Peek(1); errors.Is(more, io.EOF) {
-				r.Torn = true
-				return nil
-			}
-			return fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		if l.Run != nil && l.Run.Schema != RecordSchema {
-			return fmt.Errorf("%s:%d: schema %q, want %q", path, n, l.Run.Schema, RecordSchema)
-		}
-		r.Lines = append(r.Lines, l)
+// described reads what goes with the record, and says where that is.
+func (r *Result) described() (path string, err error) {
+	if err := readJSON(filepath.Join(r.Dir, PlanFile), &r.Plan); err != nil {
+		return "", err
 	}
+	if r.Plan.Schema != PlanSchema {
+		return "", fmt.Errorf("%s: schema %q, want %q", filepath.Join(r.Dir, PlanFile), r.Plan.Schema, PlanSchema)
+	}
+	if err := readJSON(filepath.Join(r.Dir, ManifestFile), &r.Manifest); err != nil && !errors.Is(err, ErrNoRecord) {
+		return "", err
+	}
+	return filepath.Join(r.Dir, RecordFile), nil
 }
 
 func readJSON(path string, v any) error {

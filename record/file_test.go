@@ -115,6 +115,53 @@ func TestDamageNamesTheLine(t *testing.T) {
 	}
 }
 
+// Scan leaves the blocks in the file; Each says the same as after Read.
+func TestScanLeavesBlocksInTheFile(t *testing.T) {
+	lines := []Line{runLine()}
+	for n := range 200 {
+		lines = append(lines, blockLine(n))
+	}
+	lines = append(lines, Line{Time: began, Warning: &Warning{Text: "loud"}}, Line{Time: began, End: &End{Reason: "budget"}})
+	dir, path := write(t, lines...)
+	r, err := Scan(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Line{lines[0], lines[201], lines[202]}, r.Lines, compare); diff != "" {
+		t.Errorf("without blocks: %s", diff)
+	}
+	for range 2 {
+		var got []Line
+		if err := r.Each(func(l *Line) { got = append(got, *l) }); err != nil || cmp.Diff(lines, got, compare) != "" {
+			t.Errorf("%v: %s", err, cmp.Diff(lines, got, compare))
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Whole != int64(len(whole)) {
+		t.Errorf("%d of %d bytes are whole", r.Whole, len(whole))
+	}
+	damaged := strings.Replace(string(whole), `"ops":150`, `"ops":"many"`, 1)
+	if err := os.WriteFile(path, []byte(damaged), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if r, err = Scan(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Each(func(*Line) { n++ }); err == nil || !strings.Contains(err.Error(), RecordFile+":52:") || n != 51 {
+		t.Errorf("after %d lines: %v, want %s:52 in it", n, err, RecordFile)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)-200], 0o644); err != nil { // in the last block
+		t.Fatal(err)
+	}
+	if r, err = Scan(dir); err != nil || !r.Torn {
+		t.Errorf("a cut record: %v, %+v", err, r)
+	}
+}
+
 func TestWhatIsNoResult(t *testing.T) {
 	empty := t.TempDir()
 	if _, err := Read(empty); !errors.Is(err, ErrNoRecord) || !strings.Contains(err.Error(), empty) {
@@ -211,5 +258,23 @@ func BenchmarkAppend(b *testing.B) {
 		if err := w.Append(lines...); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The name of a result directory can be foreseen: what somebody puts there first is not
+// written into.
+func TestCreateInPlantedDirectory(t *testing.T) {
+	target := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "result")
+	if err := os.Symlink(target, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dir, dir + "/"} {
+		if _, err := Create(name); err == nil || !strings.Contains(err.Error(), "no directory") {
+			t.Errorf("a link: %v", err)
+		}
+	}
+	if entries, err := os.ReadDir(target); err != nil || len(entries) > 0 {
+		t.Errorf("behind the link: %v %v", entries, err)
 	}
 }

@@ -125,23 +125,30 @@ func (h *Histogram) UnmarshalText(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", errHistogram, err)
 	}
-	*h = Histogram{}
-	if n := len(raw) / 2; n > 0 {
-		h.Index, h.Count = make([]uint32, 0, n), make([]uint64, 0, n)
-	}
+	index, count := make([]uint32, 0, len(raw)/2), make([]uint64, 0, len(raw)/2)
 	bucket := uint64(0)
 	for len(raw) > 0 {
-		gap, n := binary.Uvarint(raw)
-		if n <= 0 {
-			return errHistogram
+		var gap, c uint64
+		if len(raw) > 1 && raw[0]|raw[1] < 0x80 { // single bytes, as most are
+			gap, c, raw = uint64(raw[0]), uint64(raw[1]), raw[2:]
+		} else {
+			var n, m int
+			gap, n = binary.Uvarint(raw)
+			c, m = binary.Uvarint(raw[max(n, 0):])
+			if n <= 0 || m <= 0 {
+				return errHistogram
+			}
+			raw = raw[n+m:]
 		}
-		count, m := binary.Uvarint(raw[n:])
 		bucket += gap
-		if m <= 0 || count == 0 || gap > Buckets || bucket >= Buckets || (gap == 0 && len(h.Index) > 0) {
+		if c == 0 || gap > Buckets || bucket >= Buckets || (gap == 0 && len(index) > 0) {
 			return errHistogram
 		}
-		h.Index, h.Count = append(h.Index, uint32(bucket)), append(h.Count, count)
-		raw = raw[n+m:]
+		index, count = append(index, uint32(bucket)), append(count, c)
+	}
+	*h = Histogram{}
+	if len(index) > 0 {
+		*h = Histogram{Index: index, Count: count}
 	}
 	return nil
 }

@@ -49,6 +49,16 @@ type PriceRow struct {
 	By       []string `json:"by,omitempty"`
 }
 
+// Of finds what is regained in a metric; the zero value where nothing is known of it.
+func (r PriceRow) Of(metric string) Regained {
+	for _, x := range r.Back {
+		if x.Metric == metric {
+			return x
+		}
+	}
+	return Regained{}
+}
+
 // Regained is one metric of a row.
 type Regained struct {
 	Metric string `json:"metric"`

@@ -1,6 +1,6 @@
 // Package record is the data that tare writes to disk, versioned: the plan
 // (what was asked), the manifest (what the host was), the record (what was
-// observed, JSON lines, synced per block) and the effects (what follows from
+// observed, JSON lines, synced every 0.2 s between blocks) and the effects (what follows from
 // it). It is the only public package; it knows the shapes and nothing of how
 // they come about, and imports nothing of tare.
 //
@@ -50,9 +50,12 @@ type Workload struct {
 	Params map[string]string `json:"params,omitempty"`
 	// Note is what to know before the numbers: that this kind stands in for
 	// another, whose tool is not installed.
-	Note    string   `json:"note,omitempty"`
-	Budget  float64  `json:"budget_seconds"`
-	Primary string   `json:"primary"` // the metric that stops the run
+	Note    string  `json:"note,omitempty"`
+	Budget  float64 `json:"budget_seconds"`
+	Primary string  `json:"primary"` // the metric that stops the run
+	// Judged are the metrics whose intervals hold for all arms and all of them
+	// together, the primary one first; empty in records of before: Primary alone.
+	Judged  []string `json:"judged,omitempty"`
 	Metrics []string `json:"metrics"`
 	// Values describes those of the metrics, and others, that the load itself
 	// says: Window.Values.
@@ -208,6 +211,9 @@ type Manifest struct {
 	// Unequal are arms that keep less or more of what is committed than their
 	// baseline does, and are compared all the same.
 	Unequal []Unequal `json:"unequal,omitempty"`
+	// Calibrated is the last calibration of this host by this user before the run;
+	// nil where there was none.
+	Calibrated *Calibrated `json:"calibrated,omitempty"`
 	// Imported is set when another tool measured and tare read its output.
 	Imported *Imported `json:"imported,omitempty"`
 }
@@ -225,6 +231,7 @@ type ProbeMetric struct {
 	Unit  string `json:"unit"`            // "s", "1", "B" or "ratio"
 	Level bool   `json:"level,omitempty"` // not a difference over the window
 	PerOp bool   `json:"per_op,omitempty"`
+	Of    string `json:"of,omitempty"` // the metric of which it is shown per unit
 	Help  string `json:"help"`
 }
 
@@ -241,7 +248,7 @@ type Line struct {
 	End        *End        `json:"end,omitempty"`
 }
 
-// Run opens a record.
+// Run opens a record, and is there again where another run continues it.
 type Run struct {
 	Schema string `json:"schema"`
 	ID     string `json:"id"`
@@ -256,7 +263,8 @@ type Pilot struct {
 	Blocks   int     `json:"blocks"`          // blocks per generation
 	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
 	Why      string  `json:"why"`
-	// Foreign and Steal are the levels, in CPUs, above which a block is dropped.
+	// Foreign and Steal are levels, in CPUs, above which a block was dropped; 0 since
+	// nothing is dropped for them.
 	Foreign float64     `json:"foreign_limit_cpus"`
 	Steal   float64     `json:"steal_limit_cpus"`
 	Slots   []SlotNoise `json:"slots,omitempty"`
@@ -294,13 +302,15 @@ type Block struct {
 	Generation int      `json:"generation"`
 	Number     int      `json:"number"` // within the generation, from 0
 	Windows    []Window `json:"windows"`
-	// Dropped is why the whole block does not count; empty when it does. The
-	// reasons are fixed before the run, see the Drop constants.
+	// Dropped is why the block ended early, in records of before windows were
+	// dropped one by one: its last window is the one that the reason is about.
 	Dropped string `json:"dropped,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Reasons for dropping a block. None of them looks at the result.
+// Reasons for dropping a window. None of them looks at the result. Those of
+// length, foreign CPU, steal and stalls are of records of before: such a window
+// counts.
 const (
 	DropFreeze    = "freeze not confirmed within 1 s"
 	DropError     = "load reported an error"
@@ -317,8 +327,12 @@ const (
 
 // Window is one measured slice of one arm.
 type Window struct {
-	Arm     string  `json:"arm"`
-	Start   float64 `json:"start"`   // seconds since the start of the record
+	Arm string `json:"arm"`
+	// Dropped is why the window does not count, one of the Drop constants, and
+	// Detail the particulars; empty when it counts.
+	Dropped string  `json:"dropped,omitempty"`
+	Detail  string  `json:"detail,omitempty"`
+	Start   float64 `json:"start"`   // seconds since the start of the record, without those before it was continued
 	Seconds float64 `json:"seconds"` // measured
 	Ops     uint64  `json:"ops"`
 	// First is the operations of the first half of the window, for the check
@@ -330,10 +344,10 @@ type Window struct {
 	Cut uint64 `json:"cut,omitempty"`
 	// Late counts operations that an open-loop load started later than
 	// intended by more than 1 ms; Backlog is what was still waiting at the end.
-	Late    uint64           `json:"late,omitempty"`
-	Backlog uint64           `json:"backlog,omitempty"`
-	Latency Histogram        `json:"latency"`
-	Probes  map[string]Value `json:"probes,omitempty"`
+	Late    uint64    `json:"late,omitempty"`
+	Backlog uint64    `json:"backlog,omitempty"`
+	Latency Histogram `json:"latency"`
+	Probes  Values    `json:"probes,omitempty"`
 	// Values are what the load itself said, by the names of Workload.Values.
 	Values map[string]Value `json:"values,omitempty"`
 	// Neighbour is what the neighbour did, by the Neighbour constants.
@@ -345,25 +359,6 @@ type Window struct {
 
 // Rate is operations per second; NaN without time.
 func (w Window) Rate() float64 { return float64(w.Ops) / w.Seconds }
-
-// Check is one standing check, other than what the windows themselves tell.
-// Transparency compares the rate of the baseline in a rotated window with its
-// rate while it runs on without any freeze.
-type Check struct {
-	Workload   string  `json:"workload"`
-	Generation int     `json:"generation"`
-	Kind       string  `json:"kind"`    // "transparency"
-	Rotated    float64 `json:"rotated"` // operations per second
-	Steady     float64 `json:"steady"`  // operations per second, never frozen
-}
-
-// Warning is a caveat with its remedy.
-type Warning struct {
-	Workload string `json:"workload,omitempty"`
-	Arm      string `json:"arm,omitempty"`
-	Text     string `json:"text"`
-	Remedy   string `json:"remedy,omitempty"`
-}
 
 // End closes a record.
 type End struct {

@@ -14,18 +14,18 @@ want_ceph() {
 		ceph-mon ceph-mon
 		ceph-mgr ceph-mgr
 		ceph-osd ceph-osd
+		ceph-mds ceph-mds
 	END
 }
 want_tests() {
 	cat <<-'END'
 		runc runc
 		crun crun
+		runsc-of-trixie runsc
 		podman podman
 		newuidmap uidmap
 		slirp4netns slirp4netns
 		dockerd docker.io
-		rootlesskit rootlesskit
-		iptables iptables
 		ctr containerd
 		mmdebstrap mmdebstrap
 		busybox busybox-static
@@ -40,9 +40,10 @@ want_tests() {
 		mkfs.btrfs btrfs-progs
 		/usr/lib/postgresql/*/bin/postgres postgresql
 		/usr/lib/postgresql/*/bin/pgbench postgresql
+		redis-server redis-server
+		redis-benchmark redis-tools
 		clickhouse-server clickhouse-server
 		clickhouse-client clickhouse-client
-		clickhouse-benchmark clickhouse-tools
 		chromium chromium
 		/usr/lib/python3/dist-packages/prometheus_client/openmetrics python3-prometheus-client
 	END
@@ -73,6 +74,8 @@ want_vm() {
 PATH=$PATH:/usr/sbin:/sbin
 missing=$("want_${1:-tests}" | while read -r program package; do
 	case $program in
+	# Before that it passes no descriptor on.
+	runsc-of-trixie) runsc run --help 2>&1 | grep -q -e -pass-fd || echo "$package" ;;
 	/*) set -- $program; [ -x "$1" ] || echo "$package" ;;
 	*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;
 	esac
@@ -92,5 +95,24 @@ if [ ! -e $policy ]; then
 	chmod +x $policy
 fi
 apt-get update -q >/dev/null
+
+# later installs a package of trixie on its predecessor; the sources of the machine stay
+# as they are. gVisor's program depends on nothing.
+later() {
+	dir=$(mktemp -d)
+	mirror=$(apt-get indextargets --format '$(SITE)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$dir/sources.list"
+	package=$1
+	set -- -q -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=- \
+		-o Dir::State::lists="$dir/lists" -o Dir::Cache="$dir/cache" -o APT::Sandbox::User=root
+	(cd "$dir" && apt-get "$@" update >/dev/null && apt-get "$@" download "$package" >/dev/null && dpkg -i "$package"_*.deb >/dev/null)
+	rm -r "$dir"
+}
+if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release && [ "${missing#*runsc}" != "$missing" ]; then
+	later runsc
+	missing=$(echo "$missing" | sed 's/runsc //')
+fi
+[ -n "${missing% }" ] || exit 0
 # shellcheck disable=SC2086
 apt-get install -q -y --no-install-recommends $missing >/dev/null

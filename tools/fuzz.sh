@@ -6,7 +6,10 @@
 set -eu
 time=${1:-20s}
 out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+bin=$(mktemp)
+trap 'rm -f "$out" "$bin"' EXIT
+module=$(go list -m)
+corpus=$(go env GOCACHE)/fuzz
 
 # Before Go 1.27 the end of the time is now and then taken for a failure, with no
 # input named (go.dev/issue/75804); a number of executions (5000x) has no such end.
@@ -15,19 +18,35 @@ only_time() {
 	grep -q '^ *context deadline exceeded$' "$out" && ! grep -q -e 'Failing input' -e '^ *panic:' "$out"
 }
 
-# Only packages that have targets are built: asking each with go test -list builds
-# the tests of all.
+# build compiles the tests of a package once for all of its targets. Only the
+# module's own packages count coverage: go test -fuzz would compile everything that
+# they import a second time, with counters.
+build() {
+	go test -c -gcflags="$module/...=-d=libfuzzer" -o "$bin" "./$1"
+}
+
+# fuzz runs a target from the package's directory, where its seeds are.
+fuzz() {
+	(cd "$1" && "$bin" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$time" -test.fuzzminimizetime 50x \
+		-test.fuzzcachedir "$corpus/$module/$1") >"$out" 2>&1 </dev/null
+}
+
 dirs=$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal record | xargs -n 1 dirname | sort -u)
 [ -n "$dirs" ] || { echo "no fuzz target was found"; exit 1; }
 for dir in $dirs; do
-	grep -h '^func Fuzz' "$dir"/*_test.go | sed 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/' | while read -r target; do
+	build "$dir"
+	for target in $(cat "$dir"/*_test.go | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p'); do
 		echo "$dir $target"
-		if ! go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 50x "./$dir" >"$out" 2>&1 </dev/null; then
+		if ! fuzz "$dir" "$target"; then
 			cat "$out"
 			only_time || exit 1
 			echo "only the time was over: no failure"
+		elif grep -q 'without coverage guidance' "$out"; then
+			cat "$out"
+			echo "the test binary has no counters of coverage"
+			exit 1
 		else
-			tail -n 1 "$out"
+			grep 'execs:' "$out" | tail -n 1
 		fi
-	done || exit 1
+	done
 done

@@ -6,3 +6,8 @@ out=$(go tool -modfile=tools/go.mod depguard ./... 2>&1) && ok=1 || ok=0
 case $out in *"configuration file"*) ok=0 ;; esac
 [ -z "$out" ] || printf '%s\n' "$out"
 [ "$ok" = 1 ]
+# What runs before main is seen by nobody who reads main.
+if grep -rnE '^func init\(\)' --include='*.go' cmd internal record; then
+	echo "a function that is called, or the value of a variable, instead of init()"
+	exit 1
+fi

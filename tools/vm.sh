@@ -3,7 +3,7 @@
 # only, and AppArmor: Debian's cloud kernel in QEMU, emulated, for KVM is not
 # everywhere. That is 15 to 25 times slower than this host: it shows what works,
 # and nothing of how fast. Nothing of it is installed on the host; kernel and
-# root file system are kept in the user's cache.
+# root file system are kept in the user's cache. `cuts N` cuts its power N times instead.
 set -eu
 cd "$(dirname "$0")/.."
 sh tools/deps.sh vm
@@ -18,9 +18,12 @@ for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
 limit=${TARE_VM_LIMIT:-1200} # seconds
+# A directory of this host that the guest is given; it then reaches this host's loopback.
+with=${TARE_VM_WITH:-}
+nic=none
 
 # Packages in the guest.
-packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2
+packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2,nfs-kernel-server,nfs-common,ceph-common
 # The kernel modules that show it its disks, in the order in which they load.
 modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk'
 
@@ -69,11 +72,18 @@ prefetch() {
 	flock 9
 	kernel=$(newest)
 	cache=$all/$kernel-$(echo "$packages $modules" | cat - tools/vm/initrd | sha256sum | cut -c1-8)
-	[ ! -e "$cache/done" ] || return 0
+	if [ -e "$cache/done" ]; then
+		if [ "$(kept)" = "$(cat "$cache/done")" ]; then
+			touch "$cache" # what has not been used for a week is removed
+			return 0
+		fi
+		echo "$cache is not as it was made"
+	fi
 	echo "making the virtual machine in $all"
 	download
 	cache=$all/$kernel-${cache##*-}
-	rm -rf "$all"/linux-image-*
+	rm -rf "$cache"
+	find "$all" -maxdepth 1 -name 'linux-image-*' -mtime +6 -exec rm -rf {} +
 	mkdir "$cache"
 	cp "$work"/deb/tree/boot/vmlinuz-* "$cache/vmlinuz"
 	first >"$cache/initrd"
@@ -85,8 +95,12 @@ prefetch() {
 	chroot "$work/root" depmod "$(ls "$work/deb/tree/lib/modules")"
 	mkfs.ext4 -q -d "$work/root" "$cache/root.img" 3G >/dev/null
 	rm -rf --one-file-system "$work/root" "$work/deb" "$work/initrd"
-	: >"$cache/done"
+	kept >"$cache/done"
 }
+
+# kept is what the cache holds, so that one that was cut off or changed is noticed.
+# The image is large, and a machine begins with a snapshot of it: size and time do.
+kept() { (cd "$cache" && sha256sum vmlinuz initrd && stat -c '%s %Y' root.img) 2>&1 || true; }
 
 # put compiles the tests of a package, with their data, for the guest.
 put() {
@@ -104,23 +118,45 @@ chmod +x "$work/vm/init"
 export CGO_ENABLED=0
 if [ $# = 0 ]; then
 	grep -v '^#' tools/vm/plan >"$work/vm/plan"
+elif [ "$1" = cuts ]; then
+	cp tools/vm/cuts "$work/vm/tests"
+	: >"$work/vm/plan"
+	go build -o "$work/vm/tare" ./cmd/tare
 elif [ -f "$1" ]; then
 	cp "$1" "$work/vm/tests"
 	: >"$work/vm/plan"
-	go build -trimpath -o "$work/vm/tare" ./cmd/tare
+	go build -o "$work/vm/tare" ./cmd/tare
 else
 	echo "$1 ${2:-.}" >"$work/vm/plan"
 fi
 grep -v '^systemd$' "$work/vm/plan" | cut -d' ' -f1 | sort -u | while read -r package; do put "$package"; done
-mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 1G >/dev/null
+if [ -n "$with" ]; then
+	cp -r "$with" "$work/vm/with"
+	nic=user,model=virtio-net-pci
+fi
+mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 4G >/dev/null
+
+# machine is the virtual machine, started by the words after the first two: a file for
+# what it says on the second serial line, and words for its kernel.
+machine() {
+	said=$1 words=$2
+	shift 2
+	exec "$@" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
+		-display none -monitor none -no-reboot -nic "$nic" \
+		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARE_VM_APPEND:-} $words" \
+		-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
+		-drive "file=$work/tests.img,format=raw,if=virtio" \
+		-serial stdio -serial "file:$said" </dev/null
+}
+
+if [ "${1:-}" = cuts ]; then
+	. tools/vm/cut.sh
+	cuts "${2:-3}"
+	exit
+fi
 
 : >"$work/status"
-timeout -k 10 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
-	-display none -monitor none -no-reboot -nic none \
-	-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARE_VM_APPEND:-}" \
-	-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
-	-drive "file=$work/tests.img,format=raw,if=virtio" \
-	-serial stdio -serial "file:$work/status" </dev/null &
+machine "$work/status" "" timeout -k 10 "$limit" &
 vm=$!
 trap 'kill $vm; wait $vm; exit 130' INT
 trap 'kill $vm; wait $vm; exit 143' TERM

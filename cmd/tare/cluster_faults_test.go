@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -68,12 +69,13 @@ func TestClusterFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			run := f.test(t, admin)
 			admin.AwaitNone(t)
+			admin.AwaitNodes(t, true)
 			before.MustEqual(t, run)
 		})
 	}
 }
 
-// podsLost: a pod that is evicted and one that is out of memory cost the block and
+// podsLost: a pod that is evicted and one that is out of memory cost the window and
 // their arms the rest of the launch, with the reason.
 func podsLost(t *testing.T, admin *kubetest.Admin) string {
 	d := inSmallPods(t, "30s", 2).measuring()
@@ -91,29 +93,38 @@ func podsLost(t *testing.T, admin *kubetest.Admin) string {
 			if w := l.Warning; w != nil && w.Arm == arm && strings.Contains(w.Text, why) {
 				said = true
 			}
-			switch b := l.Block; {
-			case b == nil:
-			case b.Generation == 0 && b.Dropped != "": // for that, or a busy host's own reason
-				dropped++
-			case b.Generation > 0:
-				for _, w := range b.Windows {
-					later = later || w.Arm == arm
+			for _, w := range ofLine(l) {
+				switch {
+				case l.Block.Generation > 0:
+					later = later || w.Arm == arm && w.Dropped == ""
+				case w.Arm == arm && w.Dropped != "":
+					dropped++
 				}
 			}
 		}
-		if !said || dropped == 0 || !later { // one block may have both
-			t.Errorf("%s: said %q: %v, %d blocks dropped, measured in the next launch: %v\n%s", arm, why, said, dropped, later, drops(r))
+		if !said || dropped == 0 || !later {
+			t.Errorf("%s: said %q: %v, %d windows dropped, measured in the next launch: %v\n%s", arm, why, said, dropped, later, drops(r))
 		}
 	}
 	return id
 }
 
-// drops are the reasons of the blocks that were dropped.
+// ofLine are the windows of a line of the record.
+func ofLine(l record.Line) []record.Window {
+	if l.Block == nil {
+		return nil
+	}
+	return l.Block.Windows
+}
+
+// drops are the reasons of the windows that were dropped.
 func drops(r *record.Result) string {
 	var all strings.Builder
 	for _, l := range r.Lines {
-		if l.Block != nil && l.Block.Dropped != "" {
-			fmt.Fprintf(&all, "dropped: %s: %s\n", l.Block.Dropped, l.Block.Detail)
+		for _, w := range ofLine(l) {
+			if w.Dropped != "" {
+				fmt.Fprintf(&all, "dropped: %s: %s: %s\n", w.Arm, w.Dropped, w.Detail)
+			}
 		}
 		if l.Warning != nil {
 			fmt.Fprintf(&all, "warning: %s: %s (%s)\n", l.Warning.Arm, l.Warning.Text, l.Warning.Remedy)
@@ -281,7 +292,8 @@ func nodeLost(t *testing.T, admin *kubetest.Admin) string {
 		}
 	}
 	plan, err := d.tool("plan", filepath.Join(d.home, "small.yaml")).CombinedOutput()
-	if err != nil || !bytes.Contains(plan, []byte("is not ready")) {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 5 || !bytes.Contains(plan, []byte("is not ready")) {
 		t.Errorf("a plan on such a node: %v\n%s", err, plan)
 	}
 	kubelet.Continue(t)

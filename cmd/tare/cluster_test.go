@@ -91,10 +91,13 @@ func busyAndClient(t *testing.T, d *database, r *record.Result, windows map[stri
 	t.Helper()
 	did := 0.0
 	for _, l := range r.Lines {
-		if l.Block == nil || l.Block.Dropped != "" {
+		if l.Block == nil {
 			continue
 		}
 		for _, w := range l.Block.Windows {
+			if w.Dropped != "" {
+				continue
+			}
 			x, ok := w.Neighbour[record.NeighbourOps].Get()
 			if ok != (w.Arm == "besteffort-busy") {
 				t.Errorf("%s: the neighbour's work is %v", w.Arm, w.Neighbour)

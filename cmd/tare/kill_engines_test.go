@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,51 +13,108 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/engine/enginetest"
+	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
 
-// A run with containers of Podman and Docker that is interrupted takes them back
-// itself; one that is killed leaves them, stopped, to cleanup.
+// measuring is a run with containers of crun, Podman and Docker, in a control group of
+// its own.
+type measuring struct {
+	*exec.Cmd
+	state string
+	dir   string
+	id    string
+	group cgroup.Group
+	ended chan struct{}
+	said  bytes.Buffer
+}
+
+func (m *measuring) tool(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+m.state, hostlock.DirEnv+"="+m.state)
+	return cmd
+}
+
+// measure returns when all arms have been measured.
+func measure(t *testing.T) *measuring {
+	t.Helper()
+	m := &measuring{state: t.TempDir(), ended: make(chan struct{})}
+	m.dir = filepath.Join(m.state, "result")
+	tree, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprint("tare-service", os.Getpid())
+	if m.group, err = tree.Make(name, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(m.group.Kill(), m.group.Remove()); err != nil {
+			t.Error(err)
+		}
+	})
+	m.Cmd = m.tool("run", "--set=commit.log=1MiB", "--workload=commit", "--arms=host,crun,podman,docker", "--budget=10m", "-o", m.dir)
+	m.Stdout, m.Stderr = &m.said, &m.said
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.group.Add(m.Process.Pid); err != nil { // before it starts anything
+		t.Fatal(err)
+	}
+	go func() { m.Wait(); close(m.ended) }()
+	awaitBlock(t, m.dir, m.ended, &m.said)
+	m.id = runID(m.dir)
+	for _, arm := range []string{"crun", "podman", "docker"} {
+		if !bytes.Contains(blocks(m.dir), []byte(`"`+arm+`"`)) {
+			t.Errorf("no block has the arm %s:\n%s", arm, m.said.String())
+		}
+	}
+	return m
+}
+
+// A run with containers takes them back itself when it is interrupted. One that is
+// killed, alone or with its whole control group, has a guard that does; a cleanup
+// at the same time waits for that.
 func TestSignalsWithEngines(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "podman")
 	enginetest.Docker(t)
-	for name, how := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
+	for name, end := range map[string]func(*testing.T, *measuring){
+		"interrupted": func(t *testing.T, m *measuring) {
+			m.Process.Signal(syscall.SIGINT)
+			<-m.ended
+			if code := m.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("ended with %d, want 130\n%s", code, m.said.String())
+			}
+		},
+		"killed": func(_ *testing.T, m *measuring) { m.Process.Kill() },
+		"killed and cleaned up": func(t *testing.T, m *measuring) {
+			m.Process.Kill()
+			<-m.ended
+			if out, err := m.tool("cleanup").CombinedOutput(); err != nil {
+				t.Errorf("cleanup: %v\n%s", err, out)
+			}
+			for _, left := range leftOf(m.id) {
+				t.Errorf("left when cleanup was over: %s", left)
+			}
+		},
+		"its control group killed": func(t *testing.T, m *measuring) {
+			if err := m.group.Kill(); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
-			state := t.TempDir()
-			dir := filepath.Join(state, "result")
-			tool := func(args ...string) *exec.Cmd {
-				cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
-				cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
-				return cmd
+			m := measure(t)
+			end(t, m)
+			<-m.ended
+			nothingOf(t, m.id)
+			if left, err := journal.Leftovers(filepath.Join(m.state, "tare")); err != nil || len(left) > 0 {
+				t.Errorf("in the journal: %+v %v", left, err)
 			}
-			run := tool("run", "--set=commit.log=1MiB", "--workload=commit", "--arms=host,podman,docker", "--budget=60s", "-o", dir)
-			var said bytes.Buffer
-			run.Stdout, run.Stderr = &said, &said
-			if err := run.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan struct{})
-			go func() { run.Wait(); close(ended) }()
-			awaitBlock(t, dir, ended, &said)
-			id := runID(dir)
-			for _, arm := range []string{"podman", "docker"} {
-				if !bytes.Contains(blocks(dir), []byte(`"`+arm+`"`)) {
-					t.Errorf("no block has the arm %s:\n%s", arm, said.String())
-				}
-			}
-			run.Process.Signal(how)
-			<-ended
-			if how == syscall.SIGKILL {
-				out, err := tool("cleanup").CombinedOutput()
-				if err != nil {
-					t.Errorf("cleanup: %v\n%s", err, out)
-				}
-			} else if code := run.ProcessState.ExitCode(); code != 130 {
-				t.Errorf("ended with %d, want 130\n%s", code, said.String())
-			}
-			nothingOf(t, id)
 		})
 	}
 }
@@ -83,12 +142,23 @@ func blocks(dir string) (all []byte) {
 	return all
 }
 
+// statesOf are the containers that a runtime still has of a run, by the run's groups.
+func statesOf(id string) (all []string) {
+	files, _ := filepath.Glob("/run/[rc]*un*/*/*") // runc's state.json, crun's status
+	for _, f := range files {
+		if b, _ := os.ReadFile(f); bytes.Contains(b, []byte("tare-"+id)) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // nothingOf: neither the host nor an engine has anything of a run. What an
 // engine's own helpers still do may take a moment.
 func nothingOf(t *testing.T, id string) {
 	t.Helper()
 	var left []string
-	for range 100 {
+	for range 1200 {
 		left = leftOf(id)
 		out, err := exec.Command("podman", "ps", "--all", "--format", "{{.Names}}").CombinedOutput()
 		if err != nil {
@@ -99,7 +169,7 @@ func nothingOf(t *testing.T, id string) {
 				left = append(left, "podman's container "+name)
 			}
 		}
-		left = append(left, enginetest.Named(t, id)...)
+		left = append(append(left, enginetest.Named(t, id)...), statesOf(id)...)
 		if len(left) == 0 {
 			return
 		}

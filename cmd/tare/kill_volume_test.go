@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/ceph/cephtest"
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
@@ -30,7 +31,7 @@ func startOn(t *testing.T, volume string) *onVolume {
 	testneed.Root(t)
 	state := t.TempDir()
 	v := &onVolume{t: t, state: state, dir: filepath.Join(state, "result"), ended: make(chan struct{})}
-	v.cmd = v.tool("run", "--set=commit.log=1MiB", "--workload=commit", "--arms=rootfs", "--volume="+volume, "--budget=60s", "-o", v.dir)
+	v.cmd = v.tool("run", "--set=commit.log=1MiB", "--workload=commit", "--arms=rootfs", "--volume="+volume, "--budget=10m", "-o", v.dir)
 	if err := v.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func (v *onVolume) tool(args ...string) *exec.Cmd {
 		v.t.Fatal(err)
 	}
 	cmd := exec.Command(self, append([]string{"__cli"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+v.state)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+v.state, hostlock.DirEnv+"="+v.state)
 	return cmd
 }
 
@@ -106,6 +107,7 @@ func devicesOf(id string) (all []string) {
 // A run that is killed while its arms work on file systems of their own leaves
 // mounts, loop devices and files; cleanup takes all of them back.
 func TestKillOnLoopDevices(t *testing.T) {
+	t.Parallel()
 	v := startOn(t, "loop:ext4")
 	v.end(syscall.SIGKILL)
 	v.cleanup()

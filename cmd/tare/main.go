@@ -1,5 +1,4 @@
-// Command tare weighs the container. It holds nothing but the exit code, and
-// the
+// Command tare weighs the container. It holds nothing but the exit code, and the
 // hidden commands as which it starts itself beside and inside the arms.
 package main
 

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -23,11 +26,29 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
 		os.Exit(tare(os.Args[1:]))
 	}
-	testscript.Main(m, map[string]func(){
+	// They wait for servers and for the ends of budgets more than they compute.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	testscript.Main(cached{m}, map[string]func(){
 		"tare":     main,
 		"ordinary": ordinary,
 	})
 }
+
+// cached removes in the end the data sets that tests share.
+type cached struct{ *testing.M }
+
+func (c cached) Run() int {
+	code := c.M.Run()
+	if dir, err := cache(); err == nil {
+		os.RemoveAll(dir)
+	}
+	return code
+}
+
+// cache is the directory of the data sets that tests share.
+var cache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "tare-cache") })
 
 // ordinary runs its arguments as a user who is not root.
 func ordinary() {
@@ -49,14 +70,20 @@ func ordinary() {
 	home := os.Getenv("ORDINARY_HOME")
 	fail(os.Setenv("HOME", home))
 	fail(os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")))
+	fail(os.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache")))
+	fail(os.Setenv(hostlock.DirEnv, filepath.Join(home, "run")))
 	fail(syscall.Exec(path, os.Args[1:], os.Environ()))
 }
 
 // TestScripts runs every command as root or as whoever runs the tests.
-func TestScripts(t *testing.T) { scripts(t, "testdata/script") }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	scripts(t, "testdata/script")
+}
 
 // TestRunScripts are the scripts that measure: they need what runs need.
 func TestRunScripts(t *testing.T) {
+	t.Parallel()
 	testneed.Root(t)
 	scripts(t, "testdata/run")
 }
@@ -81,6 +108,8 @@ func scripts(t *testing.T, dir string) {
 func setup(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "nobody")
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
+	env.Setenv(hostlock.DirEnv, filepath.Join(env.WorkDir, "run"))
 	env.Setenv("ORDINARY_HOME", home)
 	env.Setenv("TERM", "xterm-256color")
 	if err := os.Mkdir(home, 0o755); err != nil {
@@ -108,7 +137,7 @@ func setup(env *testscript.Env) error {
 func cleanUp(states ...string) {
 	for _, dir := range states {
 		cmd := exec.Command("/proc/self/exe", "__cli", "cleanup")
-		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
 		_ = cmd.Run() // what it cannot do shows in the next run of doctor
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,37 +15,42 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
 
 // database is a run of sysbench on real servers.
 type database struct {
-	t    *testing.T
-	dir  string // of the result
-	home string // of journal and cache
-	cmd  *exec.Cmd
-	out  bytes.Buffer // after the end
+	t           *testing.T
+	dir         string // of the result
+	home, cache string // of the journal, of the data set
+	cmd         *exec.Cmd
+	out         bytes.Buffer // after the end
 }
 
-func startDatabase(t *testing.T) *database {
+func startDatabase(t *testing.T, budget string, launches int) *database {
 	t.Helper()
 	testneed.Root(t)
 	testneed.Tool(t, "mariadbd")
 	testneed.Tool(t, "sysbench")
+	shared, err := cache()
+	if err != nil {
+		t.Fatal(err)
+	}
 	home := t.TempDir()
-	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}
+	d := &database{t: t, home: home, cache: shared, dir: filepath.Join(home, "result")}
 	file := filepath.Join(home, "db.yaml")
-	if err := os.WriteFile(file, []byte(`
-budget: 30s
-generations: 2
+	if err := os.WriteFile(file, fmt.Appendf(nil, `
+budget: %s
+generations: %d
 window: 100ms
 workloads:
   db:
     kind: sysbench
     params: {tables: 2, size: 1000, threads: 2, redo_log: 16M}
     arms: [cgroup]
-`), 0o600); err != nil {
+`, budget, launches), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return d.begin("run", file, "-o", d.dir)
@@ -66,29 +72,49 @@ func (d *database) begin(args ...string) *database {
 	return d
 }
 
+// data is where its data set is: with the others of the package, or its own.
+func (d *database) data() string { return cmp.Or(d.cache, filepath.Join(d.home, "cache")) }
+
 func (d *database) tool(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.home, "state"), "XDG_CACHE_HOME="+filepath.Join(d.home, "cache"))
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.home, "state"), hostlock.DirEnv+"="+d.home, "XDG_CACHE_HOME="+d.data())
 	return cmd
 }
 
 // measuring waits for a block in the record: more of the same launch follow.
 func (d *database) measuring() *database {
 	d.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		b, _ := os.ReadFile(filepath.Join(d.dir, record.RecordFile))
 		if bytes.Count(b, []byte(`"block":{`)) >= 1 {
 			return d
 		}
-		if time.Now().After(end) {
-			d.t.Fatal("no block in the record")
+		if d.ended() || time.Now().After(end) {
+			d.t.Fatalf("no block in the record\n%s", d.out.String())
 		}
 	}
 }
 
-// server is the pid of the database server of an arm.
+// ended says whether it has ended; it is still to be waited for.
+func (d *database) ended() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+	return err != nil || info.Signo != 0
+}
+
+// server is the pid of the database server of an arm, if need be of the next launch.
 func (d *database) server(arm string) int {
 	d.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if pid := d.find(arm); pid > 0 {
+			return pid
+		}
+	}
+	d.t.Fatalf("no server of the arm %s", arm)
+	return 0
+}
+
+func (d *database) find(arm string) int {
 	id := runID(d.dir)
 	links, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, l := range links {
@@ -99,7 +125,6 @@ func (d *database) server(arm string) int {
 			return pid
 		}
 	}
-	d.t.Fatalf("no server of the arm %s", arm)
 	return 0
 }
 
@@ -126,7 +151,7 @@ func (d *database) end(code int) *record.Result {
 // secret is the password of the data set.
 func (d *database) secret() []byte {
 	d.t.Helper()
-	files, _ := filepath.Glob(filepath.Join(d.home, "cache/tare/data/*/secret"))
+	files, _ := filepath.Glob(filepath.Join(d.data(), "tare/data/*/secret"))
 	if len(files) != 1 {
 		d.t.Fatalf("passwords in %q", files)
 	}
@@ -141,7 +166,8 @@ func (d *database) secret() []byte {
 // its arm the rest of the launch; the next launch has it again. The password is
 // in no argument, no environment, no log and no record.
 func TestServerDiesInAWindow(t *testing.T) {
-	d := startDatabase(t).measuring()
+	t.Parallel()
+	d := startDatabase(t, "60s", 2).measuring()
 	secret := d.secret()
 	for _, name := range []string{"cmdline", "environ"} {
 		files, _ := filepath.Glob("/proc/[0-9]*/" + name)
@@ -155,20 +181,27 @@ func TestServerDiesInAWindow(t *testing.T) {
 	r := d.end(0)
 	dropped, later := 0, 0
 	for _, l := range r.Lines {
-		switch b := l.Block; {
-		case b == nil:
-		case b.Dropped == record.DropDied || b.Dropped == record.DropError:
-			dropped++
-			if !strings.Contains(b.Detail, "SIGKILL") && !strings.Contains(strings.ToLower(b.Detail), "lost") {
-				t.Errorf("dropped for %q: %s", b.Dropped, b.Detail)
+		if l.Block == nil {
+			continue
+		}
+		whole := 0
+		for _, w := range l.Block.Windows {
+			switch w.Dropped {
+			case "":
+				whole++
+			case record.DropDied, record.DropError:
+				dropped++
+				if !strings.Contains(w.Detail, "SIGKILL") && !strings.Contains(strings.ToLower(w.Detail), "lost") {
+					t.Errorf("dropped for %q: %s", w.Dropped, w.Detail)
+				}
 			}
-		case b.Dropped != "": // this host's own noise
-		case dropped > 0 && len(b.Windows) == 3:
+		}
+		if dropped > 0 && whole == 3 {
 			later++
 		}
 	}
 	if dropped == 0 || later == 0 {
-		t.Errorf("%d blocks dropped, %d whole ones after that\n%s", dropped, later, d.out.String())
+		t.Errorf("%d windows dropped, %d whole ones after that\n%s", dropped, later, d.out.String())
 	}
 	hidden(t, d, secret)
 }
@@ -200,7 +233,8 @@ func hidden(t *testing.T, d *database, secret []byte) {
 // Without the baseline's server there is nothing to compare with: the run ends
 // with an error that says why, and the record has its end.
 func TestBaselineServerDies(t *testing.T) {
-	d := startDatabase(t).measuring()
+	t.Parallel()
+	d := startDatabase(t, "10m", 2).measuring()
 	unix.Kill(d.server("host"), unix.SIGKILL)
 	r := d.end(1)
 	last := r.Lines[len(r.Lines)-1].End
@@ -214,7 +248,8 @@ func TestBaselineServerDies(t *testing.T) {
 
 // The report lines of sysbench are in raw/, as it printed them.
 func TestReportLinesAreKept(t *testing.T) {
-	d := startDatabase(t)
+	t.Parallel()
+	d := startDatabase(t, "8s", 2)
 	d.end(0)
 	logs, _ := filepath.Glob(filepath.Join(d.dir, record.RawDir, "db-*.log"))
 	lines := 0

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/kube/kubetest"
 	"github.com/tarelab/tare/record"
 )
@@ -78,7 +81,7 @@ func (o *outside) start(experiment string, args ...string) *outside {
 
 func (o *outside) tool(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(o.home, "state"), "XDG_CACHE_HOME="+filepath.Join(o.home, "cache"))
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(o.home, "state"), hostlock.DirEnv+"="+o.home, "XDG_CACHE_HOME="+filepath.Join(o.home, "cache"))
 	return cmd
 }
 
@@ -107,10 +110,17 @@ func (o *outside) measuring() {
 			}
 			return
 		}
-		if time.Now().After(end) {
+		if time.Now().After(end) || hasEnded(o.cmd) {
 			o.t.Fatalf("no block in the record on every node\n%s", o.out.String())
 		}
 	}
+}
+
+// hasEnded is whether a command that nobody has waited for yet has ended.
+func hasEnded(cmd *exec.Cmd) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err != nil || info.Signo != 0
 }
 
 // clean wants nothing of tare's in the cluster and on the node.
@@ -199,8 +209,12 @@ func TestClusterNode(t *testing.T) {
 	}
 	out := o.out.String()
 	t.Log(out)
+	all, err := o.tool("report", "--verbose", filepath.Join(o.dir, o.node)).CombinedOutput()
+	if err != nil {
+		t.Errorf("report: %v\n%s", err, all)
+	}
 	for _, want := range []string{"node " + o.node + " through the node helper", "entered from a privileged pod", "--node-helper"} {
-		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+		if !strings.Contains(strings.Join(strings.Fields(out+string(all)), " "), want) {
 			t.Errorf("does not say %q", want)
 		}
 	}
@@ -243,7 +257,7 @@ func TestClusterNodeErrors(t *testing.T) {
 		says []string
 	}{
 		{"no such node", []string{"--node-helper", "--nodes", "nowhere"}, []string{`no node "nowhere"`, o.node}},
-		{"no image", []string{"--node-helper", "--nodes", o.node, "--helper-image", "no.registry.invalid/none:1"}, []string{"ErrImage", "none:1", "hint:"}},
+		{"no image", []string{"--node-helper", "--nodes", o.node, "--helper-image", "no.registry.invalid/none@sha256:" + strings.Repeat("0", 64)}, []string{"ErrImage", "none@sha256", "hint:"}},
 		{"forbidden", []string{"--node-helper", "--nodes", o.node, "--kubeconfig", limited}, []string{`forbids user "tare-outside"`, "create serviceaccounts", "create, get pods/exec", "create, delete clusterroles", "--rbac --node-helper"}},
 		{"not allowed", []string{"--nodes", o.node}, []string{"--node-helper"}},
 	} {

@@ -19,7 +19,7 @@ import (
 type made struct {
 	id, end, host, kernel, version, size string
 	loss, slower, noise                  float64 // of the container: throughput lost, latency gained; scatter of a window
-	launches, blocks, dropped            int     // blocks per launch, and how many of them were dropped
+	launches, blocks, dropped            int     // blocks per launch, and in how many of them the container's window was dropped
 }
 
 // result DIR NAME=VALUE...: writes a result directory of two arms, host and
@@ -151,7 +151,13 @@ func (m made) lines() []record.Line {
 				block.Windows = append(block.Windows, window(arm, at, rate*scatter, latency*math.Exp(m.noise*rng.NormFloat64())))
 			}
 			if b < m.dropped {
-				block.Dropped = record.DropSteal
+				last := &block.Windows[len(block.Windows)-1]
+				for i := range block.Windows {
+					if block.Windows[i].Arm == "container" {
+						last = &block.Windows[i]
+					}
+				}
+				last.Dropped, last.Detail = record.DropError, "1 errors"
 			}
 			line(record.Line{Block: &block})
 		}

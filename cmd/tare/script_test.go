@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,14 +46,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // signals SIGNAL CODE FILE PATTERN PROGRAM ARGS...: starts a program, waits
-// until the file matches the pattern, sends the signal and wants the exit code
+// until the file matches the pattern or it ends, sends the signal and wants the exit code
 // ("KILL" for a program that the signal ended). A signal that begins with
-// "all" goes to the process group, as Ctrl-C on a terminal does.
+// "all" goes to the process group, as Ctrl-C on a terminal does; one that begins with
+// "unguarded" finds the guard of the run killed.
 func signals(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 5 {
 		ts.Fatalf("usage: signals SIGNAL CODE FILE PATTERN PROGRAM ARGS...")
 	}
 	name, all := strings.CutPrefix(args[0], "all")
+	name, unguarded := strings.CutPrefix(name, "unguarded")
 	signal := unix.SignalNum("SIG" + name)
 	if signal == 0 {
 		ts.Fatalf("no signal %s", name)
@@ -71,8 +74,31 @@ func signals(ts *testscript.TestScript, neg bool, args []string) {
 	if all {
 		target = -target
 	}
+	if unguarded {
+		ts.Check(syscall.Kill(guardOf(ts, cmd.Process.Pid), unix.SIGKILL))
+	}
 	ts.Check(syscall.Kill(target, signal))
 	wantExit(ts, <-ended, args[1])
+}
+
+// guardOf is the guard of a run, which is a child of its process.
+func guardOf(ts *testscript.TestScript, run int) int {
+	var children []byte
+	of, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", run)) // the pattern is good
+	for _, file := range of {
+		b, _ := os.ReadFile(file)
+		children = append(append(children, ' '), b...)
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		b, _ := os.ReadFile("/proc/" + child + "/cmdline")
+		if bytes.Contains(b, []byte("\x00guard\x00")) {
+			pid, err := strconv.Atoi(child)
+			ts.Check(err)
+			return pid
+		}
+	}
+	ts.Fatalf("the run has no guard")
+	return 0
 }
 
 // await waits until a file matches a pattern.
@@ -81,7 +107,7 @@ func await(path, pattern string, ended <-chan error) error {
 	if err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+	for {
 		if b, err := os.ReadFile(path); err == nil && re.Match(b) {
 			return nil
 		}
@@ -91,7 +117,6 @@ func await(path, pattern string, ended <-chan error) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("%s does not match %q", path, pattern)
 }
 
 // terminal CODE PROGRAM ARGS...: runs a program with standard output and error
@@ -240,7 +265,7 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Args[0] = args[0]
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"WORK", "PATH", "HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "ORDINARY_HOME", "TERM", "NO_COLOR", "GOCOVERDIR", "GORACE"} {
+	for _, name := range []string{"WORK", "PATH", "HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", hostlock.DirEnv, "ORDINARY_HOME", "TERM", "NO_COLOR", "GOCOVERDIR", "GORACE"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}

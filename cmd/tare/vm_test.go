@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
@@ -89,7 +90,7 @@ func (v onV2) tool(args ...string) *exec.Cmd {
 		v.t.Fatal(err)
 	}
 	cmd := exec.Command(self, append([]string{"__cli"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+v.state)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+v.state, hostlock.DirEnv+"="+v.state)
 	return cmd
 }
 

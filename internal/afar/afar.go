@@ -1,4 +1,4 @@
-// Package afar runs a load where tare is not. This binary is there as a keeper,
+// Package afar runs a load where tare is not. This binary is there as an agent,
 // the first process of a pod: over a stream it is told to start the load and
 // whatever belongs to it, to let the load run for a window, to read its counters,
 // to pause it. It ends, and everything there with it, when the stream does. The
@@ -23,15 +23,15 @@ const Command = "__afar"
 
 // Words after it.
 const (
-	wordKeep = "keep" // SOCKET [DIR]: the first process
-	wordJoin = "join" // SOCKET: leads the standard streams to it
-	wordFill = "fill" // DIR: unpacks what comes in
+	wordAgent = "agent" // SOCKET [DIR]: the first process
+	wordJoin  = "join"  // SOCKET: leads the standard streams to it
+	wordFill  = "fill"  // DIR: unpacks what comes in
 )
 
-// KeepArgs are the arguments of this binary as a keeper, which is asked at the
+// AgentArgs are the arguments of this binary as an agent, which is asked at the
 // socket, and removes a directory before it ends; empty: none.
-func KeepArgs(socket, remove string) []string {
-	args := []string{Command, wordKeep, socket}
+func AgentArgs(socket, remove string) []string {
+	args := []string{Command, wordAgent, socket}
 	if remove != "" {
 		args = append(args, remove)
 	}
@@ -39,7 +39,7 @@ func KeepArgs(socket, remove string) []string {
 }
 
 // JoinArgs are those of a process whose standard input and output are then the
-// stream to the keeper.
+// stream to the agent.
 func JoinArgs(socket string) []string { return []string{Command, wordJoin, socket} }
 
 // FillArgs are those of a process that makes a directory of the archive that
@@ -49,12 +49,12 @@ func FillArgs(dir string) []string { return []string{Command, wordFill, dir} }
 // Main is the hidden command.
 func Main(args []string) int {
 	err := errors.New("this command is for tare itself")
-	if len(args) > 2 && args[0] == wordKeep {
-		err = errors.Join(keep(args[1]), os.RemoveAll(args[2]))
+	if len(args) > 2 && args[0] == wordAgent {
+		err = errors.Join(runAgent(args[1]), os.RemoveAll(args[2]))
 	} else if len(args) == 2 {
 		switch args[0] {
-		case wordKeep:
-			err = keep(args[1])
+		case wordAgent:
+			err = runAgent(args[1])
 		case wordJoin:
 			err = join(args[1])
 		case wordFill:
@@ -68,38 +68,39 @@ func Main(args []string) int {
 	return 0
 }
 
-// order is what the keeper is told, as a line of JSON. But for a beat it has a
+// request is what the agent is told, as a line of JSON. But for a beat it has a
 // number, and exactly one more field.
-type order struct {
-	Number int                `json:"number,omitempty"`
-	Start  *start             `json:"start,omitempty"`
-	Kill   int                `json:"kill,omitempty"` // the process that was started with that number
-	Gate   *bool              `json:"gate,omitempty"`
-	Pause  bool               `json:"pause,omitempty"`
-	Visit  *environment.Visit `json:"visit,omitempty"`
-	Watch  *watch             `json:"watch,omitempty"`
-	Look   bool               `json:"look,omitempty"` // for a news with Seen
-	Answer *question          `json:"answer,omitempty"`
-	Ask    *question          `json:"ask,omitempty"`
-	Hush   bool               `json:"hush,omitempty"` // for a news with Met
-	Try    bool               `json:"try,omitempty"`  // for a news with Tried
-	Stop   *time.Duration     `json:"stop,omitempty"` // all that was started, within that
-	Resume bool               `json:"resume,omitempty"`
+type request struct {
+	Number   int                     `json:"number,omitempty"`
+	Start    *start                  `json:"start,omitempty"`
+	Kill     int                     `json:"kill,omitempty"` // the process that was started with that number
+	Gate     *bool                   `json:"gate,omitempty"`
+	Pause    bool                    `json:"pause,omitempty"`
+	Measure  *environment.WindowSpec `json:"measure,omitempty"`
+	Watch    *watch                  `json:"watch,omitempty"`
+	Look     bool                    `json:"look,omitempty"` // for an event with Seen
+	Echo     *probeTarget            `json:"echo,omitempty"`
+	Probe    *probeTarget            `json:"probe,omitempty"`
+	StopEcho bool                    `json:"stop_echo,omitempty"` // for an event with Handshakes
+	Try      bool                    `json:"try,omitempty"`       // for an event with Tried
+	Stop     *time.Duration          `json:"stop,omitempty"`      // all that was started, within that
+	Resume   bool                    `json:"resume,omitempty"`
 }
 
-// question is what to answer at an address, or to ask there until the answer comes.
-type question struct {
+// probeTarget is what to answer at an address, or to ask there until the answer comes.
+type probeTarget struct {
 	At     netip.AddrPort
 	Word   string
 	Within time.Duration
 }
 
-// watch is what to observe beside a visit to a load that is in another pod.
+// watch is what to observe beside a window of a load that is in another pod.
 type watch struct{ Discard, Length time.Duration }
 
 // start is a process to start.
 type start struct {
 	Args []string `json:"args"`
+	Env  []string `json:"env,omitempty"` // beside the agent's
 	Dir  string   `json:"dir"`
 	// Threads is the number of slots of the counters that it inherits as
 	// descriptor 3, with a file for facts as descriptor 4; 0: neither.
@@ -107,16 +108,16 @@ type start struct {
 	Bounds  *Bounds `json:"bounds,omitempty"`
 }
 
-// news is what the keeper says, as a line: the answer to the order of that
+// event is what the agent says, as a line: the answer to the request of that
 // number, or what happened to the process that was started with it.
-type news struct {
-	Number  int                  `json:"number,omitempty"`
-	Failure string               `json:"failure,omitempty"`
-	Now     int64                `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
-	Visited *environment.Visited `json:"visited,omitempty"`
-	Seen    *Seen                `json:"seen,omitempty"`
-	Met     []reach.Met          `json:"met,omitempty"`
-	Tried   *tried               `json:"tried,omitempty"`
+type event struct {
+	Number     int                 `json:"number,omitempty"`
+	Failure    string              `json:"failure,omitempty"`
+	Now        int64               `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
+	Sample     *environment.Sample `json:"sample,omitempty"`
+	Seen       *Seen               `json:"seen,omitempty"`
+	Handshakes []reach.Handshake   `json:"handshakes,omitempty"`
+	Tried      *trialResult        `json:"tried,omitempty"`
 	// Of a process.
 	Log   []byte `json:"log,omitempty"`
 	State *state `json:"state,omitempty"`
@@ -133,11 +134,11 @@ type state struct {
 type exit struct {
 	Status int  `json:"status"` // of wait(2)
 	OOM    bool `json:"oom,omitempty"`
-	// Why is what the keeper ended it for.
+	// Why is what the agent ended it for.
 	Why string `json:"why,omitempty"`
 }
 
-// Seen is what the keeper sees of where it is.
+// Seen is what the agent sees of where it is.
 type Seen struct {
 	// Groups are files of its own control groups and what is in them.
 	Groups []record.Setting
@@ -153,6 +154,6 @@ const (
 	// silence after which it is given up.
 	beatEvery = 5 * time.Second
 	lostAfter = 45 * time.Second
-	// joinBound is how long a keeper waits for a stream.
+	// joinBound is how long an agent waits for a stream.
 	joinBound = 2 * time.Minute
 )

@@ -26,18 +26,27 @@ func TestMain(m *testing.M) {
 			os.Exit(Main(os.Args[2:]))
 		case load.Command:
 			os.Exit(load.Main(os.Args[2:]))
+		case startsPrograms:
+			for range 3 {
+				go func() {
+					for {
+						_ = exec.Command("/bin/true").Run()
+					}
+				}()
+			}
+			select {}
 		}
 	}
 	os.Exit(m.Run())
 }
 
-// pod is a keeper as in a pod, but for the namespaces: its two processes, and the
+// pod is an agent as in a pod, but for the namespaces: its two processes, and the
 // stream between.
 type pod struct {
 	*Link
-	data           string // which the keeper removes in the end
-	keeper, joined *exec.Cmd
-	lost           int // how often it was asked what became of it
+	data          string // which the agent removes in the end
+	agent, joined *exec.Cmd
+	lost          int // how often it was asked what became of it
 }
 
 func newPod(t *testing.T) *pod {
@@ -47,8 +56,8 @@ func newPod(t *testing.T) *pod {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(t.TempDir(), "ask")
-	p.keeper = exec.Command(selfPath, KeepArgs(socket, p.data)...)
-	p.keeper.Stderr = os.Stderr
+	p.agent = exec.Command(selfPath, AgentArgs(socket, p.data)...)
+	p.agent.Stderr = os.Stderr
 	p.joined = exec.Command(selfPath, JoinArgs(socket)...)
 	in, err := p.joined.StdoutPipe()
 	if err != nil {
@@ -58,7 +67,7 @@ func newPod(t *testing.T) *pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*exec.Cmd{p.keeper, p.joined} {
+	for _, c := range []*exec.Cmd{p.agent, p.joined} {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +81,11 @@ func newPod(t *testing.T) *pod {
 	}
 	t.Cleanup(func() {
 		p.Close()
-		if err := p.keeper.Wait(); err != nil && p.lost == 0 {
-			t.Errorf("the keeper did not end in order: %v", err)
+		if err := p.agent.Wait(); err != nil && p.lost == 0 {
+			t.Errorf("the agent did not end in order: %v", err)
 		}
-		if _, err := os.Stat(p.data); err == nil && p.keeper.ProcessState.Exited() {
-			t.Error("the keeper left the data behind")
+		if _, err := os.Stat(p.data); err == nil && p.agent.ProcessState.Exited() {
+			t.Error("the agent left the data behind")
 		}
 		p.joined.Wait()
 	})
@@ -116,12 +125,12 @@ func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os
 	return started, memory, log
 }
 
-// working visits the load until it has done something in every part of its window: on
+// working measures the load until it has done something in every part of its window: on
 // a busy host it may get no CPU for a while.
-func (p *pod) working(t *testing.T, v environment.Visit) environment.Visited {
+func (p *pod) working(t *testing.T, v environment.WindowSpec) environment.Sample {
 	t.Helper()
 	for range 200 {
-		w, err := p.Visit(t.Context(), v)
+		w, err := p.Measure(t.Context(), v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,16 +139,16 @@ func (p *pod) working(t *testing.T, v environment.Visit) environment.Visited {
 		}
 	}
 	t.Fatal("the load does nothing")
-	return environment.Visited{}
+	return environment.Sample{}
 }
 
-// TestVisit: what is counted there in a window is here, and nothing is counted
+// TestMeasure: what is counted there in a window is here, and nothing is counted
 // between windows.
-func TestVisit(t *testing.T) {
+func TestMeasure(t *testing.T) {
 	p := newPod(t)
 	p.counted(t, 2)
 	begun := sched.Monotonic()
-	w := p.working(t, environment.Visit{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
+	w := p.working(t, environment.WindowSpec{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
 	if w.First > w.Ops || w.Seconds < 0.06 || w.FirstSeconds < 0.03 {
 		t.Errorf("%+v", w)
 	}
@@ -155,7 +164,7 @@ func TestVisit(t *testing.T) {
 	if v := w.Probes["cpu.steal"]; v.Reason() == "" || !strings.Contains(v.Reason(), "--node-helper") {
 		t.Errorf("what only the node shows: %+v", v)
 	}
-	first, err := p.Visit(t.Context(), environment.Visit{Length: 50 * time.Millisecond, Tick: 10 * time.Millisecond})
+	first, err := p.Measure(t.Context(), environment.WindowSpec{Length: 50 * time.Millisecond, Tick: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,14 +172,14 @@ func TestVisit(t *testing.T) {
 		t.Errorf("%v", first.Ticks)
 	}
 	time.Sleep(50 * time.Millisecond)
-	later, err := p.Visit(t.Context(), environment.Visit{Length: 10 * time.Millisecond, Tick: 10 * time.Millisecond})
+	later, err := p.Measure(t.Context(), environment.WindowSpec{Length: 10 * time.Millisecond, Tick: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if later.Cut > 2 { // one of each thread, where it got no CPU for as long as a pause waits
 		t.Errorf("%d operations were in flight over a pause", later.Cut)
 	}
-	watched, err := p.Watch(t.Context(), environment.Visit{Length: 20 * time.Millisecond})
+	watched, err := p.Watch(t.Context(), environment.WindowSpec{Length: 20 * time.Millisecond})
 	if _, ok := watched.Probes["cpu.time"].Get(); err != nil || !ok {
 		t.Errorf("%v %v", watched.Probes["cpu.time"], err)
 	}
@@ -195,8 +204,8 @@ func TestEnds(t *testing.T) {
 	if want := (environment.Exit{Code: -1, Signal: "SIGKILL"}); started.Exit() != want {
 		t.Errorf("%+v, want %+v", started.Exit(), want)
 	}
-	if _, err := p.Visit(t.Context(), environment.Visit{Length: time.Second}); err == nil || !strings.Contains(err.Error(), "ended") {
-		t.Errorf("a visit to a load that has ended: %v", err)
+	if _, err := p.Measure(t.Context(), environment.WindowSpec{Length: time.Second}); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("a window of a load that has ended: %v", err)
 	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -215,7 +224,7 @@ func TestEnds(t *testing.T) {
 		t.Errorf("its log: %q", said)
 	}
 	p.counted(t, 1) // the next one is led
-	p.working(t, environment.Visit{Length: 20 * time.Millisecond})
+	p.working(t, environment.WindowSpec{Length: 20 * time.Millisecond})
 	if p.lost != 0 {
 		t.Errorf("asked %d times what became of the pod", p.lost)
 	}
@@ -247,14 +256,14 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestStreamBreaks: when the stream is cut everything at its other end goes, a visit
+// TestStreamBreaks: when the stream is cut everything at its other end goes, a window
 // ends, and what was there has ended with what became of it.
 func TestStreamBreaks(t *testing.T) {
 	p := newPod(t)
 	started, _, _ := p.counted(t, 1)
 	over := make(chan error)
 	go func() {
-		_, err := p.Visit(context.WithoutCancel(t.Context()), environment.Visit{Length: time.Minute})
+		_, err := p.Measure(context.WithoutCancel(t.Context()), environment.WindowSpec{Length: time.Minute})
 		over <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
@@ -262,14 +271,14 @@ func TestStreamBreaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-over; !errors.Is(err, ErrBroken) {
-		t.Errorf("the visit: %v", err)
+		t.Errorf("the window: %v", err)
 	}
 	<-started.Done()
 	if e := started.Exit().Err; e == nil || e.Error() != "the pod is gone" || p.lost != 1 {
 		t.Errorf("%v, asked %d times", e, p.lost)
 	}
-	if err := p.keeper.Wait(); err != nil {
-		t.Errorf("the keeper did not end in order: %v", err)
+	if err := p.agent.Wait(); err != nil {
+		t.Errorf("the agent did not end in order: %v", err)
 	}
 	if _, err := p.Start(t.Context(), environment.Process{}, "/", nil); !errors.Is(err, ErrBroken) {
 		t.Errorf("after that: %v", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/window"
 )
 
-// child is a process that the keeper has started, in a session of its own.
+// child is a process that the agent has started, in a session of its own.
 type child struct {
 	number, pid int
 	dir         string
@@ -25,12 +25,20 @@ type child struct {
 	ooms        uint64
 	done        chan struct{}
 	logged      chan struct{}          // closed when all that it printed was passed on
-	why         atomic.Pointer[string] // it was ended by the keeper; nil: it was not
+	why         atomic.Pointer[string] // it was ended by the agent; nil: it was not
 	watched     chan struct{}          // closed when what it said of its state was
 }
 
 // start starts a process; with counters it is the load.
-func (k *keeper) start(number int, s start) error {
+func (a *agent) start(number int, s start) (err error) {
+	var held []io.Closer // what the process's end closes, once it has begun
+	defer func() {
+		for _, f := range held {
+			if err != nil {
+				err = errors.Join(err, f.Close())
+			}
+		}
+	}()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
@@ -40,51 +48,62 @@ func (k *keeper) start(number int, s start) error {
 	if err != nil {
 		return err
 	}
+	held = append(held, log)
 	defer printed.Close()
 	files := []*os.File{null, printed, printed}
 	var memory *counter.Memory
 	var said *os.File
 	if s.Threads > 0 {
-		if memory, err = counter.Create(s.Threads); err == nil {
-			said, err = facts.Create()
-		}
-		if err != nil {
-			return errors.Join(err, log.Close())
-		}
-		files = append(files, memory.File(), said)
-	}
-	var fds []uintptr
-	for _, f := range files {
-		fds = append(fds, f.Fd())
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if memory != nil && k.load != nil && k.load.Ended() == nil {
-		return errors.Join(errors.New("a load runs here already"), log.Close(), memory.Close(), said.Close())
-	}
-	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
-	c.ooms, _ = ownGroup().OOMKills()
-	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
-		Dir: s.Dir, Env: os.Environ(), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		return errors.Join(fmt.Errorf("start a process: %w", err), log.Close())
-	}
-	if s.Bounds != nil {
-		if err := c.bound(*s.Bounds); err != nil {
+		if memory, err = counter.Create(s.Threads); err != nil {
 			return err
 		}
+		held = append(held, memory)
+		if said, err = facts.Create(); err != nil {
+			return err
+		}
+		held = append(held, said)
+		memory.HoldWhenReady()
+		files = append(files, memory.File(), said)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if memory != nil && a.load != nil && a.load.Ended() == nil {
+		return errors.New("a load runs here already")
+	}
+	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
+	if err := c.fork(s, files); err != nil {
+		return err
 	}
 	c.probes = probe.OpenAll(probe.All(), c.target())
-	k.children[number] = c
-	go k.passOn(c, log)
+	a.children[number] = c
+	go a.passOn(c, log)
 	if memory != nil {
-		k.load = &window.Load{Memory: memory, Probes: c.probes, Ended: c.ended}
-		go k.watch(c, memory, said)
+		a.load = &window.Load{Memory: memory, Probes: c.probes, Ended: c.ended}
+		go a.watch(c, memory, said)
 	} else {
 		close(c.watched)
 	}
 	return nil
+}
+
+// fork makes the process, within its bounds.
+func (c *child) fork(s start, files []*os.File) error {
+	var fds []uintptr
+	for _, f := range files {
+		fds = append(fds, f.Fd())
+	}
+	c.ooms, _ = ownGroup().OOMKills()
+	var err error
+	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
+		Dir: s.Dir, Env: append(os.Environ(), s.Env...), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return fmt.Errorf("start a process: %w", err)
+	}
+	if s.Bounds == nil {
+		return nil
+	}
+	return c.bound(*s.Bounds)
 }
 
 func over(done <-chan struct{}) bool {
@@ -99,14 +118,14 @@ func over(done <-chan struct{}) bool {
 const selfPath = "/proc/self/exe"
 
 // passOn passes on what a process prints.
-func (k *keeper) passOn(c *child, log *os.File) {
+func (a *agent) passOn(c *child, log *os.File) {
 	defer close(c.logged)
 	defer log.Close()
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := log.Read(buf)
 		if n > 0 {
-			k.tell(news{Number: c.number, Log: buf[:n]})
+			a.tell(event{Number: c.number, Log: buf[:n]})
 		}
 		if err != nil {
 			return
@@ -114,9 +133,8 @@ func (k *keeper) passOn(c *child, log *os.File) {
 	}
 }
 
-// watch says when the load is ready, with what it has read back, or has given
-// up. A load that is ready waits at its gate.
-func (k *keeper) watch(c *child, memory *counter.Memory, said *os.File) {
+// watch says when the load is ready, with what it has read back, or has given up.
+func (a *agent) watch(c *child, memory *counter.Memory, said *os.File) {
 	defer close(c.watched)
 	defer said.Close()
 	before := counter.Starting
@@ -125,14 +143,13 @@ func (k *keeper) watch(c *child, memory *counter.Memory, said *os.File) {
 		now, note := memory.State()
 		if now != before {
 			if now == counter.Ready {
-				memory.SetGate(true)
 				every = 100 * time.Millisecond
 			}
 			text, err := io.ReadAll(io.NewSectionReader(said, 0, 1<<30))
 			if err != nil {
 				text = nil
 			}
-			k.tell(news{Number: c.number, State: &state{now, note, text}})
+			a.tell(event{Number: c.number, State: &state{now, note, text}})
 			before = now
 		}
 		if last {
@@ -146,7 +163,7 @@ func (k *keeper) watch(c *child, memory *counter.Memory, said *os.File) {
 }
 
 // reap waits for whatever ends, orphans too.
-func (k *keeper) reap(ended <-chan os.Signal) {
+func (a *agent) reap(ended <-chan os.Signal) {
 	for range ended {
 		for {
 			var ws unix.WaitStatus
@@ -157,7 +174,7 @@ func (k *keeper) reap(ended <-chan os.Signal) {
 			if err != nil || pid <= 0 {
 				break
 			}
-			k.ended(pid, ws)
+			a.ended(pid, ws)
 		}
 	}
 }
@@ -166,16 +183,16 @@ func (k *keeper) reap(ended <-chan os.Signal) {
 // behind may hold its output open.
 const logBound = 200 * time.Millisecond
 
-func (k *keeper) ended(pid int, ws unix.WaitStatus) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, c := range k.children {
+func (a *agent) ended(pid int, ws unix.WaitStatus) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.children {
 		if c.pid != pid {
 			continue
 		}
 		_ = unix.Kill(-pid, unix.SIGKILL) // what it has left behind
 		close(c.done)
-		delete(k.children, c.number)
+		delete(a.children, c.number)
 		x := &exit{Status: int(ws)}
 		if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
 			x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
@@ -189,15 +206,15 @@ func (k *keeper) ended(pid int, ws unix.WaitStatus) {
 			case <-time.After(logBound):
 			}
 			<-c.watched
-			k.tell(news{Number: c.number, Exit: x})
+			a.tell(event{Number: c.number, Exit: x})
 		}()
 	}
 }
 
-func (k *keeper) kill(number int) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	c := k.children[number]
+func (a *agent) kill(number int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.children[number]
 	if c == nil {
 		return nil // it has ended
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// relative is a process that descends from the keeper.
+// relative is a process that descends from the agent.
 type relative struct {
 	pid     int
 	stopped bool   // with all its threads, or it has ended
 	memory  uint64 // of its own, in bytes
 }
 
-// family are all processes that descend from the keeper. In a pod, whose first process
+// family are all processes that descend from the agent. In a pod, whose first process
 // it is, these are all but the one that leads the stream to it.
 func family() []relative {
 	fs := proc.FS("/")
@@ -41,6 +41,7 @@ func family() []relative {
 	}
 	self := os.Getpid()
 	var all []relative
+	held := map[int]bool{} // who has a child that is stopped
 	for pid := range states {
 		above := parents[pid]
 		for above != self && above != 0 {
@@ -49,14 +50,34 @@ func family() []relative {
 		if above != self {
 			continue
 		}
-		r := relative{pid: pid, stopped: rests(states[pid]) && threadsRest(pid)}
+		r := relative{pid: pid, stopped: rests(states[pid]) && everyThread(pid, rests)}
 		for _, key := range []string{"RssAnon", "RssShmem"} {
 			n, _ := strconv.ParseUint(strings.TrimSuffix(states[pid][key], " kB"), 10, 64)
 			r.memory += n << 10
 		}
 		all = append(all, r)
+		held[parents[pid]] = held[parents[pid]] || r.stopped
+	}
+	for i, r := range all {
+		all[i].stopped = r.stopped || held[r.pid] && waitsToStop(r.pid, states[r.pid])
 	}
 	return all
+}
+
+// waitsToStop says whether a process can do nothing before it stops: between vfork
+// and exec a thread waits for its child, whatever its signals are. The signal is still
+// there for the process, or another thread has taken it and all the others have stopped.
+func waitsToStop(pid int, s proc.Status) bool {
+	pending, err := strconv.ParseUint(s["ShdPnd"], 16, 64)
+	if err != nil {
+		return false
+	}
+	taken := false
+	waits := func(thread proc.Status) bool {
+		taken = taken || strings.HasPrefix(thread["State"], "T")
+		return rests(thread) || strings.HasPrefix(thread["State"], "D")
+	}
+	return everyThread(pid, waits) && (taken || pending&(1<<(unix.SIGSTOP-1)) != 0)
 }
 
 // rests says whether a thread is stopped, or over.
@@ -64,7 +85,8 @@ func rests(s proc.Status) bool {
 	return s["State"] != "" && strings.ContainsRune("TtZX", rune(s["State"][0]))
 }
 
-func threadsRest(pid int) bool {
+// everyThread says whether each thread of a process is as wanted.
+func everyThread(pid int, wanted func(proc.Status) bool) bool {
 	dir := fmt.Sprintf("/proc/%d/task/", pid)
 	names, err := os.ReadDir(dir)
 	if err != nil {
@@ -72,20 +94,20 @@ func threadsRest(pid int) bool {
 	}
 	for _, n := range names {
 		text, err := os.ReadFile(dir + n.Name() + "/status")
-		if err == nil && !rests(proc.ParseStatus(text)) {
+		if err == nil && !wanted(proc.ParseStatus(text)) {
 			return false
 		}
 	}
 	return true
 }
 
-// stop stops everything that the keeper has started, with all that came of it, by
+// stop stops everything that the agent has started, with all that came of it, by
 // SIGSTOP, and returns when all of it is stopped. What is begun meanwhile is found by
 // looking again. What does not stop in time goes on.
-func (k *keeper) stop(timeout time.Duration) error {
+func (a *agent) stop(timeout time.Duration) error {
 	const again = 500 * time.Microsecond
-	k.stopping.Lock()
-	defer k.stopping.Unlock()
+	a.stopping.Lock()
+	defer a.stopping.Unlock()
 	for end := time.Now().Add(timeout); ; time.Sleep(again) {
 		left := false
 		for _, r := range family() {
@@ -138,10 +160,13 @@ func (c *child) bound(b Bounds) error {
 			}
 			if why := b.exceeded(family()); why != "" {
 				c.why.Store(&why)
-				_ = unix.Kill(-c.pid, unix.SIGKILL)
 				for _, r := range family() {
-					_ = unix.Kill(r.pid, unix.SIGKILL)
+					if r.pid != c.pid {
+						_ = unix.Kill(r.pid, unix.SIGKILL)
+					}
 				}
+				// It goes last: when it has ended another one may be started.
+				_ = unix.Kill(-c.pid, unix.SIGKILL)
 				return
 			}
 		}
@@ -169,14 +194,14 @@ type stopper struct{ link *Link }
 
 var _ environment.Freezer = stopper{}
 
-// Freezer stops and continues everything in the pod but the keeper.
+// Freezer stops and continues everything in the pod but the agent.
 func (l *Link) Freezer() environment.Freezer { return stopper{l} }
 
 func (s stopper) Freeze(timeout time.Duration) error {
-	return s.link.signal(order{Stop: &timeout}, timeout)
+	return s.link.signal(request{Stop: &timeout}, timeout)
 }
 
-func (s stopper) Thaw() error { return s.link.signal(order{Resume: true}, 0) }
+func (s stopper) Thaw() error { return s.link.signal(request{Resume: true}, 0) }
 
 // Kind says how.
 func (stopper) Kind() string { return "signals" }

@@ -38,7 +38,7 @@ func (p *pod) noisy(t *testing.T, within *Bounds, script string) *Process {
 	return started
 }
 
-// TestFamily: all that descends from the keeper is stopped and goes on, and what has
+// TestFamily: all that descends from the agent is stopped and goes on, and what has
 // more than it may have is ended.
 func TestFamily(t *testing.T) {
 	p := newPod(t)
@@ -95,7 +95,68 @@ func TestFamily(t *testing.T) {
 			t.Errorf("%s: %+v", why, e)
 		}
 	}
-	if _, err := p.Watch(context.Background(), environment.Visit{}); err == nil || errors.Is(err, ErrBroken) {
+	if _, err := p.Watch(context.Background(), environment.WindowSpec{}); err == nil || errors.Is(err, ErrBroken) {
 		t.Errorf("nothing runs there: %v", err)
+	}
+}
+
+// startsPrograms is the word that makes the test binary start programs all the time,
+// in several threads.
+const startsPrograms = "__starts"
+
+// What starts programs all the time is stopped, whatever it is about: between vfork
+// and exec a thread cannot stop, for it waits for a child that is stopped.
+func TestStopsBetweenForkAndExec(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"shell":   "while :; do /bin/true; done",
+		"threads": "exec " + self + " " + startsPrograms,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPod(t)
+			started := p.noisy(t, nil, script)
+			f := p.Freezer()
+			for i := range 60 {
+				if err := f.Freeze(10 * time.Second); err != nil {
+					t.Fatalf("freeze %d: %v", i, err)
+				}
+				if err := f.Thaw(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(i%7) * time.Millisecond)
+			}
+			if environment.Ended(started) {
+				t.Errorf("it ended: %+v", started.Exit())
+			}
+			if err := started.Kill(); err != nil {
+				t.Error(err)
+			}
+			<-started.Done()
+		})
+	}
+}
+
+// A start that fails gives back what it had opened.
+func TestAFailedStartLeavesNothingOpen(t *testing.T) {
+	a := &agent{children: map[int]*child{}}
+	opened := func() int {
+		t.Helper()
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	before := opened()
+	for n := range 5 {
+		if err := a.start(n+1, start{Dir: "/no/such/directory", Threads: 1}); err == nil {
+			t.Fatal("a process started in a directory that is not there")
+		}
+	}
+	if after := opened(); after > before {
+		t.Errorf("%d descriptors are open, %d were", after, before)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// Link is this side of the stream to a keeper.
+// Link is this side of the stream to an agent.
 type Link struct {
 	in    io.ReadCloser
 	out   io.WriteCloser
@@ -29,14 +29,14 @@ type Link struct {
 	}
 	mu      sync.Mutex
 	number  int
-	waiting map[int]chan news
+	waiting map[int]chan event
 	started map[int]*Process
 	broken  chan struct{} // closed when the stream is over
 	why     error
 	closed  bool // by Close
 }
 
-// Clock is the clock of the keeper's host, as far as the stream tells.
+// Clock is the clock of the agent's host, as far as the stream tells.
 type Clock struct {
 	// Offset is what is added to CLOCK_MONOTONIC of this host, ns, and Trip the
 	// shortest round trip that was seen: the offset is off by at most half of it.
@@ -44,7 +44,7 @@ type Clock struct {
 	Trip   time.Duration
 }
 
-// ErrBroken means that the stream to the keeper is over.
+// ErrBroken means that the stream to the agent is over.
 var ErrBroken = errors.New("the stream to the pod broke")
 
 // askBound is how long an answer may take beyond what it waits for itself: a pod that
@@ -54,11 +54,11 @@ const askBound = 2 * time.Minute
 // trips is how many round trips tell the offset of the clock.
 const trips = 10
 
-// Connect speaks with a keeper: in is what it says, out what it hears. lost is
+// Connect speaks with an agent: in is what it says, out what it hears. lost is
 // asked when the stream breaks; what it returns is the reason of everything that
-// was there. Closing the link ends the keeper.
+// was there. Closing the link ends the agent.
 func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) (*Link, error) {
-	l := &Link{in: in, out: out, lost: lost, waiting: map[int]chan news{}, started: map[int]*Process{}, broken: make(chan struct{})}
+	l := &Link{in: in, out: out, lost: lost, waiting: map[int]chan event{}, started: map[int]*Process{}, broken: make(chan struct{})}
 	l.say.Encoder = json.NewEncoder(out)
 	go l.hear()
 	go l.beat()
@@ -68,7 +68,7 @@ func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost fun
 	return l, nil
 }
 
-// Clock is what the stream told of the keeper's clock.
+// Clock is what the stream told of the agent's clock.
 func (l *Link) Clock() Clock { return l.clock }
 
 // Close ends the stream and with it everything at its other end. It may be called
@@ -83,27 +83,27 @@ func (l *Link) Close() error {
 // Broken is closed when the stream is over.
 func (l *Link) Broken() <-chan struct{} { return l.broken }
 
-// hear takes what the keeper says until the stream ends or falls silent.
+// hear takes what the agent says until the stream ends or falls silent.
 func (l *Link) hear() {
 	silence := time.AfterFunc(lostAfter, func() { l.in.Close() })
 	defer silence.Stop()
 	d := json.NewDecoder(bufio.NewReader(l.in))
 	for {
-		var n news
-		if err := d.Decode(&n); err != nil {
+		var e event
+		if err := d.Decode(&e); err != nil {
 			l.end(err)
 			return
 		}
 		silence.Reset(lostAfter)
 		l.mu.Lock()
-		answered, p := l.waiting[n.Number], l.started[n.Number]
-		if answered != nil && n.Log == nil && n.State == nil && n.Exit == nil {
-			delete(l.waiting, n.Number)
-			answered <- n
+		answered, p := l.waiting[e.Number], l.started[e.Number]
+		if answered != nil && e.Log == nil && e.State == nil && e.Exit == nil {
+			delete(l.waiting, e.Number)
+			answered <- e
 		}
 		l.mu.Unlock()
 		if p != nil {
-			p.take(n)
+			p.take(e)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (l *Link) end(err error) {
 		became.Err = ErrBroken
 	}
 	why := became.Err
-	if closed { // the keeper ends what is left
+	if closed { // the agent ends what is left
 		became = environment.Exit{Code: -1, Signal: unix.SignalName(unix.SIGKILL)}
 	} else {
 		became = l.lost()
@@ -141,51 +141,51 @@ func (l *Link) beat() {
 		case <-l.broken:
 			return
 		case <-every.C:
-			_ = l.tell(order{}) // that it cannot be said shows in hear
+			_ = l.tell(request{}) // that it cannot be said shows in hear
 		}
 	}
 }
 
-func (l *Link) tell(o order) error {
+func (l *Link) tell(r request) error {
 	l.say.Lock()
 	defer l.say.Unlock()
-	return l.say.Encode(o)
+	return l.say.Encode(r)
 }
 
-// ask gives an order and waits for its answer; prepared is called with its number
+// ask sends a request and waits for its answer; prepared is called with its number
 // before anything can happen to it.
-func (l *Link) ask(ctx context.Context, o order, bound time.Duration, prepared func(number int)) (news, error) {
-	answer := make(chan news, 1)
+func (l *Link) ask(ctx context.Context, r request, bound time.Duration, prepared func(number int)) (event, error) {
+	answer := make(chan event, 1)
 	l.mu.Lock()
 	l.number++
-	o.Number = l.number
-	l.waiting[o.Number] = answer
+	r.Number = l.number
+	l.waiting[r.Number] = answer
 	if prepared != nil {
-		prepared(o.Number)
+		prepared(r.Number)
 	}
 	l.mu.Unlock()
-	if err := l.tell(o); err != nil {
+	if err := l.tell(r); err != nil {
 		select {
 		case <-l.broken:
-			return news{}, l.why
+			return event{}, l.why
 		case <-time.After(askBound):
-			return news{}, fmt.Errorf("%w: %w", ErrBroken, err)
+			return event{}, fmt.Errorf("%w: %w", ErrBroken, err)
 		}
 	}
 	late := time.NewTimer(bound)
 	defer late.Stop()
 	select {
-	case n := <-answer:
-		if n.Failure != "" {
-			return n, errors.New(n.Failure)
+	case e := <-answer:
+		if e.Failure != "" {
+			return e, errors.New(e.Failure)
 		}
-		return n, nil
+		return e, nil
 	case <-l.broken:
-		return news{}, l.why
+		return event{}, l.why
 	case <-ctx.Done():
-		return news{}, ctx.Err()
+		return event{}, ctx.Err()
 	case <-late.C:
-		return news{}, fmt.Errorf("%w: no answer within %v", ErrBroken, bound)
+		return event{}, fmt.Errorf("%w: no answer within %v", ErrBroken, bound)
 	}
 }
 
@@ -193,29 +193,29 @@ func (l *Link) ask(ctx context.Context, o order, bound time.Duration, prepared f
 func (l *Link) setClock(ctx context.Context) error {
 	for range trips {
 		before := sched.Monotonic()
-		n, err := l.ask(ctx, order{}, askBound, nil)
+		e, err := l.ask(ctx, request{}, askBound, nil)
 		if err != nil {
 			return err
 		}
 		trip := sched.Monotonic() - before
 		if l.clock.Trip == 0 || time.Duration(trip) < l.clock.Trip {
-			l.clock = Clock{Offset: n.Now - before - trip/2, Trip: time.Duration(trip)}
+			l.clock = Clock{Offset: e.Now - before - trip/2, Trip: time.Duration(trip)}
 		}
 	}
 	return nil
 }
 
-// Look reads back what the keeper sees.
+// Look reads back what the agent sees.
 func (l *Link) Look(ctx context.Context) (*Seen, error) {
-	n, err := l.ask(ctx, order{Look: true}, askBound, nil)
-	return n.Seen, err
+	e, err := l.ask(ctx, request{Look: true}, askBound, nil)
+	return e.Seen, err
 }
 
 // Start starts this binary there with other arguments, in a directory, within bounds
 // where there are some. With counters and a file for facts, as every load has them, it is the load that is
 // led: what it says of its state and what it read back is written into these.
 func (l *Link) Start(ctx context.Context, p environment.Process, dir string, within *Bounds) (*Process, error) {
-	s := &start{Args: p.Args, Dir: dir, Bounds: within}
+	s := &start{Args: p.Args, Env: p.Env, Dir: dir, Bounds: within}
 	out, err := l.local(p)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (l *Link) Start(ctx context.Context, p environment.Process, dir string, wit
 	if out.memory != nil {
 		s.Threads = out.memory.Threads()
 	}
-	_, err = l.ask(ctx, order{Start: s}, askBound, func(number int) {
+	_, err = l.ask(ctx, request{Start: s}, askBound, func(number int) {
 		out.number = number
 		l.started[number] = out
 	})
@@ -239,43 +239,43 @@ func (l *Link) Start(ctx context.Context, p environment.Process, dir string, wit
 
 // Gate closes or opens the gate of the load.
 func (l *Link) Gate(closed bool) error {
-	_, err := l.ask(context.Background(), order{Gate: &closed}, askBound, nil)
+	_, err := l.ask(context.Background(), request{Gate: &closed}, askBound, nil)
 	return err
 }
 
 // Pause closes it and waits until nothing is in flight.
 func (l *Link) Pause() error {
-	_, err := l.ask(context.Background(), order{Pause: true}, askBound, nil)
+	_, err := l.ask(context.Background(), request{Pause: true}, askBound, nil)
 	return err
 }
 
-// Visit lets the load run for a window; the begin of it is in this host's time.
-func (l *Link) Visit(ctx context.Context, v environment.Visit) (environment.Visited, error) {
-	n, err := l.ask(ctx, order{Visit: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit, nil)
-	if n.Visited == nil {
-		return environment.Visited{}, err
+// Measure lets the load run for a window; the begin of it is in this host's time.
+func (l *Link) Measure(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
+	e, err := l.ask(ctx, request{Measure: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit, nil)
+	if e.Sample == nil {
+		return environment.Sample{}, err
 	}
-	n.Visited.Start -= l.clock.Offset
-	return *n.Visited, err
+	e.Sample.Start -= l.clock.Offset
+	return *e.Sample, err
 }
 
 // Watch reads the probes of what runs there and what it counts, as long as the load
-// that it belongs to is visited elsewhere.
-func (l *Link) Watch(ctx context.Context, v environment.Visit) (environment.Visited, error) {
-	n, err := l.ask(ctx, order{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length, nil)
-	if n.Visited == nil {
-		return environment.Visited{}, err
+// that it belongs to is measured elsewhere.
+func (l *Link) Watch(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
+	e, err := l.ask(ctx, request{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length, nil)
+	if e.Sample == nil {
+		return environment.Sample{}, err
 	}
-	return *n.Visited, err
+	return *e.Sample, err
 }
 
 // signal has everything there stopped or continued.
-func (l *Link) signal(o order, within time.Duration) error {
-	n, err := l.ask(context.Background(), o, askBound+within, nil)
-	if n.Failure == environment.ErrNotFrozen.Error() {
+func (l *Link) signal(r request, within time.Duration) error {
+	e, err := l.ask(context.Background(), r, askBound+within, nil)
+	if e.Failure == environment.ErrNotFrozen.Error() {
 		return environment.ErrNotFrozen
 	}
 	return err
 }
 
-var _ environment.Away = (*Link)(nil)
+var _ environment.Remote = (*Link)(nil)

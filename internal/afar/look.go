@@ -51,7 +51,7 @@ func ownGroup() cgroup.Group {
 // target is what the probes see of a load: what its own pod shows.
 func (c *child) target() probe.Target {
 	t := probe.Target{
-		Root: "/", Group: ownGroup(),
+		Root: "/", Group: ownGroup(), Data: c.dir,
 		NotHost: "only the node shows it, and tare is not on it: --node-helper, or run tare there",
 	}
 	if len(t.Group.Dirs) == 0 {
@@ -60,40 +60,40 @@ func (c *child) target() probe.Target {
 	return t
 }
 
-// observe reads the probes of what runs here, as long as a load elsewhere is visited.
-func (k *keeper) observe(o order) {
-	k.visiting.Lock() // the probes are for one at a time
-	defer k.visiting.Unlock()
-	k.mu.Lock()
+// observe reads the probes of what runs here, as long as a load elsewhere is measured.
+func (a *agent) observe(r request) {
+	a.measuring.Lock() // the probes are for one at a time
+	defer a.measuring.Unlock()
+	a.mu.Lock()
 	var c *child
-	for _, c = range k.children {
+	for _, c = range a.children {
 		break
 	}
-	load := k.load
-	k.mu.Unlock()
+	load := a.load
+	a.mu.Unlock()
 	if c == nil {
-		k.answer(o, news{}, errors.New("nothing runs here"))
+		a.answer(r, event{}, errors.New("nothing runs here"))
 		return
 	}
 	ops := func() uint64 { return 0 }
 	if load != nil {
 		ops = load.Memory.Ops
 	}
-	begin := sched.Monotonic() + int64(o.Watch.Discard)
+	begin := sched.Monotonic() + int64(r.Watch.Discard)
 	err := window.Sleep(begin, c.ended)
 	first, before := ops(), c.probes.Read(nil)
 	if err == nil {
-		err = window.Sleep(begin+int64(o.Watch.Length), c.ended)
+		err = window.Sleep(begin+int64(r.Watch.Length), c.ended)
 	}
 	after := c.probes.Read(nil)
-	k.answer(o, news{Visited: &environment.Visited{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
+	a.answer(r, event{Sample: &environment.Sample{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
 }
 
-// look reads back what the keeper sees of itself, of its processes and of what
+// look reads back what the agent sees of itself, of its processes and of what
 // the data is on.
-func (k *keeper) look() (*Seen, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (a *agent) look() (*Seen, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	seen := &Seen{}
 	g := ownGroup()
 	for _, f := range []struct{ controller, name string }{
@@ -106,7 +106,7 @@ func (k *keeper) look() (*Seen, error) {
 			seen.Groups = append(seen.Groups, record.Setting{Name: f.name, Got: value})
 		}
 	}
-	for _, c := range k.children {
+	for _, c := range a.children {
 		if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
 			seen.Process = f
 		}

@@ -79,24 +79,24 @@ func (p *Process) close() error {
 }
 
 // take is something that happened to the process.
-func (p *Process) take(n news) {
+func (p *Process) take(e event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case n.Log != nil && p.log != nil:
-		_, _ = p.log.Write(n.Log) // a log that cannot be written ends nothing
-	case n.State != nil && p.memory != nil:
-		if p.facts != nil && len(n.State.Facts) > 0 {
-			_, _ = p.facts.WriteAt(n.State.Facts, 0)
+	case e.Log != nil && p.log != nil:
+		_, _ = p.log.Write(e.Log) // a log that cannot be written ends nothing
+	case e.State != nil && p.memory != nil:
+		if p.facts != nil && len(e.State.Facts) > 0 {
+			_, _ = p.facts.WriteAt(e.State.Facts, 0)
 		}
-		switch n.State.State {
+		switch e.State.State {
 		case counter.Ready:
 			p.memory.SetReady()
 		case counter.Failed:
-			p.memory.Fail(n.State.Note)
+			p.memory.Fail(e.State.Note)
 		}
-	case n.Exit != nil:
-		go p.end(exitOf(*n.Exit))
+	case e.Exit != nil:
+		go p.end(exitOf(*e.Exit))
 	}
 }
 
@@ -135,7 +135,7 @@ func (p *Process) Kill() error {
 	if environment.Ended(p) {
 		return nil
 	}
-	_, err := p.link.ask(context.Background(), order{Kill: p.number}, askBound, nil)
+	_, err := p.link.ask(context.Background(), request{Kill: p.number}, askBound, nil)
 	if environment.Ended(p) {
 		return nil
 	}

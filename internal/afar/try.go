@@ -9,36 +9,36 @@ import (
 	"github.com/tarelab/tare/internal/volume"
 )
 
-// tried is what was seen of the syncs on the volume under the data. JSON has no word
+// trialResult is what was seen of the syncs on the volume under the data. JSON has no word
 // for what was not counted, which is -1.
-type tried struct {
+type trialResult struct {
 	Trial durability.Trial
 	Facts volume.Facts
 }
 
 // try has the devices count syncs beside the data. A pod sees the counters of its
 // node's devices.
-func (k *keeper) try(o order) {
+func (a *agent) try(r request) {
 	dir := ""
-	k.mu.Lock()
-	for _, c := range k.children {
+	a.mu.Lock()
+	for _, c := range a.children {
 		dir = c.dir
 	}
-	k.mu.Unlock()
+	a.mu.Unlock()
 	if dir == "" {
-		k.answer(o, news{}, errors.New("nothing runs here"))
+		a.answer(r, event{}, errors.New("nothing runs here"))
 		return
 	}
 	facts, err := volume.Of("/", dir)
 	if err != nil {
-		k.answer(o, news{}, err)
+		a.answer(r, event{}, err)
 		return
 	}
 	t, err := durability.Try(context.Background(), dir, facts)
 	for i, c := range t.Devices {
 		t.Devices[i].Writes, t.Devices[i].Flushes = counted(c.Writes), counted(c.Flushes)
 	}
-	k.answer(o, news{Tried: &tried{t, facts}}, err)
+	a.answer(r, event{Tried: &trialResult{t, facts}}, err)
 }
 
 func counted(x float64) float64 {
@@ -51,7 +51,7 @@ func counted(x float64) float64 {
 // Try tries what becomes of what is synced beside the data of what runs there. The
 // volume is known also where the trial failed.
 func (l *Link) Try(ctx context.Context) (durability.Trial, volume.Facts, error) {
-	n, err := l.ask(ctx, order{Try: true}, askBound, nil)
+	n, err := l.ask(ctx, request{Try: true}, askBound, nil)
 	if n.Tried == nil {
 		return durability.Trial{}, volume.Facts{}, err
 	}

@@ -1,199 +1,238 @@
 // Package analysis turns a record into effects, the ladder and verdicts. It is
 // pure: the files of a result are enough. It prints nothing.
 //
-// The unit that varies independently is the generation (one launch of all
-// arms), or the block where there was only one. Every estimate is a mean of
-// jackknife pseudo-values per unit, see pseudo.
+// Every metric of a workload is estimated by one fit of all its windows (see
+// stat.FitWindows); effects, steps and prices are contrasts of that fit. Arms are
+// compared with the control, the mean of the baseline and its twin; only the
+// check of the method itself compares these two with each other.
 package analysis
 
 import (
 	"fmt"
-	"maps"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/tarelab/tare/internal/answer"
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
 // Analyse computes everything that a report shows.
-func Analyse(r *record.Result) (*record.Effects, error) {
+func Analyse(r *record.Result) (*record.Effects, error) { return analyseWith(r, redraws) }
+
+// analyseWith is Analyse with so many draws of labels for the check of the method.
+func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	if len(r.Plan.Workloads) == 0 {
 		return nil, fmt.Errorf("%s: the plan has no workload", r.Dir)
 	}
 	out := &record.Effects{
 		Schema: record.EffectsSchema, Experiment: r.Plan.Experiment, Command: r.Plan.Command, Seed: r.Plan.Seed,
-		Margin: r.Plan.Margin, Precision: r.Plan.Precision, Host: r.Manifest.Host,
+		Margin: r.Plan.Margin, Precision: r.Plan.Precision, Host: r.Manifest.Host, Calibrated: r.Manifest.Calibrated,
 		Left: r.Manifest.Left, Ended: "killed", Dropped: record.Dropped{Reasons: map[string]int{}},
 	}
 	if !r.Manifest.Started.IsZero() {
 		out.Started = r.Manifest.Started.UTC().Format(time.RFC3339)
 	}
-	general(out, r)
+	tables, err := general(out, r)
+	if err != nil {
+		return nil, err
+	}
 	if r.Manifest.Imported != nil {
 		analyseImported(out, r)
+		out.Answer = answer.Of(out)
 		return out, nil
 	}
 	if out.Self != (record.Self{}) {
-		out.Self.Pods = podSwitches(r)
+		out.Self.Pods = podSwitches(tables)
 	}
-	for _, load := range r.Plan.Workloads {
-		t := tabulate(load, r.Lines)
-		out.Dropped.Blocks += t.dropped
-		out.Dropped.Of += t.dropped + len(t.rows)
-		for reason, n := range t.reasons {
+	for _, t := range tables {
+		out.Dropped.Blocks += t.damaged
+		out.Dropped.Of += t.blocks
+		for reason, n := range t.lost {
+			out.Dropped.Windows += n
 			out.Dropped.Reasons[reason] += n
 		}
-		analyseLoad(out, t, r)
+		for _, n := range t.taken {
+			out.Dropped.WindowsOf += n
+		}
 	}
+	analyseLoads(out, tables, r, draws)
+	out.Answer = answer.Of(out)
 	return out, nil
 }
 
-// general takes over what the record says about the run as a whole.
-func general(out *record.Effects, r *record.Result) {
-	for _, l := range r.Lines {
+// general reads the record once: what it says about the run as a whole, and the
+// windows of each workload.
+func general(out *record.Effects, r *record.Result) ([]*table, error) {
+	var tables []*table
+	for _, load := range r.Plan.Workloads {
+		tables = append(tables, newTable(load, r.Manifest.Host.CPUs))
+	}
+	var first, last time.Time
+	err := r.Each(func(l *record.Line) {
+		if first.IsZero() {
+			first = l.Time
+		}
+		last = l.Time
 		switch {
 		case l.Warning != nil:
 			out.Warnings = append(out.Warnings, *l.Warning)
 		case l.End != nil:
 			out.Ended, out.Self = l.End.Reason, l.End.Self
+		case l.Run != nil:
+			out.Ended = "killed" // until this run ends, too
 		}
+		for _, t := range tables {
+			t.line(l)
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	if n := len(r.Lines); n > 0 {
-		out.Seconds = r.Lines[n-1].Time.Sub(r.Lines[0].Time).Seconds()
+	for _, t := range tables {
+		t.finish()
 	}
+	out.Seconds = last.Sub(first).Seconds()
 	if r.Torn {
 		out.Warnings = append(out.Warnings, record.Warning{
 			Text:   "the last line of the record is cut off, as a kill leaves it; it was left out",
 			Remedy: "tare cleanup removes what the killed run left on the host",
 		})
 	}
+	return tables, nil
 }
 
-func analyseLoad(out *record.Effects, t *table, r *record.Result) {
-	arms(out, t, r.Manifest)
-	out.Kernel = append(out.Kernel, kernel(t, r.Manifest.Probes)...)
-	pairs := t.pairs()
-	invalid := ""
-	if n := t.dropped + len(t.rows); n > 0 && float64(t.dropped) > maxDropped*float64(n) && t.dropped > 1 {
-		invalid = fmt.Sprintf("%d of %d blocks had to be dropped", t.dropped, n)
+// analyseLoads analyses the loads beside each other and joins what follows from
+// each, in the order of the plan.
+func analyseLoads(out *record.Effects, tables []*table, r *record.Result, draws int) {
+	parts := make([]*record.Effects, len(tables))
+	var wait sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // more at once would only take memory
+	for i, t := range tables {
+		parts[i] = &record.Effects{Margin: out.Margin, Precision: out.Precision, Host: out.Host}
+		free <- struct{}{}
+		wait.Go(func() {
+			analyseLoad(parts[i], t, r, draws)
+			<-free
+		})
 	}
-	for i, name := range t.load.Metrics {
-		m, ok := metricOf(t.load, name)
-		if !ok {
+	wait.Wait()
+	for _, p := range parts {
+		out.Workloads = append(out.Workloads, p.Workloads...)
+		out.Arms = append(out.Arms, p.Arms...)
+		out.Effects = append(out.Effects, p.Effects...)
+		out.Steps = append(out.Steps, p.Steps...)
+		out.Remainder = append(out.Remainder, p.Remainder...)
+		out.Twin = append(out.Twin, p.Twin...)
+		out.Kernel = append(out.Kernel, p.Kernel...)
+		out.Prices = append(out.Prices, p.Prices...)
+		out.Modes = append(out.Modes, p.Modes...)
+		out.Warnings = append(out.Warnings, p.Warnings...)
+	}
+}
+
+func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
+	pools := t.pools()
+	t.results(out, pools, r.Manifest)
+	out.Kernel = append(out.Kernel, kernel(t, r.Manifest.Probes)...)
+	all := t.fitAll(pools)
+	judged, net := t.judgedHere()
+	effects := len(out.Effects)
+	for _, name := range t.metrics() {
+		f := all[name]
+		if f == nil {
 			continue
 		}
-		c := compared{table: t, metric: m, pairs: pairs[name], primary: i == 0, margin: out.Margin, invalid: invalid, unequal: r.Manifest.Unequal}
-		effects, twin := c.effects()
-		out.Effects = append(out.Effects, effects...)
+		c := compared{table: t, fits: f, margin: out.Margin, losses: t.losses(), unequal: r.Manifest.Unequal}
+		if slices.Contains(judged, name) {
+			c.questions = len(judged)
+		}
+		list, twin := c.effects()
+		out.Effects = append(out.Effects, list...)
 		out.Twin = append(out.Twin, twin...)
 		steps, remainder := c.steps()
 		out.Steps = append(out.Steps, steps...)
 		out.Remainder = append(out.Remainder, remainder...)
 	}
+	t.parts(out.Effects[effects:], pools)
 	out.Modes = append(out.Modes, modes(t)...)
-	out.Prices = append(out.Prices, prices(t, pairs, out, invalid)...)
-	out.Workloads = append(out.Workloads, result(out, t, pairs))
+	out.Prices = append(out.Prices, prices(t, all, out)...)
+	w := t.result(out, all, net)
+	w.Judged = judged
+	w.FalsePositives = t.redraw(all[t.load.Primary], draws)
+	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
-	out.Warnings = append(out.Warnings, warnings(t, out)...)
+	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)
 }
 
-// arms says what each arm did in the metrics' own units.
-func arms(out *record.Effects, t *table, m record.Manifest) {
-	for _, name := range t.arms {
+// judgedHere are the metrics that are judged on this host: efficiency is not,
+// where the kernel counts what was stolen as CPU time of the arm.
+func (t *table) judgedHere() (judged []string, net record.Checks) {
+	net = t.netOfSteal()
+	for _, name := range t.judged() {
+		if name != metric.Efficiency.Name || net.OK {
+			judged = append(judged, name)
+		}
+	}
+	return judged, net
+}
+
+// results says what each arm did in the metrics' own units.
+func (t *table) results(out *record.Effects, pools []*pooled, m record.Manifest) {
+	for i, name := range t.arms {
 		ws := t.windowsOf(name)
 		a := record.ArmResult{
 			Workload: t.load.Name, Arm: name, Title: t.arm(name).Title, Windows: len(ws),
-			Values: map[string]record.Value{}, Settings: m.Settings[t.load.Name+"/"+name],
+			Values: t.levels(name, ws, pools[i]), Settings: m.Settings[t.load.Name+"/"+name],
 		}
 		for _, w := range ws {
-			a.Errors += w.Errors
-			a.Cut += w.Cut
+			a.Errors += w.errors
+			a.Cut += w.cut
+			if w.ops == 0 {
+				a.Stalled++
+			}
 		}
-		maps.Copy(a.Values, levels(t, name, ws))
 		out.Arms = append(out.Arms, a)
 	}
 }
 
-// levels is the metrics of an arm over all its windows.
-func levels(t *table, arm string, ws []*record.Window) map[string]record.Value {
-	out := map[string]record.Value{}
-	if len(ws) == 0 {
-		for _, name := range t.load.Metrics {
-			out[name] = record.Missing("no window of this arm counts")
-		}
-		return out
-	}
-	ops, seconds, cpu := 0.0, 0.0, 0.0
-	for _, w := range ws {
-		ops += float64(w.Ops)
-		seconds += w.Seconds
-		x, ok := w.Probes[CPUMetric].Get()
-		if !ok {
-			x = math.NaN()
-		}
-		cpu += x
-	}
-	p := pool(t, arm)
-	for _, name := range t.load.Metrics {
-		m, _ := metricOf(t.load, name)
-		switch {
-		case metrics[name].one == nil:
-			out[name] = meanSaid(name, ws)
-		case name == "throughput":
-			out[name] = record.Number(ops / seconds)
-		case name == "cpu_per_op" && math.IsNaN(cpu):
-			out[name] = record.Missing(t.whyNone(arm, m))
-		case name == "cpu_per_op":
-			out[name] = record.Number(cpu / ops)
-		case float64(p.total)*(1-m.quantile) < tail:
-			out[name] = record.Missing("too few operations beyond the quantile")
-		default:
-			out[name] = record.Number(p.quantiles([]float64{m.quantile}, -1, nil)[0])
-		}
-	}
-	return out
-}
-
-// meanSaid is the mean over the windows of what the load said.
-func meanSaid(name string, ws []*record.Window) record.Value {
-	sum := 0.0
-	for _, w := range ws {
-		x, ok := w.Values[name].Get()
-		if !ok {
-			return w.Values[name]
-		}
-		sum += x
-	}
-	return record.Number(sum / float64(len(ws)))
-}
-
 // result is what holds for the workload as a whole.
-func result(out *record.Effects, t *table, pairs map[string]map[string]pair) record.WorkloadResult {
+func (t *table) result(out *record.Effects, all map[string]*fits, net record.Checks) record.WorkloadResult {
 	w := record.WorkloadResult{
 		Name: t.load.Name, Title: t.load.Kind, Primary: t.load.Primary, Baseline: t.load.Baseline, Values: t.load.Values,
-		Blocks: len(t.rows), Generations: t.generations(), Seconds: t.seconds, Pilot: t.pilot,
+		Blocks: len(t.rows), Generations: t.launches(), Seconds: t.seconds, Pilot: t.pilot,
 	}
-	if d := pairs[t.load.Primary][twinOf(t.load)].d; len(d) > 1 {
-		e := stat.Mean(d)
-		w.WindowNoise = finite(e.SE * math.Sqrt(float64(e.N)))
+	for _, n := range t.taken {
+		w.WindowsOf += n
+	}
+	for x := range t.all() {
+		w.Windows++
+		w.Counted += x.seconds
+	}
+	primary := all[t.load.Primary]
+	if primary != nil {
+		if twin := t.twin(); twin != "" {
+			if d := t.blocksOf(primary, twin); len(d) > 1 {
+				e := stat.Mean(d)
+				w.WindowNoise = finite(e.SE * math.Sqrt(float64(e.N)))
+			}
+		}
+		w.Forecast = t.foretell(all)
 	}
 	for _, e := range out.Twin {
 		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil {
 			w.NoiseFloor = math.Log(e.Own.High/e.Own.Low) / 2
 		}
 	}
-	w.Checks = checks(t, pairs[t.load.Primary], out.Margin)
-	return w
-}
-
-func twinOf(load record.Workload) string {
-	for _, a := range load.Arms {
-		if a.Twin {
-			return a.Name
-		}
+	w.Checks = t.standing(primary, out.Margin)
+	if net.Kind != "" {
+		w.Checks = append(w.Checks, net)
 	}
-	return ""
+	return w
 }
 
 // finite replaces what is not a number by 0, for fields where 0 means unknown.

@@ -1,8 +1,7 @@
 package analysis
 
 import (
-	"math"
-
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -20,7 +19,9 @@ func Changes(before, after *record.Effects, margin float64) []record.Change {
 	var out []record.Change
 	var group []joined
 	flush := func() {
-		out = append(out, changes(group, margin)...)
+		if len(group) > 0 {
+			out = append(out, changes(group, margin, questionsOf(after, group[0].after.Workload))...)
+		}
 		group = nil
 	}
 	for _, x := range after.Effects {
@@ -55,47 +56,47 @@ func same(effects []record.Effect, x record.Effect) (record.Effect, bool) {
 func betterOf(e *record.Effects, x record.Effect) int {
 	for _, w := range e.Workloads {
 		if w.Name == x.Workload {
-			return Better(w.Values, x.Metric)
+			return metric.Better(w.Values, x.Metric)
 		}
 	}
-	return Better(nil, x.Metric)
+	return metric.Better(nil, x.Metric)
+}
+
+// questionsOf is how many metrics of a workload are judged together.
+func questionsOf(e *record.Effects, workload string) int {
+	for _, w := range e.Workloads {
+		if w.Name == workload {
+			return max(len(w.Judged), 1)
+		}
+	}
+	return 1
 }
 
 // changes judges one metric of one workload.
-func changes(group []joined, margin float64) []record.Change {
-	var family stat.Joint
-	p := make([]float64, len(group))
+func changes(group []joined, margin float64, questions int) []record.Change {
+	ests := make([]stat.Estimate, len(group))
 	for i, g := range group {
-		d := stat.Difference(estimate(g.after), estimate(g.before))
-		family.Columns = append(family.Columns, d)
-		p[i] = d.PValue()
+		ests[i] = stat.Difference(estimateOf(g.after), estimateOf(g.before))
 	}
-	adjusted := stat.BenjaminiHochberg(p)
-	out := make([]record.Change, len(group))
-	for i, g := range group {
-		out[i] = g.change(family, i, margin, adjusted[i])
+	first := group[0]
+	s := standard{judged: !first.after.Exploratory, better: first.better, margin: margin}
+	var out []record.Change
+	for i, r := range ofEstimates(ests, bothStopped, questions).judge(s) {
+		out = append(out, group[i].change(r))
 	}
 	return out
 }
 
-// bothStopped is the level of what is shown as 95 %: either run may have been
-// stopped on the width of its interval, see stat.Groups.
-var bothStopped = 1 - stat.Groups(0).Alpha
+// bothStopped is the error of what is shown as 95 %: either run may have been
+// stopped on the width of its interval.
+var bothStopped = 1 - stat.Level(true, 1)
 
-func (g joined) change(family stat.Joint, i int, margin, adjusted float64) record.Change {
-	e := family.Columns[i]
+func (g joined) change(r ruling) record.Change {
 	c := record.Change{
 		Workload: g.after.Workload, Metric: g.after.Metric, Arm: g.after.Arm, Baseline: g.after.Baseline,
 		Before: g.before.Typical, After: g.after.Typical, Exploratory: g.after.Exploratory,
-		P: orOne(e.PValue()), Adjusted: orOne(adjusted),
+		P: r.p, Adjusted: r.adjusted, Change: shown(r.est, r.shown),
 	}
-	interval := e.At(bothStopped)
-	significant := interval.Beyond(0) && adjusted <= discoveryRate
-	if !c.Exploratory {
-		interval = family.Interval(i, bothStopped)
-		significant, c.Adjusted = interval.Beyond(0), orOne(family.PValue(i))
-	}
-	c.Change = shown(e, interval)
 	switch {
 	case g.before.Verdict == record.Invalid:
 		c.Verdict, c.Reason = record.Invalid, "before: "+g.before.Reason
@@ -106,23 +107,7 @@ func (g joined) change(family stat.Joint, i int, margin, adjusted float64) recor
 	case g.after.Typical == nil:
 		c.Reason = "not known after: " + g.after.Reason
 	default:
-		c.Verdict, c.Reason = judge(e, interval, significant, g.better, margin)
+		c.Verdict, c.Reason = r.verdict, r.reason
 	}
 	return c
-}
-
-// estimate is the typical effect as a log ratio.
-func estimate(x record.Effect) stat.Estimate {
-	if x.Typical == nil {
-		return stat.Estimate{Mean: math.NaN(), SE: math.NaN()}
-	}
-	n := x.Generations
-	if n < 2 {
-		n = x.Blocks
-	}
-	e := stat.Estimate{Mean: math.Log(x.Typical.Ratio), SE: x.Typical.SE, DF: x.Typical.DF, N: n}
-	if !(e.SE > 0) {
-		e.SE = math.NaN()
-	}
-	return e
 }

@@ -24,7 +24,7 @@ func TestClasses(t *testing.T) {
 	r := busyNode().result()
 	r.Plan.Workloads[0].Baseline = "host"
 	r.Plan.Workloads[0].Neighbours[0].Environment = "besteffort"
-	e, err := Analyse(r)
+	e, err := analyseWith(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

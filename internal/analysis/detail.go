@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -19,62 +20,84 @@ const (
 var shownQuantiles = []float64{0.50, 0.90, 0.95, 0.99, 0.999}
 
 // Detail arranges the single windows and the latencies for pictures.
-func Detail(r *record.Result) *record.Detail {
+func Detail(r *record.Result) (*record.Detail, error) {
 	out := &record.Detail{}
+	var tables []*table
+	var all []*points
 	for _, load := range r.Plan.Workloads {
-		out.Series = append(out.Series, series(load, r.Lines)...)
-		out.Latency = append(out.Latency, latencies(tabulate(load, r.Lines))...)
+		t := newTable(load, 0)
+		tables, all = append(tables, t), append(all, &points{table: t, by: map[string][]record.Point{}})
 	}
-	return out
+	err := r.Each(func(l *record.Line) {
+		for i, t := range tables {
+			t.line(l)
+			all[i].line(l)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range tables {
+		t.finish()
+		out.Series = append(out.Series, all[i].series()...)
+		out.Latency = append(out.Latency, latencies(t)...)
+	}
+	return out, nil
 }
 
 // seriesMetric is the throughput, or the primary metric of a load that counts
 // no operations.
-func seriesMetric(load record.Workload) (metric, string, bool) {
-	name, unit := "throughput", "1/s"
-	if !slices.Contains(load.Metrics, name) {
-		name, unit = load.Primary, "s"
+func (t *table) seriesMetric() (measure, bool) {
+	name := metric.Throughput.Name
+	if !slices.Contains(t.load.Metrics, name) {
+		name = t.load.Primary
 	}
-	for _, v := range load.Values {
-		if v.Name == name {
-			unit = v.Unit
-		}
-	}
-	m, ok := metricOf(load, name)
-	return m, unit, ok
+	return t.measureOf(name)
 }
 
-func series(load record.Workload, lines []record.Line) []record.Series {
-	m, unit, ok := seriesMetric(load)
+// points are the single windows, or reports of an imported run, by arm.
+type points struct {
+	*table
+	by      map[string][]record.Point
+	reports []*record.Observed
+}
+
+func (p *points) line(l *record.Line) {
+	m, ok := p.seriesMetric()
+	switch {
+	case !ok:
+	case l.Pilot != nil && l.Pilot.Workload == p.load.Name && len(p.rows) == 0:
+		clear(p.by)
+	case l.Block != nil && l.Block.Workload == p.load.Name:
+		p.block(m, l.Block)
+	case l.Observed != nil && l.Observed.Workload == p.load.Name:
+		p.reports = append(p.reports, l.Observed)
+	}
+}
+
+func (p *points) series() []record.Series {
+	m, ok := p.seriesMetric()
 	if !ok {
 		return nil
 	}
-	points := map[string][]record.Point{}
-	counted := unclocked(load.Name, m.name, lines)
-	for _, l := range lines {
-		switch {
-		case l.Pilot != nil && l.Pilot.Workload == load.Name:
-			clear(points)
-		case l.Block != nil && l.Block.Workload == load.Name:
-			addPoints(points, m, l.Block)
-		case l.Observed != nil && l.Observed.Workload == load.Name:
-			addReports(points, m.name, l.Observed, counted)
-		}
+	counted := slices.ContainsFunc(p.reports, func(o *record.Observed) bool { return unclocked(m.Name, o) })
+	for _, o := range p.reports {
+		addReports(p.by, m.Name, o, counted)
 	}
 	var out []record.Series
 	low, high := math.Inf(1), math.Inf(-1)
-	for _, a := range load.Arms {
-		ps := points[a.Name]
+	for _, a := range p.load.Arms {
+		ps := p.by[a.Name]
 		if len(ps) == 0 {
 			continue
 		}
 		slices.SortStableFunc(ps, func(a, b record.Point) int { return cmp.Compare(a.At, b.At) })
-		for _, p := range ps {
-			if p.Dropped == "" {
-				low, high = min(low, p.Value), max(high, p.Value)
+		for _, x := range ps {
+			if x.Dropped == "" {
+				low, high = min(low, x.Value), max(high, x.Value)
 			}
 		}
-		out = append(out, record.Series{Workload: load.Name, Arm: a.Name, Metric: m.name, Unit: unit, Points: ps, Counted: counted})
+		out = append(out, record.Series{Workload: p.load.Name, Arm: a.Name, Metric: m.Name, Unit: m.Unit, Points: ps, Counted: counted})
 	}
 	for i := range out {
 		out[i].Low, out[i].High = finite(low), finite(high)
@@ -83,15 +106,19 @@ func series(load record.Workload, lines []record.Line) []record.Series {
 	return out
 }
 
-func addPoints(points map[string][]record.Point, m metric, b *record.Block) {
+func (p *points) block(m measure, b *record.Block) {
 	for i := range b.Windows {
 		w := &b.Windows[i]
-		x := m.one(w)
+		arm, ok := p.index[w.Arm]
+		if !ok {
+			continue
+		}
+		x := m.one(p.keep(arm, w))
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			continue
 		}
-		points[w.Arm] = append(points[w.Arm], record.Point{
-			At: w.Start, Value: x, Generation: b.Generation, Block: b.Number, Dropped: b.Dropped})
+		p.by[w.Arm] = append(p.by[w.Arm], record.Point{
+			At: w.Start, Value: x, Generation: b.Generation, Block: b.Number, Dropped: dropped(b, i)})
 	}
 }
 
@@ -115,12 +142,12 @@ func latencies(t *table) []record.Distribution {
 	pools := map[string]*pooled{}
 	low, high := math.Inf(1), 0.0
 	for _, arm := range t.arms {
-		p := pool(t, arm)
+		p := t.pool(arm)
 		if p.total == 0 {
 			continue
 		}
 		pools[arm] = p
-		ends := p.quantiles([]float64{0.0005, 0.9995}, -1, nil)
+		ends := p.quantiles(0.0005, 0.9995)
 		low, high = min(low, max(ends[0], 1e-9)), max(high, ends[1])
 	}
 	var out []record.Distribution
@@ -131,7 +158,7 @@ func latencies(t *table) []record.Distribution {
 		}
 		d := record.Distribution{Workload: t.load.Name, Arm: arm, Operations: p.total, Low: low, High: high}
 		d.Shares = p.shares(low, high)
-		for i, x := range p.quantiles(shownQuantiles, -1, nil) {
+		for i, x := range p.quantiles(shownQuantiles...) {
 			v := record.Number(x)
 			if float64(p.total)*(1-shownQuantiles[i]) < tail {
 				v = record.Missing("too few operations beyond the quantile")

@@ -9,14 +9,19 @@ import (
 
 // TestDetail holds that pictures show every window and every operation once.
 func TestDetail(t *testing.T) {
-	w := world{seed: 7, generations: 2, blocks: 6, windowSD: 0.02, effects: map[string]float64{"rootfs": -0.1},
-		drop: func(g, b int) string {
-			if g == 1 && b == 2 {
-				return record.DropSteal
+	w := world{seed: 7, generations: 2, blocks: 6, windowSD: 0.02, effects: map[string]float64{"rootfs": -0.1}}
+	r := w.result()
+	for _, l := range r.Lines {
+		if l.Block != nil && l.Block.Generation == 1 && l.Block.Number == 2 {
+			for i := range l.Block.Windows {
+				l.Block.Windows[i].Dropped = record.DropIsolation
 			}
-			return ""
-		}}
-	d := Detail(w.result())
+		}
+	}
+	d, err := Detail(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(d.Series) != len(armNames) || len(d.Latency) != len(armNames) {
 		t.Fatalf("%d series and %d distributions of %d arms", len(d.Series), len(d.Latency), len(armNames))
 	}
@@ -65,7 +70,7 @@ func TestDetail(t *testing.T) {
 // TestDetailOfNothing draws a plan of which nothing was measured.
 func TestDetailOfNothing(t *testing.T) {
 	r := world{seed: 1}.result()
-	if d := Detail(r); len(d.Series) != 0 || len(d.Latency) != 0 {
+	if d, err := Detail(r); err != nil || len(d.Series) != 0 || len(d.Latency) != 0 {
 		t.Errorf("pictures of nothing: %+v", d)
 	}
 }

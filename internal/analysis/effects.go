@@ -2,46 +2,53 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
+// trim is the share of blocks left out at each end where a trimmed mean of them
+// is compared with their mean.
+const trim = 0.10
+
 // compared is one metric of one workload in all arms.
 type compared struct {
 	*table
-	metric  metric
-	pairs   map[string]pair // by arm
-	primary bool
-	margin  float64
-	invalid string
-	unequal []record.Unequal
+	*fits
+	questions int // metrics that are judged; 0: this one is not
+	margin    float64
+	losses    *losses // windows that were dropped
+	unequal   []record.Unequal
+	noise     stat.Interval // of the twin
 }
 
 // line is one comparison on its way to an effect.
-type line struct {
-	arm, base      string
-	typical, total pseudo
-	p              pair
-}
+type line struct{ arm, base string }
 
-// effects compares every arm with the baseline; the twin is judged alone, as
-// it tests the method and not the arms.
+// effects compares every arm with the control; the twin is judged alone, as it
+// tests the method and not the arms.
 func (c *compared) effects() (effects, twin []record.Effect) {
 	var lines, twins []line
 	for _, a := range c.arms {
-		if a == c.load.Baseline {
-			continue
+		switch {
+		case a == c.load.Baseline:
+		case c.arm(a).Twin:
+			twins = append(twins, line{a, c.load.Baseline})
+		default:
+			lines = append(lines, line{a, c.load.Baseline})
 		}
-		p := c.pairs[a]
-		l := line{arm: a, base: c.load.Baseline, typical: p.typical, total: p.total, p: p}
-		if c.arm(a).Twin {
-			twins = append(twins, l)
-			continue
-		}
-		lines = append(lines, l)
 	}
-	return c.judgeAll(lines, false), c.judgeAll(twins, false)
+	twin = c.judgeAll(twins)
+	c.noise = stat.Interval{}
+	for _, x := range twin {
+		if x.Own != nil { // around nothing: where the twin happens to be is noise, too
+			half := max(math.Log(x.Own.High), -math.Log(x.Own.Low))
+			c.noise = stat.Interval{Lo: -half, Hi: half}
+		}
+	}
+	return c.judgeAll(lines), twin
 }
 
 // steps compares every rung with the one below; the remainder is the step to
@@ -49,22 +56,11 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 func (c *compared) steps() (steps, remainder []record.Effect) {
 	var lines []line
 	for _, a := range c.arms {
-		below := c.arm(a).Step
-		if below == "" {
-			continue
+		if below := c.arm(a).Step; below != "" {
+			lines = append(lines, line{a, below})
 		}
-		l := line{arm: a, base: below, p: c.pairs[a], typical: c.pairs[a].typical, total: c.pairs[a].total}
-		if below != c.load.Baseline && l.typical != nil {
-			lower := c.pairs[below]
-			if lower.typical == nil {
-				l.p.why, l.typical = lower.why, nil
-			} else {
-				l.typical, l.total = l.typical.less(lower.typical), l.total.less(lower.total)
-			}
-		}
-		lines = append(lines, l)
 	}
-	for _, e := range c.judgeAll(lines, true) {
+	for _, e := range c.judgeAll(lines) {
 		if c.arm(e.Arm).Remainder {
 			remainder = append(remainder, e)
 		}
@@ -73,105 +69,153 @@ func (c *compared) steps() (steps, remainder []record.Effect) {
 	return steps, remainder
 }
 
-// judgeAll estimates lines that are judged together. Steps do not share a
-// control, so their correction is Bonferroni's.
-func (c *compared) judgeAll(lines []line, steps bool) []record.Effect {
-	var typical, total [][]float64
-	var at []int
+// judgeAll estimates and judges lines that are judged together.
+func (c *compared) judgeAll(lines []line) []record.Effect {
+	typical, total := make([][]float64, len(lines)), make([][]float64, len(lines))
 	for i, l := range lines {
-		if l.typical != nil {
-			typical, total, at = append(typical, l.typical.known()), append(total, l.total.known()), append(at, i)
-		}
+		typical[i], total[i] = c.contrast(c.typical, l.arm, l.base), c.contrast(c.total, l.arm, l.base)
 	}
-	joint, all := stat.Family(typical), stat.Family(total)
-	if steps {
-		joint.Shared, all.Shared = len(typical) == 1, len(total) == 1
+	s := standard{judged: c.questions > 0, better: c.Better, margin: c.margin, noise: c.noise}
+	rulings := ofContrasts(c.typical, typical, c.alpha, c.questions).judge(s)
+	all := ofContrasts(c.total, total, c.alpha, c.questions).judge(s)
+	alone := 1 - c.alpha
+	if c.questions > 0 {
+		alone = c.typical.Alone(typical, 1-c.alpha, c.questions)
 	}
-	p := make([]float64, len(at))
-	for i := range at {
-		p[i] = joint.Columns[i].PValue()
-	}
-	adjusted := stat.BenjaminiHochberg(p)
 	out := make([]record.Effect, len(lines))
 	for i, l := range lines {
 		out[i] = c.blank(l)
-	}
-	for i, which := range at {
-		c.complete(&out[which], lines[which], joint, all, i, p[i], adjusted[i])
+		if why := c.whyNot(l); why != "" {
+			out[i].Reason = why
+			continue
+		}
+		rulings[i].fill(&out[i])
+		out[i].Total = shown(all[i].est, all[i].shown)
+		c.bound(&out[i], rulings[i], l)
+		c.intermittent(&out[i], l)
+		if out[i].Verdict == record.Undecided {
+			out[i].Needed = c.toDecide(rulings[i], typical[i], alone)
+		}
 	}
 	return out
+}
+
+// toDecide is how many more seconds would probably decide an effect of this size.
+// For what is judged it follows the fit, else the root of time.
+func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64 {
+	half := neededHalf(r.est.Mean, c.margin)
+	if c.questions > 0 {
+		return c.needed(c.typical, contrast, level, half)
+	}
+	return rootOfTime(r.shown.Half(), half, c.seconds)
+}
+
+// whyNot is why the two arms cannot be compared; empty when they can.
+func (c *compared) whyNot(l line) string {
+	for _, arm := range []string{l.arm, l.base} {
+		if why := c.why[c.index[arm]]; why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 func (c *compared) blank(l line) record.Effect {
 	return record.Effect{
 		Unequal:  c.unequalTo(l.arm, l.base),
-		Workload: c.load.Name, Metric: c.metric.name, Arm: l.arm, Baseline: l.base,
-		Verdict: record.Undecided, Reason: l.p.why, Exploratory: !c.primary,
-		Blocks: len(l.p.d), Generations: c.generations(), P: 1, Adjusted: 1,
+		Workload: c.load.Name, Metric: c.Name, Arm: l.arm, Baseline: l.base,
+		Verdict: record.Undecided, Exploratory: c.questions == 0,
+		Blocks: len(c.blocksOf(c.fits, l.arm)), Generations: c.launches(), P: 1, Adjusted: 1,
 	}
 }
 
-func (c *compared) complete(e *record.Effect, l line, joint, all stat.Joint, i int, p, adjusted float64) {
-	est := joint.Columns[i]
-	level := c.level()
-	own := est.At(level)
-	shownInterval, totalInterval := joint.Interval(i, level), all.Interval(i, level)
-	e.P, e.Adjusted = orOne(p), orOne(joint.PValue(i))
-	significant := shownInterval.Beyond(0)
-	if !c.primary {
-		shownInterval, totalInterval = own, all.Columns[i].At(level)
-		e.Adjusted = orOne(adjusted)
-		significant = own.Beyond(0) && adjusted <= discoveryRate
+// bound widens the interval by what dropped windows may hide; where that takes a
+// verdict away the data cannot carry one.
+func (c *compared) bound(e *record.Effect, r ruling, l line) {
+	by, text := c.losses.bound(c.fits, l.arm, l.base)
+	if text == "" {
+		return
 	}
-	e.Typical, e.Own = shown(est, shownInterval), shown(est, own)
-	e.Total = shown(all.Columns[i], totalInterval)
-	e.Verdict, e.Reason = judge(est, shownInterval, significant, c.metric.better, c.margin)
-	if h := shownInterval.Half(); !math.IsInf(h, 0) && !math.IsNaN(h) {
-		e.Detectable = math.Expm1(stat.MDE(h, 0.8))
+	v, wide := r.widened(by)
+	e.Bound = shown(r.est, wide)
+	if e.Verdict != record.Undecided && v != e.Verdict {
+		e.Verdict, e.Reason = record.Invalid, text
 	}
-	if e.Verdict == record.Undecided {
-		e.Needed = c.needed(est)
-	}
-	c.intermittent(e, l)
-	if c.invalid != "" {
-		e.Verdict, e.Reason, e.Needed = record.Invalid, c.invalid, 0
-	}
-}
-
-// needed is how many more seconds would decide an effect of this size.
-func (c *compared) needed(e stat.Estimate) float64 {
-	n := stat.Needed(e, c.level(), neededHalf(e.Mean, c.margin))
-	if n <= e.N || e.N == 0 {
-		return 0
-	}
-	return c.seconds * float64(n-e.N) / float64(e.N)
 }
 
 // intermittent marks a loss that part of the windows have and the typical
 // effect does not show: mean and trimmed mean differ by more than their noise.
 func (c *compared) intermittent(e *record.Effect, l line) {
-	if c.metric.quantile != 0 || e.Typical == nil || e.Total == nil || l.base != c.load.Baseline {
+	if c.Quantile != 0 || e.Typical == nil || e.Total == nil || l.base != c.load.Baseline {
 		return
 	}
-	d := stat.Disagreement(l.p.d, trim)
+	blocks := c.blocksOf(c.fits, l.arm)
+	d := stat.Disagreement(blocks, trim)
 	if !d.Known() || !(d.PValue() < 0.01) || math.Abs(d.Mean) < 0.2*math.Log1p(c.margin) {
 		return
 	}
 	typical := math.Log(e.Typical.Ratio)
 	// Trimmed by a quarter, so that up to a quarter of slow blocks do not widen
 	// what counts as noise; for normal differences about 1.1 SD.
-	noise := 3 * stat.Trimmed(l.p.d, 0.25).SE * math.Sqrt(float64(len(l.p.d)))
-	limit := math.Copysign(noise, -float64(c.metric.better))
-	centred := make([]float64, len(l.p.d))
-	for i, x := range l.p.d {
-		centred[i] = x - typical
+	noise := 3 * stat.Trimmed(blocks, 0.25).SE * math.Sqrt(float64(len(blocks)))
+	limit := math.Copysign(noise, -float64(c.Better))
+	for i := range blocks {
+		blocks[i] -= typical
 	}
-	e.Intermittent, e.Slow = true, finite(stat.Share(centred, limit))
+	e.Intermittent, e.Slow = true, finite(stat.Share(blocks, limit))
 }
 
-func orOne(p float64) float64 {
-	if math.IsNaN(p) {
-		return 1
+// parts says how much of a loss of throughput is less CPU time and how much is
+// fewer operations for it: log throughput = log(CPU seconds per second) +
+// log(operations per CPU second).
+func (t *table) parts(effects []record.Effect, pools []*pooled) {
+	var received *fits
+	for i := range effects {
+		e := &effects[i]
+		if e.Metric != metric.Throughput.Name || e.Typical == nil {
+			continue
+		}
+		at := slices.IndexFunc(effects, func(x record.Effect) bool {
+			return x.Metric == metric.Efficiency.Name && x.Arm == e.Arm && x.Baseline == e.Baseline
+		})
+		if at < 0 || effects[at].Own == nil {
+			continue
+		}
+		if received == nil {
+			received = t.fit(t.received(), pools)
+		}
+		c := t.contrast(received.typical, e.Arm, e.Baseline)
+		cpu := shown(received.typical.Contrast(c), received.typical.Interval(c, 1-t.alpha))
+		if cpu == nil {
+			continue
+		}
+		own := *effects[at].Own
+		e.Parts = &record.Parts{CPU: *cpu, Efficiency: own, Most: mostOf(*cpu, own)}
 	}
-	return p
+}
+
+// mostOf names the part of which a change is shown, the larger one where it is of
+// both; empty where it is of neither.
+func mostOf(cpu, efficiency record.Ratio) string {
+	size := func(r record.Ratio) float64 {
+		if r.Low <= 1 && r.High >= 1 {
+			return 0
+		}
+		return math.Abs(math.Log(r.Ratio))
+	}
+	switch a, b := size(cpu), size(efficiency); {
+	case a == 0 && b == 0:
+		return ""
+	case b >= a:
+		return record.PartEfficiency
+	}
+	return record.PartCPU
+}
+
+// neededHalf is the half-width that would decide an effect of this size:
+// exclude 0 or lie inside the margin, whichever is nearer.
+func neededHalf(mean, margin float64) float64 {
+	delta := math.Log1p(margin)
+	size := math.Abs(mean)
+	return nearly * max(size, delta-size, 0.3*delta)
 }

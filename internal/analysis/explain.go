@@ -11,18 +11,18 @@ import (
 // where the difference that it names is shown, by the same blocks and launches
 // as the effects are, and is large enough to matter.
 
-// scene is one arm against another, as a rule sees it.
-type scene struct {
-	m            *market
+// ruleContext is one arm against another, as a rule sees it.
+type ruleContext struct {
+	group        *isolationGroup
 	arm, against string
 	// slower and faster say that the arm is shown to be so in the primary metric,
 	// by the margin or more.
 	slower, faster bool
-	shifts         map[string]shift
+	deltas         map[string]delta
 }
 
-// shift is one observation in both arms, per second of window or per operation.
-type shift struct {
+// delta is one observation in both arms, per second of window or per operation.
+type delta struct {
 	arm, against float64
 	more, less   bool // shown
 }
@@ -34,7 +34,7 @@ type rule struct {
 	// needs are the observations that it reads; without one of them it is not
 	// asked. They are cited with it.
 	needs []string
-	says  func(s *scene) string
+	says  func(rc *ruleContext) string
 }
 
 // Observations are values of probes; those of the neighbour have a name of
@@ -46,62 +46,62 @@ const (
 
 // explain asks the rules about the loss without isolation, and about every
 // mechanism against that.
-func (m market) explain() []record.Explanation {
+func (g isolationGroup) explain() []record.Explanation {
 	out := []record.Explanation{}
 	ask := func(arm, against string, rules []rule) {
-		s := m.scene(arm, against)
+		rc := g.context(arm, against)
 		for _, r := range rules {
-			if text := s.ask(r); text != "" {
-				out = append(out, record.Explanation{Arm: arm, Against: against, Rule: r.name, Text: text, Evidence: s.cite(r.needs)})
+			if text := rc.ask(r); text != "" {
+				out = append(out, record.Explanation{Arm: arm, Against: against, Rule: r.name, Text: text, Evidence: rc.cite(r.needs)})
 			}
 		}
 	}
-	ask(m.unprotected, m.alone[0], lossRules)
-	for i, arm := range m.beside {
+	ask(g.unprotected, g.alone[0], lossRules)
+	for i, arm := range g.beside {
 		switch {
 		case i == 0:
 			continue
-		case m.classes:
-			ask(arm, m.alone[i], lossRules)
+		case g.classes:
+			ask(arm, g.alone[i], lossRules)
 			continue
 		}
-		ask(arm, m.unprotected, mechanismRules)
-		ask(arm, m.alone[0], remainingRules)
+		ask(arm, g.unprotected, mechanismRules)
+		ask(arm, g.alone[0], remainingRules)
 	}
 	return out
 }
 
-func (m market) scene(arm, against string) *scene {
-	s := &scene{m: &m, arm: arm, against: against, shifts: map[string]shift{}}
-	kind, _ := metricOf(m.load, m.load.Primary)
-	if p, _ := m.between(m.load.Primary, arm, against); p != nil {
-		e := stat.Mean(p.known())
-		if e.At(m.level()).Beyond(0) && math.Abs(e.Mean) >= math.Log1p(m.margin) {
-			s.faster = (e.Mean > 0) == (kind.better > 0)
-			s.slower = !s.faster
+func (g isolationGroup) context(arm, against string) *ruleContext {
+	rc := &ruleContext{group: &g, arm: arm, against: against, deltas: map[string]delta{}}
+	if f := g.fits[g.load.Primary]; f != nil && g.whyNot(f, arm, against) == "" && arm != against {
+		c := g.contrast(f.typical, arm, against)
+		mean := f.typical.Contrast(c).Mean
+		if f.typical.Interval(c, 1-g.alpha).Beyond(0) && math.Abs(mean) >= math.Log1p(g.margin) {
+			rc.faster = (mean > 0) == (f.Better > 0)
+			rc.slower = !rc.faster
 		}
 	}
-	return s
+	return rc
 }
 
-func (s *scene) ask(r rule) string {
+func (rc *ruleContext) ask(r rule) string {
 	for _, name := range r.needs {
-		if _, ok := s.shifts[name]; ok {
+		if _, ok := rc.deltas[name]; ok {
 			continue
 		}
-		x, ok := s.m.shift(name, s.arm, s.against)
+		x, ok := rc.group.delta(name, rc.arm, rc.against)
 		if !ok {
 			return ""
 		}
-		s.shifts[name] = x
+		rc.deltas[name] = x
 	}
-	return r.says(s)
+	return r.says(rc)
 }
 
-func (s *scene) cite(names []string) []record.Evidence {
+func (rc *ruleContext) cite(names []string) []record.Evidence {
 	var all []record.Evidence
 	for _, n := range names {
-		e := record.Evidence{Metric: n, Unit: "s", Per: "second", Arm: s.shifts[n].arm, Against: s.shifts[n].against}
+		e := record.Evidence{Metric: n, Unit: "s", Per: "second", Arm: rc.deltas[n].arm, Against: rc.deltas[n].against}
 		if base, ok := cutPerOp(n); ok {
 			e.Metric, e.Per = base, "operation"
 		}
@@ -120,59 +120,32 @@ func cutPerOp(name string) (string, bool) {
 	return name, false
 }
 
-// shift compares an observation between two arms, block by block. Its error is
+// delta compares an observation between two arms, block by block. Its error is
 // counted over launches, as that of an effect. not ok: it is not known.
-func (m market) shift(name, arm, against string) (s shift, ok bool) {
-	sums := make([]float64, m.units)
-	counts := make([]float64, m.units)
+func (g isolationGroup) delta(name, arm, against string) (d delta, ok bool) {
+	sums := make([]float64, g.units)
+	counts := make([]float64, g.units)
 	n := 0.0
-	for _, r := range m.rows {
-		a, b := observed(r.windows[arm], name), observed(r.windows[against], name)
+	for _, r := range g.rows {
+		a, b := g.observed(g.at(&r, arm), name), g.observed(g.at(&r, against), name)
 		if math.IsNaN(a) || math.IsNaN(b) {
 			continue
 		}
-		s.arm, s.against, n = s.arm+a, s.against+b, n+1
+		d.arm, d.against, n = d.arm+a, d.against+b, n+1
 		sums[r.unit] += a - b
 		counts[r.unit]++
 	}
 	if n == 0 {
-		return s, false
+		return d, false
 	}
-	s.arm, s.against = s.arm/n, s.against/n
+	d.arm, d.against = d.arm/n, d.against/n
 	var means []float64
 	for u := range sums {
 		if counts[u] > 0 {
 			means = append(means, sums[u]/counts[u])
 		}
 	}
-	i := stat.Mean(means).At(m.level())
-	s.more, s.less = i.Lo > 0, i.Hi < 0
-	return s, true
-}
-
-// observed is one observation of a window; NaN where there is none. A neighbour
-// that is not there used nothing.
-func observed(w *record.Window, name string) float64 {
-	if w == nil || !(w.Seconds > 0) {
-		return math.NaN()
-	}
-	if name == neighbourCPU {
-		if w.Neighbour == nil {
-			return 0
-		}
-		x, ok := w.Neighbour[record.NeighbourCPU].Get()
-		if !ok {
-			return math.NaN()
-		}
-		return x / w.Seconds
-	}
-	base, each := cutPerOp(name)
-	x, ok := w.Probes[base].Get()
-	switch {
-	case !ok || each && w.Ops == 0:
-		return math.NaN()
-	case each:
-		return x / float64(w.Ops)
-	}
-	return x / w.Seconds
+	i := stat.Mean(means).At(1 - g.alpha)
+	d.more, d.less = i.Lo > 0, i.Hi < 0
+	return d, true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// told are the rules that speak about an arm of a market, with their texts.
+// told are the rules that speak about an arm of a group, with their texts.
 func told(t *testing.T, f fair, arm string) map[string]record.Explanation {
 	t.Helper()
 	all := map[string]record.Explanation{}
@@ -22,7 +22,7 @@ func told(t *testing.T, f fair, arm string) map[string]record.Explanation {
 	return all
 }
 
-// probed is a market of three: alone, beside it, and one mechanism.
+// probed is a group of three: alone, beside it, and one mechanism.
 func probed(isolation string, rates [3]float64, cpus [2]float64, probes ...map[string]float64) fair {
 	f := fair{seed: 3, generations: 6, noise: 0.02, workNoise: 0.02, light: true, stands: []stand{
 		{name: "alone", alone: true, rate: rates[0]},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -53,7 +54,7 @@ func (t *imported) title() string {
 			seconds += o.Seconds
 		}
 	}
-	s := fmt.Sprintf("imported, %d runs", runs)
+	s := fmt.Sprintf("imported, %s", times(runs, "run"))
 	if seconds >= 1 {
 		s += fmt.Sprintf(" of %.0f s together", seconds)
 	}
@@ -141,7 +142,7 @@ func (t *imported) level(arm, metric string) record.Value {
 // effects compares every arm with the baseline in every metric.
 func (t *imported) effects() {
 	for _, name := range t.load.Metrics {
-		m, ok := metricOf(t.load, name)
+		m, ok := metric.Find(t.load.Values, name)
 		if !ok {
 			continue
 		}
@@ -161,16 +162,16 @@ func (t *imported) effects() {
 
 // effect is the difference of an arm in one metric, not judged yet; the estimate
 // is unknown unless both arms have enough runs.
-func (t *imported) effect(arm string, m metric) (record.Effect, stat.Estimate) {
-	e := record.Effect{Workload: t.load.Name, Metric: m.name, Arm: arm, Baseline: t.load.Baseline, P: 1, Adjusted: 1,
-		Exploratory: m.name != t.load.Primary, Generations: min(len(t.runs[arm]), len(t.runs[t.load.Baseline]))}
-	v, total, why := t.values(m.name, arm, t.load.Baseline)
+func (t *imported) effect(arm string, m metric.Metric) (record.Effect, stat.Estimate) {
+	e := record.Effect{Workload: t.load.Name, Metric: m.Name, Arm: arm, Baseline: t.load.Baseline, P: 1, Adjusted: 1,
+		Exploratory: m.Name != t.load.Primary, Generations: min(len(t.runs[arm]), len(t.runs[t.load.Baseline]))}
+	v, total, why := t.values(m.Name, arm, t.load.Baseline)
 	if why != "" {
 		e.Reason = why
 		return e, stat.Estimate{}
 	}
 	a, b := logs(v[0]), logs(v[1])
-	d := stat.Welch(a, b)
+	d := difference(a, b)
 	if math.IsNaN(d.Mean) {
 		e.Reason = "a figure is not positive: there is no ratio"
 		return e, stat.Estimate{}
@@ -179,7 +180,7 @@ func (t *imported) effect(arm string, m metric) (record.Effect, stat.Estimate) {
 	switch {
 	case e.Generations == 1:
 		e.Reason = "one run of an arm does not say how the next would be"
-		t.within(&e, m.name, total)
+		t.within(&e, m.Name, total)
 	case e.Generations < leastRuns:
 		e.Reason = fmt.Sprintf("%d runs of each arm are needed, there are %d and %d", leastRuns, len(b), len(a))
 	case !d.Known():
@@ -190,6 +191,27 @@ func (t *imported) effect(arm string, m metric) (record.Effect, stat.Estimate) {
 	return e, stat.Estimate{}
 }
 
+// difference is Welch's. Runs of an arm that all say the same, as tools round, are
+// given the scatter of the other arm's: it is not less certain than that.
+func difference(x, base []float64) stat.Estimate {
+	a, b := stat.Mean(x), stat.Mean(base)
+	switch {
+	case !a.Known() && b.Known():
+		a = scattered(a, b)
+	case !b.Known() && a.Known():
+		b = scattered(b, a)
+	}
+	return stat.Minus(a, b)
+}
+
+// scattered is an estimate with the scatter of another.
+func scattered(e, like stat.Estimate) stat.Estimate {
+	if e.N > 1 {
+		e.SE, e.DF = like.SE*math.Sqrt(float64(like.N)/float64(e.N)), float64(e.N-1)
+	}
+	return e
+}
+
 func logs(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -198,34 +220,14 @@ func logs(x []float64) []float64 {
 	return out
 }
 
-// judge gives the verdicts on the arms of one metric: the primary one corrected
-// for all arms (Bonferroni), the others for a false discovery rate.
-func (t *imported) judge(list []record.Effect, ests []stat.Estimate, m metric) {
-	p := make([]float64, len(ests))
-	known := 0
-	for i, e := range ests {
-		p[i] = math.NaN()
-		if e.Known() {
-			p[i] = e.PValue()
-			known++
-		}
-	}
-	adjusted := stat.BenjaminiHochberg(p)
-	for i := range list {
-		e, est := &list[i], ests[i]
-		if est.Known() {
-			own := est.At(0.95)
-			joint, significant := own, own.Beyond(0) && adjusted[i] <= discoveryRate
-			e.P, e.Adjusted = p[i], adjusted[i]
-			if !e.Exploratory {
-				joint = est.At(1 - 0.05/float64(known))
-				e.Adjusted, significant = math.Min(1, p[i]*float64(known)), joint.Beyond(0)
-			}
-			e.Typical, e.Total, e.Own = shown(est, joint), shown(est, joint), shown(est, own)
-			e.Verdict, e.Reason = judge(est, joint, significant, m.better, t.out.Margin)
-			if h := joint.Half(); !math.IsInf(h, 0) {
-				e.Detectable = math.Expm1(stat.MDE(h, 0.8))
-			}
+// judge gives the verdicts on the arms of one metric.
+func (t *imported) judge(list []record.Effect, ests []stat.Estimate, m metric.Metric) {
+	s := standard{judged: m.Name == t.load.Primary, better: m.Better, margin: t.out.Margin}
+	for i, r := range ofEstimates(ests, 0.05, 1).judge(s) {
+		e := &list[i]
+		if ests[i].Known() {
+			r.fill(e)
+			e.Total = e.Typical
 		}
 		if why := t.differ[e.Arm]; why != "" {
 			e.Verdict, e.Reason = record.Invalid, why

@@ -39,7 +39,7 @@ func (t *imported) settings() []record.Checks {
 				Remedy: "run both arms with the same settings and the same versions"})
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && len(t.load.Arms) > 1 {
 		out = append(out, record.Checks{Kind: "settings", OK: compared > 0, Known: compared > 0,
 			Text: "the outputs do not say under which settings the runs were made"})
 	}

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tarelab/tare/record"
 )
@@ -42,7 +43,7 @@ func judgeClaim(c record.Claim, e record.Effect) record.Checks {
 	r := e.Observed
 	out := record.Checks{Kind: "claims", Known: true, Subject: c.Arm}
 	said := fmt.Sprintf("%s of %s is said to change by %s", c.Metric, c.Arm, asPercent(c.Change, c.Digit))
-	right := "against " + e.Baseline + " it is " + asPercent(r-1, 0.001)
+	right := "against " + e.Baseline + " it is " + asPercent(r-1, min(0.001, c.Digit)) // at least as finely as it is said
 	near := func(x float64) bool { return math.Abs(x-c.Change) <= 0.501*c.Digit+1e-12 }
 	switch {
 	case near(r - 1):
@@ -90,6 +91,15 @@ func caveats(out *record.Effects, r *record.Result) {
 			most = max(most, n)
 		}
 	}
+	for _, l := range r.Lines {
+		if o := l.Observed; o != nil {
+			out.Caveats = append(out.Caveats, excerpt(o)...)
+			out.Warnings = append(out.Warnings, reportsOfNothing(o)...)
+		}
+	}
+	if !several(r.Plan.Workloads) {
+		return
+	}
 	c := record.Warning{Text: "The outputs do not say in which order the runs were made. Where all runs of one arm came first, " +
 		"a drift of the host cannot be told from a cost.",
 		Remedy: "measure in turns (host, pod, host, pod ...), or let tare run do it"}
@@ -102,13 +112,12 @@ func caveats(out *record.Effects, r *record.Result) {
 		c.Text = fmt.Sprintf("%s of an arm: how its runs differ from each other is not known well enough for a verdict. ", times(least, "run")) + c.Text
 		c.Remedy = fmt.Sprintf("run each arm at least %d times in turns and import all of it, or let tare run do it", leastRuns)
 	}
-	out.Caveats = append(out.Caveats, c)
-	for _, l := range r.Lines {
-		if o := l.Observed; o != nil {
-			out.Caveats = append(out.Caveats, excerpt(o)...)
-			out.Warnings = append(out.Warnings, reportsOfNothing(o)...)
-		}
-	}
+	out.Caveats = slices.Insert(out.Caveats, 0, c)
+}
+
+// several says that there is a load with two arms.
+func several(loads []record.Workload) bool {
+	return slices.ContainsFunc(loads, func(w record.Workload) bool { return len(w.Arms) > 1 })
 }
 
 // shortExcerpt is the number of reports below which a run without a summary looks

@@ -120,17 +120,11 @@ func addReports(points map[string][]record.Point, metric string, o *record.Obser
 	}
 }
 
-// unclocked says that a run of the load does not tell how long its reports are
-// apart.
-func unclocked(load, metric string, lines []record.Line) bool {
-	for _, l := range lines {
-		if l.Observed == nil || l.Observed.Workload != load {
-			continue
-		}
-		for _, f := range l.Observed.Figures {
-			if f.Metric == metric && len(f.Bins) > 0 && f.Every == 0 {
-				return true
-			}
+// unclocked says that a run does not tell how long its reports are apart.
+func unclocked(metric string, o *record.Observed) bool {
+	for _, f := range o.Figures {
+		if f.Metric == metric && len(f.Bins) > 0 && f.Every == 0 {
+			return true
 		}
 	}
 	return false

@@ -22,29 +22,29 @@ const likely = 1.25
 
 // modes looks at every arm of a workload.
 func modes(t *table) []record.ArmModes {
-	m, unit, ok := seriesMetric(t.load)
+	m, ok := t.seriesMetric()
 	if !ok || len(t.rows) == 0 {
 		return nil
 	}
 	y := levelled(t, m)
 	var all []record.ArmModes
 	for _, arm := range t.arms {
-		all = append(all, t.modesOf(arm, m, unit, y))
+		all = append(all, t.modesOf(arm, m, y))
 	}
 	return all
 }
 
 // levelled is the logarithm of the metric, by arm and row, without what is typical
 // of the arm; NaN where there is none.
-func levelled(t *table, m metric) map[string][]float64 {
+func levelled(t *table, m measure) map[string][]float64 {
 	all := map[string][]float64{}
 	for _, arm := range t.arms {
 		y := make([]float64, len(t.rows))
 		var known []float64
 		for i, r := range t.rows {
 			y[i] = math.NaN()
-			if w := r.windows[arm]; w != nil {
-				y[i] = stat.LogRatio(m.one(w), 1)
+			if w := t.at(&r, arm); w != nil {
+				y[i] = m.log(w)
 			}
 			if !math.IsNaN(y[i]) {
 				known = append(known, y[i])
@@ -74,20 +74,20 @@ func moved(y map[string][]float64, row int, arm string) float64 {
 }
 
 // modesOf looks at one arm.
-func (t *table) modesOf(arm string, m metric, unit string, y map[string][]float64) record.ArmModes {
-	out := record.ArmModes{Workload: t.load.Name, Arm: arm, Metric: m.name, Unit: unit}
+func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.ArmModes {
+	out := record.ArmModes{Workload: t.load.Name, Arm: arm, Metric: m.Name, Unit: m.Unit}
 	var series []stat.Timed
-	var windows []*record.Window
+	var windows []*window
 	level := 0.0
 	for i, r := range t.rows {
-		w, shared := r.windows[arm], moved(y, i, arm)
+		w, shared := t.at(&r, arm), moved(y, i, arm)
 		if w == nil || math.IsNaN(y[arm][i]) || math.IsNaN(shared) {
 			continue
 		}
-		own := stat.LogRatio(m.one(w), 1)
+		own := m.log(w)
 		level = own - y[arm][i] // the same in every window
-		x := stat.Timed{Y: y[arm][i] - shared, Launch: r.generation, First: math.NaN(), Second: math.NaN()}
-		if m.name == "throughput" {
+		x := stat.Timed{Y: y[arm][i] - shared, Launch: r.launch, First: math.NaN(), Second: math.NaN()}
+		if m.Name == "throughput" {
 			x.First = halfOf(w, true) - level - shared
 			x.Second = halfOf(w, false) - level - shared
 		}
@@ -104,23 +104,23 @@ func (t *table) modesOf(arm string, m metric, unit string, y map[string][]float6
 		out.Detectable = finite(math.Expm1(likely * apart * scatter(series)))
 		return out
 	}
-	slow, fast := split(series, windows, found, m.better)
+	slow, fast := split(series, windows, found, m.Better)
 	low, high := slow, fast
-	if m.better < 0 {
+	if m.Better < 0 {
 		low, high = fast, slow
 	}
 	out.Modes = &record.Modes{Low: typicalOf(low, m), High: typicalOf(high, m), Share: found.Share, Switches: found.Switches}
 	out.Apart = math.Exp(found.Low - found.High)
-	out.Differ = tellApart(slow, fast)
+	out.Differ = t.tellApart(slow, fast)
 	return out
 }
 
 // halfOf is the logarithm of the rate of a half of a window.
-func halfOf(w *record.Window, first bool) float64 {
+func halfOf(w *window, first bool) float64 {
 	if first {
-		return stat.LogRatio(float64(w.First)/w.FirstSeconds, 1)
+		return stat.LogRatio(float64(w.first)/w.firstSeconds, 1)
 	}
-	return stat.LogRatio(float64(w.Ops-w.First)/(w.Seconds-w.FirstSeconds), 1)
+	return stat.LogRatio(float64(w.ops-w.first)/(w.seconds-w.firstSeconds), 1)
 }
 
 // scatter is the standard deviation of the windows.
@@ -134,7 +134,7 @@ func scatter(x []stat.Timed) float64 {
 }
 
 // split sorts the windows by mode, the slower first.
-func split(x []stat.Timed, windows []*record.Window, m stat.Modes, better int) (slow, fast []*record.Window) {
+func split(x []stat.Timed, windows []*window, m stat.Modes, better int) (slow, fast []*window) {
 	for i, w := range windows {
 		if (x[i].Y >= m.Cut) == (better > 0) {
 			fast = append(fast, w)
@@ -145,16 +145,16 @@ func split(x []stat.Timed, windows []*record.Window, m stat.Modes, better int) (
 	return slow, fast
 }
 
-func typicalOf(ws []*record.Window, m metric) float64 {
+func typicalOf(ws []*window, m measure) float64 {
 	var y []float64
 	for _, w := range ws {
-		y = append(y, stat.LogRatio(m.one(w), 1))
+		y = append(y, m.log(w))
 	}
 	return math.Exp(stat.Median(y))
 }
 
-// sign is an observation that may tell one mode from another.
-type sign struct {
+// indicator is an observation that may tell one mode from another.
+type indicator struct {
 	name string // as observed reads it
 	// least is the least difference per second that matters, or, where it is 0, a
 	// tenth more does.
@@ -162,9 +162,9 @@ type sign struct {
 	text  func(slow, fast float64) string
 }
 
-// signs are what is worse in a slower mode, in the order in which it is told. What
+// indicators are what is worse in a slower mode, in the order in which it is told. What
 // merely follows from doing less is not among them.
-var signs = []sign{
+var indicators = []indicator{
 	{throttled, aTwentieth, each("its CPU quota held it back for %s a second (%s in the faster)")},
 	{waiting, aTwentieth, each("its threads waited %s a second for a CPU (%s in the faster)")},
 	{stolen, aTwentieth, each("the hypervisor took %s of CPU time a second (%s in the faster)")},
@@ -178,7 +178,7 @@ var signs = []sign{
 	{majorFaults, 0, counted("%s pages an operation were read from a disk (%s in the faster)")},
 }
 
-// Observations that only signs read.
+// Observations that only indicators read.
 const (
 	foreign     = "cpu.foreign"
 	majorFaults = "faults.major" + perOp
@@ -192,44 +192,44 @@ func counted(format string) func(slow, fast float64) string {
 	return func(slow, fast float64) string { return fmt.Sprintf(format, figure(slow), figure(fast)) }
 }
 
-// shownAt is the level at which a difference between modes is told, over all signs
+// shownAt is the level at which a difference between modes is told, over all indicators
 // together (Bonferroni).
 const shownAt = 0.01
 
-// tellApart are the signs of which the slower windows show more.
-func tellApart(slow, fast []*record.Window) []record.ModeDifference {
+// tellApart are the indicators of which the slower windows show more.
+func (t *table) tellApart(slow, fast []*window) []record.ModeDifference {
 	var out []record.ModeDifference
-	for _, s := range signs {
-		a, b := observations(slow, s.name), observations(fast, s.name)
+	for _, i := range indicators {
+		a, b := t.observedIn(slow, i.name), t.observedIn(fast, i.name)
 		e := apartBy(a, b)
 		if !e.Known() || e.Mean <= 0 {
 			continue
 		}
-		p := math.Min(1, e.PValue()*float64(len(signs)))
+		p := math.Min(1, e.PValue()*float64(len(indicators)))
 		x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
-		large := x-y >= s.least && s.least > 0 || s.least == 0 && x >= aTenth*y
+		large := x-y >= i.least && i.least > 0 || i.least == 0 && x >= aTenth*y
 		if p >= shownAt || !large {
 			continue
 		}
-		d := record.ModeDifference{Metric: s.name, Unit: "s", Per: "second", Slow: x, Fast: y, P: p, Text: s.text(x, y)}
-		if base, ok := cutPerOp(s.name); ok {
+		d := record.ModeDifference{Metric: i.name, Unit: "s", Per: "second", Slow: x, Fast: y, P: p, Text: i.text(x, y)}
+		if base, ok := cutPerOp(i.name); ok {
 			d.Metric, d.Per = base, "operation"
-			if s.name != cpuPerTask {
+			if i.name != cpuPerTask {
 				d.Unit = "1"
 			}
 		}
 		out = append(out, d)
 	}
 	if len(out) == 0 {
-		return fewerCPUs(slow, fast)
+		return t.fewerCPUs(slow, fast)
 	}
 	return out
 }
 
 // fewerCPUs is told where nothing else is: less CPU time follows from doing less,
 // but a limit that no probe counts, on the CPUs for example, shows in it alone.
-func fewerCPUs(slow, fast []*record.Window) []record.ModeDifference {
-	a, b := observations(slow, CPUMetric), observations(fast, CPUMetric)
+func (t *table) fewerCPUs(slow, fast []*window) []record.ModeDifference {
+	a, b := t.observedIn(slow, CPUMetric), t.observedIn(fast, CPUMetric)
 	e := apartBy(b, a)
 	x, y := stat.Mean(a).Mean, stat.Mean(b).Mean
 	if !e.Known() || y-x < aTwentieth || e.PValue() >= shownAt {
@@ -258,15 +258,15 @@ func apartBy(a, b []float64) stat.Estimate {
 	return stat.Minus(x, y)
 }
 
-// observations are those of the windows that have one. A neighbour that is not
+// observedIn are the observations of the windows that have one. A neighbour that is not
 // there is not looked at.
-func observations(ws []*record.Window, name string) []float64 {
+func (t *table) observedIn(ws []*window, name string) []float64 {
 	var out []float64
 	for _, w := range ws {
-		if name == neighbourCPU && w.Neighbour == nil {
+		if name == neighbourCPU && !w.beside {
 			continue
 		}
-		if x := observed(w, name); !math.IsNaN(x) {
+		if x := t.observed(w, name); !math.IsNaN(x) {
 			out = append(out, x)
 		}
 	}

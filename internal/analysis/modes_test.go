@@ -35,7 +35,7 @@ func moody(r *record.Result, arm string, ratio float64, blocks int) {
 
 func modesIn(t *testing.T, r *record.Result) map[string]record.ArmModes {
 	t.Helper()
-	e, err := Analyse(r)
+	e, err := analyseWith(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestPodSwitches(t *testing.T) {
 			}
 		}
 	}
-	e, err := Analyse(r)
+	e, err := analyseWith(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func Nodes(nodes []OfNode) *record.Nodes {
 	}
 	out.Workloads = nodeWorkloads(nodes)
 	asked := nodeArms(nodes, false)
-	alpha := stat.Groups(0).Alpha
+	alpha := bothStopped
 	for _, a := range asked {
 		out.Arms = append(out.Arms, a.judge(nodes, alpha/float64(len(asked))))
 	}
@@ -112,7 +112,7 @@ func (a nodeArm) beside(nodes []OfNode) (record.NodeArm, []stat.Estimate) {
 		case x.Verdict == record.Invalid:
 			out.Apart[n.Name] = "invalid: " + x.Reason
 		default:
-			if estimates[i] = estimate(x); !estimates[i].Known() {
+			if estimates[i] = estimateOf(x); !estimates[i].Known() {
 				out.Apart[n.Name] = "its error is not known"
 			}
 		}
@@ -144,23 +144,23 @@ func (a nodeArm) judge(nodes []OfNode, alpha float64) record.NodeArm {
 		// For all places together, as the p-value is.
 		r := shown(o.From, o.From.At(1-alpha/float64(len(nodes))))
 		if r != nil {
-			out.Odd = append(out.Odd, record.OddNode{Node: nodes[o.Index].Name, Against: *r, P: math.Min(1, o.P*stat.Groups(0).Alpha/alpha)})
+			out.Odd = append(out.Odd, record.OddNode{Node: nodes[o.Index].Name, Against: *r, P: math.Min(1, o.P*bothStopped/alpha)})
 		}
 	}
-	against(&out, nodes, estimates, odd, alpha)
+	compareWithOthers(&out, nodes, estimates, odd, alpha)
 	return out
 }
 
-// against says what every node is compared with, and how far it is from that.
+// compareWithOthers says what every node is compared with, and how far it is from that.
 // The odd ones, the farthest first, are compared as they were found; the others
 // without any of these.
-func against(out *record.NodeArm, nodes []OfNode, estimates []stat.Estimate, odd []stat.Outlier, alpha float64) {
+func compareWithOthers(out *record.NodeArm, nodes []OfNode, estimates []stat.Estimate, odd []stat.Outlier, alpha float64) {
 	out.Others, out.Against = map[string]*record.Ratio{}, map[string]*record.Ratio{}
 	left := slices.Clone(estimates)
 	note := func(i int) {
-		others := stat.Others(left, i)
+		others := stat.LeaveOneOutMean(left, i)
 		from := stat.Difference(left[i], others)
-		if r := shown(others, others.At(1-stat.Groups(0).Alpha)); r != nil {
+		if r := shown(others, others.At(1-bothStopped)); r != nil {
 			out.Others[nodes[i].Name] = r
 		}
 		if r := shown(from, from.At(1-alpha/float64(len(nodes)))); r != nil {

@@ -5,15 +5,16 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
-// market is the arms of one workload beside one neighbour that differ in
+// isolationGroup is the arms of one workload beside one neighbour that differ in
 // nothing but the isolation, with the arm alone.
-type market struct {
+type isolationGroup struct {
 	*table
-	pairs       map[string]map[string]pair
+	fits        map[string]*fits
 	effects     []record.Effect
 	margin      float64
 	neighbour   record.Neighbour
@@ -25,66 +26,77 @@ type market struct {
 
 // prices are the price matrices of a workload: one for each neighbour, and for
 // each environment, volume and set of parameters that it stands beside.
-func prices(t *table, pairs map[string]map[string]pair, out *record.Effects, invalid string) []record.Price {
-	var all []record.Price
-	for _, m := range markets(t) {
-		m.pairs, m.effects, m.margin = pairs, out.Effects, out.Margin
-		p := m.price()
-		if p.Invalid = invalid; invalid != "" {
+func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price {
+	var list []record.Price
+	for _, g := range isolationGroups(t) {
+		g.fits, g.effects, g.margin = all, out.Effects, out.Margin
+		p := g.price()
+		if p.Invalid = g.invalid(); p.Invalid != "" {
 			p.Explained = []record.Explanation{}
 			for i := range p.Rows {
 				p.Rows[i].Standing, p.Rows[i].By = record.StandingOpen, nil
 			}
 		}
-		all = append(all, p)
+		list = append(list, p)
 	}
-	return all
+	return list
 }
 
-// markets groups the arms. One without both ends of the loss, or without any
+// invalid is why the effects of the arms beside the neighbour carry no answer, the
+// first that is found; empty when they do.
+func (g isolationGroup) invalid() string {
+	for _, e := range g.effects {
+		if e.Workload == g.load.Name && e.Metric == g.load.Primary && e.Verdict == record.Invalid && slices.Contains(g.beside, e.Arm) {
+			return e.Reason
+		}
+	}
+	return ""
+}
+
+// isolationGroups groups the arms. One without both ends of the loss, or without any
 // mechanism, is none.
-func markets(t *table) []market {
-	var all []market
+func isolationGroups(t *table) []isolationGroup {
+	var all []isolationGroup
 	for _, a := range t.load.Arms {
 		if !bare(a) || a.Neighbour == "" || a.Twin {
 			continue
 		}
-		m := market{table: t, unprotected: a.Name, beside: []string{a.Name}, neighbour: neighbourOf(t.load, a)}
+		g := isolationGroup{table: t, unprotected: a.Name, beside: []string{a.Name}, neighbour: neighbourOf(t.load, a)}
 		for _, b := range t.load.Arms {
 			if !b.Twin && sameGround(a, b) && b.Neighbour == a.Neighbour && !bare(b) {
-				m.beside = append(m.beside, b.Name)
+				g.beside = append(g.beside, b.Name)
 			}
 		}
 		alone, ok := without(t.load, a)
-		for range m.beside {
-			m.alone = append(m.alone, alone)
+		for range g.beside {
+			g.alone = append(g.alone, alone)
 		}
-		if ok && len(m.beside) > 1 {
-			all = append(all, m)
+		if ok && len(g.beside) > 1 {
+			all = append(all, g)
 		}
 	}
-	return append(all, classMarkets(t)...)
+	return append(all, classGroups(t)...)
 }
 
-// classMarkets groups the arms beside each neighbour in a pod: what protects from
+// classGroups groups the arms beside each neighbour in a pod: what protects from
 // that is what the node's kubelet sets, the environments. The first arm is what
 // the others are measured by.
-func classMarkets(t *table) []market {
-	var all []market
+func classGroups(t *table) []isolationGroup {
+	var all []isolationGroup
 	for _, n := range t.load.Neighbours {
 		if n.Environment == "" {
 			continue
 		}
-		m := market{table: t, neighbour: n, classes: true}
+		g := isolationGroup{table: t, neighbour: n, classes: true}
 		for _, a := range t.load.Arms {
 			alone, ok := without(t.load, a)
 			if a.Neighbour == n.Name && !a.Twin && bare(a) && ok {
-				m.beside, m.alone = append(m.beside, a.Name), append(m.alone, alone)
+				g.beside, g.alone = append(g.beside, a.Name), append(g.alone, alone)
 			}
 		}
-		if len(m.beside) > 0 {
-			m.unprotected = m.beside[0]
-			all = append(all, m)
+		if len(g.beside) > 0 {
+			g.unprotected = g.beside[0]
+			all = append(all, g)
 		}
 	}
 	return all
@@ -119,109 +131,102 @@ func sameGround(a, b record.Arm) bool {
 		a.Seccomp == b.Seccomp && a.Capabilities == b.Capabilities && a.Image == b.Image && maps.Equal(a.Set, b.Set)
 }
 
-func (m market) price() record.Price {
+func (g isolationGroup) price() record.Price {
 	p := record.Price{
-		Workload: m.load.Name, Neighbour: m.neighbour, Alone: m.alone[0], Unprotected: m.unprotected,
-		Primary: m.load.Primary, Metrics: []string{m.load.Primary},
+		Workload: g.load.Name, Neighbour: g.neighbour, Alone: g.alone[0], Unprotected: g.unprotected,
+		Primary: g.load.Primary, Metrics: []string{g.load.Primary},
 	}
-	for _, name := range m.load.Metrics {
-		if name == m.load.Primary {
+	for _, name := range g.load.Metrics {
+		if name == g.load.Primary {
 			continue
 		}
-		if metrics[name].quantile > 0 || name == "throughput" {
+		if k, _ := g.measureOf(name); k.Quantile > 0 || name == metric.Throughput.Name {
 			p.Metrics = append(p.Metrics, name)
 		}
 	}
-	for i, name := range m.beside {
-		row := record.PriceRow{Arm: name, Isolation: append([]string{}, m.arm(name).Isolation...)}
-		if m.classes {
-			row.Environment, row.Alone = m.arm(name).Environment, m.alone[i]
+	for i, name := range g.beside {
+		row := record.PriceRow{Arm: name, Isolation: append([]string{}, g.arm(name).Isolation...)}
+		if g.classes {
+			row.Environment, row.Alone = g.arm(name).Environment, g.alone[i]
 		}
 		p.Rows = append(p.Rows, row)
 	}
 	for _, name := range p.Metrics {
-		for i, r := range m.regained(name) {
+		for i, r := range g.regained(name) {
 			p.Rows[i].Back = append(p.Rows[i].Back, r)
 		}
 	}
-	work := m.work()
+	work := g.work()
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		row.Work, row.Kept, row.Reason = work.did(i), work.kept(i, m.level()), work.why[i]
+		row.Work, row.Kept, row.Reason = work.did(i), work.kept(i, 1-g.alpha), work.why[i]
 	}
-	m.stand(p.Rows, work)
-	p.Explained = m.explain()
+	g.stand(p.Rows, work)
+	p.Explained = g.explain()
 	return p
 }
 
-// toBaseline is the typical pseudo-values of an arm against the baseline of the
-// workload; the baseline itself differs by nothing.
-func (m market) toBaseline(metric, arm string) (pseudo, string) {
-	if arm == m.load.Baseline {
-		return make(pseudo, m.units), ""
+// whyNot is why two arms cannot be compared in a metric; empty when they can.
+func (g isolationGroup) whyNot(f *fits, arm, base string) string {
+	for _, a := range []string{arm, base} {
+		if why := f.why[g.index[a]]; why != "" {
+			return why
+		}
 	}
-	p := m.pairs[metric][arm]
-	return p.typical, p.why
-}
-
-// between is the typical pseudo-values of one arm against another.
-func (m market) between(metric, arm, base string) (pseudo, string) {
-	a, why := m.toBaseline(metric, arm)
-	if a == nil {
-		return nil, why
-	}
-	b, why := m.toBaseline(metric, base)
-	if b == nil {
-		return nil, why
-	}
-	return a.less(b), ""
+	return ""
 }
 
 // regained is one metric of all rows.
-func (m market) regained(name string) []record.Regained {
-	out := make([]record.Regained, len(m.beside))
-	kind, _ := metricOf(m.load, name)
-	loss := make([]pseudo, len(m.beside))
-	for i, arm := range m.beside {
+func (g isolationGroup) regained(name string) []record.Regained {
+	out := make([]record.Regained, len(g.beside))
+	f := g.fits[name]
+	for i, arm := range g.beside {
 		out[i].Metric = name
-		loss[i], out[i].Reason = m.between(name, arm, m.alone[i])
+		if f == nil {
+			out[i].Reason = "this tare does not know the metric"
+			continue
+		}
+		out[i].Reason = g.whyNot(f, arm, g.alone[i])
 	}
-	m.ratios(out, name, m.alone, func(r *record.Regained) **record.Ratio { return &r.Alone })
-	unprotected := slices.Repeat([]string{m.unprotected}, len(m.beside))
-	m.ratios(out, name, unprotected, func(r *record.Regained) **record.Ratio { return &r.Unprotected })
-	m.shares(out, loss, kind)
+	if f == nil {
+		return out
+	}
+	g.ratios(out, f, g.alone, func(r *record.Regained) **record.Ratio { return &r.Alone })
+	unprotected := slices.Repeat([]string{g.unprotected}, len(g.beside))
+	g.ratios(out, f, unprotected, func(r *record.Regained) **record.Ratio { return &r.Unprotected })
+	g.shares(out, f)
 	return out
 }
 
 // ratios fills one column of the rows, each against a base of its own. What the
 // ladder shows already is taken from there: the same number twice, with other
 // intervals, would be a riddle.
-func (m market) ratios(out []record.Regained, name string, base []string, at func(*record.Regained) **record.Ratio) {
-	var columns [][]float64
+func (g isolationGroup) ratios(out []record.Regained, f *fits, base []string, at func(*record.Regained) **record.Ratio) {
+	var cs [][]float64
 	var rows []int
-	for i, arm := range m.beside {
-		if base[i] == m.load.Baseline {
-			*at(&out[i]) = m.onLadder(name, arm)
+	for i, arm := range g.beside {
+		if base[i] == g.load.Baseline {
+			*at(&out[i]) = g.onLadder(f.Name, arm)
 			continue
 		}
-		if p, _ := m.between(name, arm, base[i]); p != nil && arm != base[i] {
-			columns, rows = append(columns, p.known()), append(rows, i)
+		if arm != base[i] && g.whyNot(f, arm, base[i]) == "" {
+			cs, rows = append(cs, g.contrast(f.typical, arm, base[i])), append(rows, i)
 		}
 	}
-	joint := stat.Family(columns)
+	joint := f.typical.Family(cs, 1-g.alpha, 1)
 	for c, i := range rows {
-		interval := joint.Interval(c, m.level())
-		if name != m.load.Primary {
-			interval = joint.Columns[c].At(m.level())
+		interval := joint[c]
+		if f.Name != g.load.Primary {
+			interval = f.typical.Interval(cs[c], 1-g.alpha)
 		}
-		*at(&out[i]) = shown(joint.Columns[c], interval)
+		*at(&out[i]) = shown(f.typical.Contrast(cs[c]), interval)
 	}
 }
 
 // onLadder is the typical effect of an arm against the baseline.
-func (m market) onLadder(metric, arm string) *record.Ratio {
-	for _, e := range m.effects {
-		if e.Workload == m.load.Name && e.Metric == metric && e.Arm == arm && e.Baseline == m.load.Baseline {
+func (g isolationGroup) onLadder(metric, arm string) *record.Ratio {
+	for _, e := range g.effects {
+		if e.Workload == g.load.Name && e.Metric == metric && e.Arm == arm && e.Baseline == g.load.Baseline {
 			return e.Typical
 		}
 	}
@@ -229,13 +234,13 @@ func (m market) onLadder(metric, arm string) *record.Ratio {
 }
 
 // shares fills in the part of the loss that each mechanism gives back.
-func (m market) shares(out []record.Regained, loss []pseudo, kind metric) {
-	plain := loss[0]
-	if plain == nil {
+func (g isolationGroup) shares(out []record.Regained, f *fits) {
+	if g.whyNot(f, g.beside[0], g.alone[0]) != "" {
 		return
 	}
-	e := stat.Mean(plain.known())
-	if i := e.At(m.level()); !i.Beyond(0) || (e.Mean > 0) == (kind.better > 0) {
+	plain := g.contrast(f.typical, g.beside[0], g.alone[0])
+	mean := f.typical.Contrast(plain).Mean
+	if !f.typical.Interval(plain, 1-g.alpha).Beyond(0) || (mean > 0) == (f.Better > 0) {
 		for r := range out[1:] {
 			if out[r+1].Reason == "" {
 				out[r+1].Reason = "no loss without isolation is shown"
@@ -243,16 +248,11 @@ func (m market) shares(out []record.Regained, loss []pseudo, kind metric) {
 		}
 		return
 	}
-	var columns [][]float64
-	var rows []int
-	for i := 1; i < len(loss); i++ {
-		if loss[i] != nil {
-			columns, rows = append(columns, linear(loss[i])), append(rows, i)
+	for i := 1; i < len(out); i++ {
+		if out[i].Reason != "" {
+			continue
 		}
-	}
-	whole := linear(plain)
-	for c, i := range rows {
-		if s := regain(columns, whole, c, m.level()); s != nil {
+		if s := regain(f.typical, g.contrast(f.typical, g.beside[i], g.alone[i]), plain, 1-g.alpha); s != nil {
 			out[i].Share = s
 		} else {
 			out[i].Reason = "the noise is too large for a share"
@@ -260,50 +260,30 @@ func (m market) shares(out []record.Regained, loss []pseudo, kind metric) {
 	}
 }
 
-// linear turns pseudo-values of ln(arm/alone) into those of the loss itself, 1 -
-// arm/alone: shares are of operations and of seconds, not of their logarithms.
-// First order (the delta method).
-func linear(p pseudo) []float64 {
-	known := p.known()
-	mean := stat.Mean(known).Mean
-	ratio := math.Exp(mean)
-	out := make([]float64, len(p))
-	for i, x := range p {
-		out[i] = 1 - ratio*(1+x-mean)
-	}
-	return out
-}
-
 // farthest is the largest share, either way, to which an interval is followed:
 // beyond 1000 % it says nothing.
 const farthest = 10
 
-// regain is 1 - loss[c]/whole with the interval of Fieller (1954, J. R. Stat.
-// Soc. B 16:175): every share that a test of loss[c] - share*whole = 0 does not
-// refuse. The variance is moderated over the columns, see stat.Family. nil when
-// the interval has no end.
-func regain(loss [][]float64, whole []float64, c int, level float64) *record.Share {
-	test := func(theta float64) (e stat.Estimate) {
-		columns := make([][]float64, len(loss))
-		for i := range loss {
-			for u, x := range loss[i] {
-				if d := x - theta*whole[u]; !math.IsNaN(d) {
-					columns[i] = append(columns[i], d)
-				}
-			}
+// regain is 1 - loss/whole with the interval of Fieller (1954, J. R. Stat. Soc. B
+// 16:175): every share that a test of loss - share*whole = 0 does not refuse. Of
+// two contrasts of logarithms it takes 1 - arm/alone, by the delta method: shares
+// are of operations and of seconds, not of their logarithms. nil when the interval
+// has no end.
+func regain(f *stat.Fit, loss, whole []float64, level float64) *record.Share {
+	a, b := math.Exp(f.Contrast(loss).Mean), math.Exp(f.Contrast(whole).Mean)
+	half := func(theta float64) float64 {
+		c := make([]float64, len(loss))
+		for i := range c {
+			c[i] = theta*b*whole[i] - a*loss[i]
 		}
-		return stat.Family(columns).Columns[c]
+		return f.Interval(c, level).Half()
 	}
-	kept := func(theta float64) bool {
-		e := test(theta)
-		return !e.Known() || math.Abs(e.Mean) <= e.Crit(level)*e.SE
-	}
-	top, bottom := test(0), stat.Mean(pseudo(whole).known())
-	if !top.Known() || !bottom.Known() {
+	kept := func(theta float64) bool { return math.Abs((1-a)-theta*(1-b)) <= half(theta) }
+	theta := (1 - a) / (1 - b)
+	if math.IsNaN(theta) || math.IsInf(half(theta), 0) {
 		return nil
 	}
-	theta := top.Mean / bottom.Mean
-	step := max(math.Abs(top.SE/bottom.Mean), 1e-4)
+	step := max(math.Abs(half(theta)/(1-b)), 1e-4)
 	low, ok := end(kept, theta, -step)
 	high, also := end(kept, theta, step)
 	if !ok || !also {

@@ -2,15 +2,17 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
-// Progress is where a workload stands between two generations.
+// Progress is where a workload stands between two launches.
 type Progress struct {
-	// Done says that every arm's interval is as narrow as asked for, or a tenth
-	// of its effect.
+	// Done says that every interval that is judged is as narrow as asked for, or a
+	// tenth of its effect.
 	Done bool
 	// Opaque says that the transparency check failed, Why how.
 	Opaque bool
@@ -21,9 +23,19 @@ type Progress struct {
 // Standing is an arm's effect on the primary metric so far.
 type Standing struct {
 	Arm   string
-	Ratio float64 // arm over baseline
+	Ratio float64 // arm over control
 	Half  float64 // half-width of the simultaneous interval, in logs; +Inf when unknown
 }
+
+const (
+	// leastLaunches is how many launches a run has before it stops on width: with
+	// two, what launches do is hardly seen.
+	leastLaunches = 3
+	// leastBlocks is the same for blocks after a single launch.
+	leastBlocks = 24
+	// relative is the part of an effect that is narrow enough for its half-width.
+	relative = 0.1
+)
 
 // Kept is what Running needs of a line. A window in the record is some kilobytes,
 // most of them probes; a run of many short ones would grow by all of them.
@@ -31,19 +43,22 @@ func Kept(load record.Workload, line record.Line) record.Line {
 	if line.Block == nil {
 		return line
 	}
+	judged := metric.Judged(load, true)
 	b := *line.Block
 	b.Windows = make([]record.Window, len(line.Block.Windows))
 	for i := range b.Windows {
 		w := &line.Block.Windows[i]
-		k := record.Window{Arm: w.Arm, Start: w.Start, Seconds: w.Seconds, Ops: w.Ops}
-		if m, ok := metrics[load.Primary]; ok && m.quantile > 0 {
-			k.Latency = w.Latency
-		}
-		if x, ok := w.Probes[CPUMetric]; ok && load.Primary == "cpu_per_op" {
+		k := record.Window{Arm: w.Arm, Dropped: w.Dropped, Start: w.Start, Seconds: w.Seconds, Ops: w.Ops}
+		if x, ok := w.Probes[CPUMetric]; ok {
 			k.Probes = map[string]record.Value{CPUMetric: x}
 		}
-		if x, ok := w.Values[load.Primary]; ok {
-			k.Values = map[string]record.Value{load.Primary: x}
+		for _, name := range judged {
+			if m, ok := metric.Find(load.Values, name); ok && m.Quantile > 0 {
+				k.Latency = w.Latency
+			}
+			if x, ok := w.Values[name]; ok {
+				k.Values = map[string]record.Value{name: x}
+			}
 		}
 		b.Windows[i] = k
 	}
@@ -51,39 +66,51 @@ func Kept(load record.Workload, line record.Line) record.Line {
 	return line
 }
 
-// Running looks at what a workload has so far. precision is the half-width to
-// reach and margin the smallest effect that matters, both as ratios.
-func Running(load record.Workload, lines []record.Line, precision, margin float64) Progress {
+// Running looks at what a workload has so far, as the analysis will at the end if
+// the run stops here. precision is the half-width to reach, as a ratio.
+func Running(load record.Workload, lines []record.Line, precision float64) Progress {
 	t := tabulate(load, lines)
-	m, ok := metricOf(load, load.Primary)
-	if !ok {
-		return Progress{} // of a later tare
-	}
-	var columns [][]float64
-	var out Progress
-	for _, a := range t.arms {
-		if a == load.Baseline {
-			continue
+	t.alpha = 1 - stat.Level(true, max(t.runs, 1))
+	out := Progress{Done: t.looks()}
+	judged := t.judged()
+	var pools []*pooled
+	for _, name := range judged {
+		m, ok := t.measureOf(name)
+		if !ok {
+			return Progress{} // of a later tare
 		}
-		d, unit := t.blocks(a, m)
-		columns = append(columns, t.overBlocks(trimmed(d), unit).known())
-		out.Arms = append(out.Arms, Standing{Arm: a, Ratio: 1, Half: math.Inf(1)})
-	}
-	joint := stat.Family(columns)
-	rule := t.rule(math.Log1p(precision))
-	out.Done = len(columns) > 0 && rule.Looks(t.units)
-	for i := range out.Arms {
-		e := joint.Columns[i]
-		half := joint.Interval(i, t.level()).Half()
-		if !math.IsNaN(e.Mean) {
-			out.Arms[i].Ratio, out.Arms[i].Half = math.Exp(e.Mean), half
+		if m.parts == nil && pools == nil {
+			pools = t.pools()
 		}
-		if !(half <= rule.Goal(e)) {
-			out.Done = false
+		f := t.fit(m, pools)
+		cs, _ := t.against(f.typical, "")
+		out.Done = out.Done && len(cs) > 0
+		arms := slices.DeleteFunc(slices.Clone(t.arms), func(a string) bool { return a == load.Baseline || t.arm(a).Twin })
+		for i, interval := range f.typical.Family(cs, 1-t.alpha, len(judged)) {
+			mean, half := f.typical.Contrast(cs[i]).Mean, interval.Half()
+			if !(half <= math.Max(math.Log1p(precision), relative*math.Abs(mean))) {
+				out.Done = false
+			}
+			if name != load.Primary {
+				continue
+			}
+			s := Standing{Arm: arms[i], Ratio: 1, Half: math.Inf(1)}
+			if !math.IsNaN(mean) {
+				s.Ratio, s.Half = math.Exp(mean), half
+			}
+			out.Arms = append(out.Arms, s)
 		}
 	}
-	if c := transparency(t.checks, margin); c.Known && !c.OK && len(t.checks) >= 3 {
+	if c := t.transparency(); c.Known && !c.OK && len(t.checks) >= 3 {
 		out.Opaque, out.Why = true, c.Text
 	}
 	return out
+}
+
+// looks tells whether a run may stop here.
+func (t *table) looks() bool {
+	if t.single {
+		return len(t.rows) >= leastBlocks
+	}
+	return t.units >= leastLaunches
 }

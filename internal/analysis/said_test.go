@@ -30,7 +30,7 @@ func saying(r *record.Result, value func(*record.Window) record.Value) *record.R
 func TestSaid(t *testing.T) {
 	w := world{seed: 5, generations: 8, blocks: 6, effects: map[string]float64{"cgroup": math.Log(0.9)}, windowSD: 0.005, light: true}
 	r := saying(w.result(), func(w *record.Window) record.Value { return record.Number(10 / w.Rate()) })
-	e, err := Analyse(r)
+	e, err := analyseWith(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestSaid(t *testing.T) {
 	if v, ok := e.Arms[0].Values["wait"].Get(); !found || !ok || math.Abs(v-0.001) > 1e-5 {
 		t.Errorf("found %v, the baseline waits %v", found, e.Arms[0].Values["wait"])
 	}
-	if p := Running(r.Plan.Workloads[0], r.Lines, 0.01, 0.01); len(p.Arms) == 0 || math.IsInf(p.Arms[0].Half, 0) {
+	if p := Running(r.Plan.Workloads[0], r.Lines, 0.01); len(p.Arms) == 0 || math.IsInf(p.Arms[0].Half, 0) {
 		t.Errorf("the run cannot stop on it: %+v", p)
 	}
 	if got := e.Workloads[0].Values; len(got) != 1 || got[0].Unit != "s" {

@@ -7,21 +7,12 @@ import (
 )
 
 // podSwitches are what the switches of arms in pods took; nil without any.
-func podSwitches(r *record.Result) *record.Switches {
+func podSwitches(tables []*table) *record.Switches {
 	var took []float64
-	for _, load := range r.Plan.Workloads {
-		pods := map[string]bool{}
-		for _, a := range load.Arms {
-			pods[a.Name] = a.Pod
-		}
-		for _, l := range r.Lines {
-			if l.Block == nil || l.Block.Workload != load.Name {
-				continue
-			}
-			for _, w := range l.Block.Windows {
-				if pods[w.Arm] && w.Freeze > 0 {
-					took = append(took, w.Freeze+w.Thaw)
-				}
+	for _, t := range tables {
+		for w := range t.all() {
+			if t.load.Arms[w.arm].Pod && w.switched > 0 {
+				took = append(took, w.switched)
 			}
 		}
 	}

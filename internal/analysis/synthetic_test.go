@@ -24,7 +24,8 @@ type world struct {
 	stallBy     float64 // share
 	drop        func(generation, block int) string
 	carry       float64 // log effect of arm "heavy" on the next window
-	ramp        float64 // log ratio of first to second half
+	ramp        float64 // log ratio of first to second half, of every arm
+	ownRamp     float64 // and what it is beyond that in the container
 	opaque      float64 // log ratio of rotated to steady rate
 	light       bool    // no latencies
 }
@@ -100,7 +101,11 @@ func (w world) result() *record.Result {
 func (w world) window(rng *rand.Rand, arm string, at, rate float64) record.Window {
 	out := record.Window{Arm: arm, Start: at, Seconds: 0.2, Ops: uint64(rate*0.2 + 0.5), FirstSeconds: 0.1,
 		Probes: map[string]record.Value{CPUMetric: record.Number(rate * 0.2 * 100e-6)}}
-	out.First = uint64(rate * 0.1 * math.Exp(w.ramp))
+	ramp := w.ramp
+	if arm == "container" {
+		ramp += w.ownRamp
+	}
+	out.First = uint64(rate * 0.1 * math.Exp(ramp))
 	if w.light {
 		return out
 	}

@@ -1,106 +1,180 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
 
-// table is the blocks of one workload that count, arranged for the estimators.
+// table is the windows of one workload, arranged for the estimators: blocks in
+// rows, arms in columns. A block may lack any of its windows.
 type table struct {
 	load  record.Workload
 	pilot *record.Pilot
-	arms  []string // the baseline first
-	rows  []row    // complete blocks that were not dropped
-	// unit of each row: the generation, or the row itself when there is only
-	// one generation. Units vary independently.
+	arms  []string // the baseline is among them
+	index map[string]int
+	cpus  int // of the host; 0: not known
+	rows  []row
+	// units vary independently: launches, or rows when there is only one launch.
 	units   int
-	single  bool // one generation: the launch effect is not covered
-	dropped int
-	reasons map[string]int
+	single  bool // one launch: its effect is not covered
 	checks  []record.Check
 	seconds float64 // from the first window to the last
+	taken   []int   // windows by arm, those that do not count too
+	lost    map[string]int
+	damaged int // blocks of which a window was dropped
+	blocks  int // all
+	// alpha is the error of what is shown as 95 %: less where the run stopped, or
+	// was looked at between two runs.
+	alpha  float64
+	seen   observations
+	runs   int  // Run lines so far
+	anew   bool // a Run line since the last pilot: it continues the record
+	steady bool // the run was stopped on width
 }
 
 // row is one block.
 type row struct {
-	generation, number, unit int
-	order                    []string // arms in the order of their windows
-	windows                  map[string]*record.Window
+	launch, number, unit int
+	order                []int // arms in the order of their windows, those that do not count too
+	windows              []*window
+	dropped              []int // arms whose windows were dropped
 }
 
-// tabulate arranges the lines of one workload. Blocks before the last pilot
-// line were measured with another window and do not count.
-func tabulate(load record.Workload, lines []record.Line) *table {
-	t := &table{load: load, reasons: map[string]int{}}
-	for _, a := range load.Arms {
+func newTable(load record.Workload, cpus int) *table {
+	t := &table{load: load, cpus: cpus, index: map[string]int{}, seen: observations{column: map[string]int{}, why: map[whose]string{}}}
+	for i, a := range load.Arms {
 		t.arms = append(t.arms, a.Name)
+		t.index[a.Name] = i
 	}
-	for i := range lines {
-		l := &lines[i]
-		switch {
-		case l.Pilot != nil && l.Pilot.Workload == load.Name:
-			t.pilot, t.rows, t.checks, t.dropped = l.Pilot, nil, nil, 0
-			t.reasons = map[string]int{}
-		case l.Check != nil && l.Check.Workload == load.Name:
-			t.checks = append(t.checks, *l.Check)
-		case l.Block != nil && l.Block.Workload == load.Name:
-			t.add(l.Block)
-		}
-	}
-	t.number()
+	t.forget()
 	return t
 }
 
-func (t *table) add(b *record.Block) {
-	if b.Dropped != "" {
-		if b.Dropped != record.DropAbandoned {
-			t.dropped++
-			t.reasons[b.Dropped]++
-		}
-		return
+// forget drops what was measured with another window.
+func (t *table) forget() {
+	t.rows, t.checks, t.damaged, t.blocks = nil, nil, 0, 0
+	t.lost, t.taken = map[string]int{}, make([]int, len(t.arms))
+}
+
+// tabulate arranges the lines of one workload.
+func tabulate(load record.Workload, lines []record.Line) *table {
+	t := newTable(load, 0)
+	for i := range lines {
+		t.line(&lines[i])
 	}
-	r := row{generation: b.Generation, number: b.Number, windows: map[string]*record.Window{}}
+	return t.finish()
+}
+
+// line takes in one line of the record. Blocks before a pilot line were measured
+// with another window and do not count, unless a run continues the record.
+func (t *table) line(l *record.Line) {
+	switch {
+	case l.Run != nil:
+		t.runs++
+		t.anew = t.runs > 1
+	case l.End != nil:
+		t.steady = t.steady || l.End.Reason == "precision"
+	case l.Pilot != nil && l.Pilot.Workload == t.load.Name:
+		if !t.anew {
+			t.forget()
+		}
+		t.pilot, t.anew = l.Pilot, false
+	case l.Check != nil && l.Check.Workload == t.load.Name:
+		t.checks = append(t.checks, *l.Check)
+	case l.Block != nil && l.Block.Workload == t.load.Name:
+		t.add(l.Block)
+	}
+}
+
+// keptWhole are reasons for which older versions ended a block although nothing
+// was wrong with its windows: a longer window is a longer window, what is stolen
+// or taken by others is part of what is measured, and a stall is a result.
+var keptWhole = []string{record.DropLength, record.DropForeign, record.DropSteal, record.DropStalled, record.DropClient}
+
+// dropped is why a window does not count. In records of older versions the
+// reason stands at the block and is about its last window.
+func dropped(b *record.Block, i int) string {
+	if w := &b.Windows[i]; w.Dropped != "" {
+		return w.Dropped
+	}
+	if b.Dropped != "" && i == len(b.Windows)-1 && !slices.Contains(keptWhole, b.Dropped) {
+		return b.Dropped
+	}
+	return ""
+}
+
+func (t *table) add(b *record.Block) {
+	// Launches of a run that continues a record are other ones.
+	r := row{launch: b.Generation + max(t.runs-1, 0)<<32, number: b.Number, windows: make([]*window, len(t.arms))}
+	var order []*window
+	lost := false
 	for i := range b.Windows {
 		w := &b.Windows[i]
-		r.windows[w.Arm] = w
-		r.order = append(r.order, w.Arm)
+		arm, ok := t.index[w.Arm]
+		if !ok {
+			continue
+		}
+		why := dropped(b, i)
+		kept := t.keep(arm, w)
+		order = append(order, kept)
+		if why == record.DropAbandoned {
+			continue
+		}
+		t.taken[arm]++
+		if why != "" {
+			t.lost[why]++
+			r.dropped = append(r.dropped, arm)
+			lost = true
+			continue
+		}
+		r.windows[arm] = kept
 	}
-	if r.windows[t.load.Baseline] == nil {
+	slices.SortStableFunc(order, func(a, b *window) int { return cmp.Compare(a.start, b.start) })
+	for _, w := range order {
+		r.order = append(r.order, w.arm)
+	}
+	if len(order) == 0 {
 		return
+	}
+	t.blocks++
+	if lost {
+		t.damaged++
 	}
 	t.rows = append(t.rows, r)
 }
 
-// number gives every row its unit.
-func (t *table) number() {
+// finish gives every row its unit.
+func (t *table) finish() *table {
 	seen := map[int]int{}
-	for _, r := range t.rows {
-		if _, ok := seen[r.generation]; !ok {
-			seen[r.generation] = len(seen)
+	for i := range t.rows {
+		r := &t.rows[i]
+		if _, ok := seen[r.launch]; !ok {
+			seen[r.launch] = len(seen)
 		}
+		r.unit = seen[r.launch]
 	}
 	t.single = len(seen) < 2
 	t.units = len(seen)
 	if t.single {
 		t.units = len(t.rows)
-	}
-	for i := range t.rows {
-		t.rows[i].unit = seen[t.rows[i].generation]
-		if t.single {
+		for i := range t.rows {
 			t.rows[i].unit = i
 		}
 	}
 	t.seconds = t.span()
+	t.alpha = 1 - stat.Level(t.steady, max(t.runs, 1))
+	return t
 }
 
 // span is the time from the first counted window to the end of the last.
 func (t *table) span() float64 {
 	first, last := math.Inf(1), 0.0
-	for _, r := range t.rows {
-		for _, w := range r.windows {
-			first, last = min(first, w.Start), max(last, w.Start+w.Seconds)
-		}
+	for w := range t.all() {
+		first, last = min(first, w.start), max(last, w.start+w.seconds)
 	}
 	if last == 0 {
 		return 0
@@ -108,32 +182,69 @@ func (t *table) span() float64 {
 	return last - first
 }
 
-// generations is the number of launches that count.
-func (t *table) generations() int {
-	seen := map[int]bool{}
-	for _, r := range t.rows {
-		seen[r.generation] = true
+// all are the windows that count.
+func (t *table) all() func(yield func(*window) bool) {
+	return func(yield func(*window) bool) {
+		for _, r := range t.rows {
+			for _, w := range r.windows {
+				if w != nil && !yield(w) {
+					return
+				}
+			}
+		}
 	}
-	return len(seen)
+}
+
+// launches is the number of launches that count.
+func (t *table) launches() int {
+	if !t.single {
+		return t.units
+	}
+	return min(len(t.rows), 1)
 }
 
 // arm describes an arm by name.
 func (t *table) arm(name string) record.Arm {
-	for _, a := range t.load.Arms {
-		if a.Name == name {
-			return a
-		}
+	if i, ok := t.index[name]; ok {
+		return t.load.Arms[i]
 	}
 	return record.Arm{Name: name}
 }
 
-// windowsOf is the windows of an arm in the rows that count.
-func (t *table) windowsOf(arm string) []*record.Window {
-	var out []*record.Window
-	for _, r := range t.rows {
-		if w := r.windows[arm]; w != nil {
+// at is the window of an arm in a row; nil when there is none that counts.
+func (t *table) at(r *row, arm string) *window {
+	if i, ok := t.index[arm]; ok {
+		return r.windows[i]
+	}
+	return nil
+}
+
+// windowsOf is the windows of an arm that count.
+func (t *table) windowsOf(arm string) []*window {
+	var out []*window
+	for i := range t.rows {
+		if w := t.at(&t.rows[i], arm); w != nil {
 			out = append(out, w)
 		}
+	}
+	return out
+}
+
+// twin is the baseline again; empty without one.
+func (t *table) twin() string {
+	for _, a := range t.load.Arms {
+		if a.Twin {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// control are the columns that arms are compared with: the baseline and its twin.
+func (t *table) control() []int {
+	out := []int{t.index[t.load.Baseline]}
+	if twin := t.twin(); twin != "" {
+		out = append(out, t.index[twin])
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/chroot"
 	"github.com/tarelab/tare/internal/environment/engines"
+	"github.com/tarelab/tare/internal/environment/gvisor"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/environment/oci"
@@ -28,10 +29,11 @@ func Workloads() []workload.Workload {
 		workload.OLTP{},
 		workload.Commit{},
 		workload.RPC{},
+		workload.Spin{},
 		workload.Sysbench{},
 		workload.Pgbench{},
 		workload.ClickHouse{},
-		workload.ClickHouseBenchmark{},
+		workload.Redis{},
 		workload.Fio{},
 		workload.Command{},
 	}
@@ -48,13 +50,15 @@ func Neighbours() []workload.Workload {
 		workload.Beside{Workload: workload.Sysbench{}},
 		workload.Beside{Workload: workload.Pgbench{}},
 		workload.Beside{Workload: workload.ClickHouse{}},
+		workload.Beside{Workload: workload.Redis{}},
 		workload.CommandNoise{},
 	}
 }
 
 // Rungs are the environments, the ladder from the ground up and then what
-// stands beside it; the runtimes and engines by name only where one asks.
-func Rungs() []plan.Rung {
+// stands beside it; the runtimes and engines by name only where one asks. Pods are on a
+// cluster; nil: they can be named and described only.
+func Rungs(pods *kube.Target) []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
 		{Environment: layers.Cgroup, On: "host", Grouped: true},
@@ -67,12 +71,13 @@ func Rungs() []plan.Rung {
 		{Environment: layers.CPULimit, On: "cgroup", Beside: true, Grouped: true},
 		{Environment: oci.Container{Runtime: "runc"}, Beside: true, Grouped: true, Asked: true, Container: true},
 		{Environment: oci.Container{Runtime: "crun"}, Beside: true, Grouped: true, Asked: true, Container: true},
+		{Environment: gvisor.Container{}, Beside: true, Grouped: true, Asked: true, Container: true},
 		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
 		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: kube.Pod{QoS: kube.BestEffort}, Beside: true, Asked: true, Pod: true},
-		{Environment: kube.Pod{QoS: kube.Burstable}, Beside: true, Asked: true, Pod: true},
-		{Environment: kube.Pod{QoS: kube.Guaranteed}, Beside: true, Asked: true, Pod: true},
+		{Environment: kube.Pod{QoS: kube.BestEffort, On: pods}, Beside: true, Asked: true, Pod: true},
+		{Environment: kube.Pod{QoS: kube.Burstable, On: pods}, Beside: true, Asked: true, Pod: true},
+		{Environment: kube.Pod{QoS: kube.Guaranteed, On: pods}, Beside: true, Asked: true, Pod: true},
 	}
 }
 
@@ -80,8 +85,8 @@ func Rungs() []plan.Rung {
 func Probes() []probe.Probe { return probe.All() }
 
 // Plan is the catalog as the plan needs it.
-func Plan() plan.Catalog {
-	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Rungs: Rungs()}
+func Plan(pods *kube.Target) plan.Catalog {
+	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Rungs: Rungs(pods)}
 }
 
 // Workload finds a benchmark by name.
@@ -106,7 +111,8 @@ func Words() experiment.Words {
 		Isolation: func(text string) error { _, _, err := isolation.Parse(text); return err },
 		Volume:    volume.Check,
 		Networks:  environment.Networks(), Seccomp: environment.SeccompProfiles(), Capabilities: environment.CapabilitySets(),
-		Levels: levels,
+		Levels:  levels,
+		Removed: map[string]string{"clickhouse-benchmark": "kind: clickhouse asks the same queries and counts each; tare import reads the logs of the tool"},
 	}
 	for _, k := range Workloads() {
 		w.Kinds[k.Name()] = k.Params()
@@ -121,7 +127,7 @@ func Words() experiment.Words {
 			w.Mechanisms = append(w.Mechanisms, d.Name)
 		}
 	}
-	for _, r := range Rungs() {
+	for _, r := range Rungs(nil) {
 		w.Arms = append(w.Arms, r.Name())
 		if r.Pod {
 			w.Places = append(w.Places, r.Name())
@@ -132,26 +138,26 @@ func Words() experiment.Words {
 
 // levels says what is wrong with the levels of an environment.
 func levels(name, text string) error {
-	_, err := Environment(name + ":" + text)
+	_, err := Environment(nil, name+":"+text)
 	return err
 }
 
 // Environment finds an environment by its word: a name, and levels behind a
 // colon.
-func Environment(word string) (environment.Environment, error) {
+func Environment(pods *kube.Target, word string) (environment.Environment, error) {
 	name, levels, has := strings.Cut(word, ":")
-	for _, r := range Rungs() {
+	for _, r := range Rungs(pods) {
 		if r.Name() != name {
 			continue
 		}
 		if !has {
 			return r.Environment, nil
 		}
-		l, ok := r.Environment.(environment.Leveled)
-		if !ok {
+		with := r.Environment.Capabilities().With
+		if with == nil {
 			return nil, errors.New("it has no levels")
 		}
-		return l.With(levels)
+		return with(levels)
 	}
 	return nil, fmt.Errorf("no environment is called %q", name)
 }

@@ -59,7 +59,7 @@ func TestEnginesPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, r := range Rungs() {
+	for _, r := range Rungs(nil) {
 		if (r.Container || r.Archive) && !strings.Contains(page, "`"+r.Name()+"`") {
 			t.Errorf("no word of %s", r.Name())
 		}

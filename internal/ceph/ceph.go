@@ -93,6 +93,24 @@ func (p Pool) Free(ctx context.Context) (int64, error) {
 		"ceph osd pool create "+p.Name+" && rbd pool init "+p.Name)
 }
 
+// HasFileSystem says whether the cluster has a file system of a name. The pool needs none.
+func (p Pool) HasFileSystem(ctx context.Context, name string) error {
+	ctx, stop := context.WithTimeout(ctx, 4*mount*time.Second)
+	defer stop()
+	var all []struct{ Name string }
+	if err := p.ask(ctx, &all, "fs", "ls"); err != nil {
+		return err
+	}
+	var names []string
+	for _, x := range all {
+		names = append(names, x.Name)
+	}
+	if !slices.Contains(names, name) {
+		return hint.New(fmt.Errorf("the Ceph cluster of %s has no file system %q%s", p.Config, name, hint.DidYouMean(name, names)), "ceph fs ls shows what it has")
+	}
+	return nil
+}
+
 // ask asks the cluster something and decodes the answer.
 func (p Pool) ask(ctx context.Context, answer any, question ...string) error {
 	out, err := p.run(ctx, "ceph", append([]string{"--connect-timeout", strconv.Itoa(mount), "--format", "json"}, question...)...)

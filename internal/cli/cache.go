@@ -9,7 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/quantity"
 )
 
 type cacheCommand struct {
@@ -36,12 +36,12 @@ func (cacheList) Run(c *console) error {
 	var sum float64
 	for _, e := range all {
 		sum += float64(e.Bytes)
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, report.Bytes(float64(e.Bytes)), describe(e))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, quantity.Bytes(float64(e.Bytes)), describe(e))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "%s in %s\n", report.Bytes(sum), store.Dir)
+	fmt.Fprintf(c.stdout, "%s in %s\n", quantity.Bytes(sum), store.Dir)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (p cachePrune) Run(c *console) error {
 		all, err := store.List()
 		for _, e := range all {
 			if p.wants(e) {
-				fmt.Fprintf(c.stdout, "would remove %s (%s)\n", e.Key, report.Bytes(float64(e.Bytes)))
+				fmt.Fprintf(c.stdout, "would remove %s (%s)\n", e.Key, quantity.Bytes(float64(e.Bytes)))
 			}
 		}
 		return err
@@ -96,7 +96,7 @@ func (p cachePrune) Run(c *console) error {
 	if len(removed) == 0 && err == nil {
 		return p.nothing(c, store)
 	}
-	fmt.Fprintf(c.stdout, "%s freed\n", report.Bytes(freed))
+	fmt.Fprintf(c.stdout, "%s freed\n", quantity.Bytes(freed))
 	return err
 }
 

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/gate"
+	"github.com/tarelab/tare/internal/importer"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
@@ -28,10 +30,11 @@ Examples:
   tare check r --max-cost throughput=5% --max-cost p99=10% --arm container
   tare check r --max-cost throughput=5% --format junit > tare.xml
 
-Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 wrong usage, 3 a limit is exceeded, 4 undecided or invalid.`
+Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 wrong usage, 3 a limit is exceeded, 4 undecided: longer would tell, 6 invalid: the data cannot carry an answer, however long.`
 }
 
 func (k checkCommand) Run(c *console) error {
+	k.Dir = resultOf(k.Dir)
 	effects, err := analyse(k.Dir)
 	if err != nil {
 		return err
@@ -58,12 +61,11 @@ func (c *console) printGate(f checkFormat, g *record.Gate) error {
 	case "junit":
 		return report.JUnit(c.stdout, g)
 	case "markdown":
-		return report.GateMarkdown(c.stdout, g)
+		return report.PrintMarkdown(c.stdout, report.Gate(g))
 	case "json":
-		return report.GateJSON(c.stdout, g)
+		return export.Object(c.stdout, g)
 	}
-	width, _ := c.size(c.stdout)
-	return report.GateText(c.stdout, g, report.Options{Color: c.colored(c.stdout), Width: min(width, widest)})
+	return report.Print(c.stdout, report.Gate(g), c.look(report.Options{}))
 }
 
 // answer is the error that carries the exit code of any answer but pass.
@@ -73,6 +75,8 @@ func answer(g *record.Gate) error {
 		return nil
 	case record.AnswerExceeded:
 		return &answerError{exitExceeded, report.GateSummary(g)}
+	case record.AnswerInvalid:
+		return &answerError{exitInvalid, report.GateSummary(g)}
 	}
 	return &answerError{exitUndecided, report.GateSummary(g)}
 }
@@ -92,7 +96,7 @@ func (m *maxCost) UnmarshalText(b []byte) error {
 	if most >= 1 && !strings.HasSuffix(size, "%") {
 		return fmt.Errorf("%s: %s is %s00%%; did you mean %q?", metric, size, size, size+"%")
 	}
-	*m = maxCost{Metric: metric, Most: most}
+	*m = maxCost{Metric: importer.MetricCalled(metric), Most: most}
 	return nil
 }
 

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/quantity"
 )
 
 type cleanupCommand struct {
@@ -15,7 +19,7 @@ type cleanupCommand struct {
 }
 
 func (cleanupCommand) Help() string {
-	return `A run that is killed cannot take back what it changed, but it wrote down how before it changed it. This command does what those journals say. Runs that are still going are left alone.
+	return `A run that is killed cannot take back what it changed, but it wrote down how before it changed it. This command does what those journals say, and removes data sets that were being prepared. Runs that are still going are left alone.
 
 Examples:
 
@@ -30,16 +34,23 @@ func (cl cleanupCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if !cl.DryRun {
+		journal.Collect(journal.StateDir())
+	}
 	var errs []error
 	found := 0
 	for _, l := range left {
-		if l.Live {
+		if l.Live && !l.Killed {
 			c.note("run %s is still going (pid %d): left alone", l.Header.Run, l.Header.Pid)
+			continue
+		}
+		if l.Live && cl.DryRun {
+			c.note("run %s was killed, and its guard is taking back what it left", l.Header.Run)
 			continue
 		}
 		if len(l.Steps) == 0 && l.Err == nil { // killed, and nothing but the journal is left
 			if !cl.DryRun {
-				_, err := journal.Undo(journal.StateDir(), l.Header.Run)
+				_, err := undo(l.Header.Run)
 				errs = append(errs, err)
 			}
 			continue
@@ -47,10 +58,44 @@ func (cl cleanupCommand) Run(c *console) error {
 		found++
 		errs = append(errs, cl.one(c, l))
 	}
-	if found == 0 {
+	parts, err := cl.unfinished(c)
+	errs = append(errs, err)
+	if found+parts == 0 && err == nil {
 		fmt.Fprintln(c.stdout, "nothing to clean up")
 	}
 	return hint.New(errors.Join(errs...), "run tare cleanup again, as the user who ran tare; what is named above can also be removed by hand")
+}
+
+// undo takes back what a run left; the guard of the run may have done it meanwhile.
+func undo(run string) (journal.Report, error) {
+	r, err := journal.Undo(journal.StateDir(), run)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, nil
+	}
+	return r, err
+}
+
+// unfinished removes the data sets that killed runs were preparing, and says how many.
+func (cl cleanupCommand) unfinished(c *console) (int, error) {
+	store, err := dataset.Default()
+	if err != nil {
+		return 0, nil // no place for data sets, and none there
+	}
+	left, err := store.Abandoned()
+	if cl.DryRun {
+		for _, e := range left {
+			fmt.Fprintf(c.stdout, "  would remove the unfinished data set %s, %s\n", e.Key, quantity.Bytes(float64(e.Bytes)))
+		}
+		return len(left), err
+	}
+	if len(left) == 0 {
+		return 0, err
+	}
+	gone, err := store.Prune(func(e dataset.Entry) bool { return e.Unfinished })
+	for _, e := range gone {
+		fmt.Fprintf(c.stdout, "  removed the unfinished data set %s, %s\n", e.Key, quantity.Bytes(float64(e.Bytes)))
+	}
+	return len(left), err
 }
 
 // one takes back what one run left.
@@ -62,11 +107,11 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 		}
 		return l.Err
 	}
-	r, err := journal.Undo(journal.StateDir(), l.Header.Run)
+	r, err := undo(l.Header.Run)
 	for _, s := range r.Undone {
 		fmt.Fprintln(c.stdout, "  undone", step(s))
 	}
-	errs := []error{l.Err, err}
+	errs := []error{cmp.Or(err, l.Err)} // the first says what becomes of the journal
 	var said []string
 	for _, f := range r.Failed {
 		if text := step(f.Step); !slices.Contains(said, text) { // arms share some

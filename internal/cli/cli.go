@@ -6,36 +6,35 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment/inspect"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/importer"
 )
 
 // grammar is the commands and the flags that all of them have.
 type grammar struct {
-	Run     runCommand     `cmd:"" help:"Measure an experiment on this host."`
-	Plan    planCommand    `cmd:"" help:"Show what a run would do; changes nothing."`
-	Doctor  doctorCommand  `cmd:"" help:"Show what this host can do, its noise, and leftovers of killed runs."`
-	Presets presetsCommand `cmd:"" help:"List the experiments that come with tare."`
-	Report  reportCommand  `cmd:"" help:"Print the report of a result directory."`
-	Check   checkCommand   `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
-	Compare compareCommand `cmd:"" help:"Compare two results of the same experiment."`
-	Import  importCommand  `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
-	Cache   cacheCommand   `cmd:"" help:"List the prepared data sets of databases, or remove some."`
-	Image   imageCommand   `cmd:"" help:"Build container images without a registry, and put them into an engine."`
-	Cleanup cleanupCommand `cmd:"" help:"Remove what killed runs left on this host."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Run       runCommand       `cmd:"" help:"Measure an experiment on this host."`
+	Plan      planCommand      `cmd:"" help:"Show what a run would do; changes nothing."`
+	Doctor    doctorCommand    `cmd:"" help:"Show what this host can do, its noise, and leftovers of killed runs."`
+	Presets   presetsCommand   `cmd:"" help:"List the experiments that come with tare."`
+	Report    reportCommand    `cmd:"" help:"Print the report of a result directory."`
+	Check     checkCommand     `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
+	Compare   compareCommand   `cmd:"" help:"Compare two results of the same experiment."`
+	Import    importCommand    `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
+	Calibrate calibrateCommand `cmd:"" help:"Show what this host makes of losses whose size is known."`
+	Cache     cacheCommand     `cmd:"" help:"List the prepared data sets of databases, or remove some."`
+	Image     imageCommand     `cmd:"" help:"Build container images without a registry, and put them into an engine."`
+	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
 }
@@ -66,9 +65,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 			code = int(h)
 		}
 	}()
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
+	args = asHelp(args)
 	var g grammar
 	parser, err := newParser(&g, stdout, stderr)
 	if err != nil {
@@ -95,37 +92,20 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),
-		kong.Vars{"scratch": inspect.DefaultScratch, "image_tag": image.DefaultTag, "kube_namespace": engine.KubeNamespace},
+		kong.Vars{"scratch": inspect.DefaultScratch, "image_tag": image.DefaultTag, "kube_namespace": engine.KubeNamespace, "version": versionLine(),
+			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helped(code)) }),
 	)
 }
 
-// misuse makes an error of the command line out of what kong says.
-func misuse(err error) error {
-	var p *kong.ParseError
-	if !errors.As(err, &p) || p.Context == nil {
-		return &usageError{err, "tare --help"}
+// asHelp is the arguments with the word help as the flag: tare help run.
+func asHelp(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
 	}
-	if p.Context.Command() != "" {
-		if last := p.Context.Args[len(p.Context.Args)-1]; p.Context.Selected().Path() == "presets" && slices.Contains(experiment.Presets(), last) {
-			return &usageError{err, "tare presets show " + last}
-		}
-		return &usageError{err, "tare " + p.Context.Selected().Path() + " --help"}
-	}
-	word := ""
-	if len(p.Context.Args) > 0 {
-		word = p.Context.Args[0]
-	}
-	if word == "" || strings.HasPrefix(word, "-") {
-		return &usageError{err, "tare --help"}
-	}
-	if slices.Contains(experiment.Presets(), word) {
-		return &usageError{fmt.Errorf("%s is a preset, no command", word), "tare run " + word}
-	}
-	var commands []string
-	for _, c := range p.Context.Model.Children {
-		commands = append(commands, c.Name)
-	}
-	return &usageError{fmt.Errorf("no command %q%s", word, hint.DidYouMean(word, commands)), "tare --help"}
+	return args
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tarelab/tare/internal/compare"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
@@ -28,11 +29,11 @@ Exit codes: 0 compared, 1 error, 2 wrong usage or not the same experiment.`
 }
 
 func (k compareCommand) Run(c *console) error {
-	before, err := readResult(k.Before)
+	before, err := readResult(resultOf(k.Before))
 	if err != nil {
 		return err
 	}
-	after, err := readResult(k.After)
+	after, err := readResult(resultOf(k.After))
 	if err != nil {
 		return err
 	}
@@ -52,12 +53,11 @@ func (k compareCommand) Run(c *console) error {
 func (c *console) printComparison(f compareFormat, x *record.Comparison) error {
 	switch f {
 	case "markdown":
-		return report.ComparisonMarkdown(c.stdout, x)
+		return report.PrintMarkdown(c.stdout, report.Comparison(x))
 	case "json":
-		return report.ComparisonJSON(c.stdout, x)
+		return export.Object(c.stdout, x)
 	}
-	width, _ := c.size(c.stdout)
-	return report.ComparisonText(c.stdout, x, report.Options{Color: c.colored(c.stdout), Width: min(width, widest)})
+	return report.Print(c.stdout, report.Comparison(x), c.look(report.Options{}))
 }
 
 // compareFormat is the value of --format of tare compare.

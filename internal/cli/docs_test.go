@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -39,7 +40,7 @@ func pages(t *testing.T) map[string]string {
 
 // No commands: the first line of a report, and what the reader chooses from.
 var (
-	heading = regexp.MustCompile(`^\w+( on \w+)?, \d{4}-`)
+	heading = regexp.MustCompile(`^\w+( on \w+)?( \(\d+ CPUs?\))?, \d{4}-`)
 	choice  = regexp.MustCompile(`(\w)(\|\w+)+`)
 )
 
@@ -188,7 +189,7 @@ func TestDocumentedExperiments(t *testing.T) {
 			}
 			// What this host has not got is left out; words that cannot be meant are errors.
 			var params *plan.ParamsError
-			if _, err := plan.Build(e, catalog.Plan(), environment.Host{}, nil); errors.As(err, &params) {
+			if _, err := plan.Build(e, catalog.Plan(nil), environment.Host{}, nil); errors.As(err, &params) {
 				t.Errorf("%s: %v\n%s", name, err, text)
 			}
 		}
@@ -240,5 +241,26 @@ func TestDocumentedNames(t *testing.T) {
 	}
 	if n := strings.Count(all["README.md"], "\n"); n >= 150 {
 		t.Errorf("the README has %d lines", n)
+	}
+}
+
+// The page for who runs a production host names every kind of change.
+func TestKindsAreDocumented(t *testing.T) {
+	code, err := os.ReadFile("../journal/step.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/safety.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`(?m)^\tkind\w+\s+= "(\w+)"`).FindAllSubmatch(code, -1)
+	if len(kinds) < 12 {
+		t.Fatalf("found %d kinds", len(kinds))
+	}
+	for _, k := range kinds {
+		if !bytes.Contains(page, []byte("`"+string(k[1])+"`")) {
+			t.Errorf("docs/safety.md has no kind %s", k[1])
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/doctor"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -121,7 +122,16 @@ func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
 // arms asks for each arm whether this host can have it. A cluster that is named and
 // does not answer takes some seconds.
 func (a *doctorAnswer) arms(host environment.Host) {
-	for _, rung := range catalog.Rungs() {
+	on := &kube.Target{} // of kubectl
+	rungs := catalog.Rungs(on)
+	var pods []kube.Pod
+	for _, rung := range rungs {
+		if p, ok := rung.Environment.(kube.Pod); ok {
+			pods = append(pods, p)
+		}
+	}
+	on.Ask(host, pods...)
+	for _, rung := range rungs {
 		a.Arms = append(a.Arms, answerOf(rung.Name(), rung.Title(), rung.Support(host)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/nodes"
 	"github.com/tarelab/tare/internal/plan"
 )
@@ -21,6 +22,8 @@ const (
 	exitExceeded    = 3
 	exitUndecided   = 4
 	exitUnsupported = 5
+	exitInvalid     = 6
+	exitBusy        = 7
 	exitSignal      = 128 // plus the number of the signal
 )
 
@@ -67,6 +70,8 @@ func exitCode(err error) int {
 		return answer.code
 	case errors.As(err, &onNode):
 		return onNode.Code
+	case errors.Is(err, hostlock.ErrHeld):
+		return exitBusy
 	case errors.Is(err, environment.ErrUnsupported):
 		return exitUnsupported
 	}

@@ -62,16 +62,16 @@ func TestResultDir(t *testing.T) {
 		t.Errorf("%q, %v", dir, err)
 	}
 	full := t.TempDir()
-	if dir, err := resultDir(full, at); err != nil || dir != full {
+	if dir, err := resultDir(newDir(full), at); err != nil || dir != full {
 		t.Errorf("an empty directory is refused: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := resultDir(full, at); exitCode(err) != 2 {
+	if _, err := resultDir(newDir(full), at); exitCode(err) != 2 {
 		t.Errorf("a full directory: %v", err)
 	}
-	if _, err := resultDir(filepath.Join(full, "x"), at); exitCode(err) != 2 {
+	if _, err := resultDir(newDir(filepath.Join(full, "x")), at); exitCode(err) != 2 {
 		t.Errorf("a file: %v", err)
 	}
 }

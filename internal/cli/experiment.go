@@ -13,6 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
+	api "github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/volume"
 )
 
 // experimentFlags say what to measure. Each flag is a setting of the
@@ -27,7 +29,7 @@ type experimentFlags struct {
 	Seed        string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
 	Workload    []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
 	Arms        []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
-	Volume      string   `group:"experiment" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs or loop:btrfs."`
+	Volume      []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, nfs:SERVER:/PATH, tmpfs, loop:ext4, loop:xfs or loop:btrfs. Given several times, the volumes are what is compared, with the first."`
 	Scratch     string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
 	Generations string   `group:"experiment" placeholder:"N" help:"Launches of all arms; auto: as the budget allows."`
 	Set         []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8 or window=200ms. May be repeated."`
@@ -38,13 +40,21 @@ type experimentFlags struct {
 	Namespace string `group:"experiment" placeholder:"NAME" help:"A namespace that is there already, for pods whose node tare is not on. Without it a run makes its own."`
 	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image of pods whose node tare is not on, where an arm names none: with sh, and with what the load needs."`
 
+	pods *kube.Target // see cluster
+
 	AllowUnequal bool `group:"experiment" help:"Compare arms that keep less or more of what is committed than the baseline too, and mark every result of theirs."`
+}
+
+// cluster is the one that the flags mean.
+func (f *experimentFlags) cluster() *kube.Target {
+	if f.pods == nil {
+		f.pods = &kube.Target{Access: api.Access{Kubeconfig: f.Kubeconfig, Context: f.Context, Image: f.PodImage, Namespace: f.Namespace}}
+	}
+	return f.pods
 }
 
 // load reads the experiment and applies the flags.
 func (f *experimentFlags) load() (*experiment.Experiment, experiment.Words, error) {
-	kube.Access.Kubeconfig, kube.Access.Context, kube.Access.Image = f.Kubeconfig, f.Context, f.PodImage
-	kube.Access.Namespace = f.Namespace
 	words := catalog.Words()
 	e, err := f.base(words)
 	if err != nil {
@@ -94,8 +104,22 @@ func find(name string) (file string, src []byte, err error) {
 	case strings.Contains(name, "/"), strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return "", nil, &usageError{fmt.Errorf("no experiment file %s", name), "tare presets lists the experiments that need no file"}
 	}
-	err = fmt.Errorf("no preset and no file %q%s", name, hint.DidYouMean(name, experiment.Presets()))
+	err = fmt.Errorf("no preset and no file %q%s", name, likePreset(name))
 	return "", nil, &usageError{err, "tare presets"}
+}
+
+// likePreset is the presets that begin with a word, or that which is near to it.
+func likePreset(word string) string {
+	var all []string
+	for _, p := range experiment.Presets() {
+		if strings.HasPrefix(p, word+"-") {
+			all = append(all, p)
+		}
+	}
+	if len(all) > 1 {
+		return "; there are " + strings.Join(all, ", ")
+	}
+	return hint.DidYouMean(word, experiment.Presets())
 }
 
 // apply sets what the flags say, --set last, then keeps the chosen workloads.
@@ -108,6 +132,9 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 			p.Text = strings.TrimPrefix(p.Text, prefix)
 			all = append(all, p)
 		}
+	}
+	if len(f.Volume) > 1 {
+		keep(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
 	for _, s := range f.settings() {
 		keep(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
@@ -134,13 +161,35 @@ func (f *experimentFlags) settings() []setting {
 	var out []setting
 	for _, s := range []setting{
 		{"budget", f.Budget}, {"precision", f.Precision}, {"margin", f.Margin}, {"seed", f.Seed},
-		{"arms", strings.Join(f.Arms, ",")}, {"volume", f.Volume}, {"scratch", f.Scratch}, {"generations", f.Generations},
+		{"arms", strings.Join(f.Arms, ",")}, {"volume", f.volume()}, {"scratch", f.Scratch}, {"generations", f.Generations},
 	} {
 		if s.value != "" {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// volume is the one that is given for all arms.
+func (f *experimentFlags) volume() string {
+	if len(f.Volume) != 1 {
+		return ""
+	}
+	return f.Volume[0]
+}
+
+// volumeArms are the names of arms on volumes.
+func volumeArms(words []string) (names []string) {
+	const most = 40 // as names of arms are
+	for i, w := range words {
+		v, _ := volume.Parse(w) // what is wrong with it is said where it is used
+		name := strings.ToLower(v.Name())
+		if len(name) > most {
+			name = fmt.Sprintf("%s-%d", name[:most-3], i+1)
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // command is the arguments that repeat a run with this seed.
@@ -157,6 +206,11 @@ func (f *experimentFlags) asked() []string {
 	for _, s := range f.settings() {
 		if s.flag != "seed" {
 			out = append(out, "--"+s.flag+"="+s.value)
+		}
+	}
+	if len(f.Volume) > 1 {
+		for _, v := range f.Volume {
+			out = append(out, "--volume="+v)
 		}
 	}
 	for _, s := range []setting{{"kubeconfig", f.Kubeconfig}, {"context", f.Context}, {"namespace", f.Namespace}, {"pod-image", f.PodImage}} {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/quantity"
 )
 
 type imageCommand struct {
@@ -63,7 +64,7 @@ func (b imageBuild) Run(c *console) error {
 	if err := endedBy(ctx, err); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "%s %s, %s\n", info.Tag, info.ID, report.Bytes(float64(info.Bytes)))
+	fmt.Fprintf(c.stdout, "%s %s, %s\n", info.Tag, info.ID, quantity.Bytes(float64(info.Bytes)))
 	c.note("%s %s", c.paint(c.stderr, dim, "written to"), b.Output)
 	return nil
 }
@@ -84,7 +85,7 @@ func besides(file string, build func(dir string) error) (err error) {
 	if err = os.Mkdir(dir, 0o700); err == nil {
 		err = build(dir)
 	}
-	removed := os.RemoveAll(dir)
+	removed := journal.RemoveDirectory(dir)
 	if removed == nil {
 		removed = j.Done(token)
 	}
@@ -120,6 +121,9 @@ func (l imageLoad) Run(c *console) error {
 	ctx, stop := untilSignal()
 	defer stop()
 	info, err := image.Open(l.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &usageError{err, ""}
+	}
 	if err != nil {
 		return err
 	}

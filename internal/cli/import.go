@@ -12,23 +12,24 @@ import (
 	formats "github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/importer"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
 
 type importCommand struct {
 	Files    []string `arg:"" name:"arm=files" help:"The files of each arm. The first arm is the baseline; \"-\" is standard input."`
 	Baseline string   `group:"experiment" placeholder:"ARM" help:"Another arm as the baseline."`
-	Kind     kind     `group:"experiment" placeholder:"KIND" help:"What the files are, where they do not tell: sysbench, fio, fio-log, clickhouse-benchmark, pgbench, pgbench-log, pgbench-aggregate, hyperfine or csv."`
+	Kind     kind     `group:"experiment" placeholder:"KIND" help:"What the files are, where they do not tell: ${kinds}."`
 	Claim    []string `group:"experiment" sep:"none" placeholder:"METRIC=CHANGE%" help:"A percentage that somebody published of these figures, to be checked: p50=-42% or, with several arms, pod:p50=-42%. May be repeated."`
 	Margin   string   `group:"experiment" default:"1%" placeholder:"1%" help:"Smallest effect that matters to you."`
-	Output   string   `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format   format   `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
+	Output   newDir   `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format   format   `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
 }
 
 func (importCommand) Help() string {
-	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine and CSV, also compressed with gzip. The result is like that of a run: tare report, tare check and the others read it.
+	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine, redis-benchmark (also Valkey's) and CSV, also compressed with gzip. The result is like that of a run: tare report, tare check and the others read it.
 
-Every file is one run of its arm, or several. Patterns are expanded where the shell did not. With one run per arm there is no verdict: how two runs of the same arm differ is not known.
+Every file is one run of its arm, or several; what the threads or jobs of a run write is one. One arm alone is summed up. Patterns are expanded where the shell did not. With one run per arm there is no verdict: how two runs of the same arm differ is not known.
 
 Examples:
 
@@ -111,7 +112,7 @@ func (i *importCommand) finish(c *console, dir string) error {
 	if i.Format == "html" {
 		err = errors.Join(err, page(c.stdout, result, effects))
 	} else {
-		err = errors.Join(err, c.print(i.Format, effects))
+		err = errors.Join(err, c.print(i.Format, effects, report.Options{}))
 	}
 	c.noteResults(dir, kept)
 	return err

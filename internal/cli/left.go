@@ -8,6 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/quantity"
 )
 
 // leftOut are the arms that this host cannot have, each once.
@@ -25,7 +26,7 @@ func leftOut(p *plan.Plan) (arms []string) {
 // alone wants to see the noise, and where tare is not on the node the host, which
 // nobody named, is always left out.
 func worthwhile(p *plan.Plan) error {
-	if p.Away != "" {
+	if p.PodNode != "" {
 		return nil
 	}
 	for _, l := range p.Loads {
@@ -51,4 +52,15 @@ func worthwhile(p *plan.Plan) error {
 		return hint.New(err, remedy)
 	}
 	return hint.New(err, "tare plan says what helps against each")
+}
+
+// longEnough refuses a budget in which no block of a workload could be measured.
+func longEnough(p *plan.Plan) error {
+	least := p.Least()
+	if p.Expected() >= least {
+		return nil
+	}
+	err := fmt.Errorf("budget %s is too short for %d workloads with %d arms in all: want at least %s",
+		quantity.Duration(p.Record.Budget), len(p.Loads), p.Arms(), quantity.Duration(least.Seconds()))
+	return &usageError{hint.New(err, "a longer --budget, or fewer: --workload NAME, --arms NAME"), ""}
 }

@@ -17,7 +17,7 @@ func TestWorthwhile(t *testing.T) {
 	alone := []plan.Arm{arm("host", false), arm("twin", true)}
 	docker := record.Left{Workload: "a", Arm: "docker", Reason: "Docker is not running", Remedy: "start it"}
 	away := of(alone, docker)
-	away.Away = "node-1"
+	away.PodNode = "node-1"
 	for name, p := range map[string]*plan.Plan{
 		"one pod elsewhere": away,
 		"the noise alone":   of(alone),

@@ -32,7 +32,7 @@ type nodeFlags struct {
 	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Without it: one node, for arms in pods, which are led from here and paused through their load."`
 	AllNodes    bool     `group:"nodes" xor:"nodes" help:"On each node of the cluster."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
-	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, with sh, head, sleep, chmod and wc. Without it: any that the node has, with the node's own programs."`
+	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, by its digest, with sh, head, sleep, chmod and wc. Without it: any that the node has, with the node's own programs."`
 	Parallel    bool     `group:"nodes" help:"All nodes at the same time."`
 
 	NodeAbout string `hidden:"" placeholder:"FILE"`
@@ -72,10 +72,25 @@ func (f *nodeFlags) asked() []string {
 	return out
 }
 
+// idle refuses flags about nodes of a run that is on this host.
+func (f *nodeFlags) idle() error {
+	for _, x := range []struct {
+		given bool
+		flag  string
+	}{{f.Parallel, "--parallel"}, {f.HelperImage != "", "--helper-image"}} {
+		if x.given && !f.elsewhere() {
+			return &usageError{hint.New(fmt.Errorf("%s is about several nodes, and this run is on one", x.flag), "name them: --nodes a,b --node-helper, or --all-nodes --node-helper"), ""}
+		}
+	}
+	return nil
+}
+
 func (f *nodeFlags) check() error {
 	switch {
 	case !f.NodeHelper:
 		return &usageError{hint.New(errors.New("several nodes are measured through a privileged pod on each, in its host's namespaces"), "allow it with --node-helper, run tare on the node itself, or name one node, whose pods are then led from here"), ""}
+	case f.HelperImage != "" && api.CheckHelperImage(f.HelperImage) != nil:
+		return &usageError{api.CheckHelperImage(f.HelperImage), ""}
 	case len(f.Nodes) == 0 && !f.AllNodes:
 		return &usageError{hint.New(errors.New("--node-helper, and no node"), "name some: --nodes a,b or --all-nodes; kubectl get nodes lists them"), ""}
 	}
@@ -91,7 +106,7 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := kube.Access.Connect()
+	cluster, err := r.cluster().Connect()
 	if err != nil {
 		return err
 	}
@@ -295,12 +310,12 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 // started here.
 type about struct{ nodes.About }
 
-func (f *nodeFlags) about() (*about, error) {
+func (f *nodeFlags) about(pods *kube.Target) (*about, error) {
 	if f.NodeAbout == "" {
 		return nil, nil
 	}
 	a, err := nodes.ReadAbout(f.NodeAbout)
-	kube.Access.Node = a.Node
+	pods.Node = a.Node
 	return &about{a}, err
 }
 

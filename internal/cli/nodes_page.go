@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
@@ -127,14 +128,13 @@ func (s *sideBySide) writePages(dir string) (string, error) {
 func (s *sideBySide) print(c *console, f format) error {
 	switch f {
 	case "json":
-		return report.NodesJSON(c.stdout, s.Nodes)
+		return export.Object(c.stdout, s.Nodes)
 	case "markdown":
-		return report.NodesMarkdown(c.stdout, s.Nodes)
+		return report.PrintMarkdown(c.stdout, report.Nodes(s.Nodes))
 	case "html":
 		return s.page(c.stdout, pageBelow(s.dir))
 	case "text":
-		width, _ := c.size(c.stdout)
-		return report.NodesText(c.stdout, s.Nodes, report.Options{Color: c.colored(c.stdout), Width: min(width, widest)})
+		return report.Print(c.stdout, report.Nodes(s.Nodes), c.look(report.Options{}))
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestReportOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantText(t, "the page", string(page), `href="w-1/report.html"`, `href="w-3/report.html"`, `<span class="strong">w-3</span><span class="bad"> is odd</span>`, "node w-9 is not ready")
+	wantText(t, "the page", string(page), `href="w-1/report.html"`, `href="w-3/report.html"`, `<span class="strong">w-3</span> <span class="bad">is odd</span>`, "node w-9 is not ready")
 	for _, node := range []string{"w-1", "w-2", "w-3"} {
 		own, err := os.ReadFile(filepath.Join(dir, node, record.PageFile))
 		if err != nil || !strings.Contains(string(own), "<h1>") {
@@ -114,7 +114,7 @@ func TestServeNodes(t *testing.T) {
 		if code != http.StatusOK {
 			t.Errorf("%s: %d", c.all, code)
 		}
-		if code, page := get(c.one); code != http.StatusOK || !strings.Contains(page, "Can it be trusted") {
+		if code, page := get(c.one); code != http.StatusOK || !strings.Contains(page, "Data quality") {
 			t.Errorf("%s: %d", c.one, code)
 		}
 		if code, _ := get(c.none); code != http.StatusNotFound {

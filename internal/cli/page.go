@@ -20,7 +20,11 @@ import (
 
 // page prints the HTML report of a result.
 func page(w io.Writer, r *record.Result, e *record.Effects) error {
-	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Detail: analysis.Detail(r)})
+	detail, err := analysis.Detail(r)
+	if err != nil {
+		return err
+	}
+	return report.HTML(w, e, report.Source{Plan: r.Plan, Manifest: r.Manifest, Detail: detail})
 }
 
 // writePage writes the HTML report into a directory and returns its path.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -37,14 +38,16 @@ func (f *planFormat) UnmarshalText(b []byte) error {
 }
 
 func (planCommand) Help() string {
-	return `Lists every arm, every change that a run would make to this host, what is left out and why, and the expected time. Nothing is changed.
+	return `Lists every arm, every change that a run would make to this host, what is left out and why, the expected time and, from two seconds of this host's noise, the precision to expect. Nothing is changed.
 
 Examples:
 
   tare plan
   tare plan mine.yaml --arms host,container
   tare plan --format json | jq .changes
-  tare plan --rbac | kubectl apply -f -`
+  tare plan --rbac | kubectl apply -f -
+
+Exit codes: 0 planned, 1 error, 2 wrong usage or experiment, 5 a run would end at once: nothing that was asked for is possible on this host.`
 }
 
 func (p *planCommand) Run(c *console) error {
@@ -58,14 +61,15 @@ func (p *planCommand) Run(c *console) error {
 	}
 	if p.RBAC {
 		more := rightsOf(e)
-		kube.Access.Away = on.away()
-		if !p.NodeHelper && kube.Away() != "" {
+		p.cluster().PodNode = on.away()
+		p.cluster().Ask(environment.Host{})
+		if !p.NodeHelper && p.cluster().Elsewhere() != "" {
 			more = append(more, api.FarRights)
 		}
 		if p.NodeHelper {
 			more = append(more, api.HelperRights)
 		}
-		user := kube.Access.Whom(context.Background())
+		user := p.cluster().Whom(context.Background())
 		if p.Namespace != "" && !p.NodeHelper {
 			text, err := api.SharedRBAC(user, p.Namespace, more...)
 			if err == nil {
@@ -79,11 +83,11 @@ func (p *planCommand) Run(c *console) error {
 		}
 		return err
 	}
-	host, err := inspectHost(e, on.away())
+	host, err := inspectHost(e, p.cluster(), on.away())
 	if err != nil {
 		return err
 	}
-	built, err := plan.Build(e, catalog.Plan(), host, nil)
+	built, err := plan.Build(e, catalog.Plan(p.cluster()), host, nil)
 	if err != nil {
 		return err
 	}
@@ -91,25 +95,24 @@ func (p *planCommand) Run(c *console) error {
 	if p.Format == "json" {
 		enc := json.NewEncoder(c.stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
+		err := enc.Encode(planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
+		return errors.Join(err, worthwhile(built), longEnough(built))
 	}
-	s := newSheet(c)
-	s.plan(built, e.Title)
-	return s.flush()
+	return errors.Join(c.printPlan(built, e.Title), worthwhile(built), longEnough(built))
 }
 
 // rightsOf are what the cluster must allow for the pods of an experiment beyond
 // what every run with pods needs: those with levels have a name.
 func rightsOf(e *experiment.Experiment) []api.Rights {
 	var all []api.Rights
-	for _, p := range podsOf(e) {
+	for _, p := range podsOf(e, nil) {
 		all = append(all, p.Rights())
 	}
 	return all
 }
 
 // podsOf are the environments of an experiment that are pods.
-func podsOf(e *experiment.Experiment) []kube.Pod {
+func podsOf(e *experiment.Experiment, on *kube.Target) []kube.Pod {
 	words := slices.Clone(e.Arms)
 	for i := range e.Workloads {
 		words = append(words, e.Workloads[i].Arms...)
@@ -122,7 +125,7 @@ func podsOf(e *experiment.Experiment) []kube.Pod {
 	}
 	var all []kube.Pod
 	for _, w := range words {
-		env, err := catalog.Environment(w)
+		env, err := catalog.Environment(on, w)
 		if p, ok := env.(kube.Pod); err == nil && ok {
 			all = append(all, p)
 		}

@@ -2,29 +2,52 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
+
+// printPlan prints the plan for people, and then what the noise of this host says of
+// it: two seconds later.
+func (c *console) printPlan(built *plan.Plan, title string) error {
+	ctx, stop := untilSignal()
+	defer stop()
+	s := newSheet(c)
+	s.plan(built, title)
+	if err := s.flush(); err != nil {
+		return err
+	}
+	o, err := lookAhead(ctx, built)
+	if err != nil || o == nil {
+		return err
+	}
+	s.outlook(o)
+	return s.flush()
+}
 
 // plan is the plan for people.
 func (p *sheet) plan(built *plan.Plan, title string) {
 	r := built.Record
 	p.heading("experiment %s: %s", r.Experiment, title)
-	p.entry("  ", 2, fmt.Sprintf("budget %s, precision ±%s, margin %s, seed %d", report.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed))
+	p.entry("  ", 2, fmt.Sprintf("budget %s, precision ±%s, margin %s, seed %d", quantity.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed))
 	said := map[string]string{} // arms, and the workload that has them
 	for _, l := range built.Loads {
-		p.heading("workload %s: %s, %s", l.Name, l.Kind, report.Duration(l.Budget))
+		p.heading("workload %s: %s, %s", l.Name, l.Kind, quantity.Duration(l.Budget))
 		if l.Note != "" {
 			p.entry("    ", 4, l.Note)
 		}
 		p.entry("    ", 4, strings.Join(params(l.Params), " "))
+		if l.Kind == experiment.CommandKind && os.Geteuid() == 0 {
+			p.entry("    ", 4, "the command runs as root: on the arm host it can change anything on this host, and tare takes back only what it has made itself")
+		}
 		rows := armRows(l)
 		arms := fmt.Sprint(rows)
 		if first, ok := said[arms]; ok {
@@ -49,7 +72,7 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 		p.heading("tare run ends at once: nothing is left to compare with %s", built.Loads[0].Baseline)
 		return
 	}
-	p.heading("expected time: %s at most", report.Duration(built.Expected().Seconds()))
+	p.heading("expected time: %s at most", quantity.Duration(built.Expected().Seconds()))
 	p.entry("  ", 2, "nothing was changed; to run it: "+strings.Join(r.Command, " "))
 }
 

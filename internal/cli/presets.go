@@ -6,7 +6,6 @@ import (
 
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hint"
 )
 
 type presetsCommand struct {
@@ -52,7 +51,7 @@ func (p presetsShow) Run(c *console) error {
 func parsePreset(name string) (*experiment.Experiment, error) {
 	src, ok := experiment.Preset(name)
 	if !ok {
-		err := fmt.Errorf("no preset %q%s", name, hint.DidYouMean(name, experiment.Presets()))
+		err := fmt.Errorf("no preset %q%s", name, likePreset(name))
 		return nil, &usageError{err, "tare presets"}
 	}
 	return experiment.Parse(name+".yaml", src, catalog.Words())

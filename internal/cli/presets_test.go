@@ -29,7 +29,7 @@ func TestPresets(t *testing.T) {
 		if d := cmp.Diff(e, back); d != "" {
 			t.Errorf("%s, as printed: %s", name, d)
 		}
-		p, err := plan.Build(e, catalog.Plan(), environment.Host{}, nil)
+		p, err := plan.Build(e, catalog.Plan(nil), environment.Host{}, nil)
 		if len(e.Named) > 0 && errors.Is(err, environment.ErrUnsupported) {
 			continue // its arms need groups
 		}

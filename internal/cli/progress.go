@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/run"
 )
 
@@ -52,7 +52,7 @@ func (silent) end()                     {}
 // opening is the first line of every display.
 func opening(p *plan.Plan, dir string) string {
 	text := fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
-		p.Record.Experiment, report.Duration(p.Record.Budget), p.Record.Seed, dir)
+		p.Record.Experiment, quantity.Duration(p.Record.Budget), p.Record.Seed, dir)
 	if left := leftOut(p); len(left) > 0 {
 		text += "\nleft out on this host: " + strings.Join(left, ", ") + " (tare plan says why)"
 	}
@@ -61,29 +61,36 @@ func opening(p *plan.Plan, dir string) string {
 
 // plain prints lines: one per phase and generation, and one now and then.
 type plain struct {
-	w    io.Writer
-	left func() (left, total float64)
-	last string    // what the last line was about
-	at   time.Time // when it was printed
+	w     io.Writer
+	left  func() (left, total float64)
+	first firstAnswers
+	last  string    // what the last line was about
+	at    time.Time // when it was printed
 }
 
 // quietFor is how long a plain display stays silent while nothing new begins.
 const quietFor = 10 * time.Second
 
-func (p *plain) start(pl *plan.Plan, dir string) { fmt.Fprintln(p.w, opening(pl, dir)) }
+func (p *plain) start(pl *plan.Plan, dir string) {
+	p.first.expect(pl)
+	fmt.Fprintln(p.w, opening(pl, dir))
+}
 
 func (p *plain) say(text string) { fmt.Fprintln(p.w, text) }
 
 func (p *plain) end() {}
 
 func (p *plain) event(e run.Event) {
+	left, total := p.left()
+	if text := p.first.line(e); text != "" {
+		fmt.Fprintln(p.w, stamp(total-left, text))
+	}
 	about := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Note)
 	if about == p.last && time.Since(p.at) < quietFor {
 		return
 	}
 	p.last, p.at = about, time.Now()
-	left, total := p.left()
-	line := fmt.Sprintf("%6.1fs %s: %s", total-left, e.Workload, where(e))
+	line := stamp(total-left, e.Workload+passOf(e)+": "+where(e)+", "+timeLeft(left, total))
 	if e.Phase == phaseMeasure {
 		line += effects(e.Arms)
 	}
@@ -125,9 +132,9 @@ func amounts(a run.Running) (change, half string) {
 	case math.IsInf(a.Half, 0) || math.IsNaN(a.Half):
 		return "…", ""
 	case a.Half >= vague:
-		return report.Percent(a.Ratio), "±…"
+		return quantity.Percent(a.Ratio), "±…"
 	}
-	return report.Percent(a.Ratio), report.PlusMinus(a.Half)
+	return quantity.Percent(a.Ratio), quantity.PlusMinus(a.Half)
 }
 
 // where says what is going on.
@@ -163,21 +170,30 @@ type screen struct {
 	left func() (left, total float64)
 
 	mu    sync.Mutex
+	first firstAnswers
 	drawn int // lines of the block on the terminal now
 	last  run.Event
 }
 
-func (s *screen) start(p *plan.Plan, dir string) { s.note("%s", opening(p, dir)) }
+func (s *screen) start(p *plan.Plan, dir string) {
+	s.first.expect(p)
+	s.note("%s", opening(p, dir))
+}
 
 func (s *screen) event(e run.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.last.Workload != "" && s.last.Workload != e.Workload {
-		s.leave(s.last)
+	left, total := s.left()
+	if text := s.first.line(e); text != "" {
+		s.redraw(nil)
+		s.note("%s", stamp(total-left, text))
+	}
+	// After the first of several passes its first answer is what stays.
+	if s.last.Workload != "" && s.last.Workload != e.Workload && s.last.Pass >= s.last.Passes {
+		s.leave(s.last, total-left)
 	}
 	s.last = e
 	width, height := s.size(s.stderr)
-	left, total := s.left()
 	s.redraw(s.block(e, left, total, width, height))
 }
 
@@ -196,7 +212,7 @@ func (s *screen) end() {
 }
 
 // leave keeps one line of a workload that is over.
-func (s *screen) leave(e run.Event) {
+func (s *screen) leave(e run.Event, at float64) {
 	s.redraw(nil)
 	widest := 0.0
 	for _, a := range e.Arms {
@@ -208,9 +224,9 @@ func (s *screen) leave(e run.Event) {
 	}
 	text := fmt.Sprintf("%s: %d %s", e.Workload, e.Generation, launches)
 	if widest > 0 && widest < vague {
-		text += ", intervals up to " + report.PlusMinus(widest)
+		text += ", intervals up to " + quantity.PlusMinus(widest)
 	}
-	s.note("%s", text)
+	s.note("%s", stamp(at, text))
 }
 
 // redraw replaces the block with one write.
@@ -232,7 +248,7 @@ func (s *screen) redraw(lines []string) {
 // arm, the time. No line is wider than the terminal, so that none wraps, and
 // arms are left out where it is not high enough.
 func (s *screen) block(e run.Event, left, total float64, width, height int) []string {
-	head := fmt.Sprintf("%s (%d of %d): %s", e.Workload, e.Number, e.Of, where(e))
+	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), where(e))
 	lines := []string{s.paint(s.stderr, bold, cut(head, width))}
 	widest := 0
 	for _, a := range e.Arms {
@@ -253,6 +269,14 @@ func (s *screen) block(e run.Event, left, total float64, width, height int) []st
 	return append(lines, s.paint(s.stderr, dim, cut(timeLine(left, total), width)))
 }
 
+// passOf says in which of several passes a workload is.
+func passOf(e run.Event) string {
+	if e.Passes < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", pass %d of %d", e.Pass, e.Passes)
+}
+
 // timeLine is a bar and the time left.
 func timeLine(left, total float64) string {
 	const wide = 24
@@ -261,10 +285,15 @@ func timeLine(left, total float64) string {
 		done = min(wide, int(wide*(total-left)/total))
 	}
 	bar := fmt.Sprintf("[%s%s] ", strings.Repeat("=", done), strings.Repeat(" ", wide-done))
+	return bar + timeLeft(left, total)
+}
+
+// timeLeft is the time to the end of the whole run, at most, as the budget says it.
+func timeLeft(left, total float64) string {
 	if left <= 0 {
-		return bar + "the " + report.Duration(total) + " are over, what has begun is finished"
+		return "the " + quantity.Duration(total) + " are over, what has begun is finished"
 	}
-	return bar + report.Duration(left) + " left of " + report.Duration(total)
+	return quantity.Duration(left) + " left of " + quantity.Duration(total)
 }
 
 // cut shortens a text to a width in columns; 0 is no limit. The last column

@@ -79,10 +79,10 @@ func TestPlain(t *testing.T) {
 	}
 	e.Generation++
 	p.event(e)
-	want := `  10.0s oltp-read-only: preparing the data
-  10.0s oltp-read-only: launch 1, starting
-  10.0s oltp-read-only: launch 3, block 1 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
-  10.0s oltp-read-only: launch 4, block 5 of 12, 1 dropped: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
+	want := `   10 s  oltp-read-only: preparing the data, 2 min 50 s left of 3 min
+   10 s  oltp-read-only: launch 1, starting, 2 min 50 s left of 3 min
+   10 s  oltp-read-only: launch 3, block 1 of 12, 1 dropped, 2 min 50 s left of 3 min: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
+   10 s  oltp-read-only: launch 4, block 5 of 12, 1 dropped, 2 min 50 s left of 3 min: twin 0.0 % ±0.6 %, cgroup -0.4 % ±0.8 %, namespaces …, rootfs -4.9 % ±…
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,25 +10,34 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )
 
 type reportCommand struct {
-	Dir    string `arg:"" help:"A result directory, as tare run -o made it; with --serve a directory of them."`
-	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
-	Open   bool   `group:"output" xor:"where" help:"Write report.html into the result directory and show it in the browser."`
-	Serve  bool   `group:"output" xor:"where" help:"Serve the results in DIR to a browser on this machine until Ctrl-C."`
-	Listen string `group:"output" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where --serve listens. Port 0: any that is free."`
+	Dir     string `arg:"" optional:"" help:"A result directory, as tare run -o made it, or its page; with --serve a directory of them. Without it: the newest result here."`
+	Format  format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
+	Verbose bool   `short:"v" group:"output" help:"Everything as text: steps, other metrics, what the kernel saw, checks."`
+	Open    bool   `group:"output" xor:"where" help:"Write report.html into the result directory and show it in the browser."`
+	Serve   bool   `group:"output" xor:"where" help:"Serve the results in DIR to a browser on this machine until Ctrl-C."`
+	Listen  string `group:"output" placeholder:"HOST:PORT" help:"Where --serve listens. Without it: 127.0.0.1 and any port that is free."`
 }
 
 func (reportCommand) Help() string {
-	return "The report is computed anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
-		"Examples:\n\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\nExit codes: 0 printed, 1 error, 2 wrong usage or no result there."
+	return "The report is made anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
+		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\nExit codes: 0 printed, 1 error, 2 wrong usage or no result there."
 }
 
 func (r reportCommand) Run(c *console) error {
-	if r.Serve {
-		return serveResults(c, r.Dir, r.Listen)
+	switch {
+	case r.Serve:
+		return serveResults(c, cmp.Or(r.Dir, "."), cmp.Or(r.Listen, "127.0.0.1:0"))
+	case r.Listen != "":
+		return &usageError{errors.New("--listen without --serve"), "tare report --serve . --listen " + r.Listen}
+	}
+	var err error
+	if r.Dir, err = c.resultGiven(r.Dir); err != nil {
+		return err
 	}
 	if side, err := readNodes(r.Dir); side != nil || err != nil {
 		return r.nodes(c, side, err)
@@ -46,7 +56,7 @@ func (r reportCommand) Run(c *console) error {
 	if r.Format == "html" {
 		return page(c.stdout, result, effects)
 	}
-	return c.print(r.Format, effects)
+	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir})
 }
 
 // nodes prints or opens what a run over several nodes says.
@@ -74,7 +84,7 @@ func readResult(dir string) (*record.Result, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, &usageError{hint.New(err, "name a directory that tare run made (-o DIR)"), ""}
 	}
-	result, err := record.Read(dir)
+	result, err := record.Scan(dir)
 	switch {
 	case errors.Is(err, record.ErrNoRecord):
 		return nil, &usageError{hint.New(err, "name a directory that tare run made (-o DIR)"), ""}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,20 +18,25 @@ import (
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
 
 type runCommand struct {
 	experimentFlags
 	nodeFlags
-	Output string `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: text, html, json, jsonl, markdown, csv, openmetrics or bencher."`
-	Quiet  bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
+	Output   newDir `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format   format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
+	Verbose  bool   `short:"v" group:"output" help:"Everything as text: steps, other metrics, what the kernel saw, checks."`
+	Quiet    bool   `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
+	Beside   bool   `group:"output" help:"Measure although another run measures on this host: each disturbs the other."`
+	Continue string `group:"output" placeholder:"DIR" help:"Add launches to the result in this directory: the same experiment, on the same host."`
 }
 
 func (runCommand) Help() string {
@@ -44,46 +50,62 @@ Examples:
   tare run --command './bench' --arms cgroup,container
   tare run mine.yaml --set rpc.concurrency=8 --format json > effects.json
   tare run --nodes a,b --node-helper
+  tare run --continue DIR --budget 10m
 
-Exit codes: 0 measured, 1 error, 2 wrong usage or experiment, 5 this host cannot do it, 130 and 143 ended by Ctrl-C and SIGTERM.`
+Exit codes: 0 measured, 1 error or nothing could be measured, 2 wrong usage or experiment, 5 this host cannot do it, 7 another run measures on it, 130 and 143 ended by Ctrl-C and SIGTERM.`
 }
 
 func (r *runCommand) Run(c *console) error {
-	e, _, err := r.load()
+	if r.Continue != "" {
+		return r.goOn(c)
+	}
+	e, err := r.asked()
 	if err != nil {
 		return err
 	}
 	if r.elsewhere() {
 		return r.onNodes(c, e)
 	}
-	about, err := r.about()
+	about, err := r.about(r.cluster())
 	if err != nil {
 		return err
 	}
-	host, err := inspectHost(e, r.away())
+	dir, release, err := aloneInto(r.Output, r.Beside)
 	if err != nil {
 		return err
 	}
-	p, err := plan.Build(e, catalog.Plan(), host, nil)
+	defer release()
+	host, err := inspectHost(e, r.cluster(), r.away())
 	if err != nil {
 		return err
 	}
-	if err := worthwhile(p); err != nil {
+	if host.PodNode != "" { // what follows is measured there
+		release()
+	}
+	p, err := plan.Build(e, catalog.Plan(r.cluster()), host, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(worthwhile(p), longEnough(p)); err != nil {
 		return err
 	}
 	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
-	dir, err := resultDir(r.Output, time.Now())
-	if err != nil {
-		return err
-	}
 	if about == nil {
 		c.noteLeftovers()
 	}
+	m := manifest(host, time.Now())
+	first, err := r.firstLines(p, m, about != nil)
+	if err != nil {
+		return err
+	}
 	show := c.progress(p, r.Quiet)
 	show.start(p, about.where(dir))
+	for _, line := range first {
+		show.say(line)
+	}
 	out, err := execute(run.Config{
 		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
-		Manifest: about.manifest(manifest(host, time.Now())), Probes: catalog.Probes(),
+		Manifest: about.manifest(m), Probes: catalog.Probes(),
 		Decide: decide(p.Record), Keep: analysis.Kept, Progress: show.event,
 	}, show)
 	show.end()
@@ -91,6 +113,37 @@ func (r *runCommand) Run(c *console) error {
 		return about.finish(c, out, err)
 	}
 	return r.finish(c, out, err)
+}
+
+// asked is the experiment, and what is wrong with the flags beside it.
+func (r *runCommand) asked() (*experiment.Experiment, error) {
+	e, _, err := r.load()
+	if err == nil {
+		err = r.idle()
+	}
+	return e, err
+}
+
+// firstLines are what is known of this host before a run: what it showed when it was
+// last calibrated, and what its noise allows now. A run that another one started on
+// a node has none.
+func (r *runCommand) firstLines(p *plan.Plan, m record.Manifest, started bool) (lines []string, err error) {
+	if r.Quiet || started {
+		return nil, nil
+	}
+	switch last, err := lastCalibration(m.Host); {
+	case err != nil:
+		lines = append(lines, err.Error())
+	case last != nil:
+		lines = append(lines, "calibrated "+report.Calibrated(last, m.Host.Kernel))
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	o, err := lookAhead(ctx, p)
+	if o != nil {
+		lines = append(lines, o.line())
+	}
+	return lines, err
 }
 
 // finish prints the results, whatever ended the run, and says how it ended.
@@ -102,8 +155,17 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if errors.As(err, &forced) {
 		return &forced.signalError
 	}
-	_, _, aerr := r.show(c, out.Dir, false)
-	return errors.Join(notRestored(c, out, err), aerr)
+	_, effects, aerr := r.show(c, out.Dir, false)
+	err = errors.Join(notRestored(c, out, err), aerr)
+	if err == nil && finished(out) && !anyBlock(effects) {
+		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), "a longer --budget, or fewer: --workload NAME, --arms NAME; tare doctor says how busy this host is")
+	}
+	return err
+}
+
+// anyBlock says whether a block of some workload counts.
+func anyBlock(e *record.Effects) bool {
+	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Blocks > 0 })
 }
 
 // show analyses and prints what is in a result directory. Of one of several
@@ -125,7 +187,7 @@ func (r *runCommand) show(c *console, dir string, several bool) (*record.Result,
 	case r.Format == "html":
 		err = errors.Join(err, page(c.stdout, result, effects))
 	case measured(effects) || r.Format.program():
-		err = errors.Join(err, c.print(r.Format, effects))
+		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir}))
 	}
 	c.noteResults(dir, kept && measured(effects))
 	return result, effects, err
@@ -134,28 +196,25 @@ func (r *runCommand) show(c *console, dir string, several bool) (*record.Result,
 // notRestored tells of a way back that failed, which never decides about a
 // finished measurement; other errors it returns.
 func notRestored(c *console, out run.Outcome, err error) error {
-	if err != nil && finished(out) {
-		c.fail(hint.New(fmt.Errorf("the host is not restored: %w", err), "tare cleanup"))
-		return nil
+	if err == nil || !finished(out) {
+		return err
 	}
-	return err
+	if out.NotRestored != nil {
+		c.fail(hint.New(fmt.Errorf("the host is not restored: %w", out.NotRestored), "tare cleanup"))
+	}
+	return out.Unwritten
 }
 
 // measured says whether there is anything that people would want to read.
 func measured(e *record.Effects) bool {
-	for _, w := range e.Workloads {
-		if w.Blocks > 0 {
-			return true
-		}
-	}
-	return e.Dropped.Of > 0
+	return anyBlock(e) || e.Dropped.Of > 0
 }
 
 // keep writes the effects into the result directory, as --format json has them,
 // and the page of them.
 func keep(r *record.Result, e *record.Effects) error {
 	var b bytes.Buffer
-	if err := report.JSON(&b, e); err != nil {
+	if err := export.JSON(&b, e); err != nil {
 		return err
 	}
 	if err := record.WriteFile(r.Dir, record.EffectsFile, b.Bytes()); err != nil {
@@ -171,7 +230,7 @@ func finished(out run.Outcome) bool { return out.Reason == "precision" || out.Re
 // decide looks at the effects so far for the run.
 func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	return func(w record.Workload, lines []record.Line) run.Decision {
-		s := analysis.Running(w, lines, p.Precision, p.Margin)
+		s := analysis.Running(w, lines, p.Precision)
 		d := run.Decision{Stop: s.Done, Lengthen: s.Opaque, Why: s.Why}
 		for _, a := range s.Arms {
 			d.Arms = append(d.Arms, run.Running(a))
@@ -180,8 +239,20 @@ func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	}
 }
 
+// newDir is the value of -o. Who writes -o=DIR means DIR.
+type newDir string
+
+func (d *newDir) UnmarshalText(b []byte) error {
+	*d = newDir(strings.TrimPrefix(string(b), "="))
+	if *d == "" {
+		return errors.New("the name of the directory is empty")
+	}
+	return nil
+}
+
 // resultDir is a directory that is not there yet or is empty.
-func resultDir(given string, at time.Time) (string, error) {
+func resultDir(name newDir, at time.Time) (string, error) {
+	given := string(name)
 	if given == "" {
 		name := at.Format("tare-result-2006-01-02-150405")
 		for n := 2; ; n++ { // another run began in the same second
@@ -199,7 +270,14 @@ func resultDir(given string, at time.Time) (string, error) {
 		return "", &usageError{fmt.Errorf("result directory: %w", err), ""}
 	}
 	err = fmt.Errorf("result directory %s is not empty", given)
-	return "", &usageError{err, "name another one with -o, or remove it; tare report " + given + " prints the result in it"}
+	hint := "name another one with -o"
+	if m, ok := manifestOf(given); ok {
+		hint += "; tare report " + given + " prints the result in it"
+		if m.Imported == nil {
+			hint += ", tare run --continue " + given + " goes on with it"
+		}
+	}
+	return "", &usageError{err, hint}
 }
 
 // newID names a run: it is part of the names of everything that it makes.
@@ -207,19 +285,12 @@ func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // inspectHost finds out what this host and user can have for the experiment, whose
 // pods are on the node away, if one is named.
-func inspectHost(e *experiment.Experiment, away string) (h environment.Host, err error) {
-	kube.Access.Away = away
-	if pods := podsOf(e); len(pods) > 0 {
-		h.Away = kube.Away()
-	} else if away != "" {
+func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h environment.Host, err error) {
+	pods := podsOf(e, on)
+	if len(pods) == 0 && away != "" {
 		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
 			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
 	}
-	if kube.Access.Namespace != "" && h.Away == "" {
-		return h, &usageError{hint.New(errors.New("--namespace is for pods whose node tare is not on"),
-			"name that node: --nodes NAME; pods on this host have a namespace of their own"), ""}
-	}
-	node := h.Away
 	if e.Scratch == "" {
 		h = inspect.Host("/")
 	} else {
@@ -228,7 +299,16 @@ func inspectHost(e *experiment.Experiment, away string) (h environment.Host, err
 		}
 		h = inspect.HostAt("/", e.Scratch)
 	}
-	h.Away = node
+	h.Volumes = volume.Supports(h, e.Volumes()...)
+	if len(pods) > 0 {
+		on.PodNode = away
+		on.Ask(h, pods...)
+		h.PodNode = on.Elsewhere()
+	}
+	if on != nil && on.Namespace != "" && h.PodNode == "" {
+		return h, &usageError{hint.New(errors.New("--namespace is for pods whose node tare is not on"),
+			"name that node: --nodes NAME; pods on this host have a namespace of their own"), ""}
+	}
 	return h, nil
 }
 
@@ -239,6 +319,7 @@ func manifest(host environment.Host, started time.Time) record.Manifest {
 	if u, err := user.Current(); err == nil {
 		m.User = u.Username
 	}
+	m.Calibrated, _ = lastCalibration(m.Host) // what is wrong with it is told before the run
 	for name, tool := range host.Tools {
 		if tool.Version != "" {
 			m.Versions[name] = tool.Version

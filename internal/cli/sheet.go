@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/doctor"
-	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -61,7 +61,7 @@ func (p *sheet) host(h record.Host) {
 	if h.Distro != "" {
 		parts = append(parts, h.Distro)
 	}
-	parts = append(parts, fmt.Sprintf("%d CPUs %s", h.CPUs, h.CPUModel), report.Bytes(float64(h.Memory)))
+	parts = append(parts, fmt.Sprintf("%d CPUs %s", h.CPUs, h.CPUModel), quantity.Bytes(float64(h.Memory)))
 	if h.Virtual != "" {
 		parts = append(parts, "virtualisation: "+h.Virtual)
 	}
@@ -125,15 +125,15 @@ func (p *sheet) arms(arms []checkAnswer) {
 }
 
 func (p *sheet) noise(n doctor.Noise) {
-	p.heading("noise of this host in %s: %s", report.Duration(n.Seconds), n.Word)
+	p.heading("noise of this host in %s: %s", quantity.Duration(n.Seconds), n.Word)
 	p.entry("  ", 2, n.Because)
 	for _, l := range n.Loops {
-		p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), report.Latency(l.Window)))
+		p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
 	}
-	p.entry("  wake-ups        ", 18, fmt.Sprintf("late by %s in the median, %s at p99", report.Latency(n.Sleep.Median), report.Latency(n.Sleep.P99)))
+	p.entry("  wake-ups        ", 18, fmt.Sprintf("late by %s in the median, %s at p99", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
 	p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
 	if s, ok := n.Predicted.Get(); ok {
-		p.entry("  forecast        ", 18, fmt.Sprintf("two arms need about %s for ±1 %%, if a load is as steady as this work and launches do not differ", report.Duration(coarse(s))))
+		p.entry("  forecast        ", 18, fmt.Sprintf("two arms need about %s for ±1 %%, if a load is as steady as this work and launches do not differ", quantity.Duration(coarse(s))))
 	} else {
 		p.entry("  forecast        ", 18, "none: "+n.Predicted.Reason())
 	}

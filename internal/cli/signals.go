@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/run"
 )
 
@@ -17,7 +19,7 @@ func (e *forcedError) Unwrap() error { return &e.signalError }
 
 // execute runs to the end or to a signal. The first signal abandons the block
 // and restores the host; the second also leaves the report out; the third
-// leaves everything as it is, for tare cleanup.
+// ends at once, and the run's guard restores the host.
 func execute(config run.Config, show progress) (run.Outcome, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -54,6 +56,24 @@ func execute(config run.Config, show progress) (run.Outcome, error) {
 			}
 		}
 	}
+}
+
+// alone keeps other runs of this host away, or says which one is there; beside: it may
+// be, and only those that come later are kept away.
+func alone(dir string, beside bool) (release func(), err error) {
+	release, err = hostlock.Take(dir)
+	if err != nil && beside {
+		return func() {}, nil
+	}
+	return release, err
+}
+
+// aloneInto is alone with the directory of a new result.
+func aloneInto(output newDir, beside bool) (dir string, release func(), err error) {
+	if dir, err = resultDir(output, time.Now()); err == nil {
+		release, err = alone(dir, beside)
+	}
+	return dir, release, err
 }
 
 // signalNote says what the nth signal does.

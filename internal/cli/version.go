@@ -9,8 +9,12 @@ import (
 type versionCommand struct{}
 
 func (versionCommand) Run(c *console) error {
-	_, err := fmt.Fprintf(c.stdout, "tare %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(c.stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("tare %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's version, or the commit that it was built from.

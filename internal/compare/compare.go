@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -136,45 +137,32 @@ func levels(before, after *record.Effects) []record.Level {
 
 func levelsOf(e *record.Effects, before, after record.ArmResult) []record.Level {
 	var out []record.Level
-	for _, name := range []string{"throughput", "p50", "p95", "p99", "cpu_per_op"} {
-		v, ok := after.Values[name]
-		old, too := before.Values[name]
+	for _, m := range metricsOf(e, after.Workload) {
+		v, ok := after.Values[m.Name]
+		old, too := before.Values[m.Name]
 		if !ok || !too {
 			continue
 		}
-		l := record.Level{Workload: after.Workload, Metric: name, Unit: "s", Arm: after.Arm, Before: old, After: v}
-		if name == "throughput" {
-			l.Unit = "1/s"
-		}
+		l := record.Level{Workload: after.Workload, Metric: m.Name, Unit: m.Unit, Arm: after.Arm, Before: old, After: v}
 		x, known := v.Get()
-		y, knew := old.Get()
-		if known && knew && y > 0 {
+		if y, knew := old.Get(); known && knew && y > 0 {
 			l.Ratio = x / y
 		}
 		out = append(out, l)
 	}
-	return append(out, saidLevels(e, before, after)...)
+	return out
 }
 
-// saidLevels are the metrics that the load itself says.
-func saidLevels(e *record.Effects, before, after record.ArmResult) []record.Level {
-	var out []record.Level
+// metricsOf are the metrics that tare computes and those that the load says.
+func metricsOf(e *record.Effects, workload string) []metric.Metric {
+	out := metric.All()
 	for _, w := range e.Workloads {
-		if w.Name != after.Workload {
+		if w.Name != workload {
 			continue
 		}
 		for _, m := range w.Values {
-			v, ok := after.Values[m.Name]
-			old, too := before.Values[m.Name]
-			if !ok || !too {
-				continue
-			}
-			l := record.Level{Workload: w.Name, Metric: m.Name, Unit: m.Unit, Arm: after.Arm, Before: old, After: v}
-			x, known := v.Get()
-			if y, knew := old.Get(); known && knew && y > 0 {
-				l.Ratio = x / y
-			}
-			out = append(out, l)
+			out = slices.DeleteFunc(out, func(x metric.Metric) bool { return x.Name == m.Name })
+			out = append(out, metric.Said(m))
 		}
 	}
 	return out

@@ -43,14 +43,15 @@ const (
 )
 
 // header is the first page. The load writes state, note, answer and values, the
-// rotation gate, thawed, seed and ask.
+// rotation gate, holds, thawed, seed and ask.
 type header struct {
 	magic  uint64
 	slots  uint64
 	state  atomic.Uint64
 	gate   atomic.Uint32 // 1: do not start another operation; a futex
-	_      uint32
+	holds  atomic.Uint32 // 1: the load closes the gate when it is ready
 	thawed atomic.Int64  // CLOCK_MONOTONIC ns of the last thaw
+	epoch  atomic.Int64  // CLOCK_REALTIME less CLOCK_MONOTONIC of who made it, ns
 	seed   atomic.Uint64 // of the arrival process, set by the rotation
 	noted  atomic.Uint64 // length of note
 	note   [noteBytes]byte
@@ -105,6 +106,11 @@ func Create(threads int) (*Memory, error) {
 		return nil, err
 	}
 	m.head.magic, m.head.slots = magic, uint64(threads)
+	epoch, err := m.epoch()
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	m.head.epoch.Store(epoch)
 	return m, nil
 }
 
@@ -118,6 +124,10 @@ func Open(f *os.File) (*Memory, error) {
 	if m.head.magic != magic || slots > MaxThreads || len(m.data) != pageBytes+int(slots)*slotBytes {
 		unix.Munmap(m.data)
 		return nil, errors.New("inherited descriptor holds no shared counters of this version of tare")
+	}
+	if err := m.shareClock(); err != nil {
+		unix.Munmap(m.data)
+		return nil, err
 	}
 	return m, nil
 }
@@ -143,23 +153,52 @@ func mapFile(f *os.File) (*Memory, error) {
 }
 
 // setClock ties the clock of the Go runtime, which is read without a system
-// call, to CLOCK_MONOTONIC. It keeps the tightest of some tries: a process
-// that lost the CPU between the two readings, or was frozen there, would be
-// off by as much for ever.
-func (m *Memory) setClock() error {
+// call, to CLOCK_MONOTONIC.
+func (m *Memory) setClock() (err error) {
+	m.base, m.mono, err = readClock(unix.CLOCK_MONOTONIC)
+	return err
+}
+
+// readClock reads a clock of the kernel, in ns, and when that was. It keeps the
+// tightest of some tries: a process that lost the CPU between the readings, or was
+// frozen there, would be off by as much for ever.
+func readClock(id int32) (at time.Time, ns int64, err error) {
 	const tight, tries = 2 * time.Microsecond, 100
 	best := time.Duration(math.MaxInt64)
 	for i := 0; i < tries && best > tight; i++ {
 		var ts unix.Timespec
 		before := time.Now()
-		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-			return fmt.Errorf("read the monotonic clock: %w", err)
+		if err := unix.ClockGettime(id, &ts); err != nil {
+			return at, 0, fmt.Errorf("read the kernel's clock %d: %w", id, err)
 		}
 		if gap := time.Since(before); gap < best {
-			best, m.base, m.mono = gap, before.Add(gap/2), ts.Nano()
+			best, at, ns = gap, before.Add(gap/2), ts.Nano()
 		}
 	}
+	return at, ns, nil
+}
+
+// farClock is how much two readings of one CLOCK_MONOTONIC against the wall clock never
+// differ, unless somebody sets the clock in between.
+const farClock = time.Second
+
+// shareClock counts in the CLOCK_MONOTONIC of who made the segment. A load has another
+// one in a time namespace and behind a kernel of its own (gVisor), where it begins anew.
+func (m *Memory) shareClock() error {
+	epoch, err := m.epoch()
+	if err != nil {
+		return err
+	}
+	if off := epoch - m.head.epoch.Load(); off > int64(farClock) || off < -int64(farClock) {
+		m.mono += off
+	}
 	return nil
+}
+
+// epoch is when CLOCK_MONOTONIC was 0 by the wall clock, in ns.
+func (m *Memory) epoch() (int64, error) {
+	at, ns, err := readClock(unix.CLOCK_REALTIME)
+	return ns - m.mono - int64(at.Sub(m.base)), err
 }
 
 // File is the descriptor to pass on to the load.
@@ -168,8 +207,8 @@ func (m *Memory) File() *os.File { return m.file }
 // Close unmaps the segment and closes its descriptor.
 func (m *Memory) Close() error { return errors.Join(unix.Munmap(m.data), m.file.Close()) }
 
-// Now is CLOCK_MONOTONIC in nanoseconds, the same in all processes of the
-// host, read without a system call.
+// Now is CLOCK_MONOTONIC of who made the segment, in nanoseconds: the same for all that
+// share it, read without a system call.
 func (m *Memory) Now() int64 { return m.mono + int64(time.Since(m.base)) }
 
 // Threads is the number of slots.

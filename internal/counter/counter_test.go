@@ -276,3 +276,17 @@ func TestOpenRefusesWhatIsNotCounters(t *testing.T) {
 		})
 	}
 }
+
+// Behind a kernel of its own a load's CLOCK_MONOTONIC began at another time.
+func TestClockOfAnotherKernel(t *testing.T) {
+	m := create(t, 1)
+	const later, slack = int64(time.Hour), int64(time.Second) // of a wall clock that is set meanwhile
+	m.head.epoch.Add(-later)
+	o := other(t, m)
+	before := m.Now()
+	there := o.Now()
+	after := m.Now()
+	if there < before+later-slack || there > after+later+slack {
+		t.Errorf("%d ns, want between %d and %d", there, before+later, after+later)
+	}
+}

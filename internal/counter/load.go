@@ -14,8 +14,14 @@ import (
 //
 // until Stopped. Begin waits at the gate.
 
-// SetReady says that the load is warmed up and counts.
-func (m *Memory) SetReady() { m.head.state.Store(Ready) }
+// SetReady says that the load is warmed up and counts, or waits at its gate if it is
+// to hold there.
+func (m *Memory) SetReady() {
+	if m.head.holds.Load() != 0 {
+		m.head.gate.Store(1)
+	}
+	m.head.state.Store(Ready)
+}
 
 // Fail says that the load gave up and why; a long reason is cut. The first
 // reason stays.
@@ -82,16 +88,27 @@ func (m *Memory) Begin(s *Slot) int64 {
 // (CLOCK_MONOTONIC ns). Its latency is left out when a pause fell into it; a
 // failed one counts as an error only. It is in flight until it is counted.
 func (m *Memory) End(s *Slot, start int64, err error) {
+	if err != nil {
+		m.EndMany(s, start, 0, 1)
+		return
+	}
+	m.EndMany(s, start, 1, 0)
+}
+
+// EndMany is End for operations that were sent together, of which some failed:
+// each took as long as all of them.
+func (m *Memory) EndMany(s *Slot, start int64, done, failed uint64) {
 	now := m.Now()
-	switch {
-	case err != nil:
-		s.errors.Add(1)
-	case start < m.head.thawed.Load():
-		s.cut.Add(1)
-		s.ops.Add(1)
-	default:
-		s.buckets[record.Bucket(now-start)].Add(1)
-		s.ops.Add(1)
+	if failed > 0 {
+		s.errors.Add(failed)
+	}
+	if done > 0 {
+		if start < m.head.thawed.Load() {
+			s.cut.Add(done)
+		} else {
+			s.buckets[record.Bucket(now-start)].Add(done)
+		}
+		s.ops.Add(done)
 	}
 	s.busy.Store(0)
 }

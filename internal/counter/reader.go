@@ -29,6 +29,11 @@ func (m *Memory) SetGate(closed bool) {
 	wake(&m.head.gate)
 }
 
+// HoldWhenReady has the load wait at its gate from when it is ready on. It closes the
+// gate itself: loads at full speed can keep everybody else from the CPU. Call it before
+// the load is started.
+func (m *Memory) HoldWhenReady() { m.head.holds.Store(1) }
+
 // MarkThaw notes that the load runs from now on, so that operations that were
 // in flight before are told apart and an open-loop schedule starts anew. Call
 // it right before the thaw or the opening of the gate: after it would be too

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // Entry is one data set, or what is left of one, in a store.
@@ -23,6 +25,8 @@ type Entry struct {
 	Created, Used time.Time
 	// Broken says why it will never be used; empty for a whole one.
 	Broken string
+	// Unfinished: it is what is there while one is prepared.
+	Unfinished bool
 }
 
 // List is what is in the store, by name. A store that is not there is empty.
@@ -42,7 +46,7 @@ func (s Store) List() ([]Entry, error) {
 		e := Entry{Key: d.Name(), Dir: filepath.Join(s.Dir, d.Name())}
 		key, _, interrupted := strings.Cut(strings.TrimPrefix(e.Key, "."), ".part-")
 		if strings.HasPrefix(e.Key, ".") && interrupted {
-			e.Key, e.Broken = key, "preparing it was interrupted, or goes on"
+			e.Key, e.Unfinished, e.Broken = key, true, "preparing it was interrupted, or goes on"
 		} else if err := e.read(); err != nil {
 			e.Broken = err.Error()
 		}
@@ -82,10 +86,32 @@ func bytesOf(dir string) (n int64) {
 	return n
 }
 
+// Abandoned are data sets that somebody began to prepare and nobody prepares now.
+func (s Store) Abandoned() (left []Entry, err error) {
+	all, err := s.List()
+	for _, e := range all {
+		if !e.Unfinished {
+			continue
+		}
+		f, err := os.Open(s.lockFile(e.Key))
+		if err == nil {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+			f.Close()
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			left = append(left, e)
+		}
+	}
+	return left, err
+}
+
 // Prune removes the entries that drop wants removed, and says which. What
 // somebody prepares or holds now stays.
 func (s Store) Prune(drop func(Entry) bool) (removed []Entry, err error) {
 	all, err := s.List()
+	if err == nil {
+		err = trust.Dir(s.Dir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -113,17 +113,19 @@ func Read(dir string) (Marker, error) {
 // Store is a directory of data sets.
 type Store struct{ Dir string }
 
-// Default is the store of this user: tare/data in $XDG_CACHE_HOME, else in
-// ~/.cache; for root without a home, in /var/cache.
-func Default() (Store, error) {
+// Default is the store of this user: tare/data in $XDG_CACHE_HOME, else in /var/cache
+// for root, whose HOME may be another user's (sudo -E), and in ~/.cache for others.
+func Default() (Store, error) { return storeOf(os.Geteuid()) }
+
+func storeOf(user int) (Store, error) {
 	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return Store{filepath.Join(dir, "tare", "data")}, nil
 	}
+	if user == 0 {
+		return Store{"/var/cache/tare/data"}, nil
+	}
 	if home := os.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
 		return Store{filepath.Join(home, ".cache", "tare", "data")}, nil
-	}
-	if os.Geteuid() == 0 {
-		return Store{"/var/cache/tare/data"}, nil
 	}
 	return Store{}, errors.New("no place for data sets: set HOME or XDG_CACHE_HOME")
 }

@@ -242,44 +242,49 @@ func TestPrune(t *testing.T) {
 }
 
 func TestDefault(t *testing.T) {
-	for _, c := range []struct{ xdg, home, want string }{
-		{"/x", "/home/u", "/x/tare/data"},
-		{"relative", "/home/u", "/home/u/.cache/tare/data"},
-		{"", "/home/u", "/home/u/.cache/tare/data"},
+	for _, c := range []struct {
+		user            int
+		xdg, home, want string
+	}{
+		{1000, "/x", "/home/u", "/x/tare/data"},
+		{1000, "relative", "/home/u", "/home/u/.cache/tare/data"},
+		{1000, "", "/home/u", "/home/u/.cache/tare/data"},
+		{1000, "", "", ""},
+		{0, "/x", "/home/u", "/x/tare/data"},
+		{0, "", "/home/u", "/var/cache/tare/data"}, // sudo -E
+		{0, "", "", "/var/cache/tare/data"},
 	} {
 		t.Setenv("XDG_CACHE_HOME", c.xdg)
 		t.Setenv("HOME", c.home)
-		if s, err := Default(); err != nil || s.Dir != c.want {
+		if s, err := storeOf(c.user); s.Dir != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%+v: %v, %v", c, s, err)
 		}
 	}
-	testneed.Root(t)
-	t.Setenv("XDG_CACHE_HOME", "")
-	t.Setenv("HOME", "")
-	if s, err := Default(); err != nil || s.Dir != "/var/cache/tare/data" {
-		t.Errorf("%v, %v", s, err)
-	}
 }
 
-func TestResolve(t *testing.T) {
-	dir := t.TempDir()
-	if p, err := Resolve(dir); err != nil || p.Dir != dir {
-		t.Errorf("%+v, %v", p, err)
+// A data set that another user could have made names a program that root would start.
+func TestOthersCache(t *testing.T) {
+	testneed.Root(t)
+	s := Store{filepath.Join(t.TempDir(), "data")}
+	if _, cached := use(t, s, write); cached {
+		t.Fatal("it was there")
 	}
-	want := Prepared{Dir: "/var/cache/x", Key: "x", Cached: true, Bytes: 7, Versions: map[string]string{"mariadb": "10.11"}}
-	if err := want.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if p, err := Resolve(dir); err != nil || p.Dir != want.Dir || p.Versions["mariadb"] != "10.11" {
-		t.Errorf("%+v, %v", p, err)
-	}
-	for _, bad := range []string{"", "{", `{"dir":"relative"}`} {
-		os.WriteFile(filepath.Join(dir, preparedFile), []byte(bad), 0o600)
-		if p, err := Resolve(dir); err == nil {
-			t.Errorf("%q: %+v", bad, p)
+	for what, change := range map[string]func() error{
+		"another user's":       func() error { return os.Chown(s.Dir, 12345, 12345) },
+		"for others to write":  func() error { return os.Chmod(s.Dir, 0o777) },
+		"below another user's": func() error { return os.Chown(filepath.Dir(s.Dir), 12345, 12345) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if set, _, err := s.Use(t.Context(), about, 0, write); err == nil || hint.Of(err) == "" {
+			t.Errorf("%s: used, %+v, %v", what, set, err)
+		}
+		if err := errors.Join(os.Chown(s.Dir, 0, 0), os.Chmod(s.Dir, 0o700), os.Chown(filepath.Dir(s.Dir), 0, 0)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := want.Write(filepath.Join(dir, "missing")); err == nil {
-		t.Error("written to nowhere")
+	if _, cached := use(t, s, write); !cached {
+		t.Error("its own is not used again")
 	}
 }

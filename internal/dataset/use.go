@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // Build makes a data set in an empty directory and returns its notes.
@@ -23,6 +25,10 @@ type Build func(ctx context.Context, dir string) (notes map[string]string, err e
 func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set Set, cached bool, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Set{}, false, fmt.Errorf("make the cache for data sets: %w", err)
+	}
+	// What is in it names the server's program, which root may execute.
+	if err := trust.Dir(s.Dir); err != nil {
+		return Set{}, false, fmt.Errorf("use the cache for data sets: %w", err)
 	}
 	// Whoever measures with it holds it, and others may use it meanwhile: only to
 	// build it does somebody have to be alone.
@@ -171,7 +177,7 @@ func (s Set) Hold() (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("hold a data set: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+	if err := again.Do(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_SH) }); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("hold a data set: %w", err)
 	}

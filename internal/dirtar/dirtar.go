@@ -23,10 +23,20 @@ func Write(w io.Writer, dir string) error {
 	return out.Close()
 }
 
+// What somebody else's archive may hold: days of a record are some GiB in a few files.
+const (
+	mostBytes   = 16 << 30
+	mostEntries = 100_000
+)
+
 // Read unpacks what Write wrote: directories and plain files, none outside of dir,
-// none that is there already. With own it is of this tare's making, and is unpacked as
+// none that is there already, and not more than mostBytes and mostEntries. With own it is of this tare's making, and is unpacked as
 // it was: with permissions, and with links, by several of which another's could lead out.
 func Read(r io.Reader, dir string, own bool) (files int, err error) {
+	if !own {
+		r = &bounded{r, mostBytes}
+	}
+	entries := 0
 	for in := tar.NewReader(r); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -35,6 +45,9 @@ func Read(r io.Reader, dir string, own bool) (files int, err error) {
 		}
 		if err != nil {
 			return files, err
+		}
+		if entries++; entries > mostEntries && !own {
+			return files, fmt.Errorf("more than %d files", mostEntries)
 		}
 		if !filepath.IsLocal(h.Name) {
 			return files, fmt.Errorf("a file called %q", h.Name)
@@ -62,6 +75,20 @@ func Read(r io.Reader, dir string, own bool) (files int, err error) {
 			return files, err
 		}
 	}
+}
+
+// bounded is a reader that has an error when too much is in it.
+type bounded struct {
+	io.Reader
+	left int64 // bytes
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n, fmt.Errorf("more than %d bytes", int64(mostBytes))
+	}
+	return n, err
 }
 
 func unpack(r io.Reader, path string, mode fs.FileMode, exact bool) error {

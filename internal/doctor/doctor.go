@@ -6,7 +6,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -18,28 +17,6 @@ type Check struct {
 	Title string // the question's subject, for people
 	// Support is the answer; Reason says what was found, after a yes too.
 	environment.Support
-}
-
-// Word is the answer in a word: yes, no, unknown.
-func (c Check) Word() string {
-	switch c.Answer {
-	case environment.Yes:
-		return "yes"
-	case environment.No:
-		return "no"
-	}
-	return "unknown"
-}
-
-// MarshalJSON writes the answer as a word.
-func (c Check) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Name   string `json:"name"`
-		Title  string `json:"title"`
-		Answer string `json:"answer"`
-		Reason string `json:"reason"`
-		Remedy string `json:"remedy,omitempty"`
-	}{c.Name, c.Title, c.Word(), c.Reason, c.Remedy})
 }
 
 // Patient is what to examine.

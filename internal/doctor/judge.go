@@ -25,8 +25,8 @@ func (l *loop) judge(seconds float64) Loop {
 			out.Lags = append(out.Lags, Lag{float64(lag) * round, r})
 		}
 	}
-	if total, slot := l.predict(); total > 0 {
-		out.Predicted, out.Slot = record.Number(total), slot
+	if total, slot, sd := l.predict(); total > 0 {
+		out.Predicted, out.Slot, out.SlotSD = record.Number(total), slot, sd
 	}
 	return out
 }
@@ -58,8 +58,8 @@ const (
 // window that is best: the blocks that the 10 % trimmed mean of the differences
 // of neighbouring windows needs, times two slots. Two seconds hold too few long
 // windows, so a window is taken to be as noisy as the slices that were joined, of
-// which it is at least as long.
-func (l *loop) predict() (seconds, window float64) {
+// which it is at least as long. noise is the standard deviation of a difference.
+func (l *loop) predict() (seconds, window, noise float64) {
 	for _, per := range []int{1, 2, 4, 8} {
 		d := differences(l.rates(per))
 		if len(d) < 6 {
@@ -74,10 +74,10 @@ func (l *loop) predict() (seconds, window float64) {
 		w := max(shortest, float64(per)*slice.Seconds())
 		total := blocks * 2 * (w + switching)
 		if seconds == 0 || total < seconds {
-			seconds, window = total, w
+			seconds, window, noise = total, w, sd
 		}
 	}
-	return seconds, window
+	return seconds, window, noise
 }
 
 // differences are the log ratios of neighbours.

@@ -50,6 +50,8 @@ type Loop struct {
 	// launches are not in it.
 	Predicted record.Value `json:"predicted_seconds"`
 	Slot      float64      `json:"slot_seconds,omitempty"`
+	// SlotSD is the standard deviation of the log ratio of two neighbouring ones.
+	SlotSD float64 `json:"slot_sd,omitempty"`
 }
 
 // Lag is the correlation of slices that are so many seconds apart. Noise that is
@@ -204,13 +206,38 @@ func (n *Noise) conclude() {
 	n.Predicted = record.Missing("too few slices to tell")
 	for _, l := range n.Loops {
 		say(l.Word, "%s varies by %.1f %% from window to window", l.Title, 100*l.CV)
-		x, known := l.Predicted.Get()
-		if worst, some := n.Predicted.Get(); known && (!some || x > worst) {
-			n.Predicted = l.Predicted
-		}
+	}
+	if l, ok := n.Worst(); ok {
+		n.Predicted = l.Predicted
 	}
 	say(by(n.Sleep.P99, sharedLate, hostileLate), "one wake-up in a hundred is late by %.2g ms or more", 1e3*n.Sleep.P99)
 	if n.Word == Quiet {
 		n.Because = "nothing here is worse than on a machine of one's own"
 	}
+}
+
+// Worst is the kind of work for which a width takes longest; false: none can be told.
+func (n *Noise) Worst() (worst Loop, ok bool) {
+	longest := 0.0
+	for _, l := range n.Loops {
+		if x, known := l.Predicted.Get(); known && x > longest {
+			worst, longest, ok = l, x, true
+		}
+	}
+	return worst, ok
+}
+
+// Quieter is what would make this host quieter, as far as that was seen; empty where
+// it is quiet.
+func (n *Noise) Quieter() (all []string) {
+	if x, ok := n.Foreign.Get(); ok && x >= sharedUse {
+		all = append(all, fmt.Sprintf("end or pause the other processes, which use %.0f %% of the CPU time", 100*x))
+	}
+	if x, ok := n.Steal.Get(); ok && x >= sharedUse {
+		all = append(all, fmt.Sprintf("another hour or a machine with CPUs of its own, for the hypervisor takes %.0f %% of the CPU time", 100*x))
+	}
+	if len(all) == 0 && n.Word != Quiet {
+		all = append(all, "another hour or machine: what disturbs this one cannot be seen from it")
+	}
+	return all
 }

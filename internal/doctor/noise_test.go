@@ -48,15 +48,15 @@ func TestPredictIsTheFormula(t *testing.T) {
 			blocks := max(minBlocks, 2*math.Pow(2.05*sd/goal, 2)/per)
 			want = min(want, blocks*2*(max(shortest, per*slice.Seconds())+switching))
 		}
-		got, window := made(400, sd).predict()
-		if math.Abs(math.Log(got/want)) > 0.3 || !(window > 0) {
+		got, window, noise := made(400, sd).predict()
+		if white := sd * math.Sqrt2; math.Abs(math.Log(got/want)) > 0.3 || !(window > 0) || !(noise < 1.2*white) || !(noise > white/math.Sqrt(10)) {
 			t.Errorf("noise %v: %v s, the formula says %v s", sd, got, want)
 		}
 	}
-	if got, _ := made(3, 0.1).predict(); got != 0 {
+	if got, _, _ := made(3, 0.1).predict(); got != 0 {
 		t.Errorf("three slices predict %v s", got)
 	}
-	if got, _ := made(400, 1e-4).predict(); math.Abs(got-minBlocks*2*(shortest+switching)) > 1e-9 {
+	if got, _, _ := made(400, 1e-4).predict(); math.Abs(got-minBlocks*2*(shortest+switching)) > 1e-9 {
 		t.Errorf("hardly any noise: %v s, want the fewest blocks", got)
 	}
 }
@@ -136,5 +136,40 @@ func BenchmarkChunks(b *testing.B) {
 				l.chunk()
 			}
 		})
+	}
+}
+
+// What helps follows from what was seen.
+func TestQuieter(t *testing.T) {
+	missing := record.Missing("not here")
+	for _, c := range []struct {
+		n    Noise
+		want []string
+	}{
+		{Noise{Word: Quiet, Foreign: record.Number(0.01), Steal: record.Number(0)}, nil},
+		{Noise{Word: Shared, Foreign: missing, Steal: missing}, []string{"cannot be seen"}},
+		{Noise{Word: Hostile, Foreign: record.Number(0.4), Steal: record.Number(0.1)}, []string{"use 40 %", "takes 10 %"}},
+	} {
+		got := c.n.Quieter()
+		if len(got) != len(c.want) {
+			t.Fatalf("%+v: %q", c.n, got)
+		}
+		for i, w := range c.want {
+			if !strings.Contains(got[i], w) {
+				t.Errorf("%q is not in %q", w, got[i])
+			}
+		}
+	}
+}
+
+// The worst kind of work is the one that takes longest; one that cannot tell is none.
+func TestWorst(t *testing.T) {
+	n := Noise{Loops: []Loop{{Name: "a", Predicted: record.Number(3)}, {Name: "b", Predicted: record.Number(7)}, {Name: "c", Predicted: record.Missing("few")}}}
+	if l, ok := n.Worst(); !ok || l.Name != "b" {
+		t.Errorf("%v %+v", ok, l)
+	}
+	n.Loops = n.Loops[2:]
+	if l, ok := n.Worst(); ok {
+		t.Errorf("%+v", l)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
@@ -49,14 +50,17 @@ func syncLatency(dir string) (median time.Duration, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("write to the scratch directory: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := os.Remove(file.Name()); err != nil { // a kill leaves none
+		return 0, err
+	}
 	page := make([]byte, 4096)
 	var all []time.Duration
 	for begin := time.Now(); len(all) <= syncs && (time.Since(begin) < syncTime || len(all) < 2); {
 		start := time.Now()
 		_, err := file.WriteAt(page, 0)
-		if err = errors.Join(err, unix.Fdatasync(int(file.Fd()))); err != nil {
-			return 0, fmt.Errorf("sync a file of the scratch directory: %w", err)
+		if err = errors.Join(err, again.Do(func() error { return unix.Fdatasync(int(file.Fd())) })); err != nil {
+			return 0, fmt.Errorf("sync a file of the scratch directory %s: %w", dir, err)
 		}
 		all = append(all, time.Since(start))
 	}

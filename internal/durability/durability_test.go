@@ -102,6 +102,8 @@ func TestCompare(t *testing.T) {
 		"fsync":                   {arm("host", "zfs", "fsync", "on"), arm("t", "zfs", "fsync", "off"), "fsync"},
 		"commits without standby": {arm("host", "zfs", "synchronous_commit", "on"), arm("t", "zfs", "synchronous_commit", "local"), ""},
 		"synchronous_commit":      {arm("host", "zfs", "synchronous_commit", "on"), arm("t", "zfs", "synchronous_commit", "off"), "synchronous_commit"},
+		"a log that is off":       {arm("host", "zfs", "appendonly", "no", "appendfsync", "always"), arm("t", "zfs", "appendonly", "no", "appendfsync", "everysec"), ""},
+		"a log that lags":         {arm("host", "zfs", "appendonly", "yes", "appendfsync", "always"), arm("t", "zfs", "appendonly", "yes", "appendfsync", "everysec"), "appendfsync"},
 		"a parameter of the load": {arm("host", "zfs", "param.fsync", "1"), arm("t", "zfs", "param.fsync", "0"), "param.fsync"},
 		"another one":             {arm("host", "zfs", "param.threads", "1"), arm("t", "zfs", "param.threads", "2"), ""},
 	} {

@@ -27,7 +27,7 @@ func promises(settings []record.Setting) []promise {
 }
 
 // known are the settings of MariaDB, MySQL and Percona Server, then those of
-// PostgreSQL, then parameters of loads that sync themselves.
+// PostgreSQL and of Redis, then parameters of loads that sync themselves.
 func known() []struct {
 	name  string
 	means func(value string, all map[string]string) string
@@ -67,6 +67,14 @@ func known() []struct {
 			}
 			return "every commit" // the others differ only with standby servers
 		}},
+		{"appendonly", switched},
+		{"appendfsync", func(v string, a all) string {
+			if switched(strings.ToLower(a["appendonly"]), a) == "off" {
+				return "no log"
+			}
+			return v
+		}},
+		{"save", itself},
 		{"param.sync", itself},
 		{"param.fsync", itself},
 	}

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/volume"
 )
@@ -83,8 +84,8 @@ func try(dir string, devices []volume.Device) (t Trial, err error) {
 		if _, err := file.WriteAt(data, int64(i)*block); err != nil {
 			return t, fmt.Errorf("try a sync: %w", err)
 		}
-		if err := unix.Fdatasync(int(file.Fd())); err != nil {
-			return t, fmt.Errorf("try a sync: %w", err)
+		if err := again.Do(func() error { return unix.Fdatasync(int(file.Fd())) }); err != nil {
+			return t, fmt.Errorf("try a sync of %s: %w", file.Name(), err)
 		}
 		took[i] = time.Since(began).Seconds()
 	}

@@ -5,39 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
-	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/api/types/system"
-	"github.com/moby/moby/client"
 )
 
 const dockerName = "docker"
 
-// unconfined is a security option of Docker and Podman.
-const unconfined = "seccomp=unconfined"
-
 // Docker is a Docker daemon on this host.
-type Docker struct{ api *client.Client }
+type Docker struct{ api *daemon }
 
 var _ Engine = Docker{}
 
 // NewDocker speaks with the daemon at a socket; empty: the one that Docker's
 // own client would take from its environment. It connects with the first call.
 func NewDocker(host string) (Docker, error) {
-	opts := []client.Opt{client.FromEnv}
-	if host != "" {
-		opts = append(opts, client.WithHost(host))
-	}
-	api, err := client.New(opts...)
+	api, err := connectDaemon(host)
 	if err != nil {
 		return Docker{}, fmt.Errorf("speak with Docker: %w", err)
 	}
@@ -45,18 +35,22 @@ func NewDocker(host string) (Docker, error) {
 }
 
 // Close lets go of its connections.
-func (d Docker) Close() error { return d.api.Close() }
+func (d Docker) Close() error {
+	d.api.close()
+	return nil
+}
 
 // Name is "docker".
 func (Docker) Name() string { return dockerName }
 
 // Host is the address of the daemon's socket.
-func (d Docker) Host() string { return d.api.DaemonHost() }
+func (d Docker) Host() string { return d.api.host }
 
 // Info is what the daemon says of itself.
 func (d Docker) Info(ctx context.Context) (system.Info, error) {
-	r, err := d.api.Info(ctx, client.InfoOptions{})
-	return r.Info, failed("info", err)
+	var i system.Info
+	err := d.api.ask(ctx, http.MethodGet, "/info", nil, nil, &i)
+	return i, failed("info", err)
 }
 
 func failed(what string, err error) error {
@@ -93,31 +87,27 @@ func (d Docker) Create(ctx context.Context, c Container) error {
 		}
 	}
 	mode := container.NetworkMode("none")
-	switch {
-	case c.HostNetwork:
+	if c.HostNetwork {
 		mode = "host"
-	case c.UserNetwork != "":
-		mode = container.NetworkMode(c.UserNetwork)
 	}
-	exposed, published := portsOf(c.Publish)
 	var drop []string
 	if c.Powerless {
 		drop = []string{"ALL"}
 	}
-	_, err := d.api.ContainerCreate(ctx, client.ContainerCreateOptions{
-		Name: c.Name,
+	request := container.CreateRequest{
 		Config: &container.Config{
 			Image: image, Entrypoint: c.Args, Hostname: c.Hostname, WorkingDir: c.Dir, User: rootUser,
-			ExposedPorts: exposed, Labels: map[string]string{OwnerLabel: c.Owner},
+			Labels: map[string]string{OwnerLabel: c.Owner},
 		},
 		HostConfig: &container.HostConfig{
-			SecurityOpt: c.securityOptions(), CapDrop: drop,
-			NetworkMode: mode, PortBindings: published, Mounts: mountsOf(append(binds, c.Binds...)),
+			SecurityOpt: c.Security, CapDrop: drop,
+			NetworkMode: mode, Mounts: mountsOf(append(binds, c.Binds...)),
 			LogConfig:  container.LogConfig{Type: "none"},
 			UsernsMode: "host", // what is bound belongs to the host's users
 			Resources:  container.Resources{CgroupParent: parentOf(c.Parent)},
 		},
-	})
+	}
+	err := d.api.ask(ctx, http.MethodPost, "/containers/create", url.Values{"name": {c.Name}}, request, nil)
 	return failed("create", err)
 }
 
@@ -137,19 +127,9 @@ func (d Docker) rootImage(ctx context.Context, c Container) (image string, binds
 		return "", nil, err
 	}
 	for _, dir := range top.dirs {
-		binds = append(binds, Bind{Source: filepath.Join(c.rootAt(), dir), Target: "/" + dir})
+		binds = append(binds, Bind{Source: filepath.Join(c.Root, dir), Target: "/" + dir})
 	}
 	return imageOf(c.Name), binds, d.load(ctx, imageOf(c.Name), top.links)
-}
-
-// portsOf publishes a port at the loopback's same one; 0: none.
-func portsOf(port int) (network.PortSet, network.PortMap) {
-	p, ok := network.PortFrom(uint16(port), network.TCP)
-	if port == 0 || !ok {
-		return nil, nil
-	}
-	at := network.PortBinding{HostIP: netip.AddrFrom4([4]byte{127, 0, 0, 1}), HostPort: strconv.Itoa(port)}
-	return network.PortSet{p: {}}, network.PortMap{p: {at}}
 }
 
 func mountsOf(binds []Bind) []mount.Mount {
@@ -202,7 +182,7 @@ func (d Docker) load(ctx context.Context, tag string, links map[string]string) e
 }
 
 func (d Docker) loadFrom(ctx context.Context, archive io.Reader) error {
-	out, err := d.api.ImageLoad(ctx, archive, client.ImageLoadWithQuiet(true))
+	out, err := d.api.stream(ctx, http.MethodPost, "/images/load", url.Values{"quiet": {"1"}}, archive, "application/x-tar")
 	if err != nil {
 		return failed("load", err)
 	}
@@ -216,7 +196,7 @@ func (d Docker) loadFrom(ctx context.Context, archive io.Reader) error {
 
 // Start starts a container.
 func (d Docker) Start(ctx context.Context, name string) error {
-	_, err := d.api.ContainerStart(ctx, name, client.ContainerStartOptions{})
+	err := d.api.ask(ctx, http.MethodPost, "/containers/"+name+"/start", nil, nil, nil)
 	return failed("start", err)
 }
 
@@ -234,11 +214,12 @@ func (d Docker) State(ctx context.Context, name string) (State, error) {
 }
 
 func (d Docker) inspect(ctx context.Context, name string) (container.InspectResponse, error) {
-	r, err := d.api.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
-	if errdefs.IsNotFound(err) {
-		return r.Container, ErrNone
+	var c container.InspectResponse
+	err := d.api.ask(ctx, http.MethodGet, "/containers/"+name+"/json", nil, nil, &c)
+	if notThere(err) {
+		return c, ErrNone
 	}
-	return r.Container, failed("inspect", err)
+	return c, failed("inspect", err)
 }
 
 // Remove ends and removes a container and its image.
@@ -248,9 +229,9 @@ func (d Docker) Remove(ctx context.Context, name, owner string) error {
 		if err := owned(name, owner, c.Config.Labels[OwnerLabel]); err != nil {
 			return err
 		}
-		_, err = d.api.ContainerRemove(ctx, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		err = d.api.ask(ctx, http.MethodDelete, "/containers/"+name, url.Values{"force": {"1"}, "v": {"1"}}, nil, nil)
 	}
-	if err != nil && !errors.Is(err, ErrNone) && !errdefs.IsNotFound(err) {
+	if err != nil && !errors.Is(err, ErrNone) && !notThere(err) {
 		return failed("rm", err)
 	}
 	return d.untag(ctx, imageOf(name))
@@ -258,8 +239,8 @@ func (d Docker) Remove(ctx context.Context, name, owner string) error {
 
 // untag removes the name of an image, and the image with its last one.
 func (d Docker) untag(ctx context.Context, tag string) error {
-	_, err := d.api.ImageRemove(ctx, tag, client.ImageRemoveOptions{PruneChildren: true})
-	if errdefs.IsNotFound(err) {
+	err := d.api.ask(ctx, http.MethodDelete, "/images/"+tag, nil, nil, nil)
+	if notThere(err) {
 		return nil
 	}
 	return failed("rmi", err)

@@ -42,8 +42,6 @@ type Container struct {
 	// Root is a directory of this host that is to be its root file system; empty:
 	// that is the image's.
 	Root, Image string
-	// RootAt is where the engine sees Root, where that is elsewhere; empty: there.
-	RootAt string
 	// Binds are put on top of that.
 	Binds []Bind
 	Args  []string
@@ -52,19 +50,14 @@ type Container struct {
 	// path below each hierarchy; empty: the engine makes none (Podman), or where it
 	// likes (Docker).
 	Parent string
-	// HostNetwork leaves it the host's network; else it has an empty one, or
-	// UserNetwork, that of an ordinary user's engine ("slirp4netns", "bridge").
+	// HostNetwork leaves it the host's network; else it has an empty one, or, to
+	// Publish a port, Podman's slirp4netns.
 	HostNetwork bool
-	UserNetwork string
 	Publish     int // port of the host's loopback that leads to the same one there; 0: none
 	Hostname    string
-	Unconfined  bool // without a filter of system calls
 	Powerless   bool // without any capability
-	// AppArmor is the profile that it is under; empty: the engine's default.
-	AppArmor string
-	// Label is its SELinux label, in options such as "type:spc_t"; none: the engine's
-	// default.
-	Label []string
+	// Security is passed on as --security-opt takes it: "apparmor=NAME".
+	Security []string
 }
 
 // Image is what an engine says of an image.
@@ -77,28 +70,6 @@ type Image struct {
 type Bind struct {
 	Source, Target string
 	ReadOnly       bool
-}
-
-// rootAt is the root as the engine sees it.
-func (c Container) rootAt() string {
-	if c.RootAt != "" {
-		return c.RootAt
-	}
-	return c.Root
-}
-
-// securityOptions are what Docker's --security-opt and Podman's take.
-func (c Container) securityOptions() (all []string) {
-	if c.Unconfined {
-		all = append(all, unconfined)
-	}
-	if c.AppArmor != "" {
-		all = append(all, "apparmor="+c.AppArmor)
-	}
-	for _, o := range c.Label {
-		all = append(all, "label="+o)
-	}
-	return all
 }
 
 // State is how a container is.

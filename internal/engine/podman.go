@@ -22,8 +22,8 @@ type Podman struct {
 	Path string
 	// Runtime is the OCI runtime; empty: Podman's own choice.
 	Runtime string
-	// Change changes each command before it is run; nil: nothing is changed.
-	Change func(*exec.Cmd) error
+	// Env is added to tare's own environment.
+	Env []string
 }
 
 var _ Engine = Podman{}
@@ -61,6 +61,7 @@ func (p Podman) run(ctx context.Context, args ...string) (string, error) {
 		all = append(all, "--runtime", p.Runtime)
 	}
 	cmd := exec.CommandContext(ctx, p.Path, append(all, args...)...)
+	cmd.Env, cmd.Dir = append(os.Environ(), p.Env...), "/"
 	cmd.Cancel, cmd.WaitDelay = func() error { return nil }, stopBound
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for tare alone
 	// Files and no pipes: what Podman leaves running keeps them open.
@@ -74,11 +75,6 @@ func (p Podman) run(ctx context.Context, args ...string) (string, error) {
 		said[i] = f
 	}
 	cmd.Stdout, cmd.Stderr = said[0], said[1]
-	if p.Change != nil {
-		if err := p.Change(cmd); err != nil {
-			return "", err
-		}
-	}
 	err := cmd.Run()
 	switch text := textOf(said[1]); {
 	case err == nil:
@@ -124,9 +120,8 @@ func (p Podman) Facts(ctx context.Context) ([]Fact, error) {
 
 // Create makes a container on a root file system, without an image.
 func (p Podman) Create(ctx context.Context, c Container) error {
-	root := c.rootAt()
-	if strings.Contains(root, ":") {
-		return fmt.Errorf("podman takes no root file system with a colon in its path: %s", root)
+	if strings.Contains(c.Root, ":") {
+		return fmt.Errorf("podman takes no root file system with a colon in its path: %s", c.Root)
 	}
 	limits, err := hostLimits(ctx)
 	if err != nil {
@@ -136,7 +131,7 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 	args = append(args, p.groups(c)...)
 	args = append(args, c.network()...)
 	args = append(args, limits...)
-	for _, o := range c.securityOptions() {
+	for _, o := range c.Security {
 		args = append(args, "--security-opt", o)
 	}
 	if c.Powerless {
@@ -150,7 +145,7 @@ func (p Podman) Create(ctx context.Context, c Container) error {
 		args = append(args, "--volume", b.Source+":"+b.Target+":"+opts)
 	}
 	if c.Image == "" {
-		args = append(append(args, "--rootfs", root), c.Args...)
+		args = append(append(args, "--rootfs", c.Root), c.Args...)
 	} else {
 		entry, err := json.Marshal(c.Args)
 		if err != nil {
@@ -180,13 +175,11 @@ func (c Container) network() []string {
 	switch {
 	case c.HostNetwork:
 		return append(name, "--network", "host")
-	case c.UserNetwork == "":
-		return append(name, "--network", "none")
 	case c.Publish == 0:
-		return append(name, "--network", c.UserNetwork)
+		return append(name, "--network", "none")
 	}
 	port := fmt.Sprintf("127.0.0.1:%d:%d/tcp", c.Publish, c.Publish)
-	return append(name, "--network", c.UserNetwork, "--publish", port)
+	return append(name, "--network", "slirp4netns", "--publish", port)
 }
 
 // Start starts a container.
@@ -232,7 +225,10 @@ func (p Podman) Remove(ctx context.Context, name, owner string) error {
 	if err != nil {
 		return err
 	}
-	var found []struct{ Labels map[string]string }
+	var found []struct {
+		ID     string `json:"Id"`
+		Labels map[string]string
+	}
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		return fmt.Errorf("podman ps: %w in %q", err, firstLine(out))
 	}
@@ -242,6 +238,24 @@ func (p Podman) Remove(ctx context.Context, name, owner string) error {
 	if err := owned(name, owner, found[0].Labels[OwnerLabel]); err != nil {
 		return err
 	}
-	_, err = p.call(ctx, "rm", "--force", "--ignore", "--time", "0", name)
-	return err
+	if _, err = p.call(ctx, "rm", "--force", "--ignore", "--time", "0", name); err != nil || os.Geteuid() != 0 {
+		return err // an ordinary user's runtime has its state in the arm's own directory
+	}
+	return forget(ctx, found[0].ID)
+}
+
+// forget removes what a runtime still has of a container: Podman does not ask it to, when
+// it was killed after the runtime had made the container and before it had noted that.
+func forget(ctx context.Context, id string) error {
+	for _, runtime := range []string{"runc", "crun"} {
+		root := filepath.Join("/run", runtime) // where each of them keeps root's
+		if _, err := os.Stat(filepath.Join(root, id)); id == "" || err != nil {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, runtime, "--root", root, "delete", "--force", id).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s delete %s: %w: %s", runtime, id, err, strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
 }

@@ -40,6 +40,20 @@ func (c Container) Confinable(h Host) Support {
 	return Supported()
 }
 
+// SecurityOptions are what was chosen as --security-opt of Docker and Podman takes it.
+func (c Container) SecurityOptions() (all []string) {
+	if c.Seccomp == Unconfined {
+		all = append(all, "seccomp="+Unconfined)
+	}
+	if p := c.Profile(); p != "" {
+		all = append(all, "apparmor="+p)
+	}
+	for _, o := range c.Label().Options() {
+		all = append(all, "label="+o)
+	}
+	return all
+}
+
 // Label is a label of SELinux, or what is chosen of one: the host's policy says what an
 // empty field is.
 type Label struct{ User, Role, Type, Level string }

@@ -53,3 +53,21 @@ func TestConfinable(t *testing.T) {
 		t.Errorf("the default asks for nothing: %+v", got)
 	}
 }
+
+func TestSecurityOptions(t *testing.T) {
+	for _, c := range []struct {
+		c    Container
+		want []string
+	}{
+		{Container{}, nil},
+		{Container{Seccomp: Default, AppArmor: Default, SELinux: Default}, nil},
+		{Container{Seccomp: Unconfined}, []string{"seccomp=unconfined"}},
+		{Container{AppArmor: Unconfined}, []string{"apparmor=unconfined"}},
+		{Container{Seccomp: Unconfined, AppArmor: "mine"}, []string{"seccomp=unconfined", "apparmor=mine"}},
+		{Container{SELinux: "u:r:spc_t:s0"}, []string{"label=user:u", "label=role:r", "label=type:spc_t", "label=level:s0"}},
+	} {
+		if got := c.c.SecurityOptions(); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c.c, got)
+		}
+	}
+}

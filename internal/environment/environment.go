@@ -24,6 +24,8 @@ type Environment interface {
 	Title() string
 	// Support says whether this host and user can have it.
 	Support(Host) Support
+	// Capabilities say what can be chosen of it.
+	Capabilities() Capabilities
 	// Changes lists what Open would change on the host.
 	Changes(Spec) []Change
 	// Open makes it. Every change is in the journal before it is made, and
@@ -31,24 +33,14 @@ type Environment interface {
 	Open(ctx context.Context, spec Spec) (Arm, error)
 }
 
-// Leveled is an environment that an experiment can give levels of its own, behind
-// its name and a colon.
-type Leveled interface {
-	Environment
-	// With is the same environment with these levels, or what is wrong with them.
-	With(levels string) (Environment, error)
-}
-
-// Choosy is an environment that cannot have all that can be chosen of a container.
-type Choosy interface {
-	// Suits says what it cannot have, and why.
-	Suits(Container) error
-}
-
-// Reproducible is an arm that can be made again by hand.
-type Reproducible interface {
-	// Reproduction is the name and the text of a file that does it.
-	Reproduction() (name string, text []byte)
+// Capabilities are what an environment lets an experiment choose of it.
+type Capabilities struct {
+	// With is the same environment with levels of its own, which an experiment writes
+	// behind its name and a colon, or what is wrong with them; nil: it has none.
+	With func(levels string) (Environment, error)
+	// Refuses says what it cannot have of what is chosen of a container, and why; nil:
+	// it can have all.
+	Refuses func(Container) error
 }
 
 // Arm is an opened environment.
@@ -61,6 +53,9 @@ type Arm interface {
 	// Settings are read back from the kernel now; what needs a live process is
 	// there only after Start.
 	Settings() ([]record.Setting, error)
+	// Reproduction is the name and the text of a file that makes it again by hand; "",
+	// where there is no such thing.
+	Reproduction() (name string, text []byte)
 	// Close ends every process in it and takes back every change. It may be
 	// called twice and goes on after an error.
 	Close() error
@@ -103,6 +98,8 @@ type Exit struct {
 // of this very binary, which every environment makes available unchanged.
 type Process struct {
 	Args []string
+	// Env are variables beside the usual ones, NAME=VALUE.
+	Env []string
 	// Files are inherited as descriptors 3, 4, ...
 	Files []*os.File
 	// Log receives standard output and error.
@@ -124,6 +121,10 @@ type Place struct {
 	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees
 	// it, where that does not see HostVolume; else empty.
 	ClientVolume string
+	// Sandboxed says that a kernel of its own (gVisor) stands between the processes and
+	// this host, which sees that kernel in Group and nothing behind it: no process has the
+	// arm's root, and HostVolume is what there is of the volume.
+	Sandboxed bool
 	// Listen is the address at which a server in the arm listens and Dial the
 	// one at which a client outside reaches it: "host:port".
 	Listen, Dial string
@@ -141,9 +142,9 @@ type Place struct {
 	Pause Freezer
 	// Alone is Pause without the neighbour; nil without a neighbour.
 	Alone Freezer
-	// Away leads the load where tare is not; nil: it counts in memory that tare
+	// Remote controls the load where tare is not; nil: it counts in memory that tare
 	// shares. Volume is a path there then, and HostVolume is empty.
-	Away Away
+	Remote Remote
 }
 
 // Freezer stops and continues processes. Freeze returns when the kernel has
@@ -305,9 +306,11 @@ type Host struct {
 	Tools map[string]Tool
 	// Control is what control groups and the like offer beside limits.
 	Control Control
-	// Away is the node of the pods of the experiment, where that is not this host;
+	// Volumes are the answers about the volumes of the experiment, by their words.
+	Volumes map[string]Support
+	// PodNode is the node of the pods of the experiment, where that is not this host;
 	// empty: it is, or there are none.
-	Away string
+	PodNode string
 }
 
 // Tool is a program found on this host.

@@ -133,11 +133,11 @@ func readArmsOf(named *[]Arm, chosen *[]string, keep []string, n *yaml.Node, wor
 		return
 	}
 	if len(*named) == 0 {
-		readArms(chosen, words.armWords(), n, s)
+		readArms(chosen, words.armWords(), words, n, s)
 		return
 	}
 	var names []string
-	readArms(&names, armNamesOf(*named), n, s)
+	readArms(&names, armNamesOf(*named), words, n, s)
 	if len(names) > 0 {
 		*named = slices.DeleteFunc(slices.Clone(*named), func(a Arm) bool {
 			return !slices.Contains(names, a.Name) && !slices.Contains(keep, a.Name)

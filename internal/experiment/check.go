@@ -80,6 +80,17 @@ func (e *Experiment) namedOf(w *Workload) []Arm {
 	return e.Named
 }
 
+// Volumes are the words of all volumes that it names.
+func (e *Experiment) Volumes() []string {
+	words := []string{e.Volume}
+	for i := range e.Workloads {
+		for _, a := range e.ArmsOf(&e.Workloads[i]) {
+			words = append(words, a.Volume)
+		}
+	}
+	return words
+}
+
 // ArmsOf is the named arms under which a workload is compared, the baseline
 // among them; none when it is compared under environments of the ladder.
 func (e *Experiment) ArmsOf(w *Workload) []Arm {

@@ -42,7 +42,7 @@ func FuzzParse(f *testing.F) {
 // Settings come from the command line: any text, never a panic.
 func FuzzSet(f *testing.F) {
 	for _, s := range []string{"budget=5m", "a.threads=8", "workloads.b.params.note=x", "workloads..=", "=", "arms=,,",
-		"arms.idle.isolation=cpu.weight=3", "arms.both.set.threads=9", "hogs.threads=1", "neighbours.hogs.memory=1GiB", "size=published", "baseline=none", "arms=idle"} {
+		"arms.idle.isolation=cpu.weight=3", "arms.both.set.threads=9", "hogs.threads=1", "neighbours.hogs.memory=1GiB", "size=published", "baseline=none", "arms=idle", "a.note=\xff", "arms=\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, setting string) {

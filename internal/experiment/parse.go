@@ -117,6 +117,10 @@ func has(m *yaml.Node, name string) bool {
 }
 
 func readKind(w *Workload, n *yaml.Node, words Words, s *sink) {
+	if instead, was := words.Removed[target(n).Value]; was {
+		s.at(n, "kind %q is no longer there; %s", target(n).Value, instead)
+		return
+	}
 	readWord(&w.Kind, "kind", words.kindNames(), n, s)
 	if k, ok := words.kind(w.Kind); ok {
 		w.Params = k.complete(w.Params)

@@ -90,7 +90,7 @@ func readWord(to *string, name string, words []string, n *yaml.Node, s *sink) {
 }
 
 // readArms reads a list, or one text with commas, or the word all.
-func readArms(to *[]string, words []string, n *yaml.Node, s *sink) {
+func readArms(to *[]string, among []string, words Words, n *yaml.Node, s *sink) {
 	items, ok := listItems("arms", n, s)
 	if !ok {
 		return
@@ -98,11 +98,15 @@ func readArms(to *[]string, words []string, n *yaml.Node, s *sink) {
 	var arms []string
 	for _, item := range items {
 		var arm string
-		if environment, levels, ok := strings.Cut(target(item).Value, ":"); ok && slices.Contains(words, environment) {
+		if environment, levels, ok := strings.Cut(target(item).Value, ":"); ok && slices.Contains(among, environment) {
+			if err := words.levels(environment, levels); err != nil {
+				s.at(item, "arm %q: %v", item.Value, err)
+				continue
+			}
 			s.at(item, "arm %q: one with levels (%s) is named in a file: arms: {NAME: {environment: %q}}", item.Value, levels, item.Value)
 			continue
 		}
-		readWord(&arm, "arm", words, item, s)
+		readWord(&arm, "arm", among, item, s)
 		if arm != "" && slices.Contains(arms, arm) {
 			s.at(item, "arm %q is named twice", arm)
 		}
@@ -146,6 +150,8 @@ func readDuration(to *time.Duration, name string, least, most time.Duration, aut
 	switch {
 	case err != nil:
 		s.at(n, "%s: %v", name, err)
+	case d < 0:
+		s.at(n, "%s: %s must be positive; want %s to %s", name, v, formatDuration(least), formatDuration(most))
 	case d < least || d > most:
 		s.at(n, "%s %s is out of range; want %s to %s", name, v, formatDuration(least), formatDuration(most))
 	default:
@@ -181,8 +187,8 @@ func readCount(to *int, name string, most int, n *yaml.Node, s *sink) {
 		return
 	}
 	i, err := strconv.Atoi(v)
-	if err != nil || i < 0 || i > most {
-		s.at(n, "%s %q is not a whole number from 0 to %d or %s", name, v, most, autoWord)
+	if err != nil || i < 1 || i > most {
+		s.at(n, "%s %q is not a whole number from 1 to %d or %s", name, v, most, autoWord)
 		return
 	}
 	*to = i

@@ -1,9 +1,11 @@
 package experiment
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,6 +26,10 @@ func (e *Experiment) Set(setting string, words Words) error {
 // Apply changes the value at a path, as Set does, on behalf of where: the flag
 // that stands in the errors. On error nothing changed.
 func (e *Experiment) Apply(where, path, value string, words Words) error {
+	if !utf8.ValidString(value) {
+		// An experiment is written as YAML, which is nothing but UTF-8.
+		return Problems{{Where: where, Text: fmt.Sprintf("%q is not UTF-8", value)}}
+	}
 	s := &sink{where: where}
 	next := e.clone()
 	// Quoted: what comes from a flag is text, and never a null of YAML.

@@ -11,6 +11,7 @@ import (
 // Words is the vocabulary of experiments. The catalog fills it in.
 type Words struct {
 	Kinds      map[string][]workload.Param // parameters by kind of workload
+	Removed    map[string]string           // kinds that there were, with what to do instead
 	Neighbours map[string][]workload.Param // likewise, of neighbours
 	Arms       []string                    // environments of the ladder
 	Places     []string                    // those that a neighbour can be in, beside the host

@@ -15,11 +15,14 @@ const (
 	SysbenchLog   Kind = "sysbench"             // sysbench.Parse
 	FioOutput     Kind = "fio"                  // fio.Parse: JSON, text and terse
 	FioLog        Kind = "fio-log"              // fio.ParseLog: one line per I/O or average
+	FioLog2       Kind = "fio2-log"             // of fio 2, for latencies of which nothing tells the unit
+	FioLog3       Kind = "fio3-log"             // of fio 3
 	ClickHouseLog Kind = "clickhouse-benchmark" // clickhouse.Parse: text and JSON
 	PgBenchOutput Kind = "pgbench"              // pgbench.Parse: progress and summary
 	PgBenchLog    Kind = "pgbench-log"          // pgbench.ParseLog: one line per transaction
 	PgBenchAgg    Kind = "pgbench-aggregate"    // pgbench.ParseAggregate
 	HyperfineJSON Kind = "hyperfine"            // hyperfine.Parse
+	RedisLog      Kind = "redis-benchmark"      // redis.Parse: text, -q and --csv
 	CSV           Kind = "csv"                  // csv.Parse: also hyperfine's
 )
 
@@ -46,20 +49,13 @@ type Found struct {
 	Era        string
 	Confidence Confidence
 	Why        string // the line or shape that decided
-	Line       int    // where that is
-	// Other is a second tool whose output begins at OtherLine; empty for none.
-	Other     Tool
-	OtherLine int
 }
-
-var kindOf = map[Tool]Kind{Sysbench: SysbenchLog, Fio: FioOutput, ClickHouse: ClickHouseLog,
-	PgBench: PgBenchOutput, Hyperfine: HyperfineJSON}
 
 // Detect says what wrote a file, from the beginning of its text (see Open).
 // The name only breaks ties between formats that look the same.
 func Detect(name string, head []byte) Found {
-	f := Found{}
-	shape := shapes{}
+	f, own := Found{}, -1
+	shape, marks := shapes{}, learn(head)
 	for n := 1; len(head) > 0; n++ {
 		line := head
 		if i := bytes.IndexByte(head, '\n'); i >= 0 {
@@ -67,11 +63,20 @@ func Detect(name string, head []byte) Found {
 		} else {
 			head = nil
 		}
-		line = unstamp(bytes.TrimRight(line, "\r"))
-		shape.look(line, n)
-		f.see(line, n)
-		if f.Other != "" {
-			break
+		line = marks.bare(unstamp(bytes.TrimRight(line, "\r")))
+		shape.look(line)
+		i := indexOf(line)
+		if i < 0 {
+			continue
+		}
+		if own < 0 {
+			own, f = i, Found{Kind: tools[i].kind, Confidence: Certain, Why: clip(line)}
+		}
+		if i != own {
+			break // another tool's output begins
+		}
+		if f.Era == "" {
+			f.Era = tools[i].era(bytes.TrimLeft(line, " \t"))
 		}
 	}
 	if f.Kind == Unknown {
@@ -83,66 +88,12 @@ func Detect(name string, head []byte) Found {
 	return f
 }
 
-// see looks for a tool's own words in a line.
-func (f *Found) see(line []byte, n int) {
-	t := ToolOf(line)
-	switch {
-	case t == "":
-		return
-	case f.Kind == Unknown:
-		f.Kind, f.Confidence, f.Line, f.Why = kindOf[t], Certain, n, clip(line)
-	case kindOf[t] != f.Kind:
-		f.Other, f.OtherLine = t, n
-		return
-	}
-	if f.Era == "" {
-		f.Era = era(t, line)
-	}
-}
-
 func clip(line []byte) string {
 	s := string(bytes.TrimSpace(line))
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "..."
 	}
 	return s
-}
-
-// era reads the version out of a line of the tool.
-func era(t Tool, line []byte) string {
-	has := func(s string) bool { return bytes.Contains(line, []byte(s)) }
-	switch t {
-	case Sysbench:
-		if b, ok := bytes.CutPrefix(line, []byte("sysbench ")); ok {
-			return string(bytes.TrimRight(b[:blank(b)], ":"))
-		}
-		switch {
-		case has("threads: "):
-			return "0.4 or 0.5"
-		case has("thds: "):
-			return "1.0 or 1.1"
-		}
-	case Fio:
-		if i := bytes.Index(line, []byte("fio-")); i >= 0 {
-			return string(line[i+4 : i+4+version(line[i+4:])])
-		}
-	case ClickHouse:
-		switch {
-		case has(", queries: "):
-			return "23.8 or later"
-		case has("connection ") && has(", queries "):
-			return "19.x"
-		case has(", queries "):
-			return "20 to 23.7"
-		case has("QPS: "):
-			return "1.1 to 18.x"
-		}
-	case PgBench:
-		if b, ok := bytes.CutPrefix(line, []byte("pgbench (")); ok {
-			return string(b[:version(b)])
-		}
-	}
-	return ""
 }
 
 // blank returns the length of the first word.

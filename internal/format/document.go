@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 )
 
 // maxDocument bounds a JSON document in memory; fio's with every latency bin
@@ -112,18 +114,59 @@ func (l *Lines) rest(n int) {
 	}
 }
 
-// Decode reads the document into v. A mistake in it becomes an Error with line
-// and column.
-func (d Document) Decode(v any) error {
-	if d.Cut {
-		return d.cutError()
+// undefined finds the nan and inf that C programs print for what they did not
+// measure, and passes over strings. It reads a complete document in one pass.
+var undefined = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|-?\b(?:nan|NaN|inf|Infinity)\b`)
+
+// nulls makes null of every bare nan and inf, and says whether there was one.
+func nulls(b []byte) (out []byte, found bool) {
+	out = undefined.ReplaceAllFunc(b, func(m []byte) []byte {
+		if m[0] == '"' {
+			return m
+		}
+		found = true
+		return []byte("null")
+	})
+	return out, found
+}
+
+// Dots for what somebody left out, and the comma before the end that is left then.
+var (
+	dots  = regexp.MustCompile(`(?m)^[ \t]*(?:\.{3,}|…+)[ \t]*,?[ \t]*$`)
+	comma = regexp.MustCompile(`,\s*[}\]]`)
+)
+
+// withoutDots is a document without such lines; its other lines keep their places.
+func withoutDots(b []byte) (out []byte, found bool) {
+	blank := func(m []byte) []byte { found = true; return bytes.Repeat([]byte(" "), len(m)) }
+	if out = dots.ReplaceAllFunc(b, blank); !found {
+		return b, false
 	}
-	err := json.Unmarshal(d.Bytes, v)
+	return comma.ReplaceAllFunc(out, func(m []byte) []byte { m = bytes.Clone(m); m[0] = ' '; return m }), true
+}
+
+// Decode reads the document into v, and says whether there was a nan or inf in
+// it, which becomes null. A mistake in it becomes an Error with line and column.
+func (d Document) Decode(v any) (undefined bool, err error) {
+	if d.Cut {
+		return false, d.cutError()
+	}
+	var syntax *json.SyntaxError
+	if err = json.Unmarshal(d.Bytes, v); errors.As(err, &syntax) {
+		if b, found := withoutDots(d.Bytes); found {
+			d.Bytes = b
+			err = json.Unmarshal(d.Bytes, v)
+		}
+	}
+	if errors.As(err, &syntax) {
+		if d.Bytes, undefined = nulls(d.Bytes); undefined {
+			err = json.Unmarshal(d.Bytes, v)
+		}
+	}
 	if err == nil {
-		return nil
+		return undefined, nil
 	}
 	e := &Error{Line: d.Line, Text: err.Error()}
-	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
@@ -131,9 +174,9 @@ func (d Document) Decode(v any) error {
 		e.Remedy = commaRemedy(d.Bytes, syntax.Offset)
 	case errors.As(err, &kind):
 		e.Line, e.Column = d.place(kind.Offset)
-		e.Text = fmt.Sprintf("%s is a %s where a %s is expected", kind.Field, kind.Value, kind.Type)
+		e.Text = fmt.Sprintf("%s is a %s where a %s is expected", kind.Field, kind.Value, strings.Replace(kind.Type.String(), "float64", "number", 1))
 	}
-	return e
+	return undefined, e
 }
 
 func (d Document) cutError() error {

@@ -9,9 +9,10 @@
 package format
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/tarelab/tare/record"
@@ -30,6 +31,14 @@ func Some(x float64) Num {
 		return Num{}
 	}
 	return Num{x, true}
+}
+
+// Given makes a number of what JSON has; nil is missing.
+func Given(x *float64) Num {
+	if x == nil {
+		return Num{}
+	}
+	return Some(*x)
 }
 
 // Get returns the number and whether there is one.
@@ -58,13 +67,14 @@ func (n Num) Over(f float64) Num {
 	return Some(n.x / f)
 }
 
-// Positive drops a zero: a latency printed as 0.00 is below the resolution of
-// the print, or nothing happened; either way it is not a latency of zero.
-func (n Num) Positive() Num {
-	if n.ok && n.x > 0 {
-		return n
+// NonZero drops a zero: a latency printed as 0.00 is below the resolution of
+// the print, or nothing happened; either way it is not a latency of zero. What is
+// negative stays: whoever takes the figure names it.
+func (n Num) NonZero() Num {
+	if n.x == 0 {
+		return Num{}
 	}
-	return Num{}
+	return n
 }
 
 // Value hands the number to a record; reason says why there is none.
@@ -94,21 +104,6 @@ func (n Num) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, n.x, 'g', -1, 64), nil
 }
 
-// UnmarshalJSON reads a number; null leaves it missing. Anything else, also a
-// string, is an error.
-func (n *Num) UnmarshalJSON(b []byte) error {
-	*n = Num{}
-	if bytes.Equal(b, []byte("null")) {
-		return nil
-	}
-	x, size := Number(b)
-	if size == 0 || size != len(b) {
-		return fmt.Errorf("a number is expected, this is %.20q", b)
-	}
-	*n = Some(x)
-	return nil
-}
-
 // Quantile is one point of a latency distribution.
 type Quantile struct {
 	Q       float64 `json:"q"` // share of the operations, 0 to 1
@@ -126,6 +121,20 @@ func At(list []Quantile, q float64) Num {
 		}
 	}
 	return Num{}
+}
+
+// Percentiles makes quantiles, in order, of values by percentile, of which so many
+// make a second; what is no percentile, such as the "0.00" that some pad with
+// (above), or has no value is left out.
+func Percentiles(values map[string]*float64, above, scale float64) []Quantile {
+	var out []Quantile
+	for key, x := range values {
+		if p, ok := Whole([]byte(key)).Get(); ok && p > above && p <= 100 && x != nil {
+			out = append(out, Quantile{Share(p), Some(*x).Over(scale)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Quantile) int { return cmp.Or(cmp.Compare(a.Q, b.Q), cmp.Compare(a.Seconds.x, b.Seconds.x)) })
+	return out
 }
 
 // Bin is one bar of a latency histogram: Count operations took about Seconds.
@@ -219,9 +228,9 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Nothing is the error of a reader that found nothing of its tool. lines is
+// nothing is the error of a reader that found nothing of its tool. lines is
 // how many it looked at; seen is another tool that it recognised, or empty.
-func Nothing(tool string, lines int, seen Tool, at int) error {
+func nothing(tool string, lines int, seen Tool, at int) error {
 	e := &Error{Text: fmt.Sprintf("no output of %s in %d lines", tool, lines)}
 	switch {
 	case lines == 0:

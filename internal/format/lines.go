@@ -14,15 +14,17 @@ const (
 // Lines cuts a reader into lines without keeping any: memory is one buffer, at
 // most 1 MiB, whatever the size of the input. Line ends are LF or CR LF; a CR
 // inside a line, as progress displays leave it, hides what is before it.
-// The time that kubectl logs and docker logs put before every line is left out.
+// What was put before every line (see prefixes) is left out.
 type Lines struct {
 	r          io.Reader
 	buf        []byte
 	start, end int
 	line       []byte
 	number     int
-	offset     int64 // of buf[0]
-	at         int64
+	asIs       bool // nothing stands before the lines
+	returns    bool // a CR ends a line too
+	within     bool // the line of now ends with such a CR: what follows has its number
+	marks      prefixes
 	torn, long bool
 	tooLong    []int // lines of which only the beginning was read, the first few
 	err        error
@@ -35,6 +37,25 @@ func NewLines(r io.Reader) *Lines {
 	return &Lines{r: r, buf: make([]byte, firstBuffer)}
 }
 
+// Returns makes every CR end a line, for what is written over and over on one line
+// counts. All that one LF ends has the same number. Call it before Next.
+func (l *Lines) Returns() { l.returns = true }
+
+// ends is where a line ends; -1 where it goes on.
+func (l *Lines) ends(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if !l.returns {
+		return lf
+	}
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
 // Next moves to the next line and says whether there is one.
 func (l *Lines) Next() bool {
 	if l.unread {
@@ -42,8 +63,11 @@ func (l *Lines) Next() bool {
 		return true
 	}
 	l.long = false
+	if l.number == 0 {
+		l.begin()
+	}
 	for from := 0; ; {
-		if i := bytes.IndexByte(l.buf[l.start+from:l.end], '\n'); i >= 0 {
+		if i := l.ends(l.buf[l.start+from : l.end]); i >= 0 {
 			l.take(from+i, from+i+1)
 			return true
 		}
@@ -55,6 +79,16 @@ func (l *Lines) Next() bool {
 			return l.cut()
 		}
 		l.fill()
+	}
+}
+
+// begin reads the first bytes, which tell what stands before every line.
+func (l *Lines) begin() {
+	for l.err == nil && l.end < firstBuffer {
+		l.fill()
+	}
+	if !l.asIs {
+		l.marks = learn(l.buf[:l.end])
 	}
 }
 
@@ -70,9 +104,14 @@ func (l *Lines) take(n, skip int) {
 	if bytes.IndexByte(line, '\r') >= 0 { // the far quicker question first
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
 	}
-	l.line, l.at = unstamp(line), l.offset+int64(l.start)
+	if l.line = line; !l.asIs && !l.within {
+		l.line = l.marks.bare(unstamp(line))
+	}
+	if !l.within {
+		l.number++
+	}
+	l.within = l.returns && skip > n && l.buf[l.start+n] == '\r'
 	l.start += skip
-	l.number++
 }
 
 // last hands out what no line end follows.
@@ -88,7 +127,7 @@ func (l *Lines) last() bool {
 
 // cut hands out the first MiB of a line without end and skips the rest.
 func (l *Lines) cut() bool {
-	l.line, l.at, l.long = bytes.Clone(l.buf[l.start:l.end]), l.offset+int64(l.start), true
+	l.line, l.long = bytes.Clone(l.buf[l.start:l.end]), true
 	l.number++
 	if len(l.tooLong) < 4 {
 		l.tooLong = append(l.tooLong, l.number)
@@ -109,7 +148,6 @@ func (l *Lines) cut() bool {
 func (l *Lines) fill() {
 	if l.start > 0 {
 		copy(l.buf, l.buf[l.start:l.end])
-		l.offset += int64(l.start)
 		l.end -= l.start
 		l.start = 0
 	}
@@ -132,24 +170,12 @@ func (l *Lines) Bytes() []byte { return l.line }
 // Number is the line's number, from 1; after the last one, how many there are.
 func (l *Lines) Number() int { return l.number }
 
-// Offset is the place of the line's first byte in the input, from 0.
-func (l *Lines) Offset() int64 { return l.at }
-
 // Torn says that the input stopped inside this line: a number at its end may
 // have lost digits.
 func (l *Lines) Torn() bool { return l.torn }
 
 // Long says that this line was longer than 1 MiB and is cut.
 func (l *Lines) Long() bool { return l.long }
-
-// Doubts adds what is doubtful in the lines themselves to the warnings of a reader
-// that is at the end, and lists all of them.
-func (l *Lines) Doubts(w *Warnings) []Warning {
-	for _, n := range l.tooLong {
-		w.Add(n, "the line is longer than 1 MiB; only its beginning was looked at", "no tool that is known writes such a line: check what it is")
-	}
-	return w.List()
-}
 
 // Err is the error that ended the input, nil at its regular end.
 func (l *Lines) Err() error {

@@ -121,3 +121,19 @@ func Commas(line []byte) ([]byte, bool) {
 	}
 	return out, out != nil
 }
+
+// Size reads an amount of bytes as tools print settings, K being 1024 in all of
+// them: 4096B, 4K, 4k, 16Kb, 64.0KiB, 1M. Nothing may follow it.
+func Size(b []byte) Num {
+	b = bytes.TrimSpace(b)
+	x, n := Number(b)
+	unit := bytes.TrimSuffix(bytes.TrimRight(bytes.ToLower(b[n:]), "b"), []byte("i"))
+	power := bytes.Index([]byte("kmgtp"), unit)
+	if n == 0 || x < 0 || len(unit) > 1 || power < 0 {
+		return Num{}
+	}
+	for range (power + 1) * len(unit) {
+		x *= 1024
+	}
+	return Some(x)
+}

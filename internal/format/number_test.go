@@ -62,7 +62,7 @@ func TestNum(t *testing.T) {
 	}
 	b, _ := Num{}.MarshalJSON()
 	c, _ := Some(1.5).Over(1000).MarshalJSON()
-	if string(b) != "null" || string(c) != "0.0015" || Some(0).Positive().Known() || Some(1).Over(0).Known() {
+	if string(b) != "null" || string(c) != "0.0015" || Some(0).NonZero().Known() || Some(1).Over(0).Known() {
 		t.Errorf("%s %s", b, c)
 	}
 	if v := (Num{}).Value("not printed"); v.Reason() != "not printed" {

@@ -56,6 +56,10 @@ func Open(r io.Reader) (text io.Reader, head []byte, err error) {
 		br.Discard(3)
 		head = head[3:]
 	}
+	if len(head) < headSize-3 && bytes.HasPrefix(bytes.TrimSpace(head), []byte("|")) {
+		head = unfold(head)
+		return bytes.NewReader(head), head, nil
+	}
 	return br, bytes.Clone(head), nil
 }
 

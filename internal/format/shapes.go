@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -12,13 +13,12 @@ type shapes struct {
 	first  string
 	counts map[Kind]int
 	json   []byte // the beginning of a JSON document
-	at     int
 }
 
 // maxJSON is how much of a document decides what it is.
 const maxJSON = 4096
 
-func (s *shapes) look(line []byte, n int) {
+func (s *shapes) look(line []byte) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return
@@ -28,9 +28,6 @@ func (s *shapes) look(line []byte, n int) {
 		s.counts = map[Kind]int{}
 	}
 	if s.json != nil || s.lines == 1 && (line[0] == '{' || line[0] == '[') {
-		if s.at == 0 {
-			s.at = n
-		}
 		if len(s.json) < maxJSON {
 			s.json = append(append(s.json, line...), '\n')
 		}
@@ -38,6 +35,9 @@ func (s *shapes) look(line []byte, n int) {
 	}
 	if k := numbers(line); k != Unknown {
 		s.counts[k]++
+	}
+	if RedisRow(line) {
+		s.counts[RedisLog]++
 	}
 	if s.lines == 1 && header(line) {
 		s.counts[CSV]++
@@ -118,7 +118,7 @@ func (s *shapes) found(name string) Found {
 	if s.json != nil {
 		return s.ofJSON()
 	}
-	f := Found{Line: 1, Why: s.first}
+	f := Found{Why: s.first}
 	switch c := s.counts; {
 	case c[FioLog] > 0 && c[FioLog] == s.lines:
 		f.Kind, f.Confidence = FioLog, Guess
@@ -131,6 +131,8 @@ func (s *shapes) found(name string) Found {
 		f.Kind, f.Confidence = PgBenchAgg, Likely
 	case c[SysbenchLog] > 0:
 		f.Kind, f.Confidence, f.Era = SysbenchLog, Likely, "1.0.14 or later"
+	case c[RedisLog] > 0 && c[RedisLog] == s.lines:
+		f.Kind, f.Confidence, f.Era = RedisLog, Likely, "before 6.2"
 	case c[CSV] > 0:
 		f.Kind, f.Confidence = CSV, Guess
 	default:
@@ -141,31 +143,14 @@ func (s *shapes) found(name string) Found {
 
 // ofJSON knows a document by its keys.
 func (s *shapes) ofJSON() Found {
-	has := func(keys ...string) bool {
-		for _, k := range keys {
-			if !bytes.Contains(s.json, []byte(`"`+k+`"`)) {
-				return false
+	for _, t := range tools {
+		for _, keys := range t.keys {
+			if !slices.ContainsFunc(keys, func(k string) bool { return !has(s.json, `"`+k+`"`) }) {
+				return Found{Kind: t.kind, Confidence: Certain, Era: t.era(s.json), Why: "the JSON keys of " + string(t.tool)}
 			}
 		}
-		return true
 	}
-	f := Found{Line: s.at, Confidence: Certain}
-	switch {
-	case has("fio version"), has("jobname", "groupid"):
-		f.Kind, f.Why = FioOutput, "the JSON keys of fio"
-		if i := bytes.Index(s.json, []byte("fio-")); i >= 0 {
-			f.Era = string(s.json[i+4 : i+4+version(s.json[i+4:])])
-		}
-	case has("statistics", "QPS"), has("query_time_percentiles"):
-		f.Kind, f.Why = ClickHouseLog, "the JSON keys of clickhouse-benchmark"
-	case has("results", "command", "mean"):
-		f.Kind, f.Why = HyperfineJSON, "the JSON keys of hyperfine"
-	case has("time", "threads", "tps", "qps"):
-		f.Kind, f.Why, f.Era = SysbenchLog, "the JSON keys of sysbench.report_json", "1.0.14 or later"
-	default:
-		return Found{}
-	}
-	return f
+	return Found{}
 }
 
 func (s *shapes) why() string {

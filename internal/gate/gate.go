@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -104,7 +105,7 @@ func one(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Lim
 	j := record.Judgement{
 		Workload: x.Workload, Metric: x.Metric, Arm: x.Arm, Baseline: x.Baseline, Most: l.Most,
 	}
-	better := analysis.Better(w.Values, x.Metric)
+	better := metric.Better(w.Values, x.Metric)
 	if r != nil && better != 0 {
 		j.Cost = worsening(*r, better)
 	}
@@ -121,7 +122,7 @@ func one(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Lim
 		limit := bound(l.Most, better)
 		if j.Answer = against(*r, limit, better); j.Answer == record.AnswerUndecided {
 			j.Reason = "the interval holds the limit"
-			j.Needed = analysis.ToDecide(x, r, w.Seconds, limit)
+			j.Needed = analysis.ToDecide(r, w.Seconds, limit)
 		}
 	}
 	return j

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -115,7 +115,7 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 		return wrong("no metric %q in this result%s", l.Metric, hint.DidYouMean(l.Metric, metrics))
 	case !(l.Most >= 0):
 		return wrong("the limit of %s is negative: a limit is the largest cost that passes, as 5%%", l.Metric)
-	case l.Most >= 1 && analysis.Better(said, l.Metric) > 0:
+	case l.Most >= 1 && metric.Better(said, l.Metric) > 0:
 		return wrong("%s cannot lose 100%% or more: this limit would pass everything", l.Metric)
 	}
 	return nil

@@ -5,56 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/fio"
+	"github.com/tarelab/tare/internal/format/observed"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/record"
 )
 
-// reader reads one file of one kind: the runs, and what is doubtful.
-type reader func(name string, text io.Reader) ([]*run, []format.Warning, error)
-
-// readers are those of the kinds.
-func readerOf(kind format.Kind, head []byte) reader {
-	switch kind {
-	case format.SysbenchLog:
-		return readSysbench
-	case format.FioOutput:
-		return readFio
-	case format.FioLog:
-		return readFioLog
-	case format.ClickHouseLog:
-		return readClickHouse
-	case format.PgBenchOutput:
-		return readPgBench
-	case format.PgBenchLog:
-		return readPgBenchLog
-	case format.PgBenchAgg:
-		return readPgBenchAggregate
-	case format.HyperfineJSON:
-		return readHyperfine
-	case format.CSV:
-		if first, _, _ := bytes.Cut(head, []byte("\n")); bytes.HasPrefix(first, []byte("command,mean,")) {
-			return readHyperfineCSV
-		}
-		return readCSV
-	}
-	return nil
-}
-
-// Kinds are the names that Options.Kind can have.
-func Kinds() []string {
-	var out []string
-	for _, k := range []format.Kind{format.SysbenchLog, format.FioOutput, format.FioLog, format.ClickHouseLog,
-		format.PgBenchOutput, format.PgBenchLog, format.PgBenchAgg, format.HyperfineJSON, format.CSV} {
-		out = append(out, string(k))
-	}
-	return out
-}
-
 // file reads one file of an arm.
-func (r *Result) file(arm, path string, o Options) ([]*run, error) {
+func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) {
 	in, size, err := open(path, o.In)
 	if err != nil {
 		return nil, err
@@ -73,17 +39,24 @@ func (r *Result) file(arm, path string, o Options) ([]*run, error) {
 		return nil, unknown(head, found)
 	}
 	all, warnings, broken := read(path, text)
-	runs, err := certain(all, broken)
+	runs, err := certain(all, warnings, broken)
+	if o.Kind == format.Unknown && noTable(found, err) {
+		found.Why = "the first line could be the heading of a table, and " + err.Error()
+		return nil, unknown(head, found)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range append(warnings, cut(broken)...) {
-		r.warn(arm, path, w)
+		r.warn(arm.Name, path, w)
 	}
 	r.Imported.Files = append(r.Imported.Files, record.ImportedFile{
-		Arm: arm, Path: path, Kind: string(found.Kind), Era: found.Era, Bytes: size})
+		Arm: arm.Name, Path: path, Kind: string(found.Kind), Era: found.Era, Bytes: size})
 	for _, x := range runs {
-		x.Arm, x.File = arm, path
+		if !armName.MatchString(x.Arm) {
+			x.Arm = arm.Name
+		}
+		x.File, x.Whole = path, wholeOf(found.Kind, path, arm.Files)
 	}
 	return runs, nil
 }
@@ -98,20 +71,27 @@ func detect(path string, head []byte) format.Found {
 	return f
 }
 
+// noTable says that what was taken for a table by its first line has no row that
+// fits to it.
+func noTable(f format.Found, err error) bool {
+	var e *format.Error
+	return f.Kind == format.CSV && f.Confidence == format.Guess && errors.As(err, &e) && e.Line == 2
+}
+
 func unknown(head []byte, f format.Found) error {
 	if len(bytes.TrimSpace(head)) == 0 {
-		return &format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}
+		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
 	}
-	return &format.Error{Line: 1, Text: "no output of a tool that is known: " + f.Why,
-		Remedy: "sysbench, fio, clickhouse-benchmark, pgbench, hyperfine and CSV are read; --kind says which it is"}
+	return &format.Error{Line: 1, Text: "no known format: " + f.Why,
+		Remedy: "sysbench, fio, clickhouse-benchmark, pgbench, hyperfine, redis-benchmark and CSV are read; --kind says which it is"}
 }
 
 // certain keeps the runs about which something is known. Without one the error,
-// or the want of any figure, is the answer.
-func certain(runs []*run, err error) ([]*run, error) {
-	var out []*run
+// or the want of any figure with the first warning, is the answer.
+func certain(runs []*observed.Run, warnings []format.Warning, err error) ([]*observed.Run, error) {
+	var out []*observed.Run
 	for _, r := range runs {
-		if r.finish() {
+		if r.Known() {
 			out = append(out, r)
 		}
 	}
@@ -120,7 +100,11 @@ func certain(runs []*run, err error) ([]*run, error) {
 		return nil, err
 	}
 	if len(out) == 0 {
-		return nil, &format.Error{Text: "there is no figure in it", Remedy: "check that the benchmark ran to its end"}
+		e := &format.Error{Text: "there is no figure in it", Remedy: "check that the benchmark ran to its end"}
+		if len(warnings) > 0 {
+			e.Text += ": " + warnings[0].String()
+		}
+		return nil, e
 	}
 	return out, nil
 }
@@ -142,26 +126,77 @@ func (r *Result) warn(arm, path string, w format.Warning) {
 	r.Warnings = append(r.Warnings, record.Warning{Arm: arm, Text: text, Remedy: w.Remedy})
 }
 
-// open opens a file, or standard input for "-". A directory is refused by name.
+// open opens a file, or standard input for "-". A directory is refused by name, and
+// so is a FIFO into which nobody writes.
 func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
 	if path == "-" {
 		return io.NopCloser(in), 0, nil
 	}
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, 0, err
+		return nil, 0, &UsageError{remedied(err)}
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = &format.Error{Text: "this is a directory", Remedy: "name the files in it, as DIR/*.log"}
+	if info.IsDir() {
+		return nil, 0, &UsageError{&format.Error{Text: "this is a directory", Remedy: "name the files in it, as DIR/*.log"}}
 	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a FIFO waits for its writer otherwise
+	if err != nil {
+		return nil, 0, &UsageError{remedied(err)}
+	}
+	if info.Mode()&fs.ModeNamedPipe == 0 {
+		return f, info.Size(), nil
+	}
+	first, err := written(f)
 	if err != nil {
 		f.Close()
 		return nil, 0, err
 	}
-	return f, info.Size(), nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(first), f), f}, 0, nil
+}
+
+// patience is how long a FIFO may be without a writer.
+const patience = 3 * time.Second
+
+// written waits until somebody writes into a FIFO, or did and is gone, and gives
+// what it had to read for that.
+func written(f *os.File) (first []byte, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	until := time.Now().Add(patience)
+	ready := 0
+	control := raw.Control(func(fd uintptr) {
+		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+			ready, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(max(0, time.Until(until)).Milliseconds()))
+		}
+		if ready == 0 && err == nil { // an end without a byte: there is no writer
+			b := make([]byte, 1)
+			n, readErr := unix.Read(int(fd), b)
+			if first = b[:max(n, 0)]; n == 0 && readErr == nil {
+				err = &UsageError{&format.Error{Text: "this is a FIFO into which nobody writes", Remedy: "start first what writes into it"}}
+			}
+		}
+	})
+	return first, errors.Join(control, err)
+}
+
+// remedied is an error of a file, without its name, with what can be done.
+func remedied(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return hint.New(err, "check the name and the directory")
+	case errors.Is(err, fs.ErrPermission):
+		return hint.New(err, "make it readable (chmod +r), or ask whom it belongs to")
+	case errors.Is(err, syscall.ELOOP):
+		return hint.New(err, "the links lead round in a circle: name the file itself")
+	}
+	return hint.New(err, "check the file: can cat read it?")
 }

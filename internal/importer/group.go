@@ -1,10 +1,15 @@
 package importer
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/format/observed"
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -13,13 +18,15 @@ import (
 // commands are several loads, and so are files whose names all arms have
 // (bare/read.log, bare/write.log, pod/read.log, pod/write.log; a number at the end
 // of a name does not count) and runs of one arm with different settings.
-func (r *Result) group(all []*run, o Options) {
+func (r *Result) group(all []*observed.Run, o Options) {
+	classify(all, "queries per transaction", func(x *observed.Run) format.Num { return x.Queries })
+	classify(all, "writes per transaction", func(x *observed.Run) format.Num { return x.Writes })
 	var names []string
-	loads := map[string][]*run{}
+	loads := map[string][]*observed.Run{}
 	for _, x := range all {
 		name := x.Tool
-		if x.sub != "" {
-			name += " " + x.sub
+		if x.Sub != "" {
+			name += " " + x.Sub
 		}
 		if loads[name] == nil {
 			names = append(names, name)
@@ -34,14 +41,38 @@ func (r *Result) group(all []*run, o Options) {
 	slices.SortStableFunc(r.Runs, func(a, b record.Observed) int { return strings.Compare(a.Workload, b.Workload) })
 }
 
+// apart is by how much two ratios differ at least that are of two loads: retries
+// make them wobble by less.
+const apart = 1.25
+
+// classify makes a setting of a ratio: runs whose ratios lie close together have
+// the same value of it.
+func classify(all []*observed.Run, name string, of func(*observed.Run) format.Num) {
+	var known []*observed.Run
+	for _, x := range all {
+		if of(x).Known() {
+			known = append(known, x)
+		}
+	}
+	value := func(x *observed.Run) float64 { v, _ := of(x).Get(); return v }
+	slices.SortStableFunc(known, func(a, b *observed.Run) int { return cmp.Compare(value(a), value(b)) })
+	first, label := 0.0, ""
+	for i, x := range known {
+		if v := value(x); i == 0 || v > apart*first || first == 0 && v > 0 {
+			first, label = v, strconv.FormatFloat(v, 'g', 2, 64)
+		}
+		x.MakesLoad(name, label)
+	}
+}
+
 type load struct {
 	name string
-	runs []*run
+	runs []*observed.Run
 }
 
 // split takes runs of a tool apart: by the names of the files where all arms have
 // the same several ones, and where one arm has runs of different settings, by these.
-func split(name string, runs []*run) []load {
+func split(name string, runs []*observed.Run) []load {
 	stems := map[string]map[string]bool{} // by arm
 	for _, x := range runs {
 		add(stems, x.Arm, stem(x.File))
@@ -50,7 +81,7 @@ func split(name string, runs []*run) []load {
 		return byShape(load{name, runs})
 	}
 	var out []load
-	for _, l := range parts(load{name, runs}, func(x *run) string { return stem(x.File) }) {
+	for _, l := range parts(load{name, runs}, func(x *observed.Run) string { return stem(x.File) }) {
 		out = append(out, byShape(l)...)
 	}
 	return out
@@ -61,18 +92,18 @@ func byShape(l load) []load {
 	shapes := map[string]map[string]bool{}
 	same := true
 	for _, x := range l.runs {
-		add(shapes, x.Arm, x.shape())
+		add(shapes, x.Arm, only(x, nil))
 		same = same && len(shapes[x.Arm]) == 1
 	}
 	if same {
 		return []load{l}
 	}
 	differing := varying(l.runs)
-	return parts(l, func(x *run) string { return x.only(differing) })
+	return parts(l, func(x *observed.Run) string { return only(x, differing) })
 }
 
 // parts sorts the runs of a load by a key, which becomes part of the name.
-func parts(l load, key func(*run) string) []load {
+func parts(l load, key func(*observed.Run) string) []load {
 	var out []load
 	for _, x := range l.runs {
 		name := strings.TrimSpace(l.name + " " + key(x))
@@ -86,8 +117,20 @@ func parts(l load, key func(*run) string) []load {
 	return out
 }
 
+// only is the settings of these names on one line, of all names for none: runs
+// with the same one can be runs of the same arm.
+func only(x *observed.Run, names []string) string {
+	var s []string
+	for _, l := range x.Load {
+		if names == nil || slices.Contains(names, l.Name) {
+			s = append(s, l.Name+" "+l.Got)
+		}
+	}
+	return strings.Join(s, ", ")
+}
+
 // varying are the settings of the load that are not the same in all runs.
-func varying(runs []*run) []string {
+func varying(runs []*observed.Run) []string {
 	values := map[string]map[string]bool{}
 	for _, x := range runs {
 		for _, l := range x.Load {
@@ -110,8 +153,11 @@ func add(sets map[string]map[string]bool, arm, value string) {
 	sets[arm][value] = true
 }
 
-// alike says whether all arms have the same several values.
+// alike says whether several arms all have the same several values.
 func alike(sets map[string]map[string]bool) bool {
+	if len(sets) < 2 {
+		return false
+	}
 	var first map[string]bool
 	for _, s := range sets {
 		if first == nil {
@@ -143,14 +189,14 @@ func stem(path string) string {
 }
 
 // workload makes a workload of the runs of one load.
-func (r *Result) workload(name string, runs []*run, o Options) {
+func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 	w := record.Workload{Name: name, Kind: runs[0].Tool, Baseline: o.Baseline}
 	counts := map[string]int{}
 	for _, x := range runs {
 		x.Workload, x.Number = name, counts[x.Arm]
 		counts[x.Arm]++
 	}
-	if counts[o.Baseline] == 0 || len(counts) < 2 {
+	if counts[o.Baseline] == 0 || len(counts) < 2 && !o.alone() {
 		missing := o.Baseline
 		if counts[o.Baseline] > 0 {
 			missing = "any other arm"
@@ -169,8 +215,8 @@ func (r *Result) workload(name string, runs []*run, o Options) {
 	w.Metrics = metricsOf(runs)
 	w.Primary = w.Metrics[0]
 	for _, m := range w.Metrics {
-		if !builtIn(m) {
-			w.Values = append(w.Values, metricNamed(m))
+		if _, ok := metric.Find(nil, m); !ok {
+			w.Values = append(w.Values, metric.OfTool(m).Record())
 		}
 	}
 	r.Workloads = append(r.Workloads, w)
@@ -183,14 +229,14 @@ func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return text0(n) + " " + one + "s"
+	return strconv.Itoa(n) + " " + one + "s"
 }
 
 // order is what people look at first; metrics that are not in it follow.
 var order = []string{"throughput", "time", "read_iops", "write_iops", "p50", "p90", "p95", "p99", "p99.9", "latency_mean"}
 
 // metricsOf are the metrics that any of the runs has, the primary one first.
-func metricsOf(runs []*run) []string {
+func metricsOf(runs []*observed.Run) []string {
 	var out []string
 	for _, x := range runs {
 		for _, f := range x.Figures {

@@ -1,5 +1,5 @@
 // Package importer turns the output of other tools into a record: who measured
-// with sysbench, fio, clickhouse-benchmark, pgbench or hyperfine, or collected
+// with sysbench, fio, clickhouse-benchmark, pgbench, hyperfine or redis-benchmark, or collected
 // figures in a table, can have them judged.
 //
 // It reads files as streams, memory does not grow with them. It must not compute
@@ -8,11 +8,16 @@
 package importer
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/format/observed"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/record"
 )
@@ -41,6 +46,12 @@ type Result struct {
 	Left      []record.Left
 }
 
+// What a person can look at; more is a mistake, and takes long to find out about.
+const (
+	mostRuns  = 20000
+	mostLoads = 1000
+)
+
 // Read reads every file of every arm. A file that cannot be read, or in which
 // there is nothing, is an error that names it; what is doubtful in it, a warning.
 func Read(o Options) (*Result, error) {
@@ -48,17 +59,30 @@ func Read(o Options) (*Result, error) {
 		return nil, &UsageError{err}
 	}
 	out := &Result{Imported: record.Imported{Claims: o.Claims}}
-	var all []*run
+	var all []*observed.Run
 	for _, a := range o.Arms {
+		var runs []*observed.Run
 		for _, path := range a.Files {
-			runs, err := out.file(a.Name, path, o)
+			more, err := out.file(a, path, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-			all = append(all, runs...)
+			if runs = append(runs, more...); len(all)+len(runs) > mostRuns {
+				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, mostRuns), "name fewer files at a time, or split the file")
+			}
 		}
+		finished, err := out.finish(a.Name, runs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, finished...)
 	}
-	out.group(all, o)
+	if err := o.settle(all); err != nil {
+		return nil, &UsageError{err}
+	}
+	if out.group(all, o); len(out.Workloads) > mostLoads {
+		return nil, hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(out.Workloads), mostLoads), "name fewer files at a time")
+	}
 	if len(out.Workloads) == 0 {
 		err := fmt.Errorf("nothing to compare: the arms have no load in common")
 		if len(out.Left) > 0 {
@@ -73,34 +97,97 @@ func Read(o Options) (*Result, error) {
 	return out, nil
 }
 
-// UsageError is a mistake in what was asked for, not in a file.
+// finish joins what are parts of one run and keeps the runs of which a figure can be
+// true. A file without one is an error.
+func (r *Result) finish(arm string, runs []*observed.Run) (out []*observed.Run, err error) {
+	joined := r.join(arm, runs)
+	for _, x := range joined {
+		if x.Finish() {
+			out = append(out, x)
+		}
+		for _, w := range x.Doubts {
+			r.warn(arm, x.File, w)
+		}
+	}
+	for _, x := range joined {
+		if slices.ContainsFunc(out, func(y *observed.Run) bool { return y.File == x.File }) {
+			continue
+		}
+		_, err := certain(nil, x.Doubts, nil)
+		return nil, fmt.Errorf("%s: %w", x.File, err)
+	}
+	return out, nil
+}
+
+// UsageError is a mistake in what was asked for, not in what is in a file.
 type UsageError struct{ error }
 
 func (e *UsageError) Unwrap() error { return e.error }
 
 func (o *Options) check() error {
 	seen, stdin := map[string]bool{}, 0
+	var files []fs.FileInfo
+	var paths []string
 	for _, a := range o.Arms {
 		for _, path := range a.Files {
 			if path == "-" {
 				stdin++
+				continue
 			}
+			info, err := os.Stat(path)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, remedied(err))
+			}
+			if i := slices.IndexFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, info) }); i >= 0 {
+				return hint.New(fmt.Errorf("%s and %s are the same file", paths[i], path), "name every file once: what is read twice is no second run")
+			}
+			files, paths = append(files, info), append(paths, path)
 		}
 		if len(a.Files) == 0 {
 			return fmt.Errorf("the arm %s has no file", a.Name)
 		}
 		seen[a.Name] = true
 	}
-	if len(seen) < 2 {
-		return hint.New(fmt.Errorf("%d arm: there is nothing to compare", len(seen)), "name two: tare import host=bare/*.log pod=pod/*.log")
+	if len(seen) == 0 {
+		return hint.New(errors.New("no file is named"), "tare import host=bare/*.log pod=pod/*.log")
 	}
 	if stdin > 1 {
 		return hint.New(fmt.Errorf("standard input (-) is named %d times", stdin), "write one of them to a file first")
 	}
-	if o.Baseline == "" {
-		o.Baseline = o.Arms[0].Name
+	return nil
+}
+
+// settle finds the arms, the baseline and what the claims are about, when it is
+// known what the files say: a table may name arms itself, and of one arm the
+// commands of hyperfine are what is compared.
+func (o *Options) settle(all []*observed.Run) error {
+	commands := map[string]bool{}
+	for _, x := range all {
+		if x.Tool == "hyperfine" && o.alone() {
+			commands[x.Sub] = true
+		}
 	}
-	if !seen[o.Baseline] {
+	var arms []Arm
+	add := func(name string) {
+		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == name }) {
+			arms = append(arms, Arm{Name: name})
+		}
+	}
+	for _, a := range o.Arms {
+		if slices.ContainsFunc(all, func(x *observed.Run) bool { return x.Arm == a.Name && len(commands) < 2 }) {
+			add(a.Name)
+		}
+	}
+	for _, x := range all {
+		if len(commands) > 1 && commands[x.Sub] {
+			x.Arm, x.Sub, x.Other = x.Sub, "", nil
+		}
+		add(x.Arm)
+	}
+	if o.Arms = arms; o.Baseline == "" {
+		o.Baseline = arms[0].Name
+	}
+	if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == o.Baseline }) {
 		return hint.New(fmt.Errorf("the baseline %q is not an arm", o.Baseline), "name one of the arms that have files")
 	}
 	for i := range o.Claims {
@@ -130,7 +217,7 @@ func (r *Result) Write(dir string, plan record.Plan, m record.Manifest) error {
 }
 
 func (r *Result) lines(at time.Time) []record.Line {
-	lines := []record.Line{{Time: at, Run: &record.Run{Schema: record.RecordSchema, ID: "imported"}}}
+	lines := []record.Line{{Time: at, Run: &record.Run{Schema: record.RecordSchema, ID: "imported-" + at.UTC().Format("20060102-150405.000000000")}}}
 	for i := range r.Runs {
 		lines = append(lines, record.Line{Time: at, Observed: &r.Runs[i]})
 	}

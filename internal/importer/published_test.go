@@ -119,6 +119,10 @@ func TestWrongBase(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", claim, c, want)
 		}
 	}
+	fine := imports(t, []string{"qps=-0.11%"}, "alone="+clickhouse+"alone.json", "qos="+clickhouse+"hog-qos-level.json")
+	if c := check(fine, "claims", "qos"); c.OK || !strings.Contains(c.Text, "by -0.11 %") || !strings.Contains(c.Text, "it is -0.15 %") {
+		t.Errorf("%+v", c)
+	}
 	e := imports(t, []string{"p75=-3%"}, "alone="+clickhouse+"alone.json", "hog="+clickhouse+"hog-no-isolation.json")
 	if len(e.Warnings) == 0 || !strings.Contains(e.Warnings[len(e.Warnings)-1].Text, "claim about p75 cannot be checked") {
 		t.Errorf("a claim about nothing: %+v", e.Warnings)

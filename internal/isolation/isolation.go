@@ -101,7 +101,7 @@ type Class struct {
 func All() []Mechanism {
 	return []Mechanism{
 		none{}, group{}, weight{}, idle{}, quota{}, quota{burst: true}, pinned{}, split{},
-		turn{niceness: true}, turn{policy: batch}, turn{policy: idlePolicy},
+		schedPolicy{niceness: true}, schedPolicy{policy: batch}, schedPolicy{policy: idlePolicy},
 		qosLevel{}, memoryMax{}, memoryHigh{}, memoryLow{}, ioWeight{}, ioMax{}, cache{}, bandwidth{},
 	}
 }

@@ -37,7 +37,7 @@ func TestUndoContainer(t *testing.T) {
 			plan.Enable, plan.EnableAt = enable, "/sys/fs/cgroup"
 			dead(t, dir, "r1", nil, Group(plan), Container(runtime, root, id), Container(runtime, root, "tare-r1-never"),
 				Container("/nowhere/runc", root, "tare-r1-never"))
-			undo(t, dir, "r1")
+			undone(t, dir, "r1")
 			out, err := exec.Command(runtime, "--root", root, "list", "-q").CombinedOutput()
 			if err != nil || strings.TrimSpace(string(out)) != "" {
 				t.Errorf("left: %s %v", out, err)

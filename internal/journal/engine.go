@@ -16,9 +16,10 @@ const (
 	// engineBound is how long an engine may take to remove a container.
 	engineBound = time.Minute
 	// A daemon finishes what it was asked for after the client is gone, and so does
-	// Podman's program: what is not there is looked for again until this much time
-	// has passed and no program works on it any more.
-	lateBound = time.Second
+	// Podman's program: a container that is not there is looked for again until this
+	// much time has passed and no program works on it any more. On a host that is short
+	// of CPU time Docker has taken more than a second to load an image.
+	lateBound = 6 * time.Second
 	latePause = 250 * time.Millisecond
 )
 
@@ -32,8 +33,10 @@ func removeContainer(s Step, run string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), engineBound)
 	defer cancel()
 	for end := time.Now().Add(lateBound); ; time.Sleep(latePause) {
+		_, none := e.State(ctx, s.ID)
 		err = e.Remove(ctx, s.ID, run)
-		if err != nil || ctx.Err() != nil || time.Now().After(end) && !named(s.ID) {
+		made := none == nil || time.Now().After(end) // its image was, before it
+		if err != nil || ctx.Err() != nil || made && !named(s.ID) {
 			break
 		}
 	}

@@ -10,11 +10,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/again"
 )
 
 // Journal is the open journal of a live run. It is safe for concurrent use.
@@ -106,11 +109,12 @@ func create(stateDir, run string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	collectNew(dir)
 	header, err := self(run)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, "new-")
+	f, err := os.CreateTemp(dir, newName())
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +132,52 @@ func create(stateDir, run string) (*Journal, error) {
 	if err == nil {
 		err = syncDir(dir)
 	}
+	for _, up := range []string{stateDir, filepath.Dir(stateDir)} { // where they are new
+		if serr := syncDir(up); err == nil && !errors.Is(serr, os.ErrPermission) {
+			err = serr
+		}
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return j, nil
 }
+
+const newPrefix = "new-"
+
+// newName is the pattern of the names that this process's files have until they are
+// journals.
+func newName() string { return fmt.Sprintf("%s%d-*", newPrefix, os.Getpid()) }
+
+// collectNew removes files that were to become journals when their process ended: no
+// change was made by them. One that is not locked may be about to be, by a process that is
+// there, or that cannot be seen from here.
+func collectNew(dir string) {
+	const young = time.Minute
+	files, _ := filepath.Glob(filepath.Join(dir, newPrefix+"*")) // the pattern is good
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			continue
+		}
+		st, err := f.Stat()
+		if err == nil && (time.Since(st.ModTime()) > young || makerGone(file)) && lock(f) == nil {
+			_ = os.Remove(file)
+		}
+		f.Close()
+	}
+}
+
+// makerGone says that the process in the name of such a file has ended.
+func makerGone(file string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(file), newPrefix), "-")
+	pid, err := strconv.Atoi(name)
+	return err == nil && errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+}
+
+// Collect removes what is left of journals that never were any.
+func Collect(stateDir string) { collectNew(journalDir(stateDir)) }
 
 // Run is the id of the run.
 func (j *Journal) Run() string { return j.run }
@@ -219,11 +263,11 @@ func (j *Journal) append(l line, sync bool) error {
 // better found out before the first change than after it.
 func reserve(f *os.File) error {
 	const enough = 64 << 10 // bytes; a run needs a few
-	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, enough)
-	if errors.Is(err, unix.EOPNOTSUPP) {
+	err := again.Do(func() error { return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, enough) })
+	if err == nil || errors.Is(err, unix.EOPNOTSUPP) {
 		return nil
 	}
-	return err
+	return &os.PathError{Op: "reserve", Path: f.Name(), Err: err}
 }
 
 func syncDir(dir string) error {

@@ -3,12 +3,15 @@ package journal
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -95,7 +98,7 @@ func TestAddIsWritten(t *testing.T) {
 	if info, err := os.Stat(journalFile(dir, "r1")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	mustAdd(t, j, File("/proc/sys/x", "1"))
+	mustAdd(t, j, Directory("/x/tare-r1-a"))
 	b, err := os.ReadFile(journalFile(dir, "r1"))
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +108,7 @@ func TestAddIsWritten(t *testing.T) {
 		t.Fatalf("%q", b)
 	}
 	var l line
-	if err := json.Unmarshal([]byte(lines[1]), &l); err != nil || l.Step.Path != "/proc/sys/x" {
+	if err := json.Unmarshal([]byte(lines[1]), &l); err != nil || l.Step.Path != "/x/tare-r1-a" {
 		t.Errorf("%+v %v", l, err)
 	}
 	if err := json.Unmarshal([]byte(lines[0]), &l); err != nil || l.Header.Pid != os.Getpid() || l.Header.Schema != Schema || l.Header.Boot == "" || l.Header.Start == 0 {
@@ -129,10 +132,11 @@ func TestRunsAndSteps(t *testing.T) {
 	}
 	for _, s := range []Step{
 		{}, {Kind: "future"}, Directory("relative"), Directory("/home/user"), Directory("/x/tare-r12"),
-		Directory("/x/tare-other"), Mount("/home"), Link("eth0"), NetNS("/run/netns/mine"), File("", "x"),
+		Directory("/x/tare-other"), Mount("/home"),
 		Container("", "", ""), Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "mine"}),
 		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "a-tare-r1-b"}, Name: "mine"}),
-		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "x-tare-r12-a"}), {Kind: kindProcess, Pid: 1, Start: 1}, {Kind: kindProcess}, {Kind: kindGroup},
+		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "x-tare-r12-a"}),
+		Share("s:/x", "", "/mnt", "tare-r1-a"), Share("s:/x", "", "/x/tare-r1/mnt", "tare-r12-a"), Share("s:/x", "", "/x/tare-r1/mnt", "tare-r1-a/../b"), {Kind: kindProcess, Pid: 1, Start: 1}, {Kind: kindProcess}, {Kind: kindGroup},
 	} {
 		if _, err := j.Add(s); err == nil {
 			t.Errorf("took %+v", s)
@@ -274,5 +278,36 @@ func TestPrivate(t *testing.T) {
 	cmd.SysProcAttr = &unix.SysProcAttr{Credential: credential(uid, gid)}
 	if out, err := cmd.CombinedOutput(); err == nil {
 		t.Errorf("another user reads %s", out)
+	}
+}
+
+// What a kill leaves of a journal that was not one yet goes with a later run; one that is
+// being made stays.
+func TestUnborn(t *testing.T) {
+	dir := t.TempDir()
+	mustOpen(t, dir, "r1")
+	old := time.Now().Add(-time.Hour)
+	over := exec.Command("true")
+	if err := over.Run(); err != nil {
+		t.Fatal(err)
+	}
+	ended, here := fmt.Sprintf("new-%d-x", over.Process.Pid), fmt.Sprintf("new-%d-x", os.Getpid())
+	for name, when := range map[string]time.Time{"new-old": old, "new-locked": old, "new-young": time.Now(), ended: time.Now(), here: time.Now()} {
+		path := filepath.Join(journalDir(dir), name)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, when, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(filepath.Join(journalDir(dir), "new-locked"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := lock(f); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir, "r2")
+	if got := files(t, dir); !slices.Equal(got, []string{here, "new-locked", "new-young", "r1.jsonl", "r2.jsonl"}) {
+		t.Errorf("there are %v", got)
 	}
 }

@@ -85,10 +85,10 @@ func makeChanges(state, run, scratch string) {
 		cmd.Wait()
 		check(j.Done(tokenProcess))
 		check(j.Done(tokenGroup))
-		check(unmount(filepath.Join(dir, "m")))
+		check(Unmount(filepath.Join(dir, "m")))
 		check(j.Done(tokenMount))
 		if i%3 != 0 { // some are left for the end
-			check(removeDirectory(dir))
+			check(RemoveDirectory(dir))
 			check(j.Done(tokenDir))
 		}
 	}
@@ -138,7 +138,7 @@ func TestKilledAnywhere(t *testing.T) {
 			t.Fatalf("seed %d: %+v %v", seed, left, err)
 		}
 		for _, l := range left {
-			undo(t, state, l.Header.Run)
+			undone(t, state, l.Header.Run)
 		}
 		isClean(t, tree, run, scratch, state)
 	}
@@ -159,12 +159,4 @@ func isClean(t *testing.T, tree *cgroup.Tree, run, scratch, state string) {
 	if found, _ := filepath.Glob(journalFile(state, "*")); len(found) > 0 {
 		t.Errorf("journals left: %v", found)
 	}
-}
-
-// inNetNS moves this test's thread into a network namespace of its own; the
-// thread ends with the test.
-func inNetNS(t *testing.T) {
-	t.Helper()
-	runtime.LockOSThread()
-	testneed.Feature(t, "netns", unix.Unshare(unix.CLONE_NEWNET))
 }

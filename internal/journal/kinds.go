@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/ceph"
 )
 
-// unmount takes one mount away, lazily, so that users of it do not hinder.
-func unmount(path string) error {
+// Unmount takes one mount away, lazily, so that users of it do not hinder.
+func Unmount(path string) error {
 	err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // not a mount point, or gone
@@ -26,34 +25,6 @@ func unmount(path string) error {
 		return &os.PathError{Op: "unmount", Path: path, Err: err}
 	}
 	return nil
-}
-
-// restore writes back what a file held. Files of the kernel's are fresh after
-// a new start of the machine.
-func restore(s Step, rebooted bool) error {
-	if rebooted && (strings.HasPrefix(s.Path, "/proc/") || strings.HasPrefix(s.Path, "/sys/")) {
-		return nil
-	}
-	now, err := os.ReadFile(s.Path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err == nil && strings.TrimSpace(string(now)) == strings.TrimSpace(s.Value) {
-		return nil
-	}
-	f, err := os.OpenFile(s.Path, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(s.Value)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	now, err = os.ReadFile(s.Path)
-	if err == nil && strings.TrimSpace(string(now)) != strings.TrimSpace(s.Value) {
-		return fmt.Errorf("wrote %q to %s, which reads %q", s.Value, s.Path, now)
-	}
-	return err
 }
 
 // killBound is how long a killed process is waited for.
@@ -129,28 +100,6 @@ func gone(path string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-func deleteLink(s Step) error {
-	link, err := netlink.LinkByName(s.ID)
-	if err != nil {
-		var none netlink.LinkNotFoundError
-		if errors.As(err, &none) {
-			return nil
-		}
-		return fmt.Errorf("find link %s: %w", s.ID, err)
-	}
-	if err := netlink.LinkDel(link); err != nil {
-		return fmt.Errorf("delete link %s: %w", s.ID, err)
-	}
-	return nil
-}
-
-func removeNetNS(s Step) error {
-	if err := unmount(s.Path); err != nil {
-		return err
-	}
-	return removeIfThere(s.Path)
-}
-
 // removeClass removes a group of resctrl, whose files go with it.
 func removeClass(s Step) error {
 	if err := unix.Rmdir(s.Path); err != nil && !errors.Is(err, unix.ENOENT) {
@@ -160,8 +109,9 @@ func removeClass(s Step) error {
 }
 
 // removeImage removes a Ceph image, by the tools that are installed now.
-func removeImage(s Step) error {
+func removeImage(s Step) error { return s.image().Remove(context.Background()) }
+
+func (s Step) image() ceph.Image {
 	pool, name, _ := strings.Cut(s.ID, "/")
-	i := ceph.Image{Pool: ceph.Pool{Config: s.Path, Name: pool}, Name: name}
-	return i.Remove(context.Background())
+	return ceph.Image{Pool: ceph.Pool{Config: s.Path, Name: pool}, Name: name}
 }

@@ -15,6 +15,8 @@ const (
 	// awayBound is how long its API server may be away: whoever cleans up waits for
 	// the answer, and can clean up again.
 	awayBound = 10 * time.Second
+	// volumeBound is how long a volume may take to go, likewise.
+	volumeBound = 30 * time.Second
 )
 
 // Namespace removes the namespace of the run with all in it: the kubeconfig and
@@ -30,8 +32,8 @@ func Pods(kubeconfig, context, namespace, run string) Step {
 }
 
 // removePods removes them and waits until they are gone.
-func removePods(s Step) error {
-	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value}.Connect()
+func removePods(s Step, together *kube.Silences) error {
+	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: together}.Connect()
 	if err != nil {
 		return err
 	}
@@ -59,8 +61,8 @@ func (s Step) checkNamespace(run string) bool { return s.ID == kube.NamespaceOf(
 func (s Step) checkImage(run string) bool { return s.ID == kube.ImageOf(run) && s.Root != "" }
 
 // removeNamespace removes it and waits until it is gone.
-func removeNamespace(s Step) error {
-	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value}.Connect()
+func removeNamespace(s Step, together *kube.Silences) error {
+	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: together}.Connect()
 	if err != nil {
 		return err
 	}

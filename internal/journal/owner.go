@@ -29,17 +29,24 @@ func bootID() (string, error) {
 // startTicks is when a process started, in clock ticks since boot: with the
 // pid it names a process for good.
 func startTicks(pid int) (uint64, error) {
+	ticks, _, err := started(pid)
+	return ticks, err
+}
+
+// started also says whether the process is over and only not reaped.
+func started(pid int) (ticks uint64, over bool, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	// The name in brackets may hold brackets and spaces.
 	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	const field = 22 - 3 // the first after the name is number 3
 	if len(f) <= field {
-		return 0, fmt.Errorf("/proc/%d/stat has no start time", pid)
+		return 0, false, fmt.Errorf("/proc/%d/stat has no start time", pid)
 	}
-	return strconv.ParseUint(f[field], 10, 64)
+	ticks, err = strconv.ParseUint(f[field], 10, 64)
+	return ticks, strings.Contains("ZX", f[0]), err
 }
 
 func lock(f *os.File) error {
@@ -52,6 +59,6 @@ func (h Header) alive() bool {
 	if err != nil || boot != h.Boot {
 		return false
 	}
-	start, err := startTicks(h.Pid)
-	return err == nil && start == h.Start
+	start, over, err := started(h.Pid)
+	return err == nil && start == h.Start && !over
 }

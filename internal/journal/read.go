@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -67,8 +68,11 @@ func (c *content) take(l line) {
 type Leftover struct {
 	// Header says whose it is; Run is always set.
 	Header Header
-	// Live says that the run, or a cleanup of it, goes on: leave it alone.
+	// Live says that the run, or a cleanup of it, goes on: leave it alone. Of a run that
+	// was killed its guard is undoing it, which Undo waits for.
 	Live bool
+	// Killed says that the process of the run is not there.
+	Killed bool
 	// Steps not undone, oldest first. There may be none: the run was killed
 	// after its last step was undone, and only the journal is left.
 	Steps []Step
@@ -110,7 +114,8 @@ func look(stateDir, run string) Leftover {
 	c, err := load(f)
 	l.Err = err
 	// The lock tells where the process cannot be seen (another pid namespace).
-	l.Live = c.header.alive() || errors.Is(own(f, unix.LOCK_SH), ErrLive)
+	l.Killed = !c.header.alive()
+	l.Live = !l.Killed || errors.Is(own(f, unix.LOCK_SH, lockBound), ErrLive)
 	c.header.Run = run
 	l.Header = c.header
 	for _, p := range c.steps {
@@ -120,7 +125,7 @@ func look(stateDir, run string) Leftover {
 }
 
 func load(f *os.File) (content, error) {
-	data, err := io.ReadAll(f)
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {
 		return content{}, fmt.Errorf("read the undo journal: %w", err)
 	}

@@ -36,7 +36,7 @@ func TestReadAnyPrefix(t *testing.T) {
 				continue
 			}
 			path := "/" + rapid.String().Draw(t, "path")
-			lines = append(lines, line{Step: &Step{Kind: kindFile, Path: path}, Token: next})
+			lines = append(lines, line{Step: &Step{Kind: kindDirectory, Path: path}, Token: next})
 			next++
 		}
 		data := write(lines)
@@ -66,7 +66,7 @@ func TestReadAnyPrefix(t *testing.T) {
 }
 
 func TestReadDamage(t *testing.T) {
-	head := write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindFile, Path: "/a"}, Token: 1}})
+	head := write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindDirectory, Path: "/a"}, Token: 1}})
 	tail := write([]line{{Step: &Step{Kind: "future", Path: "/b"}, Token: 2}})
 	for name, c := range map[string]struct {
 		data  []byte
@@ -90,7 +90,7 @@ func TestReadDamage(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindFile, Path: "/a"}, Token: 1}, {Done: 1}}))
+	f.Add(write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindDirectory, Path: "/a"}, Token: 1}, {Done: 1}}))
 	f.Add([]byte("{\"step\":null}\n{\"header\":{}}\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, _ := parse(data)

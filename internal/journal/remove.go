@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/again"
 )
 
-// removeDirectory removes a directory with all in it. It follows no symbolic
+// RemoveDirectory removes a directory with all in it. It follows no symbolic
 // link and crosses no mount point: where there is one, nothing is removed.
-func removeDirectory(path string) error {
+func RemoveDirectory(path string) error {
 	mounts, err := mountsBelow(path)
 	if err != nil {
 		return fmt.Errorf("look for mounts below %s: %w", path, err)
@@ -78,7 +80,7 @@ var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\13
 // removeAt removes an entry of an open directory. Mounts that appear meanwhile
 // are found by their mark (kernel 5.8) and left.
 func removeAt(parent int, name string) error {
-	err := unix.Unlinkat(parent, name, 0)
+	err := again.Do(func() error { return unix.Unlinkat(parent, name, 0) })
 	switch {
 	case err == nil || errors.Is(err, unix.ENOENT):
 		return nil
@@ -98,7 +100,8 @@ func removeAt(parent int, name string) error {
 	if err := removeEntries(parent, name); err != nil {
 		return err
 	}
-	if err := unix.Unlinkat(parent, name, unix.AT_REMOVEDIR); err != nil && !errors.Is(err, unix.ENOENT) {
+	err = again.Do(func() error { return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR) })
+	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
 	return nil
@@ -107,11 +110,13 @@ func removeAt(parent int, name string) error {
 // removeEntries empties a directory, going on after errors.
 func removeEntries(parent int, name string) error {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd, err := unix.Openat(parent, name, flags, 0)
+	fd := -1
+	open := func() (err error) { fd, err = unix.Openat(parent, name, flags, 0); return err }
+	err := again.Do(open)
 	if errors.Is(err, unix.EACCES) {
 		// An overlay's work directory has mode 0; its owner may change that.
 		if unix.Fchmodat(parent, name, 0o700, 0) == nil {
-			fd, err = unix.Openat(parent, name, flags, 0)
+			err = again.Do(open)
 		}
 	}
 	if err != nil {

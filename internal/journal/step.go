@@ -13,10 +13,10 @@ import (
 // functions below.
 type Step struct {
 	Kind string `json:"kind"`
-	// Path of the mount, directory or file; of the program of a runtime, and of
+	// Path of the mount or directory; of the program of a runtime, and of
 	// the configuration of a Ceph cluster.
 	Path string `json:"path,omitempty"`
-	// Value is what the file held before.
+	// Value is the name of an engine, or the context of a kubeconfig.
 	Value string `json:"value,omitempty"`
 	// Plan of a group.
 	Plan *cgroup.Plan `json:"plan,omitempty"`
@@ -26,7 +26,8 @@ type Step struct {
 	// Root directory and id of a container; address and name of one of an
 	// engine, whose own name is Value. ID is also a Ceph image, POOL/NAME. Of a
 	// namespace Root is the kubeconfig, Value the context and ID the name; of a
-	// containerd's image Root is its address.
+	// containerd's image Root is its address. Of a share Root is SERVER:/PATH, Value
+	// the options and ID the name of the directory.
 	Root string `json:"root,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
@@ -37,14 +38,12 @@ const (
 	kindMount     = "mount"
 	kindDirectory = "directory"
 	kindRuntime   = "runtime"
-	kindFile      = "file"
 	kindProcess   = "process"
 	kindContainer = "container"
-	kindLink      = "link"
-	kindNetNS     = "netns"
 	kindClass     = "resctrl"
 	kindEngine    = "engine"
 	kindImage     = "rbd"
+	kindMapping   = "rbd-map"
 	kindNamespace = "namespace"
 	kindPodImage  = "image"
 	kindPods      = "pods"
@@ -63,9 +62,6 @@ func Directory(path string) Step { return Step{Kind: kindDirectory, Path: path} 
 // Runtime ends every process of this user that has a directory as its XDG_RUNTIME_DIR,
 // and removes it as Directory does.
 func Runtime(path string) Step { return Step{Kind: kindRuntime, Path: path} }
-
-// File writes back what a control file or sysctl held.
-func File(path, old string) Step { return Step{Kind: kindFile, Path: path, Value: old} }
 
 // Process kills a process, if it is still the one that it was. The process
 // lives already: start it so that it ends with tare in between.
@@ -90,14 +86,6 @@ func Engine(engine, host, name string) Step {
 	return Step{Kind: kindEngine, Value: engine, Root: host, ID: name}
 }
 
-// Link deletes a network link of this network namespace. Its name begins with
-// "tare".
-func Link(name string) Step { return Step{Kind: kindLink, ID: name} }
-
-// NetNS unmounts and removes the file that keeps a network namespace. Its base
-// name begins with Prefix.
-func NetNS(path string) Step { return Step{Kind: kindNetNS, Path: path} }
-
 // Class removes a group of resctrl; its tasks fall back to the default one. Its
 // base name is tare-<run> or begins with tare-<run>-.
 func Class(path string) Step { return Step{Kind: kindClass, Path: path} }
@@ -105,6 +93,11 @@ func Class(path string) Step { return Step{Kind: kindClass, Path: path} }
 // Image removes an image from a pool of a Ceph cluster. Its name has -tare-<run>-
 // in it.
 func Image(i ceph.Image) Step { return Step{Kind: kindImage, Path: i.Config, ID: i.String()} }
+
+// Mapping takes the devices away as which the kernel shows an image of a Ceph cluster.
+func Mapping(i ceph.Image) Step {
+	return Step{Kind: kindMapping, Path: i.Config, ID: i.String()}
+}
 
 // Prefix is what the names of everything begin with that may be removed.
 const Prefix = cgroup.Prefix
@@ -124,20 +117,16 @@ func (s Step) check(run string) error {
 	case kindDirectory, kindRuntime, kindClass:
 		own := Prefix + run
 		ok = base == own || strings.HasPrefix(base, own+"-")
-	case kindFile:
-		ok = s.Path != ""
 	case kindProcess:
 		ok = s.Pid > 1 && s.Start > 0
 	case kindContainer:
 		ok = s.Path != "" && s.ID != ""
 	case kindEngine:
 		ok = strings.HasPrefix(s.ID, Prefix+run+"-") && s.Root != ""
-	case kindLink:
-		ok = strings.HasPrefix(s.ID, "tare")
-	case kindNetNS:
-		ok = strings.HasPrefix(base, Prefix)
-	case kindImage:
+	case kindImage, kindMapping:
 		ok = s.Path != "" && strings.Contains(filepath.Base(s.ID), "-"+Prefix+run+"-")
+	case kindShare, kindCeph:
+		ok = strings.Contains(s.Path, "/"+Prefix) && strings.HasPrefix(s.ID, Prefix+run+"-") && !strings.Contains(s.ID, "/") && s.Root != ""
 	case kindNamespace:
 		ok = s.checkNamespace(run)
 	case kindPodImage:

@@ -10,7 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // ErrLive means that a run, or another cleanup of it, still goes on.
@@ -30,8 +33,11 @@ type Failure struct {
 
 // Undo takes back what a run that is gone left, newest first, going on after
 // errors, and removes the journal when nothing is left. It may be repeated.
-// The error is about the journal itself; steps that failed are in the report.
-func Undo(stateDir, run string) (Report, error) {
+// Another one of the same run is waited for. The error is about the journal itself; steps that failed are in the report.
+func Undo(stateDir, run string) (Report, error) { return undo(stateDir, run, undoBound) }
+
+// undo is Undo with a bound for the wait for another one.
+func undo(stateDir, run string, within time.Duration) (Report, error) {
 	if err := checkRun(run); err != nil {
 		return Report{}, err
 	}
@@ -41,26 +47,35 @@ func Undo(stateDir, run string) (Report, error) {
 		return Report{}, fmt.Errorf("open the undo journal of run %s: %w", run, err)
 	}
 	defer f.Close() // and unlock
-	if err := own(f, unix.LOCK_EX); err != nil {
+	if err := trust.File(f); err != nil {
 		return Report{}, fmt.Errorf("undo run %s: %w", run, err)
 	}
 	c, err := load(f)
-	if c.header.alive() {
+	if !c.header.alive() {
+		if err = own(f, unix.LOCK_EX, within); err == nil {
+			c, err = load(f) // another one may have gone before
+		}
+	}
+	if c.header.alive() || errors.Is(err, ErrLive) {
 		return Report{}, fmt.Errorf("undo run %s: %w", run, ErrLive)
+	}
+	if err != nil { // what can be read is taken back, and the journal stays as it is
+		return c.undo(run, nil), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
+			"it names what is left, a line each; remove it when nothing of the run is there any longer")
 	}
 	_ = f.Truncate(int64(c.whole)) // what is noted below starts on its own line
 	r := c.undo(run, f)
 	if len(r.Failed) > 0 {
-		return r, err
+		return r, nil
 	}
-	return r, errors.Join(err, removeIfThere(path))
+	return r, removeIfThere(path)
 }
 
 // own takes the lock, shared or exclusive, or returns ErrLive. Others hold it
 // for a moment: one that only looks at the journal, and a child that the run
 // forked just before it was killed, until it executes its program.
-func own(f *os.File, how int) error {
-	for end := time.Now().Add(lockBound); ; time.Sleep(lockBound / 100) {
+func own(f *os.File, how int, within time.Duration) error {
+	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil // ours, or the file system has no locks
@@ -71,7 +86,12 @@ func own(f *os.File, how int) error {
 	}
 }
 
-const lockBound = 500 * time.Millisecond
+// Who looks waits for the lock no longer than lockBound; who undoes, for another that
+// does the same, than undoBound.
+const (
+	lockBound = 500 * time.Millisecond
+	undoBound = time.Minute
+)
 
 func removeIfThere(path string) error {
 	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
@@ -87,11 +107,12 @@ func (c content) undo(run string, f *os.File) Report {
 	boot, err := bootID()
 	rebooted := err == nil && c.header.Boot != "" && c.header.Boot != boot
 	left := c.steps
+	var together kube.Silences // of clusters that several steps ask
 	for range 2 {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
-			err := p.step.undo(run, rebooted)
+			err := p.step.undo(run, rebooted, &together)
 			if err != nil {
 				failed = append(failed, p)
 				r.Failed = append(r.Failed, Failure{p.step, err})
@@ -120,38 +141,41 @@ func (c content) disable() {
 }
 
 // note writes that a step is undone. When that fails, for the disk is full or
-// read-only, a later cleanup undoes it once more.
+// read-only, or f is nil, a later cleanup undoes it once more.
 func note(f *os.File, t Token) {
+	if f == nil {
+		return
+	}
 	if b, err := json.Marshal(line{Done: t}); err == nil {
 		_, _ = f.Write(append(b, '\n'))
 	}
 }
 
 // undo takes one step back. What ended with the machine is not tried.
-func (s Step) undo(run string, rebooted bool) error {
+func (s Step) undo(run string, rebooted bool, together *kube.Silences) error {
 	if err := s.check(run); err != nil {
 		return err
 	}
 	switch s.Kind {
 	case kindDirectory:
-		return removeDirectory(s.Path)
+		return RemoveDirectory(s.Path)
 	case kindRuntime:
 		if err := EndRuntime(s.Path); err != nil {
 			return err
 		}
-		return removeDirectory(s.Path)
-	case kindFile:
-		return restore(s, rebooted)
+		return RemoveDirectory(s.Path)
 	case kindEngine:
 		return removeContainer(s, run)
 	case kindNamespace: // lives on in the cluster
-		return removeNamespace(s)
+		return removeNamespace(s, together)
 	case kindPods:
-		return removePods(s)
+		return removePods(s, together)
 	case kindPodImage:
 		return removePodImage(s)
 	case kindImage: // another machine has it
 		return removeImage(s)
+	case kindShare, kindCeph:
+		return Unshare(s)
 	}
 	if rebooted {
 		return nil
@@ -163,10 +187,9 @@ func (s Step) undo(run string, rebooted bool) error {
 // machine. Each does nothing when there is nothing to undo.
 var undoers = map[string]func(Step) error{
 	kindGroup:     func(s Step) error { return cgroup.Undo(*s.Plan) },
-	kindMount:     func(s Step) error { return unmount(s.Path) },
+	kindMount:     func(s Step) error { return Unmount(s.Path) },
 	kindProcess:   killProcess,
 	kindContainer: deleteContainer,
-	kindLink:      deleteLink,
-	kindNetNS:     removeNetNS,
 	kindClass:     removeClass,
+	kindMapping:   func(s Step) error { return s.image().Unmap() },
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -46,7 +46,7 @@ func dead(t testing.TB, dir, run string, change func(*Header), steps ...Step) {
 }
 
 // undo undoes a run and expects that nothing fails.
-func undo(t testing.TB, dir, run string) Report {
+func undone(t testing.TB, dir, run string) Report {
 	t.Helper()
 	r, err := Undo(dir, run)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestUndoDirectory(t *testing.T) {
 	}
 	dead(t, dir, "r1", nil, Directory(own), Directory(filepath.Join(target, "tare-r1-never-made")),
 		Directory(outside+"/file/tare-r1"), Directory(outside+"/file/below/tare-r1"))
-	if r := undo(t, dir, "r1"); len(r.Undone) != 4 {
+	if r := undone(t, dir, "r1"); len(r.Undone) != 4 {
 		t.Errorf("%+v", r)
 	}
 	if !gone(own) || gone(outside+"/file") {
@@ -154,30 +154,18 @@ func TestUndoMountAndDirectory(t *testing.T) {
 		t.Fatal("removed across a mount point, or forgot what is left")
 	}
 	dead(t, dir, "r2", nil, Directory(filepath.Join(target, "tare-r2")), Mount(point), Mount(filepath.Join(own, "never")))
-	undo(t, dir, "r2")
-	undo(t, dir, "r1")
+	undone(t, dir, "r2")
+	undone(t, dir, "r1")
 	if !gone(own) || gone(precious+"/file") {
 		t.Error("removed too little or too much")
 	}
 }
 
-func TestUndoFile(t *testing.T) {
+// What ends with the machine is not undone once more on the next one.
+func TestUndoRebooted(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(t.TempDir(), "setting")
-	if err := os.WriteFile(file, []byte("changed\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dead(t, dir, "r1", nil, File(file, "old"), File(file+"-gone", "old"))
-	undo(t, dir, "r1")
-	if b, _ := os.ReadFile(file); string(b) != "old" {
-		t.Errorf("%q", b)
-	}
-	dead(t, dir, "r2", func(h *Header) { h.Boot = "another" }, File("/proc/sys/kernel/osrelease", "never written"), Process2(1<<21, 5))
-	undo(t, dir, "r2")
-	dead(t, dir, "r3", nil, File("/proc/sys/kernel/osrelease", "cannot be written"))
-	if r, err := Undo(dir, "r3"); err != nil || len(r.Failed) != 1 {
-		t.Errorf("%+v %v", r, err)
-	}
+	dead(t, dir, "r1", func(h *Header) { h.Boot = "another" }, Mount("/x/tare-r1-a"), Process2(1<<21, 5))
+	undone(t, dir, "r1")
 }
 
 // Process2 is a process step of which nothing lives.
@@ -205,7 +193,7 @@ func TestUndoProcess(t *testing.T) {
 	died := make(chan error, 1)
 	go func() { died <- cmds[0].Wait() }()
 	dead(t, dir, "r1", nil, steps...)
-	undo(t, dir, "r1")
+	undone(t, dir, "r1")
 	select {
 	case err := <-died:
 		if err == nil || !strings.Contains(err.Error(), "killed") {
@@ -254,34 +242,9 @@ func TestUndoGroup(t *testing.T) {
 	go cmd.Wait()
 	dir := t.TempDir()
 	dead(t, dir, run, nil, Group(plan))
-	undo(t, dir, run)
+	undone(t, dir, run)
 	if found, err := tree.Find("tare-" + run); err != nil || len(found) > 0 {
 		t.Errorf("left: %v %v", found, err)
-	}
-}
-
-func TestUndoLinkAndNetNS(t *testing.T) {
-	testneed.Root(t)
-	inNetNS(t)
-	dir := t.TempDir()
-	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "tare-test0"}}); err != nil {
-		testneed.Feature(t, "bridge", err)
-	}
-	kept := filepath.Join(t.TempDir(), "tare-ns")
-	if err := os.WriteFile(kept, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("/proc/thread-self/ns/net", kept, "", unix.MS_BIND, ""); err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Unmount(kept, unix.MNT_DETACH)
-	dead(t, dir, "r1", nil, Link("tare-test0"), Link("tare-never"), NetNS(kept), NetNS(kept+"-never"))
-	undo(t, dir, "r1")
-	if _, err := netlink.LinkByName("tare-test0"); err == nil {
-		t.Error("the link is still there")
-	}
-	if !gone(kept) {
-		t.Error("the file of the namespace is still there")
 	}
 }
 
@@ -320,7 +283,7 @@ func TestUndoTwice(t *testing.T) {
 	testneed.Feature(t, "tmpfs", unix.Mount("tmpfs", own+"/m", "tmpfs", 0, ""))
 	defer unix.Unmount(own+"/m", unix.MNT_DETACH)
 	dead(t, dir, "r1", nil, Mount(own+"/m"), Directory(own)) // the wrong way round
-	if r := undo(t, dir, "r1"); len(r.Undone) != 2 {
+	if r := undone(t, dir, "r1"); len(r.Undone) != 2 {
 		t.Errorf("%+v", r)
 	}
 	if !gone(own) {
@@ -355,25 +318,99 @@ func TestUndoTornAndHeadless(t *testing.T) {
 	if err != nil || len(left) != 2 || left[1].Err == nil || left[1].Live || left[1].Header.Run != "r2" {
 		t.Errorf("%+v %v", left, err)
 	}
-	if _, err := Undo(dir, "r2"); err == nil || len(files(t, dir)) != 1 {
-		t.Errorf("an empty journal: %v, files %v", err, files(t, dir))
+	for range 2 {
+		if _, err := Undo(dir, "r2"); err == nil || len(files(t, dir)) != 2 {
+			t.Errorf("an empty journal: %v, files %v", err, files(t, dir))
+		}
 	}
 }
 
-// Two cleanups at once undo each step once or see each other.
-func TestTwoCleanups(t *testing.T) {
-	dir := t.TempDir()
-	dead(t, dir, "r1", nil, Directory("/nowhere/tare-r1"))
-	f, err := os.Open(journalFile(dir, "r1"))
+// What can be read of a damaged journal is taken back; the journal stays as it is,
+// byte by byte, however often that is tried.
+func TestUndoDamaged(t *testing.T) {
+	dir, target := t.TempDir(), t.TempDir()
+	own := filepath.Join(target, "tare-r1")
+	if err := os.Mkdir(own, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dead(t, dir, "r1", nil, Directory(own), Directory("/nowhere/tare-r1"))
+	text, err := os.ReadFile(journalFile(dir, "r1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lock(f); err != nil {
+	lines := strings.SplitAfter(string(text), "\n")
+	lines[2] = "#" + lines[2][1:]
+	damaged := strings.Join(lines, "")
+	if err := os.WriteFile(journalFile(dir, "r1"), []byte(damaged), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Undo(dir, "r1"); !errors.Is(err, ErrLive) {
-		t.Errorf("undone beside another cleanup: %v", err)
+	for range 2 {
+		r, err := Undo(dir, "r1")
+		if err == nil || !strings.Contains(err.Error(), "damaged") || hint.Of(err) == "" || len(r.Undone) != 1 || !gone(own) {
+			t.Errorf("%+v %v", r, err)
+		}
+		if now, err := os.ReadFile(journalFile(dir, "r1")); err != nil || string(now) != damaged {
+			t.Errorf("the journal is %q: %v", now, err)
+		}
 	}
-	f.Close()
-	undo(t, dir, "r1")
+}
+
+// A journal that cannot be read, for the disk fails, is kept.
+func TestUndoUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(journalDir(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// Reading the begin of a process's memory is an input error.
+	if err := os.Symlink("/proc/self/mem", journalFile(dir, "r1")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Undo(dir, "r1"); !errors.Is(err, unix.EIO) || len(files(t, dir)) != 1 {
+		t.Errorf("%v, files %v", err, files(t, dir))
+	}
+}
+
+// A process that is over and was not reaped yet is gone.
+func TestZombieIsGone(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	h, err := self("r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Pid = cmd.Process.Pid
+	if h.Start, err = startTicks(h.Pid); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); h.alive(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a zombie counts as alive")
+		}
+	}
+}
+
+// What another user could have written is not acted on.
+func TestUndoOfOthers(t *testing.T) {
+	testneed.Root(t)
+	for name, change := range map[string]func(dir string) error{
+		"file of another":   func(dir string) error { return os.Chown(journalFile(dir, "r1"), 65534, 65534) },
+		"folder of another": func(dir string) error { return os.Chown(journalDir(dir), 65534, 65534) },
+		"file for all":      func(dir string) error { return os.Chmod(journalFile(dir, "r1"), 0o666) },
+		"folder for all":    func(dir string) error { return os.Chmod(journalDir(dir), 0o777) },
+	} {
+		dir, own := t.TempDir(), filepath.Join(t.TempDir(), "tare-r1")
+		if err := os.Mkdir(own, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		dead(t, dir, "r1", nil, Directory(own))
+		if err := change(dir); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Undo(dir, "r1"); err == nil || hint.Of(err) == "" || gone(own) || len(files(t, dir)) != 1 {
+			t.Errorf("%s: %+v %v", name, r, err)
+		}
+	}
 }

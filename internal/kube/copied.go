@@ -19,7 +19,7 @@ func (s PodSpec) await(p *corev1.Pod, load *corev1.Container) {
 	load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent
 	load.Command = []string{"/bin/sh", "-c", fmt.Sprintf(
 		"n=0; until [ -x %[1]s ]; do n=$((n+1)); [ $n -gt %[2]d ] && exit 1; sleep 0.1 || sleep 1; done; exec %[1]s %[3]s",
-		installed, tries*int(copyBound.Seconds()), strings.Join(s.Keep, " "))}
+		installed, tries*int(copyBound.Seconds()), strings.Join(s.AgentArgs, " "))}
 	load.VolumeMounts = append(load.VolumeMounts, corev1.VolumeMount{Name: "tare", MountPath: installedDir})
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
 }

@@ -38,16 +38,34 @@ type HelperSpec struct {
 	// node has, whatever is in it, and the commands are the node's own.
 	Image, Own string
 	Arch       string // of the node, as Go calls it
-	// More are the rights of its account beyond what every run with pods needs.
+	// Pods says that the experiment has arms in pods, and More what rights they need
+	// beyond what every run with pods needs.
+	Pods bool
 	More []Rights
 	// Deadline ends the pod whatever happens, and the token with it.
 	Deadline time.Duration
-	// Leave is the command in the pod that has tare on the node end, and returns
-	// when the node is restored.
-	Leave []string
+	// NodeRun is the run of tare's journal on the node.
+	NodeRun string
 }
 
-const noteLeave = "tare/leave"
+// noteRun has the run on the node, for who ends it without having begun it.
+const noteRun = "tare/node-run"
+
+// leave is the command in the pod that has tare on the node end, and returns when the
+// node is restored. Only the run is taken from the cluster, where others may write too.
+func leave(nodeRun string) ([]string, bool) {
+	if nodeRun == "" || strings.Trim(nodeRun, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return nil, false
+	}
+	return []string{HelperDir + "/tare", HelperCommand, "enter", WordCollect, nodeRun}, true
+}
+
+// HelperCommand is as what tare starts itself in the helper's pod, WordCollect what has
+// it send the record of a run and end it.
+const (
+	HelperCommand = "__node"
+	WordCollect   = "collect"
+)
 
 // helperPrograms are what an image of the helper has to have.
 const helperPrograms = "sh, head, sleep, chmod and wc"
@@ -76,7 +94,7 @@ func (s HelperSpec) name() string { return NamespaceOf(s.Run) }
 func (s HelperSpec) Namespace() *corev1.Namespace {
 	n := Namespace(s.Run, s.Needs())
 	n.Labels[LabelHelper] = s.Node
-	n.Annotations[noteLeave] = strings.Join(s.Leave, " ")
+	n.Annotations[noteRun] = s.NodeRun
 	return n
 }
 
@@ -89,10 +107,19 @@ func (s HelperSpec) Account() *corev1.ServiceAccount {
 	}
 }
 
-// Role is what the account may: what tare's user needs for arms in pods, and no
-// more. The cluster removes it with the namespace, by whose id it is owned.
+// Role is what the account may: remove the helper when the client is lost, and where
+// the experiment has arms in pods, what tare's user needs for them. The cluster removes
+// it with the namespace, by whose id it is owned.
 func (s HelperSpec) Role(owner types.UID) *rbacv1.ClusterRole {
-	return &rbacv1.ClusterRole{TypeMeta: rbacType("ClusterRole"), ObjectMeta: s.owned(owner), Rules: rules(withBasic(s.More))}
+	r := &rbacv1.ClusterRole{TypeMeta: rbacType("ClusterRole"), ObjectMeta: s.owned(owner)}
+	if s.Pods {
+		r.Rules = rules(withBasic(s.More))
+	} else {
+		r.Rules = []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"namespaces"}, ResourceNames: []string{NamespaceOf(s.Run)}, Verbs: []string{"delete", "get"},
+		}}
+	}
+	return r
 }
 
 // Binding gives the account its role.
@@ -133,6 +160,10 @@ func (s HelperSpec) Pod() *corev1.Pod {
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: "helper", MountPath: HelperDir}, {Name: "account", MountPath: "/.tare/account", ReadOnly: true},
 		},
+		Env: []corev1.EnvVar{{Name: "PATH", Value: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}},
+	}
+	for _, name := range loaderWords {
+		c.Env = append(c.Env, corev1.EnvVar{Name: name})
 	}
 	p := &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -157,9 +188,30 @@ func (s HelperSpec) Pod() *corev1.Pod {
 			}})
 			c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
 		}
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: emptyFile, VolumeSource: nothing()})
+		for _, path := range loaderFiles {
+			c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: emptyFile, SubPath: emptyFile, MountPath: path, ReadOnly: true})
+		}
 	}
 	p.Spec.Containers = []corev1.Container{c}
 	return p
+}
+
+// What an image could have the node's own sh load, which begins in it: words of the
+// environment, and files of the loader.
+var (
+	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "ENV", "BASH_ENV"}
+	loaderFiles = []string{"/etc/ld.so.preload", "/etc/ld.so.cache"}
+)
+
+// emptyFile is a file with nothing in it, nothing its volume: an annotation that
+// nobody sets.
+const emptyFile = "empty"
+
+func nothing() corev1.VolumeSource {
+	return corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{{
+		Path: emptyFile, FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['tare/none']"},
+	}}}}
 }
 
 // programDirs are where a node has sh and what that needs.
@@ -182,7 +234,18 @@ func (s HelperSpec) account() corev1.VolumeSource {
 	}}}
 }
 
-// OwnImage is an image that a node has: the smallest with a name.
+// CheckHelperImage refuses an image that a registry could answer with another one
+// today than yesterday: it becomes a privileged pod.
+func CheckHelperImage(name string) error {
+	if strings.Contains(name, "@sha256:") || strings.HasPrefix(name, "localhost/") {
+		return nil
+	}
+	return hint.New(fmt.Errorf("the node helper is a privileged pod, and %s is whatever its registry says today", name),
+		"name it by its digest, "+name+"@sha256:...; or one that is on the node, localhost/NAME (tare image build, tare image load)")
+}
+
+// OwnImage is an image that a node has: the smallest with a name. Nothing of it but its
+// file system's root is used, see loaderWords.
 func OwnImage(n *corev1.Node) (string, error) {
 	images := slices.Clone(n.Status.Images)
 	slices.SortStableFunc(images, func(a, b corev1.ContainerImage) int { return cmp.Compare(a.SizeBytes, b.SizeBytes) })
@@ -194,7 +257,7 @@ func OwnImage(n *corev1.Node) (string, error) {
 		}
 	}
 	return "", hint.New(fmt.Errorf("node %s has no image yet that its helper could begin with", n.Name),
-		"name one that it can get, with "+helperPrograms+" in it: --helper-image busybox")
+		"name one that it can get, with "+helperPrograms+" in it: --helper-image busybox@sha256:...")
 }
 
 // FindNodes are the nodes with these names, all usable and for this binary; all

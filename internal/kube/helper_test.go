@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,9 +47,25 @@ func TestHelper(t *testing.T) {
 	}
 	s.Image = "busybox"
 	q := s.Pod()
-	if hostPaths != 4 || len(q.Spec.Volumes) != len(p.Spec.Volumes)-4 || q.Spec.Containers[0].ImagePullPolicy != corev1.PullIfNotPresent {
+	if hostPaths != 4 || len(q.Spec.Volumes) != len(p.Spec.Volumes)-5 || q.Spec.Containers[0].ImagePullPolicy != corev1.PullIfNotPresent {
 		t.Errorf("%d directories of the node; with an image of its own %+v", hostPaths, q.Spec.Volumes)
 	}
+	set := map[string]string{}
+	for _, e := range p.Spec.Containers[0].Env {
+		set[e.Name] = e.Value
+	}
+	if value, ok := set["LD_PRELOAD"]; !ok || value != "" || set["PATH"] == "" {
+		t.Errorf("the image's environment: %v", set)
+	}
+	for _, file := range []string{"/etc/ld.so.preload", "/etc/ld.so.cache"} {
+		if !slices.ContainsFunc(p.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == file && m.SubPath == emptyFile }) {
+			t.Errorf("the image's %s: %+v", file, p.Spec.Containers[0].VolumeMounts)
+		}
+	}
+	if rules := s.Role("uid").Rules; len(rules) != 1 || fmt.Sprint(rules[0].ResourceNames, rules[0].Resources, rules[0].Verbs) != "[tare-r1] [namespaces] [delete get]" {
+		t.Errorf("without arms in pods the account may %+v", rules)
+	}
+	s.Pods = true
 	role := s.Role("uid")
 	for _, r := range role.Rules {
 		if strings.Contains(strings.Join(r.Resources, " "), "exec") || r.APIGroups[0] != "" {
@@ -77,7 +95,9 @@ func TestHelperRBAC(t *testing.T) {
 	for _, r := range role.Rules {
 		have[r.APIGroups[0]+":"+r.Resources[0]] = strings.Join(r.Verbs, " ")
 	}
-	for _, r := range helperSpec().Role("").Rules {
+	with := helperSpec()
+	with.Pods = true
+	for _, r := range with.Role("").Rules {
 		if got := have[":"+r.Resources[0]]; got != strings.Join(r.Verbs, " ") {
 			t.Errorf("%s: %q", r.Resources[0], got)
 		}
@@ -117,6 +137,31 @@ func TestFindNodes(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), c.helps) {
 			t.Errorf("%v: %v; %s", c.names, err, hint.Of(err))
+		}
+	}
+}
+
+// What is executed in the helper is not what somebody wrote into its namespace.
+func TestLeave(t *testing.T) {
+	for run, ok := range map[string]bool{"abc123": true, "": false, "x; reboot": false, "../x": false} {
+		words, good := leave(run)
+		if good != ok || ok && strings.Join(words, " ") != HelperDir+"/tare __node enter collect abc123" {
+			t.Errorf("%q: %q, %v", run, words, good)
+		}
+	}
+	s := helperSpec()
+	s.NodeRun = "abc123"
+	if got := s.Namespace().Annotations[noteRun]; got != "abc123" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCheckHelperImage(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"busybox": false, "registry.example/busybox:1": false, "busybox@sha256:0123": true, "localhost/helper:1": true, "localhost.example/helper": false,
+	} {
+		if err := CheckHelperImage(name); (err == nil) != ok || !ok && !strings.Contains(hint.Of(err), name+"@sha256:") {
+			t.Errorf("%s: %v; %s", name, err, hint.Of(err))
 		}
 	}
 }

@@ -52,10 +52,10 @@ func (s HelperSpec) notRunning(err error) error {
 	case err == nil:
 		return nil
 	case s.Image == "":
-		return hint.New(err, "name an image that the node can get, with "+helperPrograms+" in it: --helper-image busybox; "+
+		return hint.New(err, "name an image that the node can get, with "+helperPrograms+" in it: --helper-image busybox@sha256:...; "+
 			"without it the helper begins with "+s.Own+" and the node's own sh")
 	case hint.Of(err) == "":
-		return hint.New(err, "the helper's image needs "+helperPrograms+" for the node's architecture: --helper-image busybox; "+
+		return hint.New(err, "the helper's image needs "+helperPrograms+" for the node's architecture: --helper-image busybox@sha256:...; "+
 			"tare image build --from-host sh,head makes one without a registry, tare image load puts it into a node's containerd")
 	}
 	return err
@@ -133,6 +133,11 @@ func (c *Cluster) RemoveHelper(ctx context.Context, run string) error {
 // record: it restores the node first, for which it needs the cluster.
 const politely = 90 * time.Second
 
+// Helps says whether the helper of a run is there, as far as the cluster tells this user.
+func (c *Cluster) Helps(ctx context.Context, run string) error {
+	return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Error()
+}
+
 // LeaveHelper has the tare of a helper whose client is lost end and restore its
 // node, before the helper is removed. helper says whether the run had one at all.
 func (c *Cluster) LeaveHelper(ctx context.Context, run string) (helper bool, err error) {
@@ -146,12 +151,11 @@ func (c *Cluster) LeaveHelper(ctx context.Context, run string) (helper bool, err
 	case n.Labels[LabelHelper] == "" || n.Labels[LabelRun] != run:
 		return false, nil
 	}
-	leave := strings.Fields(n.Annotations[noteLeave])
-	if len(leave) > 0 {
+	if words, ok := leave(n.Annotations[noteRun]); ok {
 		ctx, cancel := context.WithTimeout(ctx, politely)
 		defer cancel()
 		// One that has not begun, or has ended, has no such command to run.
-		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, leave...)
+		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, words...)
 	}
 	return true, nil
 }

@@ -42,15 +42,20 @@ type Access struct {
 	Context    string // empty: the current one
 	// Node is the name of the node that this host is; empty: it is found.
 	Node string
-	// Away is the name of the node of the pods, on which tare is not or not meant to
+	// PodNode is the name of the node of the pods, on which tare is not or not meant to
 	// be; empty: they are on the node that this host is, and where it is none, on the
 	// only one that there is.
-	Away string
+	PodNode string
 	// Namespace is one that is there already, for pods whose node tare is not on: the
 	// user needs rights in it alone. Empty: a run makes its own.
 	Namespace string
 	// Image is that of pods whose node tare is not on, where an arm names none.
 	Image string
+	// VolumeBound is how long whoever provided a volume may take to remove it, from the
+	// end of its claim; 0: two minutes.
+	VolumeBound time.Duration
+	// Silences are shared by connections that are patient together; nil: one alone.
+	Silences *Silences
 }
 
 // Cluster is a connection to a cluster. It connects with the first call.
@@ -69,18 +74,20 @@ type Cluster struct {
 // The only kinds that are used: the whole of client-go's clientset is five times
 // as large.
 var (
-	scheme     = runtime.NewScheme()
+	scheme     = newScheme()
 	codecs     = serializer.NewCodecFactory(scheme)
 	parameters = runtime.NewParameterCodec(scheme)
 )
 
-func init() {
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, authentication.AddToScheme, authorization.AddToScheme} {
-		if err := add(scheme); err != nil {
+		if err := add(s); err != nil {
 			panic(err) // never: the types are the library's own
 		}
 	}
-	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
+	metav1.AddToGroupVersion(s, corev1.SchemeGroupVersion)
+	return s
 }
 
 // callBound is how long one call of the API may take.
@@ -103,6 +110,12 @@ func (a Access) Connect() (*Cluster, error) {
 	raw, err := loader.RawConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if a.VolumeBound == 0 {
+		a.VolumeBound = usualVolumeBound
+	}
+	if a.Silences == nil {
+		a.Silences = &Silences{}
 	}
 	c := &Cluster{Access: a, Server: config.Host, Patience: usualPatience, config: config}
 	if c.Context == "" {

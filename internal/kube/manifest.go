@@ -56,9 +56,9 @@ func Namespace(run string, needs []string) *corev1.Namespace {
 
 // Where a pod of tare's has things.
 const (
-	deskDir = "/.tare/desk"
+	socketDir = "/.tare/desk"
 	// Socket is where its first process is asked.
-	Socket = deskDir + "/ask"
+	Socket = socketDir + "/ask"
 	// VolumeDir is the volume with the data.
 	VolumeDir = "/.tare/volume"
 	// Exe is tare's binary in tare's own image, and installed where it is copied
@@ -103,9 +103,9 @@ type PodSpec struct {
 	// they do without being asked.
 	AppArmor *corev1.AppArmorProfile
 	SELinux  *corev1.SELinuxOptions
-	// Keep and Install are the arguments of tare's binary as first process and
+	// AgentArgs and InstallArgs are the arguments of tare's binary as first process and
 	// to copy itself.
-	Keep, Install []string
+	AgentArgs, InstallArgs []string
 	// Notes are annotations.
 	Notes map[string]string
 }
@@ -193,13 +193,13 @@ func (s PodSpec) Pod() *corev1.Pod {
 	if s.Component != "" {
 		p.Labels[labelComponent] = s.Component
 	}
-	load := s.container("load", s.Image, append([]string{s.Exe()}, s.Keep...))
-	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: deskDir}, {Name: "volume", MountPath: VolumeDir}}
+	load := s.container("load", s.Image, append([]string{s.Exe()}, s.AgentArgs...))
+	load.VolumeMounts = []corev1.VolumeMount{{Name: "desk", MountPath: socketDir}, {Name: "volume", MountPath: VolumeDir}}
 	if s.Image == "" {
 		s.await(p, &load)
 		s.own(p)
 	} else if s.Other != "" {
-		install := s.container("tare", s.Image, append([]string{Exe}, s.Install...))
+		install := s.container("tare", s.Image, append([]string{Exe}, s.InstallArgs...))
 		bin := corev1.VolumeMount{Name: "tare", MountPath: installedDir}
 		install.VolumeMounts = append(install.VolumeMounts, bin)
 		load.VolumeMounts = append(load.VolumeMounts, bin)

@@ -20,7 +20,7 @@ import (
 
 func spec() PodSpec {
 	return PodSpec{
-		Run: "r1", Arm: "best_effort", Node: "n1", Image: ImageOf("r1"), Keep: []string{"keep"}, Install: []string{"install"},
+		Run: "r1", Arm: "best_effort", Node: "n1", Image: ImageOf("r1"), AgentArgs: []string{"keep"}, InstallArgs: []string{"install"},
 	}
 }
 

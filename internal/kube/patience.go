@@ -30,26 +30,27 @@ type silence struct {
 	err         error     // the latest; nil: it answers
 }
 
-var silences struct {
-	sync.Mutex
+// Silences are those of the API servers that several connections ask.
+type Silences struct {
+	mu sync.Mutex
 	of map[string]*silence
 }
 
-func silenceOf(server string) *silence {
-	silences.Lock()
-	defer silences.Unlock()
-	if silences.of == nil {
-		silences.of = map[string]*silence{}
+func (s *Silences) at(server string) *silence {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		s.of = map[string]*silence{}
 	}
-	if silences.of[server] == nil {
-		silences.of[server] = &silence{server: server}
+	if s.of[server] == nil {
+		s.of[server] = &silence{server: server}
 	}
-	return silences.of[server]
+	return s.of[server]
 }
 
 // patiently asks again while the API server is away or has no time.
 func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
-	s := silenceOf(c.Server)
+	s := c.Silences.at(c.Server)
 	if err := s.givenUp(c.Patience); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func TestWhereUnseen(t *testing.T) {
 	c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
 		say(w, http.StatusForbidden, refusal(403, metav1.StatusReasonForbidden, "nodes is forbidden"))
 	})
-	c.Away, c.Namespace = "n1", "team"
+	c.PodNode, c.Namespace = "n1", "team"
 	n, away, err := c.Where(t.Context())
 	if err != nil || !away || n.Name != "n1" {
 		t.Errorf("%v %v %v", n, away, err)
@@ -129,7 +129,7 @@ func TestWhereUnseen(t *testing.T) {
 // A pod whose node tare is not on needs nothing beyond "restricted", and waits for
 // tare's binary.
 func TestCopied(t *testing.T) {
-	s := PodSpec{Run: "r1", Arm: "a", Other: "image", Keep: []string{"__afar", "keep", Socket}}
+	s := PodSpec{Run: "r1", Arm: "a", Other: "image", AgentArgs: []string{"__afar", "keep", Socket}}
 	if needs := s.Needs(); len(needs) > 0 {
 		t.Errorf("needs %v", needs)
 	}

@@ -87,15 +87,13 @@ func (c *Cluster) volume(ctx context.Context, name string) (*corev1.PersistentVo
 	return &v, c.explain("look at PersistentVolume "+name, err)
 }
 
-// VolumeBound is how long whoever provided a volume may take to remove it, from the
-// end of its claim. Tests have less patience.
-var VolumeBound = 2 * time.Minute
+const usualVolumeBound = 2 * time.Minute
 
 // AwaitNoVolumes waits until the volumes are gone that claims of a run had and that go
 // with their claims, which are gone: whoever provided them removes them. Of a user who may
 // not list volumes that is not known.
 func (c *Cluster) AwaitNoVolumes(namespace, run string) error {
-	ctx, end := context.Background(), time.Now().Add(VolumeBound)
+	ctx, end := context.Background(), time.Now().Add(c.VolumeBound)
 	var l corev1.PersistentVolumeList
 	err := c.patiently(ctx, func() error { return c.client.Get().Resource("persistentvolumes").Do(ctx).Into(&l) })
 	switch {
@@ -127,7 +125,7 @@ func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time)
 			return c.volumeStays(v, "is not removed: "+v.Status.Message)
 		}
 		if time.Now().After(end) {
-			return c.volumeStays(v, fmt.Sprintf("is there %v after its claim (%s)", VolumeBound, v.Status.Phase))
+			return c.volumeStays(v, fmt.Sprintf("is there %v after its claim (%s)", c.VolumeBound, v.Status.Phase))
 		}
 		if err := pause(ctx); err != nil {
 			return err

@@ -30,9 +30,6 @@ func TestAwaitNoVolumes(t *testing.T) {
 		v.Spec.ClaimRef, v.Spec.PersistentVolumeReclaimPolicy = &corev1.ObjectReference{Namespace: namespace, Name: name}, policy
 		return v
 	}
-	bound := VolumeBound
-	defer func() { VolumeBound = bound }()
-	VolumeBound = time.Second
 	ours, beside := claimed("tare-r1/arm", "Delete"), claimed("team/tare-r1-arm", corev1.PersistentVolumeReclaimDelete)
 	for _, c := range []struct {
 		name   string
@@ -73,6 +70,7 @@ func TestAwaitNoVolumes(t *testing.T) {
 					say(w, http.StatusOK, corev1.PersistentVolumeList{Items: c.listed})
 				}
 			})
+			k.VolumeBound = time.Second
 			err := k.AwaitNoVolumes(cmp.Or(c.in, "tare-r1"), "r1")
 			if asked < c.asked || c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), "kubectl delete pv pv")) {
 				t.Errorf("%v; %s; asked %d times", err, hint.Of(err), asked)

@@ -14,23 +14,23 @@ import (
 
 // Where is the node of the pods, and whether tare is away from it.
 func (c *Cluster) Where(ctx context.Context) (n *corev1.Node, away bool, err error) {
-	if c.Away == "" {
+	if c.PodNode == "" {
 		n, err = c.ThisNode(ctx)
 		if !errors.Is(err, ErrElsewhere) {
 			return n, false, err
 		}
 	}
 	nodes, listErr := c.Nodes(ctx)
-	if apierrors.IsForbidden(listErr) && c.Away != "" && c.Namespace != "" {
-		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.Away}}, true, nil // the scheduler will know it
+	if apierrors.IsForbidden(listErr) && c.PodNode != "" && c.Namespace != "" {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.PodNode}}, true, nil // the scheduler will know it
 	}
 	if listErr != nil {
 		return nil, true, listErr
 	}
 	var names []string
 	switch {
-	case c.Away != "":
-		names = []string{c.Away}
+	case c.PodNode != "":
+		names = []string{c.PodNode}
 	case len(nodes) > 1:
 		return nil, true, hint.New(fmt.Errorf("%w; all pods of a run have to be on the same one", err), "name it: --nodes NAME, or run tare on it, as root")
 	}

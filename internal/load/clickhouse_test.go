@@ -14,7 +14,6 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/service"
@@ -43,11 +42,9 @@ func clickhouse(t *testing.T, queries ...string) load.ClickHouse {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := clonetree.Copy(dir, p.Dir); err != nil {
-		t.Fatal(err)
-	}
+	workloadtest.CopyTree(t, dir, p.Dir)
 	return load.ClickHouse{Queries: queries, Database: load.Database{
-		Service: service.ClickHouseName, Inside: true, Server: serve.Server{Dir: dir, Listen: workloadtest.FreePort(t)},
+		Service: service.ClickHouseName, Inside: true, Server: serve.Server{Dir: dir, Listen: testneed.Address(t)},
 	}}
 }
 
@@ -100,6 +97,7 @@ func runsIn(t *testing.T, dir string) int {
 // A query that cannot be answered ends the load before it counts, in the
 // server's own words.
 func TestClickHouseQueryIsWrong(t *testing.T) {
+	t.Parallel()
 	p, m := startClickHouse(t, clickhouse(t, "SELECT count() FROM hits", "SELECT nothing FROM hits"))
 	if code := p.Exit(t); code != 1 {
 		t.Errorf("ended with %d", code)
@@ -112,6 +110,7 @@ func TestClickHouseQueryIsWrong(t *testing.T) {
 
 // One that fails later is an error, and no operation; the load goes on.
 func TestClickHouseQueryFails(t *testing.T) {
+	t.Parallel()
 	params := clickhouse(t, "SELECT count() FROM hits", "SELECT 1")
 	p, m := startClickHouse(t, params)
 	awaitReady(t, p, m)
@@ -133,6 +132,7 @@ func TestClickHouseQueryFails(t *testing.T) {
 // A server of the load's own that is killed ends it, and so does another's
 // that does not come back.
 func TestClickHouseServerDies(t *testing.T) {
+	t.Parallel()
 	t.Run("inside", func(t *testing.T) {
 		params := clickhouse(t, "SELECT count() FROM hits")
 		p, m := startClickHouse(t, params)

@@ -28,8 +28,6 @@ type Executions struct {
 	// Args are the program and its arguments. A program without a slash is
 	// looked for in PATH, one with a relative path in Dir.
 	Args []string `json:"args"`
-	// Env is added to the environment of the load.
-	Env []string `json:"env,omitempty"`
 	// Dir is where the command starts.
 	Dir string `json:"dir"`
 	// Codes are the exit codes that are no error.
@@ -79,6 +77,7 @@ type commander struct {
 	ctx     context.Context
 	m       *counter.Memory
 	path    string
+	env     []string
 	workers []*worker
 	extract extractor
 
@@ -108,7 +107,7 @@ type tally struct {
 }
 
 func newCommander(ctx context.Context, m *counter.Memory, p Executions) (*commander, error) {
-	c := &commander{Executions: p, ctx: ctx, m: m}
+	c := &commander{Executions: p, ctx: ctx, m: m, env: commandEnviron()}
 	var err error
 	if c.path, err = p.find(); err != nil {
 		return nil, err

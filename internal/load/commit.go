@@ -34,6 +34,8 @@ func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := decode(params, &p); err != nil {
 		return err
 	}
+	keepGarbage()
+	blocking(1)
 	if all := int64(p.RecordBytes * m.Threads()); p.RecordBytes < recordHead || all > p.LogBytes {
 		return fmt.Errorf("a log of %d bytes cannot hold %d records of %d bytes", p.LogBytes, m.Threads(), p.RecordBytes)
 	}
@@ -57,13 +59,17 @@ func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
 	m.SetReady()
 	return each(ctx, m, func(i int) error {
 		runtime.LockOSThread()
-		return commitAll(m, m.Slot(i), records[i], commit)
+		return commitAll(m, m.Slot(i), records[i], l, commit)
 	})
 }
 
-func commitAll(m *counter.Memory, slot *counter.Slot, record []byte, commit func([]byte) error) error {
-	for !m.Stopped() {
+func commitAll(m *counter.Memory, slot *counter.Slot, record []byte, l *wal, commit func([]byte) error) error {
+	for thaw := int64(0); !m.Stopped(); {
 		start := m.Begin(slot)
+		if now := m.Thawed(); now != thaw {
+			thaw = now
+			l.follow(now, m.Seed(), len(record))
+		}
 		err := commit(record)
 		m.End(slot, start, err)
 		if err != nil {
@@ -80,19 +86,22 @@ func allocate(path string, size int64) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the log: %w", err)
 	}
+	if err := writeWhole(f, size); err != nil {
+		err = errors.Join(fmt.Errorf("write the log of %d bytes: %w", size, err), f.Close())
+		if errors.Is(err, unix.ENOSPC) {
+			err = fmt.Errorf("%w; make room or choose a smaller log", err)
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+func writeWhole(f *os.File, size int64) error {
 	chunk := noise(1<<20, 0)
-	for at := int64(0); at < size && err == nil; at += int64(len(chunk)) {
-		_, err = f.WriteAt(chunk[:min(int64(len(chunk)), size-at)], at)
+	for at := int64(0); at < size; at += int64(len(chunk)) {
+		if _, err := f.WriteAt(chunk[:min(int64(len(chunk)), size-at)], at); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		return f, nil
-	}
-	err = errors.Join(fmt.Errorf("write the log of %d bytes: %w", size, err), f.Close())
-	if errors.Is(err, unix.ENOSPC) {
-		err = fmt.Errorf("%w; make room or choose a smaller log", err)
-	}
-	return nil, err
+	return f.Sync()
 }

@@ -59,6 +59,18 @@ func memoryOutput() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "output"), nil
 }
 
+// CommandEnv is what the names of the variables begin with in the load's environment
+// that are the command's alone.
+const CommandEnv = "TARE_COMMAND_"
+
+func commandEnviron() []string {
+	all := os.Environ()
+	for i, v := range all {
+		all[i] = strings.TrimPrefix(v, CommandEnv)
+	}
+	return all
+}
+
 // execute executes the command once. It took 0 when it could not be started.
 func (w *worker) execute() (took time.Duration, err error) {
 	if err := w.out.Truncate(0); err != nil {
@@ -66,7 +78,7 @@ func (w *worker) execute() (took time.Duration, err error) {
 	}
 	began := time.Now()
 	p, err := os.StartProcess(w.path, w.Args, &os.ProcAttr{
-		Dir: w.Dir, Env: append(os.Environ(), w.Env...), Files: []*os.File{nothing(), w.out, w.out},
+		Dir: w.Dir, Env: w.env, Files: []*os.File{nothing(), w.out, w.out},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL},
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ const fioTail = 10
 
 // readFio reads fio's JSON of one window.
 func readFio(text []byte) (fioWindow, error) {
-	log, err := formatfio.Parse(bytes.NewReader(text), nil)
+	log, err := formatfio.Parse(bytes.NewReader(text))
 	if err != nil {
 		return fioWindow{}, fmt.Errorf("read fio's output: %w", err)
 	}
@@ -66,8 +66,8 @@ func readFio(text []byte) (fioWindow, error) {
 }
 
 func fioFailure(run formatfio.Run) error {
-	for _, m := range run.Messages {
-		return fmt.Errorf("fio: %s", m.Text)
+	if run.Messages.Count > 0 {
+		return fmt.Errorf("fio: %s", run.Messages.First.Text)
 	}
 	for _, j := range run.Jobs {
 		if j.Error != 0 {
@@ -187,7 +187,7 @@ func (s *fioSum) rate(name string, n format.Num) {
 }
 
 func (s *fioSum) mean(name string, n, weight format.Num) {
-	x, ok := n.Positive().Get()
+	x, ok := n.NonZero().Get()
 	w, weighed := weight.Get()
 	if !ok || !weighed || w <= 0 {
 		return

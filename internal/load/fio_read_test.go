@@ -59,7 +59,7 @@ func TestReadFio(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 			continue
 		}
-		log, err := formatfio.Parse(bytes.NewReader(text), nil)
+		log, err := formatfio.Parse(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/oom"
 )
 
 // Command is the hidden command under which the binary is a load: Command,
@@ -56,8 +58,7 @@ func kinds() map[string]body {
 		KindPgbench:     counted(runPgbench),
 		kindPgbenchExec: becomePgbench,
 		KindClickHouse:  counted(runClickHouse),
-
-		KindClickHouseBenchmark: counted(runClickHouseBenchmark),
+		KindRedis:       counted(runRedis),
 
 		KindCommand:        counted(runCommand),
 		KindCommandPrepare: copyFiles,
@@ -88,6 +89,7 @@ func Main(args []string) int {
 	signal.Ignore(unix.SIGINT, unix.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer stop()
+	_ = oom.Offer(oom.Load) // where /proc is read-only the process is one among others
 	if err := run(ctx, []byte(args[1])); err != nil {
 		fmt.Fprintf(os.Stderr, "tare: load %s: %v\n", args[0], err)
 		if remedy := hint.Of(err); remedy != "" {
@@ -152,6 +154,14 @@ func each(ctx context.Context, m *counter.Memory, work func(i int) error) error 
 		}
 	}
 	return first(failed)
+}
+
+// keepGarbage ends the collection of garbage, of a load whose operations make
+// none, while its heap is small: a collection every two minutes would fall into
+// some window.
+func keepGarbage() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(128 << 20)
 }
 
 func first(errs <-chan error) error {

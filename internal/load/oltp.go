@@ -3,9 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/tarelab/tare/internal/counter"
 )
@@ -26,11 +24,6 @@ type OLTP struct {
 	Special bool `json:"special,omitempty"`
 }
 
-// gcPercent of the engine: its pages are not on Go's heap, so the heap is
-// small and the default would collect after every 70 transactions. With this
-// it is every 500, which is 0.2 % of the CPU time, for 30 MB.
-const gcPercent = 800
-
 // warmOps are the transactions of each thread before it counts.
 const warmOps = 30
 
@@ -39,7 +32,8 @@ func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := decode(params, &p); err != nil {
 		return err
 	}
-	debug.SetGCPercent(gcPercent)
+	keepGarbage()
+	blocking(m.Threads())
 	if err := p.verify(ctx); err != nil {
 		return err
 	}
@@ -54,32 +48,34 @@ func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 	return each(ctx, m, func(i int) error { return sessions[i].run(m, m.Slot(i)) })
 }
 
-// dsn: the write-ahead log, because it is what a database does. No memory
+// pragmas: the write-ahead log, because it is what a database does. No memory
 // map: a page that is not in the connection's cache is read by a system call,
 // as other engines read it. No busy time-out: SQLite waits by sleeping ever
 // longer, which would be measured; writers queue for one lock instead, and
-// then nobody is ever busy.
-func (p OLTP) dsn() string {
-	return dsn(filepath.Join(p.Dir, dataFile), "rw",
-		"busy_timeout(0)",
-		"journal_mode(WAL)",
-		"synchronous("+p.Sync+")",
-		fmt.Sprintf("cache_size(-%d)", p.CacheBytes>>10),
-		"mmap_size(0)",
-		"temp_store(MEMORY)")
+// then nobody is ever busy. No checkpoints of its own accord, see writer.
+func (p OLTP) pragmas() []string {
+	return []string{
+		"busy_timeout=0",
+		"journal_mode=WAL",
+		"synchronous=" + p.Sync,
+		fmt.Sprintf("cache_size=-%d", p.CacheBytes>>10),
+		"mmap_size=0",
+		"temp_store=MEMORY",
+		"wal_autocheckpoint=0",
+	}
 }
 
 // sessions opens one connection per thread, one after the other.
 func (p OLTP) sessions(n int) ([]*session, error) {
-	writer := newTurn()
+	writer := newWriter()
 	out := make([]*session, n)
 	for i := range out {
-		rng := rand.New(rand.NewPCG(p.Seed, uint64(i)))
-		s := &session{rows: p.Rows, write: p.Write, writer: writer, rng: rng, id: uniform(rng)}
+		rng := newSequence(p.Seed, i)
+		s := &session{rows: p.Rows, write: p.Write, writer: writer, rng: rng, id: uniform(rng.Rand)}
 		if p.Special {
-			s.id = special(rng)
+			s.id = special(rng.Rand)
 		}
-		if err := s.open(p.dsn()); err != nil {
+		if err := s.open(filepath.Join(p.Dir, dataFile), p.pragmas()); err != nil {
 			return nil, fmt.Errorf("connection %d of %d: %w", i+1, n, err)
 		}
 		out[i] = s
@@ -88,15 +84,14 @@ func (p OLTP) sessions(n int) ([]*session, error) {
 }
 
 // warm touches every page of the data set once and lets every connection do
-// some transactions.
+// some transactions: with writes as many as make the log as long as it will be
+// between checkpoints.
 func warm(sessions []*session) error {
-	var n int
-	row := sessions[0].conn.QueryRowContext(background, "SELECT SUM(LENGTH(c) + LENGTH(pad)) + SUM(k) FROM sbtest")
-	if err := row.Scan(&n); err != nil {
+	if _, err := sessions[0].engine.ask("SELECT SUM(LENGTH(c) + LENGTH(pad)) + SUM(k) FROM sbtest"); err != nil {
 		return err
 	}
-	for _, s := range sessions {
-		for range warmOps {
+	for range warmOps + checkpointEvery/len(sessions) {
+		for _, s := range sessions {
 			if err := s.transaction(); err != nil {
 				return err
 			}
@@ -109,12 +104,18 @@ func warm(sessions []*session) error {
 // wrong in an engine of one's own: any error ends the load.
 func (s *session) run(m *counter.Memory, slot *counter.Slot) error {
 	for !m.Stopped() {
-		start := m.Begin(slot)
-		err := s.transaction()
-		m.End(slot, start, err)
-		if err != nil {
+		if err := s.operation(m, slot); err != nil {
 			return err
 		}
 	}
 	return s.close()
+}
+
+// operation is one transaction, counted.
+func (s *session) operation(m *counter.Memory, slot *counter.Slot) error {
+	start := m.Begin(slot)
+	s.rng.follow(m)
+	err := s.transaction()
+	m.End(slot, start, err)
+	return err
 }

@@ -102,8 +102,10 @@ func (p OLTP) fill(ctx context.Context, tx *sql.Tx) error {
 	}
 	defer insert.Close()
 	rng := rand.New(rand.NewPCG(p.Seed, fillStream))
+	var room [textBytes]byte
 	for id := 1; id <= p.Rows; id++ {
-		if _, err := insert.ExecContext(ctx, id, 1+rng.IntN(p.Rows), digits(rng, cGroups), digits(rng, padGroups)); err != nil {
+		k, c := 1+rng.IntN(p.Rows), string(digits(rng, room[:], cGroups))
+		if _, err := insert.ExecContext(ctx, id, k, c, string(digits(rng, room[:], padGroups))); err != nil {
 			return err
 		}
 	}

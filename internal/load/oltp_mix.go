@@ -1,12 +1,6 @@
 package load
 
-import (
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-)
+import "fmt"
 
 // Sysbench's OLTP transaction (src/lua/oltp_common.lua), with its defaults.
 const (
@@ -24,66 +18,67 @@ const (
 	insertSQL   = "INSERT INTO sbtest (id, k, c, pad) VALUES (?, ?, ?, ?)"
 )
 
-// background has no end: a statement under a context that can end costs a
-// goroutine each.
-var background = context.Background()
-
 // session is one connection with its prepared statements. One thread uses it.
 type session struct {
-	// db is a pool of this one connection: a pool that the threads share has a
-	// lock that they would meet at every statement.
-	db    *sql.DB
-	conn  *sql.Conn
-	rows  int
-	write bool
+	engine *engine
+	rows   int
+	write  bool
 	// writer is held over a whole writing transaction. SQLite has one writer
 	// at a time, and its own way of waiting is to sleep and to try again.
-	writer turn
-	rng    *rand.Rand
+	writer *writer
+	rng    *sequence
 	id     pick
-	text   sql.RawBytes
+	text   [textBytes]byte
+	c      [cGroups * (groupDigits + 1)]byte
 
-	begin, commit, rollback             *sql.Stmt
-	point, simple, sum, order, distinct *sql.Stmt
-	index, nonIndex, remove, insert     *sql.Stmt
+	begin, commit, rollback, checkpoint *statement
+	point, simple, sum, order, distinct *statement
+	index, nonIndex, remove, insert     *statement
 }
 
-func (s *session) open(dsn string) (err error) {
-	if s.db, err = sql.Open("sqlite", dsn); err != nil {
+func (s *session) open(path string, pragmas []string) (err error) {
+	if s.engine, err = openEngine(path); err != nil {
 		return err
 	}
-	if s.conn, err = s.db.Conn(background); err != nil {
-		return err
+	for _, p := range pragmas {
+		if _, err := s.engine.ask("PRAGMA " + p); err != nil {
+			return err
+		}
 	}
 	begin := "BEGIN"
 	if s.write {
 		begin = "BEGIN IMMEDIATE" // no lock to upgrade, so nothing to fail half-way
 	}
 	for _, st := range []struct {
-		into **sql.Stmt
+		into **statement
 		text string
 	}{
-		{&s.begin, begin}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"},
+		{&s.begin, begin}, {&s.commit, "COMMIT"}, {&s.rollback, "ROLLBACK"}, {&s.checkpoint, "PRAGMA wal_checkpoint(PASSIVE)"},
 		{&s.point, pointSQL}, {&s.sum, sumSQL},
 		{&s.simple, simpleSQL}, {&s.order, orderSQL}, {&s.distinct, distinctSQL},
 		{&s.index, indexSQL}, {&s.nonIndex, nonIndexSQL}, {&s.remove, deleteSQL}, {&s.insert, insertSQL},
 	} {
-		if *st.into, err = s.conn.PrepareContext(background, st.text); err != nil {
-			return fmt.Errorf("prepare %q: %w", st.text, err)
+		if *st.into, err = s.engine.prepare(st.text); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (s *session) close() error { return errors.Join(s.conn.Close(), s.db.Close()) }
+func (s *session) close() error { return s.engine.close() }
 
 // transaction is one operation.
 func (s *session) transaction() error {
 	if s.write {
-		s.writer.take()
-		defer s.writer.give()
+		s.writer.lock()
+		defer s.writer.unlock()
+		if s.writer.due(s.rng) {
+			if _, err := s.checkpoint.run(); err != nil {
+				return fmt.Errorf("checkpoint: %w", err)
+			}
+		}
 	}
-	if _, err := s.begin.Exec(); err != nil {
+	if _, err := s.begin.run(); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	err := s.reads()
@@ -91,10 +86,10 @@ func (s *session) transaction() error {
 		err = s.writes()
 	}
 	if err != nil {
-		s.rollback.Exec()
+		s.rollback.run()
 		return err
 	}
-	if _, err := s.commit.Exec(); err != nil {
+	if _, err := s.commit.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
@@ -102,67 +97,104 @@ func (s *session) transaction() error {
 
 func (s *session) reads() error {
 	for range pointSelects {
-		if err := s.fetch(s.point, 1, 1, s.id(s.rows)); err != nil {
+		if err := s.point.number(1, s.id(s.rows)); err != nil {
+			return err
+		}
+		if err := s.fetch(s.point, 1, 1); err != nil {
 			return fmt.Errorf("point select: %w", err)
 		}
 	}
-	if err := s.fetch(s.simple, rangeRows, rangeRows, s.span()...); err != nil {
+	if err := s.span(s.simple, rangeRows, rangeRows); err != nil {
 		return fmt.Errorf("range select: %w", err)
 	}
-	if err := s.fetch(s.sum, 1, 1, s.span()...); err != nil {
+	if err := s.span(s.sum, 1, 1); err != nil {
 		return fmt.Errorf("sum: %w", err)
 	}
-	if err := s.fetch(s.order, rangeRows, rangeRows, s.span()...); err != nil {
+	if err := s.span(s.order, rangeRows, rangeRows); err != nil {
 		return fmt.Errorf("ordered range: %w", err)
 	}
 	// Two rows may have the same text, though hardly ever.
-	if err := s.fetch(s.distinct, 1, rangeRows, s.span()...); err != nil {
+	if err := s.span(s.distinct, 1, rangeRows); err != nil {
 		return fmt.Errorf("distinct range: %w", err)
 	}
 	return nil
 }
 
-// span is the first and the last id of a range that lies in the table as a
-// whole: sysbench lets ranges hang over the end, which only makes operations
-// unequal.
-func (s *session) span() []any {
+// span reads a range that lies in the table as a whole: sysbench lets ranges
+// hang over the end, which only makes operations unequal.
+func (s *session) span(st *statement, least, most int) error {
 	low := s.id(s.rows - rangeRows + 1)
-	return []any{low, low + rangeRows - 1}
+	if err := st.number(1, low); err != nil {
+		return err
+	}
+	if err := st.number(2, low+rangeRows-1); err != nil {
+		return err
+	}
+	return s.fetch(st, least, most)
 }
 
 func (s *session) writes() error {
-	if err := one(s.index.Exec(s.id(s.rows))); err != nil {
+	if err := s.update(s.index, s.id(s.rows)); err != nil {
 		return fmt.Errorf("index update: %w", err)
 	}
-	if err := one(s.nonIndex.Exec(digits(s.rng, cGroups), s.id(s.rows))); err != nil {
+	if err := s.nonIndex.textual(1, 0, digits(s.rng.Rand, s.c[:], cGroups)); err != nil {
+		return err
+	}
+	if err := s.nonIndex.number(2, s.id(s.rows)); err != nil {
+		return err
+	}
+	if err := one(s.nonIndex.run()); err != nil {
 		return fmt.Errorf("non-index update: %w", err)
 	}
 	id := s.id(s.rows)
-	if err := one(s.remove.Exec(id)); err != nil {
+	if err := s.update(s.remove, id); err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
-	if err := one(s.insert.Exec(id, s.id(s.rows), digits(s.rng, cGroups), digits(s.rng, padGroups))); err != nil {
+	if err := s.row(id); err != nil {
 		return fmt.Errorf("insert: %w", err)
 	}
 	return nil
 }
 
+// update executes a statement with one argument that changes one row.
+func (s *session) update(st *statement, id int) error {
+	if err := st.number(1, id); err != nil {
+		return err
+	}
+	return one(st.run())
+}
+
+// row inserts a row.
+func (s *session) row(id int) error {
+	if err := s.insert.number(1, id); err != nil {
+		return err
+	}
+	if err := s.insert.number(2, s.id(s.rows)); err != nil {
+		return err
+	}
+	if err := s.insert.textual(3, 0, digits(s.rng.Rand, s.c[:], cGroups)); err != nil {
+		return err
+	}
+	if err := s.insert.textual(4, 1, digits(s.rng.Rand, s.c[:], padGroups)); err != nil {
+		return err
+	}
+	return one(s.insert.run())
+}
+
 // fetch runs a query and reads every row, which must be least to most in
 // number.
-func (s *session) fetch(st *sql.Stmt, least, most int, args ...any) error {
-	rows, err := st.Query(args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+func (s *session) fetch(st *statement, least, most int) error {
 	n := 0
-	for ; rows.Next(); n++ {
-		if err := rows.Scan(&s.text); err != nil {
+	for {
+		row, err := st.step()
+		if err != nil {
 			return err
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
+		if !row {
+			break
+		}
+		st.value(s.text[:])
+		n++
 	}
 	if n < least || n > most {
 		return fmt.Errorf("%d of %d rows: the data set has changed under the load", n, most)
@@ -170,11 +202,7 @@ func (s *session) fetch(st *sql.Stmt, least, most int, args ...any) error {
 	return nil
 }
 
-func one(r sql.Result, err error) error {
-	if err != nil {
-		return err
-	}
-	n, err := r.RowsAffected()
+func one(n int, err error) error {
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%d rows changed instead of one: the data set has changed under the load", n)
 	}

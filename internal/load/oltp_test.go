@@ -2,11 +2,12 @@ package load
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -145,10 +146,9 @@ func TestSettingsTake(t *testing.T) {
 	p.CacheBytes, p.Sync = 4<<20, "full"
 	for _, s := range open(t, p, 2) {
 		for pragma, want := range map[string]string{
-			"journal_mode": "wal", "synchronous": "2", "cache_size": "-4096", "mmap_size": "0", "busy_timeout": "0", "temp_store": "2",
+			"journal_mode": "wal", "synchronous": "2", "cache_size": "-4096", "mmap_size": "0", "busy_timeout": "0", "temp_store": "2", "wal_autocheckpoint": "0",
 		} {
-			var got string
-			if err := s.conn.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+			if got, err := s.engine.ask("PRAGMA " + pragma); err != nil || got != want {
 				t.Errorf("%s is %q (%v), want %q", pragma, got, err, want)
 			}
 		}
@@ -178,9 +178,84 @@ func TestWritersDoNotCollide(t *testing.T) {
 	if err := p.verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	var ok string
-	if err := sessions[0].conn.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&ok); err != nil || ok != "ok" {
+	if ok, err := sessions[0].engine.ask("PRAGMA integrity_check"); err != nil || ok != "ok" {
 		t.Errorf("the data are damaged: %s (%v)", ok, err)
+	}
+}
+
+// What the engine says reaches the caller, and a statement that failed can be
+// executed again.
+func TestTheEngineSaysWhatIsWrong(t *testing.T) {
+	p := prepared(t, OLTP{Seed: 1})
+	s := open(t, p, 1)[0]
+	if _, err := s.engine.prepare("SELECT absent FROM sbtest"); err == nil || !strings.Contains(err.Error(), "no such column: absent") {
+		t.Errorf("a wrong statement: %v", err)
+	}
+	for range 2 {
+		if err := s.row(7); err == nil || !strings.Contains(err.Error(), "UNIQUE constraint failed") {
+			t.Errorf("a row that is there already: %v", err)
+		}
+	}
+	sqlExec(t, p, "DELETE FROM sbtest WHERE id=7")
+	if err := s.row(7); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.engine.ask("SELECT LENGTH(c) + LENGTH(pad) FROM sbtest WHERE id=7"); err != nil || got != "178" {
+		t.Errorf("the row has texts of %s characters (%v), want 119 and 59", got, err)
+	}
+	if _, err := openEngine(filepath.Join(t.TempDir(), "nothing.db")); err == nil || !strings.Contains(err.Error(), "unable to open") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// Checkpoints come at the same transactions after a thaw, whoever does them, and
+// in every fourth block at the first.
+func TestCheckpointsFollowTheThaw(t *testing.T) {
+	w := newWriter()
+	when := func(thaw int64, seed uint64, n int) (at []int) {
+		for i := range n {
+			if w.due(&sequence{thaw: thaw, seed: seed}) {
+				at = append(at, i+1)
+			}
+		}
+		return at
+	}
+	const n = checkpointEvery
+	when(1, 0, 10)
+	if at := when(2, 8, 2*n+1); !slices.Equal(at, []int{1, n, 2 * n}) {
+		t.Errorf("checkpoints before the transactions %v", at)
+	}
+	if at := when(3, 9, 2*n-1); !slices.Equal(at, []int{n}) {
+		t.Errorf("checkpoints before the transactions %v", at)
+	}
+	if at := when(2, 8, 1); !slices.Equal(at, []int{1}) {
+		t.Errorf("a transaction that began before the thaw does not count: %v", at)
+	}
+	p := prepared(t, OLTP{Seed: 1})
+	p.Write = true
+	s, m := open(t, p, 1)[0], counters(t, 1)
+	// The log begins anew with the next number.
+	log := func() uint32 {
+		b, err := os.ReadFile(filepath.Join(p.Dir, dataFile+"-wal"))
+		if err != nil || len(b) < 16 {
+			t.Fatalf("the log: %d bytes (%v)", len(b), err)
+		}
+		return binary.BigEndian.Uint32(b[12:])
+	}
+	for seed := range uint64(2 * checkpointBlocks) {
+		want := log()
+		if seed%checkpointBlocks == 0 {
+			want++
+		}
+		announce(m, seed)
+		for range 3 {
+			if err := s.operation(m, m.Slot(0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := log(); got != want {
+			t.Errorf("seed %d: log %d, want %d", seed, got, want)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
+	formatpgbench "github.com/tarelab/tare/internal/format/pgbench"
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
@@ -69,7 +70,7 @@ type pgbenchRun struct {
 	watch   aborted
 	streams []*stdio.Stream
 	pipes   []*os.File
-	logs    []pgbench.Log
+	logs    []formatpgbench.Pieces
 	exact   bool
 	looked  int64 // when transactions were last counted, CLOCK_MONOTONIC ns
 	version pgbench.Version

@@ -19,7 +19,6 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
@@ -55,9 +54,7 @@ func newPgbench(t testing.TB) *pgProcess {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := clonetree.Copy(dir, p.Dir); err != nil {
-		t.Fatal(err)
-	}
+	workloadtest.CopyTree(t, dir, p.Dir)
 	return &pgProcess{
 		running: running{t: t, m: workloadtest.Counters(t, 1)},
 		Pgbench: load.Pgbench{
@@ -120,10 +117,12 @@ func meanOf(h record.Histogram) float64 {
 
 // The counters hold what pgbench says of itself.
 func TestPgbenchAgrees(t *testing.T) {
+	t.Parallel()
 	for _, script := range pgbench.Builtin() {
 		t.Run(script, func(t *testing.T) {
+			t.Parallel()
 			p := newPgbench(t)
-			p.Script, p.Seconds = script, 3
+			p.Script, p.Seconds = script, 2
 			told, err := facts.Create()
 			if err != nil {
 				t.Fatal(err)
@@ -160,8 +159,10 @@ func TestPgbenchAgrees(t *testing.T) {
 // However it is sliced, by its gate or by stopping it together with its
 // server, the slices hold what pgbench did.
 func TestPgbenchSliced(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"gate", "stop"} {
 		t.Run(way, func(t *testing.T) {
+			t.Parallel()
 			p := newPgbench(t)
 			p.Script, p.Seconds = pgbench.SimpleUpdate, 4
 			p.start().ready()
@@ -227,8 +228,9 @@ func (p *pgProcess) stopAll(s unix.Signal) {
 // Over TCP with a server that is somebody else's; told to end, it prints what
 // it did. The password is nowhere to be seen.
 func TestPgbenchOverTCP(t *testing.T) {
+	t.Parallel()
 	p := newPgbench(t)
-	p.Server.Listen = workloadtest.FreePort(t)
+	p.Server.Listen = testneed.Address(t)
 	server, recipe, err := p.Server.Start(t.Context(), serve.Auto, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -263,6 +265,7 @@ func TestPgbenchOverTCP(t *testing.T) {
 // Whatever breaks, the load says what and why, in its counters too, and leaves
 // no process and no file.
 func TestPgbenchFaults(t *testing.T) {
+	t.Parallel()
 	script := func(text string) func(*testing.T, *pgProcess) {
 		return func(t *testing.T, p *pgProcess) {
 			p.Script = filepath.Join(t.TempDir(), "mine.sql")
@@ -293,6 +296,7 @@ func TestPgbenchFaults(t *testing.T) {
 		{"pgbench dies", nil, func(p *pgProcess) { unix.Kill(p.family()["pgbench"], unix.SIGKILL) }, "pgbench was ended by SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := newPgbench(t)
 			if c.change != nil {
 				c.change(t, p)
@@ -310,7 +314,7 @@ func TestPgbenchFaults(t *testing.T) {
 			if p.m.InFlight() != 0 {
 				t.Errorf("%d operations in flight", p.m.InFlight())
 			}
-			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "tare-pgbench-*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(p.temp, "tare-pgbench-*")); len(left) > 0 {
 				t.Errorf("left %v", left)
 			}
 		})

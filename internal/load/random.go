@@ -9,9 +9,9 @@ const (
 	padGroups   = 5  // 59 characters, for CHAR(60)
 )
 
-// digits is a random text of n groups.
-func digits(rng *rand.Rand, n int) string {
-	b := make([]byte, n*(groupDigits+1)-1)
+// digits is a random text of n groups, in memory of the caller's.
+func digits(rng *rand.Rand, memory []byte, n int) []byte {
+	b := memory[:n*(groupDigits+1)-1]
 	for g := range n {
 		at := g * (groupDigits + 1)
 		if g > 0 {
@@ -22,7 +22,7 @@ func digits(rng *rand.Rand, n int) string {
 			x /= 10
 		}
 	}
-	return string(b)
+	return b
 }
 
 // pick returns numbers from 1 to n.

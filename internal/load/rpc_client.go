@@ -55,6 +55,8 @@ func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := decode(params, &p); err != nil {
 		return err
 	}
+	keepGarbage()
+	blocking(m.Threads())
 	clients, err := p.connect(ctx, m)
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (c *client) dial() error {
 	if err != nil {
 		return err
 	}
-	l, err := newLink(conn)
+	l, err := newLink(conn, true)
 	if err != nil {
 		return err
 	}

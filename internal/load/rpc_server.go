@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"sync/atomic"
 )
 
 // RPCServer are the parameters of rpc-server.
 type RPCServer struct {
 	Listen string `json:"listen"` // host:port
+	// Connections is how many there will be at the same time. More are served
+	// too, at a price.
+	Connections int `json:"connections,omitempty"`
 }
 
 // The protocol. A client greets once: magic, size of its requests, size of
@@ -32,11 +36,14 @@ func serveRPC(ctx context.Context, params []byte) error {
 	if err := decode(params, &p); err != nil {
 		return err
 	}
+	keepGarbage()
+	blocking(p.Connections)
 	l, err := net.Listen("tcp", p.Listen)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	context.AfterFunc(ctx, func() { l.Close() })
+	var raw atomic.Int64 // connections
 	for {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) && ctx.Err() != nil {
@@ -45,9 +52,13 @@ func serveRPC(ctx context.Context, params []byte) error {
 		if err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}
-		if link, err := newLink(c); err == nil {
-			go answer(link)
-		}
+		mine := raw.Add(1) <= int64(p.Connections)
+		go func() {
+			defer raw.Add(-1)
+			if link, err := newLink(c, mine); err == nil {
+				answer(link)
+			}
+		}()
 	}
 }
 

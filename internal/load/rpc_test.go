@@ -14,6 +14,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
@@ -64,7 +65,8 @@ func read(m *counter.Memory) *counter.Snapshot {
 
 // A server that goes away and comes back costs errors, not the client.
 func TestClientsComeBack(t *testing.T) {
-	addr := workloadtest.FreePort(t)
+	t.Parallel()
+	addr := testneed.Address(t)
 	server := startServer(t, addr)
 	client, m := startClient(t, load.RPC{Dial: addr, RequestBytes: 64, ResponseBytes: 64}, 3)
 	server.Signal(t, unix.SIGKILL)
@@ -83,8 +85,9 @@ func TestClientsComeBack(t *testing.T) {
 // meanwhile wait, and their latency counts from when they should have been
 // sent. A closed loop would see one slow request per connection.
 func TestLatencyCountsFromTheIntendedTime(t *testing.T) {
+	t.Parallel()
 	const rate, stall, connections = 500.0, 600 * time.Millisecond, 2
-	addr := workloadtest.FreePort(t)
+	addr := testneed.Address(t)
 	server := startServer(t, addr)
 	_, m := startClient(t, load.RPC{Dial: addr, RequestBytes: 64, ResponseBytes: 64, Rate: rate}, connections)
 	m.MarkThaw()
@@ -109,8 +112,9 @@ func TestLatencyCountsFromTheIntendedTime(t *testing.T) {
 
 // A pause leaves no debt: what would have arrived during it never does.
 func TestAPauseLeavesNoDebt(t *testing.T) {
+	t.Parallel()
 	const rate, pause = 1000.0, 3 * time.Second
-	addr := workloadtest.FreePort(t)
+	addr := testneed.Address(t)
 	startServer(t, addr)
 	client, m := startClient(t, load.RPC{Dial: addr, RequestBytes: 64, ResponseBytes: 64, Rate: rate}, 2)
 	m.MarkThaw()
@@ -134,7 +138,8 @@ func TestAPauseLeavesNoDebt(t *testing.T) {
 // The server is robust against others: what does not greet properly is hung
 // up on, whoever is served stays so.
 func TestServerHangsUpOnStrangers(t *testing.T) {
-	addr := workloadtest.FreePort(t)
+	t.Parallel()
+	addr := testneed.Address(t)
 	startServer(t, addr)
 	_, m := startClient(t, load.RPC{Dial: addr, RequestBytes: 64, ResponseBytes: 64}, 1)
 	greet := func(magic, in, out uint32) []byte {
@@ -169,6 +174,7 @@ func TestServerHangsUpOnStrangers(t *testing.T) {
 
 // What answers is not always tare's server.
 func TestClientTellsAnotherServer(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +197,7 @@ func TestClientTellsAnotherServer(t *testing.T) {
 }
 
 func TestCalledWrongly(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		code int

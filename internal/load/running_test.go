@@ -24,6 +24,7 @@ type running struct {
 	m       *counter.Memory
 	process *exec.Cmd
 	out     bytes.Buffer // after the end
+	temp    string       // where it puts its temporary files
 	ended   chan error
 }
 
@@ -31,6 +32,11 @@ type running struct {
 func (p *running) launch(args []string, more ...*os.File) {
 	p.t.Helper()
 	p.process = exec.Command("/proc/self/exe", args...)
+	temp, err := os.MkdirTemp("", "load") // a name that is short enough for a socket in it
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.temp, p.process.Env = temp, append(os.Environ(), "TMPDIR="+temp)
 	p.process.ExtraFiles = append([]*os.File{p.m.File()}, more...)
 	p.process.Stdout, p.process.Stderr = &p.out, &p.out
 	if err := p.process.Start(); err != nil {
@@ -46,7 +52,7 @@ func (p *running) wait(code int) string {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		p.t.Fatal("it does not end")
 	}
 	if got := p.process.ProcessState.ExitCode(); got != code {

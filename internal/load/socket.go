@@ -5,29 +5,36 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// link is a TCP connection read and written by blocking system calls on a
+// link is a connection, TCP or a Unix socket, read and written by blocking system calls on a
 // thread of its own, as a database serves its clients, and not through the
 // poller of the Go runtime: with that, one connection was seen to wander
 // between two speeds a factor of two apart (its wake-ups go through whichever
 // thread happens to poll), which no layer of a container causes. There is no
 // time-out anywhere: either end may be frozen for as long as it likes.
-type link struct{ fd int }
+type link struct {
+	fd  int
+	raw bool // by calls that the runtime does not know of, see blocking
+}
 
-// newLink takes the connection over and closes it in any case.
-func newLink(c net.Conn) (*link, error) {
+// newLink takes the connection over and closes it in any case. own is for as
+// many links as there is room made for.
+func newLink(c net.Conn, own bool) (*link, error) {
 	defer c.Close()
-	t, ok := c.(*net.TCPConn)
+	if t, ok := c.(*net.TCPConn); ok {
+		if err := errors.Join(t.SetNoDelay(true), t.SetKeepAlive(false)); err != nil {
+			return nil, err
+		}
+	}
+	s, ok := c.(syscall.Conn)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a TCP connection", c.RemoteAddr())
+		return nil, fmt.Errorf("%s is not a connection of the kernel's", c.RemoteAddr())
 	}
-	if err := errors.Join(t.SetNoDelay(true), t.SetKeepAlive(false)); err != nil {
-		return nil, err
-	}
-	raw, err := t.SyscallConn()
+	raw, err := s.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +50,13 @@ func newLink(c net.Conn) (*link, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
-	return &link{fd: fd}, nil
+	return &link{fd: fd, raw: own}, nil
 }
 
 // readFull fills b. The end of the connection before the first byte is io.EOF.
 func (l *link) readFull(b []byte) error {
 	for got := 0; got < len(b); {
-		n, err := unix.Read(l.fd, b[got:])
+		n, err := l.read(b[got:])
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
@@ -65,9 +72,38 @@ func (l *link) readFull(b []byte) error {
 	return nil
 }
 
+// Read is for readers that have a buffer of their own.
+func (l *link) Read(b []byte) (int, error) {
+	for {
+		switch n, err := l.read(b); {
+		case err == unix.EINTR:
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+func (l *link) read(b []byte) (int, error) {
+	if l.raw {
+		return rawRead(l.fd, b)
+	}
+	return unix.Read(l.fd, b)
+}
+
+func (l *link) write(b []byte) (int, error) {
+	if l.raw {
+		return rawWrite(l.fd, b)
+	}
+	return unix.Write(l.fd, b)
+}
+
 func (l *link) writeFull(b []byte) error {
 	for len(b) > 0 {
-		n, err := unix.Write(l.fd, b)
+		n, err := l.write(b)
 		if err == unix.EINTR {
 			continue
 		}

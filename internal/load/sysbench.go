@@ -190,7 +190,8 @@ func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 	if counts != nil {
 		files[0] = counts.File()
 		text = sysbench.Hook{
-			Script: b.Script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate, Schedule: sbSchedule, Origin: counts.Now(), Switched: b.Both,
+			Script: b.Script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate,
+			Schedule: sbSchedule, Origin: counts.Now(), Switched: b.Both,
 		}.Text()
 	}
 	database, err := b.database()

@@ -54,10 +54,12 @@ func agree(t *testing.T, out string, ops uint64, latency record.Histogram) {
 // The counters hold what sysbench says of itself, and its own lines are in the
 // log.
 func TestSysbenchAgrees(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{"oltp_read_only", "oltp_point_select", "oltp_write_only"} {
 		t.Run(script, func(t *testing.T) {
+			t.Parallel()
 			b := newBenchmark(t, 2)
-			b.Script, b.Seconds = script, 3
+			b.Script, b.Seconds = script, 2
 			out := b.start().ready().wait(0)
 			var s, zero counter.Snapshot
 			b.m.Read(&s)
@@ -75,6 +77,7 @@ func TestSysbenchAgrees(t *testing.T) {
 // However it is sliced, the slices hold what sysbench did: nothing is lost,
 // and an event over a pause is counted once.
 func TestSysbenchSliced(t *testing.T) {
+	t.Parallel()
 	b := newBenchmark(t, 4)
 	b.Seconds = 4
 	b.start().ready()

@@ -33,6 +33,7 @@ func (b *running) asked(length, discard time.Duration) (a counter.Answer) {
 // One sysbench for each window: the window is what sysbench printed, and the
 // settings say how it was counted.
 func TestSysbenchRuns(t *testing.T) {
+	t.Parallel()
 	b := newBenchmark(t, 2)
 	b.Count = load.CountRuns
 	told, err := facts.Create()
@@ -82,6 +83,7 @@ func wantCounted(t *testing.T, told *os.File, want string) {
 // A script with a loop of its own has no place for a hook: that is said with
 // the remedy, and the remedy works.
 func TestSysbenchWithALoopOfItsOwn(t *testing.T) {
+	t.Parallel()
 	own := filepath.Join(t.TempDir(), "loop.lua")
 	if err := os.WriteFile(own, []byte(`
 function thread_init() con = sysbench.sql.driver():connect() end
@@ -112,18 +114,16 @@ end
 // The server counts all statements, with a hook in the script and without;
 // between windows sysbench stands still.
 func TestSysbenchQueries(t *testing.T) {
+	t.Parallel()
 	for name, way := range map[string]load.Sysbench{"hook": {}, "without": {NoHook: true}, "both": {Both: true}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBenchmark(t, 2)
 			b.Count, b.NoHook, b.Both = load.CountQueries, way.NoHook, way.Both
 			b.start().ready()
 			for _, mode := range []uint32{load.ModeHook, load.ModeNoHook, load.ModeNoHook, load.ModeHook} {
 				b.m.SetMode(mode)
-				before := b.m.Ops()
-				a := b.asked(200*time.Millisecond, 20*time.Millisecond)
-				if n := b.m.Ops() - before; n < 16 || a.Seconds < 0.2 {
-					t.Errorf("%d statements in %v s", n, a.Seconds)
-				}
+				b.countStatements(16)
 			}
 			b.kill("mariadbd")
 			b.m.Ask(time.Minute, 0)
@@ -136,8 +136,21 @@ func TestSysbenchQueries(t *testing.T) {
 	}
 }
 
+// countStatements asks for windows until a number of statements was counted, for a
+// minute at most.
+func (b *running) countStatements(wanted uint64) {
+	b.t.Helper()
+	before := b.m.Ops()
+	for end := time.Now().Add(time.Minute); b.m.Ops()-before < wanted; {
+		if a := b.asked(200*time.Millisecond, 20*time.Millisecond); a.Seconds < 0.2 || time.Now().After(end) {
+			b.t.Fatalf("%d statements, the last window of %v s", b.m.Ops()-before, a.Seconds)
+		}
+	}
+}
+
 // Faults of a sysbench that runs for each window show before it is ready.
 func TestSysbenchRunsFaults(t *testing.T) {
+	t.Parallel()
 	b := newBenchmark(t, 2)
 	b.Count, b.Tables = load.CountRuns, 3
 	b.start().wait(1)

@@ -16,6 +16,7 @@ import (
 // Whatever breaks, the load says what and why, in its counters too, and leaves
 // no process.
 func TestSysbenchFaults(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, b *benchmark)
@@ -36,6 +37,7 @@ func TestSysbenchFaults(t *testing.T) {
 		{"sysbench dies", nil, func(t *testing.T, b *benchmark) { b.kill("sysbench") }, "sysbench was ended by SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			b := newBenchmark(t, 2)
 			if c.change != nil {
 				c.change(t, b)
@@ -90,6 +92,7 @@ func nothingLeft(t *testing.T, b *benchmark) {
 
 // Killed, the load takes its server and sysbench along.
 func TestSysbenchKilled(t *testing.T) {
+	t.Parallel()
 	b := newBenchmark(t, 2)
 	b.start().ready()
 	if family := b.family(); family["mariadbd"] == 0 || family["sysbench"] == 0 {

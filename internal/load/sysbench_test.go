@@ -18,7 +18,6 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/service"
@@ -53,9 +52,7 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := clonetree.Copy(dir, p.Dir); err != nil {
-		t.Fatal(err)
-	}
+	workloadtest.CopyTree(t, dir, p.Dir)
 	return &benchmark{
 		running: running{t: t, m: workloadtest.Counters(t, threads)},
 		Sysbench: load.Sysbench{
@@ -75,8 +72,9 @@ func (b *benchmark) start(more ...*os.File) *benchmark {
 
 // Over TCP the server is in another process, and the load outside of the arm.
 func TestSysbenchOverTCP(t *testing.T) {
+	t.Parallel()
 	b := newBenchmark(t, 3)
-	b.Server.Listen = workloadtest.FreePort(t)
+	b.Server.Listen = testneed.Address(t)
 	b.Server.Connections = 3
 	server, recipe, err := b.Server.Start(t.Context(), serve.Auto, io.Discard)
 	if err != nil {
@@ -136,6 +134,7 @@ func checkFacts(t *testing.T, told *os.File, recipe service.Recipe, transport st
 
 // An open loop, a server inside over TCP, a script of one's own.
 func TestSysbenchOtherWays(t *testing.T) {
+	t.Parallel()
 	b := newBenchmark(t, 2)
 	b.TCP, b.Rate = true, 300
 	b.m.SetSeed(3)

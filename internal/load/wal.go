@@ -18,11 +18,12 @@ const recordHead = 12
 // its end.
 type wal struct {
 	fd   int
+	name string // of its file
 	size int64
 
-	at int64 // where the next write goes
+	at int64 // where the next write goes; its writer's
 
-	turn turn // of commits that sync alone
+	commits fifoLock // of commits that sync alone
 
 	mu      sync.Mutex
 	done    *sync.Cond
@@ -33,18 +34,45 @@ type wal struct {
 	leader  bool   // somebody is writing
 	seq     uint64 // of the last record
 	err     error  // the first error; the log is dead then
+	thaw    int64  // the last one that was followed
+	move    int64  // where the next write goes instead; -1: nowhere else
 }
 
 func newWAL(f *os.File, size int64) *wal {
-	l := &wal{fd: int(f.Fd()), size: size, turn: newTurn(), batch: 1}
+	l := &wal{fd: int(f.Fd()), name: f.Name(), size: size, commits: newFIFOLock(), batch: 1, move: -1}
 	l.done = sync.NewCond(&l.mu)
 	return l
 }
 
+// follow lets the log go on, after a thaw, at a place that the announced seed
+// says: all arms of a block write to the same places of their logs, and so as
+// often into a page that is shared with the record before. Records are of this
+// size.
+func (l *wal) follow(thaw int64, seed uint64, record int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if thaw != l.thaw {
+		l.thaw, l.move = thaw, int64(seed%uint64(l.size/int64(record)))*int64(record)
+	}
+}
+
+// place is where to write n bytes.
+func (l *wal) place(n int64) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.move >= 0 {
+		l.at, l.move = l.move, -1
+	}
+	if l.at+n > l.size {
+		l.at = 0
+	}
+	return l.at
+}
+
 // alone commits one record by a sync of its own, after those before it.
 func (l *wal) alone(record []byte) error {
-	l.turn.take()
-	defer l.turn.give()
+	l.commits.lock()
+	defer l.commits.unlock()
 	l.stamp(record)
 	return l.write(record)
 }
@@ -94,26 +122,24 @@ func (l *wal) stamp(record []byte) {
 }
 
 func (l *wal) write(b []byte) error {
-	if l.at+int64(len(b)) > l.size {
-		l.at = 0
-	}
+	l.at = l.place(int64(len(b)))
 	for len(b) > 0 {
-		n, err := unix.Pwrite(l.fd, b, l.at)
+		n, err := rawPwrite(l.fd, b, l.at)
 		if err == unix.EINTR {
 			continue
 		}
-		if err != nil {
-			return fmt.Errorf("write the log: %w", err)
+		if err != 0 {
+			return fmt.Errorf("write the log %s: %w", l.name, err)
 		}
 		b, l.at = b[n:], l.at+int64(n)
 	}
 	for {
-		switch err := unix.Fdatasync(l.fd); err {
-		case nil:
+		switch err := rawFdatasync(l.fd); err {
+		case 0:
 			return nil
 		case unix.EINTR:
 		default:
-			return fmt.Errorf("sync the log: %w", err)
+			return fmt.Errorf("sync the log %s: %w", l.name, err)
 		}
 	}
 }

@@ -32,7 +32,8 @@ type Job struct {
 	// Deadline ends the run on the node whatever happens.
 	Deadline time.Duration
 	StateDir string // of the client's journals
-	// Rights are those of tare on the node beyond what every run with pods needs.
+	// Rights are those of tare on the node beyond what every run with pods needs, for
+	// each of the experiment's pods; none without pods.
 	Rights []kube.Rights
 }
 
@@ -54,10 +55,8 @@ const removeBound = 3 * time.Minute
 type helper struct {
 	Job
 	node *corev1.Node
-	// nodeRun is the run of the node's own journal.
-	nodeRun string
-	spec    kube.HelperSpec
-	stay    order
+	spec kube.HelperSpec
+	stay order
 }
 
 // Run runs the job on a node: what tare says there goes to said, its record into
@@ -93,8 +92,8 @@ func (j Job) Run(ctx context.Context, n *corev1.Node, said io.Writer, dir string
 }
 
 func (j Job) helper(n *corev1.Node) (*helper, error) {
-	h := &helper{Job: j, node: n, nodeRun: newID(), spec: kube.HelperSpec{
-		Run: newID(), Node: n.Name, Image: j.Image, Arch: n.Status.NodeInfo.Architecture, Deadline: j.Deadline, More: j.Rights,
+	h := &helper{Job: j, node: n, spec: kube.HelperSpec{
+		Run: newID(), NodeRun: newID(), Node: n.Name, Image: j.Image, Arch: n.Status.NodeInfo.Architecture, Deadline: j.Deadline, Pods: len(j.Rights) > 0, More: j.Rights,
 	}}
 	image := j.Image
 	if image == "" {
@@ -105,9 +104,8 @@ func (j Job) helper(n *corev1.Node) (*helper, error) {
 		image = h.spec.Own
 	}
 	server, err := j.Cluster.Serving()
-	h.spec.Leave = []string{selfInPod, Command, wordEnter, wordCollect, h.nodeRun}
 	h.stay = order{
-		Run: h.spec.Run, NodeRun: h.nodeRun, Node: n.Name, Image: image, Args: j.Args, Files: j.Files, Command: j.Command,
+		Run: h.spec.Run, NodeRun: h.spec.NodeRun, Node: n.Name, Image: image, Args: j.Args, Files: j.Files, Command: j.Command,
 		Server: server, Deadline: j.Deadline, Kubelet: n.Status.NodeInfo.KubeletVersion, Runtime: n.Status.NodeInfo.ContainerRuntimeVersion,
 	}
 	return h, err

@@ -22,6 +22,7 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/oom"
 )
 
 // host looks after tare on the node: it has left the pod but for the pod's
@@ -221,17 +222,8 @@ func outside() error {
 // ordinaryOOM gives this process the chances of an ordinary one when memory runs
 // out, where it may, and returns what it has.
 func ordinaryOOM() (int, error) {
-	const file = "/proc/self/oom_score_adj"
-	_ = os.WriteFile(file, []byte("0"), 0)
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return 0, fmt.Errorf("read back oom_score_adj: %w", err)
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		return 0, fmt.Errorf("read back oom_score_adj: %w", err)
-	}
-	return n, nil
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("0"), 0)
+	return oom.Score()
 }
 
 // reachBound is how long one way to the API server may take.
@@ -253,7 +245,7 @@ func (h *host) reach() {
 	for _, way := range ways {
 		err := kube.WriteKubeconfig(file, way, token)
 		if err == nil {
-			h.cluster, err = answering(file)
+			h.cluster, err = answering(file, h.Run)
 		}
 		if err == nil {
 			h.kubeconfig = file
@@ -264,15 +256,15 @@ func (h *host) reach() {
 	fmt.Fprintf(os.Stderr, "tare: node helper: the API server is not reached from node %s, so there are no arms in pods: %v\n", h.Node, errors.Join(errs...))
 }
 
-// answering is a cluster that has answered once.
-func answering(kubeconfig string) (*kube.Cluster, error) {
+// answering is a cluster that has answered once, about the helper of a run.
+func answering(kubeconfig, run string) (*kube.Cluster, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), reachBound)
 	defer cancel()
 	c, err := kube.Access{Kubeconfig: kubeconfig}.Connect()
 	if err != nil {
 		return nil, err
 	}
-	if _, err = c.Nodes(ctx); err != nil {
+	if err = c.Helps(ctx, run); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -372,7 +364,7 @@ func (h *host) remove() error {
 	}
 	err := h.group.Remove()
 	if h.dir != "" {
-		err = errors.Join(err, os.RemoveAll(h.dir))
+		err = errors.Join(err, journal.RemoveDirectory(h.dir))
 	}
 	if err != nil {
 		err = hint.New(fmt.Errorf("clean up node %s: %w", h.Node, err), "tare cleanup on that node; the next run with --node-helper does it too")

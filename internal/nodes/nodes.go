@@ -16,7 +16,7 @@ import (
 )
 
 // Command is the hidden command as which tare starts itself in the helper.
-const Command = "__node"
+const Command = kube.HelperCommand
 
 // Words after it.
 const (
@@ -24,7 +24,7 @@ const (
 	wordHost    = "host"  // there: what was asked for
 	wordTare    = "tare"  // the command line
 	wordRun     = "run"
-	wordCollect = "collect"
+	wordCollect = kube.WordCollect
 )
 
 // order is what the client asks for, the first line of the standard input.

@@ -82,7 +82,7 @@ func (b builder) baseline() string {
 		r, _ := b.rung(a.Environment)
 		return pod(a) && r.Support(b.host).Answer == environment.Yes
 	}
-	if b.host.Away == "" || asked < 0 || pod(all[asked]) {
+	if b.host.PodNode == "" || asked < 0 || pod(all[asked]) {
 		return b.w.Baseline
 	}
 	for _, want := range []func(experiment.Arm) bool{possible, pod} {
@@ -144,12 +144,12 @@ func (b builder) rung(word string) (Rung, error) {
 	if !has {
 		return r, nil
 	}
-	l, ok := r.Environment.(environment.Leveled)
-	if !ok {
+	with := r.Environment.Capabilities().With
+	if with == nil {
 		return Rung{}, fmt.Errorf("environment %s has no levels", name)
 	}
 	var err error
-	r.Environment, err = l.With(levels)
+	r.Environment, err = with(levels)
 	return r, err
 }
 
@@ -191,14 +191,14 @@ func containerOf(a Arm, r Rung, host environment.Host) error {
 // suits says whether an environment can have what was chosen of a container. A server is
 // reached at a published port unless something else was.
 func suits(r Rung, c environment.Container, s workload.Stages) environment.Support {
-	e, ok := r.Environment.(environment.Choosy)
-	if !ok {
+	refuses := r.Environment.Capabilities().Refuses
+	if refuses == nil {
 		return environment.Supported()
 	}
 	if s.Server != nil {
 		c.Network = cmp.Or(c.Network, environment.NetworkPublished)
 	}
-	if err := e.Suits(c); err != nil {
+	if err := refuses(c); err != nil {
 		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
 	return environment.Supported()
@@ -213,7 +213,14 @@ func volumeOf(word string, host environment.Host) (volume.Volume, error) {
 	if err != nil {
 		return v, err
 	}
-	return v, possible(v.Support(host))
+	if !v.Opens() {
+		return v, nil
+	}
+	s, ok := host.Volumes[word]
+	if !ok {
+		s = environment.Unsupported("this host was not asked about it", "")
+	}
+	return v, possible(s)
 }
 
 // stagesOf is what is started, under parameters of the arm's own.
@@ -252,7 +259,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 		return nil, err
 	}
 	for _, t := range stages.Tools {
-		if b.host.Away == "" && b.host.Tools[t.Name].Path == "" {
+		if b.host.PodNode == "" && b.host.Tools[t.Name].Path == "" {
 			return nil, impossible{environment.Unsupported(
 				fmt.Sprintf("neighbour %s needs %s, which is not in PATH", name, t.Name), "apt-get install "+t.Package)}
 		}
@@ -295,7 +302,7 @@ func (b builder) bounds(name string, env environment.Environment) error {
 	what := "neighbour " + name + " needs a control group with limits: "
 	h := b.host
 	switch {
-	case h.Away == "":
+	case h.PodNode == "":
 	case env == nil:
 		return impossible{needsNode("neighbour "+name+" on the host", h)}
 	default:

@@ -69,8 +69,8 @@ type Plan struct {
 	AllowUnequal    bool
 	Generations     int
 	Window, Discard time.Duration
-	// Away is the node of the arms, all of them pods, where that is not this host.
-	Away string
+	// PodNode is the node of the arms, all of them pods, where that is not this host.
+	PodNode string
 }
 
 // Load is one workload, ready to be run under its arms.
@@ -115,7 +115,7 @@ const TwinName = "twin"
 func Build(e *experiment.Experiment, c Catalog, host environment.Host, command []string) (*Plan, error) {
 	p := &Plan{
 		Scratch: e.Scratch, AllowUnequal: e.Unequal == experiment.Mark, Generations: e.Generations,
-		Window: e.Window, Discard: e.Discard, Away: host.Away,
+		Window: e.Window, Discard: e.Discard, PodNode: host.PodNode,
 		Record: record.Plan{
 			Schema: record.PlanSchema, Experiment: e.Name, Source: string(e.YAML()),
 			Command: command, Seed: e.Seed, Budget: e.Budget.Seconds(),
@@ -172,7 +172,6 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	if !ok {
 		return Load{}, nil, fmt.Errorf("workload %s: no kind %q", w.Name, w.Kind)
 	}
-	kind, w, note := substituted(kind, w, host)
 	values, err := workload.Complete(kind, w.Params)
 	if err != nil {
 		return Load{}, nil, &ParamsError{w.Name, err}
@@ -208,7 +207,7 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	}
 	stages = arms[0].Stages
 	l := Load{Stages: stages, Arms: arms, Workload: record.Workload{
-		Name: w.Name, Kind: w.Kind, Params: values, Note: note, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
+		Name: w.Name, Kind: w.Kind, Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
 		Neighbours: neighboursOf(arms),
 	}}
 	for _, m := range stages.Metrics {
@@ -221,21 +220,6 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 		l.Workload.Arms = append(l.Workload.Arms, a.Arm)
 	}
 	return l, left, nil
-}
-
-// substituted is the workload that stands in for one whose tool is not here,
-// and why; else the one that was asked for.
-func substituted(kind workload.Workload, w experiment.Workload, host environment.Host) (workload.Workload, experiment.Workload, string) {
-	asked, ok := kind.(workload.Substituted)
-	if !ok {
-		return kind, w, ""
-	}
-	other, params, why := asked.Substitute(w.Params, func(tool string) bool { return host.Tools[tool].Path != "" })
-	if other == nil {
-		return kind, w, ""
-	}
-	w.Kind, w.Params = other.Name(), params
-	return other, w, why
 }
 
 // chooseArms picks the baseline, its twin and every wanted rung that the host
@@ -251,7 +235,7 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		}
 		return slices.Contains(wanted, r.Name())
 	}
-	if host.Away != "" {
+	if host.PodNode != "" {
 		pod := func(r Rung) bool { return r.Pod && want(r) }
 		possible := func(r Rung) bool { return pod(r) && r.Support(host).Answer == environment.Yes }
 		first := slices.IndexFunc(rungs, possible)
@@ -304,15 +288,15 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 // support says whether there can be an arm on a rung. Where the pods are on a node
 // that this host is not, nothing on this host can be compared with them.
 func support(r Rung, host environment.Host) environment.Support {
-	if host.Away != "" && !r.Pod {
+	if host.PodNode != "" && !r.Pod {
 		return needsNode(r.Name(), host)
 	}
 	return r.Support(host)
 }
 
 func needsNode(what string, host environment.Host) environment.Support {
-	return environment.Unsupported(what+" needs tare on node "+host.Away+", where the pods are",
-		"--nodes "+host.Away+" --node-helper, or run tare there")
+	return environment.Unsupported(what+" needs tare on node "+host.PodNode+", where the pods are",
+		"--nodes "+host.PodNode+" --node-helper, or run tare there")
 }
 
 func twin(base Arm) Arm {

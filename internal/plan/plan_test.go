@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 )
 
@@ -22,6 +23,7 @@ type place struct {
 func (p place) Name() string                                  { return p.name }
 func (p place) Title() string                                 { return "the " + p.name }
 func (p place) Support(environment.Host) environment.Support  { return p.support }
+func (p place) Capabilities() environment.Capabilities        { return environment.Capabilities{} }
 func (p place) Changes(environment.Spec) []environment.Change { return nil }
 func (p place) Open(context.Context, environment.Spec) (environment.Arm, error) {
 	return nil, errors.New("a plan opens nothing")
@@ -159,7 +161,11 @@ func TestBuildContainers(t *testing.T) {
 // closed is a place whose ports cannot be published.
 type closed struct{ place }
 
-func (closed) Suits(c environment.Container) error {
+func (closed) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Refuses: noPort}
+}
+
+func noPort(c environment.Container) error {
 	if c.Network == environment.NetworkPublished {
 		return hint.New(errors.New("no port"), "network: host")
 	}
@@ -261,7 +267,7 @@ func TestBuildNeedsItsVolume(t *testing.T) {
 	for word, remedy := range map[string]string{"dir:/dev/null": "make a file system on it", "dir:/no/such/place": "mount it first"} {
 		e := asked("commit")
 		e.Volume = word
-		_, err := Build(e, ladder(""), environment.Host{}, nil)
+		_, err := Build(e, ladder(""), environment.Host{Volumes: volume.Supports(environment.Host{}, word)}, nil)
 		if err == nil || !strings.Contains(err.Error(), "volume "+word) || !strings.Contains(hint.Of(err), remedy) {
 			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
 		}
@@ -271,7 +277,11 @@ func TestBuildNeedsItsVolume(t *testing.T) {
 // leveled is a place with levels.
 type leveled struct{ place }
 
-func (l leveled) With(levels string) (environment.Environment, error) {
+func (l leveled) Capabilities() environment.Capabilities {
+	return environment.Capabilities{With: l.with}
+}
+
+func (l leveled) with(levels string) (environment.Environment, error) {
 	if levels != "cpu=1" {
 		return nil, errors.New("no level " + levels)
 	}
@@ -315,7 +325,7 @@ func TestBuildAway(t *testing.T) {
 		}
 		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s}, Beside: true, Asked: true, Pod: true})
 	}
-	host := environment.Host{Away: "n1"}
+	host := environment.Host{PodNode: "n1"}
 	chosen := asked("commit")
 	chosen.Arms = []string{"cgroup", "guaranteed", "besteffort", "burstable"}
 	named := asked("commit")
@@ -337,8 +347,8 @@ func TestBuildAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := arms(p.Loads[0]); got != x.arms || p.Away != "n1" {
-			t.Errorf("arms %s on %q, want %s", got, p.Away, x.arms)
+		if got := arms(p.Loads[0]); got != x.arms || p.PodNode != "n1" {
+			t.Errorf("arms %s on %q, want %s", got, p.PodNode, x.arms)
 		}
 		var left []string
 		for _, l := range p.Left {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -10,26 +11,36 @@ import (
 )
 
 // Tick is the sampling interval of the pilot's traces.
-const Tick = 10 * time.Millisecond
+const Tick = 5 * time.Millisecond
 
-// Generations that a run wants at least: fewer leave the launch effect with
-// too few degrees of freedom. Blocks per generation stay between the bounds.
+// Launches that a run wants at least: fewer leave the launch effect with too few
+// degrees of freedom. Blocks per launch are at least minBlocks, and take at least
+// lean times as long as the launch.
 const (
-	wantGenerations = 7
-	minGenerations  = 5
-	minBlocks       = 3
-	maxBlocks       = 40
+	minGenerations = 3
+	minBlocks      = 3
+	lean           = 3
 )
 
 // launchSD is the launch effect that is assumed until a run has measured it
 // (method, section 0: 0.3 to 1.5 % were seen).
 const launchSD = 0.007
 
-// The lengths that the pilot chooses from.
-var (
-	windows  = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second}
-	discards = []time.Duration{20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
-)
+// slots are the lengths that the pilot chooses from, each with the settle time
+// that goes with it. Noise of shared hosts comes in long waves: the shorter the
+// window, the less of it per second of measuring.
+var slots = []Lengths{
+	{Window: 10 * time.Millisecond, Discard: 5 * time.Millisecond},
+	{Window: 20 * time.Millisecond, Discard: 5 * time.Millisecond},
+	{Window: 50 * time.Millisecond, Discard: 10 * time.Millisecond},
+	{Window: 100 * time.Millisecond, Discard: 20 * time.Millisecond},
+	{Window: 200 * time.Millisecond, Discard: 50 * time.Millisecond},
+	{Window: 300 * time.Millisecond, Discard: 50 * time.Millisecond},
+	{Window: 500 * time.Millisecond, Discard: 100 * time.Millisecond},
+	{Window: time.Second, Discard: 100 * time.Millisecond},
+	{Window: 2 * time.Second, Discard: 200 * time.Millisecond},
+	{Window: 4 * time.Second, Discard: 500 * time.Millisecond},
+}
 
 // Trace is what the pilot saw of one arm after one thaw: operations counted in
 // each Tick, the first tick right after the thaw.
@@ -40,12 +51,15 @@ type Trace struct {
 
 // Observed is all that the pilot saw of one workload.
 type Observed struct {
-	Traces []Trace       // several of the baseline, one or more of every other arm
+	Traces []Trace       // a long one of the baseline, two or more short ones of every arm
 	Launch time.Duration // what one launch of all arms took
-	Switch time.Duration // what one switch between arms took
+	Switch time.Duration // what a window takes beyond its length and its settle time
 	Budget time.Duration // what is left for this workload
-	Arms   int
-	Pause  string
+	Least  time.Duration // window
+	Arms   int           // in a block
+	// Launches are wanted at least; 0 is what is usual.
+	Launches int
+	Pause    string
 }
 
 // Lengths are what a run cuts by.
@@ -55,144 +69,178 @@ type Lengths struct {
 	Generations     int // expected
 }
 
-// Tune chooses the discard, the window and the blocks per generation, and says
-// why. Fixed lengths other than zero are kept.
+// Tune chooses the settle time, the window and the blocks per generation, and
+// says why. Fixed lengths other than zero are kept.
 func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
-	why := ""
-	if out.Discard == 0 {
-		out.Discard, p.Thaws, why = tuneDiscard(o)
-	} else {
-		why = "discard as asked"
+	why, least := "settle time as asked", fixed.Discard
+	if fixed.Discard == 0 {
+		least, p.Thaws, why = settle(o)
 	}
-	if out.Window == 0 {
+	if fixed.Window == 0 {
 		var more string
-		out.Window, p.Slots, more = tuneWindow(o, out.Discard)
+		out, p.Slots, more = tuneWindow(o, least, fixed)
 		why += "; " + more
 	} else {
 		why += "; window as asked"
 	}
+	if fixed.Discard == 0 {
+		out.Discard = max(least, usual(out.Window))
+	}
 	var more string
-	out, more = allocate(o, out, p.Slots, fixed)
+	out, more = Allocate(o, out, NoiseOf(p.Slots, out.Window), fixed)
 	p.Window, p.Discard, p.Blocks = out.Window.Seconds(), out.Discard.Seconds(), out.Blocks
 	p.Why = why + "; " + more
 	return out, p
 }
 
-// blind is the half width from which on the pilot's noise hides a transient.
-const blind = 0.05
-
-// tuneDiscard takes the shortest discard after which the rate cannot be told
-// from the rate later on, or differs by less than 1 %; where there is none, the
-// one with the least difference. Where noise hides a transient, it is as long as
-// is usual. What the budget has no room for is left out.
-func tuneDiscard(o Observed) (time.Duration, []record.ThawNoise, string) {
-	const usual = 50 * time.Millisecond
-	var seen []record.ThawNoise
-	best, least := usual, math.Inf(1)
-	hidden, noise := time.Duration(0), 0.0
-	for _, d := range discards {
-		est := transient(o.Traces, ticks(d))
-		half := est.At(0.95).Half()
-		if math.IsInf(half, 0) || math.IsNaN(half) || !fits(o, windows[0], (d+o.Switch).Seconds()) {
-			continue
-		}
-		seen = append(seen, record.ThawNoise{Discard: d.Seconds(), Ratio: est.Mean, Half: half})
-		off := math.Abs(est.Mean)
-		switch {
-		case half > blind:
-			if d <= usual {
-				hidden, noise = d, half
-			}
-		case off <= max(0.01, half):
-			return d, seen, fmt.Sprintf("after %s the rate is within %.1f %% of the later rate (±%.1f %%)", length(d), 100*off, 100*half)
-		case off < least:
-			best, least = d, off
+// usual is the settle time that goes with a window.
+func usual(w time.Duration) time.Duration {
+	d := slots[0].Discard
+	for _, s := range slots {
+		if s.Window <= w {
+			d = s.Discard
 		}
 	}
-	switch {
-	case len(seen) == 0:
-		return best, nil, fmt.Sprintf("too few operations to see the transient after a thaw, %s taken", length(best))
-	case hidden > 0:
-		return hidden, seen, fmt.Sprintf("noise (±%.0f %%) hides the transient after a thaw, %s taken", 100*noise, length(hidden))
-	}
-	return best, seen, fmt.Sprintf("%s after a thaw the rate still differs by %.1f %% from the later rate, and no discard does better", length(best), 100*least)
-}
-
-// transient estimates the log ratio of the rate in the 60 ms that follow the
-// first skip ticks to the rate in the last half of the trace.
-func transient(traces []Trace, skip int) stat.Estimate {
-	const early = 6
-	var d []float64
-	for _, t := range traces {
-		if len(t.Ticks) < 2*(skip+early) {
-			continue
-		}
-		a, b := rate(t.Ticks[skip:skip+early]), rate(t.Ticks[len(t.Ticks)/2:])
-		if a > 0 && b > 0 {
-			d = append(d, math.Log(a/b))
-		}
-	}
-	return stat.Mean(d)
+	return d
 }
 
 // tuneWindow takes the window that reaches a given width soonest on the noise
-// of the longest trace, among those that the budget has room for.
-func tuneWindow(o Observed, discard time.Duration) (time.Duration, []record.SlotNoise, string) {
+// of the longest trace, among those whose settle time is not shorter than least,
+// that the budget has room for and that are at least twice as long as what each
+// of them costs beside.
+func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []record.SlotNoise, string) {
 	var seen []record.SlotNoise
-	best, least := time.Duration(0), math.Inf(1)
-	overhead := (discard + o.Switch).Seconds()
+	out, cost := fixed, math.Inf(1)
 	trace := longest(o.Traces)
-	shortest := shortestWindow(o, overhead)
-	for _, w := range windows {
-		if w < shortest {
+	shortest := shortestWindow(o, least)
+	possible := 0
+	for _, s := range slots {
+		s.Discard = cmp.Or(fixed.Discard, s.Discard)
+		overhead := (max(s.Discard, least) + o.Switch).Seconds()
+		if s.Window < shortest || s.Window.Seconds() < 2*overhead || s.Discard < least && s.Window < slots[len(slots)-1].Window || rate(trace)*float64(ticks(s.Window)) < minOps || !fits(o, s.Window, overhead) {
 			continue
 		}
-		c := stat.SlotCosts(trace, Tick.Seconds(), overhead, []float64{w.Seconds()})[0]
-		if math.IsInf(c.Cost, 0) || rate(trace)*float64(ticks(w)) < minOps || !fits(o, w, overhead) {
+		possible++
+		v := blockVariance(trace, overhead, s.Window.Seconds(), o.Arms)
+		if math.IsNaN(v) {
+			if possible == 1 {
+				out.Window = s.Window // shorter is better, as far as is known
+			}
 			continue
 		}
-		seen = append(seen, record.SlotNoise{Window: w.Seconds(), Noise: math.Sqrt(c.Variance), Cost: c.Cost})
-		if c.Cost < 0.97*least { // a longer window has to earn it
-			best, least = w, c.Cost
+		c := 2 * v * (s.Window.Seconds() + overhead)
+		seen = append(seen, record.SlotNoise{Window: s.Window.Seconds(), Noise: math.Sqrt(v), Cost: c})
+		if c < 0.97*cost { // a longer window has to earn it
+			out.Window, cost = s.Window, c
 		}
 	}
-	if best == 0 {
-		if best = fallback(o, overhead); best < shortest {
-			return shortest, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", length(shortest))
+	switch {
+	case possible == 0:
+		overhead := (max(least, usual(shortest)) + o.Switch).Seconds()
+		if out.Window = fallback(o, overhead); out.Window <= shortest {
+			out.Window = shortest
+			return out, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", length(shortest))
 		}
-		return best, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", length(best))
+		return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", length(out.Window))
+	case math.IsInf(cost, 1):
+		return out, seen, fmt.Sprintf("the shortest windows that are possible, %s", length(out.Window))
 	}
-	return best, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", length(best))
+	return out, seen, fmt.Sprintf("%s windows reach a width soonest on this noise", length(out.Window))
+}
+
+// blockVariance is the variance of the log ratio of two windows of a block, in
+// seconds: the mean over the distances that windows of one block have, as far as
+// the trace is long enough for them; NaN when it is for none.
+func blockVariance(trace []float64, overhead, window float64, arms int) float64 {
+	sum, n := 0.0, 0.0
+	for apart := range max(1, arms-1) {
+		// Of two windows of a block that are apart+1 slots from each other there
+		// are arms-1-apart pairs.
+		between := overhead + float64(apart)*(window+overhead)
+		v := stat.SlotCosts(trace, Tick.Seconds(), between, []float64{window})[0].Variance
+		if math.IsNaN(v) {
+			break
+		}
+		pairs := float64(max(1, arms-1-apart))
+		sum, n = sum+pairs*v, n+pairs
+	}
+	return sum / n
+}
+
+// NoiseOf is what the pilot saw of a window, or what is usual.
+func NoiseOf(seen []record.SlotNoise, window time.Duration) float64 {
+	for _, s := range seen {
+		if s.Window == window.Seconds() {
+			return s.Noise
+		}
+	}
+	return 0.05
 }
 
 // minOps is the least number of operations in a window: fewer make the rate
 // itself coarse.
 const minOps = 20
 
-// fewOps is the least number of operations in a window of the slowest arm: a
-// window without any takes its whole block with it.
+// fewOps is the least number of operations in a window of the slowest arm.
 const fewOps = 5
 
 // shortestWindow is the shortest that holds a few operations of every arm, as
 // far as the budget has room for some blocks of it.
-func shortestWindow(o Observed, overhead float64) time.Duration {
+func shortestWindow(o Observed, least time.Duration) time.Duration {
 	slowest := math.Inf(1) // operations per tick
-	for _, t := range o.Traces {
-		if len(t.Ticks) > 0 {
-			slowest = min(slowest, max(rate(t.Ticks), 1/float64(len(t.Ticks)))) // none seen: it may do one
-		}
+	for _, n := range operations(o.Traces) {
+		slowest = min(slowest, max(n[0], 1)/n[1]) // none seen: it may do one
 	}
-	best := windows[0]
-	for _, w := range windows[1:] {
-		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(w.Seconds()+overhead) > (o.Budget-o.Launch).Seconds() {
+	best := max(slots[0].Window, o.Least)
+	for _, s := range slots {
+		if s.Window <= best {
+			continue
+		}
+		overhead := max(s.Discard, least) + o.Switch
+		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.Budget-o.Launch).Seconds() {
 			break
 		}
-		best = w
+		best = s.Window
 	}
 	return best
 }
+
+// operations are the operations and the ticks of each arm.
+func operations(traces []Trace) map[string][2]float64 {
+	of := map[string][2]float64{}
+	for _, t := range traces {
+		n := of[t.Arm]
+		for _, x := range t.Ticks {
+			n[0] += x
+		}
+		n[1] += float64(len(t.Ticks))
+		if n[1] > 0 {
+			of[t.Arm] = n
+		}
+	}
+	return of
+}
+
+// PilotLengths are the lengths of the baseline's long trace and of the short ones
+// that show a thaw: about one part in forty of what is left. A load with slow
+// operations gets an eighth.
+func PilotLengths(left time.Duration, arms int, slow bool) (long, short time.Duration) {
+	if slow {
+		long = min(max(left/12, time.Second), 6*time.Second)
+		short = min(max(left/48/time.Duration(arms), 100*time.Millisecond), 250*time.Millisecond)
+		return long.Round(Tick), short.Round(Tick)
+	}
+	all := min(max(left/40, 800*time.Millisecond), 4*time.Second)
+	long = all * 2 / 5
+	short = min(max((all-long)/time.Duration(2*arms), 50*time.Millisecond), 200*time.Millisecond)
+	return long.Round(Tick), short.Round(Tick)
+}
+
+// Slow says whether there are too few operations in a trace to tell windows of
+// some milliseconds apart.
+func Slow(t Trace) bool { return rate(t.Ticks) < 1 }
 
 func longest(traces []Trace) []float64 {
 	var out []float64
@@ -212,61 +260,58 @@ func fits(o Observed, w time.Duration, overhead float64) bool {
 
 // fallback is the longest window up to half a second that fits the budget.
 func fallback(o Observed, overhead float64) time.Duration {
-	best := windows[0]
-	for _, w := range windows {
-		if w <= 500*time.Millisecond && fits(o, w, overhead) {
-			best = w
+	best := slots[0].Window
+	for _, s := range slots {
+		if s.Window <= 500*time.Millisecond && fits(o, s.Window, overhead) {
+			best = s.Window
 		}
 	}
 	return best
 }
 
-// allocate divides the budget into generations and blocks: blocks per
-// generation = sqrt(cost of a launch / cost of a block * variance of a block /
-// variance of a launch) (Kalibera and Jones 2013, ISMM, section 6), within
-// what still leaves enough generations.
-func allocate(o Observed, l Lengths, slots []record.SlotNoise, fixed Lengths) (Lengths, string) {
+// Allocate divides the budget into launches and blocks: blocks per launch =
+// sqrt(cost of a launch / cost of a block * variance of a block / variance of a
+// launch) (Kalibera and Jones 2013, ISMM, section 6), as long as there are
+// enough launches, and most of the time is for blocks. noise is the standard
+// deviation of the log ratio of two windows of a block.
+func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, string) {
 	block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()
 	launch, budget := o.Launch.Seconds(), o.Budget.Seconds()
-	want := wantGenerations
+	best := max(math.Sqrt(launch/block)*noise/launchSD, lean*launch/block, minBlocks)
+	l.Generations = max(cmp.Or(o.Launches, minGenerations), int(budget/(launch+best*block)))
 	if fixed.Generations > 0 {
-		want = fixed.Generations
+		l.Generations = fixed.Generations
 	}
-	most := int((budget/float64(want) - launch) / block)
-	if fixed.Generations == 0 && most < minBlocks {
-		want = minGenerations
-		most = int((budget/float64(want) - launch) / block)
+	for fixed.Generations == 0 && l.Generations > 1 && perLaunch(budget, launch, block, l.Generations) < minBlocks {
+		l.Generations--
 	}
-	if fixed.Generations == 0 && most < 2 || fixed.Generations == 1 {
-		l.Generations, l.Blocks = 1, max(2, int((budget-launch)/block))
+	l.Blocks = max(2, perLaunch(budget, launch, block, l.Generations))
+	if l.Generations == 1 {
 		return l, fmt.Sprintf("one launch of %d blocks: the budget has no room for more", l.Blocks)
 	}
-	noise := 0.05
-	for _, s := range slots {
-		if s.Window == l.Window.Seconds() {
-			noise = s.Noise
-		}
-	}
-	best := math.Sqrt(launch/block) * noise / launchSD
-	l.Blocks = min(max(minBlocks, int(math.Round(best))), max(most, 2), maxBlocks)
-	l.Generations = max(1, int(budget/(launch+float64(l.Blocks)*block)))
-	if fixed.Generations > 0 {
-		l.Generations, l.Blocks = fixed.Generations, max(most, 2)
-	}
-	return l, fmt.Sprintf("about %d launches of %d blocks (a launch takes %.1f s, a block %.1f s)", l.Generations, l.Blocks, launch, block)
+	return l, fmt.Sprintf("about %d launches of %d blocks (a launch takes %.1f s, a block %.2g s)", l.Generations, l.Blocks, launch, block)
 }
 
-// Longer doubles the window, for a run whose transparency check failed, and
-// says whether that still fits.
+// perLaunch is how many blocks each of so many launches can have. The first
+// launch has been paid for when the budget is counted from the pilot on.
+func perLaunch(budget, launch, block float64, launches int) int {
+	return int((budget/float64(launches) - launch) / block)
+}
+
+// Longer is the next window and settle time, for a run whose windows showed that
+// those it has are too short, and says whether there is such a one that fits.
 func Longer(o Observed, l Lengths) (Lengths, bool) {
-	next := l
-	next.Window = 2 * l.Window
-	if !fits(o, next.Window, (l.Discard + o.Switch).Seconds()) {
-		return l, false
+	for _, s := range slots {
+		if s.Window > l.Window && s.Discard > l.Discard {
+			s.Blocks = l.Blocks
+			if !fits(o, s.Window, (s.Discard + o.Switch).Seconds()) {
+				return l, false
+			}
+			s, _ = Allocate(o, s, 0.05, Lengths{})
+			return s, true
+		}
 	}
-	next.Generations = 0
-	next, _ = allocate(o, next, nil, Lengths{})
-	return next, true
+	return l, false
 }
 
 func ticks(d time.Duration) int { return int((d + Tick - 1) / Tick) }

@@ -24,7 +24,7 @@ func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, 
 		}
 		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", length(out.Window), length(o.Switch))
 	}
-	out, more := allocate(o, out, nil, fixed)
+	out, more := Allocate(o, out, 0.05, fixed)
 	return out, record.Pilot{
 		Pause: o.Pause, Window: out.Window.Seconds(), Discard: out.Discard.Seconds(), Blocks: out.Blocks,
 		Why: why + "; " + more,

@@ -24,11 +24,16 @@ func Facts(t Target) ([]record.Setting, error) {
 	if len(pids) == 0 {
 		return nil, errors.New(noneLeft)
 	}
-	status, err := proc.FS(t.Root).Status(pids[0])
+	fs := proc.FS(t.Root)
+	status, err := fs.Status(pids[0])
 	if err != nil {
 		return nil, fmt.Errorf("read the security state of process %d: %w", pids[0], err)
 	}
-	return facts(status), nil
+	score, err := fs.OOMScoreAdj(pids[0])
+	if err != nil {
+		return nil, fmt.Errorf("read what the out-of-memory killer thinks of process %d: %w", pids[0], err)
+	}
+	return append(facts(status), record.Setting{Name: "oom_score_adj", Got: score}), nil
 }
 
 func facts(s proc.Status) []record.Setting {

@@ -29,6 +29,7 @@ func hostFiles() map[string]string {
 		"proc/stat":                     "cpu  19159 0 18471 315140 475 0 7428 39 0 0\ncpu0 9403 0 8914 158315 141 0 3557 16 0 0\n",
 		"proc/net/softnet_stat":         "00b1e355 0000000a 00000001\n00be9045 00000000 00000002\n",
 		"proc/4242/stat":                "4242 (a) b) S 1 0 0 0 -1 4194560 39494 769361 7 841 83 397 2117 997 10 -10 2 0 24 50724864\n",
+		"proc/4242/oom_score_adj":       "900\n",
 		"proc/4242/schedstat":           sched1,
 		"proc/4242/status":              status1,
 		"proc/4242/task/4242/schedstat": sched1,

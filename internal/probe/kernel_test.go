@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/perf"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -199,6 +200,12 @@ func TestReadAllocatesNothing(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	for _, p := range All() {
 		r, err := p.Open(target)
+		if errors.Is(err, perf.ErrNone) {
+			r, err = hardware{}.count(target, perf.TaskClock, perf.ContextSwitches)
+		}
+		if errors.Is(err, errNothing) {
+			continue
+		}
 		if err != nil {
 			t.Errorf("%s: %v", p.Name(), err)
 			continue

@@ -29,6 +29,8 @@ type Metric struct {
 	Help string
 	// PerOp says that the metric is shown per operation, else per second.
 	PerOp bool
+	// Of names the metric of which it is shown per unit: seconds per request.
+	Of string
 }
 
 // Probe is one kind of observation.
@@ -65,6 +67,9 @@ type Target struct {
 	// Pids are the processes of the arm as the host sees them, those outside
 	// too. When nil they are read from the groups, at every reading.
 	Pids []int
+	// Data is the directory of the arm's data as this host sees it; empty where it is
+	// not known.
+	Data string
 	// Host says that what can only be observed of the whole host (foreign CPU,
 	// steal, disks) is wanted too. All arms but this one are expected to be
 	// frozen, so that what the host does is this arm's and strangers' doing.
@@ -78,10 +83,11 @@ func (t Target) notHost() error {
 	return errors.New(cmp.Or(t.NotHost, "only the whole host shows it, which is not observed here"))
 }
 
-// All is every probe there is.
+// All is every probe there is. CPU time, the arm's and the host's, stands first: it
+// is read next to the window on both sides, see Set.ReadBack.
 func All() []Probe {
 	return []Probe{
-		cpuTime{}, throttling{}, runQueue{}, switches{}, pressure{}, faults{}, memory{},
-		blockIO{}, disks{}, network{}, retransmits{}, host{}, self{},
+		cpuTime{}, host{}, hardware{}, throttling{}, runQueue{}, switches{}, pressure{}, faults{}, memory{},
+		blockIO{}, disks{}, network{}, retransmits{}, nfsMount{}, self{},
 	}
 }

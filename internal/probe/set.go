@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tarelab/tare/record"
 )
@@ -20,7 +21,12 @@ type opened struct {
 	first  int // index of its first metric in the set
 	n      int
 	why    string
+	beside bool // there is nothing here that it could observe
 }
+
+// errNothing is wrapped by the error of a probe that has nothing to observe here, which
+// is no observation that is missing: its metrics are left out.
+var errNothing = errors.New("nothing to observe")
 
 // OpenAll opens every probe. One that cannot be opened yields its reason for
 // each of its metrics. Close the set before the arm that it observes: open
@@ -32,7 +38,7 @@ func OpenAll(probes []Probe, t Target) *Set {
 		o := opened{first: len(s.metrics), n: len(m)}
 		r, err := p.Open(t)
 		if err != nil {
-			o.why = err.Error()
+			o.why, o.beside = err.Error(), errors.Is(err, errNothing)
 		} else {
 			o.reader = r
 		}
@@ -67,6 +73,21 @@ func (s *Set) Read(dst []float64) []float64 {
 	return dst
 }
 
+// ReadBack replaces what is in dst by the same readings as Read, taken in the
+// reverse order: the first metric is read last.
+func (s *Set) ReadBack(dst []float64) []float64 {
+	dst = slices.Grow(dst[:0], len(s.metrics))[:len(s.metrics)]
+	for _, o := range slices.Backward(s.readers) {
+		at := dst[o.first : o.first : o.first+o.n]
+		if o.reader != nil {
+			o.reader.Read(at)
+		} else {
+			appendMissing(at, o.n)
+		}
+	}
+	return dst
+}
+
 func appendMissing(dst []float64, n int) []float64 {
 	for range n {
 		dst = append(dst, math.NaN())
@@ -75,11 +96,14 @@ func appendMissing(dst []float64, n int) []float64 {
 }
 
 // Values turns the readings at the start and at the end of a window into
-// values by metric name. It is to be called before the next Read.
+// values by metric name, but for probes that have nothing to observe here. It is to be called before the next Read.
 func (s *Set) Values(before, after []float64) map[string]record.Value {
 	out := make(map[string]record.Value, len(s.metrics))
 	whole := len(before) == len(s.metrics) && len(after) == len(s.metrics)
 	for _, o := range s.readers {
+		if o.beside {
+			continue
+		}
 		for i := range o.n {
 			m := s.metrics[o.first+i]
 			if !whole {

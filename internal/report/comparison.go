@@ -1,77 +1,50 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// ComparisonText prints what tare compare found for a terminal or a plain file.
-func ComparisonText(w io.Writer, c *record.Comparison, o Options) error {
-	r := textRenderer{width: o.width(), color: o.Color}
-	r.document(comparison(c))
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// ComparisonMarkdown prints it for a pull request.
-func ComparisonMarkdown(w io.Writer, c *record.Comparison) error {
-	var r markdownRenderer
-	r.document(comparison(c))
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// ComparisonJSON prints it as one indented object, schema tare/comparison/v1.
-func ComparisonJSON(w io.Writer, c *record.Comparison) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(c); err != nil {
-		return fmt.Errorf("write the comparison as JSON: %w", err)
-	}
-	return nil
-}
-
-func comparison(c *record.Comparison) document {
-	d := document{title: sentence{{"tare compare", strong}, {" " + c.After.Experiment, plain}}}
+// Comparison is what tare compare found.
+func Comparison(c *record.Comparison) Document {
+	d := Document{title: msg("compare.title", "experiment", c.After.Experiment)}
 	d.add(section{blocks: []block{{items: []item{
-		{cell{"before", strong}, sideSentence(c.Before)},
-		{cell{"after", strong}, sideSentence(c.After)},
-		{cell{"comparable", strong}, comparable(c)},
+		{label: cell{text("head.before"), strong}, text: sideSentence(c.Before)},
+		{label: cell{text("head.after"), strong}, text: sideSentence(c.After)},
+		{label: cell{text("label.comparable"), strong}, text: comparable(c)},
 	}}}})
-	d.add(section{title: "what differs", blocks: []block{differences(c)}})
-	for _, name := range changedWorkloads(c) {
-		d.add(section{title: name, about: "an arm's effect against its baseline, before and after", blocks: []block{
+	d.add(section{title: text("compare.differs"), blocks: []block{differences(c)}})
+	for _, name := range distinct(c.Changes, func(x record.Change) string { return x.Workload }) {
+		d.add(section{title: name, about: text("compare.about"), blocks: []block{
 			changes(c, name, false), changes(c, name, true), levels(c, name),
 		}})
 	}
-	d.add(section{title: "warnings", blocks: []block{warnings(&record.Effects{Warnings: c.Warnings})}})
+	d.add(section{title: text("head.warnings"), blocks: []block{warnings(&record.Effects{Warnings: c.Warnings})}})
 	return d
 }
 
 func sideSentence(s record.Side) sentence {
-	text := s.Dir
+	what := s.Dir
 	if s.Host.Name != "" {
-		text += " on " + s.Host.Name
+		what += text("title.host", "host", s.Host.Name)
 	}
+	facts := []string{what}
 	if s.Host.Kernel != "" {
-		text += ", kernel " + s.Host.Kernel
+		facts = append(facts, text("host.kernel", "version", s.Host.Kernel))
 	}
 	if s.Started != "" {
-		text += ", " + started(s.Started)
+		facts = append(facts, started(s.Started))
 	}
 	if s.Seconds > 0 {
-		text += ", " + Duration(s.Seconds)
+		facts = append(facts, quantity.Duration(s.Seconds))
 	}
 	if s.Tare != "" {
-		text += ", tare " + s.Tare
+		facts = append(facts, text("host.tare", "version", s.Tare))
 	}
-	out := say(text)
+	out := say(strings.Join(facts, ", "))
 	if word, torn := ended(s.Ended); torn {
 		out = append(out, cell{", ", plain}, cell{word, broken})
 	}
@@ -81,7 +54,7 @@ func sideSentence(s record.Side) sentence {
 // comparable says whether the two may be compared and what for.
 func comparable(c *record.Comparison) sentence {
 	if !c.SameExperiment {
-		return sentence{{"no", broken}, {": not the same experiment, compared by force. What has the same name may not be the same thing.", plain}}
+		return msg("comparable.no")
 	}
 	n := 0
 	for _, d := range c.Differences {
@@ -89,18 +62,15 @@ func comparable(c *record.Comparison) sentence {
 			n++
 		}
 	}
-	s := sentence{{"yes", good}, {": the same experiment", plain}}
 	switch {
 	case c.SameHost && n == 0:
-		s = append(s, cell{" on the same host, and nothing is known to differ. A change may come from what was not recorded.", plain})
+		return msg("comparable.alike")
 	case c.SameHost && n == 1:
-		s = append(s, cell{" on the same host; a change may come from the one thing that differs.", plain})
+		return msg("comparable.one")
 	case c.SameHost:
-		s = append(s, cell{" on the same host; a change may come from any of the " + strconv.Itoa(n) + " things that differ.", plain})
-	default:
-		s = append(s, cell{" on different hosts: the effects can be compared, absolute levels cannot.", plain})
+		return msg("comparable.some", "n", n)
 	}
-	return s
+	return msg("comparable.hosts")
 }
 
 // differences lists what may explain a change first.
@@ -108,14 +78,14 @@ func differences(c *record.Comparison) block {
 	if len(c.Differences) == 0 {
 		return block{}
 	}
-	t := table{columns: []column{{head: ""}, {head: "before"}, {head: "after"}, {head: "weight"}}}
+	t := table{columns: []column{{head: ""}, {head: text("head.before")}, {head: text("head.after")}, {head: text("compare.weight")}}}
 	for _, d := range c.Differences {
 		what := d.What
 		if len(d.Where) > 0 {
 			what += " (" + strings.Join(d.Where, ", ") + ")"
 		}
 		weight := map[record.Weight]cell{
-			record.WeightExperiment: {"another experiment", broken}, record.WeightSetup: {"may matter", unsure}, record.WeightNone: {"no influence", faint},
+			record.WeightExperiment: {text("weight.experiment"), broken}, record.WeightSetup: {text("weight.setup"), unsure}, record.WeightNone: {text("weight.none"), faint},
 		}[d.Weight]
 		t.rows = append(t.rows, row{{what, plain}, {orNothing(d.Before), plain}, {orNothing(d.After), plain}, weight})
 	}
@@ -129,37 +99,29 @@ func orNothing(s string) string {
 	return s
 }
 
-func changedWorkloads(c *record.Comparison) []string {
-	var names ordered
-	for _, x := range c.Changes {
-		names.add(x.Workload)
-	}
-	return names
-}
-
 // changes are the effects before and after, of the primary metric or of the
 // others.
 func changes(c *record.Comparison, workload string, exploratory bool) block {
 	t := table{columns: []column{
-		{head: "arm", flex: 9}, {head: "metric", flex: 10}, {head: "before", align: interval}, {head: "after", align: interval},
-		{head: "change", align: interval}, {head: "verdict"},
+		{head: text("head.arm"), flex: 9}, {head: text("head.metric"), flex: 10}, {head: text("head.before"), align: interval}, {head: text("head.after"), align: interval},
+		{head: text("head.change"), align: interval}, {head: text("head.verdict")},
 	}}
-	var reasons ordered
-	arms := map[string]*ordered{}
+	var reasons arrange.Ordered
+	arms := map[string]*arrange.Ordered{}
 	for _, x := range c.Changes {
 		if x.Workload != workload || x.Exploratory != exploratory {
 			continue
 		}
 		t.rows = append(t.rows, row{
-			{x.Arm, strong}, {x.Metric, plain}, {Interval(x.Before), plain}, {Interval(x.After), plain},
-			{Interval(x.Change), verdictTone(x.Verdict)}, changeWord(x, c.Margin),
+			{x.Arm, strong}, {x.Metric, plain}, {quantity.Interval(x.Before), plain}, {quantity.Interval(x.After), plain},
+			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, changeWord(x, c.Margin),
 		})
 		if x.Change == nil && x.Reason != "" || x.Verdict == record.Invalid {
 			if arms[x.Reason] == nil {
-				arms[x.Reason] = &ordered{}
-				reasons.add(x.Reason)
+				arms[x.Reason] = &arrange.Ordered{}
+				reasons.Add(x.Reason)
 			}
-			arms[x.Reason].add(x.Arm)
+			arms[x.Reason].Add(x.Arm)
 		}
 	}
 	if len(t.rows) == 0 {
@@ -170,27 +132,29 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 		b.notes = append(b.notes, say(list(*arms[why])+": "+why+"."))
 	}
 	if exploratory {
-		b.title = "other metrics (exploratory: false discovery rate 10 %)"
+		b.title = text("compare.others")
 	}
 	return b
 }
 
 // changeWord is the verdict on a change of a cost.
 func changeWord(x record.Change, margin float64) cell {
-	text := map[record.Verdict]string{
-		record.Cost: "worse", record.Gain: "better", record.Negligible: "within " + size(margin),
-		record.Undecided: "undecided",
-	}[x.Verdict]
-	if text == "" {
-		text = "invalid"
+	word := verdictWord(x.Verdict)
+	switch x.Verdict {
+	case record.Cost:
+		word = text("change.worse")
+	case record.Gain:
+		word = text("change.better")
+	case record.Negligible:
+		word = text("verdict.within", "margin", quantity.Size(margin))
 	}
-	return cell{text, verdictTone(x.Verdict)}
+	return cell{word, verdictTone(x.Verdict)}
 }
 
 // levels are absolute numbers, of the same host only.
 func levels(c *record.Comparison, workload string) block {
 	t := table{columns: []column{
-		{head: "arm", flex: 10}, {head: "metric", flex: 10}, {head: "before", align: right}, {head: "after", align: right}, {head: "change", align: right},
+		{head: text("head.arm"), flex: 10}, {head: text("head.metric"), flex: 10}, {head: text("head.before"), align: right}, {head: text("head.after"), align: right}, {head: text("head.change"), align: right},
 	}}
 	for _, l := range c.Levels {
 		if l.Workload != workload {
@@ -199,7 +163,7 @@ func levels(c *record.Comparison, workload string) block {
 		show := showIn(l.Unit)
 		change := cell{none, faint}
 		if l.Ratio > 0 {
-			change = cell{Percent(l.Ratio), plain}
+			change = cell{quantity.Percent(l.Ratio), plain}
 		}
 		t.rows = append(t.rows, row{{l.Arm, strong}, {l.Metric, plain}, levelCell(l.Before, show), levelCell(l.After, show), change})
 	}
@@ -207,15 +171,14 @@ func levels(c *record.Comparison, workload string) block {
 		return block{}
 	}
 	return block{
-		title: "absolute levels on this host, without an interval: between two runs a change cannot be told from a drift of the host",
+		title: text("compare.levels"),
 		forms: [][]table{{t}, {t.tightly()}},
 	}
 }
 
 func levelCell(v record.Value, show func(float64) string) cell {
-	x, ok := v.Get()
-	if !ok {
-		return cell{none, faint}
+	if x, ok := v.Get(); ok {
+		return cell{show(x), plain}
 	}
-	return cell{show(x), plain}
+	return cell{none, faint}
 }

@@ -1,9 +1,5 @@
 package report
 
-import (
-	"github.com/tarelab/tare/record"
-)
-
 // tone is what a piece of text means; a renderer decides how it looks.
 type tone int
 
@@ -32,6 +28,9 @@ type sentence []cell
 type item struct {
 	label cell
 	text  sentence
+	// less says it more shortly, best first: text that has to be brief takes the
+	// first that fits on a line, or the last.
+	less []sentence
 }
 
 type align int
@@ -84,39 +83,14 @@ type section struct {
 	fold   bool // all of it may be folded
 }
 
-type document struct {
+// Document is what text and Markdown print alike.
+type Document struct {
 	title    sentence
-	short    block // one item per workload, nothing else
 	sections []section
 }
 
-func build(e *record.Effects) document {
-	ws := workloads(e)
-	d := document{title: title(e), short: headlines(e, ws)}
-	d.add(section{blocks: []block{caveats(e)}})
-	d.add(section{blocks: []block{d.short}})
-	for _, w := range ws {
-		if w.unmeasured() {
-			continue // the headline says it all
-		}
-		d.add(section{
-			title:  w.Name,
-			about:  aboutWorkload(w),
-			blocks: []block{ladder(e, w), modes(e, w), secondary(w), kernel(w)},
-		})
-		for _, p := range priceSections(e, w) {
-			d.add(p)
-		}
-	}
-	d.add(section{title: "can it be trusted", blocks: trust(e, ws), fold: true})
-	d.add(section{title: "left out", blocks: []block{leftOut(e)}, fold: true})
-	d.add(section{title: "warnings", blocks: []block{warnings(e)}})
-	d.add(section{title: "repeat", blocks: []block{repeat(e)}, fold: true})
-	return d
-}
-
 // add leaves out what is empty.
-func (d *document) add(s section) {
+func (d *Document) add(s section) {
 	var kept []block
 	for _, b := range s.blocks {
 		if !b.empty() {

@@ -17,13 +17,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
 
 func TestExportsGolden(t *testing.T) {
 	for form, print := range map[string]func(io.Writer, *record.Effects) error{
-		"openmetrics": OpenMetrics, "bencher.json": Bencher, "jsonl": JSONLines,
+		"openmetrics": export.OpenMetrics, "bencher.json": export.Bencher, "jsonl": export.JSONLines,
 	} {
 		for _, name := range []string{"user", "zero", "empty"} {
 			var b bytes.Buffer
@@ -70,7 +71,7 @@ func TestOpenMetricsIsValid(t *testing.T) {
 	var paths []string
 	write := func(e *record.Effects) {
 		var b bytes.Buffer
-		if err := OpenMetrics(&b, e); err != nil {
+		if err := export.OpenMetrics(&b, e); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, strconv.Itoa(len(paths)))
@@ -140,7 +141,7 @@ func wantRatios(t *testing.T, e *record.Effects, out []byte) {
 func TestBencher(t *testing.T) {
 	e := fixtures()["rich"]
 	var b bytes.Buffer
-	if err := Bencher(&b, e); err != nil {
+	if err := export.Bencher(&b, e); err != nil {
 		t.Fatal(err)
 	}
 	dec := json.NewDecoder(&b)
@@ -171,7 +172,7 @@ func TestBencher(t *testing.T) {
 func TestJSONLines(t *testing.T) {
 	e := fixtures()["rich"]
 	var b bytes.Buffer
-	if err := JSONLines(&b, e); err != nil {
+	if err := export.JSONLines(&b, e); err != nil {
 		t.Fatal(err)
 	}
 	var got []record.Effect

@@ -1,61 +1,32 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
+	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// GateText prints what tare check found for a terminal or a plain file.
-func GateText(w io.Writer, g *record.Gate, o Options) error {
-	r := textRenderer{width: o.width(), color: o.Color}
-	r.document(gate(g))
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// GateMarkdown prints it for a pull request.
-func GateMarkdown(w io.Writer, g *record.Gate) error {
-	var r markdownRenderer
-	r.document(gate(g))
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// GateJSON prints it as one indented object, schema tare/check/v1.
-func GateJSON(w io.Writer, g *record.Gate) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(g); err != nil {
-		return fmt.Errorf("write the check as JSON: %w", err)
-	}
-	return nil
-}
-
-func gate(g *record.Gate) document {
-	d := document{title: gateTitle(g)}
+// Gate is what tare check found.
+func Gate(g *record.Gate) Document {
+	d := Document{title: gateTitle(g)}
 	d.add(section{blocks: []block{
 		{items: []item{{text: gateAnswer(g)}}, forms: gateTables(g), notes: gateNotes(g)},
 	}})
-	d.add(section{title: "not checked", blocks: []block{leftOut(&record.Effects{Left: g.Left})}})
-	d.add(section{title: "warnings", blocks: []block{warnings(&record.Effects{Warnings: g.Warnings})}})
+	d.add(section{title: text("gate.left"), blocks: []block{leftOut(&record.Effects{Left: g.Left})}})
+	d.add(section{title: text("head.warnings"), blocks: []block{warnings(&record.Effects{Warnings: g.Warnings})}})
 	if h := host(g.Host); h != "" {
-		d.add(section{title: "host", fold: true, blocks: []block{{items: []item{{text: say(h)}}}}})
+		d.add(section{title: text("label.host"), fold: true, blocks: []block{{items: []item{{text: say(h)}}}}})
 	}
 	return d
 }
 
 func gateTitle(g *record.Gate) sentence {
-	s := sentence{{"tare check", strong}}
-	if g.Experiment != "" {
-		s[0].text += " " + g.Experiment
-	}
+	s := msg("title.name", "experiment", strings.TrimRight("tare check "+g.Experiment, " "))
 	if g.Host.Name != "" {
-		s = append(s, cell{" on " + g.Host.Name, plain})
+		s = append(s, msg("title.host", "host", g.Host.Name)...)
 	}
 	if g.Started != "" {
 		s = append(s, cell{", " + started(g.Started), plain})
@@ -63,7 +34,7 @@ func gateTitle(g *record.Gate) sentence {
 	if word, torn := ended(g.Ended); torn {
 		s = append(s, cell{", ", plain}, cell{word, broken})
 	}
-	return append(s, cell{": ", plain}, cell{g.Answer.String(), answerTone(g.Answer)})
+	return append(s, cell{": ", plain}, cell{answerWord(g.Answer), answerTone(g.Answer)})
 }
 
 func answerTone(a record.Answer) tone {
@@ -93,42 +64,33 @@ func gateAnswer(g *record.Gate) sentence {
 	for _, j := range g.Judgements {
 		count[j.Answer]++
 	}
-	of := len(g.Judgements)
+	costs := number("count.costs", len(g.Judgements))
 	switch {
 	case count[record.AnswerExceeded] > 0:
-		n := count[record.AnswerExceeded]
-		return sentence{{fmt.Sprintf("%d of %s", n, plural(of, "cost")), bad}, {" " + verb(n, "is", "are") + " above the limit with the whole interval.", plain}}
+		return msg("gate.exceeded", "n", count[record.AnswerExceeded], "costs", costs)
 	case count[record.AnswerInvalid] > 0:
-		n := count[record.AnswerInvalid]
-		return sentence{{fmt.Sprintf("%d of %s", n, plural(of, "cost")), broken}, {" " + verb(n, "is", "are") + " invalid: the data cannot carry an answer.", plain}}
+		return msg("gate.invalid", "n", count[record.AnswerInvalid], "costs", costs)
 	case count[record.AnswerUndecided] > 0:
-		n := count[record.AnswerUndecided]
-		s := sentence{{fmt.Sprintf("%d of %s", n, plural(of, "cost")), unsure}, {" " + verb(n, "is", "are") + " undecided", plain}}
 		if g.Needed > 0 {
-			return append(s, cell{": about " + about(g.Needed) + " more of measuring would decide (--budget).", plain})
+			return msg("gate.undecided.needed", "n", count[record.AnswerUndecided], "costs", costs, "time", quantity.About(g.Needed))
 		}
-		return append(s, cell{".", plain})
+		return msg("gate.undecided", "n", count[record.AnswerUndecided], "costs", costs)
 	}
-	return sentence{{"Every cost", good}, {" is within its limit with the whole interval (" + plural(of, "cost") + ").", plain}}
+	return msg("gate.pass", "costs", costs)
 }
 
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+func answerWord(a record.Answer) string { return text("gate.answer." + a.String()) }
 
 // gateTables list the judgements, the worst answers first.
 func gateTables(g *record.Gate) [][]table {
 	t := table{columns: []column{
-		{head: "workload", flex: 10}, {head: "arm", flex: 10}, {head: "metric", flex: 10},
-		{head: "cost", align: interval}, {head: "limit", align: right}, {head: "answer"},
+		{head: text("head.workload"), flex: 10}, {head: text("head.arm"), flex: 10}, {head: text("head.metric"), flex: 10},
+		{head: text("gate.cost"), align: interval}, {head: text("gate.limit"), align: right}, {head: text("gate.answer")},
 	}}
 	for _, j := range byAnswer(g.Judgements) {
 		t.rows = append(t.rows, row{
 			{j.Workload, plain}, {j.Arm, strong}, {j.Metric, plain},
-			{costOf(j), answerTone(j.Answer)}, {size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
+			{costOf(j), answerTone(j.Answer)}, {quantity.Size(j.Most), plain}, {answerWords(j), answerTone(j.Answer)},
 		})
 	}
 	return [][]table{{t}, {t.tightly()}}
@@ -149,17 +111,17 @@ func costOf(j record.Judgement) string {
 	if c == nil {
 		return none
 	}
-	size, bounds := loss(&record.Ratio{Ratio: 1 + c.Cost, Low: 1 + c.Low, High: 1 + c.High}, true)
+	size, bounds := quantity.Loss(&record.Ratio{Ratio: 1 + c.Cost, Low: 1 + c.Low, High: 1 + c.High}, true)
 	return size + " " + bounds
 }
 
 func answerWords(j record.Judgement) string {
-	s := j.Answer.String()
+	s := answerWord(j.Answer)
 	if j.Answer == record.AnswerUndecided && j.Needed > 0 {
-		s += ", " + about(j.Needed) + " more"
+		s = text("gate.more", "answer", s, "time", quantity.About(j.Needed))
 	}
 	if j.Total {
-		s += " (total)"
+		s = text("gate.total", "answer", s)
 	}
 	return s
 }
@@ -170,7 +132,7 @@ func gateNotes(g *record.Gate) []sentence {
 	total := false
 	type what struct{ workload, metric, reason string }
 	var order []what
-	arms := map[what]*ordered{}
+	arms := map[what]*arrange.Ordered{}
 	for _, j := range byAnswer(g.Judgements) {
 		total = total || j.Total
 		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid {
@@ -179,15 +141,15 @@ func gateNotes(g *record.Gate) []sentence {
 		x := what{j.Workload, j.Metric, j.Reason}
 		if arms[x] == nil {
 			order = append(order, x)
-			arms[x] = &ordered{}
+			arms[x] = &arrange.Ordered{}
 		}
-		arms[x].add(j.Arm)
+		arms[x].Add(j.Arm)
 	}
 	for _, x := range order {
-		notes = append(notes, say(x.workload+", "+x.metric+" of "+list(*arms[x])+": "+x.reason+"."))
+		notes = append(notes, msg("gate.reason", "load", x.workload, "metric", x.metric, "arms", list(*arms[x]), "reason", x.reason))
 	}
 	if total {
-		notes = append(notes, say("total: the loss comes in bursts, which a typical window hides; everything is counted."))
+		notes = append(notes, msg("gate.total.note"))
 	}
-	return append(notes, say("A cost passes when its whole 95 % interval is within the limit, and exceeds it when the whole interval is above."))
+	return append(notes, msg("gate.note"))
 }

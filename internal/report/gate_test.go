@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -63,15 +64,15 @@ func someComparison() *record.Comparison {
 func TestGateAndComparisonGolden(t *testing.T) {
 	g, c := someGate(), someComparison()
 	for name, print := range map[string]func(io.Writer) error{
-		"gate.100.txt":         func(w io.Writer) error { return GateText(w, g, Options{}) },
-		"gate.60.txt":          func(w io.Writer) error { return GateText(w, g, Options{Width: 60}) },
-		"gate.md":              func(w io.Writer) error { return GateMarkdown(w, g) },
-		"gate.json":            func(w io.Writer) error { return GateJSON(w, g) },
+		"gate.100.txt":         func(w io.Writer) error { return Print(w, Gate(g), Options{}) },
+		"gate.60.txt":          func(w io.Writer) error { return Print(w, Gate(g), Options{Width: 60}) },
+		"gate.md":              func(w io.Writer) error { return PrintMarkdown(w, Gate(g)) },
+		"gate.json":            func(w io.Writer) error { return export.Object(w, g) },
 		"gate.junit.xml":       func(w io.Writer) error { return JUnit(w, g) },
-		"comparison.100.txt":   func(w io.Writer) error { return ComparisonText(w, c, Options{}) },
-		"comparison.color.txt": func(w io.Writer) error { return ComparisonText(w, c, Options{Color: true}) },
-		"comparison.md":        func(w io.Writer) error { return ComparisonMarkdown(w, c) },
-		"comparison.json":      func(w io.Writer) error { return ComparisonJSON(w, c) },
+		"comparison.100.txt":   func(w io.Writer) error { return Print(w, Comparison(c), Options{}) },
+		"comparison.color.txt": func(w io.Writer) error { return Print(w, Comparison(c), Options{Color: true}) },
+		"comparison.md":        func(w io.Writer) error { return PrintMarkdown(w, Comparison(c)) },
+		"comparison.json":      func(w io.Writer) error { return export.Object(w, c) },
 	} {
 		var b bytes.Buffer
 		if err := print(&b); err != nil {

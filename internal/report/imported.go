@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -16,74 +18,66 @@ func caveats(e *record.Effects) block {
 		if c.Arm != "" {
 			s = append(s, cell{c.Arm + ": ", plain})
 		}
-		b.items = append(b.items, item{cell{"!", unsure}, remedied(append(s, cell{c.Text, plain}), c.Remedy)})
+		b.items = append(b.items, item{label: cell{"!", unsure}, text: remedied(append(s, cell{c.Text, plain}), c.Remedy)})
 	}
 	return b
 }
 
-// seen says that an effect has no verdict but is what imported figures say.
-func seen(x record.Effect) bool { return x.Typical == nil && x.Observed > 0 }
-
 // seenCell is such an effect, with the interval of what happened inside the runs
 // in round brackets: it is not the interval of the effect.
 func seenCell(x record.Effect) cell {
-	if !seen(x) {
+	if !arrange.Seen(x) {
 		return effectCell(x)
 	}
 	if x.Within == nil {
-		return cell{Percent(x.Observed), unsure}
+		return cell{quantity.Percent(x.Observed), unsure}
 	}
-	return cell{Percent(x.Observed) + " (" + inside(x.Within) + ")", unsure}
+	return cell{quantity.Percent(x.Observed) + " (" + inside(x.Within) + ")", unsure}
 }
 
 // inside is an interval of what happened inside runs: "-47.1 to -41.9".
 func inside(r *record.Ratio) string {
-	d := digits(r)
-	return change(r.Low, d) + " to " + change(r.High, d)
+	d := quantity.Digits(r)
+	return text("seen.range", "low", quantity.Change(r.Low, d), "high", quantity.Change(r.High, d))
 }
 
 // inTheseRuns is the sentence about an effect that is only seen.
-func inTheseRuns(w workload, subject string, x record.Effect) sentence {
-	s := append(sentence{{"undecided", unsure}, {" for " + subject + ": ", plain}}, w.amountSeen(x)...)
-	return append(s, cell{" in these runs" + since(x.Reason) + ".", plain})
+func (w workload) inTheseRuns(f record.Finding) sentence {
+	return msg("seen.finding", "subject", w.subject(f), "amount", w.amountSeen(f.Effect), "reason", since(f.Effect.Reason))
 }
 
 // amountSeen is "44.6 % less throughput", with what the noise inside the runs
 // says about it.
 func (w workload) amountSeen(x record.Effect) sentence {
-	what := "more"
-	if x.Observed < 1 {
-		what = "less"
+	key := "seen.more"
+	switch {
+	case math.Abs(x.Observed-1) < 0.0005:
+		key = "seen.same"
+	case x.Observed < 1:
+		key = "seen.less"
 	}
-	s := sentence{{unsigned(withUnit(change(1+math.Abs(x.Observed-1), 1), "%")) + " " + what + " " + w.metricWord(x.Metric).of, unsure}}
-	if math.Abs(x.Observed-1) < 0.0005 {
-		s = sentence{{"the same " + w.metricWord(x.Metric).of + " to 0.1 %", unsure}}
-	}
+	s := msg(key, "amount", quantity.Unsigned(quantity.WithUnit(quantity.Change(1+math.Abs(x.Observed-1), 1), "%")), "metric", w.metricWord(x.Metric).of)
 	if x.Within != nil {
-		s = append(s, cell{" (" + inside(x.Within) + " % as far as the noise inside the runs goes)", plain})
+		s = append(s, msg("seen.inside", "interval", inside(x.Within))...)
 	}
 	return s
 }
 
 // allSeen is one sentence about several arms of which all is only seen, for the
 // same reason; nil where they are not alike.
-func (w workload) allSeen() sentence {
-	if !w.imported || len(w.beside) < 2 {
+func (w workload) allSeen(l record.LoadAnswer) sentence {
+	if !w.Imported || len(l.Findings) < 2 {
 		return nil
 	}
-	first, _ := w.primary(w.beside[0])
-	s := sentence{{"undecided", unsure}, {": in these runs ", plain}}
-	for i, arm := range w.beside {
-		x, ok := w.primary(arm)
-		if !ok || !seen(x) || x.Verdict != record.Undecided || x.Reason != first.Reason {
+	var arms []sentence
+	for _, f := range l.Findings {
+		x := f.Effect
+		if !arrange.Seen(x) || x.Verdict != record.Undecided || x.Reason != l.Findings[0].Effect.Reason {
 			return nil
 		}
-		if i > 0 {
-			s = append(s, cell{", ", plain})
-		}
-		s = append(append(s, cell{arm + " had ", plain}), w.amountSeen(x)...)
+		arms = append(arms, msg("seen.arm", "arm", x.Arm, "amount", w.amountSeen(x)))
 	}
-	return append(s, cell{since(first.Reason) + ".", plain})
+	return msg("seen.all", "arms", joined(", ", arms...), "reason", since(l.Findings[0].Effect.Reason))
 }
 
 // since is a reason behind a semicolon.
@@ -94,35 +88,38 @@ func since(reason string) string {
 // onlySeen says that no effect of the workload has an interval: nothing in it
 // was decided or could be.
 func (w workload) onlySeen() bool {
-	for _, x := range w.effect {
-		if !seen(x) {
+	for _, x := range w.Effect {
+		if !arrange.Seen(x) {
 			return false
 		}
 	}
-	return w.imported
+	return w.Imported
 }
 
 // armHead is the heading over what is said of an arm.
 func (w workload) armHead() string {
-	if w.imported {
-		return "runs"
+	if w.Imported {
+		return text("head.runs")
 	}
-	return "adds"
+	return text("head.adds")
 }
 
 func (w workload) baselineWord() string {
-	if w.imported {
-		return w.arm[w.Baseline].Title + ", the baseline"
+	if w.Alone() {
+		return w.Arm[w.Baseline].Title
 	}
-	return "the baseline"
+	if w.Imported {
+		return text("ladder.baseline.run", "title", w.Arm[w.Baseline].Title)
+	}
+	return text("ladder.baseline")
 }
 
 // runs is the table of single runs of an imported result, in place of what is
 // said of blocks.
 func runs(e *record.Effects, ws []workload) []block {
 	t := table{columns: []column{
-		{head: "run", flex: 16}, {head: "arm", flex: 8}, {head: "metric"}, {head: "mean", align: right}, {head: "reports", align: right},
-		{head: "autocorrelation", align: right}, {head: "batches", align: right}, {head: "±", align: right},
+		{head: text("runs.run"), flex: 16}, {head: text("head.arm"), flex: 8}, {head: text("head.metric")}, {head: text("runs.mean"), align: right},
+		{head: text("runs.reports"), align: right}, {head: text("runs.lag"), align: right}, {head: text("runs.batches"), align: right}, {head: "±", align: right},
 	}}
 	for _, w := range ws {
 		for _, s := range e.Single {
@@ -137,10 +134,9 @@ func runs(e *record.Effects, ws []workload) []block {
 	}
 	b.notes = append(importedNotes(ws), keptClaims(ws)...)
 	if len(t.rows) > 0 {
-		b.notes = append(b.notes, say("Reports of one run are not independent. ± is the 95 % interval of a run's own mean "+
-			"from batches long enough to be nearly so; – where the run is too short for that."))
+		b.notes = append(b.notes, msg("runs.note"))
 	}
-	return []block{b, {items: []item{{cell{"files", plain}, say(files(e))}}}}
+	return []block{b, {items: []item{{label: cell{text("label.files"), plain}, text: say(files(e))}}}}
 }
 
 func (w workload) runRow(s record.ImportedSeries) row {
@@ -154,24 +150,24 @@ func (w workload) runRow(s record.ImportedSeries) row {
 		r[5] = cell{fmt.Sprintf("%.2f", x), plain}
 	}
 	if s.Batches > 0 {
-		r[6] = cell{fmt.Sprintf("%d of %d", s.Batches, s.BatchSize), plain}
+		r[6] = cell{text("matrix.of", "n", s.Batches, "of", s.BatchSize), plain}
 	}
 	if s.Half > 0 {
-		r[7] = cell{PlusMinus(s.Half), plain}
+		r[7] = cell{quantity.PlusMinus(s.Half), plain}
 	}
 	return r
 }
 
 // files says how many files of which tools were read.
 func files(e *record.Effects) string {
-	var kinds ordered
+	var kinds arrange.Ordered
 	count := map[string]int{}
 	for _, f := range e.Imported.Files {
 		name := f.Kind
 		if f.Era != "" {
 			name += " " + f.Era
 		}
-		kinds.add(name)
+		kinds.Add(name)
 		count[name]++
 	}
 	var words []string
@@ -185,29 +181,29 @@ func files(e *record.Effects) string {
 // suffice for is said once for all loads.
 func importedNotes(ws []workload) []sentence {
 	var notes []sentence
-	var unknown ordered
-	kinds, loads := map[string]*ordered{}, map[string]*ordered{}
+	var unknown arrange.Ordered
+	kinds, loads := map[string]*arrange.Ordered{}, map[string]*arrange.Ordered{}
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			switch {
 			case c.Known && !c.OK:
-				notes = append(notes, checkNote(w.Name, c, cell{"failed", broken}))
+				notes = append(notes, checkNote(w.Name, c, inWords(c)))
 			case !c.Known:
-				unknown.add(c.Text)
+				unknown.Add(c.Text)
 				if kinds[c.Text] == nil {
-					kinds[c.Text], loads[c.Text] = &ordered{}, &ordered{}
+					kinds[c.Text], loads[c.Text] = &arrange.Ordered{}, &arrange.Ordered{}
 				}
-				kinds[c.Text].add(c.Kind)
-				loads[c.Text].add(w.Name)
+				kinds[c.Text].Add(c.Kind)
+				loads[c.Text].Add(w.Name)
 			}
 		}
 	}
-	for _, text := range unknown {
-		s := sentence{{list(*kinds[text]) + ": ", plain}, {"not enough data", unsure}, {": " + text, plain}}
-		if in := *loads[text]; len(in) < len(ws) {
-			s = append(s, cell{" (" + list(in) + ")", plain})
+	for _, why := range unknown {
+		where := ""
+		if in := *loads[why]; len(in) < len(ws) {
+			where = " (" + list(in) + ")"
 		}
-		notes = append(notes, append(s, cell{".", plain}))
+		notes = append(notes, msg("check.unknown", "kinds", list(*kinds[why]), "why", why, "where", where))
 	}
 	return notes
 }
@@ -218,7 +214,7 @@ func keptClaims(ws []workload) []sentence {
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			if c.Kind == "claims" && c.Known && c.OK {
-				notes = append(notes, checkNote(w.Name, c, cell{"right", calm}))
+				notes = append(notes, checkNote(w.Name, c, msg("check.right")[0]))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -32,7 +33,7 @@ func (e Entry) Started() string {
 //go:embed index.tmpl
 var indexText string
 
-var indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{"sentence": sentenceHTML}).Parse(indexText))
+var indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{"sentence": sentenceHTML, "word": func(key string) string { return text(key) }}).Parse(indexText))
 
 // Index prints a page that leads to the pages of results.
 func Index(w io.Writer, where string, entries []Entry) error {
@@ -44,11 +45,11 @@ func Index(w io.Writer, where string, entries []Entry) error {
 		sheet
 		Where string
 		Lines []line
-	}{sheet: newSheet("tare: results in "+where, false), Where: clean(where)}
+	}{sheet: newSheet(text("index.title", "where", where), false), Where: export.Clean(where)}
 	for _, e := range entries {
-		l := line{Name: clean(e.Name), Path: e.Path, Error: clean(e.Error)}
+		l := line{Name: export.Clean(e.Name), Path: e.Path, Error: export.Clean(e.Error)}
 		if e.Effects != nil {
-			l.About, l.Verdict = title(e.Effects), oneSentence(e.Effects, workloads(e.Effects))
+			l.About, l.Verdict = title(e.Effects), verdictSentence(e.Effects, workloads(e.Effects))
 		}
 		if e.Nodes != nil {
 			l.About, l.Verdict = nodesAbout(e.Nodes), nodesVerdict(e.Nodes)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -59,7 +61,7 @@ type (
 // tests.
 func JUnit(w io.Writer, g *record.Gate) error {
 	all := junitSuites{Name: "tare check"}
-	for _, name := range judged(g) {
+	for _, name := range distinct(g.Judgements, func(j record.Judgement) string { return j.Workload }) {
 		s := suite(g, name)
 		all.add(s.counts)
 		all.Suites = append(all.Suites, s)
@@ -74,20 +76,12 @@ func JUnit(w io.Writer, g *record.Gate) error {
 	return nil
 }
 
-func judged(g *record.Gate) []string {
-	var names ordered
-	for _, j := range g.Judgements {
-		names.add(j.Workload)
-	}
-	return names
-}
-
 func suite(g *record.Gate, workload string) junitSuite {
 	s := junitSuite{
-		Name: clean(workload), Time: "0", Timestamp: junitTime(g.Started), Host: clean(g.Host.Name),
+		Name: export.Clean(workload), Time: "0", Timestamp: junitTime(g.Started), Host: export.Clean(g.Host.Name),
 		Properties: []junitProperty{
-			{"experiment", clean(g.Experiment)}, {"seed", strconv.FormatUint(g.Seed, 10)},
-			{"kernel", clean(g.Host.Kernel)}, {"cpu", clean(g.Host.CPUModel)},
+			{"experiment", export.Clean(g.Experiment)}, {"seed", strconv.FormatUint(g.Seed, 10)},
+			{"kernel", export.Clean(g.Host.Kernel)}, {"cpu", export.Clean(g.Host.CPUModel)},
 		},
 	}
 	for _, j := range g.Judgements {
@@ -113,16 +107,16 @@ func (c *counts) add(o counts) {
 }
 
 func junitCaseOf(g *record.Gate, j record.Judgement) junitCase {
-	message := j.Answer.String() + ": " + j.Metric + " of " + j.Arm + " against " + j.Baseline + " costs " + costOf(j) + ", limit " + size(j.Most)
+	message := text("junit.message", "answer", answerWord(j.Answer), "metric", j.Metric, "arm", j.Arm, "baseline", j.Baseline, "cost", costOf(j), "limit", quantity.Size(j.Most))
 	if j.Needed > 0 {
-		message += "; about " + about(j.Needed) + " more would decide"
+		message = text("junit.needed", "message", message, "time", quantity.About(j.Needed))
 	}
-	message = clean(message)
+	message = export.Clean(message)
 	c := junitCase{
-		Name: clean(j.Arm + ": " + j.Metric + " costs at most " + size(j.Most)), Time: "0",
-		Class: clean(strings.Join([]string{"tare", g.Experiment, j.Workload}, ".")),
+		Name: export.Clean(text("junit.case", "arm", j.Arm, "metric", j.Metric, "limit", quantity.Size(j.Most))), Time: "0",
+		Class: export.Clean(strings.Join([]string{"tare", g.Experiment, j.Workload}, ".")),
 	}
-	trouble := &junitTrouble{Message: message, Type: j.Answer.String(), Text: clean(j.Reason)}
+	trouble := &junitTrouble{Message: message, Type: j.Answer.String(), Text: export.Clean(j.Reason)}
 	switch j.Answer {
 	case record.AnswerPass:
 		c.Out = message

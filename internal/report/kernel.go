@@ -6,20 +6,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
 // kernel is the table "what the kernel saw": the baseline in absolute numbers,
 // the other arms relative to it. Only rows that differ between arms are in it.
 func kernel(w workload) block {
-	if len(w.kernel) == 0 {
+	if len(w.Kernel) == 0 {
 		return block{}
 	}
 	var shown []record.Kernel
 	var alike []string
 	quiet := 0
 	var reasons footnotes
-	for _, k := range w.kernel {
+	for _, k := range w.Kernel {
 		switch classify(k, w.Baseline) {
 		case quietRow:
 			quiet++
@@ -32,17 +34,17 @@ func kernel(w workload) block {
 			shown = append(shown, k)
 		}
 	}
-	b := block{title: "what the kernel saw"}
+	b := block{title: text("kernel.title")}
 	if len(shown) > 0 {
-		b.title += ": " + w.Baseline + " absolute, other arms relative to it (= within 5 %)"
+		b.title = text("kernel.title.of", "baseline", w.Baseline)
 		b.forms = kernelForms(w, shown, &reasons)
 	}
 	b.notes = reasons.sentences()
 	if len(alike) > 0 {
-		b.notes = append(b.notes, sentence{{"alike in all arms: " + strings.Join(alike, ", "), faint}})
+		b.notes = append(b.notes, msg("kernel.alike", "probes", strings.Join(alike, ", ")))
 	}
 	if quiet > 0 {
-		b.notes = append(b.notes, sentence{{"nothing happened in any arm: " + plural(quiet, "more probe"), faint}})
+		b.notes = append(b.notes, msg("kernel.quiet", "n", quiet))
 	}
 	return b
 }
@@ -80,7 +82,10 @@ func classify(k record.Kernel, baseline string) rowKind {
 
 func label(k record.Kernel) string {
 	if k.Per == "operation" {
-		return k.Metric + " per op"
+		return text("kernel.per", "metric", k.Metric)
+	}
+	if k.Per == "request" {
+		return text("kernel.per.request", "metric", k.Metric)
 	}
 	return k.Metric
 }
@@ -89,10 +94,10 @@ func label(k record.Kernel) string {
 // repeats the baseline.
 func kernelForms(w workload, rows []record.Kernel, reasons *footnotes) [][]table {
 	arms := kernelArms(w, rows)
-	cells := map[key]cell{}
+	cells := map[arrange.Key]cell{}
 	for _, k := range rows {
 		for _, arm := range append([]string{w.Baseline}, arms...) {
-			cells[key{k.Metric, arm}] = kernelCell(k, arm, w.Baseline, reasons)
+			cells[key(k.Metric, arm)] = kernelCell(k, arm, w.Baseline, reasons)
 		}
 	}
 	var forms [][]table
@@ -104,7 +109,7 @@ func kernelForms(w workload, rows []record.Kernel, reasons *footnotes) [][]table
 	return forms
 }
 
-func kernelPanels(w workload, rows []record.Kernel, arms []string, panels int, tight bool, cells map[key]cell) []table {
+func kernelPanels(w workload, rows []record.Kernel, arms []string, panels int, tight bool, cells map[arrange.Key]cell) []table {
 	if len(arms) == 0 {
 		return []table{kernelTable(w, rows, nil, cells)}
 	}
@@ -121,9 +126,9 @@ func kernelPanels(w workload, rows []record.Kernel, arms []string, panels int, t
 
 // kernelArms are the arms beside the baseline that were observed.
 func kernelArms(w workload, rows []record.Kernel) []string {
-	var arms ordered
-	for _, arm := range w.arms() {
-		arms.add(arm)
+	var arms arrange.Ordered
+	for _, arm := range w.Arms() {
+		arms.Add(arm)
 	}
 	for _, k := range rows {
 		var more []string
@@ -132,7 +137,7 @@ func kernelArms(w workload, rows []record.Kernel) []string {
 		}
 		slices.Sort(more)
 		for _, arm := range more {
-			arms.add(arm)
+			arms.Add(arm)
 		}
 	}
 	return slices.DeleteFunc(arms, func(arm string) bool {
@@ -143,15 +148,15 @@ func kernelArms(w workload, rows []record.Kernel) []string {
 	})
 }
 
-func kernelTable(w workload, rows []record.Kernel, arms []string, cells map[key]cell) table {
-	t := table{columns: []column{{head: "probe", flex: 28}, {head: w.Baseline, align: right}}}
+func kernelTable(w workload, rows []record.Kernel, arms []string, cells map[arrange.Key]cell) table {
+	t := table{columns: []column{{head: text("kernel.probe"), flex: 28}, {head: w.Baseline, align: right}}}
 	for _, arm := range arms {
 		t.columns = append(t.columns, column{head: arm, align: right})
 	}
 	for _, k := range rows {
-		r := row{{label(k), plain}, cells[key{k.Metric, w.Baseline}]}
+		r := row{{label(k), plain}, cells[key(k.Metric, w.Baseline)]}
 		for _, arm := range arms {
-			r = append(r, cells[key{k.Metric, arm}])
+			r = append(r, cells[key(k.Metric, arm)])
 		}
 		t.rows = append(t.rows, r)
 	}
@@ -190,12 +195,12 @@ func kernelCell(k record.Kernel, arm, baseline string, reasons *footnotes) cell 
 
 // relative prints how many times as much: "x1.3".
 func relative(ratio float64) cell {
-	s := short(ratio)
+	s := quantity.Short(ratio)
 	if ratio >= 0.095 && ratio < 9.95 {
 		s = strconv.FormatFloat(ratio, 'f', 1, 64)
 	}
 	switch {
-	case !finite(ratio):
+	case !quantity.Finite(ratio):
 		return cell{none, faint}
 	case s == "1.0":
 		return cell{"=", faint}
@@ -210,16 +215,16 @@ func absolute(k record.Kernel, x float64) string {
 	var s string
 	switch k.Unit {
 	case "s":
-		s = Latency(x)
+		s = quantity.Latency(x)
 	case "B":
-		s = Bytes(x)
+		s = quantity.Bytes(x)
 	case "1", "ratio", "":
-		s = short(x)
+		s = quantity.Short(x)
 		if x == math.Trunc(x) && math.Abs(x) < 1000 {
 			s = strconv.FormatFloat(x, 'f', 0, 64)
 		}
 	default:
-		s = short(x) + k.Unit
+		s = quantity.Short(x) + k.Unit
 	}
 	switch {
 	case x == 0:
@@ -233,13 +238,13 @@ func absolute(k record.Kernel, x float64) string {
 // footnotes number the reasons why values are missing, in the order of their
 // first use.
 type footnotes struct {
-	reasons ordered
+	reasons arrange.Ordered
 	never   map[string][]string // metrics without any value, by reason
-	whys    ordered
+	whys    arrange.Ordered
 }
 
 func (f *footnotes) mark(reason string) string {
-	f.reasons.add(reason)
+	f.reasons.Add(reason)
 	n := strconv.Itoa(slices.Index(f.reasons, reason) + 1)
 	return superscript(n)
 }
@@ -262,9 +267,9 @@ func (f *footnotes) unseen(k record.Kernel) {
 	slices.Sort(why)
 	reason := strings.Join(why, "; ")
 	if reason == "" {
-		reason = "not observed"
+		reason = text("kernel.unobserved")
 	}
-	f.whys.add(reason)
+	f.whys.Add(reason)
 	f.never[reason] = append(f.never[reason], k.Metric)
 }
 

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -13,9 +14,10 @@ func aboutWorkload(w workload) string {
 		if s != "" {
 			s += ", "
 		}
-		s += plural(w.Blocks, "block")
 		if w.Seconds > 0 {
-			s += " in " + Duration(w.Seconds)
+			s += text("about.blocks", "blocks", number("count.blocks", w.Blocks), "time", quantity.Duration(w.Seconds))
+		} else {
+			s += number("count.blocks", w.Blocks)
 		}
 	}
 	return s
@@ -34,31 +36,31 @@ const (
 
 // ladder is the table of arms bottom up, then those beside it, then the twin.
 func ladder(e *record.Effects, w workload) block {
-	if w.unmeasured() {
+	if w.Unmeasured() {
 		return block{}
 	}
 	t := table{columns: []column{
-		{head: "arm", flex: 12},
+		{head: text("head.arm"), flex: 12},
 		{head: w.armHead(), flex: 15},
 		{head: w.metricWord(w.Primary).head, align: right},
-		{head: "against " + w.Baseline, align: interval},
-		{head: "step", align: interval},
-		{head: "verdict"},
+		{head: text("head.against", "baseline", w.Baseline), align: interval},
+		{head: text("head.step"), align: interval},
+		{head: text("head.verdict")},
 	}}
-	for _, arm := range w.ladder {
+	for _, arm := range w.Ladder {
 		t.rows = append(t.rows, w.row(e, arm))
-		if x, ok := w.remainder[key{w.Primary, arm}]; ok && x.Baseline != w.Baseline { // or it is the effect again
+		if x, ok := w.Remainder[key(w.Primary, arm)]; ok && x.Baseline != w.Baseline { // or it is the effect again
 			t.rows = append(t.rows, remainderRow(e, x))
 		}
 	}
-	for _, arm := range w.beside {
+	for _, arm := range w.Beside {
 		r := w.row(e, arm)
-		if !w.imported {
-			r[colStep] = cell{"beside", faint}
+		if !w.Imported {
+			r[colStep] = cell{text("ladder.beside"), faint}
 		}
 		t.rows = append(t.rows, r)
 	}
-	for _, arm := range w.twins {
+	for _, arm := range w.Twins {
 		t.rows = append(t.rows, w.twinRow(e, arm))
 	}
 	return block{
@@ -83,15 +85,15 @@ func (w workload) row(e *record.Effects, arm string) row {
 		r[colAdds] = cell{w.baselineWord(), faint}
 		return r
 	}
-	if x, ok := w.primary(arm); ok {
+	if x, ok := w.PrimaryOf(arm); ok {
 		r[colEffect], r[colVerdict] = seenCell(x), verdictCell(x, e.Margin)
 	} else {
 		r[colEffect] = cell{none, faint}
 	}
-	if w.real(arm) {
+	if w.Real(arm) {
 		return r
 	}
-	if x, ok := w.step[key{w.Primary, arm}]; ok {
+	if x, ok := w.Step[key(w.Primary, arm)]; ok {
 		r[colStep] = effectCell(x)
 	}
 	return r
@@ -100,8 +102,8 @@ func (w workload) row(e *record.Effects, arm string) row {
 // remainderRow has the verdict of the remainder itself.
 func remainderRow(e *record.Effects, x record.Effect) row {
 	r := make(row, ladderColumns)
-	r[colArm] = cell{"  remainder", plain}
-	r[colAdds] = cell{"beyond " + x.Baseline, plain}
+	r[colArm] = cell{"  " + text("ladder.remainder"), plain}
+	r[colAdds] = cell{text("ladder.beyond", "arm", x.Baseline), plain}
 	r[colStep], r[colVerdict] = effectCell(x), verdictCell(x, e.Margin)
 	return r
 }
@@ -110,19 +112,19 @@ func remainderRow(e *record.Effects, x record.Effect) row {
 // it is a bad one.
 func (w workload) twinRow(e *record.Effects, arm string) row {
 	r := w.row(e, arm)
-	r[colAdds] = cell{w.Baseline + " again", plain}
+	r[colAdds] = cell{text("ladder.again", "baseline", w.Baseline), plain}
 	r[colVerdict], r[colEffect].tone = cell{}, faint
 	if w.NoiseFloor > 0 {
-		r[colVerdict] = cell{"noise " + PlusMinus(w.NoiseFloor), faint}
+		r[colVerdict] = cell{text("ladder.noise", "noise", quantity.PlusMinus(w.NoiseFloor)), faint}
 	}
-	if x, ok := w.primary(arm); ok && (x.Verdict == record.Cost || x.Verdict == record.Gain) {
-		r[colVerdict], r[colEffect].tone = cell{"DIFFERS", broken}, broken
+	if x, ok := w.PrimaryOf(arm); ok && (x.Verdict == record.Cost || x.Verdict == record.Gain) {
+		r[colVerdict], r[colEffect].tone = cell{text("ladder.differs"), broken}, broken
 	}
 	return r
 }
 
 func (w workload) value(arm, metric string) cell {
-	v, ok := w.arm[arm].Values[metric]
+	v, ok := w.Arm[arm].Values[metric]
 	if !ok {
 		return cell{none, faint}
 	}
@@ -136,18 +138,17 @@ func (w workload) value(arm, metric string) cell {
 // ladderNotes explain what the table can only name.
 func ladderNotes(e *record.Effects, w workload) []sentence {
 	var notes []sentence
-	for _, arm := range w.arms() {
-		x, ok := w.primary(arm)
+	for _, arm := range w.Arms() {
+		x, ok := w.PrimaryOf(arm)
 		if ok && x.Intermittent && x.Typical != nil {
-			s := sentence{{arm + ": " + Interval(x.Typical), plain}}
-			notes = append(notes, append(s, intermittent(x)...))
+			notes = append(notes, joined("; ", sentence{{arm + ": " + quantity.Interval(x.Typical), plain}}, burstTail(x)))
 		}
 	}
 	notes = append(notes, undecidedNotes(e, w)...)
 	notes = append(notes, reasonNotes(w)...)
-	for _, arm := range w.arms() {
-		if n := w.arm[arm].Errors; n > 0 {
-			notes = append(notes, sentence{{arm + ": ", plain}, {fmt.Sprintf("%d operations failed", n), bad}, {".", plain}})
+	for _, arm := range w.Arms() {
+		if n := w.Arm[arm].Errors; n > 0 {
+			notes = append(notes, msg("ladder.failed", "arm", arm, "n", n))
 		}
 	}
 	return notes
@@ -157,8 +158,8 @@ func ladderNotes(e *record.Effects, w workload) []sentence {
 func undecidedNotes(e *record.Effects, w workload) []sentence {
 	var arms []string
 	var detectable, needed float64
-	for _, arm := range append(slices.Clone(w.ladder), w.beside...) {
-		x, ok := w.primary(arm)
+	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
+		x, ok := w.PrimaryOf(arm)
 		if !ok || x.Verdict != record.Undecided || x.Typical == nil {
 			continue
 		}
@@ -168,36 +169,30 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	if len(arms) == 0 || detectable <= 0 && needed <= 0 {
 		return nil
 	}
-	s := sentence{{"undecided", unsure}, {": " + list(arms) + ".", plain}}
+	var tails []sentence
 	if detectable > 0 {
-		s = append(s, cell{" This much data can show " + PlusMinus(detectable)[len("±"):] + " or more", plain})
-		if needed > 0 {
-			s = append(s, cell{";", plain})
-		} else {
-			s = append(s, cell{".", plain})
-		}
+		tails = append(tails, msg("open.detectable", "size", quantity.PlusMinus(detectable)[len("±"):]))
 	}
-	if needed > 0 {
-		what := size(e.Margin)
-		if len(arms) > 1 {
-			what += " for all of them"
-		}
-		s = append(s, cell{" about " + about(needed) + " more would decide " + what + ".", plain})
+	switch {
+	case needed > 0 && len(arms) > 1:
+		tails = append(tails, msg("open.needed.all", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
+	case needed > 0:
+		tails = append(tails, msg("tail.more", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
 	}
-	return []sentence{s}
+	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(stopped(tails), ""))}
 }
 
 // reasonNotes give the reasons why an arm has no answer.
 func reasonNotes(w workload) []sentence {
-	var reasons ordered
+	var reasons arrange.Ordered
 	arms := map[string][]string{}
-	for _, arm := range w.arms() {
-		x, ok := w.primary(arm)
-		if !ok || x.Reason == "" || seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
+	for _, arm := range w.Arms() {
+		x, ok := w.PrimaryOf(arm)
+		if !ok || x.Reason == "" || arrange.Seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
 			continue
 		}
-		why := x.Verdict.String() + ": " + x.Reason
-		reasons.add(why)
+		why := verdictWord(x.Verdict) + ": " + x.Reason
+		reasons.Add(why)
 		arms[why] = append(arms[why], arm)
 	}
 	var notes []sentence

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/tarelab/tare/internal/export"
 )
 
 // width counts the columns that a text takes on a terminal.
@@ -38,20 +40,6 @@ func head(s string, n int) string {
 		}
 	}
 	return s
-}
-
-// clean takes out what would move the cursor or break a line: names and
-// reasons come from files, tools and kernels.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
 }
 
 // clip cuts a text to at most n columns and shows that it did.
@@ -132,7 +120,7 @@ func words(s sentence) []sentence {
 			out = append(out, sentence{lineBreak})
 			continue
 		}
-		for i, part := range strings.Split(glue(clean(c.text)), " ") {
+		for i, part := range strings.Split(glue(export.Clean(c.text)), " ") {
 			if i > 0 && len(word) > 0 {
 				out, word = append(out, word), nil
 			}

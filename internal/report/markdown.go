@@ -4,12 +4,14 @@ import (
 	"html"
 	"slices"
 	"strings"
+
+	"github.com/tarelab/tare/internal/export"
 )
 
 // markdownRenderer prints a document in GitHub's Markdown.
 type markdownRenderer struct{ out strings.Builder }
 
-func (r *markdownRenderer) document(d document) {
+func (r *markdownRenderer) document(d Document) {
 	r.put("### ", r.sentence(plainly(d.title)), "\n\n")
 	for _, s := range d.sections {
 		r.section(s)
@@ -41,7 +43,7 @@ func (r *markdownRenderer) section(s section) {
 }
 
 func (r *markdownRenderer) open(title string) {
-	r.put("<details><summary>", html.EscapeString(clean(title)), "</summary>\n\n")
+	r.put("<details><summary>", html.EscapeString(export.Clean(title)), "</summary>\n\n")
 }
 
 func (r *markdownRenderer) block(b block) {
@@ -105,9 +107,9 @@ func (r *markdownRenderer) piece(c cell, stress ...tone) string {
 	core := strings.TrimSpace(s)
 	switch {
 	case core == "":
-		return ""
+		return s
 	case c.tone == code:
-		return "`" + strings.ReplaceAll(clean(c.text), "`", "'") + "`"
+		return "`" + strings.ReplaceAll(export.Clean(c.text), "`", "'") + "`"
 	case slices.Contains(stress, c.tone):
 		return strings.Replace(s, core, "**"+core+"**", 1)
 	}
@@ -127,7 +129,7 @@ func escape(s string) string {
 	return strings.NewReplacer(
 		"\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "](", "]\\(",
 		"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~",
-	).Replace(clean(s))
+	).Replace(export.Clean(s))
 }
 
 func (r *markdownRenderer) put(parts ...string) {

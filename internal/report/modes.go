@@ -1,9 +1,9 @@
 package report
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -11,11 +11,11 @@ import (
 // none has, what would have shown.
 func modes(e *record.Effects, w workload) block {
 	b := block{}
-	for _, m := range w.twoModes {
-		b.items = append(b.items, item{cell{m.Arm, strong}, twoModes(w, m)})
+	for _, m := range w.TwoModes {
+		b.items = append(b.items, item{label: cell{m.Arm, strong}, text: twoModes(w, m)})
 	}
 	if len(b.items) > 0 {
-		b.title = "two modes over time"
+		b.title = text("modes.title")
 		return b
 	}
 	if s := oneMode(e, w); len(s) > 0 {
@@ -29,24 +29,23 @@ func modeNotes(e *record.Effects, w workload) []sentence {
 	b := modes(e, w)
 	notes := b.notes
 	for _, it := range b.items {
-		notes = append(notes, append(sentence{{it.label.text + " has ", plain}, {"two modes", unsure}, {" over time: ", plain}}, it.text...))
+		notes = append(notes, msg("modes.note", "arm", it.label.text, "modes", it.text))
 	}
 	return notes
 }
 
 func twoModes(w workload, m record.ArmModes) sentence {
 	show := w.metricWord(m.Metric).show
-	s := sentence{{fmt.Sprintf("%s in %s of its %d windows and %s in the others, with %s between them; in the same moment the two are ",
-		show(m.Modes.Low), share(1-m.Modes.Share), m.Windows, show(m.Modes.High), plural(m.Modes.Switches, "change")), plain},
-		{size(math.Expm1(math.Abs(math.Log(m.Apart)))), strong}, {" apart. A mean describes neither.", plain}}
+	s := msg("modes.two", "low", show(m.Modes.Low), "share", quantity.Share(1-m.Modes.Share), "windows", m.Windows, "high", show(m.Modes.High),
+		"changes", number("count.changes", m.Modes.Switches), "apart", quantity.Size(math.Expm1(math.Abs(math.Log(m.Apart)))))
 	if len(m.Differ) == 0 {
-		return append(s, cell{" No probe is shown to differ between them.", faint})
+		return joined(" ", s, msg("modes.alike"))
 	}
 	var texts []string
 	for _, d := range m.Differ {
 		texts = append(texts, d.Text)
 	}
-	return append(s, cell{" In the slower one ", plain}, cell{list(texts), plain}, cell{".", plain})
+	return joined(" ", s, msg("modes.differ", "probes", list(texts)))
 }
 
 // hidden is how far apart two levels may be before it means nothing that they were
@@ -67,25 +66,13 @@ func oneMode(e *record.Effects, w workload) sentence {
 			worst = max(worst, m.Detectable)
 		}
 	}
-	var text string
 	switch {
 	case len(told) == 0 && len(untold) == 0:
 		return nil
 	case len(told) == 0:
-		text = "Whether an arm has two modes over time cannot be told: the windows scatter too much."
+		return msg("modes.untold")
 	case len(untold) == 0:
-		text = fmt.Sprintf("No arm shows two modes over time; two levels that are %s or more apart would have shown.", size(worst))
-	default:
-		text = fmt.Sprintf("No arm shows two modes over time; two levels that are %s or more apart would have shown, but not in %s, whose windows scatter too much.",
-			size(worst), list(untold))
+		return msg("modes.none", "size", quantity.Size(worst))
 	}
-	return sentence{{text, faint}}
-}
-
-func namesOfModes(all []record.ArmModes) []string {
-	var names []string
-	for _, m := range all {
-		names = append(names, m.Arm)
-	}
-	return names
+	return msg("modes.none.but", "size", quantity.Size(worst), "arms", list(untold))
 }

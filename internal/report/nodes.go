@@ -1,75 +1,43 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
-// NodesText prints the nodes of a run side by side, for a terminal or a plain
-// file.
-func NodesText(w io.Writer, n *record.Nodes, o Options) error {
-	r := textRenderer{width: o.width(), color: o.Color}
-	r.document(nodesDocument(n))
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// NodesMarkdown prints them for a pull request.
-func NodesMarkdown(w io.Writer, n *record.Nodes) error {
-	var r markdownRenderer
-	r.document(nodesDocument(n))
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// NodesJSON prints them as one indented object, schema tare/nodes/v1.
-func NodesJSON(w io.Writer, n *record.Nodes) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(n); err != nil {
-		return fmt.Errorf("write the nodes as JSON: %w", err)
-	}
-	return nil
-}
-
-func nodesDocument(n *record.Nodes) document {
-	d := document{title: nodesTitle(n)}
+// Nodes are the nodes of a run side by side.
+func Nodes(n *record.Nodes) Document {
+	d := Document{title: nodesTitle(n)}
 	d.add(section{blocks: []block{whichIsOdd(n)}})
 	d.add(section{blocks: []block{nodesCaveats(n)}})
 	for _, name := range nodeWorkloads(n) {
-		d.add(section{title: name, about: "an arm's effect against its baseline, on each node", blocks: []block{sideBySide(n, name)}})
+		d.add(section{title: name, about: text("nodes.about"), blocks: []block{sideBySide(n, name)}})
 	}
-	d.add(section{title: "can it be trusted", blocks: []block{nodesTrust(n)}, fold: true})
-	d.add(section{title: "what differs between the nodes", blocks: []block{differingFacts(n)}, fold: true})
-	d.add(section{title: "left out", blocks: []block{leftOut(&record.Effects{Left: n.Left})}})
+	d.add(section{title: text("nodes.trust"), blocks: []block{nodesTrust(n)}, fold: true})
+	d.add(section{title: text("nodes.differ"), blocks: []block{differingFacts(n)}, fold: true})
+	d.add(section{title: text("head.left"), blocks: []block{leftOut(&record.Effects{Left: n.Left})}})
 	return d
 }
 
 func nodesTitle(n *record.Nodes) sentence {
-	return sentence{{"tare " + n.Experiment, strong}, {" on " + plural(len(n.Nodes), "node"), plain}}
+	return joined("", msg("title.name", "experiment", "tare "+n.Experiment), msg("title.host", "host", number("count.nodes", len(n.Nodes))))
 }
 
 // wordOf is how to speak of a metric of a workload.
 func wordOf(n *record.Nodes, name, metric string) metric {
 	for _, w := range n.Workloads {
 		if w.Name == name {
-			return workload{WorkloadResult: record.WorkloadResult{Values: w.Values}}.metricWord(metric)
+			return named(record.WorkloadResult{Values: w.Values}).metricWord(metric)
 		}
 	}
 	return workload{}.metricWord(metric)
 }
 
 func nodeWorkloads(n *record.Nodes) []string {
-	var names ordered
-	for _, a := range n.Arms {
-		names.add(a.Workload)
-	}
-	return names
+	return distinct(n.Arms, func(a record.NodeArm) string { return a.Workload })
 }
 
 // whichIsOdd is the answer: the odd nodes, or that there is none.
@@ -79,31 +47,29 @@ func whichIsOdd(n *record.Nodes) block {
 	for _, a := range n.Arms {
 		known = known || a.Known
 		for _, o := range a.Odd {
-			b.items = append(b.items, item{cell{o.Node, strong}, sentence{
-				{"is odd", bad}, {" in " + oddIn(n, a, o) + inMargin(o.Against, n.Margin), plain},
-			}})
+			b.items = append(b.items, item{label: cell{o.Node, strong}, text: msg("odd.item", "where", oddIn(n, a, o)+inMargin(o.Against, n.Margin))})
 		}
 		if a.Differ && len(a.Odd) == 0 {
-			text := fmt.Sprintf("the nodes differ in %s, and no single one stands out", a.Arm)
+			form := "odd.none"
 			if len(a.Effects) == 2 {
-				text = fmt.Sprintf("the two nodes differ in %s; of two nobody can say which one is odd", a.Arm)
+				form = "odd.two"
 			}
-			b.items = append(b.items, item{cell{a.Workload, strong}, sentence{{text, unsure}}})
+			b.items = append(b.items, item{label: cell{a.Workload, strong}, text: msg(form, "arm", a.Arm)})
 		}
 	}
 	switch {
 	case len(b.items) > 0:
 	case known:
-		b.items = []item{{cell{"odd", strong}, say("no node: what they show differs by no more than its noise. That is not to say that they are equal.")}}
+		b.items = []item{{label: cell{text("odd.word"), strong}, text: msg("odd.equal")}}
 	default:
-		b.items = []item{{cell{"odd", strong}, say("it cannot be told: fewer than two nodes have an effect with an interval.")}}
+		b.items = []item{{label: cell{text("odd.word"), strong}, text: msg("odd.untold")}}
 	}
 	return b
 }
 
 // oddIn says in what a node is odd, and how far.
 func oddIn(n *record.Nodes, a record.NodeArm, o record.OddNode) string {
-	return fmt.Sprintf("%s of %s: %s of %s against the other nodes", a.Arm, a.Workload, Interval(&o.Against), wordOf(n, a.Workload, a.Metric).of)
+	return text("odd.in", "arm", a.Arm, "load", a.Workload, "effect", quantity.Interval(&o.Against), "metric", wordOf(n, a.Workload, a.Metric).of)
 }
 
 func isOdd(a record.NodeArm, node string) bool {
@@ -112,21 +78,21 @@ func isOdd(a record.NodeArm, node string) bool {
 
 // welch is the test of whether the nodes differ.
 func welch(a record.NodeArm) string {
-	return fmt.Sprintf("Welch's F(%.0f, %.1f) = %.2f, p = %.2g", a.DF1, a.DF2, a.F, a.P)
+	return text("odd.test", "between", fmt.Sprintf("%.0f", a.DF1), "within", fmt.Sprintf("%.1f", a.DF2), "f", fmt.Sprintf("%.2f", a.F), "p", fmt.Sprintf("%.2g", a.P))
 }
 
 // inMargin says when a node is odd by less than matters.
 func inMargin(r record.Ratio, margin float64) string {
 	if r.Low > 1/(1+margin) && r.High < 1+margin {
-		return ", which is less than the margin of " + size(margin)
+		return text("odd.margin", "margin", quantity.Size(margin))
 	}
 	return ""
 }
 
 // sideBySide is a table of the effects of one workload.
 func sideBySide(n *record.Nodes, workload string) block {
-	t := table{columns: []column{{head: "node", flex: 9}, {head: "baseline", align: right}}}
-	narrow := table{columns: []column{{head: "arm", flex: 9}, {head: "node", flex: 9}, {head: "effect", align: interval}}}
+	t := table{columns: []column{{head: text("head.node"), flex: 9}, {head: text("head.baseline"), align: right}}}
+	narrow := table{columns: []column{{head: text("head.arm"), flex: 9}, {head: text("head.node"), flex: 9}, {head: text("head.effect"), align: interval}}}
 	var arms []record.NodeArm
 	var notes []sentence
 	for _, a := range n.Arms {
@@ -136,17 +102,17 @@ func sideBySide(n *record.Nodes, workload string) block {
 		arms = append(arms, a)
 		t.columns = append(t.columns, column{head: a.Arm, align: interval})
 		if a.Known {
-			verb := "do not differ by more than their errors"
+			form := "nodes.alike.note"
 			if a.Differ {
-				verb = "differ"
+				form = "nodes.differ.note"
 			}
-			notes = append(notes, say(fmt.Sprintf("%s: the nodes %s (%s).", a.Arm, verb, welch(a))))
+			notes = append(notes, msg(form, "arm", a.Arm, "test", welch(a)))
 		}
 	}
 	for _, node := range n.Nodes {
 		r := row{{node.Name, strong}, baselineCell(n, node, arms)}
 		for _, a := range arms {
-			c := cell{Interval(a.Effects[node.Name]), plain}
+			c := cell{quantity.Interval(a.Effects[node.Name]), plain}
 			if isOdd(a, node.Name) {
 				c.tone = bad
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -28,7 +29,7 @@ func threeNodes(odd bool) *record.Nodes {
 func nodesText(t *testing.T, n *record.Nodes, width int) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := NodesText(&b, n, Options{Width: width}); err != nil {
+	if err := Print(&b, Nodes(n), Options{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -74,7 +75,7 @@ func TestNodesWithoutAnOddOne(t *testing.T) {
 
 func TestNodesForPrograms(t *testing.T) {
 	var b bytes.Buffer
-	if err := NodesJSON(&b, threeNodes(true)); err != nil {
+	if err := export.Object(&b, threeNodes(true)); err != nil {
 		t.Fatal(err)
 	}
 	var back record.Nodes
@@ -82,7 +83,7 @@ func TestNodesForPrograms(t *testing.T) {
 		t.Errorf("%v: %+v", err, back)
 	}
 	b.Reset()
-	if err := NodesMarkdown(&b, threeNodes(true)); err != nil || !strings.Contains(b.String(), "| c |") && !strings.Contains(b.String(), "| **c** |") {
+	if err := PrintMarkdown(&b, Nodes(threeNodes(true))); err != nil || !strings.Contains(b.String(), "| c |") && !strings.Contains(b.String(), "| **c** |") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
 // nodesTrust is what a sceptic asks of every node, side by side.
 func nodesTrust(n *record.Nodes) block {
 	t := table{columns: []column{
-		{head: "workload", flex: 9}, {head: "node", flex: 9}, {head: "blocks", align: right}, {head: "gen", align: right},
-		{head: "twin", align: interval}, {head: "noise", align: right}, {head: "checks"},
+		{head: text("head.workload"), flex: 9}, {head: text("head.node"), flex: 9}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right},
+		{head: text("nodes.twin"), align: interval}, {head: text("matrix.noise"), align: right}, {head: text("label.checks")},
 	}}
 	var notes []sentence
 	for _, name := range nodeWorkloads(n) {
@@ -35,7 +37,7 @@ func nodesTrust(n *record.Nodes) block {
 	}
 	for _, node := range n.Nodes {
 		if node.Dropped.Blocks > 0 {
-			notes = append(notes, append(sentence{{node.Name + " dropped ", plain}}, append(dropped(node.Dropped), cell{".", plain})...))
+			notes = append(notes, msg("nodes.dropped", "node", node.Name, "blocks", dropped(node.Dropped)))
 		}
 	}
 	return block{forms: [][]table{{t}, {t.tightly()}}, notes: notes}
@@ -43,14 +45,14 @@ func nodesTrust(n *record.Nodes) block {
 
 func twinCell(x record.NodeTrust) cell {
 	if x.TwinDiffers {
-		return cell{Interval(x.Twin), broken}
+		return cell{quantity.Interval(x.Twin), broken}
 	}
-	return cell{Interval(x.Twin), plain}
+	return cell{quantity.Interval(x.Twin), plain}
 }
 
 func noiseCell(x record.NodeTrust) cell {
 	if x.NoiseFloor > 0 {
-		return cell{PlusMinus(x.NoiseFloor), plain}
+		return cell{quantity.PlusMinus(x.NoiseFloor), plain}
 	}
 	return cell{none, faint}
 }
@@ -58,11 +60,11 @@ func noiseCell(x record.NodeTrust) cell {
 func checksCell(x record.NodeTrust) cell {
 	switch failed, open, held := len(x.Failed), len(x.Untold), len(x.Held); {
 	case failed > 0:
-		return cell{fmt.Sprintf("%d of %d FAILED", failed, failed+open+held), broken}
+		return cell{text("nodes.failed", "n", failed, "of", failed+open+held), broken}
 	case open > 0:
-		return cell{fmt.Sprintf("%d ok, %d no data", held, open), unsure}
+		return cell{text("nodes.untold", "n", held, "open", open), unsure}
 	case held > 0:
-		return cell{"all ok", calm}
+		return cell{text("nodes.ok"), calm}
 	}
 	return cell{none, faint}
 }
@@ -71,12 +73,10 @@ func checksCell(x record.NodeTrust) cell {
 func trustNote(node string, x record.NodeTrust) []sentence {
 	var notes []sentence
 	if x.TwinDiffers {
-		notes = append(notes, sentence{{node + ", " + x.Workload + ": ", plain}, {"the twin differs", broken},
-			{" from its baseline: do not trust this node.", plain}})
+		notes = append(notes, msg("nodes.twin.note", "node", node, "load", x.Workload))
 	}
 	if len(x.Failed) > 0 {
-		notes = append(notes, sentence{{node + ", " + x.Workload + ": " + list(x.Failed) + " ", plain}, {"failed", broken},
-			{"; the node's own report says more.", plain}})
+		notes = append(notes, msg("nodes.failed.note", "node", node, "load", x.Workload, "checks", list(x.Failed)))
 	}
 	return notes
 }
@@ -87,9 +87,9 @@ func factName(f record.NodeFact) string {
 	case f.Workload == "":
 		return f.Name
 	case f.All:
-		return f.Name + " in " + f.Workload
+		return text("fact.all", "fact", f.Name, "load", f.Workload)
 	}
-	return f.Name + " of " + list(f.Arms) + " in " + f.Workload
+	return text("fact.arms", "fact", f.Name, "arms", list(f.Arms), "load", f.Workload)
 }
 
 // factText is a value with its unit.
@@ -101,7 +101,7 @@ func factText(f record.NodeFact, node string) string {
 	var bytes float64
 	if f.Unit == "B" {
 		if _, err := fmt.Sscan(text, &bytes); err == nil {
-			return Bytes(bytes)
+			return quantity.Bytes(bytes)
 		}
 	}
 	return text
@@ -114,21 +114,21 @@ func differingFacts(n *record.Nodes) block {
 		if !f.Differs {
 			continue
 		}
-		var texts ordered
+		var texts arrange.Ordered
 		having := map[string][]string{}
 		for _, node := range n.Nodes {
 			text := factText(f, node.Name)
-			texts.add(text)
+			texts.Add(text)
 			having[text] = append(having[text], node.Name)
 		}
 		var parts []string
 		for _, text := range texts {
 			parts = append(parts, list(having[text])+": "+text)
 		}
-		b.items = append(b.items, item{cell{factName(f), plain}, say(strings.Join(parts, "; "))})
+		b.items = append(b.items, item{label: cell{factName(f), plain}, text: say(strings.Join(parts, "; "))})
 	}
 	if len(b.items) == 0 && len(n.Facts) > 0 {
-		b.items = []item{{text: say("Nothing that tare knows of the hosts, and no setting of an arm.")}}
+		b.items = []item{{text: msg("nodes.nothing")}}
 	}
 	return b
 }
@@ -140,7 +140,7 @@ func factTables(n *record.Nodes) (differ, alike table) {
 	for _, node := range n.Nodes {
 		differ.columns = append(differ.columns, column{head: node.Name})
 	}
-	alike.columns = []column{{head: ""}, {head: "on every node"}}
+	alike.columns = []column{{head: ""}, {head: text("nodes.every")}}
 	for _, f := range n.Facts {
 		if !f.Differs {
 			if len(n.Nodes) > 0 {

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -42,7 +43,19 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"sentence": sentenceHTML, "glue": glue, "part": blockHTML, "table": tableHTML, "notes": notesHTML, "lines": cleanLines,
+	"word": func(key string) string { return text(key) }, "words": scriptWords,
 }).Parse(pageText))
+
+// scriptWord is what the script of a page says.
+type scriptWord struct{ Name, Text string }
+
+// scriptWords are attributes of the page, so that the script has no words of its own.
+func scriptWords() []scriptWord {
+	return []scriptWord{
+		{"in", text("script.in")}, {"out", text("script.out")}, {"earlier", text("script.earlier")}, {"later", text("script.later")},
+		{"all", text("script.all")}, {"whole", text("script.whole")}, {"keys", text("script.keys")},
+	}
+}
 
 // sheet is what every page of tare has.
 type sheet struct {
@@ -54,7 +67,7 @@ type sheet struct {
 }
 
 func newSheet(title string, script bool) sheet {
-	f := sheet{Title: clean(title), Style: template.CSS(pageStyle)}
+	f := sheet{Title: export.Clean(title), Style: template.CSS(pageStyle)}
 	policy := "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + hashed(pageStyle)
 	if script {
 		f.Script = template.JS(pageScript)
@@ -74,6 +87,8 @@ type page struct {
 	sheet
 	About   sentence // experiment, host, time
 	Verdict sentence
+	Top     block // the host, what was not tested, what to do next
+	Cite    citation
 	Caveats block  // what cannot be known
 	Short   *block // nil where the verdict says it all
 	Answer  *figure
@@ -104,6 +119,7 @@ type figure struct {
 	Drawing   template.HTML
 	Tables    []table // the same as numbers
 	TableNote string
+	Open      bool         // the table is no second thought: shown
 	Data      template.URL // CSV; empty for none
 	File      string       // name for the download
 }
@@ -118,10 +134,11 @@ func newPage(e *record.Effects, s Source) page {
 	for _, c := range about {
 		name += c.text
 	}
-	p := page{sheet: newSheet(name, true), About: about, Verdict: oneSentence(e, ws), Caveats: caveats(e),
+	p := page{sheet: newSheet(name, true), About: about, Verdict: verdictSentence(e, ws), Caveats: caveats(e),
 		Left: leftOut(e), Warned: warnings(e), How: how(e, s)}
+	p.Top, p.Cite = pageTop(e), cite(e, s)
 	if len(ws) > 1 {
-		short := headlines(e, ws)
+		short := block{items: loadItems(e, ws)}
 		p.Short = &short
 		p.Answer = answerFigure(e, ws)
 	}
@@ -139,14 +156,12 @@ func newPage(e *record.Effects, s Source) page {
 // newLoadView is the section of one of some workloads, which share the room
 // for data within the page.
 func newLoadView(e *record.Effects, w workload, d *record.Detail, id string, of int) loadView {
-	v := loadView{ID: id, Name: clean(w.Name), About: clean(aboutWorkload(w)), Others: secondary(w),
+	v := loadView{ID: id, Name: export.Clean(w.Name), About: export.Clean(aboutWorkload(w)), Others: secondary(w),
 		Prices: newPriceViews(e, w, id), Kernel: newKernelView(w, id)}
 	if of == 1 {
-		v.Headline = doubts(w) // the rest is the verdict at the top
+		v.Headline = w.doubts(loadAnswer(e, w.Name)) // the rest is the verdict at the top
 	}
-	for _, f := range []*figure{
-		waterfallFigure(e, w, id), seriesFigure(w, d, id, dataRows/of), latencyFigure(w, d, id),
-	} {
+	for _, f := range append([]*figure{waterfallFigure(e, w, id), seriesFigure(w, d, id, dataRows/of)}, latencyFigures(w, d, id)...) {
 		if f != nil {
 			v.Figures = append(v.Figures, *f)
 		}

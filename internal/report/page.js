@@ -1,6 +1,7 @@
 // Words of points and moving along long series; the page says all without it.
 (() => {
   'use strict';
+  const word = document.body.dataset;
   const tip = document.createElement('div');
   tip.className = 'tip';
   tip.hidden = true;
@@ -102,13 +103,71 @@
       b.addEventListener('click', act);
       tools.append(b);
     };
-    button('+', 'zoom in', () => zoom(0.5));
-    button('−', 'zoom out', () => zoom(2));
-    button('←', 'earlier', () => move(-0.5));
-    button('→', 'later', () => move(0.5));
-    button('all', 'the whole time', () => look(left, left + width));
-    tools.append('arrow keys go from dot to dot');
+    button('+', word.in, () => zoom(0.5));
+    button('−', word.out, () => zoom(2));
+    button('←', word.earlier, () => move(-0.5));
+    button('→', word.later, () => move(0.5));
+    button(word.all, word.whole, () => look(left, left + width));
+    tools.append(word.keys);
     svg.before(tools);
   };
   document.querySelectorAll('svg.series.wide').forEach(series);
+
+  // A chart as a file: its styles are written into a copy of it.
+  const styles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'opacity', 'paint-order', 'font-size', 'font-weight', 'font-family', 'text-anchor', 'display'];
+  const alone = svg => {
+    const copy = svg.cloneNode(true);
+    const from = [svg, ...svg.querySelectorAll('*')], to = [copy, ...copy.querySelectorAll('*')];
+    from.forEach((e, i) => {
+      const s = getComputedStyle(e);
+      for (const name of styles) {
+        const v = s.getPropertyValue(name);
+        if (v && !(name === 'fill' && e.getAttribute('fill')?.startsWith('url'))) to[i].setAttribute(name, v);
+      }
+      to[i].removeAttribute('data-tip');
+    });
+    const [, , w, h] = svg.getAttribute('viewBox').split(' ').map(Number);
+    copy.setAttribute('width', w);
+    copy.setAttribute('height', h);
+    const ground = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+    ground.setAttribute('width', w);
+    ground.setAttribute('height', h);
+    ground.setAttribute('fill', getComputedStyle(document.body).backgroundColor);
+    copy.prepend(ground);
+    return { w, h, url: 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(new XMLSerializer().serializeToString(copy)) };
+  };
+  const save = (url, name) => {
+    const a = document.createElement('a');
+    a.href = url;
+    a.download = name;
+    a.click();
+  };
+  document.querySelectorAll('figure').forEach(figure => {
+    const shown = () => [...figure.querySelectorAll('svg')].find(s => s.getClientRects().length);
+    const name = 'tare-' + figure.id.replace(/-figure$/, '');
+    const p = document.createElement('p');
+    p.className = 'data save';
+    const button = (text, act) => {
+      const b = document.createElement('button');
+      b.type = 'button';
+      b.textContent = text;
+      b.addEventListener('click', act);
+      p.append(b);
+    };
+    button('SVG', () => save(alone(shown()).url, name + '.svg'));
+    button('PNG', () => {
+      const { w, h, url } = alone(shown()), image = new Image();
+      image.onload = () => {
+        const c = document.createElement('canvas');
+        c.width = 2 * w;
+        c.height = 2 * h;
+        const g = c.getContext('2d');
+        g.scale(2, 2);
+        g.drawImage(image, 0, 0, w, h);
+        save(c.toDataURL('image/png'), name + '.png');
+      };
+      image.src = url;
+    });
+    figure.querySelector('figcaption').after(p);
+  });
 })();

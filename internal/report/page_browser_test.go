@@ -30,16 +30,43 @@ type browser struct {
 	complaints []string
 }
 
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	path := testneed.Tool(t, "chromium")
+// chromium is the one browser of all tests; each has a tab of its own.
+type chromium struct {
+	sync.Once
+	context.Context
+	stop func() // waits for the end of the browser; nil: none was started
+	err  error
+}
+
+var shared chromium
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.stop != nil {
+		shared.stop()
+	}
+	os.Exit(code)
+}
+
+func (c *chromium) start(path string) {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop) // waits for the end of the browser
 	ctx, cancel := chromedp.NewContext(ctx)
+	c.Context, c.stop = ctx, func() { cancel(); stop() }
+	c.err = chromedp.Run(ctx) // the first tab keeps the browser
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := testneed.Tool(t, "chromium")
+	shared.Do(func() { shared.start(path) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	ctx, cancel := chromedp.NewContext(shared.Context)
 	t.Cleanup(cancel)
 	// A browser that hangs must not hang the tests; nothing is asserted about it.
 	ctx, late := context.WithTimeout(ctx, 3*time.Minute)
@@ -136,7 +163,7 @@ func TestPageInBrowser(t *testing.T) {
 // look wants everything to be seen, light and dark, wide and narrow.
 func (b *browser) look(t *testing.T, name string) {
 	t.Helper()
-	for _, width := range []int64{1100, 400} {
+	for _, width := range []int64{1280, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			what := fmt.Sprintf("%s, %d px, %s", name, width, scheme)
 			b.screen(t, width, scheme)
@@ -167,7 +194,7 @@ const undrawn = `(() => {
     if (seen.length !== 1) { out.push(f.id + ' shows ' + seen.length + ' drawings'); continue; }
     const names = seen[0].getAttribute('aria-labelledby').split(' ').map(i => document.getElementById(i));
     if (names.some(n => !n || !n.textContent.trim())) out.push(f.id + ' is not described');
-    if (!seen[0].querySelector('.dot, .bar, .dots, .area, .effect')) out.push(f.id + ' is empty');
+    if (!seen[0].querySelector('.dot, .bar, .dots, .area, .effect, .curve')) out.push(f.id + ' is empty');
     const box = seen[0].getBoundingClientRect();
     for (const t of seen[0].querySelectorAll('text')) {
       const r = t.getBoundingClientRect();

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"html/template"
-	"strings"
 )
 
 // csvBuffer collects lines of CSV.
@@ -34,12 +33,4 @@ func dataURL(fill func(*csvBuffer) error) template.URL {
 }
 
 // fileName is the name of a download: letters, digits and dashes.
-func fileName(w workload, what string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, w.Name)
-	return "tare-" + name + "-" + what + ".csv"
-}
+func fileName(w workload, what string) string { return "tare-" + slug(w.Name) + "-" + what + ".csv" }

@@ -4,6 +4,9 @@ import (
 	"html/template"
 	"slices"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/record"
 )
@@ -20,25 +23,25 @@ func toneOf(x record.Effect) string {
 
 // drawn is an effect as a row of a forest.
 func drawn(label string, x record.Effect, margin float64) chart.Effect {
-	r := chart.Effect{Label: clean(label), Text: Interval(x.Typical), Word: clean(verdictCell(x, margin).text), Tone: toneOf(x)}
-	if seen(x) {
+	r := chart.Effect{Label: export.Clean(label), Text: quantity.Interval(x.Typical), Word: export.Clean(verdictCell(x, margin).text), Tone: toneOf(x)}
+	if arrange.Seen(x) {
 		return drawnSeen(r, x)
 	}
 	if x.Typical == nil {
-		r.Tip = clean(label + ": " + r.Word + because(x.Reason))
+		r.Tip = export.Clean(label + ": " + r.Word + because(x.Reason))
 		return r
 	}
 	r.Known, r.Span = true, span(x.Typical)
-	r.Tip = clean(label + ": " + r.Text + ", " + r.Word)
+	r.Tip = export.Clean(label + ": " + r.Text + ", " + r.Word)
 	if x.Own != nil {
 		own := span(x.Own)
 		r.Own = &own
-		r.Tip += "; looked at alone " + Interval(x.Own)
+		r.Tip += text("tip.alone", "effect", quantity.Interval(x.Own))
 	}
 	if x.Total != nil && x.Intermittent {
 		total := x.Total.Ratio - 1
 		r.Total = &total
-		r.Tip += "; all windows together " + Interval(x.Total)
+		r.Tip += text("tip.total", "effect", quantity.Interval(x.Total))
 	}
 	return r
 }
@@ -49,58 +52,58 @@ func span(r *record.Ratio) chart.Span {
 
 // tickOf prints a change on an axis without needless zeros.
 func tickOf(x float64) string {
-	s := change(1+x, 1)
+	s := quantity.Change(1+x, 1)
 	if len(s) > 2 && s[len(s)-2:] == ".0" {
 		s = s[:len(s)-2]
 	}
 	if s == "0.0" || s == "" {
 		s = "0"
 	}
-	return withUnit(s, "%")
+	return quantity.WithUnit(s, "%")
 }
 
-// forestKey explains the marks of a forest.
-const forestKey = "Dot: estimate; thick line: its 95 % interval looked at alone; thin line: corrected for all arms. " +
-	"A hollow dot is undecided. An arrow leaves the picture."
+// axis is a message about an end of an axis: what it means for this metric.
+func (m metric) axis(key string) string { return text(key, "metric", export.Clean(m.head)) }
 
 // answerFigure is the effect that was asked for in every workload.
 func answerFigure(e *record.Effects, ws []workload) *figure {
-	f := chart.Forest{Margin: e.Margin, Tick: tickOf, Less: "less", More: "more"}
-	f.Frame = chart.Frame{ID: "answer-chart", Title: "Effect in every workload"}
+	f := chart.Forest{Margin: e.Margin, Tick: tickOf, Less: text("axis.fewer"), More: text("axis.greater")}
+	f.Frame = chart.Frame{ID: "answer-chart", Title: text("figure.answer")}
 	heads, subjects := map[string]bool{}, map[string]bool{}
 	for _, w := range ws {
-		if subject, x, ok := asked(e, w); ok {
-			heads[w.metricWord(x.Metric).head] = true
-			subjects[subject] = true
-			f.Title = clean("Effect of " + subject + " in every workload")
+		if found, ok := foremost(loadAnswer(e, w.Name)); ok {
+			heads[w.metricWord(found.Effect.Metric).head] = true
+			subjects[w.subject(found)] = true
+			f.Title = export.Clean(text("figure.answer.of", "subject", w.subject(found)))
 		}
 	}
 	if len(subjects) > 1 {
-		f.Title = "Effect in every workload"
+		f.Title = text("figure.answer")
 	}
 	for _, w := range ws {
-		subject, x, ok := asked(e, w)
+		found, ok := foremost(loadAnswer(e, w.Name))
 		if !ok {
 			continue
 		}
+		subject, x := w.subject(found), found.Effect
 		label := w.Name
 		if len(subjects) > 1 {
-			label += ", " + subject
+			label += ", " + x.Arm
 		}
 		if len(heads) > 1 {
 			label += ", " + w.metricWord(x.Metric).head
-		} else if m := w.metricWord(x.Metric).head; f.Less == "less" {
-			f.Less, f.More = "less "+m, "more "+m
+		} else if m := w.metricWord(x.Metric).head; f.Less == text("axis.fewer") {
+			f.Less, f.More = text("axis.less", "metric", m), text("axis.more", "metric", m)
 		}
 		r := drawn(label, x, e.Margin)
 		f.Rows = append(f.Rows, r)
-		f.Desc += clean(w.Name+", "+subject+": "+r.Text+", "+r.Word) + ". "
+		f.Desc += export.Clean(w.Name+", "+subject+": "+r.Text+", "+r.Word) + ". "
 	}
 	if !anyKnown(f.Rows) {
 		return nil
 	}
 	return &figure{ID: "answer", Title: f.Title, Drawing: chart.Both(f.Draw),
-		Caption: []string{"Change against the baseline. Shaded: the margin of " + PlusMinus(e.Margin) + ", smaller effects do not matter to you. " + forestKeyOf(f)}}
+		Caption: []string{text("figure.answer.key", "margin", quantity.PlusMinus(e.Margin)) + " " + forestKeyOf(f)}}
 }
 
 // anyKnown says that there is something to draw.
@@ -111,10 +114,10 @@ func anyKnown(rows []chart.Effect) bool {
 // forestFigure is the effects of all arms on the primary metric.
 func forestFigure(e *record.Effects, w workload, id string) *figure {
 	m := w.metricWord(w.Primary)
-	f := chart.Forest{Margin: e.Margin, Noise: w.NoiseFloor, Tick: tickOf, Less: "less " + clean(m.head), More: "more " + clean(m.head)}
-	f.Frame = chart.Frame{ID: id + "-effects", Title: clean("Effects on " + m.of + ", against " + w.Baseline)}
-	for _, arm := range w.arms() {
-		x, ok := w.primary(arm)
+	f := chart.Forest{Margin: e.Margin, Noise: w.NoiseFloor, Tick: tickOf, Less: m.axis("axis.less"), More: m.axis("axis.more")}
+	f.Frame = chart.Frame{ID: id + "-effects", Title: export.Clean(text("figure.effects", "metric", m.of, "baseline", w.Baseline))}
+	for _, arm := range w.Arms() {
+		x, ok := w.PrimaryOf(arm)
 		if !ok {
 			continue
 		}
@@ -124,14 +127,14 @@ func forestFigure(e *record.Effects, w workload, id string) *figure {
 			r.Word, r.Tone = t[colVerdict].text, toneClass[t[colEffect].tone]
 		}
 		f.Rows = append(f.Rows, r)
-		f.Desc += clean(arm+": "+r.Text+", "+r.Word) + ". "
+		f.Desc += export.Clean(arm+": "+r.Text+", "+r.Word) + ". "
 	}
-	if w.unmeasured() || !anyKnown(f.Rows) {
+	if w.Unmeasured() || !anyKnown(f.Rows) {
 		return nil
 	}
-	caption := "Shaded: the margin of " + PlusMinus(e.Margin) + "."
+	caption := text("figure.margin", "margin", quantity.PlusMinus(e.Margin))
 	if w.NoiseFloor > 0 {
-		caption += " Dotted: the noise floor of " + PlusMinus(w.NoiseFloor) + ", what the host differs from itself."
+		caption += " " + text("figure.noise", "noise", quantity.PlusMinus(w.NoiseFloor))
 	}
 	out := &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{caption + " " + forestKeyOf(f)},
 		Tables: ladder(e, w).forms[0], Data: effectsData(e, w), File: fileName(w, "effects")}
@@ -139,67 +142,61 @@ func forestFigure(e *record.Effects, w workload, id string) *figure {
 }
 
 func isTwin(w workload, arm string) bool {
-	for _, t := range w.twins {
-		if t == arm {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.Twins, arm)
 }
 
 // waterfallFigure is the ladder: what each rung adds, and the remainder.
 func waterfallFigure(e *record.Effects, w workload, id string) *figure {
 	m := w.metricWord(w.Primary)
-	f := chart.Waterfall{Tick: tickOf, Less: "less " + clean(m.head), More: "more " + clean(m.head)}
-	f.Frame = chart.Frame{ID: id + "-ladder", Title: "The ladder: what each layer adds"}
+	f := chart.Waterfall{Tick: tickOf, Less: m.axis("axis.less"), More: m.axis("axis.more")}
+	f.Frame = chart.Frame{ID: id + "-ladder", Title: text("figure.ladder")}
 	known := false
-	for _, arm := range w.ladder {
-		x, real := w.remainder[key{w.Primary, arm}]
+	for _, arm := range w.Ladder {
+		x, real := w.Remainder[key(w.Primary, arm)]
 		if !real {
 			var ok bool
-			if x, ok = w.step[key{w.Primary, arm}]; !ok {
+			if x, ok = w.Step[key(w.Primary, arm)]; !ok {
 				continue
 			}
 		}
 		s := w.stepOf(arm, x, real, e.Margin)
 		known = known || s.Known
 		f.Steps = append(f.Steps, s)
-		f.Desc += clean(s.Label+": "+s.Text+", "+x.Verdict.String()) + ". "
+		f.Desc += export.Clean(s.Label+": "+s.Text+", "+verdictWord(x.Verdict)) + ". "
 	}
 	if !known || len(f.Steps) < 2 {
 		return nil
 	}
-	if top := w.top(); top != "" {
-		x, _ := w.primary(top)
-		s := chart.Step{Label: "together", Note: clean("all of " + top), Text: Interval(x.Typical), Tone: toneOf(x), Sum: true}
+	if top := w.Top(); top != "" {
+		x, _ := w.PrimaryOf(top)
+		s := chart.Step{Label: text("figure.together"), Note: export.Clean(text("figure.all", "arm", top)), Text: quantity.Interval(x.Typical), Tone: toneOf(x), Sum: true}
 		if x.Typical != nil {
 			t := span(x.Typical)
 			s.Known, s.To, s.Low, s.High = true, t.Mid, t.Low, t.High
 		}
 		f.Steps = append(f.Steps, s)
-		f.Desc += "Together: " + clean(s.Text) + "."
+		f.Desc += s.Label + ": " + export.Clean(s.Text) + "."
 	}
 	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
-		"Each bar begins where the one above it ends; the line is the 95 % interval of the step. The remainder is what the real container" +
-			" does beyond the top hand-made layer. A pale bar is undecided. Its numbers are in the data of the effects."},
+		text("figure.ladder.key")},
 		Tables: ladder(e, w).forms[0]}
 }
 
 func (w workload) stepOf(arm string, x record.Effect, real bool, margin float64) chart.Step {
-	s := chart.Step{Label: clean(arm), Note: clean(w.word(arm).adds), Text: Interval(x.Typical), Tone: toneOf(x)}
+	s := chart.Step{Label: export.Clean(arm), Note: export.Clean(w.word(arm).adds), Text: quantity.Interval(x.Typical), Tone: toneOf(x)}
 	if real {
-		s.Label, s.Note = "remainder", clean("beyond "+x.Baseline)
+		s.Label, s.Note = text("ladder.remainder"), export.Clean(text("ladder.beyond", "arm", x.Baseline))
 	}
-	s.Tip = clean(s.Label + ": " + s.Text + ", " + verdictCell(x, margin).text)
+	s.Tip = export.Clean(s.Label + ": " + s.Text + ", " + verdictCell(x, margin).text)
 	from := 1.0
 	if x.Baseline != w.Baseline {
-		below, ok := w.primary(x.Baseline)
+		below, ok := w.PrimaryOf(x.Baseline)
 		if !ok || below.Typical == nil {
 			return s
 		}
 		from = below.Typical.Ratio
 	}
-	to, ok := w.primary(arm)
+	to, ok := w.PrimaryOf(arm)
 	if x.Typical == nil || !ok || to.Typical == nil {
 		return s
 	}
@@ -220,5 +217,5 @@ func effectsData(e *record.Effects, w workload) template.URL {
 	}
 	some := *e
 	some.Effects, some.Steps, some.Remainder, some.Twin = of(e.Effects), of(e.Steps), of(e.Remainder), of(e.Twin)
-	return dataURL(func(b *csvBuffer) error { return CSV(&b.Buffer, &some) })
+	return dataURL(func(b *csvBuffer) error { return export.CSV(&b.Buffer, &some) })
 }

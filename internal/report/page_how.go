@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -13,35 +15,30 @@ type howView struct {
 	Repeat     block
 	Experiment string // YAML
 	Settings   []settingsView
-	ReadBack   string // where the settings come from
 }
 
 // settingsView is the settings of one workload's arms as read back.
 type settingsView struct {
-	Workload string
-	From     string // where they are known from
-	Differ   *table // settings that arms have differently
-	Alike    *table // settings that all arms share
+	Title  string
+	Differ *table // settings that arms have differently
+	Alike  *table // settings that all arms share
 }
 
 func how(e *record.Effects, s Source) howView {
-	v := howView{Repeat: repeat(e), Experiment: s.Plan.Source, ReadBack: "as read back"}
-	if e.Imported != nil {
-		v.ReadBack = "as the files say them"
-	}
-	add := func(label, text string) {
-		if text != "" {
-			v.Repeat.items = append(v.Repeat.items, item{cell{label, plain}, say(text)})
+	v := howView{Repeat: repeat(e), Experiment: s.Plan.Source}
+	add := func(label, value string) {
+		if value != "" {
+			v.Repeat.items = append(v.Repeat.items, item{label: cell{label, plain}, text: say(value)})
 		}
 	}
 	add("tare", s.Manifest.Tare)
-	add("user", s.Manifest.User)
+	add(text("how.user"), s.Manifest.User)
 	for _, name := range slices.Sorted(maps.Keys(s.Manifest.Versions)) {
 		add(name, s.Manifest.Versions[name])
 	}
 	mitigations, unaffected := mitigated(e.Host)
-	add("mitigations", strings.Join(mitigations, "; "))
-	add("not affected by", strings.Join(unaffected, ", "))
+	add(text("how.mitigations"), strings.Join(mitigations, "; "))
+	add(text("how.unaffected"), strings.Join(unaffected, ", "))
 	for _, w := range workloads(e) {
 		if view, ok := settings(w); ok {
 			v.Settings = append(v.Settings, view)
@@ -65,37 +62,36 @@ func mitigated(h record.Host) (does, unaffected []string) {
 
 // settings puts what differs between arms first: that is what was compared.
 func settings(w workload) (settingsView, bool) {
-	var names, arms ordered
-	got := map[key]string{}
-	for _, arm := range w.arms() {
-		if len(w.arm[arm].Settings) == 0 {
+	var names, arms arrange.Ordered
+	got := map[arrange.Key]string{}
+	for _, arm := range w.Arms() {
+		if len(w.Arm[arm].Settings) == 0 {
 			continue
 		}
-		arms.add(arm)
-		for _, s := range w.arm[arm].Settings {
-			names.add(s.Name)
-			text := s.Got
+		arms.Add(arm)
+		for _, s := range w.Arm[arm].Settings {
+			names.Add(s.Name)
+			got[key(s.Name, arm)] = s.Got
 			if s.Wanted != "" && s.Wanted != s.Got {
-				text += " (asked for " + s.Wanted + ")"
+				got[key(s.Name, arm)] = text("how.wanted", "got", s.Got, "wanted", s.Wanted)
 			}
-			got[key{s.Name, arm}] = text
 		}
 	}
-	differ := table{columns: []column{{head: "setting"}}}
+	differ := table{columns: []column{{head: text("how.setting")}}}
 	for _, arm := range arms {
 		differ.columns = append(differ.columns, column{head: arm})
 	}
-	alike := table{columns: []column{{head: "setting"}, {head: "in every arm"}}}
+	alike := table{columns: []column{{head: text("how.setting")}, {head: text("how.every")}}}
 	for _, name := range names {
 		r := row{{name, plain}}
 		same := true
 		for _, arm := range arms {
-			text, ok := got[key{name, arm}]
-			c := cell{text, plain}
+			value, ok := got[key(name, arm)]
+			c := cell{value, plain}
 			if !ok {
 				c = cell{none, faint}
 			}
-			same = same && c == (cell{got[key{name, arms[0]}], plain})
+			same = same && c == (cell{got[key(name, arms[0])], plain})
 			r = append(r, c)
 		}
 		if same {
@@ -104,9 +100,9 @@ func settings(w workload) (settingsView, bool) {
 			differ.rows = append(differ.rows, r)
 		}
 	}
-	v := settingsView{Workload: clean(w.Name), From: "as read back from the kernel"}
-	if w.imported {
-		v.From = "as the outputs say"
+	v := settingsView{Title: text("how.kernel", "load", export.Clean(w.Name))}
+	if w.Imported {
+		v.Title = text("how.outputs", "load", export.Clean(w.Name))
 	}
 	if len(differ.rows) > 0 {
 		v.Differ = &differ

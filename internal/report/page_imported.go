@@ -1,9 +1,9 @@
 package report
 
 import (
-	"fmt"
 	"strconv"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/record"
 )
@@ -13,45 +13,55 @@ import (
 func drawnSeen(r chart.Effect, x record.Effect) chart.Effect {
 	mid := x.Observed - 1
 	r.Known, r.Loose, r.Span = true, true, chart.Span{Mid: mid, Low: mid, High: mid}
-	r.Text = clean(seenCell(x).text)
+	r.Text = export.Clean(seenCell(x).text)
 	if x.Within != nil {
 		r.Low, r.High = x.Within.Low-1, x.Within.High-1
 	}
-	r.Tip = clean(r.Label + ": " + r.Text + ", " + r.Word + because(x.Reason))
+	r.Tip = export.Clean(r.Label + ": " + r.Text + ", " + r.Word + because(x.Reason))
 	return r
 }
 
 // forestKeyOf explains the marks that a forest has.
 func forestKeyOf(f chart.Forest) string {
-	loose, all := false, true
+	loose, all, total := false, true, ""
 	for _, r := range f.Rows {
 		loose, all = loose || r.Loose, all && (r.Loose || !r.Known)
+		if r.Total != nil {
+			total = " " + text("key.total")
+		}
 	}
-	const key = "Hollow dot: what these runs did; there is no interval of the effect. A line through it, and the round brackets, " +
-		"show the noise inside the runs, not how the next runs would be."
+	key := text("key.seen")
 	switch {
 	case !loose:
-		return forestKey
+		return text("key.forest") + total
 	case all:
 		return key
 	}
-	return forestKey + " " + key
+	return text("key.forest") + total + " " + key
 }
 
-// sample is what one point of a series is.
-func (w workload) sample() string {
-	if w.imported {
+// sampleKind is what one point of a series is.
+func (w workload) sampleKind() string {
+	if w.Imported {
 		return "report"
 	}
 	return "window"
 }
 
+// sample is how people call it.
+func (w workload) sample() string {
+	if w.Imported {
+		return text("sample.report")
+	}
+	return text("sample.window")
+}
+
 // sampleNames are what numbers the points of a series.
 func (w workload) sampleNames() [2]string {
-	if w.imported {
-		return [2]string{"run", "report"}
+	if w.Imported {
+		return [2]string{text("runs.run"), text("sample.report")}
 	}
-	return [2]string{"launch", "block"}
+	return [2]string{text("sample.launch"), text("sample.block")}
 }
 
 // importedTimes makes the times of a series those of imported runs: each run
@@ -60,15 +70,16 @@ func importedTimes(f *chart.Series, s record.Series, m metric) {
 	f.Marks = nil
 	if s.Counted {
 		f.Time = func(at float64) string { return strconv.FormatFloat(at, 'f', -1, 64) }
-		f.Point = func(at, value float64) string { return fmt.Sprintf("report %.0f: %s", at+1, m.show(value)) }
+		f.Point = func(at, value float64) string {
+			return text("tip.report", "n", strconv.FormatFloat(at+1, 'f', 0, 64), "value", m.show(value))
+		}
 	}
 }
 
 func importedCaption(w workload, s record.Series, reports int) string {
-	from := "time since the beginning of each run"
+	from := text("series.since")
 	if s.Counted {
-		from = "reports in their order"
+		from = text("series.counted")
 	}
-	return fmt.Sprintf("One dot per report (in a log of thousands, per mean of neighbours), %d in all; %s, runs of an arm lie over each other. Every strip has the same scale. "+
-		"Dashed: the mean of %s. At the right, how often each value occurred: two hills are two modes.", reports, from, clean(w.Baseline))
+	return text("series.reports", "n", reports, "from", from, "baseline", export.Clean(w.Baseline))
 }

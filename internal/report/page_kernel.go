@@ -3,6 +3,7 @@ package report
 import (
 	"html/template"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -22,7 +23,7 @@ func newKernelView(w workload, id string) *kernelView {
 	if b.empty() {
 		return nil
 	}
-	v := &kernelView{ID: id + "-kernel", Title: clean("What the kernel saw, " + w.Baseline + " absolute, other arms relative to it"),
+	v := &kernelView{ID: id + "-kernel", Title: export.Clean(text("kernel.page", "baseline", w.Baseline)),
 		Notes: b.notes, Data: kernelData(w), File: fileName(w, "kernel")}
 	if len(b.forms) > 0 {
 		v.Table = tableHTML(v.Title, shaded(w, b.forms[0][0]))
@@ -34,7 +35,7 @@ func newKernelView(w workload, id string) *kernelView {
 // style sheet makes shades of them.
 func shaded(w workload, t table) table {
 	rows := map[string]record.Kernel{}
-	for _, k := range w.kernel {
+	for _, k := range w.Kernel {
 		rows[label(k)] = k
 	}
 	out := table{columns: t.columns}
@@ -63,13 +64,11 @@ const (
 	fewer tone = 101
 )
 
-func init() { toneClass[more], toneClass[fewer] = "more", "fewer" }
-
 func kernelData(w workload) template.URL {
 	return dataURL(func(b *csvBuffer) error {
 		b.row("workload", "probe", "unit", "per", "arm", "value", "missing_because")
-		for _, k := range w.kernel {
-			for _, arm := range w.arms() {
+		for _, k := range w.Kernel {
+			for _, arm := range w.Arms() {
 				v, there := k.Values[arm]
 				if !there {
 					continue
@@ -78,7 +77,7 @@ func kernelData(w workload) template.URL {
 				if _, ok := v.Get(); !ok {
 					why = v.Reason()
 				}
-				b.row(w.Name, k.Metric, k.Unit, k.Per, arm, csvValue(v), why)
+				b.row(w.Name, k.Metric, k.Unit, k.Per, arm, export.Field(v), why)
 			}
 		}
 		return nil

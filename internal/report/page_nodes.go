@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/record"
 )
@@ -65,6 +67,7 @@ type nodesLoad struct {
 // nodesMetric is a metric in which no node is judged.
 type nodesMetric struct {
 	Name    string
+	Title   string
 	Figures []figure
 }
 
@@ -93,7 +96,7 @@ func newNodesPage(n *record.Nodes, s NodesSource) nodesPage {
 	if len(differ.rows) > 0 {
 		p.Differ = &differ
 	} else if len(n.Facts) > 0 {
-		p.Nothing = "Nothing that tare knows of the hosts, and no setting of an arm."
+		p.Nothing = text("nodes.nothing")
 	}
 	if len(alike.rows) > 0 {
 		p.Alike = &alike
@@ -114,9 +117,9 @@ func nodesAbout(n *record.Nodes) sentence {
 }
 
 func newNodeView(node record.NodeResult, s NodesSource) nodeView {
-	v := nodeView{Name: clean(node.Name), Page: s.Pages[node.Name], About: clean(host(node.Host))}
+	v := nodeView{Name: export.Clean(node.Name), Page: s.Pages[node.Name], About: export.Clean(host(node.Host))}
 	if e := s.Effects[node.Name]; e != nil {
-		v.Verdict = oneSentence(e, workloads(e))
+		v.Verdict = verdictSentence(e, workloads(e))
 	}
 	return v
 }
@@ -132,21 +135,21 @@ func nodesRepeat(n *record.Nodes, s NodesSource) block {
 		}
 		if len(b.items) == 0 && len(e.Command) > 0 {
 			words := slices.DeleteFunc(slices.Clone(e.Command), func(w string) bool { return strings.HasPrefix(w, "--seed=") })
-			b.items = append(b.items, item{cell{"command", plain}, sentence{{command(words), code}}})
+			b.items = append(b.items, item{label: cell{text("label.command"), plain}, text: sentence{{command(words), code}}})
 		}
 		seeds = append(seeds, fmt.Sprintf("%s %d", node.Name, e.Seed))
 	}
 	if len(seeds) > 0 {
-		b.items = append(b.items, item{cell{"seeds", plain}, say(strings.Join(seeds, ", "))})
+		b.items = append(b.items, item{label: cell{text("label.seeds"), plain}, text: say(strings.Join(seeds, ", "))})
 	}
 	return b
 }
 
 func newNodesLoad(n *record.Nodes, name, id string) nodesLoad {
-	v := nodesLoad{ID: id, Name: clean(name), Side: sideBySide(n, name)}
+	v := nodesLoad{ID: id, Name: export.Clean(name), Side: sideBySide(n, name)}
 	for _, w := range n.Workloads {
 		if w.Name == name {
-			v.About = clean(w.Title)
+			v.About = export.Clean(w.Title)
 		}
 	}
 	for i, a := range n.Arms {
@@ -160,7 +163,7 @@ func newNodesLoad(n *record.Nodes, name, id string) nodesLoad {
 			continue
 		}
 		if of := wordOf(n, name, a.Metric).of; len(v.Others) == 0 || v.Others[len(v.Others)-1].Name != of {
-			v.Others = append(v.Others, nodesMetric{Name: of})
+			v.Others = append(v.Others, nodesMetric{Name: of, Title: text("nodes.exploratory", "metric", of)})
 		}
 		last := &v.Others[len(v.Others)-1]
 		last.Figures = append(last.Figures, *f)
@@ -172,8 +175,8 @@ func newNodesLoad(n *record.Nodes, name, id string) nodesLoad {
 // drawn.
 func nodesFigure(n *record.Nodes, a record.NodeArm, id string, judged bool) *figure {
 	m := wordOf(n, a.Workload, a.Metric)
-	f := chart.Forest{Margin: n.Margin, Tick: tickOf, Close: true, Less: "less " + clean(m.head), More: "more " + clean(m.head)}
-	f.Frame = chart.Frame{ID: id, Title: clean(fmt.Sprintf("%s against %s: %s on each node", a.Arm, a.Baseline, m.of))}
+	f := chart.Forest{Margin: n.Margin, Tick: tickOf, Close: true, Less: m.axis("axis.less"), More: m.axis("axis.more")}
+	f.Frame = chart.Frame{ID: id, Title: export.Clean(text("nodes.figure", "arm", a.Arm, "baseline", a.Baseline, "metric", m.of))}
 	for _, node := range n.Nodes {
 		r := nodeRow(a, node.Name)
 		f.Rows = append(f.Rows, r)
@@ -183,30 +186,30 @@ func nodesFigure(n *record.Nodes, a record.NodeArm, id string, judged bool) *fig
 		return nil
 	}
 	return &figure{ID: id, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: nodesCaption(n, a, judged),
-		Tables: []table{nodesTable(n, a)}, Data: nodesData(n, a), File: fileName(workload{WorkloadResult: record.WorkloadResult{Name: a.Workload}}, slug(a.Arm+"-"+a.Metric+"-nodes"))}
+		Tables: []table{nodesTable(n, a)}, Data: nodesData(n, a), File: fileName(named(record.WorkloadResult{Name: a.Workload}), slug(a.Arm+"-"+a.Metric+"-nodes"))}
 }
 
 // nodeWord says how a node stands to the others in one arm.
 func nodeWord(a record.NodeArm, node string) cell {
 	switch {
 	case isOdd(a, node):
-		return cell{"odd", bad}
+		return cell{text("odd.word"), bad}
 	case a.Apart[node] != "":
-		return cell{"not compared", unsure}
+		return cell{text("odd.apart"), unsure}
 	case !a.Known:
 		return cell{}
 	case a.Differ && len(a.Against) == 2:
-		return cell{"the two differ", unsure}
+		return cell{text("odd.both"), unsure}
 	case a.Differ && len(a.Odd) == 0:
-		return cell{"nodes differ", unsure}
+		return cell{text("odd.some"), unsure}
 	}
-	return cell{"not odd", calm}
+	return cell{text("odd.not"), calm}
 }
 
 // nodeRow is a node as a row of a forest.
 func nodeRow(a record.NodeArm, node string) chart.Effect {
 	word, effect := nodeWord(a, node), a.Effects[node]
-	r := chart.Effect{Label: clean(node), Text: Interval(effect), Word: word.text, Tone: toneClass[word.tone], Odd: isOdd(a, node)}
+	r := chart.Effect{Label: export.Clean(node), Text: quantity.Interval(effect), Word: word.text, Tone: toneClass[word.tone], Odd: isOdd(a, node)}
 	if r.Tone == "" {
 		r.Tone = "calm"
 	}
@@ -214,16 +217,16 @@ func nodeRow(a record.NodeArm, node string) chart.Effect {
 	if others := a.Others[node]; others != nil {
 		band := span(others)
 		r.Others = &band
-		r.Tip += "; the other nodes " + Interval(others)
+		r.Tip += text("tip.others", "effect", quantity.Interval(others))
 	}
 	if x := a.Against[node]; x != nil {
-		r.Tip += "; against them " + Interval(x)
+		r.Tip += text("tip.against", "effect", quantity.Interval(x))
 	}
 	if r.Word != "" {
 		r.Tip += "; " + r.Word
 	}
 	if why := a.Apart[node]; why != "" {
-		r.Tip += ": " + clean(why)
+		r.Tip += ": " + export.Clean(why)
 	}
 	if effect != nil {
 		r.Known, r.Span = true, span(effect)
@@ -232,41 +235,39 @@ func nodeRow(a record.NodeArm, node string) chart.Effect {
 }
 
 func nodesCaption(n *record.Nodes, a record.NodeArm, judged bool) []string {
-	key := "Dot: the node's effect, with the 95 % interval of its own report."
+	key := []string{text("nodes.key")}
 	if len(a.Others) > 0 {
-		key += " Band: the mean of the other nodes, with its 95 % interval."
+		key = append(key, text("nodes.key.band"))
 	}
 	if len(a.Odd) > 0 {
-		key += " A square is an odd node."
+		key = append(key, text("nodes.key.odd"))
 	}
 	if n.Margin > 0 {
-		key += " Shaded, where it is in the picture: the margin of " + PlusMinus(n.Margin) + "."
+		key = append(key, text("nodes.key.margin", "margin", quantity.PlusMinus(n.Margin)))
 	}
-	var all []string
+	says := text("nodes.says.untold")
 	switch {
 	case !judged:
-		all = append(all, "Exploratory: no node is called odd in it.")
+		says = text("nodes.says.exploratory")
 	case a.Known && a.Differ:
-		all = append(all, "The nodes differ by more than their errors ("+welch(a)+").")
+		says = text("nodes.says.differ", "test", welch(a))
 	case a.Known:
-		all = append(all, "The nodes do not differ by more than their errors ("+welch(a)+").")
-	default:
-		all = append(all, "It cannot be told whether the nodes differ: fewer than two can be compared.")
+		says = text("nodes.says.alike", "test", welch(a))
 	}
-	return append(all, key)
+	return []string{says, strings.Join(key, " ")}
 }
 
 // nodesTable is the same as numbers.
 func nodesTable(n *record.Nodes, a record.NodeArm) table {
-	t := table{columns: []column{{head: "node"}, {head: "effect", align: interval}, {head: "the other nodes", align: interval},
-		{head: "against them", align: interval}, {head: "verdict"}}}
+	t := table{columns: []column{{head: text("head.node")}, {head: text("head.effect"), align: interval}, {head: text("nodes.others"), align: interval},
+		{head: text("nodes.against"), align: interval}, {head: text("head.verdict")}}}
 	for _, node := range n.Nodes {
 		word := nodeWord(a, node.Name)
 		if why := a.Apart[node.Name]; why != "" {
 			word.text += ": " + why
 		}
-		t.rows = append(t.rows, row{{node.Name, strong}, {Interval(a.Effects[node.Name]), plain}, {Interval(a.Others[node.Name]), plain},
-			{Interval(a.Against[node.Name]), plain}, word})
+		t.rows = append(t.rows, row{{node.Name, strong}, {quantity.Interval(a.Effects[node.Name]), plain}, {quantity.Interval(a.Others[node.Name]), plain},
+			{quantity.Interval(a.Against[node.Name]), plain}, word})
 	}
 	return t.without(colsEmpty(t)...)
 }
@@ -289,28 +290,21 @@ func nodesData(n *record.Nodes, a record.NodeArm) template.URL {
 			"others_ratio", "others_low", "others_high", "against_ratio", "against_low", "against_high", "odd", "p_adjusted", "not_compared")
 		for _, node := range n.Nodes {
 			line := []string{a.Workload, a.Metric, a.Arm, a.Baseline, node.Name}
-			line = append(line, csvRatio(a.Effects[node.Name])...)
+			line = append(line, export.Ratio(a.Effects[node.Name])...)
 			if x := a.Effects[node.Name]; x != nil {
-				line = append(line, csvKnown(x.SE), csvKnown(x.DF))
+				line = append(line, export.Known(x.SE), export.Known(x.DF))
 			} else {
 				line = append(line, "", "")
 			}
-			line = append(append(line, csvRatio(a.Others[node.Name])...), csvRatio(a.Against[node.Name])...)
+			line = append(append(line, export.Ratio(a.Others[node.Name])...), export.Ratio(a.Against[node.Name])...)
 			p := ""
 			for _, o := range a.Odd {
 				if o.Node == node.Name {
-					p = csvNumber(o.P)
+					p = export.Number(o.P)
 				}
 			}
 			b.row(append(line, strconv.FormatBool(isOdd(a, node.Name)), p, a.Apart[node.Name])...)
 		}
 		return nil
 	})
-}
-
-func csvRatio(r *record.Ratio) []string {
-	if r == nil {
-		return []string{"", "", ""}
-	}
-	return []string{csvNumber(r.Ratio), csvNumber(r.Low), csvNumber(r.High)}
 }

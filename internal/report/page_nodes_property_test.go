@@ -18,7 +18,7 @@ func TestNodesAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkPage(t, "drawn", b.String())
-		if err := NodesText(&b, n, Options{Width: rapid.IntRange(20, 200).Draw(t, "width")}); err != nil {
+		if err := Print(&b, Nodes(n), Options{Width: rapid.IntRange(20, 200).Draw(t, "width")}); err != nil {
 			t.Fatal(err)
 		}
 	})

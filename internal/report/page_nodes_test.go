@@ -105,7 +105,7 @@ func TestNodesPageOfEverything(t *testing.T) {
 func TestNodesPageOdd(t *testing.T) {
 	page := nodesPageOf(t, threeReal(t))
 	verdict := regexp.MustCompile(`(?s)<h1>(.*?)</h1>`).FindStringSubmatch(page)[1]
-	if !strings.Contains(verdict, `<span class="strong">d</span><span class="bad"> is odd</span> in box of db`) {
+	if !strings.Contains(verdict, `<span class="strong">d</span> <span class="bad">is odd</span> in box of db`) {
 		t.Errorf("the verdict is %s", verdict)
 	}
 	for _, want := range []string{`<a href="a/report.html">a</a>`, `<a href="d/report.html">d</a>`, `<rect class="dot"`, `class="others"`, ">odd</text>", "neighbour.pids.limit in db"} {

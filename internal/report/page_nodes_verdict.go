@@ -1,8 +1,7 @@
 package report
 
 import (
-	"fmt"
-
+	"github.com/tarelab/tare/internal/arrange"
 	"github.com/tarelab/tare/record"
 )
 
@@ -19,24 +18,24 @@ func nodesVerdict(n *record.Nodes) sentence {
 // nodesCaveats are the nodes that are not in the answer, or only in part.
 func nodesCaveats(n *record.Nodes) block {
 	var b block
-	say := func(s ...cell) { b.items = append(b.items, item{cell{"!", plain}, s}) }
+	say := func(s sentence) { b.items = append(b.items, item{label: cell{"!", plain}, text: s}) }
 	if k := len(n.Left); k > 0 {
-		say(cell{fmt.Sprintf("%s %s not measured, see “left out”.", plural(k, "node"), verb(k, "was", "were")), plain})
+		say(msg("nodes.left", "n", k))
 	}
 	for _, node := range n.Nodes {
 		if word, torn := ended(node.Ended); torn {
-			say(cell{node.Name, strong}, cell{": ", plain}, cell{word, broken}, cell{".", plain})
+			say(msg("nodes.ended", "node", node.Name, "how", word))
 		}
-		var whys ordered
+		var whys arrange.Ordered
 		in := map[string][]string{}
 		for _, a := range n.Arms {
 			if why := a.Apart[node.Name]; why != "" {
-				whys.add(why)
-				in[why] = append(in[why], a.Arm+" of "+a.Workload)
+				whys.Add(why)
+				in[why] = append(in[why], text("check.of", "kind", a.Arm, "subject", a.Workload))
 			}
 		}
 		for _, why := range whys {
-			say(cell{node.Name, strong}, cell{" is not compared", unsure}, cell{" in " + list(in[why]) + ": " + why + ".", plain})
+			say(msg("nodes.apart", "node", node.Name, "arms", list(in[why]), "why", why))
 		}
 	}
 	return b
@@ -44,11 +43,11 @@ func nodesCaveats(n *record.Nodes) block {
 
 // oddOnes says of every odd node where it is farthest from the others.
 func oddOnes(n *record.Nodes) sentence {
-	var order ordered
+	var order arrange.Ordered
 	in := map[string][]record.NodeArm{}
 	for _, a := range n.Arms {
 		for _, o := range a.Odd {
-			order.add(o.Node)
+			order.Add(o.Node)
 			in[o.Node] = append(in[o.Node], a)
 		}
 	}
@@ -58,13 +57,13 @@ func oddOnes(n *record.Nodes) sentence {
 		if s != nil {
 			s = append(s, cell{" ", plain})
 		}
-		s = append(s, cell{node, strong}, cell{" is odd", bad}, cell{" in " + oddIn(n, a, o) + inMargin(o.Against, n.Margin), plain})
+		others := ""
 		if more := len(in[node]) - 1; more > 0 {
-			s = append(s, cell{fmt.Sprintf(", and in %s", plural(more, "other arm")), plain})
+			others = text("odd.more", "n", more)
 		}
-		s = append(s, cell{".", plain})
+		s = append(s, msg("odd.node", "node", node, "where", oddIn(n, a, o)+inMargin(o.Against, n.Margin), "others", others)...)
 		if doubtful(n, node, a.Workload) {
-			s = append(s, cell{" There the host differs from itself", broken}, cell{": do not trust it.", plain})
+			s = joined(" ", s, msg("odd.doubt"))
 		}
 	}
 	return s
@@ -104,23 +103,23 @@ func differing(n *record.Nodes) sentence {
 		known = known || a.Known
 		most = max(most, len(a.Against))
 		if a.Differ {
-			where = append(where, a.Arm+" of "+a.Workload)
+			where = append(where, text("check.of", "kind", a.Arm, "subject", a.Workload))
 		}
 	}
-	nodes := "The nodes"
+	nodes := text("nodes.some")
 	if most == 2 {
-		nodes = "The two nodes"
+		nodes = text("nodes.two")
 	}
 	if most == 2 && len(n.Nodes) > 2 {
-		nodes = "The two nodes that can be compared"
+		nodes = text("nodes.two.of")
 	}
 	switch {
 	case !known:
-		return sentence{{"It cannot be told whether the nodes differ", unsure}, {": fewer than two have an effect with an interval.", plain}}
+		return msg("nodes.untold.all")
 	case len(where) == 0:
-		return sentence{{nodes + " do not differ by more than their errors", plain}, {". That is not to say that they are equal.", plain}}
+		return msg("nodes.equal", "nodes", nodes)
 	case most == 2:
-		return sentence{{nodes + " differ by more than their errors", unsure}, {" in " + list(where) + "; of two nobody can say which one is odd.", plain}}
+		return msg("nodes.two.differ", "nodes", nodes, "where", list(where))
 	}
-	return sentence{{nodes + " differ by more than their errors", unsure}, {" in " + list(where) + ", and no single one stands out.", plain}}
+	return msg("nodes.all.differ", "nodes", nodes, "where", list(where))
 }

@@ -2,8 +2,9 @@ package report
 
 import (
 	"html/template"
-	"math"
 
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/record"
 )
@@ -19,7 +20,7 @@ func newPriceViews(e *record.Effects, w workload, id string) []priceView {
 	var views []priceView
 	prices := pricesOf(e, w.Name)
 	for i, s := range priceSections(e, w) {
-		v := priceView{ID: id + "-price" + csvNumber(float64(i+1)), Title: clean(upper(s.title)), About: clean(s.about)}
+		v := priceView{ID: id + "-price" + export.Number(float64(i+1)), Title: export.Clean(upper(s.title)), About: export.Clean(s.about)}
 		v.Figure = priceFigure(w, prices[i], v.ID)
 		for j, b := range s.blocks {
 			if j == 0 && v.Figure != nil {
@@ -38,34 +39,33 @@ func newPriceViews(e *record.Effects, w workload, id string) []priceView {
 // keeps.
 func priceFigure(w workload, p record.Price, id string) *figure {
 	m := w.metricWord(p.Primary)
-	f := chart.Pair{Left: clean(w.Name + " regains"), Right: clean(p.Neighbour.Name + " keeps"),
-		Tick: func(x float64) string { return withUnit(percent100(x), "%") }}
-	f.Frame = chart.Frame{ID: id + "-chart", Title: clean("What " + w.Name + " regains of the lost " + m.of + ", and what it costs the neighbour")}
+	f := chart.Pair{Left: export.Clean(text("price.left", "load", w.Name)), Right: export.Clean(text("price.right", "neighbour", p.Neighbour.Name)),
+		Tick: func(x float64) string { return quantity.WithUnit(percent100(x), "%") }}
+	f.Frame = chart.Frame{ID: id + "-chart", Title: export.Clean(text("price.figure", "load", w.Name, "metric", m.of))}
 	for _, r := range p.Rows {
 		parts := priceRow(p, r)
 		f.Rows = append(f.Rows, parts)
-		f.Desc += clean(r.Arm+" regains "+parts.LeftText+", the neighbour keeps "+parts.RightText+", "+parts.Word) + ". "
+		f.Desc += export.Clean(text("price.desc", "arm", r.Arm, "back", parts.LeftText, "kept", parts.RightText, "standing", parts.Word)) + ". "
 	}
 	t := priceTable(w, p)
 	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
-		"Left: the part of the loss beside " + clean(p.Neighbour.Name) + " that the mechanism gives back; 100 % is as fast as alone. " +
-			"Right: the part of its own work that the neighbour keeps; 100 % is as much as without isolation. Right is better on both sides."},
+		text("price.figure.key", "neighbour", export.Clean(p.Neighbour.Name))},
 		Tables: t.forms[0], Data: priceData(p), File: fileName(w, "price")}
 }
 
 func priceRow(p record.Price, r record.PriceRow) chart.Parts {
 	unprotected := r.Arm == p.Unprotected
-	back := find(r.Back, p.Primary)
+	back := r.Of(p.Primary)
 	standing := standingCell(p, r)
-	parts := chart.Parts{Label: clean(r.Arm), Word: clean(standing.text), Tone: toneClass[standing.tone],
+	parts := chart.Parts{Label: export.Clean(r.Arm), Word: export.Clean(standing.text), Tone: toneClass[standing.tone],
 		LeftText: shareCell(back, unprotected).text, RightText: keptCell(r, unprotected).text}
 	switch {
 	case r.Standing == record.Dominated:
 		parts.Tone = "calm"
 	case unprotected:
-		parts.LeftText, parts.Tone = "no isolation", "calm"
+		parts.LeftText, parts.Tone = text("price.unprotected"), "calm"
 		if classes(p) {
-			parts.LeftText = "measured by it"
+			parts.LeftText = text("price.measure")
 		}
 		return parts
 	}
@@ -84,16 +84,13 @@ func priceData(p record.Price) template.URL {
 			"neighbour_work", "work_low", "work_high", "standing", "reason")
 		for _, r := range p.Rows {
 			for _, x := range r.Back {
-				share, kept := record.Share{Share: math.NaN(), Low: math.NaN(), High: math.NaN()}, record.Ratio{Ratio: math.NaN(), Low: math.NaN(), High: math.NaN()}
-				if x.Share != nil {
-					share = *x.Share
+				line := []string{p.Workload, p.Neighbour.Name, r.Arm, isolationWord(r), x.Metric}
+				var share *record.Ratio
+				if s := x.Share; s != nil {
+					share = &record.Ratio{Ratio: s.Share, Low: s.Low, High: s.High}
 				}
-				if r.Kept != nil {
-					kept = *r.Kept
-				}
-				b.row(p.Workload, p.Neighbour.Name, r.Arm, isolationWord(r), x.Metric,
-					csvNumber(share.Share), csvNumber(share.Low), csvNumber(share.High),
-					csvNumber(kept.Ratio), csvNumber(kept.Low), csvNumber(kept.High), r.Standing.String(), x.Reason)
+				line = append(append(line, export.Ratio(share)...), export.Ratio(r.Kept)...)
+				b.row(append(line, r.Standing.String(), x.Reason)...)
 			}
 		}
 		return nil

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
 	"github.com/tarelab/tare/record"
 )
@@ -24,12 +28,12 @@ func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 		return nil
 	}
 	m := w.metricWord(all[0].Metric)
-	f := chart.Series{Low: all[0].Low, High: all[0].High, Tick: m.show, Time: Duration,
-		Point: func(at, value float64) string { return Duration(at) + ": " + m.show(value) }}
-	f.Frame = chart.Frame{ID: id + "-" + w.sample() + "s", Title: clean(upper(m.of) + " over time, every " + w.sample())}
+	f := chart.Series{Low: all[0].Low, High: all[0].High, Tick: m.show, Time: quantity.Duration,
+		Point: func(at, value float64) string { return quantity.Duration(at) + ": " + m.show(value) }}
+	f.Frame = chart.Frame{ID: id + "-" + w.sampleKind() + "s", Title: export.Clean(upper(text("series.title", "metric", m.of, "sample", w.sample())))}
 	f.From, f.To, f.Marks = times(all)
 	f.Time = func(at float64) string { return clock(at) }
-	if w.imported {
+	if w.Imported {
 		importedTimes(&f, all[0], m)
 	}
 	windows, dropped := 0, 0
@@ -37,26 +41,25 @@ func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 		r := strip(s, w, m)
 		windows, dropped = windows+len(s.Points), dropped+len(r.Dropped)
 		f.Rows = append(f.Rows, r)
-		f.Desc += clean(s.Arm + ", " + plural(len(r.Points), w.sample()) + ": " + r.Note + ". ")
+		f.Desc += export.Clean(s.Arm + ", " + number("count.points."+w.sampleKind(), len(r.Points)) + ": " + r.Note + ". ")
 	}
-	caption := fmt.Sprintf("One dot per window, %d in all; every strip has the same scale. Dashed: %s over all windows. "+
-		"At the right, how often each value occurred: two hills are two modes.", windows, clean(w.Baseline))
-	if w.imported {
+	caption := text("series.windows", "n", windows, "baseline", export.Clean(w.Baseline))
+	if w.Imported {
 		caption = importedCaption(w, all[0], windows)
 	}
 	if len(f.Marks) > 0 {
-		caption += " Vertical lines: all arms were launched anew."
+		caption += " " + text("series.launches")
 	}
 	if dropped > 0 {
-		caption += fmt.Sprintf(" Small dots in another colour: the %d windows of dropped blocks.", dropped)
+		caption += " " + text("series.dropped", "n", dropped)
 	}
-	out := &figure{ID: f.ID, Title: f.Title, Caption: []string{caption}, Drawing: chart.Both(f.Draw), File: fileName(w, w.sample()+"s")}
+	out := &figure{ID: f.ID, Title: f.Title, Caption: []string{caption}, Drawing: chart.Both(f.Draw), File: fileName(w, w.sampleKind()+"s")}
 	if t := f.Thin(chart.Wide); t.Kept < t.All {
-		out.Caption = append(out.Caption, fmt.Sprintf("Of long strips the least and the greatest of every two pixels are drawn, %d of %d dots; record.jsonl has all of them.", t.Kept, t.All))
+		out.Caption = append(out.Caption, text("series.thinned", "n", t.Kept, "of", t.All))
 	}
 	every := (windows + rows - 1) / max(rows, 1)
 	if every > 1 {
-		out.Caption = append(out.Caption, fmt.Sprintf("The data to download are one of %d blocks, whole; record.jsonl has all of them.", every))
+		out.Caption = append(out.Caption, text("series.sampled", "n", every))
 	}
 	out.Data = windowsData(all, every, w.sampleNames())
 	out.Tables, out.TableNote = windowsTable(all, m, w.sampleNames())
@@ -66,7 +69,7 @@ func seriesFigure(w workload, d *record.Detail, id string, rows int) *figure {
 // series are the series of a workload in the order of display.
 func (w workload) series(d *record.Detail) []record.Series {
 	var out []record.Series
-	for _, arm := range w.arms() {
+	for _, arm := range w.Arms() {
 		for _, s := range d.Series {
 			if s.Workload == w.Name && s.Arm == arm && len(s.Points) > 0 {
 				out = append(out, s)
@@ -77,7 +80,7 @@ func (w workload) series(d *record.Detail) []record.Series {
 }
 
 func strip(s record.Series, w workload, m metric) chart.Strip {
-	r := chart.Strip{Label: clean(s.Arm), Note: w.value(s.Arm, s.Metric).text, Spread: s.Spread}
+	r := chart.Strip{Label: export.Clean(s.Arm), Note: w.value(s.Arm, s.Metric).text, Spread: s.Spread}
 	for _, p := range s.Points {
 		to := &r.Points
 		if p.Dropped != "" {
@@ -85,7 +88,7 @@ func strip(s record.Series, w workload, m metric) chart.Strip {
 		}
 		*to = append(*to, chart.Point{At: p.At, Value: p.Value})
 	}
-	if x, ok := w.arm[w.Baseline].Values[s.Metric].Get(); ok {
+	if x, ok := w.Arm[w.Baseline].Values[s.Metric].Get(); ok {
 		r.Level = &x
 	}
 	return r
@@ -117,7 +120,7 @@ func clock(seconds float64) string {
 	s := int(seconds + 0.5)
 	switch {
 	case seconds < 100:
-		return strconv.FormatFloat(round(seconds, 1), 'f', -1, 64) + " s"
+		return strconv.FormatFloat(quantity.Round(seconds, 1), 'f', -1, 64) + " s"
 	case s < 3600:
 		return fmt.Sprintf("%d:%02d", s/60, s%60)
 	}
@@ -127,32 +130,32 @@ func clock(seconds float64) string {
 // windowsTable has a row per block and a column per arm.
 func windowsTable(all []record.Series, m metric, names [2]string) ([]table, string) {
 	t := table{columns: []column{{head: names[0] + "." + names[1]}}}
-	var blocks ordered
-	cells := map[key]cell{}
+	var blocks arrange.Ordered
+	cells := map[arrange.Key]cell{}
 	for _, s := range all {
 		t.columns = append(t.columns, column{head: s.Arm, align: right})
 		for _, p := range s.Points {
 			name := fmt.Sprintf("%d.%d", p.Generation, p.Block)
-			if _, there := cells[key{name, ""}]; !there {
-				cells[key{name, ""}] = cell{}
+			if _, there := cells[key(name, "")]; !there {
+				cells[key(name, "")] = cell{}
 				blocks = append(blocks, name)
 			}
 			c := cell{m.show(p.Value), plain}
 			if p.Dropped != "" {
-				c = cell{m.show(p.Value) + " dropped", faint}
+				c = cell{text("series.was.dropped", "value", m.show(p.Value)), faint}
 			}
-			cells[key{name, s.Arm}] = c
+			cells[key(name, s.Arm)] = c
 		}
 	}
 	note := ""
 	if len(blocks) > tableBlocks {
-		note = fmt.Sprintf("The first %d of %d %ss.", tableBlocks, len(blocks), names[1])
+		note = text("series.first", "n", tableBlocks, "of", len(blocks), "block", names[1])
 		blocks = blocks[:tableBlocks]
 	}
 	for _, name := range blocks {
 		r := row{{name, plain}}
 		for _, s := range all {
-			c, ok := cells[key{name, s.Arm}]
+			c, ok := cells[key(name, s.Arm)]
 			if !ok {
 				c = cell{none, faint}
 			}
@@ -181,7 +184,7 @@ func windowsData(all []record.Series, every int, names [2]string) template.URL {
 		for _, s := range all {
 			for _, p := range s.Points {
 				if kept(p) {
-					b.row(s.Workload, s.Arm, s.Metric, s.Unit, csvNumber(p.At), csvNumber(p.Value),
+					b.row(s.Workload, s.Arm, s.Metric, s.Unit, export.Number(p.At), export.Number(p.Value),
 						strconv.Itoa(p.Generation), strconv.Itoa(p.Block), p.Dropped)
 				}
 			}
@@ -190,55 +193,77 @@ func windowsData(all []record.Series, every int, names [2]string) template.URL {
 	})
 }
 
-// latencyFigure is how the latencies of each arm lie.
-func latencyFigure(w workload, d *record.Detail, id string) *figure {
-	var all []record.Distribution
-	for _, arm := range w.arms() {
+// latencies are those of the arms of a workload, in the order of display.
+func (w workload) latencies(d *record.Detail) (all []record.Distribution) {
+	for _, arm := range w.Arms() {
 		for _, x := range d.Latency {
 			if x.Workload == w.Name && x.Arm == arm && len(x.Shares) > 0 {
 				all = append(all, x)
 			}
 		}
 	}
+	return all
+}
+
+// latencyFigures are how the latencies of each arm lie, with the quantiles of all
+// arms side by side, and the share of operations that are at most as slow, all
+// arms in one picture.
+func latencyFigures(w workload, d *record.Detail, id string) []*figure {
+	all := w.latencies(d)
 	if len(all) == 0 {
 		return nil
 	}
-	f := chart.Ridge{Low: all[0].Low, High: all[0].High, Tick: func(x float64) string { return trimmed(Latency(x)) }}
-	f.Frame = chart.Frame{ID: id + "-latency", Title: "Latency of single operations"}
+	tick := func(x float64) string { return quantity.Trimmed(quantity.Latency(x)) }
+	hills := chart.Ridge{Low: all[0].Low, High: all[0].High, Tick: tick}
+	hills.Frame = chart.Frame{ID: id + "-latency", Title: text("page.latency")}
+	shares := chart.CDF{Low: all[0].Low, High: all[0].High, Tick: tick}
+	shares.Frame = chart.Frame{ID: id + "-cdf", Title: text("page.cdf")}
 	for _, x := range all {
 		h := hill(x)
-		f.Rows = append(f.Rows, h)
-		f.Desc += clean(x.Arm+": "+h.Note) + ". "
+		hills.Rows = append(hills.Rows, h)
+		shares.Rows = append(shares.Rows, chart.Curve{Label: h.Label, Shares: x.Shares, Tip: h.Tip})
+		hills.Desc += export.Clean(x.Arm+": "+h.Note) + ". "
 	}
-	quantiles := table{columns: []column{{head: "arm"}, {head: "operations", align: right}}}
-	for _, q := range all[0].Quantiles {
-		quantiles.columns = append(quantiles.columns, column{head: quantileName(q.Q), align: right})
+	shares.Desc = hills.Desc
+	return []*figure{
+		{ID: hills.ID, Title: hills.Title, Drawing: chart.Both(hills.Draw), Caption: []string{text("page.latency.key", "arm", export.Clean(all[0].Arm))},
+			Tables: []table{quantileTable(all)}, Open: true, Data: latencyData(all), File: fileName(w, "latency")},
+		{ID: shares.ID, Title: shares.Title, Drawing: chart.Both(shares.Draw), Caption: []string{text("page.cdf.key")}},
+	}
+}
+
+// quantileTable has the quantiles of each arm in its own unit.
+func quantileTable(all []record.Distribution) table {
+	t := table{columns: []column{{head: text("head.arm")}, {head: text("latency.operations"), align: right}}}
+	var unknown []int
+	for i, q := range all[0].Quantiles {
+		t.columns = append(t.columns, column{head: quantileName(q.Q), align: right})
+		if q.Q > 0.99 && !slices.ContainsFunc(all, func(x record.Distribution) bool {
+			return i < len(x.Quantiles) && quantileCell(x.Quantiles[i]).text != none
+		}) {
+			unknown = append(unknown, 2+i)
+		}
 	}
 	for _, x := range all {
 		r := row{{x.Arm, plain}, {strconv.FormatUint(x.Operations, 10), plain}}
 		for _, q := range x.Quantiles[:min(len(x.Quantiles), len(all[0].Quantiles))] {
 			r = append(r, quantileCell(q))
 		}
-		quantiles.rows = append(quantiles.rows, r)
+		t.rows = append(t.rows, r)
 	}
-	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
-		"Share of the operations by latency, on a logarithmic scale; the thin outline is " + clean(all[0].Arm) +
-			" again. Upright lines: p50, p95 and p99, where enough operations lie beyond them."},
-		Tables: []table{quantiles}, Data: latencyData(all), File: fileName(w, "latency")}
+	return t.without(unknown...)
 }
 
-func quantileName(q float64) string { return "p" + strconv.FormatFloat(round(100*q, 3), 'f', -1, 64) }
+func quantileName(q float64) string {
+	return "p" + strconv.FormatFloat(quantity.Round(100*q, 3), 'f', -1, 64)
+}
 
 func quantileCell(q record.Quantile) cell {
-	x, ok := q.Value.Get()
-	if !ok {
-		return cell{none, faint}
-	}
-	return cell{Latency(x), plain}
+	return levelCell(q.Value, quantity.Latency)
 }
 
 func hill(x record.Distribution) chart.Hill {
-	h := chart.Hill{Label: clean(x.Arm), Shares: x.Shares}
+	h := chart.Hill{Label: export.Clean(x.Arm), Shares: x.Shares}
 	for _, q := range x.Quantiles {
 		name := quantileName(q.Q)
 		at, ok := q.Value.Get()
@@ -246,11 +271,11 @@ func hill(x record.Distribution) chart.Hill {
 		if ok && (name == "p50" || name == "p95" || name == "p99") {
 			h.Marks = append(h.Marks, chart.Mark{At: at, Word: name})
 			if name != "p95" {
-				h.Note += name + " " + Latency(at) + "  "
+				h.Note += name + " " + quantity.Latency(at) + "  "
 			}
 		}
 	}
-	h.Tip = clean(x.Arm) + ": " + h.Tip + plural(int(x.Operations), "operation")
+	h.Tip = export.Clean(x.Arm) + ": " + h.Tip + number("count.operations", int(x.Operations))
 	return h
 }
 

@@ -3,10 +3,13 @@ package report
 import (
 	"html/template"
 	"strings"
+
+	"github.com/tarelab/tare/internal/export"
 )
 
 // toneClass are the classes of the style sheet.
 var toneClass = map[tone]string{
+	more: "more", fewer: "fewer",
 	strong: "strong", faint: "faint", bad: "bad", good: "good", unsure: "unsure", calm: "calm", broken: "broken",
 }
 
@@ -15,7 +18,7 @@ var toneClass = map[tone]string{
 func sentenceHTML(s sentence) template.HTML {
 	var b strings.Builder
 	for _, c := range s {
-		text := template.HTMLEscapeString(glue(clean(c.text)))
+		text := template.HTMLEscapeString(glue(export.Clean(c.text)))
 		class := toneClass[c.tone]
 		switch {
 		case c == lineBreak:
@@ -32,15 +35,22 @@ func sentenceHTML(s sentence) template.HTML {
 	return template.HTML(b.String())
 }
 
+// wideTable is the number of columns above which a table does not fit a
+// telephone.
+const wideTable = 4
+
 // tableHTML prints a table that scrolls by itself where it is too wide; about
 // names it for those who do not see it.
 func tableHTML(about string, t table) template.HTML {
 	var b strings.Builder
-	about = template.HTMLEscapeString(clean(about))
+	about = template.HTMLEscapeString(export.Clean(about))
+	if len(t.columns) > wideTable {
+		b.WriteString(`<p class="hint">` + template.HTMLEscapeString(text("page.hint")) + "</p>")
+	}
 	b.WriteString(`<div class="scroll" tabindex="0" role="region" aria-label="` + about + `"><table><thead><tr>`)
 	for i, c := range t.columns {
 		b.WriteString(`<th scope="col"` + alignClass(c.align, "") + ">")
-		if head := template.HTMLEscapeString(strings.TrimSpace(clean(c.head))); head != "" || i > 0 {
+		if head := template.HTMLEscapeString(strings.TrimSpace(export.Clean(c.head))); head != "" || i > 0 {
 			b.WriteString(head)
 		}
 		b.WriteString("</th>")
@@ -58,7 +68,7 @@ func tableHTML(about string, t table) template.HTML {
 				class += " inner"
 			}
 			b.WriteString("<" + name + alignClass(t.columns[i].align, class) + ">")
-			b.WriteString(template.HTMLEscapeString(strings.TrimSpace(clean(c.text))))
+			b.WriteString(template.HTMLEscapeString(strings.TrimSpace(export.Clean(c.text))))
 			b.WriteString("</" + name[:2] + ">")
 		}
 		b.WriteString("</tr>")
@@ -84,7 +94,7 @@ func blockHTML(about string, v block) template.HTML {
 	if len(v.items) > 0 {
 		b.WriteString(`<dl class="items">`)
 		for i, it := range v.items {
-			label := template.HTMLEscapeString(clean(it.label.text))
+			label := template.HTMLEscapeString(export.Clean(it.label.text))
 			if it.mark() {
 				label = ""
 			}
@@ -112,13 +122,13 @@ func blockHTML(about string, v block) template.HTML {
 
 // Shown says that a block has something to show, and Heading is its title.
 func (b block) Shown() bool     { return !b.empty() }
-func (b block) Heading() string { return upper(clean(b.title)) }
+func (b block) Heading() string { return upper(export.Clean(b.title)) }
 
 // cleanLines is clean for a text of many lines.
 func cleanLines(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n")
 	for i, l := range lines {
-		lines[i] = clean(l)
+		lines[i] = export.Clean(l)
 	}
 	return strings.Join(lines, "\n")
 }

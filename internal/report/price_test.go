@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -66,12 +67,12 @@ func colocationRun() *record.Effects {
 // The answer is the loss, and the mechanism that gives most of it back.
 func TestPricedHeadline(t *testing.T) {
 	var b bytes.Buffer
-	if err := Text(&b, colocationRun(), Options{}); err != nil {
+	if err := Text(&b, answered(colocationRun()), Options{Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"the neighbour hogs costs 24.0 % of throughput", "cpu-idle gives 95 % of that back [85, 105] and leaves the neighbour 47 % [43, 51] of its work.",
+		"The neighbour hogs costs throughput: -24.0 % [-26.4, -21.6].", "cpu-idle gives 95 % of that back [85, 105] and leaves the neighbour 47 % [43, 51] of its work.",
 		"dominated by none", "not dominated", "what the probes say about it",
 	} {
 		if !strings.Contains(text, want) {
@@ -84,7 +85,7 @@ func TestPricedHeadline(t *testing.T) {
 // neighbour keeps.
 func TestPriceCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := CSV(&b, colocationRun()); err != nil {
+	if err := export.CSV(&b, colocationRun()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
@@ -134,8 +135,8 @@ func TestAnyPrice(t *testing.T) {
 		}
 		p.Invalid, p.Explained[0].Text = drawText().Draw(t, "invalid"), drawText().Draw(t, "text")
 		w := rapid.IntRange(40, 140).Draw(t, "width")
-		text := printed(t, func(b *bytes.Buffer) error { return Text(b, e, Options{Width: w}) })
-		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return Markdown(b, e) }), printed(t, func(b *bytes.Buffer) error { return CSV(b, e) })} {
+		text := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{Width: w}) })
+		for _, s := range []string{text, printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e)) }), printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })} {
 			if m := notNumbers.FindString(s); m != "" {
 				t.Fatalf("prints %s:\n%s", m, s)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -112,21 +113,23 @@ var notNumbers = regexp.MustCompile(`NaN|Inf|inf`)
 func TestAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawAll(t)
-		o := Options{Width: rapid.IntRange(40, 140).Draw(t, "width")}
-		plainText := printed(t, func(b *bytes.Buffer) error { return Text(b, e, o) })
-		markdown := printed(t, func(b *bytes.Buffer) error { return Markdown(b, e) })
-		table := printed(t, func(b *bytes.Buffer) error { return CSV(b, e) })
-		for _, s := range []string{plainText, markdown, table} {
+		o := Options{Width: rapid.IntRange(40, 140).Draw(t, "width"), Verbose: true}
+		plainText := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
+		markdown := printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e)) })
+		table := printed(t, func(b *bytes.Buffer) error { return export.CSV(b, e) })
+		o.Verbose = false
+		short := printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), o) })
+		for _, s := range []string{plainText, short, markdown, table} {
 			if m := notNumbers.FindString(s); m != "" {
 				t.Fatalf("prints %s:\n%s", m, s)
 			}
 		}
-		for _, line := range strings.Split(plainText, "\n") {
+		for _, line := range strings.Split(plainText+short, "\n") {
 			if width(line) > o.Width {
 				t.Fatalf("%d columns, want at most %d: %q", width(line), o.Width, line)
 			}
 		}
-		if strings.ContainsAny(plainText+markdown, "\x1b\t\r\x00") {
+		if strings.ContainsAny(plainText+short+markdown, "\x1b\t\r\x00") {
 			t.Fatal("a control character came through")
 		}
 		wantArms(t, e, plainText, "text")
@@ -152,7 +155,7 @@ func printed(t *rapid.T, print func(*bytes.Buffer) error) string {
 func wantArms(t *rapid.T, e *record.Effects, s, form string) {
 	silent := map[string]bool{}
 	for _, w := range workloads(e) {
-		silent[w.Name] = w.unmeasured()
+		silent[w.Name] = w.Unmeasured()
 	}
 	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder, e.Twin} {
 		for _, x := range list {
@@ -169,10 +172,10 @@ func TestColor(t *testing.T) {
 	for name, e := range fixtures() {
 		for _, w := range []int{60, 80, 100} {
 			var bare, painted bytes.Buffer
-			if err := Text(&bare, e, Options{Width: w}); err != nil {
+			if err := Text(&bare, answered(e), Options{Width: w}); err != nil {
 				t.Fatal(err)
 			}
-			if err := Text(&painted, e, Options{Width: w, Color: true}); err != nil {
+			if err := Text(&painted, answered(e), Options{Width: w, Color: true}); err != nil {
 				t.Fatal(err)
 			}
 			if got := codes.ReplaceAllString(painted.String(), ""); got != bare.String() {
@@ -200,8 +203,8 @@ func TestUndecided(t *testing.T) {
 			e.Workloads[i].Checks = nil
 		}
 		for form, s := range map[string]string{
-			"text":     printed(t, func(b *bytes.Buffer) error { return Text(b, e, Options{}) }),
-			"Markdown": printed(t, func(b *bytes.Buffer) error { return Markdown(b, e) }),
+			"text":     printed(t, func(b *bytes.Buffer) error { return Text(b, answered(e), Options{}) }),
+			"Markdown": printed(t, func(b *bytes.Buffer) error { return Markdown(b, answered(e)) }),
 		} {
 			if words := answers.FindString(s); words != "" {
 				t.Fatalf("%s says %q of undecided effects:\n%s", form, words, s)
@@ -217,7 +220,7 @@ func TestUndecided(t *testing.T) {
 func TestJSON(t *testing.T) {
 	for name, e := range fixtures() {
 		var b bytes.Buffer
-		if err := JSON(&b, e); err != nil {
+		if err := export.JSON(&b, answered(e)); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "null") {
@@ -238,7 +241,7 @@ func TestJSON(t *testing.T) {
 	}
 	e := richRun()
 	e.Effects[0].Typical.Ratio = math.NaN()
-	if err := JSON(&bytes.Buffer{}, e); err == nil {
+	if err := export.JSON(&bytes.Buffer{}, answered(e)); err == nil {
 		t.Error("a NaN must be an error: JSON has no word for it")
 	}
 }

@@ -1,5 +1,5 @@
-// Package report prints effects for people and for programs: text for a
-// terminal, Markdown for a pull request, JSON and CSV. It works from
+// Package report prints effects for people: text for a terminal, Markdown for a
+// pull request, a page. What is for programs is in package export. It works from
 // record.Effects alone, so that a report can be printed years later from the
 // files. It formats and selects; it must not compute statistics, read the
 // machine or look at a record.
@@ -16,16 +16,15 @@ import (
 
 // Options is how a text report looks.
 type Options struct {
-	Color bool // ANSI colours; the text says the same without
-	Width int  // columns; 0 means 100, below 40 counts as 40
+	Color   bool   // ANSI colours; the text says the same without
+	Width   int    // columns; 0 means 100, below 40 counts as 40
+	Verbose bool   // everything, not only the answer
+	Dir     string // the result directory, for commands to type; empty: not known
 }
 
 const (
 	defaultWidth = 100
 	leastWidth   = 40
-	// screen is the number of lines above which the answer is repeated at the
-	// end, where a terminal stands when the report has run through.
-	screen = 40
 )
 
 func (o Options) width() int {
@@ -38,11 +37,27 @@ func (o Options) width() int {
 // Text prints the report for a terminal or a plain file.
 func Text(w io.Writer, e *record.Effects, o Options) error {
 	r := textRenderer{width: o.width(), color: o.Color}
-	doc := build(e)
-	r.document(doc)
-	if r.lines > screen {
-		r.section(section{title: "in short", blocks: []block{doc.short}})
+	if o.Verbose || e.Imported != nil { // of imports nothing is longer than the answer
+		r.document(full(e, o.Dir))
+	} else {
+		r.printSummary(e, o.Dir)
 	}
+	_, err := io.WriteString(w, r.out.String())
+	return err
+}
+
+// Print prints a document for a terminal or a plain file.
+func Print(w io.Writer, d Document, o Options) error {
+	r := textRenderer{width: o.width(), color: o.Color}
+	r.document(d)
+	_, err := io.WriteString(w, r.out.String())
+	return err
+}
+
+// PrintMarkdown prints a document for a pull request.
+func PrintMarkdown(w io.Writer, d Document) error {
+	var r markdownRenderer
+	r.document(d)
 	_, err := io.WriteString(w, r.out.String())
 	return err
 }
@@ -50,8 +65,5 @@ func Text(w io.Writer, e *record.Effects, o Options) error {
 // Markdown prints the report for a pull request comment: the answer and the
 // ladders open, everything else folded.
 func Markdown(w io.Writer, e *record.Effects) error {
-	var r markdownRenderer
-	r.document(build(e))
-	_, err := io.WriteString(w, r.out.String())
-	return err
+	return PrintMarkdown(w, full(e, ""))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/record"
 )
 
@@ -18,12 +19,18 @@ var update = flag.Bool("update", false, "write the golden files")
 // at and found readable.
 func TestGolden(t *testing.T) {
 	forms := map[string]func(*bytes.Buffer, *record.Effects) error{
-		"100.txt":   func(b *bytes.Buffer, e *record.Effects) error { return Text(b, e, Options{}) },
-		"80.txt":    func(b *bytes.Buffer, e *record.Effects) error { return Text(b, e, Options{Width: 80}) },
-		"color.txt": func(b *bytes.Buffer, e *record.Effects) error { return Text(b, e, Options{Color: true}) },
-		"md":        func(b *bytes.Buffer, e *record.Effects) error { return Markdown(b, e) },
-		"json":      func(b *bytes.Buffer, e *record.Effects) error { return JSON(b, e) },
-		"csv":       func(b *bytes.Buffer, e *record.Effects) error { return CSV(b, e) },
+		"short.txt": func(b *bytes.Buffer, e *record.Effects) error { return Text(b, answered(e), Options{Dir: "r"}) },
+		"60.txt":    func(b *bytes.Buffer, e *record.Effects) error { return Text(b, answered(e), Options{Width: 60}) },
+		"100.txt":   func(b *bytes.Buffer, e *record.Effects) error { return Text(b, answered(e), Options{Verbose: true}) },
+		"80.txt": func(b *bytes.Buffer, e *record.Effects) error {
+			return Text(b, answered(e), Options{Width: 80, Verbose: true})
+		},
+		"color.txt": func(b *bytes.Buffer, e *record.Effects) error {
+			return Text(b, answered(e), Options{Color: true, Verbose: true})
+		},
+		"md":   func(b *bytes.Buffer, e *record.Effects) error { return Markdown(b, answered(e)) },
+		"json": func(b *bytes.Buffer, e *record.Effects) error { return export.JSON(b, answered(e)) },
+		"csv":  func(b *bytes.Buffer, e *record.Effects) error { return export.CSV(b, e) },
 	}
 	for name, e := range fixtures() {
 		for form, print := range forms {

@@ -3,20 +3,25 @@ package report
 import (
 	"slices"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
 // secondary is the table of the metrics that are not the primary one: the
 // baseline in its own unit, the other arms as a change in percent.
 func secondary(w workload) block {
-	others := w.metrics[min(1, len(w.metrics)):]
+	others := w.Metrics[min(1, len(w.Metrics)):]
 	metrics := slices.DeleteFunc(slices.Clone(others), func(m string) bool { return !w.told(m) })
 	if len(metrics) == 0 {
 		return block{}
 	}
-	b := block{title: "other metrics, change against " + w.Baseline + " in %"}
-	if !w.onlySeen() {
-		b.title += " (exploratory; * decided at 10 % false discovery rate" + unequalNote(w) + ")"
+	b := block{title: text("others.title", "baseline", w.Baseline)}
+	switch {
+	case w.Alone():
+		b.title = text("alone.others")
+	case !w.onlySeen():
+		b.title = text("others.title.of", "baseline", w.Baseline, "marks", otherMarks(w))
 	}
 	for per := len(metrics); per > 0; per-- {
 		var form []table
@@ -31,19 +36,19 @@ func secondary(w workload) block {
 
 // untold gives the reasons why metrics have no number in any arm.
 func (w workload) untold(metrics []string) []sentence {
-	var reasons ordered
-	named := map[string]*ordered{}
+	var reasons arrange.Ordered
+	named := map[string]*arrange.Ordered{}
 	for _, m := range metrics {
-		for _, arm := range w.arms() {
-			x := w.effect[key{m, arm}]
+		for _, arm := range w.Arms() {
+			x := w.Effect[key(m, arm)]
 			if w.told(m) || x.Reason == "" {
 				continue
 			}
 			if named[x.Reason] == nil {
-				named[x.Reason] = &ordered{}
-				reasons.add(x.Reason)
+				named[x.Reason] = &arrange.Ordered{}
+				reasons.Add(x.Reason)
 			}
-			named[x.Reason].add(w.metricWord(m).head)
+			named[x.Reason].Add(w.metricWord(m).head)
 		}
 	}
 	var notes []sentence
@@ -55,18 +60,18 @@ func (w workload) untold(metrics []string) []sentence {
 
 // told says that there is a number of a metric in any arm.
 func (w workload) told(metric string) bool {
-	return slices.ContainsFunc(w.arms(), func(arm string) bool {
-		x := w.effect[key{metric, arm}]
-		return w.value(arm, metric).text != none || x.Typical != nil || seen(x)
+	return slices.ContainsFunc(w.Arms(), func(arm string) bool {
+		x := w.Effect[key(metric, arm)]
+		return w.value(arm, metric).text != none || x.Typical != nil || arrange.Seen(x)
 	})
 }
 
 func (w workload) others(metrics []string) table {
-	t := table{columns: []column{{head: "arm", flex: 12}}}
+	t := table{columns: []column{{head: text("head.arm"), flex: 12}}}
 	for _, m := range metrics {
 		t.columns = append(t.columns, column{head: w.metricWord(m).head + " ", align: right})
 	}
-	for _, arm := range w.arms() {
+	for _, arm := range w.Arms() {
 		r := row{{arm, plain}}
 		for _, m := range metrics {
 			r = append(r, w.other(arm, m))
@@ -83,9 +88,9 @@ func (w workload) other(arm, metric string) cell {
 		c.text += " "
 		return c
 	}
-	x, ok := w.effect[key{metric, arm}]
-	if seen(x) {
-		return cell{change(x.Observed, 1) + " ", unsure}
+	x, ok := w.Effect[key(metric, arm)]
+	if arrange.Seen(x) {
+		return cell{quantity.Change(x.Observed, 1) + " ", unsure}
 	}
 	if !ok || x.Typical == nil {
 		return cell{none + " ", faint}
@@ -93,10 +98,12 @@ func (w workload) other(arm, metric string) cell {
 	if x.Unequal != "" {
 		return cell{around(x.Typical) + "≠", unsure}
 	}
-	switch x.Verdict {
-	case record.Cost, record.Gain:
-		return cell{around(x.Typical) + "*", verdictTone(x.Verdict)}
-	case record.Undecided:
+	switch {
+	case w.InNoise(x):
+		return cell{around(x.Typical) + markNoise, unsure}
+	case x.Verdict == record.Cost, x.Verdict == record.Gain:
+		return cell{around(x.Typical) + markMoved, verdictTone(x.Verdict)}
+	case x.Verdict == record.Undecided:
 		return cell{around(x.Typical) + " ", plain}
 	}
 	return cell{around(x.Typical) + " ", faint}
@@ -105,18 +112,26 @@ func (w workload) other(arm, metric string) cell {
 // around is an effect with the wider side of its interval: "+3.1 ±1.2".
 func around(r *record.Ratio) string {
 	half := max(r.High-r.Ratio, r.Ratio-r.Low)
-	if !finite(half) {
-		return change(r.Ratio, 1)
+	if !quantity.Finite(half) {
+		return quantity.Change(r.Ratio, 1)
 	}
-	return change(r.Ratio, 1) + " ±" + unsigned(change(1+max(half, 0), 1))
+	return quantity.Change(r.Ratio, 1) + " ±" + quantity.Unsigned(quantity.Change(1+max(half, 0), 1))
 }
 
-// unequalNote explains the mark where it is used.
-func unequalNote(w workload) string {
-	for _, x := range w.effect {
-		if x.Unequal != "" {
-			return "; ≠ " + unequal + " arm"
+// otherMarks explains the marks that are used.
+func otherMarks(w workload) string {
+	marks := text("others.moved")
+	noise, unequal := false, false
+	for k, x := range w.Effect {
+		if k.Metric != w.Primary {
+			noise, unequal = noise || w.InNoise(x), unequal || x.Unequal != ""
 		}
 	}
-	return ""
+	if noise {
+		marks += "; " + text("mark.noise")
+	}
+	if unequal {
+		marks += "; " + text("others.unequal")
+	}
+	return marks
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"github.com/tarelab/tare/internal/export"
 )
 
 // textRenderer prints a document for a terminal of a given width.
@@ -11,6 +13,7 @@ type textRenderer struct {
 	lines int
 	width int
 	color bool
+	brief bool // items have a line where a shorter form of them fits one
 }
 
 const (
@@ -18,7 +21,7 @@ const (
 	gap    = 2 // between labels and texts
 )
 
-func (r *textRenderer) document(d document) {
+func (r *textRenderer) document(d Document) {
 	for _, line := range wrap(d.title, r.width) {
 		r.line("", line)
 	}
@@ -42,10 +45,10 @@ func (r *textRenderer) section(s section) {
 
 // heading is a light rule with the title in it.
 func (r *textRenderer) heading(s section) {
-	name := clip(clean(s.title), r.width-6)
+	name := clip(export.Clean(s.title), r.width-6)
 	h := sentence{{"── ", faint}, {name, strong}, {" ", plain}}
 	left := r.width - width(name) - 4
-	if about := clip(clean(s.about), left-6); about != "" {
+	if about := clip(export.Clean(s.about), left-6); about != "" {
 		h = append(h, cell{"── ", faint}, cell{about + " ", plain})
 		left -= width(about) + 4
 	}
@@ -77,11 +80,11 @@ func (r *textRenderer) block(b block) {
 func (r *textRenderer) items(items []item) {
 	labels := 0
 	for _, it := range items {
-		labels = max(labels, width(clean(it.label.text)))
+		labels = max(labels, width(export.Clean(it.label.text)))
 	}
 	labels = min(labels, r.width/3)
 	for i, it := range items {
-		label := clip(clean(it.label.text), labels)
+		label := clip(export.Clean(it.label.text), labels)
 		if i > 0 && it.label == items[i-1].label && !it.mark() {
 			label = ""
 		}
@@ -89,7 +92,7 @@ func (r *textRenderer) items(items []item) {
 		if it.label.text != "" {
 			hang = labels + gap
 		}
-		for j, l := range wrap(it.text, r.width-len(indent)-hang) {
+		for j, l := range r.lined(it, r.width-len(indent)-hang) {
 			head := sentence{{strings.Repeat(" ", hang), plain}}
 			if j == 0 && hang > 0 {
 				head = sentence{{label, it.label.tone}, {strings.Repeat(" ", hang-width(label)), plain}}
@@ -97,6 +100,22 @@ func (r *textRenderer) items(items []item) {
 			r.line(indent, append(head, l...))
 		}
 	}
+}
+
+// lined is the text of an item in lines; the first form that fits one where it has
+// to be brief.
+func (r *textRenderer) lined(it item, room int) []sentence {
+	lines := wrap(it.text, room)
+	if !r.brief {
+		return lines
+	}
+	for _, s := range it.less {
+		if len(lines) <= 1 {
+			break
+		}
+		lines = wrap(s, room)
+	}
+	return lines
 }
 
 // line writes one line without trailing spaces, never wider than the report.
@@ -130,7 +149,7 @@ func trimRight(s sentence) sentence {
 // paint colours a piece of text. The codes are the eight colours that every
 // terminal has, so that they follow its theme.
 func (r *textRenderer) paint(c cell) string {
-	codes := map[tone]string{strong: "1", faint: "2", bad: "31", good: "32", unsure: "33", calm: "32", broken: "1;31"}
+	codes := map[tone]string{strong: "1", faint: "2", bad: "31", good: "32", unsure: "33", calm: "32", broken: "1"}
 	code, ok := codes[c.tone]
 	if !r.color || !ok || strings.TrimSpace(c.text) == "" {
 		return c.text

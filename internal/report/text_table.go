@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"github.com/tarelab/tare/internal/export"
 )
 
 // tables prints the first form that fits, or all of the best one with its rows
@@ -60,14 +62,14 @@ func (t table) total(sizes []int) int {
 func (t table) sizes() []int {
 	sizes := make([]int, len(t.columns))
 	for i, c := range t.columns {
-		sizes[i] = width(clean(c.head))
+		sizes[i] = width(export.Clean(c.head))
 		est, rest := t.parts(i)
 		if c.align == interval {
 			sizes[i] = max(sizes[i], est+rest)
 			continue
 		}
 		for _, row := range t.rows {
-			sizes[i] = max(sizes[i], width(clean(row[i].text)))
+			sizes[i] = max(sizes[i], width(export.Clean(row[i].text)))
 		}
 	}
 	return sizes
@@ -77,7 +79,7 @@ func (t table) sizes() []int {
 // the space between them included.
 func (t table) parts(i int) (est, rest int) {
 	for _, row := range t.rows {
-		a, b := split(clean(row[i].text))
+		a, b := split(export.Clean(row[i].text))
 		est = max(est, width(a))
 		if b != "" {
 			rest = max(rest, width(b)+1)
@@ -115,7 +117,7 @@ func (r *textRenderer) row(t table, cells row, sizes []int) {
 		if i > 0 {
 			line = append(line, cell{strings.Repeat(" ", t.gap()), plain})
 		}
-		s := clean(c.text)
+		s := export.Clean(c.text)
 		if t.columns[i].align == interval {
 			est, rest := t.parts(i)
 			a, b := split(s)
@@ -156,7 +158,7 @@ func (r *textRenderer) stacked(t table) {
 func (t table) parted(cells row) (about, figures sentence) {
 	last := len(t.columns) - 1
 	for i, c := range cells {
-		c.text = strings.TrimSpace(clean(c.text))
+		c.text = strings.TrimSpace(export.Clean(c.text))
 		head := t.columns[i]
 		switch {
 		case c.text == "" || c.text == none && i > 0 && i == last:

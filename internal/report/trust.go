@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -17,107 +19,141 @@ func trust(e *record.Effects, ws []workload) []block {
 	if e.Imported != nil {
 		return runs(e, ws)
 	}
-	full, brief := trustTables(ws)
-	least := brief.without(2, 3, 4)
+	amounts := amountsTable(ws)
 	return []block{
-		{forms: [][]table{{full}, {brief}, {least}}, notes: trustNotes(ws)},
+		{forms: [][]table{{amounts}, {amounts.tightly()}, {amounts.without(2, 3, 4)}}, notes: redrawnNote(ws)},
+		{forms: checkForms(ws), notes: trustNotes(ws)},
 		{items: trustItems(e, ws)},
 	}
 }
 
-func trustTables(ws []workload) (full, brief table) {
-	kinds := checkKinds(ws)
-	common := []column{
-		{head: "workload", flex: 12}, {head: "blocks", align: right}, {head: "gen", align: right},
-		{head: "window", align: right}, {head: "discard", align: right}, {head: "noise", align: right},
-	}
-	full.columns = slices.Clone(common)
-	for _, kind := range kinds {
-		full.columns = append(full.columns, column{head: kind})
-	}
-	brief.columns = append(common, column{head: "checks"})
+// amountsTable is how much data there is of each load, and how noisy it is.
+func amountsTable(ws []workload) table {
+	t := table{columns: []column{
+		{head: text("trust.workload"), flex: 12}, {head: text("trust.blocks"), align: right}, {head: text("trust.launches"), align: right},
+		{head: text("trust.window"), align: right}, {head: text("trust.discard"), align: right}, {head: text("matrix.noise"), align: right},
+		{head: text("trust.redrawn"), align: right}, {head: text("trust.any"), align: right},
+	}}
+	unknown := cell{none, faint}
 	for _, w := range ws {
 		r := row{{w.Name, plain}, {fmt.Sprint(w.Blocks), plain}, {fmt.Sprint(w.Generations), plain},
-			{none, faint}, {none, faint}, {none, faint}}
+			unknown, unknown, unknown, unknown, unknown}
 		if w.Pilot != nil {
-			r[3], r[4] = cell{Duration(w.Pilot.Window), plain}, cell{Duration(w.Pilot.Discard), plain}
+			r[3], r[4] = cell{quantity.Duration(w.Pilot.Window), plain}, cell{quantity.Duration(w.Pilot.Discard), plain}
 		}
 		if w.NoiseFloor > 0 {
-			r[5] = cell{PlusMinus(w.NoiseFloor), plain}
+			r[5] = cell{quantity.PlusMinus(w.NoiseFloor), plain}
 		}
-		brief.rows = append(brief.rows, append(slices.Clone(r), checkSummary(w)))
-		for _, kind := range kinds {
-			r = append(r, w.check(kind))
+		if f := w.FalsePositives; f != nil {
+			r[6], r[7] = cell{quantity.Share(f.Rate), plain}, cell{quantity.Share(f.Any), plain}
 		}
-		full.rows = append(full.rows, r)
+		t.rows = append(t.rows, r)
 	}
-	return full, brief
+	if len(redrawnNote(ws)) == 0 {
+		return t.without(6, 7)
+	}
+	return t
+}
+
+// redrawnNote explains the rate of false positives that this very record shows.
+func redrawnNote(ws []workload) []sentence {
+	for _, w := range ws {
+		if w.FalsePositives != nil {
+			return []sentence{msg("trust.redrawn.note", "head", text("trust.redrawn"), "any", text("trust.any"), "draws", w.FalsePositives.Draws)}
+		}
+	}
+	return nil
 }
 
 func checkKinds(ws []workload) []string {
-	var kinds ordered
+	var kinds arrange.Ordered
 	for _, w := range ws {
 		for _, c := range w.Checks {
-			kinds.add(c.Kind)
+			kinds.Add(c.Kind)
 		}
 	}
 	return kinds
 }
 
-// check is the worst outcome of one kind of check.
-func (w workload) check(kind string) cell {
-	c := cell{none, faint}
-	for _, x := range w.Checks {
-		switch {
-		case x.Kind != kind:
-		case x.Known && !x.OK:
-			return cell{"FAILED", broken}
-		case !x.Known:
-			c = cell{"no data", unsure}
-		case c.text == none:
-			c = cell{"ok", calm}
-		}
+// checkForms are the checks by load, the loads beside each other as far as they
+// fit.
+func checkForms(ws []workload) (forms [][]table) {
+	kinds := checkKinds(ws)
+	if len(kinds) == 0 {
+		return nil
 	}
-	return c
+	for per := len(ws); per > 0; per-- {
+		var form []table
+		for part := range slices.Chunk(ws, per) {
+			t := table{columns: []column{{head: text("trust.check")}}}
+			for _, w := range part {
+				t.columns = append(t.columns, column{head: w.Name, flex: 12})
+			}
+			for _, kind := range kinds {
+				r := row{{kind, plain}}
+				for _, w := range part {
+					r = append(r, w.check(kind))
+				}
+				t.rows = append(t.rows, r)
+			}
+			form = append(form, t)
+		}
+		forms = append(forms, form)
+	}
+	return forms
 }
 
-func checkSummary(w workload) cell {
-	var ok, failed, open int
-	for _, kind := range checkKinds([]workload{w}) {
-		switch w.check(kind).tone {
-		case calm:
-			ok++
-		case broken:
-			failed++
-		default:
-			open++
+// check is the worst outcome of one kind of check, with the smallest deviation
+// that it would have seen.
+func (w workload) check(kind string) cell {
+	worst := cell{none, faint}
+	rank := 0
+	for _, x := range w.Checks {
+		if x.Kind != kind {
+			continue
+		}
+		if n, c := outcome(x); n > rank {
+			worst, rank = c, n
+			if x.Detectable > 0 && quantity.Finite(x.Detectable) {
+				worst.text += " " + text("check.seen", "size", quantity.Share(x.Detectable))
+			}
 		}
 	}
+	return worst
+}
+
+// outcome is what a check says, the worse the higher.
+func outcome(x record.Checks) (rank int, says cell) {
 	switch {
-	case failed > 0:
-		return cell{fmt.Sprintf("%d of %d FAILED", failed, failed+ok+open), broken}
-	case open > 0:
-		return cell{fmt.Sprintf("%d ok, %d no data", ok, open), unsure}
-	case ok > 0:
-		return cell{"all ok", calm}
+	case x.Known && !x.OK:
+		return 3, msg("check.failed")[0]
+	case !x.Known:
+		return 2, msg("check.untold")[0]
 	}
-	return cell{none, faint}
+	return 1, msg("check.ok")[0]
+}
+
+// inWords is the outcome of a check within a sentence.
+func inWords(c record.Checks) cell {
+	if rank, says := outcome(c); rank < 3 {
+		return says
+	}
+	return msg("note.failed")[0]
 }
 
 // trustNotes spell out the checks that did not pass and the noise.
 func trustNotes(ws []workload) []sentence {
 	var notes []sentence
-	for _, c := range unpassed(ws) {
-		outcome := cell{"not enough data", unsure}
-		if c.check.Known {
-			outcome = cell{"failed", broken}
-		}
-		notes = append(notes, checkNote(list(c.workloads), c.check, outcome))
+	if slices.ContainsFunc(ws, func(w workload) bool {
+		return slices.ContainsFunc(w.Checks, func(c record.Checks) bool { return c.Detectable > 0 })
+	}) {
+		notes = append(notes, msg("check.seen.note"))
 	}
-	single := slices.ContainsFunc(ws, func(w workload) bool { return w.Generations == 1 })
-	if single {
-		notes = append(notes, say("One launch only: how an arm happens to be laid out in memory and on disk"+
-			" is part of its effect. A longer budget launches anew."))
+	for _, c := range unpassed(ws) {
+		notes = append(notes, checkNote(list(c.workloads), c.check, inWords(c.check)))
+	}
+	if slices.ContainsFunc(ws, func(w workload) bool { return w.Generations == 1 }) {
+		notes = append(notes, msg("trust.single"))
 	}
 	return notes
 }
@@ -150,61 +186,62 @@ func unpassed(ws []workload) []doubt {
 	return all
 }
 
-func checkNote(workloads string, c record.Checks, outcome cell) sentence {
-	s := sentence{{workloads + ", " + c.Kind, plain}}
+func checkNote(workloads string, c record.Checks, says cell) sentence {
+	what, detail, figure := c.Kind, "", ""
 	if c.Subject != "" {
-		s[0].text += " of " + c.Subject
+		what = text("check.of", "kind", c.Kind, "subject", c.Subject)
 	}
-	s = append(s, cell{": ", plain}, outcome)
 	if c.Text != "" {
-		s = append(s, cell{": " + c.Text, plain})
+		detail = ": " + c.Text
 	}
 	if c.Ratio != nil {
-		s = append(s, cell{" (" + Interval(c.Ratio) + ")", plain})
+		figure = " (" + quantity.Interval(c.Ratio) + ")"
 	}
-	return remedied(append(s, cell{".", plain}), c.Remedy)
+	return remedied(msg("check.note", "loads", workloads, "what", what, "outcome", says, "detail", detail, "figure", figure), c.Remedy)
 }
 
 func trustItems(e *record.Effects, ws []workload) []item {
-	items := []item{{cell{"dropped", plain}, dropped(e.Dropped)}}
+	items := []item{{label: cell{text("label.dropped"), plain}, text: dropped(e.Dropped)}}
 	items = append(items, windows(ws)...)
 	if how := pauses(ws); how != "" {
-		items = append(items, item{cell{"paused by", plain}, say(how)})
+		items = append(items, item{label: cell{text("label.paused"), plain}, text: say(how)})
 	}
 	if cut := cuts(ws); cut > 0 {
-		items = append(items, item{cell{"cut", plain}, say(
-			plural(int(cut), "operation") + " " + verb(int(cut), "was", "were") + " in flight over a pause and " + verb(int(cut), "counts", "count") + " in no latency.")})
+		items = append(items, item{label: cell{text("label.cut"), plain}, text: msg("cut", "n", int(cut))})
 	}
-	return append(items, item{cell{"tare itself", plain}, self(e.Self)})
+	if c := e.Calibrated; c != nil {
+		items = append(items, item{label: cell{text("label.calibrated"), plain}, text: say(Calibrated(c, e.Host.Kernel))})
+	}
+	return append(items, item{label: cell{text("label.self"), plain}, text: self(e.Self)})
 }
 
 // windows says why the pilot chose its window and discard, once where several
 // workloads have the same reason.
 func windows(ws []workload) []item {
-	var reasons ordered
+	var reasons arrange.Ordered
 	names := map[string][]string{}
 	for _, w := range ws {
 		if w.Pilot != nil && w.Pilot.Why != "" {
-			reasons.add(w.Pilot.Why)
+			reasons.Add(w.Pilot.Why)
 			names[w.Pilot.Why] = append(names[w.Pilot.Why], w.Name)
 		}
 	}
 	var items []item
 	for _, why := range reasons {
-		text := why
+		reason := why
 		if len(names[why]) < len(ws) {
-			text = list(names[why]) + ": " + why
+			reason = list(names[why]) + ": " + why
 		}
-		items = append(items, item{cell{"window", plain}, say(text)})
+		items = append(items, item{label: cell{text("trust.window"), plain}, text: say(reason)})
 	}
 	return items
 }
 
 func dropped(d record.Dropped) sentence {
 	if d.Blocks == 0 {
-		return say(fmt.Sprintf("none of %d blocks", d.Of))
+		return msg("dropped.none", "of", d.Of)
 	}
-	s := say(fmt.Sprintf("%d of %d blocks", d.Blocks, d.Of))
+	s := msg("dropped.some", "n", d.Blocks, "of", d.Of)
 	whys := slices.Sorted(maps.Keys(d.Reasons))
 	slices.SortStableFunc(whys, func(a, b string) int { return d.Reasons[b] - d.Reasons[a] })
 	for i, why := range whys {
@@ -218,19 +255,19 @@ func dropped(d record.Dropped) sentence {
 }
 
 func pauses(ws []workload) string {
-	var how ordered
+	var how arrange.Ordered
 	for _, w := range ws {
 		if w.Pilot == nil || w.Pilot.Pause == "" {
 			continue
 		}
-		word := "the " + w.Pilot.Pause
 		switch w.Pilot.Pause {
 		case "load":
-			word = "the load itself: this host or user cannot freeze processes"
+			how.Add(text("paused.load"))
 		case "stream":
-			word = "the load itself, over a stream: tare is not on the node of the pods"
+			how.Add(text("paused.stream"))
+		default:
+			how.Add(text("paused.by", "what", w.Pilot.Pause))
 		}
-		how.add(word)
 	}
 	return list(how)
 }
@@ -238,7 +275,7 @@ func pauses(ws []workload) string {
 func cuts(ws []workload) uint64 {
 	var n uint64
 	for _, w := range ws {
-		for _, a := range w.arm {
+		for _, a := range w.Arm {
 			n += a.Cut
 		}
 	}
@@ -247,19 +284,17 @@ func cuts(ws []workload) uint64 {
 
 func self(s record.Self) sentence {
 	if s == (record.Self{}) {
-		return sentence{{"not known: it is written when a run ends", unsure}}
+		return msg("self.unknown")
 	}
-	out := sentence{{share(s.CPURatio) + " of one CPU inside windows", plain}}
+	out := msg("self.cpu", "share", quantity.Share(s.CPURatio))
 	if s.MaxRSS > 0 {
-		out = append(out, cell{", " + Bytes(float64(s.MaxRSS)) + " resident", plain})
+		out = append(out, msg("self.memory", "bytes", quantity.Bytes(float64(s.MaxRSS)))...)
 	}
 	if s.Switches > 0 {
-		out = append(out, cell{fmt.Sprintf("; a switch between arms took %s in the median, %s at p99 (%d switches)",
-			Duration(s.SwitchMedian), Duration(s.SwitchP99), s.Switches), plain})
+		out = append(out, msg("self.switches", "median", quantity.Duration(s.SwitchMedian), "tail", quantity.Duration(s.SwitchP99), "n", s.Switches)...)
 	}
 	if p := s.Pods; p != nil {
-		out = append(out, cell{fmt.Sprintf("; of arms in pods %s in the median, %s at p99 (%d switches)",
-			Duration(p.Median), Duration(p.P99), p.Count), plain})
+		out = append(out, msg("self.pods", "median", quantity.Duration(p.Median), "tail", quantity.Duration(p.P99), "n", p.Count)...)
 	}
 	return out
 }

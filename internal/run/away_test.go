@@ -20,7 +20,7 @@ import (
 )
 
 // elsewhere is an environment that is led over a stream, as in a pod of another
-// node; its keeper runs here.
+// node; its agent runs here.
 type elsewhere struct {
 	name string
 	last *lastStream
@@ -30,11 +30,12 @@ type elsewhere struct {
 type lastStream struct {
 	sync.Mutex
 	*exec.Cmd
-	keeper int // its other process
+	agent int // its other process
 }
 
 func (e elsewhere) Name() string                                  { return e.name }
 func (e elsewhere) Title() string                                 { return e.name }
+func (e elsewhere) Capabilities() environment.Capabilities        { return environment.Capabilities{} }
 func (e elsewhere) Support(environment.Host) environment.Support  { return environment.Supported() }
 func (e elsewhere) Changes(environment.Spec) []environment.Change { return nil }
 
@@ -44,8 +45,8 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 		return nil, err
 	}
 	socket := filepath.Join(a.dir, "ask")
-	a.keeper = exec.Command("/proc/self/exe", afar.KeepArgs(socket, "")...)
-	a.keeper.Stderr = os.Stderr
+	a.agent = exec.Command("/proc/self/exe", afar.AgentArgs(socket, "")...)
+	a.agent.Stderr = os.Stderr
 	joined := exec.Command("/proc/self/exe", afar.JoinArgs(socket)...)
 	in, err := joined.StdoutPipe()
 	if err != nil {
@@ -55,24 +56,26 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(a.keeper.Start(), joined.Start()); err != nil {
+	if err := errors.Join(a.agent.Start(), joined.Start()); err != nil {
 		return nil, err
 	}
 	a.joined = joined
 	e.last.Lock()
 	defer e.last.Unlock()
-	e.last.Cmd, e.last.keeper = joined, a.keeper.Process.Pid
+	e.last.Cmd, e.last.agent = joined, a.agent.Process.Pid
 	a.link, err = afar.Connect(ctx, in, out, func() environment.Exit {
 		return environment.Exit{Code: -1, Err: errors.New("was in a pod that is gone")}
 	})
 	return a, err
 }
 
+func (*elsewhereArm) Reproduction() (string, []byte) { return "", nil }
+
 type elsewhereArm struct {
-	dir            string
-	as             *environment.Neighbour
-	keeper, joined *exec.Cmd
-	link           *afar.Link
+	dir           string
+	as            *environment.Neighbour
+	agent, joined *exec.Cmd
+	link          *afar.Link
 }
 
 func (a *elsewhereArm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
@@ -83,7 +86,7 @@ func (a *elsewhereArm) Start(ctx context.Context, p environment.Process) (enviro
 }
 
 func (a *elsewhereArm) Place() environment.Place {
-	p := environment.Place{Volume: a.dir, Away: a.link}
+	p := environment.Place{Volume: a.dir, Remote: a.link}
 	if a.as != nil {
 		p.Pause = a.link.Freezer()
 	}
@@ -104,8 +107,8 @@ func (a *elsewhereArm) Settings() ([]record.Setting, error) {
 func (a *elsewhereArm) Close() error {
 	a.link.Close()
 	_ = a.joined.Wait() // it may have been killed
-	if err := a.keeper.Wait(); err != nil {
-		return fmt.Errorf("the keeper did not end in order: %w", err)
+	if err := a.agent.Wait(); err != nil {
+		return fmt.Errorf("the agent did not end in order: %w", err)
 	}
 	return os.RemoveAll(a.dir)
 }
@@ -148,13 +151,13 @@ func TestAway(t *testing.T) {
 		if l.Block.Generation == 0 {
 			launched++
 		}
-		if l.Block.Dropped == record.DropDied {
-			dropped++
-		}
-		if l.Block.Dropped != "" {
-			continue
-		}
 		for _, w := range l.Block.Windows {
+			if w.Dropped == record.DropDied {
+				dropped++
+			}
+			if w.Dropped != "" {
+				continue
+			}
 			windows[fmt.Sprint(w.Arm, l.Block.Generation)]++
 			if w.Ops == 0 || w.Latency.Total() == 0 || w.Start <= last || w.Seconds < 0.3 || w.FirstSeconds <= 0 {
 				t.Errorf("%s: %d operations in %v s from %v on, after %v", w.Arm, w.Ops, w.Seconds, w.Start, last)
@@ -166,7 +169,7 @@ func TestAway(t *testing.T) {
 		}
 	}
 	if launched > 2 && (!said || dropped != 1) { // a busy host has time for less
-		t.Errorf("said %v, %d blocks dropped", said, dropped)
+		t.Errorf("said %v, %d windows dropped", said, dropped)
 	}
 	if windows["base0"] == 0 || windows["twin0"] == 0 || windows["base1"] > 0 && windows["other1"] == 0 { // a busy host has no time for the next launch
 		t.Errorf("windows: %v", windows)

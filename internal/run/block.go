@@ -16,47 +16,72 @@ import (
 // steadyLength is how long the baseline runs on, unfrozen, for the
 // transparency check: well beyond the window.
 func (l *loadRun) steadyLength() time.Duration {
-	return min(max(3*l.lengths.Window, 900*time.Millisecond), 4*time.Second)
+	return min(max(3*l.lengths.Window, 300*time.Millisecond), 4*time.Second)
 }
 
-// block visits every arm once in random order. The baseline's window is
-// followed by a steady stretch when asked for.
-func (l *loadRun) block(ctx context.Context, number int, steady bool) (*record.Block, *record.Check, error) {
+// steadyHere says whether the baseline runs on in this block: once in a launch, in
+// its middle, so that its windows lie on both sides of that.
+func (l *loadRun) steadyHere(number int) bool {
+	return number == l.lengths.Blocks/2 && l.Plan.Window == 0 && l.load.Stages.Windowed == nil
+}
+
+// block visits every arm of the pass once in random order. A window that does not
+// count leaves the others of the block as they are. When ctx ends, what was
+// measured so far is returned with its error.
+func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) {
 	seed := l.Plan.Record.Seed
 	b := &record.Block{Workload: l.load.Name, Generation: l.generation, Number: number}
 	arrivals := plan.ArrivalSeed(seed, l.load.Name, l.generation, number)
-	var check *record.Check
-	for _, i := range plan.Order(seed, l.load.Name, l.generation, number, len(l.arms)) {
-		a := l.arms[i]
+	arms := l.ofPass()
+	for _, i := range plan.Order(seed, l.load.Name, l.generation, number, len(arms)) {
+		a := arms[i]
+		if !slices.Contains(l.arms, a) {
+			continue // lost in an earlier window of this block
+		}
 		stretch := time.Duration(0)
-		if steady && a.Name == l.load.Baseline {
+		if a.Name == l.load.Baseline && l.steadyHere(number) {
 			stretch = l.steadyLength()
 		}
 		w, rate, err := l.window(ctx, a, arrivals, stretch)
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			w.Dropped = record.DropAbandoned
+			b.Windows = append(b.Windows, w)
+			return b, ctx.Err()
 		}
 		if errors.Is(err, environment.ErrNotFrozen) {
-			_ = a.pausePatiently() // what is about to end has ended after that, and is the reason
+			_ = a.session.PausePatiently() // what is about to end has ended after that, and is the reason
 		}
-		a.fill(&w)
+		w.Dropped, w.Detail = l.dropReason(a, w, err)
 		b.Windows = append(b.Windows, w)
-		if reason, detail := l.dropReason(a, w, err); reason != "" {
-			b.Dropped, b.Detail = reason, fmt.Sprintf("%s: %s", a.Name, detail)
+		if w.Dropped != "" {
 			l.dropped++
-			return b, nil, l.revive()
-		}
-		if stretch > 0 {
-			check = &record.Check{
-				Workload: l.load.Name, Generation: l.generation, Kind: "transparency",
-				Rotated: w.Rate(), Steady: rate,
+			if err := l.revive(); err != nil {
+				return b, err
 			}
+		} else if a.Name == l.load.Baseline {
+			l.steady.add(w, rate)
 		}
 		e := l.at("measure")
 		e.Arm, e.Block = a.Name, number
-		l.event(e)
+		l.tell(e)
 	}
-	return b, check, nil
+	return b, nil
+}
+
+// ofPass are the arms of this pass that are up.
+func (l *loadRun) ofPass() []*arm {
+	if l.question == nil {
+		return slices.Clone(l.arms)
+	}
+	return slices.DeleteFunc(slices.Clone(l.arms), func(a *arm) bool { return !slices.Contains(l.question, a.Name) })
+}
+
+// add takes a window of the baseline, and the rate of the stretch after it.
+func (s *steady) add(w record.Window, rate float64) {
+	s.seconds, s.ops = s.seconds+w.Seconds, s.ops+float64(w.Ops)
+	if rate > 0 {
+		s.rate = rate
+	}
 }
 
 // revive takes arms that ended or do not freeze out of this generation: the
@@ -64,8 +89,8 @@ func (l *loadRun) block(ctx context.Context, number int, steady bool) (*record.B
 func (l *loadRun) revive() error {
 	for _, s := range slices.Clone(l.sites) {
 		err := s.died()
-		if err == nil && !s.paused {
-			err = s.pausePatiently()
+		if err == nil && !s.session.Paused() {
+			err = s.session.PausePatiently()
 		}
 		if err != nil {
 			arms := l.armsOn(s)
@@ -111,16 +136,16 @@ func (l *loadRun) lost(arms []*arm, why error, detail string) error {
 		if a.Name == l.load.Baseline || a.Twin {
 			return hint.New(fmt.Errorf("arm %s: %s", a.Name, detail), hint.Of(why))
 		}
-		left := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: detail, Remedy: hint.Of(why)}
-		if left.Remedy == "" {
-			left.Remedy = "see " + record.RawDir + "/"
+		skipped := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: detail, Remedy: hint.Of(why)}
+		if skipped.Remedy == "" {
+			skipped.Remedy = "see " + record.RawDir + "/"
 		}
 		l.failures[a.Name]++
 		if l.failures[a.Name] >= 3 {
 			l.gaveUp[a.Name] = true
-			l.leave(left)
+			l.skip(skipped)
 		}
-		l.warn(record.Warning{Workload: l.load.Name, Arm: a.Name, Text: "ended in a window: " + left.Reason, Remedy: left.Remedy})
+		l.warn(record.Warning{Workload: l.load.Name, Arm: a.Name, Text: "ended in a window: " + skipped.Reason, Remedy: skipped.Remedy})
 	}
 	return nil
 }

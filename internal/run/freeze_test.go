@@ -7,6 +7,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/isolation/enforce"
+	"github.com/tarelab/tare/internal/session"
 )
 
 // starving is a freezer that fails as long as isolation is in force.
@@ -31,18 +32,18 @@ func (f *starving) Kind() string { return "test" }
 func TestFreezeOfTheStarved(t *testing.T) {
 	s := &site{enforced: &enforce.Enforced{}, holder: "idle", lifts: true}
 	f := &starving{on: s}
-	s.place.Pause = f
-	if err := s.freeze(); err != nil || s.enforced != nil || s.holder != "" {
+	freeze := func() error { return yielding{f, s}.Freeze(session.FreezeTimeout) }
+	if err := freeze(); err != nil || s.enforced != nil || s.holder != "" {
 		t.Errorf("%v; in force: %v for %q", err, s.enforced != nil, s.holder)
 	}
-	if len(f.asked) != 2 || f.asked[0]+f.asked[1] != freezeTimeout {
+	if len(f.asked) != 2 || f.asked[0]+f.asked[1] != session.FreezeTimeout {
 		t.Errorf("asked to freeze within %v", f.asked)
 	}
 	s.enforced, s.holder, s.lifts, f.asked = &enforce.Enforced{}, "qos", false, nil
-	if err := s.freeze(); !errors.Is(err, environment.ErrNotFrozen) || s.enforced == nil || s.holder != "qos" {
+	if err := freeze(); !errors.Is(err, environment.ErrNotFrozen) || s.enforced == nil || s.holder != "qos" {
 		t.Errorf("what must not be taken back: %v; in force: %v for %q", err, s.enforced != nil, s.holder)
 	}
-	if len(f.asked) != 1 || f.asked[0] != freezeTimeout {
+	if len(f.asked) != 1 || f.asked[0] != session.FreezeTimeout {
 		t.Errorf("asked to freeze within %v", f.asked)
 	}
 }

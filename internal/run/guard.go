@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
 
@@ -24,11 +21,6 @@ var ErrUnequal = errors.New("nothing to compare")
 
 const unequalRemedy = "make them equal, or compare them all the same with --allow-unequal, which marks every result of theirs"
 
-// trier tries a volume that is elsewhere, in the arm: counted writes and syncs, as here.
-type trier interface {
-	Try(ctx context.Context) (durability.Trial, volume.Facts, error)
-}
-
 // guard refuses or marks the arms that are unequal. Only loads that are about
 // the disk are looked at.
 func (l *loadRun) guard(ctx context.Context, line *record.Generation) error {
@@ -36,10 +28,13 @@ func (l *loadRun) guard(ctx context.Context, line *record.Generation) error {
 		return nil
 	}
 	seen := map[*site]durability.Arm{}
-	for _, s := range l.sites {
+	for _, s := range slices.Clone(l.sites) {
 		a, err := l.durability(ctx, s)
 		if err != nil {
-			return err
+			if err := l.leaveDead(ctx, s, err, line); err != nil {
+				return err
+			}
+			continue
 		}
 		seen[s] = a
 		for _, on := range l.armsOn(s) {
@@ -111,21 +106,15 @@ func (l *loadRun) compare(ctx context.Context, seen map[*site]durability.Arm, ba
 // durability tries out what a site keeps. What cannot be tried is judged by what
 // the mount says.
 func (l *loadRun) durability(ctx context.Context, s *site) (durability.Arm, error) {
-	on, err := s.describe()
+	on, err := s.session.Data()
 	if err != nil {
 		return durability.Arm{}, fmt.Errorf("arm %s: %w", s.name, err)
 	}
-	a := durability.Arm{Name: s.name, Volume: on.Facts, Volatile: on.volatile}
+	a := durability.Arm{Name: s.name, Volatile: on.Volatile}
 	for _, arm := range l.armsOn(s) {
 		a.Settings = slices.Concat(l.Manifest.Settings[l.load.Name+"/"+arm.Name], set(l.load.Params, arm.Set))
 	}
-	if away, ok := s.place.Away.(trier); ok {
-		a.Trial, a.Volume, err = away.Try(ctx)
-	} else {
-		// Through the arm's own root: an overlay may pass no sync on.
-		dir := filepath.Join("/proc", strconv.Itoa(s.worker().Pid()), "root", s.place.Volume)
-		a.Trial, err = durability.Try(ctx, dir, on.Facts)
-	}
+	a.Trial, a.Volume, err = s.session.Try(ctx)
 	if ctx.Err() != nil {
 		return a, ctx.Err()
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
@@ -18,21 +19,14 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/internal/volume"
-	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
 
-// How long things may take before they count as failed.
-const (
-	freezeTimeout = time.Second
-	// starvedTimeout is the part of it that isolation stays in force for.
-	starvedTimeout = 100 * time.Millisecond
-	// patience is how often a pause is tried where no window is at stake.
-	patience = 10
-)
+// starvedTimeout is how long isolation stays in force while processes do not stop.
+const starvedTimeout = 100 * time.Millisecond
 
 // arm is one arm that runs: some settings on the processes of a site.
 type arm struct {
@@ -47,13 +41,10 @@ type site struct {
 	class   string // name of a class of resctrl
 	volume  *volume.Opened
 	opened  environment.Arm
-	place   environment.Place
-	memory  *counter.Memory
 	load    environment.Running
 	server  environment.Running
-	probes  *probe.Set
-	cut     window.Load         // of what counts here
-	visited environment.Visited // the last time that it ran
+	parts   session.Processes
+	session session.Session // of these, once they run
 	log     *os.File
 	facts   *os.File // what the load read back
 
@@ -66,9 +57,7 @@ type site struct {
 	// lifts says that what is in force may be taken back at any time.
 	lifts bool
 
-	paused           bool
-	values           []workload.Metric // that the load adds up itself
-	freezing, thawed time.Duration     // of the last switch
+	values []workload.Metric // that the load adds up itself
 }
 
 // launch opens all arms and starts their loads, waits until each is ready and
@@ -83,8 +72,8 @@ func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
 	if err := l.awaitReady(ctx, line); err != nil {
 		return err
 	}
-	if generation == 0 {
-		if err := l.readBack(); err != nil {
+	if !l.known {
+		if err := l.readBack(ctx, line); err != nil {
 			return err
 		}
 		if err := l.guard(ctx, line); err != nil {
@@ -105,12 +94,12 @@ func (l *loadRun) armFailed(ctx context.Context, a plan.Arm, err error, line *re
 	if a.Name == l.load.Baseline || a.Twin {
 		return fmt.Errorf("arm %s: %w", a.Name, err)
 	}
-	left := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: err.Error(), Remedy: hint.Of(err)}
-	line.Left = append(line.Left, left)
+	skipped := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: err.Error(), Remedy: hint.Of(err)}
+	line.Left = append(line.Left, skipped)
 	l.failures[a.Name]++
-	if n := l.failures[a.Name]; n == 3 || l.generation == 0 {
+	if n := l.failures[a.Name]; n == 3 || !l.known {
 		l.gaveUp[a.Name] = true
-		l.leave(left)
+		l.skip(skipped)
 	}
 	return nil
 }
@@ -124,24 +113,22 @@ func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error
 		return err
 	}
 	if settle := l.load.Stages.Settle; settle > 0 {
-		var errs []error
-		for _, s := range l.sites {
-			errs = append(errs, s.gate(false))
-		}
-		if err := errors.Join(errs...); err != nil {
+		longest := time.Duration(0)
+		if err := l.keep(ctx, line, func(s *site) error {
+			settling, err := s.session.Settle(ctx, settle)
+			longest = max(longest, settling)
+			return err
+		}); err != nil {
 			return err
 		}
-		if err := sleep(ctx, sched.Monotonic()+int64(settle)); err != nil {
+		if err := sleep(ctx, sched.Monotonic()+int64(longest)); err != nil {
 			return err
 		}
 	}
 	return l.keep(ctx, line, func(s *site) error {
-		err := s.pausePatiently()
-		if err == nil && s.place.Pause != nil {
-			s.memory.SetGate(false)
-		}
+		err := s.session.PausePatiently()
 		if err == nil {
-			s.openProbes(l.Probes)
+			s.session.Observe(l.Probes)
 		}
 		return err
 	})
@@ -154,20 +141,17 @@ func (l *loadRun) readiness(ctx context.Context) map[*site]error {
 	deadline := time.Now().Add(within)
 	failed := map[*site]error{}
 	waiting := slices.Clone(l.sites)
-	for left := -1; len(waiting) > 0; time.Sleep(2 * time.Millisecond) {
-		if left != len(waiting) {
-			left = len(waiting)
+	for starting := -1; len(waiting) > 0; time.Sleep(2 * time.Millisecond) {
+		if starting != len(waiting) {
+			starting = len(waiting)
 			e := l.at("launch")
-			e.Ready, e.Starting = len(l.sites)-left, len(l.sites)
+			e.Ready, e.Starting = len(l.sites)-starting, len(l.sites)
 			l.event(e)
 		}
 		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
 			ready, err := s.ready(ctx, deadline, within)
 			if err != nil {
 				failed[s] = err
-			}
-			if ready {
-				s.memory.SetGate(true)
 			}
 			return ready || err != nil
 		})
@@ -177,7 +161,7 @@ func (l *loadRun) readiness(ctx context.Context) map[*site]error {
 
 // ready says whether the load is ready, or why it will not be.
 func (a *site) ready(ctx context.Context, deadline time.Time, within time.Duration) (bool, error) {
-	state, note := a.memory.State()
+	state, note := a.parts.Memory.State()
 	switch {
 	case state == counter.Failed:
 		return false, a.whyFailed(note)
@@ -237,34 +221,11 @@ func describeExit(e environment.Exit) error {
 	return fmt.Errorf("ended with exit code %d", e.Code)
 }
 
-// openProbes opens the probes. Those of a load that is elsewhere are read there.
-func (a *site) openProbes(probes []probe.Probe) {
-	if a.place.Away != nil {
-		a.probes = probe.Unread(probes, "it is read where the load is")
-		return
-	}
-	a.probes = probe.OpenAll(probes, a.target())
-	a.cut = window.Load{Memory: a.memory, Probes: a.probes}
-}
-
-// target is what the probes observe of the arm.
-func (a *site) target() probe.Target {
-	t := probe.Target{
-		Root: "/", Group: a.place.Group, Outside: a.place.OutsideGroup, Neighbour: a.place.NeighbourGroup, Host: true,
-	}
-	for _, p := range []environment.Running{a.server, a.load} {
-		if p != nil {
-			t.Pids = append(t.Pids, p.Pid())
-		}
-	}
-	return t
-}
-
 // close ends what runs on the site and takes everything back.
 func (a *site) close() error {
 	var errs []error
-	if a.probes != nil {
-		errs = append(errs, a.probes.Close())
+	if a.session != nil {
+		errs = append(errs, a.session.Close())
 	}
 	errs = append(errs, a.release())
 	if a.opened != nil {
@@ -273,8 +234,8 @@ func (a *site) close() error {
 	if a.neighbour != nil {
 		errs = append(errs, a.neighbour.close())
 	}
-	if a.memory != nil {
-		errs = append(errs, a.memory.Close())
+	if a.parts.Memory != nil {
+		errs = append(errs, a.parts.Memory.Close())
 	}
 	for _, f := range []*os.File{a.log, a.facts} {
 		if f != nil {
@@ -284,14 +245,18 @@ func (a *site) close() error {
 	return errors.Join(errs...)
 }
 
-// closeArms ends the generation.
+// closeArms ends the generation, all arms at once.
 func (l *loadRun) closeArms() error {
-	var errs []error
-	for _, s := range l.sites {
-		if err := s.close(); err != nil {
-			errs = append(errs, fmt.Errorf("arm %s: %w", s.name, err))
-		}
+	errs := make([]error, len(l.sites))
+	var wg sync.WaitGroup
+	for i, s := range l.sites {
+		wg.Go(func() {
+			if err := s.close(); err != nil {
+				errs[i] = fmt.Errorf("arm %s: %w", s.name, err)
+			}
+		})
 	}
+	wg.Wait()
 	l.arms, l.sites = nil, nil
 	return errors.Join(append(errs, l.closeVolumes())...)
 }

@@ -16,115 +16,233 @@ type loadRun struct {
 	*runner
 	load   *plan.Load
 	number int
-	began  time.Time
-	budget time.Duration
+	share  time.Duration // of the budget of the run
+	spent  time.Duration // in earlier turns
+	over   bool          // it is left out
+	ended  string        // how its last turn ended, see execute
 
-	data       map[string]dataset.Prepared // data sets by their key
+	question []string // arms of the first pass, while that lasts; nil: all
+	passes   int
+	pass     int       // this turn, from 1
+	began    time.Time // this turn
+	budget   time.Duration
+
+	data       map[string]dataset.Prepared // data sets by their key; nil: not prepared
+	held       []func()                    // that keep them in the cache
 	arms       []*arm                      // of the present generation
 	sites      []*site                     // on which they run
 	volumes    volumes                     // and what their data is on
 	generation int
+	from       int  // the first launch of this run, of the record's
+	known      bool // the arms have been launched, read back and seen by a pilot
 	failures   map[string]int
 	gaveUp     map[string]bool
 	launchTime time.Duration
 
 	observed plan.Observed
 	lengths  plan.Lengths
-	limits   limits
+	noise    float64       // of two windows of a block, as the pilot saw it
 	lines    []record.Line // pilot, blocks and checks since the last pilot, as kept
+	pending  []record.Line // measured, and not yet in the record
+	flushed  time.Time     // when the record last was
+	halves   plan.Halves
+	steady   steady
 	running  []Running
 	dropped  int
 	measured int // blocks of this generation so far
+	told     time.Time
 
 	deciding, collecting breath
 }
 
-// execute measures the workload until its width or its budget is reached, and
-// says which: "precision" or "budget".
+// steady is what the baseline did in one launch: in its windows, and while it ran
+// on without a freeze.
+type steady struct{ seconds, ops, rate float64 }
+
+// execute measures the workload in one turn until its width or its budget is
+// reached, and says which: "precision" or "budget".
 func (l *loadRun) execute(ctx context.Context) (how string, err error) {
-	l.failures, l.gaveUp = map[string]int{}, map[string]bool{}
-	if err := l.roomAtAll(); err != nil {
+	l.pass++
+	if err := l.ready(ctx); err != nil {
 		return "", err
 	}
-	release, err := l.prepare(ctx)
-	if err != nil {
-		return "", err
+	if l.known {
+		l.allocate()
 	}
-	defer release()
-	longest := time.Duration(0) // generation so far
 	for {
-		began := time.Now()
 		last, err := l.generationOnce(ctx)
 		if err != nil {
 			return "", err
 		}
-		longest = max(longest, time.Since(began))
 		l.generation++
 		d := l.Decide(l.load.Workload, l.lines)
 		l.running = d.Arms
 		l.event(l.at("measure"))
 		switch {
-		case d.Stop:
+		case d.Stop && l.question == nil:
 			return "precision", nil
 		case last:
 			return "budget", nil
-		case l.Plan.Generations > 0 && l.generation >= l.Plan.Generations:
+		case l.Plan.Generations > 0 && l.generation-l.from >= l.Plan.Generations:
 			return "budget", nil
-		case d.Lengthen && l.lengthen(d.Why):
 		}
-		if l.left() < l.launchTime+l.blockTime()*minTail {
+		if err := l.judge(d); err != nil {
+			return "", err
+		}
+		if l.remaining() < 2*l.launchTime+l.blockTime()*minTail {
 			return "budget", nil
 		}
 	}
 }
 
-// minTail is the least number of blocks that make another launch worth it.
+// ready prepares what the first turn needs and the others keep.
+func (l *loadRun) ready(ctx context.Context) error {
+	if l.data != nil {
+		return nil
+	}
+	if err := l.roomAtAll(); err != nil {
+		return err
+	}
+	return l.prepare(ctx)
+}
+
+// release gives up what ready holds.
+func (l *loadRun) release() {
+	for _, r := range l.held {
+		r()
+	}
+	l.held = nil
+}
+
+// allocate divides the time of this turn among its arms.
+func (l *loadRun) allocate() {
+	o := l.observed // its launch is one of all arms
+	o.Budget, o.Arms = l.remaining(), l.inPass()
+	if l.question != nil {
+		o.Launches = plan.FirstLaunches
+	}
+	l.lengths, _ = plan.Allocate(o, l.lengths, l.noise, plan.Lengths{Generations: l.Plan.Generations})
+}
+
+// inPass is how many arms this pass has.
+func (l *loadRun) inPass() int {
+	if l.question != nil {
+		return len(l.question)
+	}
+	return len(l.load.Arms) - len(l.gaveUp)
+}
+
+// judge takes longer windows where what was measured shows that they are needed.
+func (l *loadRun) judge(d Decision) error {
+	why := ""
+	if d.Lengthen {
+		why = d.Why
+	}
+	if _, uneven := l.halves.Uneven(); uneven != "" && l.Plan.Window == 0 {
+		why = uneven
+	}
+	if why == "" || l.load.Stages.Windowed != nil {
+		return nil
+	}
+	return l.lengthen(why)
+}
+
+// minTail is the least number of blocks that make another launch worth it, which
+// measures for no less than it takes.
 const minTail = 2
 
 // generationOnce launches the arms, measures blocks and ends the arms. It says
 // whether the time ran out.
 func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
-	defer func() { err = errors.Join(err, l.closeArms()) }()
-	l.measured = 0
+	defer func() { err = errors.Join(err, l.flush(), l.closeArms()) }()
+	l.measured, l.steady = 0, steady{}
 	if err := l.launch(ctx, l.generation); err != nil {
 		return false, err
 	}
-	if l.generation == 0 {
-		if err := l.pilot(ctx); err != nil {
-			return false, err
+	if !l.known {
+		if l.lengths.Window == 0 {
+			if err := l.pilot(ctx); err != nil {
+				return false, err
+			}
 		}
+		l.observed.Launch, l.known = l.launchTime, true
+		l.allocate()
 	}
-	for b := 0; b < l.blocks(); b++ {
-		if l.left() < l.blockTime() && b > 0 {
-			return true, nil
+	if err := l.warm(ctx); err != nil {
+		return false, err
+	}
+	for b := range l.lengths.Blocks {
+		if l.remaining() < l.blockTime() && b > 0 {
+			last = true
+			break
 		}
-		steady := b == 0 && l.Plan.Window == 0 && l.load.Stages.Windowed == nil
-		block, check, err := l.block(ctx, b, steady)
+		block, err := l.block(ctx, b)
+		l.take(record.Line{Block: block})
 		if err != nil {
 			return false, err
 		}
-		lines := []record.Line{{Block: block}}
-		if check != nil {
-			lines = append(lines, record.Line{Check: check})
-		}
-		for _, line := range lines {
-			if l.Keep != nil {
-				line = l.Keep(l.load.Workload, line)
-			}
-			l.lines = append(l.lines, line)
-		}
-		if err := l.append(lines...); err != nil {
+		l.halves.Add(block, l.load.Baseline, plan.TwinName)
+		l.measured = b + 1
+		if err := l.breathe(); err != nil {
 			return false, err
 		}
-		l.measured = b + 1
-		l.breathe()
 	}
-	return l.left() <= 0, nil
+	if l.steady.rate > 0 {
+		l.take(record.Line{Check: &record.Check{
+			Workload: l.load.Name, Generation: l.generation, Kind: "transparency",
+			Rotated: l.steady.ops / l.steady.seconds, Steady: l.steady.rate,
+		}})
+	}
+	return last || l.remaining() <= 0, nil
 }
 
-// blocks is how many blocks this generation gets: what is planned, or what the
-// time allows when there is only one launch.
-func (l *loadRun) blocks() int { return l.lengths.Blocks }
+// warm visits every arm of the pass once before anything counts. While the loads
+// settled they shared the CPUs: the first time that an arm has them for itself it
+// fills caches, and an arm whose files are elsewhere fills more of them. Windows that
+// are much longer than that hold it without harm.
+func (l *loadRun) warm(ctx context.Context) error {
+	if l.lengths.Window > longWindow || l.load.Stages.Windowed != nil {
+		return nil
+	}
+	began := time.Now()
+	_, err := l.block(ctx, warmBlock)
+	l.steady = steady{}
+	l.launchTime += time.Since(began) // which another launch would take too
+	return err
+}
+
+const (
+	longWindow = 100 * time.Millisecond
+	warmBlock  = -1
+)
+
+// take keeps a line for the record and for Decide.
+func (l *loadRun) take(line record.Line) {
+	l.pending = append(l.pending, line)
+	l.keepLine(line)
+}
+
+// keepLine keeps what Decide needs of a line.
+func (l *loadRun) keepLine(line record.Line) {
+	if l.Keep != nil {
+		line = l.Keep(l.load.Workload, line)
+	}
+	l.lines = append(l.lines, line)
+}
+
+// syncEvery is how much measuring a killed run can lose: short blocks are brought
+// to the disk several at a time, for that takes as long as a window.
+const syncEvery = 200 * time.Millisecond
+
+// flush writes what was measured to the record.
+func (l *loadRun) flush() error {
+	lines := l.pending
+	l.pending, l.flushed = nil, time.Now()
+	if len(lines) == 0 {
+		return nil
+	}
+	return l.append(lines...)
+}
 
 // share is the part of the time that the effects so far, and garbage, may each
 // take: measuring is what a run is for.
@@ -147,49 +265,66 @@ func (b *breath) due(do func()) {
 	b.took = b.ended.Sub(began)
 }
 
-// breathe collects garbage and shows progress while no window is open.
-func (l *loadRun) breathe() {
+// breathe writes, collects garbage and shows progress while no window is open.
+func (l *loadRun) breathe() error {
+	if time.Since(l.flushed) > syncEvery {
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
 	if l.Progress != nil {
 		l.deciding.due(func() { l.running = l.Decide(l.load.Workload, l.lines).Arms })
 	}
 	l.collecting.due(runtime.GC)
-	l.event(l.at("measure"))
+	l.tell(l.at("measure"))
+	return nil
 }
 
-func (l *loadRun) left() time.Duration { return l.budget - time.Since(l.began) }
+// tellEvery is how often progress is told between windows.
+const tellEvery = 100 * time.Millisecond
 
-// blockTime is what a block of this generation takes.
+// tell is event, but not after every window of a few milliseconds.
+func (l *loadRun) tell(e Event) {
+	if now := time.Now(); now.Sub(l.told) >= tellEvery {
+		l.told = now
+		l.event(e)
+	}
+}
+
+func (l *loadRun) remaining() time.Duration { return l.budget - time.Since(l.began) }
+
+// blockTime is what a block of this pass takes.
 func (l *loadRun) blockTime() time.Duration {
-	return time.Duration(len(l.load.Arms)) * (l.lengths.Window + l.lengths.Discard + l.observed.Switch)
+	return time.Duration(l.inPass()) * (l.lengths.Window + l.lengths.Discard + l.observed.Switch)
 }
 
-// lengthen doubles the window after a failed transparency check. What was
-// measured with the shorter one no longer counts; it stays in the record.
-func (l *loadRun) lengthen(why string) bool {
+// lengthen takes the next longer window. What was measured with the shorter one no
+// longer counts; it stays in the record.
+func (l *loadRun) lengthen(why string) error {
 	o := l.observed
-	o.Budget = l.left()
+	o.Budget, o.Arms = l.remaining(), l.inPass()
 	next, ok := plan.Longer(o, l.lengths)
 	if !ok {
-		return false
+		return nil
 	}
-	l.lengths = next
+	l.lengths, l.halves = next, plan.Halves{}
 	p := &record.Pilot{
 		Workload: l.load.Name, Window: next.Window.Seconds(), Discard: next.Discard.Seconds(),
-		Blocks: next.Blocks, Pause: o.Pause, Why: "window doubled: " + why, Foreign: l.limits.foreign, Steal: l.limits.steal,
+		Blocks: next.Blocks, Pause: o.Pause, Why: "longer windows: " + why,
 	}
 	l.lines = []record.Line{{Pilot: p}}
 	l.warn(record.Warning{
-		Workload: l.load.Name, Text: "the window was doubled and measuring began again: " + why,
+		Workload: l.load.Name, Text: "windows were made longer and measuring began again: " + why,
 		Remedy: "give the run a longer --budget, or fix the window in the experiment",
 	})
-	return l.append(record.Line{Pilot: p}) == nil
+	return l.append(record.Line{Pilot: p})
 }
 
 // at is an event of this workload now.
 func (l *loadRun) at(phase string) Event {
 	return Event{
-		Workload: l.load.Name, Number: l.number + 1, Of: len(l.Plan.Loads), Phase: phase,
+		Workload: l.load.Name, Number: l.number + 1, Of: len(l.Plan.Loads), Phase: phase, Pass: l.pass, Passes: l.passes,
 		Generation: l.generation, Block: l.measured, Blocks: l.lengths.Blocks, Dropped: l.dropped, Arms: l.running,
-		Elapsed: time.Since(l.began), Left: l.left(),
+		Elapsed: time.Since(l.began), Remaining: l.remaining(),
 	}
 }

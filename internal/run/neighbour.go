@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/record"
 )
 
@@ -27,21 +28,10 @@ import (
 type neighbour struct {
 	*plan.Neighbour
 	opened environment.Arm // its own; nil: it is on the host, in a group of its arm
-	memory *counter.Memory
 	load   environment.Running
-	group  cgroup.Group
-	probes *probe.Set
+	part   session.Neighbour // of its arm's session
 	log    *os.File
 	facts  *os.File // what it read back
-	// away leads it where tare is not, and pause stops it there; nil: it is here.
-	away  environment.Away
-	pause environment.Freezer
-	// beside is what was seen of it in the last window there.
-	beside environment.Visited
-
-	ops, opsShut  uint64
-	before, after []float64
-	ooms          uint64 // kills in its group when the window opened
 }
 
 // neighbourSpec limits a neighbour. Its time is what the whole run could use:
@@ -62,8 +52,9 @@ func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
 func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site, name string) error {
 	p := planned.Neighbour
 	n := &neighbour{Neighbour: p}
+	n.part.Ended = n.died
 	var err error
-	if n.memory, err = counter.Create(p.Stages.Threads); err != nil {
+	if n.part.Memory, err = counter.Create(p.Stages.Threads); err != nil {
 		return err
 	}
 	s.neighbour = n
@@ -81,14 +72,16 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site
 		s.neighbourErr = fmt.Errorf("start neighbour %s: %w%s", p.Name, err, lastLines(n.log.Name()))
 		return errors.Join(ctx.Err(), s.endNeighbour())
 	}
-	if n.away != nil {
+	s.parts.Neighbour = &n.part
+	if n.part.Remote != nil {
 		return nil
 	}
-	n.probes = probe.OpenAll(watching(l.Probes), probe.Target{Root: "/", Group: n.group})
-	if err := s.freezePatiently(); err != nil {
+	n.part.Probes = probe.OpenAll(watching(l.Probes), probe.Target{Root: "/", Group: n.part.Group})
+	freeze := func() error { return s.parts.Place.Pause.Freeze(session.FreezeTimeout) }
+	if err := session.Patiently(freeze); err != nil {
 		return fmt.Errorf("freeze neighbour %s: %w", p.Name, err)
 	}
-	return s.place.Alone.Thaw()
+	return s.parts.Place.Alone.Thaw()
 }
 
 // openNeighbour opens the environment of a neighbour that has one of its own.
@@ -105,54 +98,58 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 		n.opened = arm
 		s.locate()
 	}
-	n.group = s.place.NeighbourGroup
+	n.part.Group = s.parts.Place.NeighbourGroup
 	return nil
 }
 
 // runNeighbour starts its load and waits until that works.
 func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 	n := s.neighbour
-	where, at := s.opened, environment.Place{Volume: s.place.NeighbourDir, HostVolume: s.place.NeighbourDir}
+	where, at := s.opened, environment.Place{Volume: s.parts.Place.NeighbourDir, HostVolume: s.parts.Place.NeighbourDir}
 	if n.opened != nil {
 		where, at = n.opened, n.opened.Place()
 	}
+	task := n.Stages.Load(at)
 	n.load, err = where.Start(ctx, environment.Process{
-		Args: n.Stages.Load(at).Args, Log: n.log, Files: []*os.File{n.memory.File(), n.facts}, Neighbour: n.opened == nil,
+		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.part.Memory.File(), n.facts}, Neighbour: n.opened == nil,
 	})
-	if err == nil {
-		err = n.awaitReady(ctx, l.readyWithin(len(l.wanted())))
+	if err != nil {
+		return err
 	}
-	if err == nil && n.away != nil {
-		err = n.away.Gate(false)
+	if err := n.awaitReady(ctx, l.readyWithin(len(l.wanted()))); err != nil {
+		return err
 	}
-	if err == nil {
-		err = sleep(ctx, sched.Monotonic()+int64(n.Stages.Settle))
+	if err := n.part.Start(); err != nil {
+		return err
 	}
-	if err == nil && n.away != nil {
-		err = n.stop()
+	if err := sleep(ctx, sched.Monotonic()+int64(n.Stages.Settle)); err != nil {
+		return err
 	}
-	return err
+	return n.part.Stop()
 }
 
 // locate finds out where things are on the site. A neighbour in an environment of
 // its own is paused with the arm.
 func (s *site) locate() {
-	s.place = s.opened.Place()
-	if s.neighbour == nil || s.neighbour.opened == nil {
-		return
+	p := s.opened.Place()
+	if n := s.neighbour; n != nil && n.opened != nil {
+		its := n.opened.Place()
+		if its.Remote != nil {
+			n.part.Remote, n.part.Pause = its.Remote, its.Pause
+		} else {
+			p.NeighbourGroup, p.NeighbourDir = its.Group, its.Volume
+			p.Alone, p.Pause = p.Pause, jointFreezer{its.Pause, p.Pause}
+		}
 	}
-	its := s.neighbour.opened.Place()
-	if its.Away != nil {
-		s.neighbour.away, s.neighbour.pause = its.Away, its.Pause
-		return
+	if p.Pause != nil {
+		p.Pause = yielding{p.Pause, s}
 	}
-	s.place.NeighbourGroup, s.place.NeighbourDir = its.Group, its.Volume
-	s.place.Alone, s.place.Pause = s.place.Pause, both{its.Pause, s.place.Pause}
+	s.parts.Place = p
 }
 
 func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
-		state, note := n.memory.State()
+		state, note := n.part.Memory.State()
 		switch {
 		case state == counter.Failed:
 			return errors.New(note)
@@ -168,12 +165,10 @@ func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error 
 	}
 }
 
-var errNoNeighbour = errors.New("it is not running")
-
 // died says how the neighbour ended; nil while it runs.
 func (n *neighbour) died() error {
 	if n.load == nil {
-		return errNoNeighbour
+		return session.ErrNoNeighbour
 	}
 	select {
 	case <-n.load.Done():
@@ -208,29 +203,23 @@ const (
 	ioWrites  = "io.writes"
 )
 
-func (n *neighbour) open() {
-	n.ops = n.memory.Ops()
-	n.before = n.probes.Read(n.before[:0])
-	n.ooms, _ = n.group.OOMKills()
-}
-
-func (n *neighbour) shut() {
-	n.after = n.probes.Read(n.after[:0])
-	n.opsShut = n.memory.Ops()
-}
-
-// did is what it did in the window.
-func (n *neighbour) did() map[string]record.Value {
-	v, ops := n.beside.Probes, n.beside.Ops
-	if n.away == nil {
-		v, ops = n.probes.Values(n.before, n.after), n.opsShut-n.ops
+// did is what it did in the window; nothing is known of it where seen is nil.
+func (n *neighbour) did(seen *environment.NeighbourSample) map[string]record.Value {
+	if seen == nil {
+		unknown := record.Missing("nobody looked at the neighbour in this window")
+		out := map[string]record.Value{}
+		for _, name := range []string{record.NeighbourCPU, record.NeighbourIO, record.NeighbourRequests, record.NeighbourOps} {
+			out[name] = unknown
+		}
+		return out
 	}
+	v := seen.Probes
 	out := map[string]record.Value{
 		record.NeighbourCPU: v[record.NeighbourCPU],
 		record.NeighbourIO:  sum(v[ioRead], v[ioWritten]), record.NeighbourRequests: sum(v[ioReads], v[ioWrites]),
 	}
 	if n.Stages.Work.Name == "" {
-		out[record.NeighbourOps] = record.Number(float64(ops))
+		out[record.NeighbourOps] = record.Number(float64(seen.Ops))
 	}
 	return out
 }
@@ -254,8 +243,8 @@ func (n *neighbour) trouble() error {
 	if err := n.died(); err != nil {
 		return err
 	}
-	if ooms, err := n.group.OOMKills(); err == nil && ooms > n.ooms {
-		return hint.New(fmt.Errorf("the out-of-memory killer ended %d of its processes: its memory limit is %d bytes", ooms-n.ooms, n.Memory),
+	if kills := n.part.Kills(); kills > 0 {
+		return hint.New(fmt.Errorf("the out-of-memory killer ended %d of its processes: its memory limit is %d bytes", kills, n.Memory),
 			"neighbours."+n.Name+".memory in the experiment")
 	}
 	return nil
@@ -267,7 +256,7 @@ func (a *arm) disturbed() error {
 	case a.Neighbour == "":
 		return nil
 	case a.neighbour == nil:
-		return errNoNeighbour
+		return session.ErrNoNeighbour
 	}
 	return a.neighbour.trouble()
 }
@@ -277,15 +266,15 @@ func (n *neighbour) close() error {
 	if n.opened != nil {
 		errs = append(errs, n.opened.Close())
 	}
-	if n.probes != nil {
-		errs = append(errs, n.probes.Close())
+	if n.part.Probes != nil {
+		errs = append(errs, n.part.Probes.Close())
 	}
 	for _, f := range []*os.File{n.log, n.facts} {
 		if f != nil {
 			errs = append(errs, f.Close())
 		}
 	}
-	return errors.Join(append(errs, n.memory.Close())...)
+	return errors.Join(append(errs, n.part.Memory.Close())...)
 }
 
 // settings are what the neighbour's own server read back, and what its own
@@ -304,8 +293,8 @@ func (n *neighbour) settings() ([]record.Setting, error) {
 
 // endNeighbour ends the neighbour of a site that goes on without it.
 func (s *site) endNeighbour() error {
-	n, group := s.neighbour, s.place.NeighbourGroup
-	s.neighbour = nil
+	n, group := s.neighbour, s.parts.Place.NeighbourGroup
+	s.neighbour, s.parts.Neighbour = nil, nil
 	if n.Env != nil {
 		s.locate() // what is left to be paused
 		return n.close()
@@ -359,7 +348,7 @@ func (s *site) release() error {
 
 func (s *site) sides() enforce.Sides {
 	return enforce.Sides{
-		Neighbour: s.place.NeighbourGroup, Arm: []cgroup.Group{s.place.Group, s.place.OutsideGroup},
+		Neighbour: s.parts.Place.NeighbourGroup, Arm: []cgroup.Group{s.parts.Place.Group, s.parts.Place.OutsideGroup},
 		Class: s.class, Journal: s.journal,
 	}
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
@@ -30,14 +32,8 @@ const (
 
 // prepare builds every data set that the arms need, once, by its key, and
 // holds those of the cache until release.
-func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
+func (l *loadRun) prepare(ctx context.Context) error {
 	l.data = map[string]dataset.Prepared{}
-	var held []func()
-	release = func() {
-		for _, r := range held {
-			r()
-		}
-	}
 	for _, n := range l.prepared() {
 		s := n.Stages
 		if _, ok := l.data[s.Key]; ok {
@@ -49,20 +45,18 @@ func (l *loadRun) prepare(ctx context.Context) (release func(), err error) {
 		}
 		p, err := l.prepareOne(ctx, s, name)
 		if err != nil {
-			release()
-			return nil, n.about(err)
+			return n.about(err)
 		}
 		if p.Key != "" {
 			r, err := dataset.Set{Dir: p.Dir, Marker: dataset.Marker{Key: p.Key}}.Hold()
 			if err != nil {
-				release()
-				return nil, err
+				return err
 			}
-			held = append(held, r)
+			l.held = append(l.held, r)
 		}
 		l.data[s.Key] = p
 	}
-	return release, nil
+	return nil
 }
 
 // needy are stages that work on a data set, and the neighbour whose they are;
@@ -105,7 +99,11 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 	defer stop()
 	defer l.stillPreparing()()
 	log := filepath.Join(l.Dir, record.RawDir, strings.TrimPrefix(name, "data-")+"-prepare.log")
-	if err := runSelf(ctx, s.Prepare(dir), log); err != nil {
+	enter, leave, err := l.preparing()
+	if err != nil {
+		return none, fmt.Errorf("prepare the data set: %w", err)
+	}
+	if err := errors.Join(runSelf(ctx, s.Prepare(dir), log, enter), leave()); err != nil {
 		return none, hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), "see "+log)
 	}
 	p, err := dataset.Resolve(dir)
@@ -119,6 +117,36 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		maps.Copy(l.Manifest.Versions, p.Versions)
 	}
 	return p, nil
+}
+
+// preparing is a control group for what prepares: the programs that install a database
+// start others, which would go on writing when their parents have been killed. A user who
+// can have no groups goes without.
+func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, err error) {
+	enter, leave = func(int) error { return nil }, func() error { return nil }
+	if l.Groups == nil {
+		return enter, leave, nil
+	}
+	path := "tare-" + l.ID + "/prepare"
+	p, err := l.Groups.Plan(path, nil)
+	if err != nil {
+		return enter, leave, nil
+	}
+	token, err := l.journal.Add(journal.Group(p))
+	if err != nil {
+		return nil, nil, err
+	}
+	done := func() error { return l.journal.Done(token) }
+	g, err := l.Groups.Make(path, nil)
+	if err != nil { // it has taken back what it made
+		return enter, done, nil
+	}
+	return g.Add, func() error {
+		if err := g.Remove(); err != nil {
+			return err
+		}
+		return done()
+	}, nil
 }
 
 // stillPreparing shows that preparing goes on until it is told to stop.

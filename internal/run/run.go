@@ -9,15 +9,18 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
-	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/ground"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -34,8 +37,10 @@ type Config struct {
 	Dir      string // the result directory, made by Execute
 	StateDir string // where the journal is kept
 	Manifest record.Manifest
-	Groups   *cgroup.Tree // one tree for all arms; nil where none can be made
-	Probes   []probe.Probe
+	// Earlier is the record that this run continues; nil: it begins one.
+	Earlier *Earlier
+	Groups  *cgroup.Tree // one tree for all arms; nil where none can be made
+	Probes  []probe.Probe
 	// Decide says whether a workload is measured well enough, from its blocks
 	// so far. Called between generations.
 	Decide func(record.Workload, []record.Line) Decision
@@ -63,19 +68,20 @@ type Running struct {
 
 // Event tells what happens, for progress.
 type Event struct {
-	Workload   string
-	Number, Of int    // which workload
-	Phase      string // "prepare", "launch", "pilot", "check", "measure", "done"
-	Arm        string
-	Generation int
-	Block      int
-	Blocks     int // in this generation
-	Dropped    int
+	Workload     string
+	Number, Of   int    // which workload
+	Pass, Passes int    // of this workload: the first asks for one arm alone
+	Phase        string // "prepare", "launch", "pilot", "measure"
+	Arm          string
+	Generation   int
+	Block        int
+	Blocks       int // in this generation
+	Dropped      int
 	// Ready of so many loads that are starting; both 0 elsewhere.
 	Ready, Starting int
 	Arms            []Running
 	Elapsed         time.Duration
-	Left            time.Duration // of the budget
+	Remaining       time.Duration // of the budget
 	Note            string
 }
 
@@ -83,6 +89,9 @@ type Event struct {
 type Outcome struct {
 	Reason string // of record.End
 	Dir    string
+	// Unwritten is what of the record's end could not be written, NotRestored what of
+	// the host could not be taken back. Both are in the error of Execute too.
+	Unwritten, NotRestored error
 }
 
 // ErrInterrupted means that the run was cancelled; its record is kept.
@@ -94,10 +103,13 @@ type runner struct {
 	scratch string
 	journal *journal.Journal
 	record  *record.Writer
-	origin  int64 // CLOCK_MONOTONIC ns at the start of the record
+	lock    *os.File // of the record
+	origin  int64    // CLOCK_MONOTONIC ns at the start of the record
 	self    selfUse
 	ports   ports
-	token   journal.Token // of the scratch directory
+	guard   *launch.Guard
+	unsaid  error          // the last warning that could not be written
+	undo    []func() error // of the scratch directory, in the order in which it was made
 }
 
 // mostHeap is what the Go runtime may hold before it collects within a window:
@@ -122,27 +134,34 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 		})
 	}
 	r.Manifest.Versions["scheduling of the controller"] = how
+	if why := r.guard.Inside; why != nil && os.Geteuid() == 0 {
+		r.warn(record.Warning{
+			Text:   fmt.Sprintf("a kill of the whole control group that tare runs in would leave changes on this host: %v", why),
+			Remedy: "tare cleanup takes them back",
+		})
+	}
 	// Garbage is collected between blocks, see breathe; within one only where
 	// tare would grow beyond what it may.
+	forgetPeak()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostHeap))
 
-	reason, err := r.workloads(ctx)
+	reason, err := r.turns(ctx)
 	out.Reason = reason
 	end := &record.End{Reason: reason, Self: r.self.summary()}
 	if err != nil && reason == "error" {
 		end.Detail = err.Error()
 	}
-	err = errors.Join(err, r.append(record.Line{End: end}), r.writeManifest())
-	return out, errors.Join(err, r.close())
+	out.Unwritten = errors.Join(r.unsaid, r.append(record.Line{End: end}), r.writeManifest())
+	out.NotRestored = r.close()
+	return out, errors.Join(err, out.Unwritten, out.NotRestored)
 }
 
 // open makes everything that must exist before the first change of the host.
 func (r *runner) open() (err error) {
-	if r.record, err = record.Create(r.Dir); err != nil {
-		return hint.New(err, "name another directory with -o")
+	if err := r.openRecord(); err != nil {
+		return err
 	}
-	r.origin = sched.Monotonic()
 	if r.Manifest.Versions == nil {
 		r.Manifest.Versions = map[string]string{}
 	}
@@ -151,11 +170,11 @@ func (r *runner) open() (err error) {
 	for _, p := range r.Probes {
 		for _, m := range p.Metrics() {
 			r.Manifest.Probes = append(r.Manifest.Probes, record.ProbeMetric{
-				Name: m.Name, Unit: m.Unit, Level: m.Kind == probe.Level, PerOp: m.PerOp, Help: m.Help,
+				Name: m.Name, Unit: m.Unit, Level: m.Kind == probe.Level, PerOp: m.PerOp, Of: m.Of, Help: m.Help,
 			})
 		}
 	}
-	if err := record.WriteJSON(r.Dir, record.PlanFile, r.Plan.Record); err != nil {
+	if err := record.WriteJSON(r.Dir, record.PlanFile, r.Earlier.plan(r.Plan.Record)); err != nil {
 		return err
 	}
 	if err := r.writeManifest(); err != nil {
@@ -164,76 +183,67 @@ func (r *runner) open() (err error) {
 	if err := r.append(record.Line{Run: &record.Run{Schema: record.RecordSchema, ID: r.ID, Seed: r.Plan.Record.Seed}}); err != nil {
 		return err
 	}
+	if r.Earlier != nil && r.Earlier.Torn {
+		r.warn(record.Warning{Text: "the last line of the record was cut off, as a kill leaves it, " +
+			"and was removed before the record was continued"})
+	}
 	if r.journal, err = journal.Open(r.StateDir, r.ID); err != nil {
 		return err
+	}
+	if r.guard, err = launch.NewGuard(r.StateDir, r.ID, r.Groups); err != nil {
+		return errors.Join(fmt.Errorf("guard the run: %w", err), r.journal.Close())
 	}
 	parent := r.Plan.Scratch
 	if parent == "" {
 		parent = "/var/tmp"
 	}
-	r.scratch = filepath.Join(parent, "tare-"+r.ID)
-	if r.token, err = r.journal.Add(journal.Directory(r.scratch)); err != nil {
-		return errors.Join(err, r.journal.Close())
-	}
-	if err := os.MkdirAll(r.scratch, 0o755); err != nil {
-		err = hint.New(fmt.Errorf("make the scratch directory: %w", err), "name a directory that can be written with --scratch")
-		return errors.Join(err, r.journal.Done(r.token), r.journal.Close(), r.record.Close())
+	// What is in it is closed to others, but for the directory of a neighbour, who is nobody.
+	if r.scratch, err = ground.Make(r.keep, filepath.Join(parent, "tare-"+r.ID), 0o711); err != nil {
+		err = fmt.Errorf("make the scratch directory: %w", err)
+		err = hint.New(err, cmp.Or(hint.Of(err), "name a directory that can be written with --scratch"))
+		return errors.Join(err, r.takeBack(), r.abandon(), r.record.Close())
 	}
 	return nil
 }
 
+// keep writes a step to the journal before its change is made.
+func (r *runner) keep(s journal.Step, back func() error) error {
+	token, err := r.journal.Add(s)
+	if err != nil {
+		return err
+	}
+	r.undo = append(r.undo, func() error {
+		if err := back(); err != nil {
+			return err
+		}
+		return r.journal.Done(token)
+	})
+	return nil
+}
+
+// takeBack is the way back of what keep has noted, newest first.
+func (r *runner) takeBack() (err error) {
+	for _, undo := range slices.Backward(r.undo) {
+		err = errors.Join(err, undo())
+	}
+	r.undo = nil
+	return err
+}
+
 // close takes back what open changed.
 func (r *runner) close() error {
-	err := os.RemoveAll(r.scratch)
-	if err == nil {
-		err = r.journal.Done(r.token)
-	}
+	err := r.takeBack()
 	if n := r.journal.Left(); n > 0 { // an interrupted run says no more of it
-		err = errors.Join(err, hint.New(fmt.Errorf("%d of the changes of this host could not be taken back; tare cleanup tries it again", n), "tare cleanup says what hinders"))
+		left := fmt.Errorf("%d of the changes of this host could not be taken back; tare cleanup tries it again", n)
+		err = errors.Join(err, hint.New(left, "tare cleanup says what hinders"))
 	}
-	return errors.Join(err, r.journal.Close(), r.record.Close())
+	return errors.Join(err, r.abandon(), r.record.Close(), r.lock.Close())
 }
 
-// workloads runs one workload after the other. Each inherits the time that
-// the ones before it did not use.
-func (r *runner) workloads(ctx context.Context) (reason string, err error) {
-	started := time.Now()
-	total := time.Duration(r.Plan.Record.Budget * float64(time.Second))
-	shares := r.Plan.Record.Budget
-	reason = "precision"
-	for i := range r.Plan.Loads {
-		load := &r.Plan.Loads[i]
-		left := total - time.Since(started)
-		if left <= 0 && i > 0 {
-			r.leave(noTimeFor(load.Workload))
-			reason = "budget"
-			continue
-		}
-		budget := time.Duration(float64(left) * load.Budget / shares)
-		shares -= load.Budget
-		l := &loadRun{runner: r, load: load, number: i, began: time.Now(), budget: budget}
-		how, err := l.execute(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return "interrupted", ErrInterrupted
-		case errors.Is(err, environment.ErrUnsupported) && len(r.Plan.Loads) > 1:
-			r.leave(record.Left{Workload: load.Name, Arm: load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
-		case err != nil:
-			return "error", fmt.Errorf("workload %s: %w", load.Name, err)
-		}
-		if how == "budget" {
-			reason = "budget"
-		}
-	}
-	return reason, nil
-}
-
-// noTimeFor leaves a workload out whose turn came after the end.
-func noTimeFor(w record.Workload) record.Left {
-	return record.Left{
-		Workload: w.Name, Arm: w.Baseline, Reason: "the time budget was used up before its turn",
-		Remedy: "give the run a longer --budget, or name fewer workloads with --workload",
-	}
+// abandon ends the way back: what is still in the journal is left to tare cleanup.
+func (r *runner) abandon() error {
+	r.guard.Dismiss()
+	return r.journal.Close()
 }
 
 // append writes lines with the time of now.
@@ -245,10 +255,14 @@ func (r *runner) append(lines ...record.Line) error {
 	return r.record.Append(lines...)
 }
 
-// warn keeps a warning. That it cannot be written shows at the next block.
-func (r *runner) warn(w record.Warning) { _ = r.append(record.Line{Warning: &w}) }
+// warn keeps a warning. That it could not be written is told at the end.
+func (r *runner) warn(w record.Warning) {
+	if err := r.append(record.Line{Warning: &w}); err != nil {
+		r.unsaid = err
+	}
+}
 
-func (r *runner) leave(l record.Left) { r.Manifest.Left = append(r.Manifest.Left, l) }
+func (r *runner) skip(l record.Left) { r.Manifest.Left = append(r.Manifest.Left, l) }
 
 func (r *runner) writeManifest() error {
 	return record.WriteJSON(r.Dir, record.ManifestFile, r.Manifest)

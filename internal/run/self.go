@@ -2,13 +2,13 @@ package run
 
 import (
 	"os"
+	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/record"
 )
@@ -17,25 +17,22 @@ import (
 type selfUse struct {
 	cpu, window time.Duration
 	switches    []float64 // seconds
-	// of the open window
-	cpuOpen time.Duration
-	at      int64 // CLOCK_MONOTONIC ns
 }
 
-func (s *selfUse) open(now int64) { s.at, s.cpuOpen = now, cpuTime() }
-
-func (s *selfUse) shut(now int64) {
-	s.cpu += cpuTime() - s.cpuOpen
-	s.window += time.Duration(now - s.at)
-}
-
-// cpuTime is the CPU time of this process so far.
-func cpuTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
+// add takes what tare used in a window. A freezer's switch is kept too.
+func (s *selfUse) add(seen environment.Sample, frozen bool) {
+	s.cpu += seen.Self
+	s.window += seen.SelfWall
+	if frozen && seen.Ran > 0 {
+		s.switches = append(s.switches, (seen.Thawing + seen.Pausing).Seconds())
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// forgetPeak gives back what planning and the look at the noise needed, and has the
+// kernel forget the most that it was: what counts is what is there beside the load.
+func forgetPeak() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // without it the peak is the larger one
 }
 
 func (s *selfUse) summary() record.Self {

@@ -9,12 +9,14 @@ import (
 	"runtime"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/workload"
 )
 
 // runSelf runs this binary with the task's arguments on the host, to its end.
-// It dies with tare.
-func runSelf(ctx context.Context, t workload.Task, log string) error {
+// It dies with tare. What it starts in its turn is where enter has put it.
+func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid int) error) error {
 	f, err := os.Create(log)
 	if err != nil {
 		return err
@@ -25,7 +27,17 @@ func runSelf(ctx context.Context, t workload.Task, log string) error {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", t.Args...)
 	cmd.Stdout, cmd.Stderr = f, f
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	if err := cmd.Run(); err != nil {
+	err = cmd.Start()
+	if err == nil {
+		if err = enter(cmd.Process.Pid); errors.Is(err, unix.ESRCH) {
+			err = nil // it has ended, and says why
+		}
+		if err != nil {
+			_ = cmd.Process.Kill()
+		}
+		err = errors.Join(err, cmd.Wait())
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return errors.Join(ctx.Err(), err)
 		}

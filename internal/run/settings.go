@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/record"
 )
 
@@ -23,11 +23,10 @@ func (l *loadRun) keepByHand(s *site) error {
 }
 
 func (l *loadRun) keepOne(s *site, opened environment.Arm) error {
-	r, ok := opened.(environment.Reproducible)
-	if !ok {
+	name, text := opened.Reproduction()
+	if name == "" {
 		return nil
 	}
-	name, text := r.Reproduction()
 	dir := filepath.Join(l.Dir, record.ByHandDir)
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
@@ -39,49 +38,57 @@ func (l *loadRun) keepOne(s *site, opened environment.Arm) error {
 	return nil
 }
 
-// readBack keeps the settings of every arm as the kernel gives them.
-func (l *loadRun) readBack() error {
-	for _, s := range l.sites {
-		own, err := s.opened.Settings()
-		if err != nil {
-			return fmt.Errorf("arm %s: a setting did not take: %w", s.name, err)
-		}
-		if s.place.Away == nil {
-			if seen, err := probe.Facts(s.target()); err == nil {
-				own = append(own, seen...)
-				l.warnOfCPUs(s.name, seen)
+// readBack keeps the settings of every arm as the kernel gives them. An arm that has
+// ended meanwhile is left out.
+func (l *loadRun) readBack(ctx context.Context, line *record.Generation) error {
+	for _, s := range slices.Clone(l.sites) {
+		if err := l.readBackOne(s); err != nil {
+			if err := l.leaveDead(ctx, s, err, line); err != nil {
+				return err
 			}
-		}
-		said, err := facts.Read(s.facts)
-		if err != nil {
-			return fmt.Errorf("arm %s: %w", s.name, err)
-		}
-		own = append(own, said...)
-		on, err := s.describe()
-		if err != nil {
-			return fmt.Errorf("arm %s: %w", s.name, err)
-		}
-		own = append(own, on.settings...)
-		own = s.client(own)
-		l.warnOf(s, on)
-		if err := l.keepByHand(s); err != nil {
-			return err
-		}
-		var its []record.Setting
-		if s.neighbour != nil {
-			if its, err = s.neighbour.settings(); err != nil {
-				return fmt.Errorf("neighbour %s: %w", s.neighbour.Name, err)
-			}
-		}
-		for _, a := range l.armsOn(s) {
-			held, err := a.held()
-			if err != nil {
-				return fmt.Errorf("arm %s: a setting did not take: %w", a.Name, err)
-			}
-			l.Manifest.Settings[l.load.Name+"/"+a.Name] = slices.Concat(own, its, held)
 		}
 	}
 	return l.writeManifest()
+}
+
+func (l *loadRun) readBackOne(s *site) error {
+	own, err := s.opened.Settings()
+	if err != nil {
+		return fmt.Errorf("arm %s: a setting did not take: %w", s.name, err)
+	}
+	if seen, err := s.session.Facts(); err == nil {
+		own = append(own, seen...)
+		l.warnOfCPUs(s.name, seen)
+	}
+	said, err := facts.Read(s.facts)
+	if err != nil {
+		return fmt.Errorf("arm %s: %w", s.name, err)
+	}
+	own = append(own, said...)
+	on, err := s.session.Data()
+	if err != nil {
+		return fmt.Errorf("arm %s: %w", s.name, err)
+	}
+	own = slices.Concat(own, s.volume.Settings(), on.Settings)
+	own = s.client(own)
+	l.warnOf(s, on)
+	if err := l.keepByHand(s); err != nil {
+		return err
+	}
+	var its []record.Setting
+	if s.neighbour != nil {
+		if its, err = s.neighbour.settings(); err != nil {
+			return fmt.Errorf("neighbour %s: %w", s.neighbour.Name, err)
+		}
+	}
+	for _, a := range l.armsOn(s) {
+		held, err := a.held()
+		if err != nil {
+			return fmt.Errorf("arm %s: a setting did not take: %w", a.Name, err)
+		}
+		l.Manifest.Settings[l.load.Name+"/"+a.Name] = slices.Concat(own, its, held)
+	}
+	return nil
 }
 
 // client adds where the client of a server runs, where the environment has not said

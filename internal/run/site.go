@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/record"
 )
 
@@ -21,7 +22,7 @@ import (
 func (l *loadRun) wanted() []plan.Site {
 	var sites []plan.Site
 	for _, s := range plan.Sites(l.load.Arms) {
-		s.Arms = slices.DeleteFunc(s.Arms, func(a plan.Arm) bool { return l.gaveUp[a.Name] })
+		s.Arms = slices.DeleteFunc(s.Arms, func(a plan.Arm) bool { return l.gaveUp[a.Name] || !l.launches(a.Name) })
 		if !slices.ContainsFunc(s.Arms, func(a plan.Arm) bool { return a.Neighbour != nil }) {
 			s.Neighbour = nil
 		}
@@ -30,6 +31,13 @@ func (l *loadRun) wanted() []plan.Site {
 		}
 	}
 	return sites
+}
+
+// launches says whether this launch has the arm: the first one has all of them, so
+// that all are read back, guarded and seen by the pilot, the others of the first
+// pass no more than that asks for.
+func (l *loadRun) launches(arm string) bool {
+	return l.question == nil || !l.known || slices.Contains(l.question, arm)
 }
 
 // startAll starts all sites at the same time and keeps the arms in the plan's
@@ -41,18 +49,11 @@ func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Gen
 	}
 	started := make([]*site, len(wanted))
 	failed := make([]error, len(wanted))
-	var wg, hushing sync.WaitGroup
-	all := make(chan struct{}) // closed when all have started
+	var wg sync.WaitGroup
 	for i, s := range wanted {
-		wg.Go(func() {
-			if started[i], failed[i] = l.start(ctx, s, generation); failed[i] == nil {
-				hushing.Go(func() { started[i].hush(all) })
-			}
-		})
+		wg.Go(func() { started[i], failed[i] = l.start(ctx, s, generation) })
 	}
 	wg.Wait()
-	close(all)
-	hushing.Wait()
 	for _, s := range started {
 		if s != nil {
 			l.sites = append(l.sites, s)
@@ -76,24 +77,6 @@ func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Gen
 	}
 	slices.SortFunc(l.arms, func(a, b *arm) int { return place(a) - place(b) })
 	return nil
-}
-
-// hush lets a load that is ready wait at its gate until the others have started
-// too: a pod takes its time, and would take more beside loads at full speed.
-func (a *site) hush(all <-chan struct{}) {
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if state, _ := a.memory.State(); state == counter.Ready {
-			a.memory.SetGate(true)
-			return
-		}
-		select {
-		case <-all:
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // fitting are the wanted sites for whose data there is room.
@@ -149,9 +132,10 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 			err = errors.Join(err, out.close())
 		}
 	}()
-	if out.memory, err = counter.Create(stages.Threads); err != nil {
+	if out.parts.Memory, err = counter.Create(stages.Threads); err != nil {
 		return nil, err
 	}
+	out.parts.Memory.HoldWhenReady() // what starts later is not to start beside loads at full speed
 	if out.facts, err = facts.Create(); err != nil {
 		return nil, err
 	}
@@ -172,19 +156,26 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 		}
 	}
 	if stages.Server != nil {
-		p := environment.Process{Args: stages.Server(out.place).Args, Log: out.log}
+		task := stages.Server(out.parts.Place)
+		p := environment.Process{Args: task.Args, Env: task.Env, Log: out.log}
 		if out.server, err = out.opened.Start(ctx, p); err != nil {
 			return nil, fmt.Errorf("start the server: %w", err)
 		}
 	}
+	task := stages.Load(out.parts.Place)
 	p := environment.Process{
-		Args: stages.Load(out.place).Args, Log: out.log,
-		Files: []*os.File{out.memory.File(), out.facts}, Outside: stages.Server != nil,
+		Args: task.Args, Env: task.Env, Log: out.log,
+		Files: []*os.File{out.parts.Memory.File(), out.facts}, Outside: stages.Server != nil,
 	}
 	if out.load, err = out.opened.Start(ctx, p); err != nil {
 		return nil, fmt.Errorf("start the load: %w", err)
 	}
 	out.locate()
+	if out.server != nil {
+		out.parts.Running = append(out.parts.Running, out.server)
+	}
+	out.parts.Running, out.parts.Ended = append(out.parts.Running, out.load), out.died
+	out.session = session.Open(&out.parts)
 	return out, nil
 }
 
@@ -209,21 +200,49 @@ func (l *loadRun) drop(s *site) error {
 // keep keeps the sites for which a step of the launch succeeds.
 func (l *loadRun) keep(ctx context.Context, line *record.Generation, step func(*site) error) error {
 	for _, s := range slices.Clone(l.sites) {
-		err := step(s)
-		if err == nil {
-			continue
-		}
-		if tail := lastLines(s.log.Name()); tail != "" {
-			err = fmt.Errorf("%w%s", err, tail)
-		}
-		arms := l.armsOn(s)
-		errs := []error{l.drop(s)}
-		for _, a := range arms {
-			errs = append(errs, l.armFailed(ctx, l.planned(a.Name), err, line))
-		}
-		if err := errors.Join(errs...); err != nil {
-			return err
+		if err := step(s); err != nil {
+			if err := l.leave(ctx, s, err, line); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// leave leaves the arms of a site out of this generation for an error, to which the end
+// of its log belongs.
+func (l *loadRun) leave(ctx context.Context, s *site, err error, line *record.Generation) error {
+	if tail := lastLines(s.log.Name()); tail != "" {
+		err = fmt.Errorf("%w%s", err, tail)
+	}
+	arms := l.armsOn(s)
+	errs := []error{l.drop(s)}
+	for _, a := range arms {
+		errs = append(errs, l.armFailed(ctx, l.planned(a.Name), err, line))
+	}
+	return errors.Join(errs...)
+}
+
+// leaveDead leaves the arms of a site out whose processes have ended, which is why
+// something else failed. Of one that lives it returns that error.
+func (l *loadRun) leaveDead(ctx context.Context, s *site, err error, line *record.Generation) error {
+	if died := s.diedBy(time.Now().Add(dyingTime)); died != nil {
+		return l.leave(ctx, s, died, line)
+	}
+	return err
+}
+
+// dyingTime is how long a process that is ending may take to have ended.
+const dyingTime = 500 * time.Millisecond
+
+// diedBy is why the load or the server is not there any more, if so by then.
+func (s *site) diedBy(end time.Time) error {
+	for ; ; time.Sleep(5 * time.Millisecond) {
+		if state, note := s.parts.Memory.State(); state == counter.Failed {
+			return s.whyFailed(note)
+		}
+		if died := s.died(); died != nil || time.Now().After(end) {
+			return died
+		}
+	}
 }

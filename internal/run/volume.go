@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/clonetree"
-	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
@@ -37,7 +35,7 @@ func (l *loadRun) need(w workload.Stages) (int64, error) {
 // Nothing has been written yet. The neighbours' data is in the scratch directory.
 // What a node has on which tare is not is the cluster's to say.
 func (l *loadRun) room(sites []plan.Site) ([]error, error) {
-	if l.Plan.Away != "" {
+	if l.Plan.PodNode != "" {
 		return make([]error, len(sites)), nil
 	}
 	asks := make([]volume.Ask, len(sites))
@@ -129,50 +127,10 @@ func (l *loadRun) closeVolumes() error {
 	return errors.Join(errs...)
 }
 
-// under is what is under the data directory of a site, as the kernel says.
-type under struct {
-	volume.Facts
-	settings []record.Setting
-	volatile bool // an overlay that passes no sync on
-}
-
-// describe looks at the volume of a site.
-func (a *site) describe() (under, error) {
-	if a.place.Away != nil { // the arm's own settings say it
-		return under{settings: a.volume.Settings()}, nil
-	}
-	dir := a.place.HostVolume
-	if dir == "" {
-		dir = a.place.Volume
-	}
-	f, err := volume.Of("/", dir)
-	if err != nil {
-		return under{}, err
-	}
-	s := append(a.volume.Settings(), f.Settings()...)
-	seen, err := volume.Seen(proc.FS("/"), a.worker().Pid(), a.place.Volume)
-	if err != nil {
-		return under{}, err
-	}
-	if seen.Type != f.Mount.Type {
-		s = append(s, record.Setting{Name: "volume.seen", Got: seen.Type})
-	}
-	volatile := slices.Contains(strings.Split(seen.Options+","+seen.Super, ","), "volatile")
-	return under{f, s, volatile}, nil
-}
-
-// worker is the process that uses the data.
-func (a *site) worker() environment.Running {
-	if a.server != nil {
-		return a.server
-	}
-	return a.load
-}
-
 // warnOf passes on what is wrong with the volume of a site, where the load is
 // about data that lasts; what a network costs in speed concerns every load.
-func (l *loadRun) warnOf(s *site, on under) {
-	if s.place.Away != nil || !l.load.Stages.Disk && !on.Network() {
+func (l *loadRun) warnOf(s *site, on session.Data) {
+	if on.Elsewhere || !l.load.Stages.Disk && !on.Network() {
 		return
 	}
 	for _, w := range on.Warnings() {

@@ -51,7 +51,7 @@ func nothingLeft(t *testing.T) {
 	if strings.Contains(string(mounts), "tare-"+id) {
 		t.Error("a mount is left")
 	}
-	for _, pattern := range []string{"/var/tmp/tare-" + id + "*", "/sys/block/loop*/loop/backing_file"} {
+	for _, pattern := range []string{"/var/tmp/tare-" + id + "*", "/run/tare/tare-" + id + "*", "/sys/block/loop*/loop/backing_file"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			if b, _ := os.ReadFile(f); !strings.HasPrefix(f, "/sys") || strings.Contains(string(b), "tare-"+id) {
@@ -166,4 +166,33 @@ func TestDiskTooSmall(t *testing.T) {
 	if _, _, err := execute(context.Background(), t, e, c); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "MiB are free") {
 		t.Errorf("%v", err)
 	}
+}
+
+// The disk under test is a directory of a database's user: root measures on it, and
+// nothing is left.
+func TestOnAnothersDisk(t *testing.T) {
+	testneed.Root(t)
+	theirs := filepath.Join(t.TempDir(), "theirs")
+	if err := errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	e, c := volumes(experiment.Arm{Name: "layer"}, experiment.Arm{Name: "rootfs"}, experiment.Arm{Name: "dir", Volume: "dir:" + theirs})
+	e.Named[1].Environment, e.Scratch = "rootfs", theirs
+	c.Rungs = append(c.Rungs, plan.Rung{Environment: layers.RootFS})
+	r, out, err := execute(context.Background(), t, e, c)
+	if err != nil {
+		t.Fatalf("%s: %v", out.Reason, err)
+	}
+	if len(r.Manifest.Left) > 0 {
+		t.Errorf("left out: %+v", r.Manifest.Left)
+	}
+	for _, arm := range []string{"layer", "rootfs", "dir"} {
+		if got := len(r.Manifest.Settings["commit/"+arm]); got == 0 {
+			t.Errorf("%s was not measured", arm)
+		}
+	}
+	if entries, err := os.ReadDir(theirs); err != nil || len(entries) > 0 {
+		t.Errorf("left: %v %v", entries, err)
+	}
+	nothingLeft(t)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -158,6 +159,40 @@ func clickhouseError(answer *http.Response, text []byte) error {
 	e.Text = strings.TrimSuffix(e.Text, ", e.what() = DB::Exception")
 	e.Text = e.Text[:min(len(e.Text), 1000)]
 	return e
+}
+
+func connectClickHouse(a Address) (driver.Connector, error) {
+	return textConnector(func(ctx context.Context) (textLink, error) {
+		conn, err := DialClickHouse(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return conn, nil
+	}), clickhouseAddress(a)
+}
+
+// SetDeadline is for the query of now and those that follow.
+func (c *ClickHouse) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
+
+// rows asks a query whose answer is lines of columns between tabs.
+func (c *ClickHouse) rows(query string) (rows [][]driver.Value, err error) {
+	unescape := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\'`, "'", `\b`, "\b", `\f`, "\f", `\r`, "\r", `\0`, "\x00")
+	var out bytes.Buffer
+	if err := c.ask(query, formatLines, &out); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out.String()) {
+		var row []driver.Value
+		for _, f := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
+			if f == `\N` {
+				row = append(row, nil)
+			} else {
+				row = append(row, unescape.Replace(f))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // deniedByClickHouse: an unknown user, a wrong password, and what newer

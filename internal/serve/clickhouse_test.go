@@ -17,7 +17,6 @@ import (
 
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -50,9 +49,7 @@ func copiedHits(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := clonetree.Copy(dir, p.Dir); err != nil {
-		t.Fatal(err)
-	}
+	copyTree(t, dir, p.Dir)
 	return dir
 }
 
@@ -63,7 +60,8 @@ func clickhouseAt(t *testing.T, s Server) Address {
 // The whole way, by the hidden command: as somebody who is not root, settings
 // read back, an orderly end, and again on what that left.
 func TestServeClickHouse(t *testing.T) {
-	s := Server{Dir: copiedHits(t), Listen: freePort(t), Connections: 150, Settings: map[string]string{
+	t.Parallel()
+	s := Server{Dir: copiedHits(t), Listen: testneed.Address(t), Connections: 150, Settings: map[string]string{
 		"max_threads": "1", "max_memory_usage": "1G", "max_block_size": "8192", "use_uncompressed_cache": "on",
 	}, Options: []string{"--max_table_size_to_drop=1000"}}
 	for range 2 {
@@ -147,6 +145,7 @@ func onlyWhatClickHouseNeeds(t *testing.T, c *Client, dial string) {
 }
 
 func TestPrepareClickHouse(t *testing.T) {
+	t.Parallel()
 	f := needClickHouse(t)
 	p, err := fewHits()
 	if err != nil {
@@ -170,7 +169,8 @@ func TestPrepareClickHouse(t *testing.T) {
 // What a query gets wrong is said in the server's words, however late it finds
 // out, and the next query is answered.
 func TestClickHouseQueries(t *testing.T) {
-	s := Server{Dir: copiedHits(t), Listen: freePort(t)}
+	t.Parallel()
+	s := Server{Dir: copiedHits(t), Listen: testneed.Address(t)}
 	p, r, err := s.Start(t.Context(), Auto, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -227,11 +227,12 @@ func TestClickHouseQueries(t *testing.T) {
 }
 
 func TestFaultsOfClickHouse(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	t.Cleanup(func() { taken.Close() }) // the cases are tried after the end of this function
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, s *Server)
@@ -245,7 +246,8 @@ func TestFaultsOfClickHouse(t *testing.T) {
 		{"a device", func(t *testing.T, s *Server) { s.Dir = "/dev/null" }, []string{"is a device"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := Server{Dir: copiedHits(t), Listen: freePort(t)}
+			t.Parallel()
+			s := Server{Dir: copiedHits(t), Listen: testneed.Address(t)}
 			c.change(t, &s)
 			b := begin(t, service.ClickHouseName, s)
 			eventually(t, "ended", func() bool { return b.alive() != nil })
@@ -267,6 +269,7 @@ func TestFaultsOfClickHouse(t *testing.T) {
 		"server's option":          {Hits: &service.ClickHouseHits{Rows: 10}, Options: []string{"--users_config=no.xml"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			needClickHouse(t)
 			store := dataset.Store{Dir: t.TempDir()}
 			_, err := p.Run(t.Context(), service.ClickHouseName, store, io.Discard)
@@ -283,7 +286,8 @@ func TestFaultsOfClickHouse(t *testing.T) {
 
 // The last lines of a server that cannot start are shown by who started it.
 func TestClickHouseCannotStart(t *testing.T) {
-	s := Server{Dir: copiedHits(t), Listen: freePort(t), Options: []string{"--users_config=no.xml"}}
+	t.Parallel()
+	s := Server{Dir: copiedHits(t), Listen: testneed.Address(t), Options: []string{"--users_config=no.xml"}}
 	p, _, err := s.Start(t.Context(), Auto, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -297,6 +301,7 @@ func TestClickHouseCannotStart(t *testing.T) {
 
 // An ordinary user's server is the user's own process.
 func TestClickHouseAsAnOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	uid, gid := testneed.Ordinary(t)
 	needClickHouse(t)
 	dir, err := os.MkdirTemp("/tmp", "tare-user")

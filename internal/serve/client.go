@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -32,32 +33,52 @@ type Address struct {
 	Database  string
 }
 
+// protocol is how servers of one protocol are asked.
+type protocol struct {
+	connect func(Address) (driver.Connector, error)
+	// ready is a query that a server which is ready answers with 42.
+	ready string
+	// definite says that an error is the server's answer, and asking again of no use;
+	// denied that it is about user and password.
+	definite, denied func(error) bool
+}
+
+// protocols are those of the services, one line each.
+func protocols() map[string]protocol {
+	return map[string]protocol{
+		service.MySQLFamily:    {connectMySQL, "SELECT 42", definiteMySQL, deniedByMySQL},
+		service.PostgreSQL:     {connectPostgres, "SELECT 42", definitePostgres, deniedByPostgres},
+		service.ClickHouseName: {connectClickHouse, "SELECT 42", definiteClickHouse, deniedByClickHouse},
+		service.RedisName:      {connectRedis, "ECHO 42", definiteRedis, deniedByRedis},
+	}
+}
+
 // Client asks a server. It is one connection, for one goroutine at a time.
-type Client struct{ db *sql.DB }
+type Client struct {
+	db *sql.DB
+	protocol
+}
 
 // Connect prepares a client; the connection is made by the first question.
 func Connect(a Address) (*Client, error) {
-	open := connectMySQL
-	switch a.Protocol {
-	case service.PostgreSQL:
-		open = connectPostgres
-	case service.ClickHouseName:
-		open = connectClickHouse
-	}
-	connector, err := open(a)
+	p := protocols()[cmp.Or(a.Protocol, service.MySQLFamily)]
+	connector, err := p.connect(a)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the server: %w", err)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(1)
-	return &Client{db}, nil
+	return &Client{db, p}, nil
 }
+
+// connectBound is how long it may take to connect.
+const connectBound = 10 * time.Second
 
 func connectMySQL(a Address) (driver.Connector, error) {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.DBName = a.User, a.Secret, a.Database
 	c.Net, c.Addr = "tcp", a.Dial
-	c.Timeout = 10 * time.Second
+	c.Timeout = connectBound
 	c.Logger = &mysql.NopLogger{} // it would write to standard error
 	if a.Dial == "" {
 		c.Net, c.Addr = "unix", filepath.Join(a.Dir, service.SocketFile)
@@ -94,7 +115,7 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 	deadline := time.Now().Add(limit)
 	for {
 		ask, stop := context.WithTimeout(ctx, readyAsk)
-		got, err := c.Value(ask, "SELECT 42")
+		got, err := c.Value(ask, c.ready)
 		stop()
 		if err == nil && got == "42" {
 			return nil
@@ -103,8 +124,8 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 			return dead
 		}
 		switch {
-		case definite(err):
-			return refused(err)
+		case c.definite(err):
+			return c.refused(err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().After(deadline):
@@ -114,20 +135,22 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 	}
 }
 
-// definite says whether the server answered, and asking again is of no use.
-func definite(err error) bool {
+// definiteMySQL: everything that the server says but that it is starting, ending,
+// or has no connection to spare.
+func definiteMySQL(err error) bool {
 	const tooManyConnections, shutdown, notReady = 1040, 1053, 3168
 	var answer *mysql.MySQLError
-	if !errors.As(err, &answer) {
-		return definitePostgres(err) || definiteClickHouse(err)
-	}
-	return answer.Number != tooManyConnections && answer.Number != shutdown && answer.Number != notReady
+	return errors.As(err, &answer) && answer.Number != tooManyConnections && answer.Number != shutdown && answer.Number != notReady
 }
 
-func refused(err error) error {
+func deniedByMySQL(err error) bool {
 	const accessDenied = 1045
 	var answer *mysql.MySQLError
-	if errors.As(err, &answer) && answer.Number == accessDenied || deniedByPostgres(err) || deniedByClickHouse(err) {
+	return errors.As(err, &answer) && answer.Number == accessDenied
+}
+
+func (c *Client) refused(err error) error {
+	if c.denied(err) {
 		return hint.New(fmt.Errorf("the server refuses the user and password of the data set: %w", err),
 			"the password is in the data set; prepare it again (tare cache prune removes the old one)")
 	}
@@ -175,9 +198,12 @@ func (c *Client) Column(ctx context.Context, query string) ([]string, error) {
 	return out, rows.Err()
 }
 
-// ExecEach runs the statements that a query gives. Their results are read and
-// thrown away.
+// ExecEach runs the statements that a query gives; no query gives none. Their
+// results are read and thrown away.
 func (c *Client) ExecEach(ctx context.Context, query string) error {
+	if query == "" {
+		return nil
+	}
 	statements, err := c.Column(ctx, query)
 	if err != nil {
 		return err

@@ -44,7 +44,8 @@ func FindPgbench(ctx context.Context, program, server string) (path string, v pg
 		path, err = look([]string{pgbench.Program}, service.PostgresDirs()...)
 	}
 	if err != nil {
-		return "", v, hint.New(fmt.Errorf("find pgbench: %w", err), "install it (apt-get install postgresql-contrib), or name it with pgbench=PATH")
+		return "", v, hint.New(fmt.Errorf("find pgbench: %w", err),
+			"install it (apt-get install postgresql-contrib), or name it with pgbench=PATH")
 	}
 	text, err := ask(ctx, path, []string{"--version"})
 	if err == nil {

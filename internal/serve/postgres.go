@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -12,34 +13,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/lib/pq"
 
 	"github.com/tarelab/tare/internal/service"
 )
 
+// noPassfile is a file that never is: an empty name would stand for the user's, and
+// one that is there is judged by its mode.
+const noPassfile = "/proc/self/fd/no-pgpass"
+
 // connectPostgres says how PostgreSQL is reached: by its socket, or by TCP
 // without encryption, as the load does it. The environment has no say.
 func connectPostgres(a Address) (driver.Connector, error) {
-	c, err := pgx.ParseConfig("host=/ port=1 user=x database=x sslmode=disable passfile=/dev/null servicefile=/dev/null")
-	if err != nil {
-		return nil, err
-	}
-	c.User, c.Password, c.Database = a.User, a.Secret, a.Database
-	if c.Database == "" {
-		c.Database = "postgres" // is always there
-	}
-	c.RuntimeParams = map[string]string{"application_name": "tare"}
-	c.Fallbacks, c.ValidateConnect = nil, nil
-	c.ConnectTimeout = 10 * time.Second
-	c.Host, c.Port = "/", 1 // the dialer knows
-	c.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		socket, err := postgresSocket(a.Dir)
-		if err != nil {
-			return nil, err
-		}
-		return dialSocket(ctx, "unix", socket)
+	c := pq.Config{
+		User: a.User, Password: a.Secret, Database: cmp.Or(a.Database, "postgres"), // which is always there
+		Host: "socket", Port: 1, // the dialer knows
+		SSLMode: pq.SSLModeDisable, Passfile: noPassfile,
+		ApplicationName: "tare", ConnectTimeout: connectBound,
 	}
 	if a.Dial != "" {
 		host, port, err := splitAddress(a.Dial)
@@ -47,22 +37,49 @@ func connectPostgres(a Address) (driver.Connector, error) {
 			return nil, err
 		}
 		c.Host, c.Port = host, uint16(port)
-		c.DialFunc = (&net.Dialer{}).DialContext
 	}
-	return stdlib.GetConnector(*c), nil
+	connector, err := pq.NewConnectorConfig(c)
+	if err == nil && a.Dial == "" {
+		connector.Dialer(socketDialer(a.Dir))
+	}
+	return connector, err
+}
+
+// socketDialer connects to the server of the data set in a directory, whatever
+// address it is given.
+type socketDialer string
+
+var _ pq.DialerContext = socketDialer("")
+
+func (dir socketDialer) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	socket, err := postgresSocket(string(dir))
+	if err != nil {
+		return nil, err
+	}
+	return dialSocket(ctx, "unix", socket)
+}
+
+func (dir socketDialer) Dial(_, _ string) (net.Conn, error) {
+	return dir.DialContext(context.Background(), "", "")
+}
+
+func (dir socketDialer) DialTimeout(_, _ string, limit time.Duration) (net.Conn, error) {
+	ctx, stop := context.WithTimeout(context.Background(), limit)
+	defer stop()
+	return dir.DialContext(ctx, "", "")
 }
 
 // definitePostgres: everything that the server says but that it is starting,
 // ending, or has no connection to spare.
 func definitePostgres(err error) bool {
-	var answer *pgconn.PgError
-	return errors.As(err, &answer) && !strings.HasPrefix(answer.Code, "57P") && answer.Code != "53300"
+	var answer *pq.Error
+	return errors.As(err, &answer) && !strings.HasPrefix(string(answer.Code), "57P") && answer.Code != "53300"
 }
 
 // deniedByPostgres: the class of failed authorisations.
 func deniedByPostgres(err error) bool {
-	var answer *pgconn.PgError
-	return errors.As(err, &answer) && strings.HasPrefix(answer.Code, "28")
+	var answer *pq.Error
+	return errors.As(err, &answer) && strings.HasPrefix(string(answer.Code), "28")
 }
 
 // postgresSocket is the socket of the server in a directory: its name ends with

@@ -15,11 +15,12 @@ import (
 )
 
 func TestFaultsOfPostgres(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	t.Cleanup(func() { taken.Close() }) // the cases are tried after the end of this function
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, s *Server)
@@ -35,6 +36,7 @@ func TestFaultsOfPostgres(t *testing.T) {
 		{"unknown setting", func(t *testing.T, s *Server) { s.Settings = map[string]string{"doublewrite": "on"} }, []string{`no setting is called "doublewrite"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := Server{Dir: copiedAccounts(t)}
 			c.change(t, &s)
 			cmd, out := hiddenCommand(t, Command, Auto, s)
@@ -65,6 +67,7 @@ func TestFaultsOfPostgres(t *testing.T) {
 }
 
 func TestFaultsOfPreparingPostgres(t *testing.T) {
+	t.Parallel()
 	for name, p := range map[string]Prepare{
 		"pgbench missing":          {Pgbench: &pgbench.Data{Scale: 1}, Program: "/nowhere/pgbench"},
 		"pgbench is another":       {Pgbench: &pgbench.Data{Scale: 1}, Program: "/bin/true"},
@@ -75,6 +78,7 @@ func TestFaultsOfPreparingPostgres(t *testing.T) {
 		"server is something else": {Server: "/bin/true"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			needPostgres(t)
 			store := dataset.Store{Dir: t.TempDir()}
 			_, err := p.Run(t.Context(), service.PostgreSQL, store, io.Discard)

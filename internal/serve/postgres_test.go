@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
@@ -53,9 +52,7 @@ func copiedAccounts(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := clonetree.Copy(dir, p.Dir); err != nil {
-		t.Fatal(err)
-	}
+	copyTree(t, dir, p.Dir)
 	return dir
 }
 
@@ -97,8 +94,9 @@ func (b *begun) alive() error {
 // The whole way, by the hidden command: as somebody who is not root, over TCP
 // and over the socket, settings read back, an orderly end.
 func TestServePostgres(t *testing.T) {
+	t.Parallel()
 	dir := copiedAccounts(t)
-	s := Server{Dir: dir, Listen: freePort(t), Connections: 150, Settings: map[string]string{
+	s := Server{Dir: dir, Listen: testneed.Address(t), Connections: 150, Settings: map[string]string{
 		"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_sync_method": "open_datasync", "shared_buffers": "64M", "max_wal_size": "128M", "autovacuum": "off",
 	}, Options: []string{"--work_mem=8MB"}}
 	b := begin(t, service.PostgreSQL, s)
@@ -180,6 +178,7 @@ func segment(t *testing.T, pid int) (there, marked bool) {
 
 // Killed at once and all together, it leaves no shared memory.
 func TestKilledPostgresLeavesNothing(t *testing.T) {
+	t.Parallel()
 	dir := copiedAccounts(t)
 	killed := func(t *testing.T, pid int) {
 		t.Helper()
@@ -220,7 +219,7 @@ func TestKilledPostgresLeavesNothing(t *testing.T) {
 
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("not %s", what)
 		}
@@ -245,6 +244,7 @@ func family(pid int) []int {
 }
 
 func TestPreparePostgres(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	p, err := accounts()
 	if err != nil {
@@ -266,6 +266,7 @@ func TestPreparePostgres(t *testing.T) {
 }
 
 func TestPrepareWithStatements(t *testing.T) {
+	t.Parallel()
 	needPostgres(t)
 	file := filepath.Join(t.TempDir(), "mine.sql")
 	write := func(text string) {
@@ -303,6 +304,7 @@ func TestPrepareWithStatements(t *testing.T) {
 
 // An ordinary user's server is the user's own process.
 func TestPostgresAsAnOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	uid, gid := testneed.Ordinary(t)
 	needPostgres(t)
 	dir, err := os.MkdirTemp("/tmp", "tare-user")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +136,7 @@ func (b *building) run(ctx context.Context) error {
 	if full := context.Cause(ctx); err != nil && errors.Is(full, unix.ENOSPC) {
 		return full // what the programs said about it is a consequence
 	}
-	if err != nil && noSpace.MatchString(err.Error()) {
+	if err != nil && (noSpace.MatchString(err.Error()) || freeOn(b.dir) < nearlyFull) {
 		return fmt.Errorf("%w: %w", unix.ENOSPC, err)
 	}
 	return err
@@ -180,7 +182,7 @@ func (b *building) steps(ctx context.Context) error {
 
 // install makes an empty data directory.
 func (b *building) install(ctx context.Context, r service.Recipe) error {
-	who, err := newPerson(r, b.dir)
+	who, err := newRunAs(r, b.dir)
 	if err != nil {
 		return err
 	}
@@ -269,13 +271,18 @@ func (c *Client) setUp(ctx context.Context, r service.Recipe, secret string) err
 
 // clear removes what is of no use to the copies.
 func (b *building) clear(r service.Recipe) error {
+	root, err := os.OpenRoot(b.dir) // the server's user can put links there
+	if err != nil {
+		return fmt.Errorf("tidy the data set: %w", err)
+	}
+	defer root.Close()
 	for _, pattern := range r.Leftovers {
-		paths, err := filepath.Glob(filepath.Join(b.dir, pattern))
+		names, err := fs.Glob(root.FS(), pattern)
 		if err != nil {
 			return err
 		}
-		for _, path := range paths {
-			if err := os.RemoveAll(path); err != nil {
+		for _, name := range names {
+			if err := root.RemoveAll(name); err != nil {
 				return fmt.Errorf("tidy the data set: %w", err)
 			}
 		}
@@ -311,8 +318,7 @@ func run(ctx context.Context, name string, cmd *exec.Cmd, log io.Writer) error {
 func watchSpace(ctx context.Context, dir string, cancel context.CancelCauseFunc) {
 	const least = 2 << 20
 	for {
-		var st unix.Statfs_t
-		if err := unix.Statfs(dir, &st); err == nil && int64(st.Bavail)*st.Bsize < least {
+		if freeOn(dir) < least {
 			cancel(fmt.Errorf("the disk of %s is full: %w", filepath.Dir(dir), unix.ENOSPC))
 			return
 		}
@@ -322,6 +328,20 @@ func watchSpace(ctx context.Context, dir string, cancel context.CancelCauseFunc)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// nearlyFull is what a server that gave up may have left of a full disk, in bytes:
+// MariaDB sometimes says nothing but "Aborting".
+const nearlyFull = 32 << 20
+
+// freeOn is the free bytes of a directory's file system; as many as can be where that
+// cannot be told.
+func freeOn(dir string) int64 {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return math.MaxInt64
+	}
+	return int64(st.Bavail) * st.Bsize
 }
 
 // Memory is an anonymous file with content, to be inherited: readable only by

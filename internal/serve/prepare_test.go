@@ -18,6 +18,7 @@ import (
 )
 
 func TestPrepare(t *testing.T) {
+	t.Parallel()
 	p := prepared(t)
 	if p.Cached || p.Bytes < 10<<20 || p.Versions["mariadb"] == "" || p.Versions["sysbench"] == "" {
 		t.Errorf("%+v", p)
@@ -40,6 +41,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestPrepareAnswers(t *testing.T) {
+	t.Parallel()
 	p := prepared(t)
 	request := small
 	request.Into = t.TempDir()
@@ -63,6 +65,7 @@ func TestPrepareAnswers(t *testing.T) {
 
 // A script of one's own: its prepare command makes the data set.
 func TestPrepareWithAScript(t *testing.T) {
+	t.Parallel()
 	prepared(t) // the tools are there
 	script := filepath.Join(t.TempDir(), "mine.lua")
 	if err := os.WriteFile(script, []byte(`
@@ -103,6 +106,7 @@ function event() end`), 0o600); err != nil {
 }
 
 func TestFaultsOfPrepare(t *testing.T) {
+	t.Parallel()
 	prepared(t)
 	broken := filepath.Join(t.TempDir(), "broken.lua")
 	if err := os.WriteFile(broken, []byte("function prepare() error('on purpose') end function event() end"), 0o600); err != nil {
@@ -125,6 +129,7 @@ func TestFaultsOfPrepare(t *testing.T) {
 		{"script fails", Auto, func(p *Prepare) { p.Sysbench.Script = broken }, []string{"sysbench prepare", "on purpose"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := small
 			c.change(&p)
 			store := dataset.Store{Dir: t.TempDir()}
@@ -165,6 +170,7 @@ func tiny(t *testing.T, size string) string {
 }
 
 func TestDiskTooSmall(t *testing.T) {
+	t.Parallel()
 	prepared(t)
 	_, err := small.Run(t.Context(), Auto, dataset.Store{Dir: tiny(t, "50m")}, io.Discard)
 	if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "needs 200 MiB") || !strings.Contains(hint.Of(err), "XDG_CACHE_HOME") {
@@ -175,6 +181,7 @@ func TestDiskTooSmall(t *testing.T) {
 // The estimate was wrong: whatever the programs make of it, it ends soon, says
 // that the disk is full and leaves nothing.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	prepared(t)
 	dir := tiny(t, "210m")
 	for name, options := range map[string][]string{
@@ -200,6 +207,7 @@ func TestDiskFull(t *testing.T) {
 // Killed at any moment: no process and no data set is left, and the next one
 // works.
 func TestPrepareKilled(t *testing.T) {
+	t.Parallel()
 	prepared(t)
 	cache := t.TempDir()
 	store := dataset.Store{Dir: filepath.Join(cache, "tare", "data")}
@@ -214,7 +222,7 @@ func TestPrepareKilled(t *testing.T) {
 		time.Sleep(after * time.Millisecond)
 		cmd.Process.Kill()
 		cmd.Wait()
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			left := usersOf(cache)
 			if len(left) == 0 {
 				break

@@ -15,9 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/linux/conceal"
 )
 
 // Process is a child that dies with this process.
@@ -32,29 +29,6 @@ type Process struct {
 // Start starts a child. What it writes goes to log, and its last lines are
 // kept for errors.
 func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
-	return start(cmd, name, log, nil)
-}
-
-// StartConcealed starts a child that takes a password from an argument only:
-// it finds there what stands in a variable of its environment, which nobody but
-// its own user can read. Until then the argument is placeholder, and that is
-// what every list of processes goes on showing.
-func StartConcealed(cmd *exec.Cmd, name string, log io.Writer, placeholder, variable string) (*Process, error) {
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Ptrace = true
-	p, err := start(cmd, name, log, func(pid int) error { return conceal.Argument(pid, placeholder, variable) })
-	if errors.Is(err, unix.EPERM) {
-		err = hint.New(fmt.Errorf("keep the password out of the arguments of %s: %w", name, err),
-			"this needs ptrace of an own child (kernel.yama.ptrace_scope below 3)")
-	}
-	return p, err
-}
-
-// start calls begun, where there is one, on the thread that forked and before
-// anybody waits for the child.
-func start(cmd *exec.Cmd, name string, log io.Writer, begun func(pid int) error) (*Process, error) {
 	p := &Process{cmd: cmd, name: name, done: make(chan struct{}), tail: &tail{}}
 	cmd.Stdout = io.MultiWriter(log, p.tail)
 	cmd.Stderr = cmd.Stdout
@@ -72,12 +46,7 @@ func start(cmd *exec.Cmd, name string, log io.Writer, begun func(pid int) error)
 			started <- err
 			return
 		}
-		if begun != nil {
-			if err = begun(cmd.Process.Pid); err != nil {
-				_ = cmd.Process.Kill()
-			}
-		}
-		started <- err
+		started <- nil
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
@@ -224,6 +193,9 @@ func (t *tail) last() string {
 func speaksOfError(line string) bool {
 	if strings.Contains(line, "the database system is starting up") {
 		return false // PostgreSQL's answer to who asks whether it is ready
+	}
+	if strings.Contains(line, "FATAL CONFIG FILE ERROR") {
+		return false // of Redis, which says what is wrong on the lines that follow
 	}
 	for _, word := range []string{"[ERROR]", "FATAL", "PANIC", "was terminated by signal", "<Error>", "<Fatal>"} {
 		if strings.Contains(line, word) {

@@ -98,12 +98,12 @@ const forgetLimit = 10 * time.Second
 // forget removes the lock file of a server that was killed. The server would
 // take one whose parent has not heard of its death yet for alive, and does not
 // see what is left of its processes without the segment.
-func (s Server) forget(r service.Recipe) error {
+func (s Server) forget(root *os.Root, r service.Recipe) error {
 	if r.Segment == "" {
 		return nil
 	}
 	lock := filepath.Join(s.Dir, r.Segment)
-	text, err := os.ReadFile(lock)
+	text, err := root.ReadFile(r.Segment)
 	if err != nil {
 		return nil // there is none
 	}
@@ -116,7 +116,7 @@ func (s Server) forget(r service.Recipe) error {
 			return fmt.Errorf("a server that was killed still has processes in %s", filepath.Dir(lock))
 		}
 	}
-	if err := os.Remove(lock); err != nil {
+	if err := root.Remove(r.Segment); err != nil {
 		return fmt.Errorf("remove the lock of a server that was killed: %w", err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/oom"
 )
 
 // The hidden commands: Command, kind, parameters in JSON. The kind is the name
@@ -67,6 +68,7 @@ func hidden(name string, args []string, do func(ctx context.Context, kind string
 	signal.Ignore(unix.SIGINT, unix.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer stop()
+	_ = oom.Offer(oom.Load) // where /proc is read-only the process is one among others
 	err := do(ctx, args[0], []byte(args[1]))
 	if err == nil {
 		return 0

@@ -29,9 +29,6 @@ type Server struct {
 	Dir string `json:"dir"`
 	// Listen is where it listens for TCP, IP:port; empty: on its socket only.
 	Listen string `json:"listen,omitempty"`
-	// Native is where ClickHouse answers its own protocol, on the same address as
-	// Listen; empty: nowhere.
-	Native string `json:"native,omitempty"`
 	// Settings by tare's words; what is missing has its default.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Options are passed to the server as they are.
@@ -115,12 +112,6 @@ func (s Server) recipe(f Found) (service.Recipe, error) {
 	if err := c.Listen(s.Listen); err != nil {
 		return service.Recipe{}, err
 	}
-	if s.Native != "" {
-		var err error
-		if _, c.Native, err = splitAddress(s.Native); err != nil {
-			return service.Recipe{}, err
-		}
-	}
 	return f.Service.Recipe(f.Version, c)
 }
 
@@ -139,7 +130,7 @@ func (s Server) become(ctx context.Context, kind string) error {
 		}
 	}
 	args, environ := r.Server.Args, os.Environ()
-	who, err := newPerson(r, s.Dir)
+	who, err := newRunAs(r, s.Dir)
 	if err == nil && who != nil {
 		if err = who.own(); err == nil {
 			args, err = who.become(args)
@@ -170,7 +161,7 @@ func (s Server) start(r service.Recipe, more []string, log io.Writer) (*Process,
 	if err := s.ready(r); err != nil {
 		return nil, err
 	}
-	who, err := newPerson(r, s.Dir)
+	who, err := newRunAs(r, s.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -190,26 +181,29 @@ func (s Server) start(r service.Recipe, more []string, log io.Writer) (*Process,
 // ready makes the directory for sockets, writes the configuration and looks
 // whether the port is free: a server says so too, but only some, and much later.
 func (s Server) ready(r service.Recipe) error {
-	if err := s.forget(r); err != nil {
+	root, err := os.OpenRoot(s.Dir) // once it has run, the server's user can put links there
+	if err != nil {
+		return fmt.Errorf("open the data set: %w", err)
+	}
+	defer root.Close()
+	if err := s.forget(root, r); err != nil {
 		return err
 	}
-	run := filepath.Join(s.Dir, service.RunDir)
 	// What a server left that was killed there.
-	if err := os.RemoveAll(run); err != nil {
-		return fmt.Errorf("clear %s: %w", run, err)
+	if err := root.RemoveAll(service.RunDir); err != nil {
+		return fmt.Errorf("clear the directory for sockets: %w", err)
 	}
-	if err := os.Mkdir(run, 0o700); err != nil {
+	if err := root.Mkdir(service.RunDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory for sockets: %w", err)
 	}
-	if err := s.configure(r); err != nil {
+	// A server that needs no installation finds an empty data directory.
+	if err := root.Mkdir(service.DataDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	if err := s.configure(root, r); err != nil {
 		return err
 	}
-	for _, address := range []string{s.Listen, s.Native} {
-		if err := isFree(address); err != nil {
-			return err
-		}
-	}
-	return nil
+	return isFree(s.Listen)
 }
 
 // isFree says why a server cannot listen at an address; no address is free.
@@ -229,7 +223,7 @@ func isFree(address string) error {
 }
 
 // configure writes the configuration.
-func (s Server) configure(r service.Recipe) error {
+func (s Server) configure(root *os.Root, r service.Recipe) error {
 	if len(r.Files) == 0 {
 		return nil
 	}
@@ -240,7 +234,7 @@ func (s Server) configure(r service.Recipe) error {
 	sum := sha256.Sum256([]byte(secret))
 	fill := strings.NewReplacer("{secret}", secret, "{secret_sha256}", hex.EncodeToString(sum[:]))
 	for _, f := range r.Files {
-		if err := os.WriteFile(filepath.Join(s.Dir, f.Path), []byte(fill.Replace(f.Text)), 0o600); err != nil {
+		if err := root.WriteFile(f.Path, []byte(fill.Replace(f.Text)), 0o600); err != nil {
 			return fmt.Errorf("write the server's configuration: %w", err)
 		}
 	}

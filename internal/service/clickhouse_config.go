@@ -78,9 +78,6 @@ func clickhouseConfigFile(v Version, c Config) (string, error) {
 		leaf(setMarkCache, mark),
 		leaf(setPlainCache, plain),
 	}
-	if c.Native != 0 {
-		list = append(list, leaf("tcp_port", c.Native))
-	}
 	if v.AtLeast(20) {
 		// The first is on by default in packages only; the other would read the
 		// host's state every second.

@@ -54,7 +54,7 @@ type Description struct {
 	VersionArgs  []string
 	VersionTrial *Trial
 	Settings     []Setting
-	// Protocol is what the server speaks: "mysql", "postgres", "clickhouse".
+	// Protocol is what the server speaks: "mysql", "postgres", "clickhouse", "redis".
 	Protocol string
 	// TCPOnly says that it has no socket.
 	TCPOnly bool
@@ -105,7 +105,7 @@ type Settings map[string]string
 
 // Version is the version of a server.
 type Version struct {
-	Flavour string // "mariadb", "mysql", "percona", "postgres", "clickhouse"
+	Flavour string // "mariadb", "mysql", "percona", "postgres", "clickhouse", "redis", "valkey"
 	Number  [3]int
 	// Text is the version as the server writes it, with its suffixes.
 	Text string
@@ -132,9 +132,6 @@ type Config struct {
 	// Host and Port are where it listens for TCP; no port: on its socket only.
 	Host string
 	Port int
-	// Native is the port of ClickHouse's own protocol, on the same address; 0:
-	// none. Others have one protocol.
-	Native int
 	// Root says that it is started by root, of a user namespace at least.
 	Root bool
 	// Connections is the least number of clients at the same time.
@@ -147,7 +144,8 @@ type Config struct {
 	Expect int64
 }
 
-// Recipe is what to do, in words of the operating system and of SQL.
+// Recipe is what to do, in words of the operating system and of SQL, or of the
+// server's own commands.
 type Recipe struct {
 	// Users are who may run the programs where tare is root and the server
 	// refuses that: the first who exists. Empty: whoever tare is. With RootToo
@@ -221,6 +219,7 @@ func All() []Service {
 		MySQL{Flavour: Percona},
 		Postgres{},
 		ClickHouse{},
+		Redis{},
 	}
 }
 

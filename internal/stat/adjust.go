@@ -33,14 +33,6 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return out
 }
 
-// Equivalent is the two one-sided tests at level alpha: the 1-2*alpha interval
-// lies inside -+margin (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15, p. 657).
-// alpha 0.05 is the 90 % interval, also after stopping by Width (error 4.8 to
-// 5.4 %). False when SE is not known.
-func Equivalent(e Estimate, margin, alpha float64) bool {
-	return e.At(1 - 2*alpha).Inside(margin)
-}
-
 // ClopperPearson is the exact interval of a proportion from hits out of n
 // (Clopper and Pearson 1934, Biometrika 26, p. 404); [0, 1] for n = 0.
 func ClopperPearson(hits, n int, level float64) Interval {

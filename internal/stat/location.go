@@ -37,29 +37,6 @@ func Trimmed(x []float64, frac float64) Estimate {
 	return withVariance(m, ssd/float64(h*(h-1)), float64(h-1), n, magnitude(s))
 }
 
-// PseudoTrimmed is one value per x, in its order, whose Mean has the Mean and the
-// SE of Trimmed(x, frac): t + sqrt(n(n-1)/(h(h-1))) (w - mw), with w the
-// Winsorised x. For what adds over rows, such as a step that is the difference of
-// two columns, or Family over rows. The jackknife's pseudo-values will not do: at
-// n = 30, 40, 50 ... leaving one out changes the number trimmed, n-1 times that
-// change enters, and the error is 43 % for 5 %. Nil when Trimmed is not known.
-func PseudoTrimmed(x []float64, frac float64) []float64 {
-	t := Trimmed(x, frac)
-	if !t.Known() {
-		return nil
-	}
-	n, h := float64(t.N), t.DF+1
-	s := slices.Sorted(slices.Values(x))
-	winsorise(s, (t.N-int(h))/2)
-	mw, stretch := average(s), math.Sqrt(n*(n-1)/(h*(h-1)))
-	out := make([]float64, t.N)
-	for i, v := range x {
-		w := math.Min(math.Max(v, s[0]), s[t.N-1])
-		out[i] = t.Mean + stretch*(w-mw)
-	}
-	return out
-}
-
 // winsorise replaces the g values at each end of a sorted slice by the nearest
 // that stays.
 func winsorise(sorted []float64, g int) {
@@ -68,25 +45,6 @@ func winsorise(sorted []float64, g int) {
 		sorted[i] = sorted[g]
 		sorted[n-1-i] = sorted[n-1-g]
 	}
-}
-
-// Jackknife is the delete-one jackknife of any statistic of n independent units:
-// of(i) leaves unit i out, of(-1) leaves out none and is the estimate. SE^2 =
-// (n-1)/n Sum (of(i) - average)^2 with df n-1 (Tukey 1958, Ann. Math. Stat. 29,
-// p. 614; Miller 1974, Biometrika 61, p. 2). Not for a quantile of the units
-// themselves, for which it is inconsistent, nor for a trimmed mean, whose number
-// trimmed jumps with n.
-func Jackknife(n int, of func(skip int) float64) Estimate {
-	if n < 1 {
-		return unknown(math.NaN(), 0)
-	}
-	left := make([]float64, n)
-	for i := range left {
-		left[i] = of(i)
-	}
-	full := of(-1)
-	ssd := sumSquares(left, average(left))
-	return withVariance(full, ssd*float64(n-1)/float64(n), float64(n-1), n, magnitude(left))
 }
 
 func average(x []float64) float64 {

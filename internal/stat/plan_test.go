@@ -57,20 +57,6 @@ func TestWidthLooks(t *testing.T) {
 	if w.Done(e) {
 		t.Error("25 is between two looks")
 	}
-	if Groups(1).Done(Generations([][]float64{{1, 2, 3, 4, 5, 6}}, Mean, Spread{})) {
-		t.Error("one group must not stop a rule that waits for five")
-	}
-}
-
-func TestEquivalentIsTheNinetyPercentInterval(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		e := Mean(sample(t, 3))
-		margin := rapid.Float64Range(0, 10).Draw(t, "margin")
-		want := e.At(0.9).Lo > -margin && e.At(0.9).Hi < margin
-		if Equivalent(e, margin, 0.05) != want {
-			t.Errorf("%+v margin %v", e, margin)
-		}
-	})
 }
 
 func TestLogRatio(t *testing.T) {

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -29,16 +30,9 @@ func Lag1(x []float64) Test {
 	return Test{r, twoSided((r + 1/n) / sd)}
 }
 
-// Runs is the runs test about the median (Wald and Wolfowitz 1940, Ann. Math.
-// Stat. 11, p. 147, normal approximation): Stat is z, below 0 for too few runs,
-// which is what slow drift makes. Values equal to the median are left out.
-func Runs(x []float64) Test {
-	z := runsAbout(x, Median(x))
-	return Test{z, twoSided(z)}
-}
-
-// runsAbout is z of the runs test about a value; NaN when there is too little to
-// test.
+// runsAbout is z of the runs test about a value (Wald and Wolfowitz 1940, Ann.
+// Math. Stat. 11, p. 147, normal approximation), below 0 for too few runs; NaN when
+// there is too little to test. Values equal to it are left out.
 func runsAbout(x []float64, cut float64) float64 {
 	above, below, runs, last := 0.0, 0.0, 0.0, 0.0
 	for _, v := range x {
@@ -72,6 +66,98 @@ func Median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+	return middle(slices.Clone(x))
+}
+
+// middle is Median of a list that may be put in another order, without NaN.
+func middle(x []float64) float64 {
+	k := len(x) / 2
+	upper := nth(x, k)
+	if len(x)%2 == 1 {
+		return upper
+	}
+	return (slices.Max(x[:k]) + upper) / 2
+}
+
+// nth puts the value in place k that belongs there in order, none larger before it
+// and none smaller behind it, and returns it (Hoare 1961, CACM 4, p. 321).
+func nth(x []float64, k int) float64 {
+	for lo, hi := 0, len(x)-1; lo < hi; {
+		pivot := x[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for pivot < x[j] {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
+}
+
+// Lag1Within is Lag1 of several series together, each about its own mean: what
+// differs between them is no correlation. Under independence the numerator of a
+// series of m values expects -(m-1)/m variances. Series of fewer than 3 values are
+// left out.
+func Lag1Within(series [][]float64) Test {
+	num, ssd, expect, variance, free := 0.0, 0.0, 0.0, 0.0, 0.0
+	size := 0.0
+	for _, x := range series {
+		m := float64(len(x))
+		if m < 3 {
+			continue
+		}
+		mean := average(x)
+		for i := range x {
+			if ssd += (x[i] - mean) * (x[i] - mean); i > 0 {
+				num += (x[i] - mean) * (x[i-1] - mean)
+			}
+		}
+		size = math.Max(size, magnitude(x))
+		free += m - 1
+		expect -= (m - 1) / m
+		variance += (m - 2) * (m - 2) * (m - 1) / (m * m)
+	}
+	if free < 7 || !(math.Sqrt(ssd) > 1e-14*size) {
+		return Test{math.NaN(), math.NaN()}
+	}
+	return Test{num / ssd, twoSided((num/ssd*free - expect) / math.Sqrt(variance))}
+}
+
+// Ranks are the ranks within each series, from 1; equal values share their mean.
+func Ranks(series [][]float64) [][]float64 {
+	out := make([][]float64, len(series))
+	for k, x := range series {
+		by := make([]int, len(x))
+		for i := range by {
+			by[i] = i
+		}
+		slices.SortFunc(by, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+		out[k] = make([]float64, len(x))
+		for first := 0; first < len(by); {
+			end := first + 1
+			for end < len(by) && x[by[end]] == x[by[first]] {
+				end++
+			}
+			for _, i := range by[first:end] {
+				out[k][i] = float64(first+1+end) / 2
+			}
+			first = end
+		}
+	}
+	return out
 }

@@ -14,9 +14,14 @@ func betaInc(a, b, x, y float64) float64 {
 		return 0
 	case y <= 0:
 		return 1
-	case x > (a+1)/(a+b+2):
-		return 1 - betaInc(b, a, y, x)
+	case x > (a+1)/(a+b+2): // not by calling itself: at the border both sides may be beyond it
+		return 1 - betaBelow(b, a, y, x)
 	}
+	return betaBelow(a, b, x, y)
+}
+
+// betaBelow is betaInc where the fraction converges fast.
+func betaBelow(a, b, x, y float64) float64 {
 	front := math.Exp(a*logOf(x, y) + b*logOf(y, x) - logBeta(a, b))
 	return math.Min(1, front*betaFraction(a, b, x)/a)
 }

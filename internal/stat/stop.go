@@ -22,14 +22,6 @@ func Rows(target float64) Width {
 	return Width{Target: target, Relative: 0.1, Min: 24, Every: 2, Alpha: 0.04}
 }
 
-// Groups is the rule for generations: at least 5, a look at each, and a smaller
-// Alpha than for rows because the first variances have so few degrees of freedom.
-// Simulated error 3.3 to 5.4 % (with 0.04 up to 7.2 %; from 8 on 0.04 would do).
-// Where the number of generations is fixed beforehand, use Estimate.At instead.
-func Groups(target float64) Width {
-	return Width{Target: target, Relative: 0.1, Min: 5, Every: 1, Alpha: 0.03}
-}
-
 // Looks tells whether the rule looks at n observations at all.
 func (w Width) Looks(n int) bool {
 	return n >= w.Min && (n-w.Min)%max(w.Every, 1) == 0

@@ -48,9 +48,15 @@ func Feature(t testing.TB, name string, err error) {
 // Long needs a tier of tests that takes minutes: TARE_TIER names it.
 func Long(t testing.TB, tier string) {
 	t.Helper()
-	if !slices.Contains(strings.Split(os.Getenv("TARE_TIER"), ","), tier) {
+	if !Tier(tier) {
 		t.Skipf("tier %s: set TARE_TIER=%s to run it", tier, tier)
 	}
+}
+
+// Tier says whether TARE_TIER names a tier: a test that does more there than elsewhere
+// asks for it.
+func Tier(name string) bool {
+	return slices.Contains(strings.Split(os.Getenv("TARE_TIER"), ","), name)
 }
 
 // missing skips, or fails where the need was promised: TARE_REQUIRE is "all"

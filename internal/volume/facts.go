@@ -35,11 +35,13 @@ type Device struct {
 	File       string // behind a loop device
 	Direct     string // of a loop device: "1" is past the page cache
 	Dir        string // in /sys, of the whole disk
+	Requests   string // of its queue, at most at a time
+	Mapping    string // of a Ceph image: how the kernel reaches it
 }
 
 // Of looks at what is under a directory of the host; root is "/" outside tests.
 func Of(root proc.FS, dir string) (Facts, error) {
-	real, err := filepath.EvalSymlinks(dir)
+	real, err := answered(dir, func() (string, error) { return filepath.EvalSymlinks(dir) })
 	if err != nil {
 		return Facts{}, fmt.Errorf("look at the volume: %w", err)
 	}
@@ -136,11 +138,25 @@ func deviceAt(dir string) Device {
 		Name: name, Dir: dir, Cache: word("queue/write_cache"), Rotational: word("queue/rotational"),
 		Scheduler: word("queue/scheduler"), File: word("loop/backing_file"), Direct: word("loop/dio"),
 	}
+	d.Requests = word("queue/nr_requests")
+	if strings.HasPrefix(filepath.Base(dir), "rbd") {
+		d.Mapping = mapping(filepath.Dir(filepath.Dir(dir))) // devices/rbd/0 of devices/rbd/0/block/rbd0
+	}
 	// "none [mq-deadline] kyber": the one in brackets is in use.
 	if _, rest, ok := strings.Cut(d.Scheduler, "["); ok {
 		d.Scheduler, _, _ = strings.Cut(rest, "]")
 	}
 	return d
+}
+
+// mapping is the line with which the kernel was told of a Ceph image, without what names
+// a secret.
+func mapping(dir string) string {
+	b, _ := os.ReadFile(filepath.Join(dir, "config_info"))
+	words := strings.FieldsFunc(strings.TrimSpace(string(b)), func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "secret=") || strings.HasPrefix(w, "key=")
+	}), ",")
 }
 
 // below are the devices that a stacked one (dm, md) consists of.
@@ -176,7 +192,7 @@ func (f Facts) Settings() []record.Setting {
 			prefix = "volume.under" + strconv.Itoa(i) + "."
 		}
 		for _, v := range []struct{ name, got string }{
-			{"device", d.Name}, {"cache", d.Cache}, {"scheduler", d.Scheduler}, {"rotational", d.Rotational}, {"direct", d.Direct},
+			{"device", d.Name}, {"cache", d.Cache}, {"scheduler", d.Scheduler}, {"rotational", d.Rotational}, {"direct", d.Direct}, {"requests", d.Requests}, {"mapping", d.Mapping},
 		} {
 			if v.got != "" {
 				s = append(s, record.Setting{Name: prefix + v.name, Got: v.got})
@@ -197,7 +213,9 @@ func (f Facts) Memory() bool {
 
 // Network says that the file system, or the one that the file behind its loop
 // device is on, is another machine's.
-func (f Facts) Network() bool { return remote(f.Mount.Type) || remote(f.Lowest.Type) }
+func (f Facts) Network() bool {
+	return remote(f.Mount.Type) || remote(f.Lowest.Type) || slices.ContainsFunc(f.Devices, func(d Device) bool { return d.Mapping != "" })
+}
 
 func remote(kind string) bool {
 	switch kind {

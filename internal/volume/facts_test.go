@@ -93,6 +93,22 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+// The kernel's client of Ceph says how it reaches an image; a secret is not repeated.
+func TestMappedImage(t *testing.T) {
+	fs := tree(t, root+"40 27 252:0 / /tmp rw - ext4 /dev/rbd0 rw\n", map[string]string{
+		"sys/devices/rbd/0/block/rbd0/queue/nr_requests": "64",
+		"sys/devices/rbd/0/config_info":                  "10.0.0.1:6789 name=admin,key=client.admin,secret=AQ==,queue_depth=64 rbd tare-x -",
+	}, map[string]string{"sys/dev/block/252:0": "../../devices/rbd/0/block/rbd0"})
+	f, err := of(fs, mounts(t, fs), "/tmp/x", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := f.Devices[0]
+	if d.Mapping != "10.0.0.1:6789,name=admin,queue_depth=64,rbd,tare-x,-" || d.Requests != "64" || !f.Network() {
+		t.Errorf("%+v, network %v", d, f.Network())
+	}
+}
+
 func mounts(t *testing.T, fs proc.FS) []proc.Mount {
 	t.Helper()
 	m, err := fs.Mounts()
@@ -108,13 +124,13 @@ func TestWarnings(t *testing.T) {
 		name, line string
 		want       []string
 	}{
-		{"a good NFS 4.2", "50 27 0:44 / /m rw,relatime shared:9 - nfs4 srv:/export rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=10.0.0.2,local_lock=none,addr=10.0.0.1",
+		{"a good NFS 4.2", "50 27 0:44 / /m rw,relatime shared:9 - nfs4 srv:/export rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=192.0.2.2,local_lock=none,addr=192.0.2.1",
 			[]string{"sync or async"}},
-		{"all that is wrong with NFS 3", "50 27 0:44 / /m rw,relatime - nfs srv:/export rw,vers=3,rsize=32768,wsize=8192,namlen=255,soft,nolock,noac,proto=udp,timeo=11,retrans=3,sec=sys,mountaddr=10.0.0.1,mountvers=3,mountport=635,mountproto=udp,local_lock=all,addr=10.0.0.1",
+		{"all that is wrong with NFS 3", "50 27 0:44 / /m rw,relatime - nfs srv:/export rw,vers=3,rsize=32768,wsize=8192,namlen=255,soft,nolock,noac,proto=udp,timeo=11,retrans=3,sec=sys,mountaddr=192.0.2.1,mountvers=3,mountport=635,mountproto=udp,local_lock=all,addr=192.0.2.1",
 			[]string{"soft", "UDP", "locks", "costs speed", "rsize", "wsize", "sync or async"}},
-		{"CephFS", "51 27 0:45 / /m rw,relatime - ceph 10.0.0.1:6789:/ rw,name=admin,secret=<hidden>,acl,wsize=16777216",
+		{"CephFS", "51 27 0:45 / /m rw,relatime - ceph 192.0.2.1:6789:/ rw,name=admin,secret=<hidden>,acl,wsize=16777216",
 			nil},
-		{"CephFS that drops", "51 27 0:45 / /m rw,relatime - ceph 10.0.0.1:6789:/ rw,name=admin,acl,recover_session=clean",
+		{"CephFS that drops", "51 27 0:45 / /m rw,relatime - ceph 192.0.2.1:6789:/ rw,name=admin,acl,recover_session=clean",
 			[]string{"drops"}},
 		{"no barriers", "52 27 8:17 / /m rw - ext4 /dev/sdb1 rw,nobarrier", []string{"barriers"}},
 		{"no barriers, the other word", "52 27 8:17 / /m rw - ext4 /dev/sdb1 rw,barrier=0", []string{"barriers"}},

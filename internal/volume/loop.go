@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/loop"
 )
 
@@ -55,12 +56,12 @@ func makeImage(path string, size int64) error {
 	if err != nil {
 		return err
 	}
-	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	err = again.Do(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
 	if errors.Is(err, unix.EOPNOTSUPP) {
 		err = f.Truncate(size)
 	}
 	if err != nil {
-		err = fmt.Errorf("reserve %d MiB: %w", size>>20, err)
+		err = fmt.Errorf("reserve %d MiB for %s: %w", size>>20, path, err)
 		if errors.Is(err, unix.ENOSPC) {
 			err = hint.New(err, "make room, or name another directory with --scratch")
 		}
@@ -99,6 +100,19 @@ func tool(f system) (string, error) {
 	return path, nil
 }
 
+// Supports says of volumes, by their words, whether this host and user can have them. Those of
+// servers ask there; a word that is none is left out.
+func Supports(h environment.Host, words ...string) map[string]environment.Support {
+	all := map[string]environment.Support{}
+	for _, word := range words {
+		v, err := Parse(word)
+		if _, asked := all[word]; err == nil && !asked {
+			all[word] = v.Support(h)
+		}
+	}
+	return all
+}
+
 // Support says whether this host and user can have the volume.
 func (v Volume) Support(h environment.Host) environment.Support {
 	switch v.Kind() {
@@ -113,7 +127,13 @@ func (v Volume) Support(h environment.Host) environment.Support {
 	case Loop:
 		return v.supportLoop(h)
 	case RBD:
-		return v.supportRBD(h)
+		return v.supportKernelRBD(h)
+	case RBDFuse:
+		return v.supportRBDFuse(h)
+	case CephFS:
+		return v.supportCephFS(h)
+	case NFS:
+		return v.supportNFS(h)
 	}
 	return environment.Supported()
 }

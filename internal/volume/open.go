@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/ground"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/loop"
@@ -45,7 +46,8 @@ type Opened struct {
 	v      Volume
 	spec   Spec
 	device *loop.Device
-	shown  *ceph.Shown    // nil but for RBD
+	shown  *ceph.Shown    // nil but for RBDFuse
+	wire   time.Duration  // to the server of NFS and back; 0: not known
 	undo   []func() error // in the order in which they were made
 }
 
@@ -65,7 +67,13 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 	case Tmpfs:
 		err = o.openTmpfs()
 	case RBD:
-		err = o.openRBD(ctx)
+		err = o.openKernelRBD(ctx)
+	case RBDFuse:
+		err = o.openRBDFuse(ctx)
+	case NFS:
+		err = o.openNFS(ctx)
+	case CephFS:
+		err = o.openCephFS(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -89,7 +97,7 @@ func (o *Opened) Close() error {
 
 // Settings say what the volume is.
 func (o *Opened) Settings() []record.Setting {
-	return []record.Setting{{Name: "volume", Got: o.v.String()}}
+	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.wireSetting()...)
 }
 
 // record writes a step to the journal before its change is made.
@@ -107,16 +115,9 @@ func (o *Opened) record(s journal.Step, back func() error) error {
 	return nil
 }
 
-// makeDir makes the volume's own directory.
+// makeDir makes the volume's own directory, which other users cannot enter.
 func (o *Opened) makeDir(parent string) (string, error) {
-	dir := o.spec.dir(parent)
-	if err := o.record(journal.Directory(dir), func() error { return os.RemoveAll(dir) }); err != nil {
-		return "", err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", err
-	}
-	return dir, nil
+	return ground.Make(o.record, o.spec.dir(parent), 0o700)
 }
 
 func (o *Opened) openDir() (err error) {
@@ -129,8 +130,10 @@ func (o *Opened) openDir() (err error) {
 
 // usable refuses what is no directory for data.
 func usable(path string) error {
-	st, err := os.Stat(path)
+	st, err := answered(path, func() (os.FileInfo, error) { return os.Stat(path) })
 	switch {
+	case hint.Of(err) != "":
+		return err
 	case err != nil:
 		return hint.New(err, "mount it first, and name a directory that is there")
 	case st.Mode()&os.ModeDevice != 0:
@@ -221,8 +224,23 @@ func (v Volume) Changes(s Spec) []environment.Change {
 		}
 	case RBD:
 		return []environment.Change{
+			{What: "Ceph image " + v.image(s).String(), Detail: "mapped by the kernel (" + v.mapOptions() + ")"},
+			{What: v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
+		}
+	case RBDFuse:
+		return []environment.Change{
 			{What: "Ceph image " + v.image(s).String(), Detail: "shown by rbd-fuse on " + s.dir(s.Scratch) + "/" + poolDir},
 			{What: "a loop device with " + v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
+		}
+	case CephFS:
+		return []environment.Change{
+			{What: "CephFS of " + v.path + " on " + s.dir(s.Scratch) + "/mnt", Detail: v.cephOptions()},
+			{What: "directory " + filepath.Base(s.dir("")) + " on " + v.path, Detail: "the volume of arm " + s.Arm},
+		}
+	case NFS:
+		return []environment.Change{
+			{What: "NFS of " + v.path + " on " + s.dir(s.Scratch) + "/mnt", Detail: v.mountOptions()},
+			{What: "directory " + filepath.Base(s.dir("")) + " on " + v.path, Detail: "the volume of arm " + s.Arm},
 		}
 	}
 	return nil

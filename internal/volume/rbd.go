@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 )
 
@@ -42,9 +39,9 @@ func (v Volume) image(s Spec) ceph.Image {
 	return ceph.Image{Pool: v.pool(), Name: name + "-tare-" + s.Run + "-" + s.Arm}
 }
 
-// openRBD makes an image, has rbd-fuse show it as a file, and makes a file system
+// openRBDFuse makes an image, has rbd-fuse show it as a file, and makes a file system
 // on that.
-func (o *Opened) openRBD(ctx context.Context) error {
+func (o *Opened) openRBDFuse(ctx context.Context) error {
 	dir, err := o.makeDir(o.spec.Scratch)
 	if err != nil {
 		return err
@@ -91,32 +88,16 @@ func (o *Opened) hide() error {
 	return nil
 }
 
-// makeRBD makes the image. One of the same name that is there is somebody else's.
+// makeRBD makes the image that rbd-fuse shows.
 func (o *Opened) makeRBD(ctx context.Context, image ceph.Image, point string) error {
-	var made error
-	err := o.record(journal.Image(image), func() error {
-		if errors.Is(made, os.ErrExist) {
-			return nil
-		}
-		return image.Remove(context.Background())
-	})
-	if err != nil {
-		return err
-	}
 	// The mount once more: rbd-fuse has the image open and ends, with all written,
 	// when it is unmounted, so that has to be before the image is removed.
-	if err := o.record(journal.Mount(point), o.hide); err != nil {
-		return err
-	}
-	made = image.Create(ctx, o.v.size(o.spec.Need))
-	return made
+	return o.makeImage(ctx, image, func() error { return o.record(journal.Mount(point), o.hide) })
 }
 
-func (v Volume) supportRBD(h environment.Host) environment.Support {
-	for _, name := range []string{"rbd-fuse", "rbd", "ceph"} {
-		if _, err := exec.LookPath(name); err != nil {
-			return environment.Unsupported(name+" is not installed", ceph.Packages)
-		}
+func (v Volume) supportRBDFuse(h environment.Host) environment.Support {
+	if s := v.supportCeph("rbd-fuse", "rbd", "ceph"); s.Answer != environment.Yes {
+		return s
 	}
 	if s := v.supportLoop(h); s.Answer != environment.Yes {
 		return s
@@ -124,25 +105,5 @@ func (v Volume) supportRBD(h environment.Host) environment.Support {
 	if err := unix.Access("/dev/fuse", unix.R_OK|unix.W_OK); err != nil {
 		return environment.Unsupported("this kernel has no FUSE (/dev/fuse: "+err.Error()+")", "modprobe fuse")
 	}
-	p := v.pool()
-	if _, err := os.Stat(p.Config); err != nil {
-		return environment.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
-	}
-	if err := answers(p); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
-	}
-	return environment.Supported()
-}
-
-// asked holds what clusters answered: a plan asks once for each arm, and one
-// that is down makes everybody wait.
-var asked sync.Map
-
-// answers says whether a cluster has the pool.
-func answers(p ceph.Pool) error {
-	ask, _ := asked.LoadOrStore(p, sync.OnceValue(func() error {
-		_, err := p.Free(context.Background())
-		return err
-	}))
-	return ask.(func() error)()
+	return v.supportPool()
 }

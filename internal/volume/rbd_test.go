@@ -28,7 +28,7 @@ func TestRBD(t *testing.T) {
 	c := cephtest.Start(t)
 	t.Setenv("CEPH_CONF", c.Config)
 	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/"+foreign)
-	v, err := Parse(RBD + ":" + cephtest.Pool + "/tare")
+	v, err := Parse(RBDFuse + ":" + cephtest.Pool + "/tare")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,7 @@ func TestRBD(t *testing.T) {
 			t.Errorf("a pool that is not there: %+v", s)
 		}
 		c.Stop()
-		again, _ := Parse("rbd-fuse:other/x") // what was asked of the pool is remembered
-		if s := again.Support(environment.Host{Root: true}); s.Answer != environment.No || !strings.Contains(s.Remedy, "-s") {
+		if s := v.Support(environment.Host{Root: true}); s.Answer != environment.No || !strings.Contains(s.Remedy, "-s") {
 			t.Errorf("a cluster that is down: %+v", s)
 		}
 	})

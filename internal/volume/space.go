@@ -91,8 +91,10 @@ func (v Volume) takes(scratch string, need int64) (p place, bytes int64) {
 		return place{dir: scratch}, v.size(need)
 	case Tmpfs:
 		return place{}, bytes
-	case RBD:
+	case RBD, RBDFuse:
 		return place{pool: v.pool()}, v.size(need)
+	case NFS, CephFS:
+		return place{}, 0 // the server is asked when it is mounted
 	}
 	return place{dir: scratch}, bytes
 }
@@ -105,8 +107,11 @@ func (p place) id() (string, error) {
 	case p.dir == "":
 		return "memory", nil
 	}
-	var st unix.Stat_t
-	if err := unix.Stat(existing(p.dir), &st); err != nil {
+	st, err := answered(p.dir, func() (st unix.Stat_t, err error) {
+		err = unix.Stat(existing(p.dir), &st)
+		return st, err
+	})
+	if err != nil {
 		return "", fmt.Errorf("find the file system of %s: %w", p.dir, err)
 	}
 	return fmt.Sprint("file system ", st.Dev), nil
@@ -147,8 +152,11 @@ func existing(dir string) string {
 // Free is how many bytes this user may write on the file system of dir, or of
 // the nearest directory above that there is.
 func Free(dir string) (int64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(existing(dir), &st); err != nil {
+	st, err := answered(dir, func() (st unix.Statfs_t, err error) {
+		err = unix.Statfs(existing(dir), &st)
+		return st, err
+	})
+	if err != nil {
 		return 0, fmt.Errorf("find the free space of %s: %w", dir, err)
 	}
 	return int64(st.Bavail) * st.Bsize, nil // root's reserve is for other emergencies

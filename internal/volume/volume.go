@@ -18,21 +18,26 @@ import (
 
 // The kinds of volumes: the words before the colon.
 const (
-	Layer = "layer"    // the arm's own root file system: the upper layer of its overlay
-	Bind  = "bind"     // a directory of the host, on the file system of scratch
-	Dir   = "dir"      // a directory on any mounted path
-	Loop  = "loop"     // a fresh file system of its own on a loop device
-	Tmpfs = "tmpfs"    // memory
-	RBD   = "rbd-fuse" // a fresh file system on a Ceph image of its own
+	Layer = "layer" // the arm's own root file system: the upper layer of its overlay
+	Bind  = "bind"  // a directory of the host, on the file system of scratch
+	Dir   = "dir"   // a directory on any mounted path
+	Loop  = "loop"  // a fresh file system of its own on a loop device
+	Tmpfs = "tmpfs" // memory
+	RBD   = "rbd"   // a fresh file system on a Ceph image of its own, by the kernel's client
+	NFS   = "nfs"   // a directory on what a server exports, mounted for the arm
+
+	CephFS  = "cephfs"   // a directory on a file system of Ceph, mounted for the arm
+	RBDFuse = "rbd-fuse" // as RBD, by rbd-fuse and a loop device
 )
 
 // Volume describes one. The zero value is the layer.
 type Volume struct {
 	kind string
-	// path is the directory of Dir, and of RBD the pool with the beginning of the
-	// image's name.
+	// path is the directory of Dir, of images the pool with the beginning of the
+	// image's name, of NFS SERVER:/PATH and of CephFS [NAME@]FS:/PATH.
 	path string
-	// system is the file system of Loop and RBD and options are those of its mount.
+	// system is the file system of Loop and of images. options are those of the mount,
+	// of RBD of the mapping.
 	system, options string
 }
 
@@ -43,11 +48,12 @@ func Words() []string {
 	for _, f := range systems() {
 		words = append(words, Loop+":"+f.name)
 	}
-	return append(words, Dir+":/PATH", RBD+":POOL/IMAGE")
+	return append(words, Dir+":/PATH", NFS+":SERVER:/PATH", CephFS+":FS:/PATH", RBD+":POOL/IMAGE", RBDFuse+":POOL/IMAGE")
 }
 
 // Parse reads layer, bind, tmpfs, dir:/PATH, loop:ext4 or with mount options
-// loop:ext4:barrier=0, rbd-fuse:POOL/IMAGE.
+// loop:ext4:barrier=0, nfs:SERVER:/PATH,vers=4.2, cephfs:NAME@FS:/PATH,
+// rbd:POOL/IMAGE,queue_depth=256, rbd-fuse:POOL/IMAGE.
 func Parse(word string) (Volume, error) {
 	kind, rest, more := strings.Cut(word, ":")
 	v := Volume{kind: kind}
@@ -67,12 +73,12 @@ func Parse(word string) (Volume, error) {
 			return Volume{}, fmt.Errorf("volume %q: mount options have no blanks", word)
 		}
 		return v, nil
-	case kind == RBD && rest != "":
-		if !poolAndImage.MatchString(rest) {
-			return Volume{}, fmt.Errorf("volume %q: want POOL/IMAGE, each of letters, digits, dots, dashes and underscores", word)
-		}
-		v.path, v.system = rest, "ext4"
-		return v, nil
+	case (kind == RBD || kind == RBDFuse) && rest != "":
+		return parseRBD(word, kind, rest)
+	case kind == NFS && rest != "":
+		return parseNFS(word, rest)
+	case kind == CephFS && rest != "":
+		return parseCephFS(word, rest)
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
 		return v, nil
 	}
@@ -99,8 +105,10 @@ func (v Volume) Kind() string {
 // String is the word that Parse reads.
 func (v Volume) String() string {
 	switch v.Kind() {
-	case Dir, RBD:
+	case Dir, RBDFuse:
 		return v.kind + ":" + v.path
+	case NFS, CephFS, RBD:
+		return v.kind + ":" + v.exported()
 	case Loop:
 		if v.options != "" {
 			return v.kind + ":" + v.system + ":" + v.options
@@ -136,7 +144,13 @@ func (v Volume) Title() string {
 	case Tmpfs:
 		return "memory (tmpfs)"
 	case RBD:
+		return v.system + " of its own on a Ceph image, by the kernel's client"
+	case RBDFuse:
 		return v.system + " of its own on a Ceph image through rbd-fuse"
+	case NFS:
+		return "a directory on " + v.exported() + " (NFS)"
+	case CephFS:
+		return "a directory on " + v.exported() + " (CephFS)"
 	}
 	title := v.system + " of its own on a loop device"
 	if v.options != "" {

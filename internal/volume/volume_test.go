@@ -19,6 +19,8 @@ func TestParse(t *testing.T) {
 	for word, name := range map[string]string{
 		"layer": "layer", "bind": "bind", "tmpfs": "tmpfs", "dir:/mnt/a b": "dir-mnt-a-b", "loop:ext4": "loop-ext4",
 		"loop:ext4:barrier=0,noatime": "loop-ext4-barrier-0-noatime", "loop:xfs": "loop-xfs", "rbd-fuse:pool/image": "rbd-fuse-pool-image",
+		"rbd:pool/image": "rbd-pool-image", "rbd:pool/image,queue_depth=256,ms_mode=crc": "rbd-pool-image-queue-depth-256-ms-mode-crc",
+		"cephfs:data:/": "cephfs-data", "cephfs:bench@data:/db,wsize=65536": "cephfs-bench-data-db-wsize-65536",
 	} {
 		v, err := Parse(word)
 		if err != nil || v.String() != word || v.Name() != name || v.Title() == "" {
@@ -31,6 +33,9 @@ func TestParse(t *testing.T) {
 	for word, says := range map[string]string{
 		"": "valid: layer", "layr": `"layer"`, "loop": "loop:ext4", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "dir:/PATH",
 		"tmpfs:x": `did you mean "tmpfs"?`, "loop:xfs:a b": "blanks", "rbd-fuse:x": "POOL/IMAGE", "rbd-fuse:a/b@c": "POOL/IMAGE", "rbd-fuse:a/-b": "POOL/IMAGE", "rbd-fuse:a/b/c": "POOL/IMAGE",
+		"rbd-fuse:a/b,x": "no options", "rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "not for a volume",
+		"cephfs:data": "cephfs:FS:/PATH", "cephfs:data:relative": "cephfs:FS:/PATH", "cephfs:a@b@c:/": "cephfs:FS:/PATH",
+		"cephfs:data:/,secret=x": "in every record", "cephfs:data:/,ro": `"ro"`, "cephfs:data:/,fs=x": "fs=x", "cephfs:data:/,a,,b": "empty",
 	} {
 		if err := Check(word); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q in it", word, err, says)

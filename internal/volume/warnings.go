@@ -49,13 +49,22 @@ func (f Facts) nfs(add func(text, remedy string)) {
 	if f.Has("nolock") || f.Has("local_lock=all") || f.Has("local_lock=flock") || f.Has("local_lock=posix") {
 		add("locks are not sent to the server: two hosts can open the same database", "mount it without nolock and local_lock, or with vers=4.2")
 	}
-	if f.Has("noac") || f.Has("actimeo=0") || f.Has("sync") {
+	if f.Has("noac") || f.Has("actimeo=0") || f.Has("acregmax=0") || f.Has("sync") {
 		add("every attribute or write goes to the server at once, which costs speed", "mount it without noac, actimeo=0 and sync, unless they are what is to be measured")
 	}
 	for _, name := range []string{"rsize", "wsize"} {
 		if n, err := strconv.Atoi(f.Option(name)); err == nil && n < 64<<10 {
 			add(fmt.Sprintf("%s is %d bytes: large transfers are cut into many requests", name, n), "mount it with "+name+"=1048576")
 		}
+	}
+	if f.Has("fsc") {
+		add("fsc: reads are answered from a local disk, and no longer from the server", "mount it without fsc")
+	}
+	if f.Has("nocto") {
+		add("nocto: what other hosts changed is not looked for when a file is opened, which saves requests that a shared mount makes", "mount it without nocto, or with it in all arms")
+	}
+	if here(f.Option("addr")) {
+		add("the server is this host: it has its CPU time and disks from what is measured, and no wire lies between", "name a server on another host, or read the result as one of this host alone")
 	}
 	add("whether the server exports it sync or async cannot be seen from here: with async, what was committed is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
 }

@@ -27,12 +27,13 @@ type Load struct {
 	closed        bool
 	open, shut    counter.Snapshot
 	before, after []float64
+	quickest      time.Duration // that the probes were read in; 0: not yet
 	// Sums of the numbers that the load adds up itself.
 	saidOpen, saidShut []counter.Sum
 }
 
 // Announce tells the load what comes, before it is let go.
-func (l *Load) Announce(v environment.Visit) {
+func (l *Load) Announce(v environment.WindowSpec) {
 	l.closed = false
 	if v.Asked {
 		l.Memory.SetMode(v.Mode)
@@ -44,7 +45,7 @@ func (l *Load) Announce(v environment.Visit) {
 
 // Cut measures a load that runs. The load is to be paused after it, whatever the
 // error; Fill completes what was seen.
-func (l *Load) Cut(v environment.Visit) (out environment.Visited, err error) {
+func (l *Load) Cut(v environment.WindowSpec) (out environment.Sample, err error) {
 	began := sched.Monotonic()
 	switch {
 	case v.Asked:
@@ -60,7 +61,7 @@ func (l *Load) Cut(v environment.Visit) (out environment.Visited, err error) {
 
 // Fill completes what was seen from the readings, which is for when the load is
 // paused. What did not come to its end has none.
-func (l *Load) Fill(out *environment.Visited) {
+func (l *Load) Fill(out *environment.Sample) {
 	if !l.closed {
 		return
 	}
@@ -72,12 +73,11 @@ func (l *Load) Fill(out *environment.Visited) {
 }
 
 // window measures from the end of the discard on.
-func (l *Load) window(out *environment.Visited, v environment.Visit, began int64) error {
+func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began int64) error {
 	if err := Sleep(began+int64(v.Discard), l.Ended); err != nil {
 		return err
 	}
-	l.begin(v)
-	first := l.mark()
+	first := l.begin(v)
 	if err := Sleep(first.at+int64(v.Length)/2, l.Ended); err != nil {
 		return err
 	}
@@ -85,8 +85,7 @@ func (l *Load) window(out *environment.Visited, v environment.Visit, began int64
 	if err := Sleep(first.at+int64(v.Length), l.Ended); err != nil {
 		return err
 	}
-	last := l.mark()
-	l.end(v)
+	last := l.end(v)
 	out.Start = first.at
 	out.Seconds, out.Ops = last.since(first)
 	out.FirstSeconds, out.First = middle.since(first)
@@ -98,7 +97,7 @@ func (l *Load) window(out *environment.Visited, v environment.Visit, began int64
 
 // steady lets the load run on and keeps its rate since a third of that: far from
 // any thaw.
-func (l *Load) steady(out *environment.Visited, d time.Duration) error {
+func (l *Load) steady(out *environment.Sample, d time.Duration) error {
 	began := sched.Monotonic()
 	if err := Sleep(began+int64(d)/3, l.Ended); err != nil {
 		return err
@@ -114,13 +113,12 @@ func (l *Load) steady(out *environment.Visited, d time.Duration) error {
 
 // answer measures what the load says that its window was, with counters and
 // probes around it.
-func (l *Load) answer(out *environment.Visited, v environment.Visit) error {
+func (l *Load) answer(out *environment.Sample, v environment.WindowSpec) error {
 	r := l.asked
 	if err := l.await(v.Discard+v.Limit, func(d time.Duration) bool { return l.Memory.Began(r, d) }); err != nil {
 		return err
 	}
-	l.begin(v)
-	first := l.mark()
+	first := l.begin(v)
 	var said counter.Answer
 	err := l.await(v.Length+v.Limit, func(d time.Duration) (ok bool) {
 		said, ok = l.Memory.Answered(r, d)
@@ -129,8 +127,7 @@ func (l *Load) answer(out *environment.Visited, v environment.Visit) error {
 	if err != nil {
 		return err
 	}
-	_, out.Ops = l.mark().since(first)
-	l.end(v)
+	_, out.Ops = l.end(v).since(first)
 	out.Start, out.Seconds, out.First, out.FirstSeconds = first.at, said.Seconds, said.First, said.FirstSeconds
 	return nil
 }
@@ -153,7 +150,7 @@ func (l *Load) await(limit time.Duration, done func(time.Duration) bool) error {
 }
 
 // trace counts the operations of each tick.
-func (l *Load) trace(out *environment.Visited, v environment.Visit, began int64) error {
+func (l *Load) trace(out *environment.Sample, v environment.WindowSpec, began int64) error {
 	out.Ticks = make([]float64, 0, v.Length/v.Tick)
 	l.readOpen(v)
 	last := l.mark()
@@ -173,36 +170,68 @@ func (l *Load) trace(out *environment.Visited, v environment.Visit, began int64)
 	return nil
 }
 
-func (l *Load) begin(v environment.Visit) {
-	l.readOpen(v)
+// begin reads everything and opens the window right after it; end closes it and
+// reads everything right after that. What stands first among the probes is read
+// next to the window on both sides. Readings that were held up would be of
+// other seconds than the operations: they are taken anew, and the window is so
+// much later or longer.
+func (l *Load) begin(v environment.WindowSpec) mark {
+	for range tries {
+		if l.readOpen(v) {
+			break
+		}
+	}
 	if l.Opened != nil {
 		l.Opened()
 	}
+	return l.mark()
 }
 
-func (l *Load) end(v environment.Visit) {
-	if l.Closing != nil {
-		l.Closing()
+func (l *Load) end(v environment.WindowSpec) (m mark) {
+	for range tries {
+		m = l.mark()
+		if l.Closing != nil {
+			l.Closing()
+		}
+		if l.readShut(v) {
+			break
+		}
 	}
-	l.readShut(v)
+	return m
 }
 
-// readOpen reads the counters, then the probes; readShut the other way round.
-func (l *Load) readOpen(v environment.Visit) {
+// readOpen reads the counters, then the probes, the first of them last; readShut
+// the other way round. They say whether the probes were read without delay.
+func (l *Load) readOpen(v environment.WindowSpec) bool {
 	l.Memory.Read(&l.open)
 	l.saidOpen = l.said(v, l.saidOpen[:0])
-	l.before = l.Probes.Read(l.before[:0])
+	began := sched.Monotonic()
+	l.before = l.Probes.ReadBack(l.before)
+	return l.prompt(began)
 }
 
-func (l *Load) readShut(v environment.Visit) {
+func (l *Load) readShut(v environment.WindowSpec) bool {
+	began := sched.Monotonic()
 	l.after = l.Probes.Read(l.after[:0])
+	prompt := l.prompt(began)
 	l.Memory.Read(&l.shut)
 	l.saidShut = l.said(v, l.saidShut[:0])
 	l.closed = true
+	return prompt
+}
+
+// prompt says whether the probes were read in about the least time that it ever
+// took here.
+func (l *Load) prompt(began int64) bool {
+	took := time.Duration(sched.Monotonic() - began)
+	if l.quickest == 0 || took < l.quickest {
+		l.quickest = took
+	}
+	return took <= 2*l.quickest+heldUp
 }
 
 // said reads the numbers that the load adds up itself.
-func (l *Load) said(v environment.Visit, to []counter.Sum) []counter.Sum {
+func (l *Load) said(v environment.WindowSpec, to []counter.Sum) []counter.Sum {
 	for i := range min(v.Values, counter.MaxValues) {
 		to = append(to, l.Memory.Value(i))
 	}
@@ -222,6 +251,10 @@ func (m mark) since(earlier mark) (seconds float64, ops uint64) {
 }
 
 const (
+	// tries is how often readings are taken that were held up, by more than heldUp.
+	tries  = 3
+	heldUp = 200 * time.Microsecond
+
 	slice = 100 * time.Millisecond
 	// drainBound is how long operations in flight may take to end at a pause.
 	drainBound = 200 * time.Millisecond

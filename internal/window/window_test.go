@@ -47,7 +47,7 @@ func TestCut(t *testing.T) {
 		Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn,
 		Opened: func() { said = append(said, "opened") }, Closing: func() { said = append(said, "closing") },
 	}
-	v := environment.Visit{Discard: 20 * time.Millisecond, Length: 200 * time.Millisecond, Steady: 90 * time.Millisecond}
+	v := environment.WindowSpec{Discard: 20 * time.Millisecond, Length: 200 * time.Millisecond, Steady: 90 * time.Millisecond}
 	for range 2 { // buffers are used again
 		before := sched.Monotonic()
 		l.Announce(v)
@@ -83,7 +83,7 @@ func TestCut(t *testing.T) {
 func TestTrace(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
-	v := environment.Visit{Length: 200 * time.Millisecond, Tick: 10 * time.Millisecond}
+	v := environment.WindowSpec{Length: 200 * time.Millisecond, Tick: 10 * time.Millisecond}
 	l.Announce(v)
 	m.SetGate(false)
 	out, err := l.Cut(v)
@@ -97,11 +97,11 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// A visit that is given up has no readings, not those of the one before.
+// A window that is given up has no readings, not those of the one before.
 func TestEnded(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
-	v := environment.Visit{Length: 50 * time.Millisecond}
+	v := environment.WindowSpec{Length: 50 * time.Millisecond}
 	gone := errors.New("gone")
 	for _, want := range []error{nil, gone} {
 		l.Ended = func() error { return want }
@@ -132,7 +132,7 @@ func TestNoAnswer(t *testing.T) {
 			m.Fail("no such table")
 		}
 		l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
-		v := environment.Visit{Length: 10 * time.Millisecond, Asked: true, Limit: 50 * time.Millisecond}
+		v := environment.WindowSpec{Length: 10 * time.Millisecond, Asked: true, Limit: 50 * time.Millisecond}
 		l.Announce(v)
 		_, err = l.Cut(v)
 		want := "the load did not answer within 50ms"

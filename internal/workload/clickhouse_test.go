@@ -13,9 +13,9 @@ import (
 )
 
 func TestClickHouse(t *testing.T) {
+	t.Parallel()
 	_, err := serve.Find(t.Context(), service.ClickHouseName, "")
 	testneed.Feature(t, "clickhouse", err)
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	file := filepath.Join(t.TempDir(), "queries.sql")
 	if err := os.WriteFile(file, []byte("-- mine\n\nSELECT count() FROM hits;\nSELECT 1 FORMAT Null\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,10 @@ func TestClickHouse(t *testing.T) {
 		"a file":  {"rows": "20000", "queries": file, "client": "inside", "server_options": "--max_open_files=5000"},
 		"inline":  {"rows": "20000", "queries": "SELECT max(Duration) FROM hits; SELECT * FROM system.numbers LIMIT 1000"},
 	} {
-		t.Run(name, func(t *testing.T) { workloadtest.Run(t, workload.ClickHouse{}, fast) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			workloadtest.Run(t, workload.ClickHouse{}, fast)
+		})
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/load"
 )
 
@@ -31,13 +33,13 @@ const ValueName = "value"
 func (Command) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords,
-			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory"},
+			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory, as the user who runs tare: root's on the arm host has all rights on the host"},
 		{Name: "shell", Default: "off", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
 			Help: "on: /bin/sh -c takes the command, with all that only a shell can do"},
 		{Name: "files", Default: "none", Text: true, Check: listed,
 			Help: "files and directories that are copied into the data directory of every arm, split like the command"},
 		{Name: "env", Default: "none", Text: true, Check: environs,
-			Help: "variables for the command, NAME=VALUE, split like the command; without them the environment is small and the same in all arms"},
+			Help: "names of variables that the command gets as tare has them, a password for example: the record has the names alone; without them the environment is small and the same in all arms"},
 		{Name: "parallel", Default: "1", Check: whole(1, 256),
 			Help: "executions at the same time"},
 		{Name: "codes", Default: "0", Check: exitCodes,
@@ -62,7 +64,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	timeout := r.duration("timeout")
 	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: codes(v["codes"])}
 	r.keep("command", c.args(v, &p))
-	p.Env = r.words("env")
+	env := r.variables("env")
 	files := r.words("files")
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("command: %w", r.err)
@@ -72,7 +74,9 @@ func (c Command) Stages(v Values) (Stages, error) {
 		Load: func(at environment.Place) Task {
 			here := p
 			here.Dir = at.Volume
-			return loadTask(load.KindCommand, here)
+			task := loadTask(load.KindCommand, here)
+			task.Env = env
+			return task
 		},
 		Windowed: &Windowed{
 			Least: 100 * time.Millisecond, Usual: 500 * time.Millisecond, Discard: 20 * time.Millisecond,
@@ -149,11 +153,24 @@ func environs(s string) error {
 	}
 	words, _ := splitWords(s)
 	for _, w := range words {
-		if name, _, ok := strings.Cut(w, "="); !ok || name == "" {
-			return fmt.Errorf("%q is not NAME=VALUE", w)
+		if name, _, valued := strings.Cut(w, "="); valued {
+			return fmt.Errorf("a value of %[1]s would be in the record, for everybody to read: name it alone, and tare takes the value that itself has; "+
+				"what is no secret can be in the command: env %[1]s=... PROGRAM", name)
 		}
 	}
 	return nil
+}
+
+// variables are those of tare's own environment with these names, for the command alone.
+func (r *reader) variables(name string) (out []string) {
+	for _, w := range r.words(name) {
+		value, ok := os.LookupEnv(w)
+		if !ok {
+			r.keep(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
+		}
+		out = append(out, load.CommandEnv+w+"="+value)
+	}
+	return out
 }
 
 func exitCodes(s string) error {

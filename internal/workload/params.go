@@ -42,6 +42,17 @@ func perSecond(low, high float64) func(string) error {
 	}
 }
 
+// factor allows numbers from low to high.
+func factor(low, high float64) func(string) error {
+	return func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(x) || x < low || x > high {
+			return fmt.Errorf("%q is not a number from %g to %g", s, low, high)
+		}
+		return nil
+	}
+}
+
 // seed allows what a seed can be.
 func seed(s string) error {
 	if _, err := strconv.ParseUint(s, 10, 64); err != nil {

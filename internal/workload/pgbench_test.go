@@ -11,15 +11,18 @@ import (
 )
 
 func TestPgbench(t *testing.T) {
+	t.Parallel()
 	_, err := serve.Find(t.Context(), service.PostgreSQL, "")
 	testneed.Feature(t, "postgres", err)
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for name, fast := range map[string]map[string]string{
 		"outside":                {"scale": "1", "clients": "3", "threads": "2"},
 		"inside, by its socket":  {"scale": "1", "clients": "1", "client": "inside", "connect": "socket", "script": "simple-update", "mode": "simple"},
 		"inside, by TCP, writes": {"scale": "1", "client": "inside", "script": "tpcb-like", "synchronous_commit": "off", "server_options": "--work_mem=1MB"},
 	} {
-		t.Run(name, func(t *testing.T) { workloadtest.Run(t, workload.Pgbench{}, fast) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			workloadtest.Run(t, workload.Pgbench{}, fast)
+		})
 	}
 }
 

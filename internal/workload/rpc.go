@@ -51,7 +51,7 @@ func (RPC) Stages(v Values) (Stages, error) {
 	return Stages{
 		Threads: threads,
 		Server: func(at environment.Place) Task {
-			return loadTask(load.KindRPCServer, load.RPCServer{Listen: at.Listen})
+			return loadTask(load.KindRPCServer, load.RPCServer{Listen: at.Listen, Connections: threads})
 		},
 		Load: func(at environment.Place) Task {
 			here := p

@@ -2,11 +2,16 @@ package workload
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/load"
 )
 
 // What splitWords accepts it splits as a real shell does.
@@ -55,5 +60,35 @@ func TestBaseUnit(t *testing.T) {
 		if base, scale := baseUnit(unit); base != want.base || scale != want.scale {
 			t.Errorf("%s: %s × %v", unit, base, scale)
 		}
+	}
+}
+
+// The record is for everybody to read: it has the names of a command's variables, and
+// the load gets the values in its environment.
+func TestVariables(t *testing.T) {
+	c, v := Command{}, map[string]string{"env": "TARE_TEST_A TARE_TEST_B"}
+	t.Setenv("TARE_TEST_A", "secret a")
+	values, err := Complete(c, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Stages(values); err == nil || !strings.Contains(err.Error(), "TARE_TEST_B") || !strings.Contains(hint.Of(err), "--preserve-env=TARE_TEST_B") {
+		t.Errorf("a variable that is not there: %v (%s)", err, hint.Of(err))
+	}
+	t.Setenv("TARE_TEST_B", "")
+	s, err := c.Stages(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := s.Load(environment.Place{Volume: "/data"})
+	if want := []string{load.CommandEnv + "TARE_TEST_A=secret a", load.CommandEnv + "TARE_TEST_B="}; !slices.Equal(task.Env, want) {
+		t.Errorf("the environment has %q, want %q", task.Env, want)
+	}
+	if strings.Contains(strings.Join(task.Args, " "), "secret") {
+		t.Errorf("arguments %q", task.Args)
+	}
+	_, err = Complete(c, map[string]string{"env": "PASSWORD=hunter2"})
+	if err == nil || !strings.Contains(err.Error(), "PASSWORD=...") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a value in the experiment: %v", err)
 	}
 }

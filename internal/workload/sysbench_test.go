@@ -16,9 +16,9 @@ import (
 
 // Sysbench on a real server, in each of the ways that differ in what they do.
 func TestSysbenchConformance(t *testing.T) {
+	t.Parallel()
 	testneed.Tool(t, "mariadbd")
 	testneed.Tool(t, "sysbench")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for name, more := range map[string]map[string]string{
 		"outside":       {},
 		"inside":        {"client": "inside", "connect": "socket", "script": "oltp_write_only"},
@@ -28,7 +28,10 @@ func TestSysbenchConformance(t *testing.T) {
 		for k, v := range more {
 			fast[k] = v
 		}
-		t.Run(name, func(t *testing.T) { workloadtest.Run(t, workload.Sysbench{}, fast) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			workloadtest.Run(t, workload.Sysbench{}, fast)
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ package workload
 
 import (
 	"fmt"
+	"github.com/tarelab/tare/internal/metric"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -19,16 +20,6 @@ type Workload interface {
 	Params() []Param
 	// Stages says what to start, for parameters that were checked.
 	Stages(Values) (Stages, error)
-}
-
-// Substituted is a workload whose tool may be missing, and which another can
-// stand in for.
-type Substituted interface {
-	Workload
-	// Substitute is the other one with its parameters, and why, in a sentence that
-	// reports show; nil: none is needed. installed says whether a program is in
-	// PATH.
-	Substitute(params map[string]string, installed func(string) bool) (Workload, map[string]string, string)
 }
 
 // Param is one parameter.
@@ -88,6 +79,8 @@ type Stages struct {
 	Bytes, Grows int64
 	// Cache is the size of the server's own cache in bytes, see Memory.
 	Cache int64
+	// Together is how many operations a thread has in flight at the same time; 0: one.
+	Together int
 	// Tools are programs that the load cannot do without.
 	Tools []Tool
 	// Work is what a neighbour of this kind is measured by, as a rate: one of the
@@ -114,28 +107,24 @@ type Windowed struct {
 	Limit time.Duration
 }
 
-// Task is arguments for this binary.
-type Task struct{ Args []string }
+// Task is what this binary is started with.
+type Task struct {
+	Args []string
+	// Env are variables beside the usual ones, NAME=VALUE: others cannot read them, as
+	// they can arguments.
+	Env []string
+}
 
 // Metric is one of the numbers a verdict is given on.
-type Metric struct {
-	Name string // throughput, p50, p95, p99, cpu_per_op, or one of the load's own
-	Unit string // a base unit: "1/s", "s"
-	// Better is +1 when more is better and -1 when less is.
-	Better int
-	// Quantile is 0 to 1 for latencies, 0 for others.
-	Quantile float64
-	// Help is one line for people, for numbers that the load adds up itself.
-	Help string
-}
+type Metric = metric.Metric
 
 // The metrics of loads that count operations and latencies.
 var (
-	Throughput = Metric{Name: "throughput", Unit: "1/s", Better: +1}
-	P50        = Metric{Name: "p50", Unit: "s", Better: -1, Quantile: 0.50}
-	P95        = Metric{Name: "p95", Unit: "s", Better: -1, Quantile: 0.95}
-	P99        = Metric{Name: "p99", Unit: "s", Better: -1, Quantile: 0.99}
-	CPUPerOp   = Metric{Name: "cpu_per_op", Unit: "s", Better: -1}
+	Throughput = metric.Throughput
+	P50        = metric.P50
+	P95        = metric.P95
+	P99        = metric.P99
+	CPUPerOp   = metric.CPUPerOp
 )
 
 // Complete fills in the defaults and checks every value. A parameter that the

@@ -11,6 +11,7 @@ func TestMain(m *testing.M) { workloadtest.Main(m) }
 
 // The built-in workloads, in each of the ways that differ in what they do.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		w    workload.Workload
@@ -34,6 +35,9 @@ func TestConformance(t *testing.T) {
 			"size": "1MiB", "rw": "randwrite", "engine": "psync", "fsync": "1", "jobs": "2", "direct": "off"}},
 		{"spin", workload.Spin{}, map[string]string{"threads": "2", "rounds": "5000"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { workloadtest.Run(t, c.w, c.fast) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			workloadtest.Run(t, c.w, c.fast)
+		})
 	}
 }

@@ -84,6 +84,9 @@ imageGCLowThresholdPercent: 99
 kubeReserved: {cpu: %s}
 cpuManagerPolicy: %s
 cpuManagerReconcilePeriod: 1s
+nodeLeaseDurationSeconds: 8
+kubeAPIQPS: 200
+kubeAPIBurst: 400
 makeIPTablesUtilChains: false
 resolvConf: %q
 containerRuntimeEndpoint: unix://%s
@@ -124,8 +127,12 @@ func (c cluster) apiArgs(p ports) []string {
 	}
 }
 
+// controllerArgs let a node that says nothing be not ready after 40 s instead of 50,
+// which is more than the 30 s for which a test takes the API server away, and the
+// controllers ask as often as they like: tests wait for both.
 func (c cluster) controllerArgs() []string {
 	return []string{
+		"--node-monitor-period=2s", "--node-monitor-grace-period=40s", "--kube-api-qps=200", "--kube-api-burst=400",
 		"--kubeconfig=" + c.in("controller.kubeconfig"), "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0",
 		"--use-service-account-credentials=true", "--service-account-private-key-file=" + c.in("sa.key"), "--root-ca-file=" + c.in("ca.crt"),
 	}

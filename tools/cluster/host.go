@@ -95,7 +95,7 @@ func (c cluster) putBack() error {
 	}
 	errs = append(errs, removeRules(b.Tables, b.Chains))
 	for _, dir := range b.Absent {
-		if dir == tareDir { // what somebody has put there since stays
+		if dir == tareDir || dir == tareRunDir { // what somebody has put there since stays
 			if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTEMPTY) {
 				errs = append(errs, &os.PathError{Op: "remove", Path: dir, Err: err})
 			}

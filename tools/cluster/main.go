@@ -66,13 +66,18 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "build":
 		_, err := build(ctx)
-		return err
+		_, also := provisioner(ctx)
+		return errors.Join(err, also)
 	case "up":
 		return c.up(ctx)
 	case "down":
 		return c.down()
 	case "env":
-		fmt.Printf("export KUBECONFIG=%s CONTAINERD_ADDRESS=%s\n", c.in("admin.kubeconfig"), c.in("containerd.sock"))
+		path, err := provisioner(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("export KUBECONFIG=%s CONTAINERD_ADDRESS=%s TARE_PROVISIONER=%s\n", c.in("admin.kubeconfig"), c.in("containerd.sock"), path)
 		return nil
 	}
 	return errors.New(usage)

@@ -42,10 +42,12 @@ func (c cluster) writePid(name string, pid int) error {
 }
 
 // prefer gives a part its turn before the loads, which take every CPU. Without
-// the right to do that it shares with them.
+// the right to do that it shares with them. Where the kernel groups the processes of
+// a session (autogroup), the group's nice counts among groups, the task's within it.
 func (c cluster) prefer(name string) {
 	const nice = -10
 	pid := c.pid(name)
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", pid), fmt.Append(nil, nice), 0)
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, t := range tasks {
 		var tid int

@@ -30,10 +30,13 @@ const nodeCommand = "__node"
 
 // ownDirs are directories of this host in whose place the second node has some of
 // its own, beside those of containerd and the kubelet.
-var ownDirs = append([]string{tareDir}, directories...)
+var ownDirs = append([]string{tareDir, tareRunDir}, directories...)
 
-// tareDir is where tare keeps its journals.
-const tareDir = "/var/lib/tare"
+// tareDir is where tare keeps its journals, tareRunDir where it keeps its lock.
+const (
+	tareDir    = "/var/lib/tare"
+	tareRunDir = "/run/tare"
+)
 
 // readyWord is what the process says when the namespaces are what they are to be.
 const readyWord = "ready"

@@ -1,6 +1,6 @@
 // Package cephtest brings a Ceph cluster up for tests, and down again: one
 // monitor, one manager and one store in memory, on loopback, with a directory of
-// their own and without users. It needs root, as rbd-fuse's mount does.
+// their own and without users; a file system and its server where they are asked for. It needs root, as rbd-fuse's mount does.
 package cephtest
 
 import (
@@ -30,9 +30,11 @@ const Pool = "rbd"
 type Cluster struct {
 	Config string // CEPH_CONF
 
-	t   testing.TB
-	dir string
-	mon *daemon
+	t     testing.TB
+	dir   string
+	first int // of the ports that all its servers use
+	mon   *daemon
+	store *daemon
 }
 
 // Start brings a cluster up, and down at the end of the test. The processes are
@@ -46,7 +48,8 @@ func Start(t testing.TB) *Cluster {
 	c := &Cluster{t: t, dir: t.TempDir()}
 	c.Config = filepath.Join(c.dir, "ceph.conf")
 	t.Cleanup(c.explain) // when all have ended
-	address := "v2:" + freeAddress(t) + "/0"
+	c.first = freePorts(t)
+	address := fmt.Sprintf("[v2:127.0.0.1:%d/0,v1:127.0.0.1:%d/0]", c.first, c.first+1)
 	c.configure(address)
 	began := time.Now()
 	c.Run("ceph-mon", "--mkfs", "-i", "a", "--public-addrv", address)
@@ -55,7 +58,7 @@ func Start(t testing.TB) *Cluster {
 	store := uuid()
 	c.Run("ceph", "osd", "new", store)
 	c.Run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", store)
-	c.daemon("ceph-osd", "0")
+	c.store = c.daemon("ceph-osd", "0")
 	c.Run("ceph", "osd", "pool", "create", Pool, "8")
 	c.Run("rbd", "pool", "init", Pool) // when the store is up
 	for !strings.Contains(c.Run("ceph", "df"), Pool) && time.Since(began) < patience {
@@ -82,6 +85,27 @@ func (c *Cluster) Images() []string {
 	c.t.Helper()
 	return strings.Fields(c.Run("rbd", "ls", Pool))
 }
+
+// Ports are those of all its servers: the first and how many.
+func (c *Cluster) Ports() (first, many int) { return c.first, ports }
+
+// FileSystem makes one, with a server of its own.
+func (c *Cluster) FileSystem(name string) {
+	c.t.Helper()
+	testneed.Tool(c.t, "ceph-mds")
+	c.Run("ceph", "osd", "pool", "create", name+"-meta", "8")
+	c.Run("ceph", "osd", "pool", "create", name+"-data", "8")
+	c.Run("ceph", "fs", "new", name, name+"-meta", name+"-data")
+	c.daemon("ceph-mds", "m")
+	for began := time.Now(); !strings.Contains(c.Run("ceph", "mds", "stat"), "up:active"); time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > patience {
+			c.t.Fatal("the server of the file system is not active")
+		}
+	}
+}
+
+// StopStore ends the store: the cluster is there, and what is asked of data waits.
+func (c *Cluster) StopStore() { c.store.end() }
 
 // Stop ends the monitor: the cluster does not answer any more.
 func (c *Cluster) Stop() { c.mon.end() }
@@ -171,8 +195,11 @@ mon cluster log file = %[3]s/cluster.log
 mon data = %[3]s/mon
 osd data = %[3]s/osd
 mgr data = %[3]s/mgr
-`, uuid(), address, c.dir)
-	for _, dir := range []string{"mon", "osd", "mgr"} {
+mds data = %[3]s/mds
+ms bind port min = %[4]d
+ms bind port max = %[5]d
+`, uuid(), address, c.dir, c.first+2, c.first+ports-1)
+	for _, dir := range []string{"mon", "osd", "mgr", "mds"} {
 		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
 			c.t.Fatal(err)
 		}
@@ -182,20 +209,33 @@ mgr data = %[3]s/mgr
 	}
 }
 
-// freeAddress is one on loopback that was free just now, with a port that no
-// client is given meanwhile.
-func freeAddress(t testing.TB) string {
+// ports are as many as the servers of a cluster use at most.
+const ports = 32
+
+// freePorts are ports on loopback that were free just now and that no client is given
+// meanwhile; it returns the first.
+func freePorts(t testing.TB) int {
 	t.Helper()
 	const first, many = 10000, 20000
-	for i := range many {
-		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", first+(os.Getpid()+i)%many))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
+	for i := 0; i < many; i += ports {
+		at := first + (os.Getpid()*ports+i)%many
+		if allFree(at) {
+			return at
 		}
 	}
-	t.Fatal("no port is free")
-	return ""
+	t.Fatal("no ports are free")
+	return 0
+}
+
+func allFree(first int) bool {
+	for port := first; port < first+ports; port++ {
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return false
+		}
+		defer l.Close()
+	}
+	return true
 }
 
 func uuid() string {

@@ -5,6 +5,9 @@ package enginetest
 
 import (
 	"context"
+	"encoding/json"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/engine"
@@ -155,28 +157,38 @@ func removeAll(t *testing.T, dir string) {
 // Named are the containers and images of the daemon whose name holds a word.
 func Named(t *testing.T, word string) (all []string) {
 	t.Helper()
-	api, err := client.New(client.FromEnv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
-	containers, err := api.ContainerList(t.Context(), client.ContainerListOptions{All: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range containers.Items {
+	var containers []struct{ Names []string }
+	ask(t, "/containers/json?all=1", &containers)
+	for _, c := range containers {
 		if name := strings.Join(c.Names, " "); strings.Contains(name, word) {
 			all = append(all, "docker's container "+name)
 		}
 	}
-	images, err := api.ImageList(t.Context(), client.ImageListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range images.Items {
+	var images []struct{ RepoTags []string }
+	ask(t, "/images/json", &images)
+	for _, i := range images {
 		if name := strings.Join(i.RepoTags, " "); strings.Contains(name, word) {
 			all = append(all, "docker's image "+name)
 		}
 	}
 	return all
+}
+
+// ask asks the daemon that DOCKER_HOST names.
+func ask(t *testing.T, path string, into any) {
+	t.Helper()
+	socket := strings.TrimPrefix(os.Getenv("DOCKER_HOST"), "unix://")
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}}
+	defer transport.CloseIdleConnections()
+	r, err := (&http.Client{Transport: transport}).Get("http://docker" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("docker: %s: %v", r.Status, err)
+	}
 }

@@ -33,6 +33,9 @@ func (Chroot) Name() string { return "chroot" }
 // Title is one line for people.
 func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
 
+// Capabilities of it: it has no levels, and whatever is chosen of a container.
+func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
 // Support says whether this host and user can have it.
 func (Chroot) Support(h environment.Host) environment.Support {
 	if !h.Root {
@@ -69,20 +72,20 @@ func open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if err != nil {
 		return nil, err
 	}
-	ground, err := launch.NewGround(spec, groups)
+	sandbox, err := launch.NewSandbox(spec, groups)
 	if err != nil {
 		return nil, err
 	}
-	a := &arm{Ground: ground}
+	a := &arm{Sandbox: sandbox}
 	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(err, ground.Close())
+		return nil, errors.Join(err, sandbox.Close())
 	}
 	return a, nil
 }
 
 // arm is an opened one.
 type arm struct {
-	*launch.Ground
+	*launch.Sandbox
 	root       string // directory of the unpacked image
 	hostVolume string
 	image      image.Info
@@ -117,7 +120,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
-	p := a.Ground.Place()
+	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.hostVolume
 	return p
 }
@@ -130,7 +133,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	c := a.Inside(p)
 	c.Clone = unix.CLONE_NEWNS
 	c.Request.Dir, c.Request.Exe, c.Request.Root = launch.Volume, launch.Exe, a.request()
-	running, err := a.Ground.Start(ctx, c)
+	running, err := a.Sandbox.Start(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +161,7 @@ func bind(from, to string) specs.Mount {
 
 // Settings reads back what the arm consists of.
 func (a *arm) Settings() ([]record.Setting, error) {
-	all, err := a.Ground.Settings()
+	all, err := a.Sandbox.Settings()
 	all = append(all, record.Setting{Name: "image", Got: a.image.ID})
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -26,25 +26,20 @@ import (
 // begin.
 const bound = time.Minute
 
-// deskDir is where a container has the directory of the socket.
-const deskDir = "/.tare/desk"
+// handoffDir is where a container has the directory of the socket.
+const handoffDir = "/.tare/desk"
 
 // arm is an opened engine's container.
 type arm struct {
-	*launch.Ground
-	kind   Kind
-	engine engine.Engine
-	name   string // of the container
-	root   launch.RootDirs
-	desk   *launch.Desk
-	facts  []engine.Fact
-	as     *account // whose rootless container it is; nil: root's
-	mine   bool     // that is whoever runs tare
-	// helpers holds the processes of a rootless engine, carriers are those of them
-	// that are put beside the load.
-	helpers  cgroup.Group
-	carriers carriers
-	found    string // group in which the engine had the process
+	*launch.Sandbox
+	kind    Kind
+	engine  engine.Engine
+	name    string // of the container
+	root    launch.RootDirs
+	handoff *launch.HandoffListener
+	facts   []engine.Fact
+	user    string // who runs tare, and whose rootless container it is; empty: root
+	found   string // group in which the engine had the process
 
 	mu     sync.Mutex
 	inside environment.Running // the last one
@@ -54,11 +49,8 @@ type arm struct {
 // prepare makes everything up to the container.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	a.name = nameOf(a.Spec)
-	switch {
-	case a.mine:
+	if a.user != "" {
 		return a.prepareOwn(ctx)
-	case a.as != nil:
-		return a.prepareRootless(ctx)
 	}
 	if a.engine, err = a.connect(); err != nil {
 		return err
@@ -126,18 +118,10 @@ func (a *arm) checkImage(ctx context.Context) error {
 
 // mount makes the root file system where the engine sees it.
 func (a *arm) mount() error {
-	if err := a.Record(journal.Mount(a.root.Point), func() error { return unmount(a.root.Point) }); err != nil {
+	if err := a.Record(journal.Mount(a.root.Point), func() error { return journal.Unmount(a.root.Point) }); err != nil {
 		return err
 	}
 	return a.root.Overlay(false).Mount(a.root.Point)
-}
-
-// unmount is for good where the path is no mount point.
-func unmount(path string) error {
-	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return &os.PathError{Op: "unmount", Path: path, Err: err}
-	}
-	return nil
 }
 
 // container is what the engine is to make; the socket for its first process is there.
@@ -146,22 +130,21 @@ func (a *arm) container() (engine.Container, error) {
 	if err != nil {
 		return engine.Container{}, err
 	}
-	desk := filepath.Join(a.Dir, "desk")
-	if err := os.Mkdir(desk, 0o700); err != nil {
+	dir := filepath.Join(a.Dir, "desk")
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return engine.Container{}, fmt.Errorf("make the directory of the socket: %w", err)
 	}
-	if a.desk, err = launch.NewDesk(desk); err != nil {
+	if a.handoff, err = launch.ListenHandoff(dir); err != nil {
 		return engine.Container{}, err
 	}
-	a.Undo(a.desk.Close)
+	a.Undo(a.handoff.Close)
 	c := engine.Container{
 		Name: a.name, Owner: a.Spec.Run, Image: a.Spec.Container.Image,
-		Binds: []engine.Bind{{Source: self, Target: launch.Exe, ReadOnly: true}, {Source: desk, Target: deskDir}},
-		Args:  append([]string{launch.Exe}, launch.AttendArgs(launch.Socket(deskDir))...),
+		Binds: []engine.Bind{{Source: self, Target: launch.Exe, ReadOnly: true}, {Source: dir, Target: handoffDir}},
+		Args:  append([]string{launch.Exe}, launch.AttendArgs(launch.Socket(handoffDir))...),
 		Dir:   "/", Hostname: "container", HostNetwork: a.hostNetwork(),
-		Unconfined: a.Spec.Container.Seccomp == environment.Unconfined,
-		Powerless:  a.Spec.Container.Capabilities == environment.NoCapabilities,
-		AppArmor:   a.Spec.Container.Profile(), Label: a.Spec.Container.Label().Options(),
+		Powerless: a.Spec.Container.Capabilities == environment.NoCapabilities,
+		Security:  a.Spec.Container.SecurityOptions(),
 	}
 	if !a.elsewhere() {
 		c.Parent = a.GroupPath()
@@ -184,10 +167,10 @@ func (a *arm) create(ctx context.Context, c engine.Container) error {
 
 // hostNetwork says that the container has the host's network.
 func (a *arm) hostNetwork() bool {
-	if a.as == nil {
+	if a.user == "" {
 		return a.Net == nil
 	}
-	return a.kind == Podman && (a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost)
+	return a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost
 }
 
 // remove is not bound by the context of the opening, which may have ended.
@@ -199,9 +182,9 @@ func (a *arm) remove() error {
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
-	p := a.Ground.Place()
+	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
-	if a.as != nil && !a.hostNetwork() {
+	if a.user != "" && !a.hostNetwork() {
 		p.Listen = fmt.Sprintf("0.0.0.0:%d", a.Spec.Port) // of a network that is the load's alone
 	}
 	return p
@@ -230,39 +213,39 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	return running, nil
 }
 
-func (a *arm) start(ctx context.Context, p environment.Process) (*launch.Held, error) {
+func (a *arm) start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if err := a.engine.Start(ctx, a.name); err != nil {
 		return nil, err
 	}
-	visitor, err := a.desk.Accept(ctx, func() error { return a.begun(ctx) })
+	conn, err := a.handoff.Accept(ctx, func() error { return a.begun(ctx) })
 	if err != nil {
 		return nil, err
 	}
-	defer visitor.Close()
+	defer conn.Close()
 	if a.state, err = a.engine.State(ctx, a.name); err != nil {
 		return nil, err
 	}
-	if a.state.Pid != visitor.Pid {
-		return nil, fmt.Errorf("process %d asks for work in the container, and %s says that %d is its first", visitor.Pid, a.kind.Name(), a.state.Pid)
+	if a.state.Pid != conn.Pid {
+		return nil, fmt.Errorf("process %d asks for work in the container, and %s says that %d is its first", conn.Pid, a.kind.Name(), a.state.Pid)
 	}
-	if err := a.adopt(visitor.Pid); err != nil {
+	if err := a.adopt(conn.Pid); err != nil {
 		return nil, err
 	}
-	if err := a.attach(visitor.Pid); err != nil {
+	if err := a.attach(conn.Pid); err != nil {
 		return nil, err
 	}
-	held, err := a.Hold(visitor, a.ended)
+	running, err := a.Hold(conn, a.ended)
 	if err != nil {
 		return nil, err
 	}
 	c := a.Inside(p)
 	c.Request.Dir, c.Request.Exe = launch.Volume, launch.Exe
-	if err := visitor.Send(ctx, c); err != nil {
-		killErr := held.Kill()
-		<-held.Done()
+	if err := conn.Send(ctx, c); err != nil {
+		killErr := running.Kill()
+		<-running.Done()
 		return nil, errors.Join(err, killErr)
 	}
-	return held, nil
+	return running, nil
 }
 
 // begun says that a container ended before it asked for anything.
@@ -288,9 +271,8 @@ func (a *arm) attach(pid int) error {
 
 // ended asks the engine how the process ended, which is not tare's to wait for.
 func (a *arm) ended() environment.Exit {
-	err := a.carriers.giveBack(a.helpers)
-	s, endErr := engine.Ended(context.Background(), a.engine, a.name)
-	if err := errors.Join(err, endErr); err != nil {
+	s, err := engine.Ended(context.Background(), a.engine, a.name)
+	if err != nil {
 		return environment.Exit{Code: -1, Err: err}
 	}
 	const signalled = 128
@@ -302,15 +284,10 @@ func (a *arm) ended() environment.Exit {
 	return environment.Exit{Code: s.Code}
 }
 
-// Close is that of the ground, after which there is no engine to say how a process ended.
-func (a *arm) Close() error {
-	return errors.Join(a.carriers.giveBack(a.helpers), a.Ground.Close())
-}
-
 // Settings reads back what the container consists of: the kernel is asked, and
 // the engine only for what it calls itself.
 func (a *arm) Settings() ([]record.Setting, error) {
-	all, err := a.Ground.Settings()
+	all, err := a.Sandbox.Settings()
 	errs := []error{err}
 	for _, f := range a.facts {
 		all = append(all, record.Setting{Name: f.Name, Got: f.Value})
@@ -336,8 +313,8 @@ func (a *arm) expect() launch.Expect {
 	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: a.overlay()}.
 		Confined(a.Spec.Container, capabilities)
 	switch {
-	case a.as != nil:
-		e.Own, e.Either, e.Root = append(e.Own, "user"), []string{"cgroup"}, a.as.uid
+	case a.user != "":
+		e.Own, e.Either, e.Root = append(e.Own, "user"), []string{"cgroup"}, os.Geteuid()
 	case a.Group.Tree.Layout == cgroup.V2:
 		e.Own = append(e.Own, "cgroup")
 	}
@@ -351,7 +328,7 @@ func (a *arm) expect() launch.Expect {
 // system's own snapshots.
 func (a *arm) overlay() bool {
 	if a.kind == Podman && !a.fromImage() {
-		return !a.mine // tare's
+		return a.user == "" // tare's
 	}
 	return strings.HasPrefix(a.fact("storage"), "overlay")
 }

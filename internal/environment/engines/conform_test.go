@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main, launchtest.Look: launchtest.See}
-	os.Exit(environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman, suited{Rootless{Podman, ordinary}}, suited{Rootless{Docker, ordinary}}}))
+	os.Exit(environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman}))
 }
 
 // TestDocker tries the whole contract with a daemon of the test's own.
@@ -29,7 +29,7 @@ func TestDocker(t *testing.T) {
 	if s := Docker.Support(host); s.Answer != environment.Yes {
 		t.Fatalf("%+v", s)
 	}
-	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: 3})
+	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: environmenttest.Kills()})
 	t.Run("levels", func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, Docker)) })
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Docker) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Docker) })
@@ -46,7 +46,7 @@ func TestPodman(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "podman")
 	host := inspect.HostAt("/", t.TempDir())
-	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: 3})
+	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: environmenttest.Kills()})
 	t.Run("levels", func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, Podman)) })
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Podman) })

@@ -1,12 +1,13 @@
 package engines
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"os"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/record"
 )
 
@@ -19,7 +20,7 @@ import (
 const systemd = "systemd"
 
 // elsewhere says that the engine's group is not in the arm's.
-func (a *arm) elsewhere() bool { return a.as != nil || a.fact("cgroup-driver") == systemd }
+func (a *arm) elsewhere() bool { return a.user != "" || a.fact("cgroup-driver") == systemd }
 
 // fact is what the engine says of itself under a name.
 func (a *arm) fact(name string) string {
@@ -36,34 +37,17 @@ func (a *arm) adopt(pid int) error {
 	if !a.elsewhere() {
 		return a.Adopt(pid)
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	groups, err := proc.FS("/").Cgroups(strconv.Itoa(pid))
 	if err != nil {
 		return fmt.Errorf("find the container's control group: %w", err)
 	}
-	a.found = groupOf(string(text))
-	err = a.Take(pid)
-	if a.as != nil && a.Spec.Port != 0 {
-		err = errors.Join(err, a.carriers.take(a.helpers, a.Outside))
-	}
-	return err
+	a.found = groupOf(groups)
+	return a.Take(pid)
 }
 
-// groupOf is where an engine has a process, from its file /proc/PID/cgroup: in the
-// hierarchy that limits memory, or in version 2 where there is no other.
-func groupOf(text string) string {
-	unified := ""
-	for line := range strings.Lines(text) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		switch {
-		case len(f) != 3:
-		case slices.Contains(strings.Split(f[1], ","), "memory"):
-			return f[2]
-		case f[0] == "0" && f[1] == "":
-			unified = f[2]
-		}
-	}
-	return unified
-}
+// groupOf is where an engine has a process: in the hierarchy that limits memory, or in
+// version 2 where there is no other.
+func groupOf(groups map[string]string) string { return cmp.Or(groups["memory"], groups[""]) }
 
 // unitOf is the unit of systemd's that a group belongs to, as systemd.slice(5) and
 // systemd.scope(5) name them; empty: none.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // The groups of containers where systemd makes them, as runc's manager composes them
@@ -33,7 +34,11 @@ func TestGroupsOfEngines(t *testing.T) {
 		{"at the top", "4:memory:/\n0::/\n", "/", ""},
 		{"nothing", "", "", ""},
 	} {
-		group := groupOf(c.text)
+		groups, err := proc.ParseCgroups([]byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		group := groupOf(groups)
 		if unit := unitOf(group); group != c.group || unit != c.unit {
 			t.Errorf("%s: group %q of unit %q, want %q of %q", c.name, group, unit, c.group, c.unit)
 		}
@@ -49,7 +54,7 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%s: elsewhere is %v", driver, !want)
 		}
 	}
-	if a := (&arm{kind: Podman, as: &account{}}); !a.elsewhere() {
+	if a := (&arm{kind: Podman, user: "jane"}); !a.elsewhere() {
 		t.Error("a rootless container is not in a group of its engine's")
 	}
 	a := &arm{kind: Docker, found: "/system.slice/docker-1.scope"}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment"
@@ -54,15 +55,23 @@ func (k Kind) Support(h environment.Host) environment.Support {
 	if s := h.Has(k.feature()); s.Answer != environment.Yes {
 		return s
 	}
-	return k.around(h)
-}
-
-// around says whether what tare puts around a container can be had.
-func (Kind) around(h environment.Host) environment.Support {
 	if h.Groups == nil {
 		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
 	return h.Has(environment.FeatureOverlay)
+}
+
+// Capabilities of an engine.
+func (k Kind) Capabilities() environment.Capabilities {
+	return environment.Capabilities{With: k.with, Refuses: refuses}
+}
+
+// with refuses levels: with "user=NAME" root once measured the engine of another user.
+func (k Kind) with(levels string) (environment.Environment, error) {
+	if user, ok := strings.CutPrefix(levels, "user="); ok && user != "" {
+		return nil, fmt.Errorf("it is no longer had for another user: run tare as %s, with podman", user)
+	}
+	return nil, errors.New("it has no levels")
 }
 
 // Changes lists what Open and Start change on the host.
@@ -93,40 +102,40 @@ func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
 
 // Open makes the arm and its container, which Start starts.
 func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
-	a, err := k.open(ctx, spec, nil)
+	a, err := k.open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", k.Name(), err)
 	}
 	return a, nil
 }
 
-func (k Kind) open(ctx context.Context, spec environment.Spec, as *account) (*arm, error) {
-	user := os.Geteuid() != 0
+func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	user := ""
 	groups, err := launch.ContainerGroups(spec.Groups, "an engine")
-	if user {
-		if k == Docker || as != nil {
+	if os.Geteuid() != 0 {
+		if k == Docker {
 			return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
 		}
 		asked := spec.Container
 		if spec.Port != 0 {
 			asked.Network = cmp.Or(asked.Network, environment.NetworkPublished)
 		}
-		if err := k.Suits(asked); err != nil {
+		if err := refuses(asked); err != nil {
 			return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
 		}
-		as = myself()
+		user = userName()
 		groups, err = ownGroups(spec.Groups)
 	}
 	if err != nil {
 		return nil, err
 	}
-	ground, err := launch.NewGround(spec, groups)
+	sandbox, err := launch.NewSandbox(spec, groups)
 	if err != nil {
 		return nil, err
 	}
-	a := &arm{Ground: ground, kind: k, as: as, mine: user}
+	a := &arm{Sandbox: sandbox, kind: k, user: user}
 	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(err, ground.Close())
+		return nil, errors.Join(err, sandbox.Close())
 	}
 	return a, nil
 }

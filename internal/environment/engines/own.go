@@ -20,31 +20,31 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
 )
 
 // In the run of an ordinary user Podman makes that user's containers. The kernel refuses
 // the user's own overlay over /, so the container's root is a plain directory with links
 // as at the top of the host's root, and the host's directories are bound there for
-// reading. Storage, state and processes are the arm's, as with a user's container that
-// root's tare makes.
+// reading. Storage, state and processes are the arm's.
 
 // plain are the directories of a root that are the container's own.
 var plain = []string{"dev", "proc", "sys", "tmp", "run", "lost+found"}
 
-// myself is whoever runs tare.
-func myself() *account {
-	a := account{name: strconv.Itoa(os.Geteuid()), uid: os.Geteuid(), gid: os.Getegid()}
-	if u, err := user.LookupId(a.name); err == nil {
-		a.name = u.Username
+// userName is who runs tare; the number of a user without a name.
+func userName() string {
+	id := strconv.Itoa(os.Geteuid())
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
 	}
-	return &a
+	return id
 }
 
 // ownSupport says whether an ordinary user can have it.
 func (k Kind) ownSupport(h environment.Host) environment.Support {
 	if k == Docker {
 		return environment.Unsupported("the root file system of the container needs root",
-			"run as root: docker, or docker:user=NAME for a rootless one")
+			"run as root; or podman, which is yours")
 	}
 	for _, feature := range []string{k.feature(), environment.FeatureNamespaces} {
 		if s := h.Has(feature); s.Answer != environment.Yes {
@@ -109,8 +109,8 @@ func (k Kind) ownChanges(s environment.Spec) []environment.Change {
 	return out
 }
 
-// Suits says what an ordinary user's container cannot be; root's can be all.
-func (k Kind) Suits(c environment.Container) error {
+// refuses says what an ordinary user's container cannot be; root's can be all.
+func refuses(c environment.Container) error {
 	switch {
 	case os.Geteuid() == 0:
 		return nil
@@ -123,7 +123,7 @@ func (k Kind) Suits(c environment.Container) error {
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
 		return hint.New(fmt.Errorf("network published: /dev/net/tun is not for you, and slirp4netns needs it: %w", err),
-			"network: host; or as root: modprobe tun; chmod 666 /dev/net/tun")
+			"network: host; or let root give you the device: modprobe tun; setfacl -m u:"+userName()+":rw /dev/net/tun")
 	}
 	if _, err := exec.LookPath("slirp4netns"); err != nil {
 		return hint.New(errors.New("network published: slirp4netns is not installed"), "network: host; or apt install slirp4netns")
@@ -144,28 +144,15 @@ func (a *arm) prepareOwn(ctx context.Context) (err error) {
 		return err
 	}
 	c.Root, c.Publish = a.root.Upper, a.Spec.Port
-	if c.Publish != 0 {
-		c.UserNetwork = userNetwork[a.kind]
-	}
 	binds, err := layOut(a.root.Upper)
 	if err != nil {
 		return err
 	}
 	c.Binds = append(binds, c.Binds...)
-	h, err := a.ownHome()
-	if err != nil {
+	if a.engine, err = a.ownPodman(); err != nil {
 		return err
 	}
-	p, err := podmanAs(h, hostTree(a.Group.Tree))
-	if err != nil {
-		return err
-	}
-	p.Change = func(cmd *exec.Cmd) error {
-		cmd.Env, cmd.Dir = append(cmd.Environ(), h.env...), "/"
-		return nil
-	}
-	a.engine = p
-	if a.facts, err = p.Facts(ctx); err != nil {
+	if a.facts, err = a.engine.Facts(ctx); err != nil {
 		return err
 	}
 	return a.create(ctx, c)
@@ -197,24 +184,61 @@ func layOut(root string) ([]engine.Bind, error) {
 	return binds, errors.Join(os.Mkdir(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky))
 }
 
-// ownHome makes a home for the user's own Podman.
-func (a *arm) ownHome() (home, error) {
-	dir := filepath.Join(a.Dir, homeDir)
-	h := home{dir: dir, seen: dir}
-	run := runDir(a.Spec)
+// ownPodman is the user's Podman, with storage, state and configuration in a home that
+// is the arm's.
+func (a *arm) ownPodman() (engine.Podman, error) {
+	var none engine.Podman
+	path, err := podmanPath()
+	if err != nil {
+		return none, err
+	}
+	name := runtimeOf(hostTree(a.Group.Tree))
+	runtime, err := exec.LookPath(name)
+	if err != nil {
+		return none, fmt.Errorf("%w: %w; apt install %s", environment.ErrUnsupported, err, name)
+	}
+	dir, run := filepath.Join(a.Dir, "home"), runDir(a.Spec)
 	// Every process of this Podman has it in its environment, the one too that keeps the
 	// user namespace and does not end with tare.
-	back := func() error { return errors.Join(journal.EndRuntime(run), os.RemoveAll(run)) }
+	back := func() error { return errors.Join(journal.EndRuntime(run), journal.RemoveDirectory(run)) }
 	if err := a.Record(journal.Runtime(run), back); err != nil {
-		return h, err
+		return none, err
 	}
-	for _, d := range []string{dir, run, filepath.Join(dir, "tmp")} {
+	tmp, conf := filepath.Join(dir, "tmp"), filepath.Join(dir, "containers.conf")
+	for _, d := range []string{dir, run, tmp} {
 		if err := os.Mkdir(d, 0o700); err != nil {
-			return h, fmt.Errorf("make a home for podman: %w", err)
+			return none, fmt.Errorf("make a home for podman: %w", err)
 		}
 	}
-	h.env = []string{"HOME=" + dir, "TMPDIR=" + filepath.Join(dir, "tmp"), "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", confWord(h), "XDG_RUNTIME_DIR=" + run}
-	return h, nil
+	// Locks in files: those in memory are in /dev/shm, one for all of the user's.
+	text := fmt.Sprintf("[containers]\npids_limit = 0\n[engine]\nlock_type = \"file\"\nevents_logger = \"none\"\n"+
+		"cgroup_manager = \"cgroupfs\"\n[engine.runtimes]\n%s = [%q]\n", name, runtime)
+	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+		return none, fmt.Errorf("make a home for podman: %w", err)
+	}
+	env := []string{"HOME=" + dir, "TMPDIR=" + tmp, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "CONTAINERS_CONF=" + conf, "XDG_RUNTIME_DIR=" + run}
+	return engine.Podman{Path: path, Runtime: name, Env: env}, nil
+}
+
+// runtimeOf is the OCI runtime of a rootless container: crun, which does without
+// groups by itself, but gives up where version 2 has controllers beside version 1.
+func runtimeOf(t *cgroup.Tree) string {
+	if t != nil && t.Layout == cgroup.Hybrid {
+		return "runc"
+	}
+	return "crun"
+}
+
+// userSettings are what is said of a rootless container.
+func (a *arm) userSettings() []record.Setting {
+	if a.user == "" {
+		return nil
+	}
+	all := []record.Setting{{Name: a.kind.Name() + ".user", Got: a.user}}
+	for _, l := range ownLost(a.Spec, launch.Groups{Tree: a.Group.Tree}) {
+		all = append(all, record.Setting{Name: "rootless." + l.Name, Got: l.Value})
+	}
+	return all
 }
 
 // runDir is where Podman keeps its state while it runs. Podman takes no path there that

@@ -23,7 +23,7 @@ import (
 
 func environments() []environment.Environment {
 	var all []environment.Environment
-	for _, r := range catalog.Rungs() {
+	for _, r := range catalog.Rungs(nil) {
 		if _, pod := r.Environment.(kube.Pod); !pod { // make test-cluster tries those
 			all = append(all, r.Environment)
 		}
@@ -48,7 +48,7 @@ func TestEnvironments(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
 	for _, env := range environments() {
-		opts := environmenttest.Options{Kills: 3}
+		opts := environmenttest.Options{Kills: environmenttest.Kills()}
 		switch env.Name() {
 		case "podman", "docker":
 			continue // package engines tries them, with a daemon of its own
@@ -84,6 +84,19 @@ func ownImage(t *testing.T) string {
 	return file
 }
 
+// ofBound are the cases that a data set which is bound from the host can change: what
+// is seen of it, and what holds it when the arm is closed.
+var ofBound = []string{
+	"what a process is given", "data", "children that outlive their parent", "closed while frozen", "closed while in use", "two arms",
+}
+
+// ofOrdinary are those that it can change that an ordinary user starts the engine, and
+// nobody has a control group: who freezes and ends processes, whose the files are.
+var ofOrdinary = []string{
+	"exit codes", "killed from outside", "deaf to signals", "what a process is given", "killed while frozen", "data",
+	"freeze and thaw", "closed while frozen", "settings",
+}
+
 // TestBind tries those with a root file system of their own with the data set
 // bound into it.
 func TestBind(t *testing.T) {
@@ -92,7 +105,7 @@ func TestBind(t *testing.T) {
 	for _, env := range environments() {
 		if name := env.Name(); name == "rootfs" || name == "container" {
 			t.Run(name, func(t *testing.T) {
-				environmenttest.Run(t, env, host, environmenttest.Options{Bind: true})
+				environmenttest.Run(t, env, host, environmenttest.Options{Bind: true, Cases: environmenttest.Fast(ofBound...)})
 			})
 		}
 	}
@@ -120,15 +133,7 @@ func TestOrdinaryUser(t *testing.T) {
 		}
 		if answer.Answer == environment.Yes {
 			had++
-			opts := environmenttest.Options{Kills: 2}
-			if env.Name() == "podman" { // whose network does not matter but where it is reached
-				opts.Choice.Container.Network = environment.NetworkHost
-				t.Run("podman, published", func(t *testing.T) {
-					published := environmenttest.Choice{Container: environment.Container{Network: environment.NetworkPublished}}
-					environmenttest.Run(t, env, host, environmenttest.Options{Choice: published, Cases: []string{"server and client", "settings", "killed from outside"}})
-				})
-			}
-			t.Run(env.Name(), func(t *testing.T) { environmenttest.Run(t, env, host, opts) })
+			t.Run(env.Name(), func(t *testing.T) { asUser(t, env, host) })
 			continue
 		}
 		t.Logf("%s left out: %s; %s", env.Name(), answer.Reason, answer.Remedy)
@@ -142,6 +147,24 @@ func TestOrdinaryUser(t *testing.T) {
 	if podman.Answer != environment.Yes {
 		testneed.Feature(t, "podman", errors.New(podman.Reason))
 	}
+}
+
+// asUser tries an environment as the ordinary user that this process is.
+func asUser(t *testing.T, env environment.Environment, host environment.Host) {
+	opts := environmenttest.Options{Kills: environmenttest.Kills()}
+	switch env.Name() {
+	case "rootfs":
+		t.Run("bound", func(t *testing.T) {
+			environmenttest.Run(t, env, host, environmenttest.Options{Bind: true, Kills: opts.Kills, Cases: environmenttest.Fast(ofBound...)})
+		})
+	case "podman": // whose network does not matter but where it is reached
+		opts.Choice.Container.Network, opts.Cases = environment.NetworkHost, environmenttest.Fast(ofOrdinary...)
+		t.Run("published", func(t *testing.T) {
+			published := environmenttest.Choice{Container: environment.Container{Network: environment.NetworkPublished}}
+			environmenttest.Run(t, env, host, environmenttest.Options{Choice: published, Cases: []string{"server and client", "settings", "killed from outside"}})
+		})
+	}
+	environmenttest.Run(t, env, host, opts)
 }
 
 // asOrdinary runs the test again as an ordinary user.

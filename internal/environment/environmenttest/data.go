@@ -2,16 +2,20 @@ package environmenttest
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/testneed"
 )
 
 const tableText = "rows\x00and more"
@@ -104,6 +108,7 @@ func data(t *testing.T, f *fixture) {
 	if f.opts.Led {
 		return // no path of this host leads to the volume
 	}
+	closed(t, f)
 	for name, want := range map[string]string{"table": "changed", "new": "new"} {
 		if b, err := os.ReadFile(filepath.Join(place.HostVolume, name)); err != nil || string(b) != want {
 			t.Errorf("the host reads %q %v in %s of the volume, want %q", b, err, name, want)
@@ -111,6 +116,37 @@ func data(t *testing.T, f *fixture) {
 	}
 	if _, err := os.Lstat(filepath.Join(place.HostVolume, "dir/old")); !os.IsNotExist(err) {
 		t.Errorf("the host still sees a file that the arm removed: %v", err)
+	}
+}
+
+// closed: no other user of the host runs what an arm's root leaves in its files, also
+// where the way to the scratch directory is open.
+func closed(t *testing.T, f *fixture) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	file := filepath.Join(filepath.Dir(f.arm.Place().HostVolume), "setuid")
+	text, err := os.ReadFile("/bin/true")
+	if err == nil {
+		err = errors.Join(os.WriteFile(file, text, 0o755), os.Chmod(file, 0o755|os.ModeSetuid))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(file)
+	dir, err := os.Open(f.spec.Scratch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	for uid, want := range map[uint32]error{0: nil, 12345: os.ErrPermission} {
+		cmd := exec.Command(strings.Replace(file, f.spec.Scratch, "/proc/self/fd/3", 1))
+		cmd.ExtraFiles = []*os.File{dir}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		if err := cmd.Run(); !errors.Is(err, want) {
+			t.Errorf("user %d runs %s: %v, want %v", uid, file, err, want)
+		}
 	}
 }
 
@@ -129,7 +165,7 @@ func (s suite) twoArms(t *testing.T) {
 	before := TakeSnapshot(t)
 	a := s.open(t)
 	b := &fixture{suite: s, spec: a.spec, state: a.state, token: a.token}
-	b.spec.Arm, b.spec.Port = "second", freePort(t)
+	b.spec.Arm, b.spec.Port = "second", testneed.Port(t)
 	var err error
 	if b.arm, err = s.env.Open(t.Context(), b.spec); err != nil {
 		t.Fatal(err)

@@ -8,11 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,13 +35,14 @@ type Options struct {
 	// Led says that processes are led over a stream: cases that need the node are
 	// skipped by name, and of the others those share an arm that leave it as it was.
 	Led bool
-	// Cases are those to try; none: all, and what takes an arm of another kind.
+	// Cases are those to try; none: all.
 	Cases []string
 }
 
 // bound is how long anything may take that must happen; nothing is judged by
-// how long it took.
-const bound = time.Minute
+// how long it took. The end of a mount namespace, and with it that of its last
+// process, waits for the disk of its overlay, and a busy disk takes minutes.
+const bound = 10 * time.Minute
 
 // poll is how often the suite looks whether it has happened.
 const poll = time.Millisecond
@@ -63,22 +62,14 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 	}
 	if opts.Led {
 		s.led(t)
+	} else {
+		s.shared(t)
+		s.each(t)
 	}
-	for _, c := range cases {
-		if len(opts.Cases) > 0 && !slices.Contains(opts.Cases, c.name) || opts.Led {
-			continue
+	for _, c := range armless {
+		if s.wants(c.name) {
+			t.Run(c.name, func(t *testing.T) { c.try(s, t) })
 		}
-		t.Run(c.name, func(t *testing.T) {
-			before := TakeSnapshot(t)
-			f := s.open(t)
-			c.try(t, f)
-			f.close(t)
-			before.MustEqual(t, f.spec.Run)
-		})
-	}
-	if len(opts.Cases) == 0 {
-		t.Run("open is cancelled", s.cancelled)
-		t.Run("two arms", s.twoArms)
 	}
 	if opts.Kills > 0 {
 		t.Run("killed", s.killed)
@@ -91,30 +82,81 @@ type suite struct {
 	opts Options
 }
 
-type testCase struct {
-	name string
-	try  func(*testing.T, *fixture)
+func (s suite) wants(name string) bool {
+	return len(s.opts.Cases) == 0 || slices.Contains(s.opts.Cases, name)
 }
 
-// cases are tried on an arm of their own each.
+// each tries the other cases on an arm of their own.
+func (s suite) each(t *testing.T) {
+	for _, c := range cases {
+		if c.shares || !s.wants(c.name) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			before := TakeSnapshot(t)
+			f := s.open(t)
+			c.try(t, f)
+			f.close(t)
+			before.MustEqual(t, f.spec.Run)
+		})
+	}
+}
+
+// shared tries those cases on one arm that leave no process in it and no setting.
+func (s suite) shared(t *testing.T) {
+	if !slices.ContainsFunc(cases, func(c testCase) bool { return c.shares && s.wants(c.name) }) {
+		return
+	}
+	t.Run("one arm", func(t *testing.T) {
+		before := TakeSnapshot(t)
+		f := s.open(t)
+		for _, c := range cases {
+			if c.shares && s.wants(c.name) {
+				t.Run(c.name, func(t *testing.T) { c.try(t, f) })
+			}
+		}
+		f.close(t)
+		before.MustEqual(t, f.spec.Run)
+	})
+}
+
+// testCase is one promise, tried on an arm of its own, or on one that it shares with
+// others, one after the other.
+type testCase struct {
+	name   string
+	try    func(*testing.T, *fixture)
+	shares bool
+}
+
+// cases: those that share an arm come in this order, so that the data set is changed
+// behind those who look at it.
 var cases = []testCase{
-	{"exit codes", exitCodes},
-	{"ended by a fault", fault},
-	{"killed from outside", killedFromOutside},
-	{"deaf to signals", deaf},
-	{"out of memory", outOfMemory},
-	{"what a process is given", given},
-	{"log and descriptors", logAndFiles},
-	{"start is cancelled", startCancelled},
-	{"freeze and thaw", freezeAndThaw},
-	{"closed while frozen", closedWhileFrozen},
-	{"killed while frozen", killedWhileFrozen},
-	{"children that outlive their parent", orphans},
-	{"data", data},
-	{"server and client", serverAndClient},
-	{"settings", settings},
-	{"settings changed behind its back", settingsChanged},
-	{"closed while in use", closedWhileInUse},
+	{"start is cancelled", startCancelled, true},
+	{"exit codes", exitCodes, true},
+	{"ended by a fault", fault, true},
+	{"killed from outside", killedFromOutside, true},
+	{"deaf to signals", deaf, true},
+	{"what a process is given", given, true},
+	{"log and descriptors", logAndFiles, true},
+	{"killed while frozen", killedWhileFrozen, true},
+	{"data", data, true},
+	{"out of memory", outOfMemory, false},
+	{"freeze and thaw", freezeAndThaw, false},
+	{"closed while frozen", closedWhileFrozen, false},
+	{"children that outlive their parent", orphans, false},
+	{"server and client", serverAndClient, false},
+	{"settings", settings, false},
+	{"settings changed behind its back", settingsChanged, false},
+	{"closed while in use", closedWhileInUse, false},
+}
+
+// armless are cases that open what they need.
+var armless = []struct {
+	name string
+	try  func(suite, *testing.T)
+}{
+	{"open is cancelled", suite.cancelled},
+	{"two arms", suite.twoArms},
 }
 
 // description checks what needs no opening, and that it changes nothing.
@@ -160,7 +202,7 @@ func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
 	}
 	spec := environment.Spec{
 		Run: run, Arm: s.env.Name(), Data: dataSet(t), Scratch: t.TempDir(),
-		Bind: s.opts.Bind, Port: freePort(t), Journal: j, Groups: s.host.Groups,
+		Bind: s.opts.Bind, Port: testneed.Port(t), Journal: j, Groups: s.host.Groups,
 		Container: environment.Container{Image: s.opts.Image},
 	}
 	s.opts.Choice.apply(t, &spec)
@@ -333,16 +375,4 @@ func await(t *testing.T, what string, ok func() bool) {
 		time.Sleep(poll)
 	}
 	t.Fatalf("waited %v for %s", bound, what)
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	n, _ := strconv.Atoi(port)
-	return n
 }

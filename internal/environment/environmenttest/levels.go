@@ -5,7 +5,28 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/testneed"
 )
+
+// Whole is the tier in which every variant of an environment passes the whole suite.
+const Whole = "conformance"
+
+// Fast are the cases that a variant of an environment can change; all in the tier
+// Whole.
+func Fast(cases ...string) []string {
+	if testneed.Tier(Whole) {
+		return nil
+	}
+	return cases
+}
+
+// Kills is at how many moments a process is killed: at more in the tier Whole.
+func Kills() int {
+	if testneed.Tier(Whole) {
+		return 3
+	}
+	return 1
+}
 
 // Level is an environment at one level of a factor, with the cases that this
 // level can change. The environment itself passes the suite once in full.
@@ -25,8 +46,8 @@ func Levels(t *testing.T, host environment.Host, levels []Level) {
 			continue
 		}
 		t.Run(l.Name, func(t *testing.T) {
-			if choosy, ok := l.Env.(environment.Choosy); ok {
-				if why := choosy.Suits(l.Choice.Container); why != nil {
+			if refuses := l.Env.Capabilities().Refuses; refuses != nil {
+				if why := refuses(l.Choice.Container); why != nil {
 					refused(t, l, host, why)
 					return
 				}
@@ -38,5 +59,10 @@ func Levels(t *testing.T, host environment.Host, levels []Level) {
 
 // HasCase says that the suite has a case of this name.
 func HasCase(name string) bool {
+	for _, c := range armless {
+		if c.name == name {
+			return true
+		}
+	}
 	return slices.ContainsFunc(cases, func(c testCase) bool { return c.name == name })
 }

@@ -111,7 +111,7 @@ func given(t *testing.T, f *fixture) {
 	if d := cmp.Diff(want, got.Data); d != "" {
 		t.Error("the data set in the arm:", d)
 	}
-	if !f.opts.Led && got.Table != tableText { // where descriptor 4 is a file of the keeper's
+	if !f.opts.Led && got.Table != tableText { // where descriptor 4 is a file of the agent's
 		t.Errorf("descriptor 4 reads %q", got.Table)
 	}
 }

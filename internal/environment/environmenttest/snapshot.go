@@ -45,8 +45,8 @@ func TakeSnapshot(t testing.TB) Snapshot {
 }
 
 // settleBound is how long the kernel and the Go runtime may take to let go of
-// what was closed.
-const settleBound = 10 * time.Second
+// what was closed; nothing is judged by how long it took.
+const settleBound = time.Minute
 
 // MustEqual fails the test for everything that Left finds.
 func (s Snapshot) MustEqual(t testing.TB, run string) {
@@ -61,11 +61,14 @@ func (s Snapshot) MustEqual(t testing.TB, run string) {
 // left.
 func (s Snapshot) Left(t testing.TB, run string, within time.Duration) []string {
 	t.Helper()
-	const pause = 10 * time.Millisecond
+	pause := 10 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		left := append(s.difference(TakeSnapshot(t)), named(run)...)
 		if len(left) == 0 || waited >= within {
 			return left
+		}
+		if waited > time.Second {
+			pause = time.Second
 		}
 		time.Sleep(pause)
 	}
@@ -253,10 +256,19 @@ func rules() ([]string, error) {
 	chains, err := c.ListChains()
 	for _, chain := range chains {
 		list, _ := c.GetRules(chain.Table, chain)
+		if len(list) == 0 && (chain.Table.Name == "kube-proxy" || portChain.MatchString(chain.Name)) {
+			continue // on its way out; see portChain
+		}
 		all = append(all, fmt.Sprintf("chain %s %s with %d rules", chain.Table.Name, chain.Name, len(list)))
 	}
 	return all, err
 }
+
+// portChain is a chain that CNI's portmap makes for one pod. Its removal begins by
+// emptying the chain, which makes it where it is gone already, and a kubelet removes
+// a pod's network more than once, also after the pod is gone from the API. kube-proxy
+// too empties the chains of a Service that is gone, and removes them at its next look.
+var portChain = regexp.MustCompile(`^CNI-(SN|DN)-`)
 
 // sysctls are settings of the host that container software likes to change.
 func sysctls() ([]string, error) {

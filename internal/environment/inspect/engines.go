@@ -76,7 +76,7 @@ func usable(i system.Info) environment.Support {
 			"run tare where the daemon runs")
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
 		return environment.Unsupported("this Docker is rootless: its daemon does not see what is mounted after it began",
-			"environment: docker:user=NAME, a rootless daemon that begins after tare's mounts; or set DOCKER_HOST to the socket of a daemon of root's")
+			"run tare as that daemon's user, with podman; or set DOCKER_HOST to the socket of a daemon of root's")
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
 		return environment.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
 			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json`)

@@ -112,11 +112,5 @@ func tools(ctx context.Context) map[string]environment.Tool {
 		first, _, _ := strings.Cut(string(out), "\n")
 		found[name] = environment.Tool{Path: path, Version: strings.TrimSpace(first)}
 	}
-	for _, name := range []string{"clickhouse-benchmark", "clickhouse"} {
-		// They do not say their version everywhere; what they print tells it.
-		if path, err := exec.LookPath(name); err == nil {
-			found[name] = environment.Tool{Path: path}
-		}
-	}
 	return found
 }

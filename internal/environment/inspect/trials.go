@@ -50,20 +50,11 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]e
 		try(environment.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
 		try(environment.FeatureNAT, environment.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
 	}
-	answers[environment.FeatureAppArmor], answers[environment.FeatureSELinux] = appArmor("/"), seLinux("/")
+	answers[environment.FeatureAppArmor], answers[environment.FeatureSELinux] = securityModule("/", "AppArmor"), securityModule("/", "SELinux")
 	answers[environment.FeatureContainer] = container(tools, user)
 	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
 	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
 	return answers
-}
-
-// seLinux is whether the kernel has a policy of labels, enforced or not.
-func seLinux(root string) environment.Support {
-	if _, err := os.Stat(filepath.Join(root, "sys/fs/selinux/enforce")); err != nil {
-		return environment.Unsupported("this kernel runs without SELinux: no container has a label",
-			"boot with lsm=...,selinux where the kernel and the distribution have it, or leave selinux out")
-	}
-	return environment.Supported()
 }
 
 // unclear are the errors that tell nothing about a feature, and what to do.
@@ -119,7 +110,7 @@ func tryOverlay(back *trail, scratch string, user bool, child func(func(*launch.
 		if tried = os.Mkdir(dir, 0o700); tried == nil {
 			tried = overlayIn(dir, user, child)
 		}
-		return os.RemoveAll(dir)
+		return journal.RemoveDirectory(dir)
 	})
 	return errors.Join(tried, err)
 }
@@ -171,7 +162,7 @@ func container(tools map[string]environment.Tool, user bool) environment.Support
 
 func namespacesRemedy(user bool) string {
 	if user {
-		return "run as root, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=10000"
+		return "run as root; where AppArmor restricts user namespaces (Ubuntu), a profile with userns for this binary allows them to tare alone"
 	}
 	return "give tare CAP_SYS_ADMIN (in a container: --privileged)"
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -21,25 +20,26 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
 // arm is an opened pod.
 type arm struct {
-	*launch.Ground
+	*launch.Sandbox
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
 	asks    settled
 	spec    kube.PodSpec
 	pod     *corev1.Pod // when it began to run
-	keeper  *launch.Keeper
+	agent   *launch.Agent
 	// own is the group of tare's that a load is frozen by: beside the pod's, or
 	// below it where version 2 is the only one.
 	own        cgroup.Group
 	hostVolume string
 	persistent *corev1.PersistentVolume // nil without a claim
 	limits     []limit                  // of the container, as the kubelet set them
-	way        way                      // to the server, where that is not the pod's address
+	route      route                    // to the server, where that is not the pod's address
 	cpus       cpus                     // what the kubelet's CPU manager has given it
 
 	client *client // of client=pod; nil: the client is on the node, in no pod
@@ -52,7 +52,7 @@ type arm struct {
 func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
 	ctr := a.containerd()
-	if err := (member{Ground: a.Ground, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
+	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
 		return err
 	}
 	if err := a.describe(ctx); err != nil {
@@ -67,7 +67,7 @@ func (a *arm) prepare(ctx context.Context) error {
 	if err := a.prepareClient(ctx); err != nil {
 		return fmt.Errorf("the client's pod: %w", err)
 	}
-	if err := a.lead(ctx); err != nil {
+	if err := a.makeRoute(ctx); err != nil {
 		return err
 	}
 	return a.fill(ctx)
@@ -88,7 +88,7 @@ func (a *arm) describe(ctx context.Context) error {
 	a.spec = kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
 		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
-		Keep: launch.KeepArgs(kube.Socket), Install: launch.InstallArgs(kube.InstallTo()),
+		AgentArgs: launch.AgentArgs(kube.Socket), InstallArgs: launch.InstallArgs(kube.InstallTo()),
 	}
 	if a.Spec.As != nil {
 		a.spec.Component = "neighbour"
@@ -151,10 +151,10 @@ func (a *arm) take(ctx context.Context) error {
 	if err := a.adopt(c.group); err != nil {
 		return err
 	}
-	if a.keeper, err = launch.FindKeeper(ctx, c.pid, kube.Socket, c.procs); err != nil {
+	if a.agent, err = launch.DialAgent(ctx, c.pid, kube.Socket, c.procs); err != nil {
 		return err
 	}
-	a.Undo(a.keeper.Close)
+	a.Undo(a.agent.Close)
 	if err := a.bound(); err != nil {
 		return err
 	}
@@ -232,21 +232,17 @@ func (a *arm) fill(ctx context.Context) error {
 	if err := a.FillFor(ctx, group, dir); err != nil {
 		return err
 	}
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, kube.UserID, kube.UserID)
-	})
+	root, err := os.OpenRoot(a.hostVolume) // others can put links into a volume that they share
 	if err != nil {
-		return fmt.Errorf("give the data to the pod's user: %w", err)
+		return fmt.Errorf("open the pod's volume: %w", err)
 	}
-	return nil
+	defer root.Close()
+	return clonetree.Give(root, kube.UserID, kube.UserID, dataDir(a.spec))
 }
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
-	p := a.Ground.Place()
+	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
 	if a.client != nil {
 		p.ClientVolume = filepath.Join(kube.VolumeDir, clientDir)
@@ -258,8 +254,8 @@ func (a *arm) Place() environment.Place {
 		}
 		p.Listen = net.JoinHostPort(host, strconv.Itoa(a.Spec.Port))
 		p.Dial = p.Listen
-		if a.way.dial.IsValid() {
-			p.Dial = a.way.dial.String()
+		if a.route.dial.IsValid() {
+			p.Dial = a.route.dial.String()
 		}
 	}
 	return p
@@ -283,7 +279,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if a.Spec.As != nil {
 		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.As.Time / time.Second)}
 	}
-	running, err := a.StartKept(ctx, a.keeper, c, a.own, a.lost)
+	running, err := a.StartByAgent(ctx, a.agent, c, a.own, a.lost)
 	if err != nil {
 		return nil, err
 	}

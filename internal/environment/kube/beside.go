@@ -16,13 +16,13 @@ type served struct {
 	server     *afar.Link
 }
 
-var _ environment.Away = served{}
+var _ environment.Remote = served{}
 
-// Visit lets the load run for a window. What is observed in the server's pod begins
+// Measure lets the load run for a window. What is observed in the server's pod begins
 // and ends with that, but for the difference of the two ways there.
-func (s served) Visit(ctx context.Context, v environment.Visit) (environment.Visited, error) {
+func (s served) Measure(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
 	type watched struct {
-		environment.Visited
+		environment.Sample
 		err error
 	}
 	over := make(chan watched, 1)
@@ -34,7 +34,7 @@ func (s served) Visit(ctx context.Context, v environment.Visit) (environment.Vis
 	} else {
 		over <- watched{}
 	}
-	seen, err := s.Link.Visit(ctx, v)
+	seen, err := s.Link.Measure(ctx, v)
 	w := <-over
 	why := "its window is as long as the load says, which is not known in the server's pod"
 	if w.err != nil {

@@ -14,13 +14,14 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
 // client is the pod of an arm's client (client=pod), on the node of the server's.
 type client struct {
 	spec   kube.PodSpec
 	pod    *corev1.Pod
-	keeper *launch.Keeper
+	agent  *launch.Agent
 	own    cgroup.Group // that its load is frozen by
 	inside environment.Running
 }
@@ -72,10 +73,10 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	if err := a.adoptClient(k, c.group); err != nil {
 		return err
 	}
-	if k.keeper, err = launch.FindKeeper(ctx, c.pid, kube.Socket, c.procs); err != nil {
+	if k.agent, err = launch.DialAgent(ctx, c.pid, kube.Socket, c.procs); err != nil {
 		return err
 	}
-	a.Undo(k.keeper.Close)
+	a.Undo(k.agent.Close)
 	a.client = k
 	return a.carry(c.pid)
 }
@@ -87,8 +88,12 @@ func (a *arm) carry(pid int) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(volume, clientDir)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	root, err := os.OpenRoot(volume) // the pod's user can put links there
+	if err != nil {
+		return fmt.Errorf("open the client's volume: %w", err)
+	}
+	defer root.Close()
+	if err := root.Mkdir(clientDir, 0o700); err != nil {
 		return fmt.Errorf("make the client's directory: %w", err)
 	}
 	for _, name := range a.Spec.Carried {
@@ -96,18 +101,14 @@ func (a *arm) carry(pid int) error {
 		if errors.Is(err, os.ErrNotExist) || a.Spec.Data == "" {
 			continue
 		}
-		to := filepath.Join(dir, name)
 		if err == nil {
-			err = os.WriteFile(to, b, 0o600)
-		}
-		if err == nil {
-			err = os.Chown(to, kube.UserID, kube.UserID)
+			err = root.WriteFile(filepath.Join(clientDir, name), b, 0o600)
 		}
 		if err != nil {
 			return fmt.Errorf("give the client a part of the data set: %w", err)
 		}
 	}
-	return os.Chown(dir, kube.UserID, kube.UserID)
+	return clonetree.Give(root, kube.UserID, kube.UserID, clientDir)
 }
 
 // adoptClient makes the container's groups those of what runs outside, beside
@@ -136,7 +137,7 @@ func (k *client) start(ctx context.Context, a *arm, p environment.Process) (envi
 	}
 	c := a.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()
-	running, err := a.StartKept(ctx, k.keeper, c, k.own, func() environment.Exit { return lostPod(a.cluster, k.pod) })
+	running, err := a.StartByAgent(ctx, k.agent, c, k.own, func() environment.Exit { return lostPod(a.cluster, k.pod) })
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func described(t *testing.T, arm environment.Arm) {
 	if cpu, err := os.ReadFile(filepath.Join(place.OutsideGroup.Dirs["cpuacct"], "cpuacct.usage")); place.OutsideGroup.Tree.V1["cpuacct"] != "" && (err != nil || strings.TrimSpace(string(cpu)) == "0") {
 		t.Errorf("CPU time of the client: %s (%v)", cpu, err)
 	}
-	_, text := arm.(environment.Reproducible).Reproduction()
+	_, text := arm.Reproduction()
 	if n := strings.Count(string(text), "kind: Pod"); n != 2 || !strings.Contains(string(text), "name: arm.client") {
 		t.Errorf("%d pods in %s", n, text)
 	}

@@ -47,7 +47,7 @@ func (p Pod) suits(away bool) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
-	c, err := Access.Connect()
+	c, err := p.On.Connect()
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
@@ -21,7 +20,7 @@ const awayEnv = "TARE_TEST_AWAY"
 // away leads the pods of this process where the suite says so.
 func away() {
 	if node := os.Getenv(awayEnv); node != "" {
-		Access.Away, Access.Image = node, ledImage
+		target.PodNode, target.Image = node, ledImage
 	}
 }
 
@@ -65,8 +64,8 @@ func TestClusterLed(t *testing.T) {
 	shellImage(t)
 	here := admin.Here(t)
 	t.Setenv(awayEnv, here)
-	access := Access
-	access.Away, access.Image = here, ledImage
+	access := target.Access
+	access.PodNode, access.Image = here, ledImage
 	use(t, access)
-	environmenttest.Run(t, bare()[0], inspect.HostAt("/", t.TempDir()), environmenttest.Options{Led: true, Kills: 1})
+	environmenttest.Run(t, bare()[0], hostWith(t, bare()[0]), environmenttest.Options{Led: true, Kills: 1})
 }

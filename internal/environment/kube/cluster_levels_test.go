@@ -4,8 +4,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/kube"
 )
 
@@ -38,15 +38,17 @@ var levelCases = []struct {
 func TestClusterLevels(t *testing.T) {
 	admin := warm(t)
 	published(t)
-	host := inspect.HostAt("/", t.TempDir())
 	class, _ := admin.LocalClass(t, 4)
 	image := otherImage(t)
 	var levels []environmenttest.Level
+	var pods []environment.Environment
 	for _, c := range levelCases {
 		text := levelText(c.levels, class, image)
-		levels = append(levels, environmenttest.Level{Name: c.levels, Env: with(t, c.qos, text), Options: environmenttest.Options{Cases: c.cases}})
+		pod := with(t, c.qos, text)
+		pods = append(pods, pod)
+		levels = append(levels, environmenttest.Level{Name: c.levels, Env: pod, Options: environmenttest.Options{Cases: c.cases}})
 	}
-	environmenttest.Levels(t, host, levels)
+	environmenttest.Levels(t, hostWith(t, pods...), levels)
 }
 
 // published makes what the first published port leaves on a node: its CNI plugin's

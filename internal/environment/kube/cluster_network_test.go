@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/kube"
@@ -43,9 +42,11 @@ func serving(t *testing.T, p Pod, run string) (environment.Arm, error) {
 // a published port; where they lead is read back, and no rule is left.
 func TestClusterNetworks(t *testing.T) {
 	admin := warm(t)
-	for _, levels := range []string{"network=service", "network=hostport", "network=service,client=pod"} {
-		t.Run(levels, func(t *testing.T) { tryNetwork(t, levels) })
-	}
+	t.Run("leads", func(t *testing.T) { // pods are waited for most of the time
+		for _, levels := range []string{"network=service", "network=hostport", "network=service,client=pod"} {
+			t.Run(levels, func(t *testing.T) { t.Parallel(); tryNetwork(t, levels) })
+		}
+	})
 	t.Run("no proxy", tryNoProxy)
 	t.Run("rights", func(t *testing.T) { tryServiceRights(t, admin) })
 	if _, err := opened(t, with(t, BestEffort, "image=none,network=service"), runID("none")); err == nil || !strings.Contains(err.Error(), "no server") {
@@ -68,7 +69,7 @@ func tryNetwork(t *testing.T, levels string) {
 	if env.Levels.client {
 		fromPod(t, arm)
 	}
-	_, text := arm.(environment.Reproducible).Reproduction()
+	_, text := arm.Reproduction()
 	if want := map[string]string{serviceNetwork: "kind: Service", portNetwork: "hostPort: 45678"}[network]; !strings.Contains(string(text), want) {
 		t.Errorf("no %q in %s", want, text)
 	}
@@ -120,12 +121,12 @@ func tryNoProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := way{dial: netip.AddrPortFrom(at, 45678), pod: netip.MustParseAddrPort(a.Place().Listen)}
-	_, err = prove(t.Context(), networkOf(a.keeper.Pid), a.clientNetwork(), w, time.Second)
+	w := route{dial: netip.AddrPortFrom(at, 45678), pod: netip.MustParseAddrPort(a.Place().Listen)}
+	_, err = prove(t.Context(), networkOf(a.agent.Pid), a.clientNetwork(), w, time.Second)
 	if err == nil {
 		t.Fatal("a Service that nobody serves leads to the pod")
 	}
-	err = noWay(a.spec, w, err)
+	err = noRoute(a.spec, w, err)
 	t.Log(err, hint.Of(err))
 	if !strings.Contains(err.Error(), "cluster IP "+at.String()) || !strings.Contains(hint.Of(err), "kube-proxy") {
 		t.Errorf("%v; %s", err, hint.Of(err))
@@ -138,7 +139,7 @@ func tryServiceRights(t *testing.T, admin *kubetest.Admin) {
 	env := with(t, BestEffort, "image=none,network=service")
 	t.Run("without", func(t *testing.T) {
 		admin.Grant(t, "tare-service")
-		s := env.Support(inspect.HostAt("/", t.TempDir()))
+		s := env.Support(hostWith(t, env))
 		if s.Answer != environment.No || !strings.Contains(s.Reason, "create, get services") || !strings.Contains(s.Remedy, "--rbac") {
 			t.Errorf("%+v", s)
 		}
@@ -149,7 +150,7 @@ func tryServiceRights(t *testing.T, admin *kubetest.Admin) {
 	})
 	t.Run("with", func(t *testing.T) {
 		admin.Grant(t, "tare-service", env.Rights())
-		if s := env.Support(inspect.HostAt("/", t.TempDir())); s.Answer != environment.Yes {
+		if s := env.Support(hostWith(t, env)); s.Answer != environment.Yes {
 			t.Errorf("%+v", s)
 		}
 		if _, err := serving(t, env, runID("good")); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
 )
 
@@ -22,9 +21,24 @@ import (
 // them.
 func TestClusterReclaim(t *testing.T) {
 	admin := warm(t)
-	p := admin.Provisioner(t, "../../../tools")
-	t.Run("goes", func(t *testing.T) { tryReclaim(t, admin, p, p.Class(t, admin, "goes", nil)) })
+	p := admin.Provisioner(t)
+	t.Run("provided", func(t *testing.T) { tryProvided(t, admin, p) })
+	t.Run("stays", func(t *testing.T) {
+		tryUnreclaimed(t, admin, p.Class(t, admin, "stays", map[string]string{"keep": "the array does not answer"}))
+	})
+	if left, err := os.ReadDir(p.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left of the volumes: %v %v", left, err)
+	}
+}
+
+// tryProvided: the provisioner makes a volume, or says why not. Both are waited for.
+func tryProvided(t *testing.T, admin *kubetest.Admin, p kubetest.Provisioner) {
+	t.Run("goes", func(t *testing.T) {
+		t.Parallel()
+		tryReclaim(t, admin, p, p.Class(t, admin, "goes", nil))
+	})
 	t.Run("none is provided", func(t *testing.T) {
+		t.Parallel()
 		class := p.Class(t, admin, "refused", map[string]string{"refuse": "the pool is full"})
 		_, err := opened(t, with(t, BestEffort, "image=none,volume=pvc:"+class), runID("refused"))
 		if err == nil || !strings.Contains(err.Error(), "ProvisioningFailed") || !strings.Contains(err.Error(), "the pool is full") || !strings.Contains(hint.Of(err), "volume-size") {
@@ -32,12 +46,6 @@ func TestClusterReclaim(t *testing.T) {
 		}
 		t.Log(err, "\n", hint.Of(err))
 	})
-	t.Run("stays", func(t *testing.T) {
-		tryUnreclaimed(t, admin, p.Class(t, admin, "stays", map[string]string{"keep": "the array does not answer"}))
-	})
-	if left, err := os.ReadDir(p.Dir); err != nil || len(left) > 0 {
-		t.Errorf("left of the volumes: %v %v", left, err)
-	}
 }
 
 func tryReclaim(t *testing.T, admin *kubetest.Admin, p kubetest.Provisioner, class string) {
@@ -84,7 +92,6 @@ func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 	}
 	says("the run", string(out))
 	t.Log(string(out))
-	impatient(t)
 	report, err := journal.Undo(state, run)
 	if err != nil || len(report.Failed) != 1 {
 		t.Fatalf("%v %+v", err, report)
@@ -94,7 +101,6 @@ func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 		t.Errorf("%s", hint.Of(report.Failed[0].Err))
 	}
 	admin.LetGo(t, volumes[0])
-	kube.VolumeBound = time.Minute
 	if report, err := journal.Undo(state, run); err != nil || len(report.Failed) > 0 {
 		t.Errorf("when it can be removed: %v %+v", err, report)
 	}
@@ -104,20 +110,13 @@ func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 	}
 }
 
-// impatient has the test wait for no volume.
-func impatient(t *testing.T) {
-	before := kube.VolumeBound
-	kube.VolumeBound = 3 * time.Second
-	t.Cleanup(func() { kube.VolumeBound = before })
-}
-
 const unreclaimedCommand = "__unreclaimed"
 
 // unreclaimed is a run, in a process of its own, whose arm has a claim of a class, and
 // which prints how the arm ends.
 func unreclaimed(args []string) int {
 	state, scratch, run, class := args[0], args[1], args[2], args[3]
-	kube.VolumeBound = 3 * time.Second
+	target.VolumeBound = 3 * time.Second
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -126,7 +125,7 @@ func unreclaimed(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	env, err := Pod{QoS: BestEffort}.With("image=none,volume=pvc:" + class)
+	env, err := Pod{QoS: BestEffort, On: target}.with("image=none,volume=pvc:" + class)
 	if err != nil {
 		return fail(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -26,8 +28,21 @@ import (
 // bare is a pod with nothing but this binary, under PodSecurity's strictest level.
 func bare() []environment.Environment {
 	return []environment.Environment{
-		Pod{Guaranteed, Levels{image: noImageWord, cpu: amount{n: 300}, memory: amount{n: 1 << 30}}},
+		Pod{Guaranteed, Levels{image: noImageWord, cpu: amount{n: 300}, memory: amount{n: 1 << 30}}, target},
 	}
+}
+
+// target is the cluster of the tests' pods: kubectl's, unless a test uses another.
+var target = &Target{}
+
+// hostWith is this host, with the cluster asked about pods.
+func hostWith(t *testing.T, pods ...environment.Environment) environment.Host {
+	t.Helper()
+	h := inspect.HostAt("/", t.TempDir())
+	for _, p := range pods {
+		target.Ask(h, p.(Pod))
+	}
+	return h
 }
 
 func TestMain(m *testing.M) {
@@ -73,27 +88,31 @@ func warm(t *testing.T) *kubetest.Admin {
 			t.Errorf("left on the node or in the cluster: before %v, after %v", before, after)
 		}
 	})
-	arm, err := opened(t, with(t, BestEffort, "image=none"), runID("warm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := arm.Close(); err != nil {
-		t.Fatal(err)
-	}
+	firstPod.Do(func() {
+		arm, err := opened(t, with(t, BestEffort, "image=none"), runID("warm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := arm.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
 	return admin
 }
 
-var runs int
+var (
+	firstPod sync.Once
+	runs     atomic.Int64
+)
 
 func runID(what string) string {
-	runs++
-	return fmt.Sprintf("%s%dx%d", what, os.Getpid(), runs)
+	return fmt.Sprintf("%s%dx%d", what, os.Getpid(), runs.Add(1))
 }
 
 // TestCluster tries the whole contract of environments in pods.
 func TestCluster(t *testing.T) {
 	warm(t)
-	host := inspect.HostAt("/", t.TempDir())
+	host := hostWith(t, bare()[0])
 	environmenttest.Run(t, bare()[0], host, environmenttest.Options{Kills: 3})
 }
 
@@ -156,7 +175,7 @@ func settingsOf(t *testing.T, arm environment.Arm) map[string]string {
 // study, and the one that arithmetic finds does.
 func TestClusterLargest(t *testing.T) {
 	warm(t)
-	c, err := Access.Connect()
+	c, err := target.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,16 +214,16 @@ func TestClusterLargest(t *testing.T) {
 
 // reached is what reachable says to root.
 func reached() environment.Support {
-	s, _ := reachable(environment.Host{Root: true, Groups: &cgroup.Tree{}})
+	s, _ := target.reachable(environment.Host{Root: true, Groups: &cgroup.Tree{}})
 	return s
 }
 
 // use makes tests see another cluster.
 func use(t *testing.T, a kube.Access) {
 	t.Helper()
-	before := Access
-	Access = a
-	t.Cleanup(func() { Access = before })
+	before := target
+	target = &Target{Access: a}
+	t.Cleanup(func() { target = before })
 }
 
 // TestClusterErrors: what is wrong with the access to a cluster is said, with
@@ -241,7 +260,7 @@ func TestClusterErrors(t *testing.T) {
 	}
 	t.Run("the printed rights are enough", func(t *testing.T) {
 		use(t, kube.Access{Kubeconfig: kubetest.Kubeconfig(t, func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = "tare-limited" })})
-		if got := Access.UserName(); got != "tare-limited" {
+		if got := target.UserName(); got != "tare-limited" {
 			t.Errorf("the user is %q", got)
 		}
 		admin.Grant(t, "tare-limited")
@@ -296,7 +315,7 @@ func started(t *testing.T, arm environment.Arm) (string, error) {
 func TestClusterPrograms(t *testing.T) {
 	warm(t)
 	testneed.Tool(t, "mariadbd")
-	arm, err := opened(t, Pod{QoS: BestEffort}, runID("node"))
+	arm, err := opened(t, Pod{QoS: BestEffort, On: target}, runID("node"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +323,7 @@ func TestClusterPrograms(t *testing.T) {
 	if !strings.Contains(s["pod.security"], "hostPath") {
 		t.Errorf("%v", s)
 	}
-	name, text := arm.(environment.Reproducible).Reproduction()
+	name, text := arm.Reproduction()
 	if name != "arm.yaml" || !strings.Contains(string(text), "kind: Pod") || !strings.Contains(string(text), "path: /usr") {
 		t.Errorf("%s: %s", name, text)
 	}

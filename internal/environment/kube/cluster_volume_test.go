@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
@@ -44,7 +43,7 @@ func tryClaim(t *testing.T, admin *kubetest.Admin, class, dir string) {
 	if at := arm.Place().HostVolume; !strings.HasPrefix(at, dir+"/") {
 		t.Errorf("the host has it at %s, not below %s", at, dir)
 	}
-	if _, text := arm.(environment.Reproducible).Reproduction(); !strings.Contains(string(text), "kind: PersistentVolumeClaim") {
+	if _, text := arm.Reproduction(); !strings.Contains(string(text), "kind: PersistentVolumeClaim") {
 		t.Errorf("%s", text)
 	}
 	if err := arm.Close(); err != nil {
@@ -61,6 +60,7 @@ func tryVolumeErrors(t *testing.T, class string) {
 		{"no client of NFS", "nfs:127.0.0.1:/export", "FailedMount", "nfs-common"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // each is a wait
 			if _, err := os.Stat("/sbin/mount.nfs"); err == nil && strings.HasPrefix(c.volume, nfsVolume) {
 				t.Skip("this node has one")
 			}

@@ -21,11 +21,11 @@ type cpus struct {
 
 // readCPUs looks for the kubelet and reads what its CPU manager has done.
 func (a *arm) readCPUs(pid int) error {
-	desk, err := onHost(pid, path.Dir(kube.Socket))
+	dir, err := onHost(pid, path.Dir(kube.Socket))
 	if err != nil {
 		return err
 	}
-	root, _, ok := strings.Cut(desk, "/pods/"+string(a.pod.UID)+"/")
+	root, _, ok := strings.Cut(dir, "/pods/"+string(a.pod.UID)+"/")
 	if !ok {
 		return nil
 	}

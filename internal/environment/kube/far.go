@@ -22,7 +22,7 @@ import (
 
 // far is an opened pod on whose node tare is not. It is paused through its load.
 type far struct {
-	*launch.Ground
+	*launch.Sandbox
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
@@ -31,7 +31,7 @@ type far struct {
 	// may not look at it, for the reason unseen.
 	persistent *corev1.PersistentVolume
 	unseen     error
-	way        farWay // to the server, where that is not the pod's address
+	route      farRoute // to the server, where that is not the pod's address
 	server     *farPod
 	client     *farPod // of a server; nil: there is none
 	// clientOn is the client's node.
@@ -72,7 +72,7 @@ func (p Pod) farImage() string {
 	if i := p.Levels.image; i != "" && i != noImageWord {
 		return i
 	}
-	return Access.Image
+	return p.On.Image
 }
 
 // openFar makes the arm and its pods.
@@ -90,14 +90,14 @@ func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster
 	if err != nil {
 		return nil, err
 	}
-	ground, err := launch.NewGround(spec, launch.Groups{})
+	sandbox, err := launch.NewSandbox(spec, launch.Groups{})
 	if err != nil {
 		return nil, err
 	}
-	ground.Undo(c.Close)
-	a := &far{Ground: ground, kind: p.led(), cluster: c, node: node}
+	sandbox.Undo(c.Close)
+	a := &far{Sandbox: sandbox, kind: p.led(), cluster: c, node: node}
 	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(err, ground.Close())
+		return nil, errors.Join(err, sandbox.Close())
 	}
 	return a, nil
 }
@@ -110,7 +110,7 @@ func (a *far) prepare(ctx context.Context) error {
 	if a.asks, err = a.settle(ctx); err != nil {
 		return err
 	}
-	if err := (member{Ground: a.Ground, cluster: a.cluster, shared: a.cluster.Namespace, needs: a.needs()}).join(ctx); err != nil {
+	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, shared: a.cluster.Namespace, needs: a.needs()}).join(ctx); err != nil {
 		return err
 	}
 	spec := kube.PodSpec{
@@ -127,7 +127,7 @@ func (a *far) prepare(ctx context.Context) error {
 	if a.asks.why != "" {
 		spec.Notes = map[string]string{"tare/cpu": a.asks.why}
 	}
-	if a.server, err = startFar(ctx, a.Ground, a.cluster, spec, a.Spec.Data); err != nil {
+	if a.server, err = startFar(ctx, a.Sandbox, a.cluster, spec, a.Spec.Data); err != nil {
 		if a.asks.short != "" {
 			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
 		}
@@ -147,10 +147,10 @@ func (a *far) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.client, err = startFar(ctx, a.Ground, a.cluster, spec, carried); err != nil {
+	if a.client, err = startFar(ctx, a.Sandbox, a.cluster, spec, carried); err != nil {
 		return fmt.Errorf("the client's pod: %w", err)
 	}
-	return a.lead(ctx)
+	return a.makeRoute(ctx)
 }
 
 // settle finds what the pod asks for. Who may not look at the node and its pods names
@@ -196,7 +196,7 @@ func farBeside(s environment.Spec) []environment.Environment {
 // carried is a directory with what the client needs of the data set.
 func (a *far) carried() (string, error) {
 	dir := filepath.Join(a.Dir, "carried")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
 	for _, name := range a.Spec.Carried {
@@ -224,17 +224,17 @@ func (a *far) led() *farPod {
 
 // Place says where things are.
 func (a *far) Place() environment.Place {
-	p := environment.Place{Volume: a.server.dir(), Away: a.server.link}
+	p := environment.Place{Volume: a.server.dir(), Remote: a.server.link}
 	if a.Spec.As != nil {
 		p.Pause = a.server.link.Freezer()
 	}
 	if a.client != nil {
-		p.Away = served{a.client.link, a.server.link}
+		p.Remote = served{a.client.link, a.server.link}
 		p.ClientVolume = a.client.dir()
 		p.Listen = a.listen()
 		p.Dial = p.Listen
-		if a.way.dial.IsValid() {
-			p.Dial = a.way.dial.String()
+		if a.route.dial.IsValid() {
+			p.Dial = a.route.dial.String()
 		}
 	}
 	return p
@@ -284,7 +284,7 @@ func (a *far) Settings() ([]record.Setting, error) {
 	if a.unseen != nil {
 		all = append(all, record.Setting{Name: "pod.volume.persistent", Got: "not known: " + a.unseen.Error()})
 	}
-	led, err := a.way.settings(a.kind.Levels.network)
+	led, err := a.route.settings(a.kind.Levels.network)
 	all = append(all, led...)
 	if err != nil {
 		return all, err
@@ -332,7 +332,7 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 
 // farChanges lists what openFar changes.
 func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
-	space := Access.Namespace
+	space := p.On.Namespace
 	pod := func(arm string) string {
 		return "pod " + kube.PodNameIn(space, s.Run, arm) + " of " + cmp.Or(space, kube.NamespaceOf(s.Run))
 	}

@@ -33,9 +33,9 @@ type farPod struct {
 
 // startFar has the cluster run such a pod, with a directory that has a copy of data
 // where there is some.
-func startFar(ctx context.Context, g *launch.Ground, c *kube.Cluster, spec kube.PodSpec, data string) (*farPod, error) {
+func startFar(ctx context.Context, g *launch.Sandbox, c *kube.Cluster, spec kube.PodSpec, data string) (*farPod, error) {
 	p := &farPod{cluster: c, spec: spec}
-	p.spec.Keep = afar.KeepArgs(kube.Socket, p.lasting())
+	p.spec.AgentArgs = afar.AgentArgs(kube.Socket, p.lasting())
 	manifest := p.spec.Pod()
 	g.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
@@ -110,7 +110,7 @@ func (p *farPod) fill(ctx context.Context, data string) error {
 const clearBound = time.Minute
 
 // join makes the stream to the pod's first process.
-func (p *farPod) join(ctx context.Context, g *launch.Ground) error {
+func (p *farPod) join(ctx context.Context, g *launch.Sandbox) error {
 	hear, said := io.Pipe()
 	in, tell := io.Pipe()
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -26,7 +26,7 @@ func (a *far) provide(ctx context.Context, s *kube.PodSpec) error {
 	if err := a.kind.Levels.place(s, a.Spec, ""); err != nil {
 		return err
 	}
-	return claim(ctx, a.cluster, s, a.Spec.Data)
+	return claim(ctx, a.kind.On, a.cluster, s, a.Spec.Data)
 }
 
 // attach finds the volume that the cluster has given the pod. Who may not look at

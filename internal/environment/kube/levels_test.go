@@ -51,7 +51,7 @@ func TestLevels(t *testing.T) {
 		{BestEffort, "image", "!level=value"},
 		{BestEffort, "image=", "!level=value"},
 	} {
-		e, err := Pod{QoS: c.qos}.With(c.text)
+		e, err := Pod{QoS: c.qos}.with(c.text)
 		if wrong, ok := strings.CutPrefix(c.want, "!"); ok {
 			if err == nil || !strings.Contains(err.Error(), wrong) {
 				t.Errorf("%s %q: %v, want %q", c.qos, c.text, err, wrong)
@@ -70,7 +70,7 @@ func TestLevels(t *testing.T) {
 
 func with(t *testing.T, q QoS, levels string) Pod {
 	t.Helper()
-	e, err := Pod{QoS: q}.With(levels)
+	e, err := Pod{QoS: q, On: target}.with(levels)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,18 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
-	"time"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
-	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/kube"
 )
-
-// Access is the cluster that is meant. The command line sets it before anything
-// is planned.
-var Access kube.Access
 
 // QoS is a pod's quality of service class, which follows from what it asks for.
 type QoS int
@@ -39,9 +32,10 @@ func (q QoS) String() string { return [...]string{"BestEffort", "Burstable", "Gu
 type Pod struct {
 	QoS    QoS
 	Levels Levels
+	On     *Target // nil: it can be described, and neither had nor opened
 }
 
-var _ environment.Leveled = Pod{}
+var _ environment.Environment = Pod{}
 
 // Name is the word for it.
 func (p Pod) Name() string { return [...]string{"besteffort", "burstable", "guaranteed"}[p.QoS] }
@@ -55,101 +49,40 @@ func (p Pod) Title() string {
 	return title
 }
 
-// With is the same class with levels of its own: "cpu=1500m,memory=2Gi".
-func (p Pod) With(levels string) (environment.Environment, error) {
+// Capabilities of a pod: it has levels.
+func (p Pod) Capabilities() environment.Capabilities {
+	return environment.Capabilities{With: p.with}
+}
+
+// with is the same class with levels of its own: "cpu=1500m,memory=2Gi".
+func (p Pod) with(levels string) (environment.Environment, error) {
 	l, err := parse(p.QoS, levels)
 	if err != nil {
 		return nil, err
 	}
-	return Pod{p.QoS, l}, nil
+	return Pod{p.QoS, l, p.On}, nil
 }
 
-// asked remembers answers for a moment: every arm of a plan asks the same.
-var asked struct {
-	sync.Mutex
-	of     kube.Access
-	at     time.Time
-	answer environment.Support
-	away   bool // tare is, from the node
+// word is what is said of it in an experiment.
+func (p Pod) word() string {
+	if p.Levels.text == "" {
+		return p.Name()
+	}
+	return p.Name() + ":" + p.Levels.text
 }
 
-const (
-	askBound   = 10 * time.Second
-	askedBound = 10 * time.Second
-)
-
-// Support says whether tare can reach pods of this kind, and asks the cluster: those
-// on the node that this host is, or those of another one, over a stream.
+// Support says whether tare can have such a pod, as the cluster said when it was asked.
 func (p Pod) Support(h environment.Host) environment.Support {
-	asked.Lock()
-	defer asked.Unlock()
-	if asked.of != Access || time.Since(asked.at) > askedBound {
-		asked.answer, asked.away = reachable(h)
-		asked.of, asked.at = Access, time.Now()
+	s := p.On.answer(p)
+	if s.Answer == environment.Yes {
+		return p.Levels.confined.Confinable(h)
 	}
-	if asked.answer.Answer != environment.Yes {
-		return asked.answer
-	}
-	if err := p.suits(asked.away); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
-	}
-	if s := p.Levels.confined.Confinable(h); s.Answer != environment.Yes {
-		return s
-	}
-	if more := p.Rights(); len(more) > 0 {
-		answer, _ := reachable(h, more)
-		return answer
-	}
-	return asked.answer
-}
-
-// here says whether this user can have pods on the node that this host is.
-func here(h environment.Host) environment.Support {
-	switch {
-	case !h.Root:
-		return environment.Unsupported("a pod's processes and files on its node are root's", "run as root, or lead the pods from outside: --nodes NAME")
-	case h.Groups == nil:
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
-	}
-	return environment.Supported()
-}
-
-// reachable says whether tare reaches the cluster and may do what every run needs
-// there, and more, and whether it is away from the node of the pods.
-func reachable(h environment.Host, more ...kube.Rights) (s environment.Support, away bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), askBound)
-	defer cancel()
-	c, err := Access.Connect()
-	if err == nil { // that there is no cluster comes first
-		defer c.Close()
-		if _, away, err = c.Where(ctx); away {
-			more = append(more, kube.FarRights)
-		} else if can := here(h); can.Answer != environment.Yes {
-			return can, false
-		} else if err == nil {
-			err = kube.NewContainerd().Can()
-		}
-		may := func() error { return c.May(ctx, more...) }
-		if away && c.Namespace != "" {
-			may = func() error { return c.MayShared(ctx, c.Namespace, more...) }
-		}
-		if mayErr := may(); mayErr != nil {
-			err = mayErr // all rights that are missing, not the first
-		}
-	}
-	if err == nil {
-		return environment.Supported(), away
-	}
-	s = environment.Unsupported(err.Error(), hint.Of(err))
-	if s.Remedy == "" {
-		s.Remedy = "kubectl get nodes asks the same"
-	}
-	return s, away
+	return s
 }
 
 // Changes lists what Open changes, on the host and in the cluster.
 func (p Pod) Changes(s environment.Spec) []environment.Change {
-	node, away := p.where()
+	node, away := p.On.where()
 	if away {
 		return p.farChanges(s, node)
 	}
@@ -189,35 +122,6 @@ func namespaceChange(s environment.Spec) environment.Change {
 	return environment.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"}
 }
 
-// where is the name of the pods' node, and whether tare is away from it, as far as the
-// cluster says.
-func (p Pod) where() (node string, away bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), askBound)
-	defer cancel()
-	c, err := Access.Connect()
-	if err != nil {
-		return "", false
-	}
-	defer c.Close()
-	n, away, err := c.Where(ctx)
-	if err != nil {
-		return "", false
-	}
-	return n.Name, away
-}
-
-// Away is the node of the pods, where that is not this host; else empty.
-func Away() string {
-	if Access.Away != "" {
-		return Access.Away
-	}
-	node, away := Pod{}.where()
-	if !away {
-		return ""
-	}
-	return node
-}
-
 // plan says what the pod asks for, as far as that is known before.
 func (p Pod) plan(beside []environment.Environment) string {
 	l := p.complete()
@@ -227,7 +131,7 @@ func (p Pod) plan(beside []environment.Environment) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
-	c, err := Access.Connect()
+	c, err := p.On.Connect()
 	if err != nil {
 		return text
 	}
@@ -256,7 +160,7 @@ func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	cluster, err := Access.Connect()
+	cluster, err := p.On.Connect()
 	if err != nil {
 		return nil, err
 	}
@@ -290,14 +194,14 @@ func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cl
 	if err != nil {
 		return nil, err
 	}
-	ground, err := launch.NewGround(spec, groups)
+	sandbox, err := launch.NewSandbox(spec, groups)
 	if err != nil {
 		return nil, err
 	}
-	ground.Undo(cluster.Close)
-	a := &arm{Ground: ground, kind: p, cluster: cluster, node: node}
+	sandbox.Undo(cluster.Close)
+	a := &arm{Sandbox: sandbox, kind: p, cluster: cluster, node: node}
 	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(err, ground.Close())
+		return nil, errors.Join(err, sandbox.Close())
 	}
 	return a, nil
 }

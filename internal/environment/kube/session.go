@@ -24,30 +24,13 @@ type session struct {
 	claims bool
 }
 
-var sessions struct {
-	sync.Mutex
-	of map[string]*session
-}
-
-func sessionOf(run, server string) *session {
-	sessions.Lock()
-	defer sessions.Unlock()
-	if sessions.of == nil {
-		sessions.of = map[string]*session{}
-	}
-	key := run + " " + server
-	if sessions.of[key] == nil {
-		sessions.of[key] = &session{}
-	}
-	return sessions.of[key]
-}
-
 // removeBound is how long the cluster may take to remove something.
 const removeBound = 2 * time.Minute
 
 // member is an arm in a session.
 type member struct {
-	*launch.Ground
+	*launch.Sandbox
+	on      *Target
 	cluster *kube.Cluster
 	needs   []string         // of all pods of the run, beyond "restricted"
 	ctr     *kube.Containerd // of the node; nil: tare is not on it, and has no image there
@@ -57,7 +40,7 @@ type member struct {
 // join takes part in the session of the run. What is shared is in the journal of
 // every arm, and is removed by the last one that leaves.
 func (a member) join(ctx context.Context) error {
-	s := sessionOf(a.Spec.Run, a.cluster.Server)
+	s := a.on.session(a.Spec.Run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	leave := sync.OnceValue(func() error { return a.leave(s) })

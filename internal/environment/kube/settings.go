@@ -58,7 +58,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	var errs []error
 	all = append(all, podSettings(a.node, a.pod, a.asks, a.where(), a.kind.allNeeds(a.Spec))...)
 	all = append(all, volumeSettings(a.spec.Volume, a.persistent)...)
-	led, err := a.way.settings(a.kind.Levels.network)
+	led, err := a.route.settings(a.kind.Levels.network)
 	all, errs = append(all, led...), append(errs, err)
 	cpus, err := a.cpuSettings()
 	all, errs = append(all, cpus...), append(errs, err)
@@ -113,11 +113,7 @@ func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string
 }
 
 func (a *arm) expect() launch.Expect {
-	chosen := a.kind.Levels.confined
-	e := launch.Expect{
-		Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true,
-		AppArmor: chosen.Profile(), Label: chosen.Label(),
-	}
+	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true, Chosen: a.kind.Levels.confined}
 	if !a.spec.HostNetwork {
 		e.Own = append(e.Own, "net", "uts")
 	}

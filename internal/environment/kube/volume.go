@@ -86,11 +86,11 @@ func (a *arm) provide(ctx context.Context) error {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 	}
-	return claim(ctx, a.cluster, &a.spec, a.Spec.Data)
+	return claim(ctx, a.kind.On, a.cluster, &a.spec, a.Spec.Data)
 }
 
 // claim makes the claim of a pod, where it has one, for a data set.
-func claim(ctx context.Context, c *kube.Cluster, s *kube.PodSpec, set string) error {
+func claim(ctx context.Context, on *Target, c *kube.Cluster, s *kube.PodSpec, set string) error {
 	if s.Volume.Class == "" {
 		return nil
 	}
@@ -104,7 +104,7 @@ func claim(ctx context.Context, c *kube.Cluster, s *kube.PodSpec, set string) er
 		}
 		s.Volume.Size = enough(data)
 	}
-	sessionOf(s.Run, c.Server).claim()
+	on.session(s.Run).claim()
 	return c.CreateClaim(ctx, s.Claim()) // it goes with the namespace, or by its label
 }
 
@@ -142,7 +142,7 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 		return nil
 	}
 	dir := a.Place().HostVolume
-	clear := func() error { return os.RemoveAll(dir) }
+	clear := func() error { return journal.RemoveDirectory(dir) }
 	if strings.HasPrefix(dir, "/proc/") { // a path that ends with the pod is no way back
 		a.Undo(clear)
 		return nil
@@ -157,7 +157,7 @@ const closeBound = 10 * time.Second
 // may outlive the pod goes while the pod still has it.
 func (a *arm) Close() error {
 	if !outlives(a.spec.Volume) || a.hostVolume == "" {
-		return a.Ground.Close()
+		return a.Sandbox.Close()
 	}
 	a.mu.Lock()
 	inside := a.inside
@@ -167,10 +167,10 @@ func (a *arm) Close() error {
 		errs = append(errs, inside.Kill())
 		select {
 		case <-inside.Done():
-		case <-time.After(closeBound): // Ground's Close says so
+		case <-time.After(closeBound): // the Sandbox's Close says so
 		}
 	}
-	errs = append(errs, os.RemoveAll(a.Place().HostVolume), a.Ground.Close())
+	errs = append(errs, journal.RemoveDirectory(a.Place().HostVolume), a.Sandbox.Close())
 	return errors.Join(errs...)
 }
 

@@ -39,7 +39,7 @@ func reserve(socket string) error {
 	if err != nil {
 		return fmt.Errorf("open /dev/null: %w", err)
 	}
-	for fd := firstFile; fd < firstFile+mostFiles; fd++ {
+	for fd := FirstFile; fd < FirstFile+mostFiles; fd++ {
 		if fd == null {
 			continue
 		}
@@ -79,7 +79,7 @@ func obey(socket int) error {
 		ordinaryTurn,
 		func() error { return settle(r) },
 		func() error { return arrange(files) },
-		func() error { return keepOnly(firstFile + len(files) - 2) },
+		func() error { return keepOnly(FirstFile + len(files) - 2) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -56,8 +56,11 @@ func enter(root Root) error {
 	if root.Plain {
 		return enterPlain(root)
 	}
-	if err := root.Overlay.Mount(root.Point); err != nil || root.Only {
+	if err := root.Overlay.Mount(root.Point); err != nil {
 		return err
+	}
+	if root.Only {
+		return namespace.Mask(root.Hidden)
 	}
 	list := root.Mounts
 	if root.User {
@@ -125,7 +128,7 @@ func giveUp(s *Security) error {
 	if err := namespace.DropBounding(keep); err != nil {
 		return err
 	}
-	if err := filter.Install(seccomp.Thread); err != nil {
+	if err := filter.Install(); err != nil {
 		return err
 	}
 	return namespace.SetCapabilities(keep)

@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Changes lists what NewGround changes.
+// Changes lists what NewSandbox changes.
 func Changes(s environment.Spec, groups Groups) []environment.Change {
 	data := "its own data directory"
 	if s.Data != "" {

@@ -24,9 +24,6 @@ func Main(args []string) int {
 	if len(args) == 3 && args[0] == copyWord {
 		return copyTree(args[1], args[2])
 	}
-	if len(args) >= 3 && args[0] == runAsWord {
-		return said(runAs(args[1], args[2], args[3:]))
-	}
 	if len(args) == 2 {
 		switch args[0] {
 		case attendWord:
@@ -34,9 +31,9 @@ func Main(args []string) int {
 		case attendedWord:
 			return said(attend(args[1]))
 		case guardWord:
-			return said(guard(args[1]))
-		case keepWord:
-			return said(keep(args[1]))
+			return said(guard())
+		case agentWord:
+			return said(runAgent(args[1]))
 		case installWord:
 			return said(install(args[1]))
 		}
@@ -49,7 +46,7 @@ func Main(args []string) int {
 	// of a thread ends all others and makes it the process.
 	runtime.LockOSThread()
 	fd, err := strconv.Atoi(args[0])
-	if err != nil || fd < firstFile {
+	if err != nil || fd < FirstFile {
 		fmt.Fprintf(os.Stderr, "tare %s: %q is no descriptor\n", InitCommand, args[0])
 		return failed
 	}
@@ -94,7 +91,7 @@ func become(r Request, socket *os.File) error {
 		func() error { return settle(r) },
 		func() error { return giveUp(r.Security) },
 		func() error { return nobody(r.Nobody) },
-		func() error { return keepOnly(firstFile + r.Files) },
+		func() error { return keepOnly(FirstFile + r.Files) },
 		func() error { return dieWithParent(socket) },
 	} {
 		if err := step(); err != nil {

@@ -19,7 +19,7 @@ const copyWord = "copy"
 // copyTree is the child's side: what went wrong goes to descriptor 3.
 func copyTree(from, to string) int {
 	if err := clonetree.Copy(to, from); err != nil {
-		fmt.Fprint(os.NewFile(firstFile, "answer"), err)
+		fmt.Fprint(os.NewFile(FirstFile, "answer"), err)
 		return failed
 	}
 	return 0
@@ -29,12 +29,12 @@ func copyTree(from, to string) int {
 // where there is one. A child in the arm's group does the copying: the pages of
 // the copy are charged to the group that is going to use them, and are in
 // memory in every arm alike.
-func (g *Ground) FillVolume(ctx context.Context, dir string) error {
+func (g *Sandbox) FillVolume(ctx context.Context, dir string) error {
 	return g.FillFor(ctx, g.Group, dir)
 }
 
 // FillFor is FillVolume on behalf of another group than the arm's.
-func (g *Ground) FillFor(ctx context.Context, group cgroup.Group, dir string) error {
+func (g *Sandbox) FillFor(ctx context.Context, group cgroup.Group, dir string) error {
 	if g.Spec.Data == "" {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
@@ -45,7 +45,7 @@ func (g *Ground) FillFor(ctx context.Context, group cgroup.Group, dir string) er
 }
 
 // copyInto makes dir a copy of a data set; a child in the group does it.
-func (g *Ground) copyInto(ctx context.Context, group cgroup.Group, data, dir string) error {
+func (g *Sandbox) copyInto(ctx context.Context, group cgroup.Group, data, dir string) error {
 	answer, w, err := os.Pipe()
 	if err != nil {
 		return err

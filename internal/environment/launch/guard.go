@@ -1,84 +1,95 @@
 package launch
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
+	"os/signal"
 	"syscall"
+	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// guardWord makes Main end a process when tare has ended. An engine's container
-// is no child of tare's, and the kernel does not end it with tare.
+// guardWord makes Main take back what a run left when tare has ended without that. An
+// engine's container is no child of tare's, a kill of tare's control group ends its
+// shims too, and what is frozen stays so: the kernel ends none of them with tare.
 const guardWord = "guard"
 
-// The descriptors of a guard: a pipe that ends with tare, and the process.
-const (
-	guardPipe = firstFile + iota
-	guardPidfd
-)
+// guardPipe is a guard's descriptor of a pipe that ends with tare.
+const guardPipe = FirstFile
 
-// guard waits for the end of the pipe. It thaws the freezers of version 1, which
-// are joined by newlines, for a frozen process to die.
-func guard(freezers string) error {
-	_, _ = io.Copy(io.Discard, os.NewFile(guardPipe, "pipe"))
-	err := unix.PidfdSendSignal(guardPidfd, unix.SIGKILL, nil, 0)
-	if err == unix.ESRCH {
+// dying is how long tare may take to be gone after the end of the pipe.
+const dying = 30 * time.Second
+
+// guarded is what the pipe says first: whose end it is, in which journal.
+type guarded struct{ StateDir, Run string }
+
+// guard waits for the end of the pipe. Another word in it says that tare has done it all
+// itself.
+func guard() error {
+	// Tare ends by these, and then says so or not.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	in := json.NewDecoder(os.NewFile(guardPipe, "pipe"))
+	var of guarded
+	if err := in.Decode(&of); err != nil {
+		return nil // tare ended before it changed anything
+	}
+	if dismissed := false; in.Decode(&dismissed) == nil {
 		return nil
 	}
-	for _, file := range strings.Fields(freezers) {
-		_ = os.WriteFile(file, []byte("THAWED"), 0)
+	for end := time.Now().Add(dying); ; time.Sleep(50 * time.Millisecond) {
+		_, err := journal.Undo(of.StateDir, of.Run)
+		if !errors.Is(err, journal.ErrLive) || time.Now().After(end) {
+			return err // what could not be taken back stays in the journal, for tare cleanup
+		}
 	}
-	return err
 }
 
-// Guard ends a process with tare, however tare ends.
+// Guard takes back what a run left, however tare ends.
 type Guard struct {
+	// Inside is why a kill of tare's whole control group would end the guard too; nil:
+	// it would not.
+	Inside error
+
 	pipe *os.File
 	cmd  *exec.Cmd
 }
 
-// NewGuard starts a guard of the process behind a descriptor, which is in a
-// group. The caller closes it when the process has ended.
-func NewGuard(pidfd int, g cgroup.Group) (*Guard, error) {
+// NewGuard starts the guard of a run that has its journal in stateDir. As root it is in
+// no control group of tare's; groups may be nil.
+func NewGuard(stateDir, run string, groups *cgroup.Tree) (*Guard, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	defer r.Close()
-	var freezers []string
-	for _, dir := range g.Dirs {
-		if file := filepath.Join(dir, "freezer.state"); exists(file) {
-			freezers = append(freezers, file)
-		}
-	}
-	// A copy, for the file closes it.
-	fd, err := unix.FcntlInt(uintptr(pidfd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		w.Close()
-		return nil, fmt.Errorf("hold the process: %w", err)
-	}
-	process := os.NewFile(uintptr(fd), "process")
-	defer process.Close()
-	cmd := exec.Command(selfPath, InitCommand, guardWord, strings.Join(freezers, "\n"))
+	cmd := exec.Command(selfPath, InitCommand, guardWord, "")
 	cmd.Args[0] = "tare"
-	cmd.ExtraFiles = []*os.File{r, process}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for tare alone
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{r}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // neither Ctrl-C nor a terminal that goes is for it
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
-	return &Guard{w, cmd}, nil
+	g := &Guard{pipe: w, cmd: cmd, Inside: errors.New("only root can take it out")}
+	if err := json.NewEncoder(w).Encode(guarded{stateDir, run}); err != nil {
+		g.Dismiss()
+		return nil, fmt.Errorf("tell the guard its run: %w", err)
+	}
+	if groups != nil && os.Geteuid() == 0 {
+		g.Inside = groups.Leave(cmd.Process.Pid)
+	}
+	return g, nil
 }
 
-// Close ends the guard, and the process if it has not ended.
-func (g *Guard) Close() error {
-	g.pipe.Close()
-	return g.cmd.Wait()
+// Dismiss ends the guard: everything is taken back, or stays for tare cleanup.
+func (g *Guard) Dismiss() {
+	_ = json.NewEncoder(g.pipe).Encode(true) // somebody may have killed it
+	_ = g.pipe.Close()
+	_ = g.cmd.Wait()
 }

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/linux/namespace"
+	"github.com/tarelab/tare/internal/linux/oom"
 	"github.com/tarelab/tare/record"
 )
 
@@ -53,7 +53,7 @@ func neighbourControllers(groups Groups, n environment.Neighbour) []string {
 	return all
 }
 
-func (g *Ground) makeNeighbour(groups Groups) (err error) {
+func (g *Sandbox) makeNeighbour(groups Groups) (err error) {
 	n := *g.Spec.Neighbour
 	if n.Limits.Memory == 0 || n.Limits.Pids == 0 || n.Time <= 0 {
 		return errors.New("a neighbour needs limits of memory, processes and time")
@@ -69,20 +69,22 @@ func (g *Ground) makeNeighbour(groups Groups) (err error) {
 
 // fillNeighbour makes the neighbour's directory, its own and nobody else's,
 // with a copy of its data set where it has one.
-func (g *Ground) fillNeighbour(ctx context.Context) error {
-	var err error
+func (g *Sandbox) fillNeighbour(ctx context.Context) error {
+	dir := g.neighbourDir()
+	err := g.Record(journal.Directory(dir), func() error { return journal.RemoveDirectory(dir) })
+	if err != nil {
+		return err
+	}
 	if data := g.Spec.Neighbour.Data; data != "" {
-		err = g.copyInto(ctx, g.Neighbour, data, g.neighbourDir())
+		err = g.copyInto(ctx, g.Neighbour, data, dir)
 	} else {
-		err = os.Mkdir(g.neighbourDir(), 0o755)
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err == nil {
+		err = os.Chmod(dir, 0o700) // not what the data set had
 	}
 	if err == nil && os.Geteuid() == 0 {
-		err = filepath.WalkDir(g.neighbourDir(), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			return os.Lchown(path, nobodyUID, nobodyGID)
-		})
+		err = clonetree.GiveAll(dir, nobodyUID, nobodyGID)
 	}
 	if err != nil {
 		return fmt.Errorf("make the neighbour's directory: %w", err)
@@ -90,11 +92,12 @@ func (g *Ground) fillNeighbour(ctx context.Context) error {
 	return nil
 }
 
-func (g *Ground) neighbourDir() string { return filepath.Join(g.Dir, "neighbour") }
+// neighbourDir is beside the arm's directory, which nobody can enter.
+func (g *Sandbox) neighbourDir() string { return g.Dir + ".neighbour" }
 
 // neighbourSettings reads back what keeps the host safe from the neighbour.
 // What isolation mechanisms set is read back by them.
-func (g *Ground) neighbourSettings() ([]record.Setting, error) {
+func (g *Sandbox) neighbourSettings() ([]record.Setting, error) {
 	s := []record.Setting{{Name: "neighbour.cgroup", Got: g.Neighbour.Path}}
 	safety := g.Neighbour
 	safety.Controllers = []string{"memory", "pids"}
@@ -108,7 +111,7 @@ func (g *Ground) neighbourSettings() ([]record.Setting, error) {
 
 // startNeighbour starts a process of the neighbour: on the host, in its group
 // and directory, as the user nobody.
-func (g *Ground) startNeighbour(ctx context.Context, p environment.Process) (environment.Running, error) {
+func (g *Sandbox) startNeighbour(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if g.Spec.Neighbour == nil {
 		return nil, errors.New("start a neighbour: the arm has none")
 	}
@@ -137,8 +140,8 @@ func nobody(n *Nobody) error {
 		return nil
 	}
 	// Nothing else is to go first when memory runs out.
-	if err := os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(1000)), 0); err != nil {
-		return fmt.Errorf("offer the neighbour to the out-of-memory killer: %w", err)
+	if err := oom.Offer(oom.Neighbour); err != nil {
+		return err
 	}
 	if n.CPU > 0 {
 		limit := unix.Rlimit{Cur: n.CPU, Max: n.CPU}

@@ -20,7 +20,13 @@ type Network struct {
 	// Port is published with destination NAT at the gateway's own address; 0:
 	// none.
 	Port int
+	// Taken says that a network stack of its own (gVisor's) has taken the arm's address
+	// from the link, so that nobody can read it back there.
+	Taken bool
 }
+
+// Restore gives the arm's link the address that was taken.
+func (n *Network) Restore() error { return n.Wire.Restore(n.Arm) }
 
 // NewNetwork makes the network of an arm. The caller closes it.
 func NewNetwork(publish int) (_ *Network, err error) {
@@ -47,7 +53,7 @@ func NewNetwork(publish int) (_ *Network, err error) {
 
 // OpenNetwork makes the network of a container, unless it has the host's, or no
 // server that would need one. Close closes it.
-func (g *Ground) OpenNetwork() error {
+func (g *Sandbox) OpenNetwork() error {
 	publish := g.Spec.Port
 	if publish == 0 || g.Spec.Container.Network == environment.NetworkHost {
 		return nil
@@ -60,7 +66,7 @@ func (g *Ground) OpenNetwork() error {
 
 // MakeNetwork makes a network of the arm's own, where a port is published; 0:
 // none is. Close closes it.
-func (g *Ground) MakeNetwork(publish int) (err error) {
+func (g *Sandbox) MakeNetwork(publish int) (err error) {
 	if g.Net, err = NewNetwork(publish); err != nil {
 		return err
 	}
@@ -70,7 +76,7 @@ func (g *Ground) MakeNetwork(publish int) (err error) {
 
 // addresses are where a server in the arm listens and is reached; empty without
 // one.
-func (g *Ground) addresses() (listen, dial string) {
+func (g *Sandbox) addresses() (listen, dial string) {
 	port := g.Spec.Port
 	switch {
 	case port == 0:
@@ -129,7 +135,12 @@ func (n *Network) Settings() ([]record.Setting, error) {
 		if err != nil {
 			return all, err
 		}
-		add(side.name, netip.PrefixFrom(side.addr, n.Wire.Bits).String(), addrs[side.link])
+		want := netip.PrefixFrom(side.addr, n.Wire.Bits).String()
+		if n.Taken && side.ns == n.Arm {
+			all = append(all, record.Setting{Name: side.name, Got: want + " of a stack of its own"})
+			continue
+		}
+		add(side.name, want, addrs[side.link])
 	}
 	if n.Port == 0 {
 		return all, errors.Join(errs...)

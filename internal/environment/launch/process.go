@@ -2,9 +2,12 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -12,29 +15,90 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Process is a started child; it is an environment.Running.
+// Process is a process in an arm, whoever its parent is: tare, a shim, an agent or an
+// engine. Its parent waits for it and knows how it ended; it is held and signalled by
+// a descriptor, which never means another process. It is an environment.Running.
 type Process struct {
-	cmd   *exec.Cmd
-	group cgroup.Group
-	ooms  uint64 // kills in the group before it started
-	done  chan struct{}
-	exit  environment.Exit
+	pid, pidfd int
+	leads      bool         // a process group, which is killed with it
+	group      cgroup.Group // where its memory is accounted, and where it may be frozen
+	ooms       uint64       // kills in the group before it was held
+	done       chan struct{}
+	exit       environment.Exit
+
+	mu               sync.Mutex
+	released, killed bool // the descriptor; by Kill
 }
 
 var _ environment.Running = (*Process)(nil)
 
-// newProcess waits for a started command.
-func newProcess(cmd *exec.Cmd, group cgroup.Group) *Process {
-	p := &Process{cmd: cmd, group: group, done: make(chan struct{})}
+// hold holds a process that is there and has not been waited for.
+func hold(pid int, group cgroup.Group) (*Process, error) {
+	p := &Process{pid: pid, group: group, done: make(chan struct{})}
 	p.ooms, _ = oomKills(group)
+	var err error
+	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+		return nil, fmt.Errorf("hold process %d: %w", pid, err)
+	}
+	return p, nil
+}
+
+// holdChild holds a command that has been started, and waits for it.
+func holdChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
+	p, err := hold(cmd.Process.Pid, group)
+	if err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	p.leads = true
 	go func() {
-		defer close(p.done)
-		p.exit = exitOf(cmd.Wait(), cmd.ProcessState)
-		if n, ok := oomKills(group); ok && p.exit.Signal == "SIGKILL" && n > p.ooms {
-			p.exit.OOM = true
-		}
+		err := cmd.Wait()
+		p.end(func() environment.Exit { return exitOf(err, cmd.ProcessState) })
 	}()
-	return p
+	return p, nil
+}
+
+// Hold holds the process at the other end of a connection, to be ended with the arm.
+// ended tells how it ended, once it has.
+func (g *Sandbox) Hold(v *HandoffConn, ended func() environment.Exit) (environment.Running, error) {
+	p, err := hold(v.Pid, g.Group)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for !p.ended(time.Minute) {
+		}
+		p.end(ended)
+	}()
+	return p, g.track(p)
+}
+
+// end closes Done once the process has ended; how tells in which way. The kills are
+// counted before: an engine removes the group, and the count with it, when it notices.
+func (p *Process) end(how func() environment.Exit) {
+	defer close(p.done)
+	kills, counted := oomKills(p.group)
+	p.release()
+	p.exit = how()
+	if p.exit.Signal == "SIGKILL" && counted && kills > p.ooms {
+		p.exit.OOM = true
+	}
+}
+
+// release gives the descriptor back. It may be called twice.
+func (p *Process) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.released {
+		unix.Close(p.pidfd)
+	}
+	p.released = true
+}
+
+// ended says whether the process ends within a time. It must not be released meanwhile.
+func (p *Process) ended(within time.Duration) bool {
+	polled := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
+	n, err := unix.Poll(polled, int(within.Milliseconds()))
+	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 }
 
 // oomKills reads the group's count, where it has one.
@@ -51,30 +115,40 @@ func exitOf(err error, state *os.ProcessState) environment.Exit {
 	if state == nil || err != nil && !errors.As(err, &exit) {
 		return environment.Exit{Code: -1, Err: err}
 	}
-	e := environment.Exit{Code: state.ExitCode()}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		e.Signal = unix.SignalName(ws.Signal())
+	return exitStatus(state.Sys().(syscall.WaitStatus))
+}
+
+func exitStatus(status syscall.WaitStatus) environment.Exit {
+	if status.Signaled() {
+		return environment.Exit{Code: -1, Signal: unix.SignalName(status.Signal())}
 	}
-	return e
+	return environment.Exit{Code: status.ExitStatus()}
 }
 
 // Pid is the process as the host numbers it.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
+func (p *Process) Pid() int { return p.pid }
 
-// Done is closed when the process has ended.
+// Done is closed when it has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Exit is how it ended; valid after Done.
 func (p *Process) Exit() environment.Exit { return p.exit }
 
-// Kill ends the process and what it started, frozen or not.
+// Kill ends it, frozen or not; a child of tare's with what is in its process group.
 func (p *Process) Kill() error {
-	err := p.cmd.Process.Kill()
-	if errors.Is(err, os.ErrProcessDone) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.released {
 		return nil
 	}
-	// Its process group, and the thaw that version 1 needs to let it die.
-	_ = unix.Kill(-p.Pid(), unix.SIGKILL)
+	p.killed = true
+	err := unix.PidfdSendSignal(p.pidfd, unix.SIGKILL, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil // it has been waited for, and its number may be another's
+	}
+	if p.leads {
+		_ = unix.Kill(-p.pid, unix.SIGKILL)
+	}
 	thaw(p.group)
 	return err
 }

@@ -27,12 +27,10 @@ type Expect struct {
 	Overlay bool
 	// Capabilities are what it keeps; nil: what tare has.
 	Capabilities []string
-	// Seccomp says that it is under a filter, Unconfined that it is under none.
-	Seccomp, Unconfined bool
-	// AppArmor is the profile that it is under; empty: whichever.
-	AppArmor string
-	// Label is the SELinux label that it has; its zero value: whichever.
-	Label environment.Label
+	// Seccomp says that it is under a filter.
+	Seccomp bool
+	// Chosen is what was chosen of filter, profile and label; the rest is not looked at.
+	Chosen environment.Container
 	// Root is who is root there, as this host numbers users; 0: whoever tare is.
 	Root int
 }
@@ -40,8 +38,7 @@ type Expect struct {
 // Confined is what a container with Docker's defaults is under, but for what was
 // chosen; capabilities are those that the engine leaves.
 func (e Expect) Confined(c environment.Container, capabilities []string) Expect {
-	e.Capabilities, e.Seccomp, e.Unconfined = capabilities, c.Seccomp != environment.Unconfined, c.Seccomp == environment.Unconfined
-	e.AppArmor, e.Label = c.Profile(), c.Label()
+	e.Chosen, e.Capabilities, e.Seccomp = c, capabilities, c.Seccomp != environment.Unconfined
 	if c.Capabilities == environment.NoCapabilities {
 		e.Capabilities = []string{}
 	}
@@ -71,8 +68,12 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 			return capabilitySettings(status, e.Capabilities, cmp.Or(e.Root, os.Geteuid()))
 		},
 		func() ([]record.Setting, error) { return seccompSettings(status, e) },
-		func() ([]record.Setting, error) { return profileSetting(fmt.Sprintf("/proc/%d/attr", pid), e.AppArmor) },
-		func() ([]record.Setting, error) { return labelSetting(fmt.Sprintf("/proc/%d/attr", pid), e.Label) },
+		func() ([]record.Setting, error) {
+			return profileSetting(fmt.Sprintf("/proc/%d/attr", pid), e.Chosen.Profile())
+		},
+		func() ([]record.Setting, error) {
+			return labelSetting(fmt.Sprintf("/proc/%d/attr", pid), e.Chosen.Label())
+		},
 	} {
 		s, err := read()
 		all, errs = append(all, s...), append(errs, err)
@@ -199,7 +200,7 @@ func seccompSettings(status map[string]string, e Expect) ([]record.Setting, erro
 	switch {
 	case e.Seccomp:
 		s, err = Wanted("seccomp", "filter", got)
-	case e.Unconfined:
+	case e.Chosen.Seccomp == environment.Unconfined:
 		s, err = Wanted("seccomp", "none", got)
 	}
 	all := []record.Setting{s}

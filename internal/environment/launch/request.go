@@ -10,8 +10,8 @@ import (
 // InitCommand is the hidden command that Main implements.
 const InitCommand = "__init"
 
-// firstFile is the descriptor of the first inherited file.
-const firstFile = 3
+// FirstFile is the descriptor of the first of Child.Files.
+const FirstFile = 3
 
 // Request is what a child is told, as JSON over its socket. The zero value of
 // every part is: leave it as it is. The parts are done in this order.
@@ -40,10 +40,10 @@ type Request struct {
 	// Runtime makes the child look after a container instead; everything below
 	// and behind Root is then the runtime's.
 	Runtime *Runtime
-	// Exe is a symbolic link to /proc/self/exe that gives the process its name;
-	// empty: none.
+	// Exe is what is executed: a symbolic link to /proc/self/exe that gives the process
+	// its name, or the program that runs the load; empty: this binary.
 	Exe string
-	// Args are the arguments of this binary and Env its whole environment.
+	// Args are its arguments and Env its whole environment.
 	Args []string
 	Env  []string
 }
@@ -51,10 +51,11 @@ type Request struct {
 // Root is a root file system of the child's own.
 type Root struct {
 	Overlay namespace.Overlay
-	// Point is an empty directory where it is mounted while it is made. Only
-	// says that this is all that is wanted of it.
-	Point string
-	Only  bool
+	// Point is an empty directory where it is mounted while it is made. Only says that
+	// this is all that is wanted of it, beside covering what is Hidden on the host.
+	Point  string
+	Only   bool
+	Hidden []string
 	// Plain says that Point is the root itself, without an overlay and with
 	// nothing but Mounts on it.
 	Plain bool

@@ -47,7 +47,7 @@ func MakeRootDirs(dir, data string) (RootDirs, error) {
 
 // DataDir is the data directory of an arm that has it on the host: in the volume
 // that was opened for it, or in its own directory.
-func (g *Ground) DataDir() string {
+func (g *Sandbox) DataDir() string {
 	if g.Spec.Volume != "" {
 		return filepath.Join(g.Spec.Volume, "data")
 	}
@@ -56,7 +56,7 @@ func (g *Ground) DataDir() string {
 
 // BoundDir is DataDir where it is to be bound into a root file system of the
 // arm's own, and empty where the data is in that.
-func (g *Ground) BoundDir() string {
+func (g *Sandbox) BoundDir() string {
 	if g.Spec.Bind || g.Spec.Volume != "" {
 		return g.DataDir()
 	}

@@ -5,14 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // RecordRuntimeGroups journals the groups that a runtime makes beside ours, in
 // every hierarchy of version 1, and leaves its parents of.
-func (g *Ground) RecordRuntimeGroups() error {
+func (g *Sandbox) RecordRuntimeGroups() error {
 	plan, err := g.runtimeGroups()
 	if err != nil || len(plan.Dirs) == 0 {
 		return err
@@ -20,7 +19,7 @@ func (g *Ground) RecordRuntimeGroups() error {
 	return g.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) })
 }
 
-func (g *Ground) runtimeGroups() (cgroup.Plan, error) {
+func (g *Sandbox) runtimeGroups() (cgroup.Plan, error) {
 	points, err := CgroupMounts()
 	if err != nil {
 		return cgroup.Plan{}, err
@@ -41,7 +40,7 @@ func (g *Ground) runtimeGroups() (cgroup.Plan, error) {
 // Adopt puts a process that a runtime started in a group below the arm's into
 // those hierarchies of the arm's that the runtime knows nothing of: version 2
 // beside version 1. It reads back that the process is in all of them.
-func (g *Ground) Adopt(pid int) error {
+func (g *Sandbox) Adopt(pid int) error {
 	file := fmt.Sprintf("/proc/%d/cgroup", pid)
 	m := membershipOf(g.Group)
 	m.Below = true
@@ -60,7 +59,7 @@ func (g *Ground) Adopt(pid int) error {
 
 // Take puts a process that an engine started into the arm's own groups, from
 // wherever the engine has it, and reads that back.
-func (g *Ground) Take(pid int) error {
+func (g *Sandbox) Take(pid int) error {
 	if len(g.Group.Dirs) == 0 {
 		return nil
 	}
@@ -70,20 +69,8 @@ func (g *Ground) Take(pid int) error {
 	return membershipOf(g.Group).check(fmt.Sprintf("/proc/%d/cgroup", pid))
 }
 
-// MakeGroup makes a plain group of the arm that is neither frozen nor counted; what
-// is in it ends with the arm.
-func (g *Ground) MakeGroup(name string) (cgroup.Group, error) {
-	if g.Group.Tree == nil {
-		return cgroup.Group{}, nil
-	}
-	return g.makeGroup(g.Group.Tree, GroupName(g.Spec, name), nil)
-}
-
-// GroupName is the path of such a group.
-func GroupName(s environment.Spec, name string) string { return groupPath(s) + "-" + name }
-
 // GroupPath is the group as a runtime counts: below the mount points.
-func (g *Ground) GroupPath() string {
+func (g *Sandbox) GroupPath() string {
 	for c, point := range g.Group.Tree.V1 {
 		if dir := g.Group.Dirs[c]; dir != "" {
 			return "/" + strings.Trim(strings.TrimPrefix(dir, point), "/")

@@ -70,28 +70,28 @@ func lookAfter(r Request, l line) error {
 	if err != nil {
 		return err
 	}
-	keeper := &keeper{pid: pid, thaw: r.Runtime.Thaw}
+	process := &containerProcess{pid: pid, thaw: r.Runtime.Thaw}
 	if err := l.out.Encode(message{Created: pid}); err != nil {
-		keeper.end()
+		process.end()
 		return err
 	}
 	if m, err := l.receive(); err != nil || !m.Start {
-		keeper.end()
+		process.end()
 		return errors.Join(errors.New("the parent is gone"), err)
 	}
 	if err := r.Runtime.Command("start", r.Runtime.ID).Run(); err != nil {
-		keeper.end()
+		process.end()
 		return r.Runtime.Failed("start", err)
 	}
 	if err := l.out.Encode(message{Started: true}); err != nil {
-		keeper.end()
+		process.end()
 		return err
 	}
 	go func() { // the parent sends nothing more: this ends when it ends
 		_, _ = l.receive()
-		keeper.kill()
+		process.kill()
 	}()
-	status := int(keeper.wait())
+	status := int(process.wait())
 	return l.out.Encode(message{Exit: &status})
 }
 
@@ -103,7 +103,7 @@ func create(r Request) (pid int, err error) {
 		"--preserve-fds", strconv.Itoa(r.Files), r.Runtime.ID)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	for i := range r.Files {
-		f := os.NewFile(uintptr(firstFile+i), "inherited")
+		f := os.NewFile(uintptr(FirstFile+i), "inherited")
 		defer f.Close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 	}
@@ -120,9 +120,9 @@ func create(r Request) (pid int, err error) {
 	return pid, nil
 }
 
-// keeper waits for the container's first process and ends it. It never signals
+// containerProcess waits for the container's first process and ends it. It never signals
 // a pid that was waited for and may be somebody else's by then.
-type keeper struct {
+type containerProcess struct {
 	pid  int
 	thaw []string
 
@@ -132,50 +132,50 @@ type keeper struct {
 
 // end kills the process and waits until it is gone: its control group can be
 // used again.
-func (k *keeper) end() {
-	k.kill()
-	k.wait()
+func (p *containerProcess) end() {
+	p.kill()
+	p.wait()
 }
 
-func (k *keeper) kill() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.reaped {
+func (p *containerProcess) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reaped {
 		return
 	}
-	_ = unix.Kill(k.pid, unix.SIGKILL)
-	for _, file := range k.thaw {
+	_ = unix.Kill(p.pid, unix.SIGKILL)
+	for _, file := range p.thaw {
 		_ = os.WriteFile(file, []byte("THAWED"), 0)
 	}
 }
 
 // wait also reaps what else was left to this process.
-func (k *keeper) wait() unix.WaitStatus {
+func (p *containerProcess) wait() unix.WaitStatus {
 	for {
 		// WNOWAIT leaves the process to be reaped under the lock.
 		var info unix.Siginfo
 		if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil); err == unix.EINTR {
 			continue
 		}
-		if status, done := k.reap(); done {
+		if status, done := p.reap(); done {
 			return status
 		}
 	}
 }
 
-func (k *keeper) reap() (unix.WaitStatus, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (p *containerProcess) reap() (unix.WaitStatus, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
 		switch {
 		case err == unix.EINTR:
-		case pid == k.pid:
-			k.reaped = true
+		case pid == p.pid:
+			p.reaped = true
 			return status, true
 		case err != nil: // no child at all: it was not inherited
-			k.reaped = true
+			p.reaped = true
 			return 0, true
 		case pid == 0:
 			return 0, false

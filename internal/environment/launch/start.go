@@ -30,9 +30,9 @@ type Child struct {
 	Clone uintptr
 	// Net is a network namespace to enter; nil: none.
 	Net *os.File
-	// Keeper is called with the process that looks after a container before it
+	// ShimStarted is called with the process that looks after a container before it
 	// does anything.
-	Keeper func(pid int) error
+	ShimStarted func(pid int) error
 	// Created is called between the creation and the start of a container; nil:
 	// nothing is.
 	Created func() error
@@ -65,7 +65,10 @@ func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
-	p := newProcess(cmd, c.Group)
+	p, err := holdChild(cmd, c.Group)
+	if err != nil {
+		return nil, err
+	}
 	stop := context.AfterFunc(ctx, func() { parent.Close() })
 	err = instruct(p, c, parent)
 	if !stop() {
@@ -81,9 +84,9 @@ func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
 
 // command is the child as it begins.
 func command(c Child, socket *os.File) *exec.Cmd {
-	cmd := exec.Command(selfPath, InitCommand, strconv.Itoa(firstFile+len(c.Files)))
+	cmd := exec.Command(selfPath, InitCommand, strconv.Itoa(FirstFile+len(c.Files)))
 	cmd.Args[0] = "tare"
-	cmd.Env = c.Request.Env
+	cmd.Env = environ() // what it executes has the whole
 	cmd.ExtraFiles = append(slices.Clone(c.Files), socket)
 	if c.Net != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, c.Net)

@@ -17,7 +17,7 @@ import (
 
 // arm is an opened rung.
 type arm struct {
-	*launch.Ground
+	*launch.Sandbox
 	rung Rung
 	root launch.RootDirs // from RootFS on
 	// user says that the namespaces are made in a user namespace, for an
@@ -66,7 +66,7 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
-	p := a.Ground.Place()
+	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = a.volume, a.hostVolume
 	return p
 }
@@ -86,7 +86,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if err != nil {
 		return nil, err
 	}
-	running, err := a.Ground.Start(ctx, c)
+	running, err := a.Sandbox.Start(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (a *arm) cgroupMounts() []specs.Mount {
 // Settings reads back what the rung consists of: groups and network at any
 // time, the rest while a process is in the arm.
 func (a *arm) Settings() ([]record.Setting, error) {
-	all, err := a.Ground.Settings()
+	all, err := a.Sandbox.Settings()
 	errs := []error{err}
 	a.mu.Lock()
 	defer a.mu.Unlock()

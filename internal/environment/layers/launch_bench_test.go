@@ -11,7 +11,7 @@ import (
 // data, and back to nothing.
 func BenchmarkLaunch(b *testing.B) {
 	testneed.Root(b)
-	for _, r := range append(Ladder(), CPULimit) {
+	for _, r := range ladder() {
 		b.Run(r.Name(), func(b *testing.B) { launchtest.Launch(b, r) })
 	}
 }

@@ -34,11 +34,6 @@ const (
 
 var _ environment.Environment = Host
 
-// Ladder is all rungs in order, without what stands beside.
-func Ladder() []environment.Environment {
-	return []environment.Environment{Host, Cgroup, Namespaces, RootFS, Security, Network, NAT}
-}
-
 // InitMain is the hidden command launch.InitCommand.
 func InitMain(args []string) int { return launch.Main(args) }
 
@@ -108,6 +103,9 @@ func (r Rung) needs() []string {
 	return all
 }
 
+// Capabilities of it: it has no levels, and whatever is chosen of a container.
+func (Rung) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
 // Support says whether this host and user can have the rung.
 func (r Rung) Support(h environment.Host) environment.Support {
 	if r == Cgroup || r == CPULimit {
@@ -162,13 +160,13 @@ func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.Arm,
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", r.Name(), err)
 	}
-	ground, err := launch.NewGround(spec, groups)
+	sandbox, err := launch.NewSandbox(spec, groups)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", r.Name(), err)
 	}
-	a := &arm{rung: r, Ground: ground}
+	a := &arm{rung: r, Sandbox: sandbox}
 	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", r.Name(), err), ground.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", r.Name(), err), sandbox.Close())
 	}
 	return a, nil
 }

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
@@ -17,7 +19,7 @@ import (
 
 func TestArms(t *testing.T) {
 	testneed.Root(t)
-	for _, r := range append(Ladder(), CPULimit) {
+	for _, r := range ladder() {
 		t.Run(r.Name(), func(t *testing.T) { launchtest.Arm(t, r, false) })
 	}
 	t.Run("bind", func(t *testing.T) { launchtest.Arm(t, Security, true) })
@@ -40,7 +42,7 @@ func TestOrdinaryUser(t *testing.T) {
 
 func TestKilled(t *testing.T) {
 	testneed.Root(t)
-	for _, r := range append(Ladder(), CPULimit) {
+	for _, r := range ladder() {
 		t.Run(r.Name(), func(t *testing.T) { launchtest.Killed(t, r) })
 	}
 }
@@ -53,7 +55,7 @@ func TestTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, common := range []*cgroup.Tree{tree, nil} {
-		launchtest.Together(t, append(Ladder(), CPULimit), common)
+		launchtest.Together(t, ladder(), common)
 	}
 }
 
@@ -78,6 +80,25 @@ func TestOddPaths(t *testing.T) {
 		t.Errorf("volume %v, want the data set", v.Volume)
 	}
 	if _, err := a.Settings(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMountedInside: an arm whose directory somebody has mounted something in is not
+// removed with what is mounted.
+func TestMountedInside(t *testing.T) {
+	testneed.Root(t)
+	a := launchtest.Open(t, Host, nil)
+	dir := filepath.Join(a.Place().HostVolume, "disk")
+	file := filepath.Join(dir, "precious")
+	if err := errors.Join(os.Mkdir(dir, 0o700), unix.Mount("tmpfs", dir, "tmpfs", 0, ""), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	if err := a.Close(); err == nil || !strings.Contains(err.Error(), dir+" is mounted in it") {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // arm is an opened container environment.
 type arm struct {
-	*launch.Ground
+	*launch.Sandbox
 	runtime string // path of runc or crun
 	self    string // path of this binary
 	root    launch.RootDirs
@@ -50,7 +50,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 
 // Place says where things are.
 func (a *arm) Place() environment.Place {
-	p := a.Ground.Place()
+	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
 	return p
 }
@@ -148,7 +148,7 @@ func remove(r launch.Runtime) error {
 // Settings reads back what the container consists of, as the ladder does: the
 // kernel is asked, not the runtime.
 func (a *arm) Settings() ([]record.Setting, error) {
-	all, err := a.Ground.Settings()
+	all, err := a.Sandbox.Settings()
 	all = append(all, record.Setting{Name: "runtime", Got: a.runtime})
 	errs := []error{err}
 	a.mu.Lock()

@@ -122,10 +122,10 @@ func (b bundle) write(dir string) error {
 	}
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
+		err = os.MkdirAll(dir, 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644)
+		err = os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write the container's bundle: %w", err)

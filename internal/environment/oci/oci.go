@@ -44,6 +44,9 @@ func (c Container) Title() string {
 	return "a real container through runc or crun, with Docker's defaults"
 }
 
+// Capabilities of it: it has no levels, and whatever is chosen of a container.
+func (Container) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
 // Support says whether this host and user can have it.
 func (c Container) Support(h environment.Host) environment.Support {
 	if c.Runtime != "" {
@@ -121,13 +124,13 @@ func (c Container) open(ctx context.Context, spec environment.Spec) (_ *arm, err
 	if err != nil {
 		return nil, err
 	}
-	ground, err := launch.NewGround(spec, groups)
+	sandbox, err := launch.NewSandbox(spec, groups)
 	if err != nil {
 		return nil, err
 	}
-	a := &arm{Ground: ground, runtime: path}
+	a := &arm{Sandbox: sandbox, runtime: path}
 	if err := a.prepare(ctx); err != nil {
-		return nil, errors.Join(err, ground.Close())
+		return nil, errors.Join(err, sandbox.Close())
 	}
 	return a, nil
 }

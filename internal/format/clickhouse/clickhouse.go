@@ -16,8 +16,7 @@ type Log struct {
 
 // Run is one run of the tool.
 type Run struct {
-	Line int    `json:"line"`
-	Form string `json:"form"` // text or json
+	Line int `json:"line"`
 	// Era is what the text tells of the version: "1.1 to 18.x", "19.x",
 	// "20 to 23.7", "23.8 or later"; for JSON "1.1", "1.1 to 18.x",
 	// "19 to 22.4", "22.5 to 23.7".
@@ -29,17 +28,14 @@ type Run struct {
 	Reports    int  `json:"reports"`
 	Cumulative bool `json:"cumulative,omitempty"`
 	// Total is the last report; nil if there is none. It is of the whole run if
-	// Complete, otherwise of the last interval. Unsure: Complete, but in this era
-	// the text does not prove it.
+	// Complete, otherwise of the last interval.
 	Total    *Report `json:"total,omitempty"`
 	Complete bool    `json:"complete"`
-	Unsure   bool    `json:"unsure,omitempty"`
-	// Stopped is why the run launched no more queries: "time limit",
-	// "interrupted" or empty.
-	Stopped string `json:"stopped,omitempty"`
-	// Failures are lines about queries that failed: the first 20 and the number.
-	Failures     []format.Warning `json:"failures,omitempty"`
-	FailureCount int              `json:"failure_count,omitempty"`
+	// Failures are lines about queries that failed.
+	Failures format.Failures `json:"failures,omitzero"`
+
+	stopped bool // the tool said why it launches no more queries
+	json    bool
 }
 
 // Report is one report over all servers.
@@ -55,41 +51,28 @@ type Report struct {
 
 // Server is one line of a report: one server, or all with --roundrobin.
 type Server struct {
-	Name string `json:"name,omitempty"` // localhost:9000, connection 1; empty before 19
 	// Queries that succeeded in the time of the report, since 19.
 	Queries format.Num `json:"queries,omitzero"`
 	Errors  format.Num `json:"errors,omitzero"` // printed only if there are some
 	Time    format.Num `json:"time,omitzero"`   // seconds; JSON of 22.5 to 23.7
 	// QPS is queries per second. In the text of 19 to 23.7 and in JSON since
 	// 22.5 the tool computes it as concurrency over mean query time, not from
-	// the clock. PerConnection says that it is one over the mean query time, as
-	// in JSON of 19 to 22.4: the concurrency is missing in it, and in the four
-	// rates below.
-	QPS           format.Num `json:"qps,omitzero"`
-	PerConnection bool       `json:"per_connection,omitempty"`
-	Rows          format.Num `json:"rows,omitzero"`         // read, per second
-	Bytes         format.Num `json:"bytes,omitzero"`        // read, per second
-	ResultRows    format.Num `json:"result_rows,omitzero"`  // per second
-	ResultBytes   format.Num `json:"result_bytes,omitzero"` // per second
+	// the clock; in JSON of 19 to 22.4 it is one over the mean query time.
+	QPS format.Num `json:"qps,omitzero"`
 	// Quantiles of the query time in seconds. Since 22.8 it is the server's
 	// time unless --client-side-time was given; the output does not say.
 	Quantiles []format.Quantile `json:"quantiles,omitempty"`
 }
 
-// ok is the number of queries that the report's servers answered, if printed.
-func (r *Report) ok() (answered, failed float64, known bool) {
-	known = len(r.Servers) > 0
-	for _, s := range r.Servers {
-		n, has := s.Queries.Get()
-		e, _ := s.Errors.Get()
-		answered, failed, known = answered+n, failed+e, known && has
-	}
-	return answered, failed, known
-}
-
-// whole says whether the report counts every query executed so far.
+// whole says whether the report counts every query executed so far, and whether
+// its lines print how many they count.
 func (r *Report) whole() (yes, known bool) {
-	n, failed, has := r.ok()
-	executed, printed := r.Executed.Get()
-	return n+failed == executed, has && printed
+	executed, known := r.Executed.Get()
+	n := 0.0
+	for _, s := range r.Servers {
+		answered, has := s.Queries.Get()
+		failed, _ := s.Errors.Get()
+		n, known = n+answered+failed, known && has
+	}
+	return n == executed, known && len(r.Servers) > 0
 }

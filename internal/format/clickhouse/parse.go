@@ -9,18 +9,11 @@ import (
 	"github.com/tarelab/tare/internal/format"
 )
 
-const (
-	mebi        = 1 << 20
-	maxFailures = 20
-)
-
 // parser is the state between lines.
 type parser struct {
-	lines   *format.Lines
-	each    func(Report) error
-	log     Log
-	warn    format.Warnings
-	foreign format.Foreign
+	format.Scan
+	each func(Report) error
+	log  Log
 
 	run      *Run
 	now      *Report // of the lines that follow; nil before the first of a run
@@ -33,13 +26,10 @@ type parser struct {
 // returned. What was read is returned also with an error. Input without a
 // report is an error.
 func Parse(r io.Reader, each func(Report) error) (*Log, error) {
-	p := &parser{lines: format.NewLines(r), each: each, foreign: format.Foreign{Own: format.ClickHouse}}
-	err := p.all()
-	if err == nil {
-		err = p.lines.Err()
-	}
+	p := &parser{Scan: format.NewScan(r, format.ClickHouse), each: each}
+	err := p.Each(p.any)
 	p.end()
-	p.log.Warnings = p.lines.Doubts(&p.warn)
+	p.log.Warnings = p.Doubts()
 	if err == nil && !slices.ContainsFunc(p.log.Runs, func(r Run) bool { return r.Total != nil }) {
 		err = p.nothing()
 	}
@@ -49,48 +39,36 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 // nothing says why there is no report: the tool's own words if it left some.
 func (p *parser) nothing() error {
 	for _, r := range p.log.Runs {
-		if len(r.Failures) > 0 {
-			return &format.Error{Line: r.Failures[0].Line, Text: "no report; the tool said: " + r.Failures[0].Text}
+		if f := r.Failures; f.Count > 0 {
+			return &format.Error{Line: f.First.Line, Text: "no report; the tool said: " + f.First.Text}
 		}
 	}
-	for _, w := range p.warn.List() {
-		if w.Line > 0 && p.foreign.First == "" {
-			return &format.Error{Line: w.Line, Text: w.Text, Remedy: w.Remedy}
-		}
-	}
-	if len(p.log.Runs) > 0 {
-		return &format.Error{Line: p.log.Runs[0].Line, Text: "the run that begins here has no report",
+	err := p.Why("clickhouse-benchmark")
+	if len(p.log.Runs) > 0 && len(p.log.Warnings) == 0 {
+		err = &format.Error{Line: p.log.Runs[0].Line, Text: "the run that begins here has no report",
 			Remedy: "it was stopped before the first one, or the file is cut"}
 	}
-	return format.Nothing("clickhouse-benchmark", p.lines.Number(), p.foreign.First, p.foreign.Line)
+	return err
 }
 
-func (p *parser) all() error {
-	for p.lines.Next() {
-		line := p.lines.Bytes()
-		if format.Begins(line) {
-			if err := p.document(); err != nil {
-				return err
-			}
-			continue
-		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if err := p.line(text); err != nil {
-				return err
-			}
-		}
+// any takes a line of any form.
+func (p *parser) any(line []byte) error {
+	if format.Begins(line) {
+		return p.document()
+	}
+	if text := bytes.TrimSpace(line); len(text) > 0 {
+		return p.line(text)
 	}
 	return nil
 }
 
 // line takes a line of the text form.
 func (p *parser) line(text []byte) error {
-	torn := p.lines.Torn()
 	switch {
 	case bytes.HasPrefix(text, []byte("Loaded ")) && bytes.HasSuffix(text, []byte(" queries.")):
 		p.start()
 		p.run.Loaded = format.Leading(text[len("Loaded "):])
-	case bytes.HasPrefix(text, []byte("Queries executed: ")) && !torn:
+	case bytes.HasPrefix(text, []byte("Queries executed: ")) && !p.Torn():
 		return p.report(format.Leading(text[len("Queries executed: "):]))
 	case bytes.HasPrefix(text, []byte("Concurrency: ")) && p.now != nil:
 		p.now.Concurrency = format.Leading(text[len("Concurrency: "):])
@@ -98,11 +76,14 @@ func (p *parser) line(text []byte) error {
 		p.server(text)
 	case p.now != nil && p.percentile(text):
 	case bytes.HasPrefix(text, []byte("Stopping launch of queries.")):
-		p.stopped(text)
+		if p.run != nil {
+			p.run.stopped = true
+		}
 	case bytes.HasPrefix(text, []byte("Code: ")), bytes.HasPrefix(text, []byte("An error occurred while processing")):
-		p.failure(text)
+		p.need()
+		p.run.Failures.Fail(p.Number(), text)
 	default:
-		p.foreign.Look(text, p.lines.Number(), &p.warn)
+		p.Strange(text)
 	}
 	return nil
 }
@@ -110,9 +91,16 @@ func (p *parser) line(text []byte) error {
 // start begins a run.
 func (p *parser) start() {
 	p.end()
-	p.log.Runs = append(p.log.Runs, Run{Line: p.lines.Number(), Form: "text"})
+	p.log.Runs = append(p.log.Runs, Run{Line: p.Number()})
 	p.run = &p.log.Runs[len(p.log.Runs)-1]
 	p.now, p.executed, p.shortest = nil, 0, math.Inf(1)
+}
+
+// need begins a run if there is none that the line could belong to.
+func (p *parser) need() {
+	if p.run == nil || p.run.json {
+		p.start()
+	}
 }
 
 // report begins a report. The one before was not the last.
@@ -121,18 +109,27 @@ func (p *parser) report(executed format.Num) error {
 	if !ok {
 		return nil
 	}
-	if p.run == nil || p.run.Form == "json" {
-		p.start()
-	}
-	if p.now != nil && p.now.Executed.Known() && n < executedBy(p.now) {
-		p.warn.Add(p.lines.Number(), "fewer queries than in the report before: taken as another run", "give each run a file of its own")
+	p.need()
+	if now := p.now; now != nil && now.Executed.Known() && (n < executedBy(now) || n == executedBy(now) && p.total()) {
+		than := "fewer queries than"
+		if n == executedBy(now) {
+			than = "as many queries as"
+		}
+		p.Add(p.Number(), than+" in the report before: taken as another run", "give each run a file of its own")
 		p.start()
 	}
 	if err := p.interim(); err != nil {
 		return err
 	}
-	p.now = &Report{Line: p.lines.Number(), Run: len(p.log.Runs) - 1, Executed: executed}
+	p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1, Executed: executed}
 	return nil
+}
+
+// total says that the report of now can be that of a whole run: the first one, which
+// counts every query, and the tool had not said that it stops.
+func (p *parser) total() bool {
+	whole, known := p.now.whole()
+	return whole && known && p.run.Reports == 0 && !p.run.stopped && format.At(p.now.Servers[0].Quantiles, 0.9999).Known()
 }
 
 func executedBy(r *Report) float64 {
@@ -169,17 +166,17 @@ func (p *parser) interim() error {
 func (p *parser) end() {
 	r := p.run
 	p.run = nil
-	if r == nil || r.Form == "json" || p.now == nil || len(p.now.Servers) == 0 {
+	if r == nil || r.json || p.now == nil || len(p.now.Servers) == 0 {
 		return
 	}
 	r.Total = p.now
 	p.now = nil
 	r.Complete = p.complete(r)
 	if !r.Complete {
-		p.warn.Add(r.Total.Line, "the report of the whole run is missing: the last one is of an interval", "the run was stopped or the file is cut")
+		p.Add(r.Total.Line, "the report of the whole run is missing: the last one is of an interval", "the run was stopped or the file is cut")
 	}
 	if r.Era == "19.x" || r.Era == "20 to 23.7" {
-		p.warn.Once(r.Total.Line, "clickhouse-benchmark before 23.8 computes QPS from the query times and not from the clock",
+		p.Once(r.Total.Line, "clickhouse-benchmark before 23.8 computes QPS from the query times and not from the clock",
 			"compare only runs of the same version, or divide the queries by the run's duration")
 	}
 }
@@ -187,7 +184,7 @@ func (p *parser) end() {
 // complete says whether the last report is of the whole run.
 func (p *parser) complete(r *Run) bool {
 	if slices.ContainsFunc(r.Total.Servers, func(s Server) bool { return !format.At(s.Quantiles, 0.9999).Known() }) {
-		p.warn.Add(r.Total.Line, "the percentiles of the last report are not complete", "the file is cut")
+		p.Add(r.Total.Line, "the percentiles of the last report are not complete", "the file is cut")
 	}
 	if whole, known := r.Total.whole(); known {
 		return whole
@@ -199,35 +196,13 @@ func (p *parser) complete(r *Run) bool {
 // that said why it stops has printed its total. Without that, a report of the
 // whole run has the shortest query of all; if this one has, it may be.
 func (p *parser) spansRun(r *Run) bool {
-	if r.Stopped != "" || r.Reports == 0 {
+	if r.stopped || r.Reports == 0 {
 		return true
 	}
 	shortest, ok := format.At(r.Total.Servers[0].Quantiles, 0).Get()
 	if ok && shortest > p.shortest+0.0005 {
 		return false
 	}
-	r.Unsure = true
-	p.warn.Add(r.Total.Line, "whether the last report is of the whole run or of an interval cannot be told", "run the tool with -d 0 or keep what it writes to stdout")
+	p.Add(r.Total.Line, "whether the last report is of the whole run or of an interval cannot be told", "run the tool with -d 0 or keep what it writes to stdout")
 	return true
-}
-
-func (p *parser) stopped(text []byte) {
-	if p.run == nil {
-		return
-	}
-	p.run.Stopped = "time limit"
-	if bytes.Contains(text, []byte("SIGINT")) {
-		p.run.Stopped = "interrupted"
-	}
-}
-
-func (p *parser) failure(text []byte) {
-	n := p.lines.Number()
-	if p.run == nil || p.run.Form == "json" {
-		p.start()
-	}
-	p.run.FailureCount++
-	if len(p.run.Failures) < maxFailures {
-		p.run.Failures = append(p.run.Failures, format.Warning{Line: n, Text: string(bytes.ToValidUTF8(text[:min(len(text), 300)], []byte("?")))})
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/format"
@@ -50,64 +52,48 @@ func (t *Table) Index(name string) int {
 }
 
 type parser struct {
-	lines *format.Lines
+	format.Scan
 	table Table
 	sep   byte
 	row   Row
-	warn  format.Warnings
-	// commas is how often a number had a decimal comma.
+	each  func(*Table, Row) error
 }
 
 // Parse reads everything in r and hands every row out. An error of each ends
 // the reading and is returned. A row with more or fewer fields than there are
 // columns is an error: nobody can say which figure is which.
 func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
-	p := &parser{lines: format.NewLines(r)}
-	err := p.all(each)
-	if err == nil {
-		err = p.lines.Err()
-	}
-	p.table.Warnings = p.lines.Doubts(&p.warn)
-	if err == nil && p.table.Rows == 0 {
-		err = p.nothing()
+	p := &parser{Scan: format.NewScan(r, ""), each: each}
+	err := p.Each(p.line)
+	p.table.Warnings = p.Doubts()
+	switch {
+	case err != nil || p.table.Rows > 0:
+	case p.table.Columns == nil:
+		err = p.Nothing("a table")
+	default:
+		err = &format.Error{Line: 1, Text: "the table has a heading and no row"}
 	}
 	return &p.table, err
 }
 
-func (p *parser) nothing() error {
-	if p.table.Columns == nil {
-		return format.Nothing("a table", p.lines.Number(), "", 0)
+func (p *parser) line(line []byte) error {
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return nil
+	case p.table.Columns == nil:
+		return p.head(line)
+	case p.Torn() && !p.wholeRow(line):
+		p.Doubt("the last row has no end and fewer fields than columns; it was left out", "the file is cut")
+		return nil
 	}
-	return &format.Error{Line: 1, Text: "the table has a heading and no row"}
-}
-
-func (p *parser) all(each func(*Table, Row) error) error {
-	for p.lines.Next() {
-		line := p.lines.Bytes()
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		if p.table.Columns == nil {
-			if err := p.head(line); err != nil {
-				return err
-			}
-			continue
-		}
-		if p.lines.Torn() && !p.wholeRow(line) {
-			p.warn.Add(p.lines.Number(), "the last row has no end and fewer fields than columns; it was left out", "the file is cut")
-			return nil
-		}
-		if err := p.fields(line); err != nil {
-			return err
-		}
-		p.table.Rows++
-		if each != nil {
-			if err := each(&p.table, p.row); err != nil {
-				return err
-			}
-		}
+	if err := p.fields(line); err != nil {
+		return err
 	}
-	return nil
+	p.table.Rows++
+	if p.each == nil {
+		return nil
+	}
+	return p.each(&p.table, p.row)
 }
 
 // wholeRow says whether a row without a line end has all its fields. A number
@@ -118,7 +104,7 @@ func (p *parser) wholeRow(line []byte) bool {
 		return false
 	}
 	if format.Whole([]byte(f[len(f)-1])).Known() {
-		p.warn.Add(p.lines.Number(), "the last row has no line end: if the file is cut, its last number has lost digits", "check it")
+		p.Add(p.Number(), "the last row has no line end: if the file is cut, its last number has lost digits", "check it")
 	}
 	return true
 }
@@ -134,12 +120,12 @@ func (p *parser) head(line []byte) error {
 		}
 	}
 	if p.table.Columns == nil {
-		return &format.Error{Line: p.lines.Number(), Text: "the heading has an open quotation mark"}
+		return &format.Error{Line: p.Number(), Text: "the heading has an open quotation mark"}
 	}
 	p.sep = p.table.Separator[0]
 	for _, c := range p.table.Columns {
 		if format.Whole([]byte(c.Name)).Known() {
-			return &format.Error{Line: p.lines.Number(), Text: fmt.Sprintf("the first row does not name the columns: %q is a number", c.Name),
+			return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the first row does not name the columns: %q is a number", c.Name),
 				Remedy: "put a row with the names of the columns above the figures"}
 		}
 	}
@@ -149,7 +135,7 @@ func (p *parser) head(line []byte) error {
 
 // fields splits a row and reads its numbers.
 func (p *parser) fields(line []byte) error {
-	n := p.lines.Number()
+	n := p.Number()
 	f, err := p.split(line)
 	if err != nil {
 		return err
@@ -162,79 +148,86 @@ func (p *parser) fields(line []byte) error {
 		return e
 	}
 	p.row.Line, p.row.Text = n, f
+	commas := slices.ContainsFunc(f, decimalComma.MatchString)
 	for i, s := range f {
-		p.row.Number[i] = p.number(s).Times(p.table.Columns[i].scale)
+		p.row.Number[i] = p.number(s, commas).Times(p.table.Columns[i].scale)
 	}
 	return nil
 }
 
+// thousands are numbers with separators between their thousands, of which a decimal
+// sign behind them says which is which: 1.234,5 and 1,234.5.
+var thousands = regexp.MustCompile(`^-?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:,\d{3})+\.\d+)$`)
+
 // number reads a field. A decimal comma is taken for a point, with a warning,
-// unless it could be a thousands separator: then the number is missing.
-func (p *parser) number(s string) format.Num {
+// unless it could be a thousands separator: then the number is missing, as is a
+// point with three digits behind it in a row of decimal commas.
+func (p *parser) number(s string, commas bool) format.Num {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
-	if x := format.Whole([]byte(s)); x.Known() || strings.Count(s, ",") != 1 {
+	if thousands.MatchString(s) {
+		p.Doubt("numbers with separators between their thousands were read as such", "check them")
+		last := strings.LastIndexAny(s, ".,")
+		return format.Whole([]byte(strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]))
+	}
+	whole, fraction, cut := strings.Cut(s, ",")
+	if !cut && commas {
+		whole, fraction, cut = strings.Cut(s, ".")
+		cut = cut && len(fraction) == 3
+	}
+	x := format.Whole([]byte(s))
+	if !cut || !x.Known() && strings.Count(s, ",") != 1 {
 		return x
 	}
-	whole, fraction, _ := strings.Cut(s, ",")
-	x := format.Whole([]byte(whole + "." + fraction))
-	if !x.Known() {
+	if x = format.Whole([]byte(whole + "." + fraction)); !x.Known() {
 		return x
 	}
 	if len(fraction) == 3 && strings.TrimLeft(whole, "-0") != "" {
-		p.warn.Once(p.lines.Number(), fmt.Sprintf("%q can be a decimal comma or a thousands separator; such numbers are missing", s), "write a point, or no separator")
+		p.Doubt(fmt.Sprintf("%q can be a decimal sign or a thousands separator; such numbers are missing", s), "write a point, or no separator")
 		return format.Num{}
 	}
-	p.warn.Once(p.lines.Number(), "numbers with a decimal comma were read as if it were a point", "check that they are not thousands separators")
+	p.Comma()
 	return x
 }
 
-// split cuts a line at the separators outside of quotation marks.
-func (p *parser) split(line []byte) ([]string, error) {
-	var out []string
+// decimalComma is a field that cannot be anything else.
+var decimalComma = regexp.MustCompile(`^-?\d[\d.]*,(?:\d{1,2}|\d{4,})$`)
+
+// split cuts a line at the separators outside of quotation marks. (encoding/csv
+// reads a field over line ends: a mark that is open would take the rest of the file.)
+func (p *parser) split(line []byte) (out []string, err error) {
 	for i := 0; ; i++ {
-		field, next, ok := one(line, i, p.sep)
-		if !ok {
-			return nil, &format.Error{Line: p.lines.Number(), Column: i + 1, Text: "a quotation mark is open at the end of the line"}
+		start := i
+		var field []byte
+		if i < len(line) && line[i] == '"' {
+			n := closing(line[i+1:])
+			if n < 0 {
+				return nil, &format.Error{Line: p.Number(), Column: start + 1, Text: "a quotation mark is open at the end of the line"}
+			}
+			field = bytes.ReplaceAll(line[i+1:i+1+n], []byte(`""`), []byte(`"`))
+			i += n + 2
 		}
-		out = append(out, field)
-		if i = next; i >= len(line) {
+		end := bytes.IndexByte(line[i:], p.sep)
+		if end < 0 {
+			end = len(line) - i
+		}
+		out = append(out, clean(append(field, bytes.TrimSpace(line[i:i+end])...)))
+		if i += end; i >= len(line) {
 			return out, nil
 		}
 	}
 }
 
-// one reads the field at i and returns where it ends.
-func one(line []byte, i int, sep byte) (field string, next int, ok bool) {
-	if i < len(line) && line[i] == '"' {
-		return quoted(line, i+1, sep)
-	}
-	end := bytes.IndexByte(line[min(i, len(line)):], sep)
-	if end < 0 {
-		end = len(line) - min(i, len(line))
-	}
-	i = min(i, len(line))
-	return clean(line[i : i+end]), i + end, true
-}
-
-func quoted(line []byte, i int, sep byte) (string, int, bool) {
-	var b []byte
-	for ; i < len(line); i++ {
-		if line[i] != '"' {
-			b = append(b, line[i])
-			continue
-		}
-		if i+1 < len(line) && line[i+1] == '"' {
-			b = append(b, '"')
+// closing is where the quotation mark stands that closes a field; -1 if it is open.
+func closing(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		if b[i] == '"' {
+			if i+1 == len(b) || b[i+1] != '"' {
+				return i
+			}
 			i++
-			continue
 		}
-		rest := bytes.IndexByte(line[i+1:], sep)
-		if rest < 0 {
-			rest = len(line) - i - 1
-		}
-		return clean(append(b, bytes.TrimSpace(line[i+1:i+1+rest])...)), i + 1 + rest, true
 	}
-	return "", i, false
+	return -1
 }
 
 func clean(b []byte) string { return string(bytes.ToValidUTF8(bytes.TrimSpace(b), []byte("?"))) }

@@ -62,6 +62,7 @@ func TestNumbers(t *testing.T) {
 		"a,b\n\"1\",\"2\"\n": "[[1 2]]",
 		"a|b\n1|2\n":         "[[1 2]]",
 		"name\n5\n":          "[[5]]",
+		"at,of\n1,sysbench 1.0.20\n2,sysbench 1.0.20\n": "[[1 -] [2 -]]",
 	} {
 		r := read([]byte(in))
 		values, text, _ := strings.Cut(want, "]] ")

@@ -1,6 +1,9 @@
 package csv
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // units are the units that a heading can name, and what makes them base units.
 var units = map[string]struct {
@@ -17,17 +20,25 @@ var units = map[string]struct {
 	"%": {"ratio", 0.01}, "ratio": {"ratio", 1},
 }
 
-// columns reads headings such as "p95 (ms)" and "throughput [MiB/s]".
+// columns reads headings such as "p95 (ms)", "throughput [MiB/s]", "latency_ms" and
+// "latency_ms_avg".
 func columns(names []string) []Column {
 	out := make([]Column, len(names))
 	for i, name := range names {
 		out[i] = Column{Name: name, scale: 1}
 		open := strings.LastIndexAny(name, "([")
-		if open <= 0 || !strings.HasSuffix(name, ")") && !strings.HasSuffix(name, "]") {
+		if open > 0 && (strings.HasSuffix(name, ")") || strings.HasSuffix(name, "]")) {
+			if u, ok := units[strings.ToLower(strings.TrimSpace(name[open+1:len(name)-1]))]; ok {
+				out[i] = Column{Name: strings.TrimSpace(name[:open]), Unit: u.unit, scale: u.scale}
+			}
 			continue
 		}
-		if u, ok := units[strings.ToLower(strings.TrimSpace(name[open+1:len(name)-1]))]; ok {
-			out[i] = Column{Name: strings.TrimSpace(name[:open]), Unit: u.unit, scale: u.scale}
+		words := strings.Split(name, "_")
+		for k, w := range words {
+			if u, ok := units[strings.ToLower(w)]; ok && k > 0 && (u.unit == "s" || u.unit == "B/s") {
+				out[i] = Column{Name: strings.Join(slices.Delete(words, k, k+1), "_"), Unit: u.unit, scale: u.scale}
+				break
+			}
 		}
 	}
 	return out

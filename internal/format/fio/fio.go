@@ -2,8 +2,8 @@
 // of 2.x and 3.x, terse output, and the logs of single I/Os and averages. Eras
 // are told by what is there (clat_ns, io_kbytes), not by the version string.
 //
-// It must not know what was tested. Interim documents of --status-interval go
-// to the caller one by one and are not kept.
+// It must not know what was tested. Interim documents of --status-interval are
+// counted and not kept.
 package fio
 
 import (
@@ -12,29 +12,25 @@ import (
 	"github.com/tarelab/tare/internal/format"
 )
 
-// Log is what one input holds. Interim reports are counted, not kept.
+// Log is what one input holds.
 type Log struct {
 	Runs     []Run            `json:"runs"`
-	Interim  int              `json:"interim,omitempty"`
+	Interim  int              `json:"interim,omitempty"` // reports that a later one replaces
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// Run is one report of fio: a JSON document, a text, or the terse lines of one
-// version side by side.
+// Run is one report of fio: a JSON document, a text or a terse line.
 type Run struct {
-	Line    int       `json:"line"`
-	Form    string    `json:"form"` // json, text or terse
-	Version string    `json:"version,omitempty"`
-	Time    time.Time `json:"time,omitzero"` // when it was printed
-	// Interim says that a later report of the same run follows: figures are
-	// totals since its beginning, so only the last report counts.
-	Interim bool              `json:"interim,omitempty"`
+	Line    int               `json:"line"`
+	Form    string            `json:"form"` // json, text or terse
+	Version string            `json:"version,omitempty"`
 	Global  map[string]string `json:"global,omitempty"` // global options
 	Jobs    []Job             `json:"jobs"`
-	Disks   []Disk            `json:"disks,omitempty"`
-	// Messages are fio's own error lines, at most 20.
-	Messages []format.Warning `json:"messages,omitempty"`
-	cut      bool             // a text without its end
+	// Messages are fio's own error lines.
+	Messages format.Failures `json:"messages,omitzero"`
+
+	time time.Time // when it was printed
+	cut  bool      // a text without its end
 }
 
 // Failed says whether a job ended with an error or fio complained.
@@ -44,7 +40,7 @@ func (r *Run) Failed() bool {
 			return true
 		}
 	}
-	return len(r.Messages) > 0
+	return r.Messages.Count > 0
 }
 
 // Job is one job, or a group of them under group_reporting.
@@ -52,13 +48,10 @@ type Job struct {
 	Line  int    `json:"line,omitempty"` // 0 in JSON
 	Name  string `json:"name"`
 	Group int    `json:"group"`
-	Host  string `json:"host,omitempty"` // of --client
 	// Error is an errno, 0 for none.
 	Error     int               `json:"error,omitempty"`
 	ErrorText string            `json:"error_text,omitempty"`
-	PID       int               `json:"pid,omitempty"` // in text only
 	Options   map[string]string `json:"options,omitempty"`
-	Runtime   format.Num        `json:"runtime,omitzero"` // seconds, since 3.8
 
 	// A direction without any I/O is nil. Mixed holds all directions together
 	// (unified_rw_reporting).
@@ -68,65 +61,38 @@ type Job struct {
 	Mixed *Direction `json:"mixed,omitempty"`
 	Sync  *Sync      `json:"sync,omitempty"` // fsync and its kin, since 3.4
 
-	UserCPU     format.Num `json:"user_cpu,omitzero"`   // ratio of one CPU's time
-	SystemCPU   format.Num `json:"system_cpu,omitzero"` // ratio of one CPU's time
-	Switches    format.Num `json:"switches,omitzero"`   // context switches
-	MajorFaults format.Num `json:"major_faults,omitzero"`
+	UserCPU   format.Num `json:"user_cpu,omitzero"`   // ratio of one CPU's time
+	SystemCPU format.Num `json:"system_cpu,omitzero"` // ratio of one CPU's time
+
+	pid, jobs int // in text only: the process, and how many jobs the line is of
 }
 
 // Direction is reads, writes, trims or all of them.
 type Direction struct {
-	Bytes     format.Num `json:"bytes,omitzero"`
 	Bandwidth format.Num `json:"bandwidth,omitzero"` // bytes per second
 	IOPS      format.Num `json:"iops,omitzero"`
 	Runtime   format.Num `json:"runtime,omitzero"` // seconds
 	Total     format.Num `json:"total,omitzero"`   // number of I/Os
-	Short     format.Num `json:"short,omitzero"`
-	Dropped   format.Num `json:"dropped,omitzero"`
 
 	// Submission, completion and total latency; nil where fio did not measure it.
 	Slat *Latency `json:"slat,omitempty"`
 	Clat *Latency `json:"clat,omitempty"`
 	Lat  *Latency `json:"lat,omitempty"`
-
-	BandwidthSamples *Spread `json:"bandwidth_samples,omitempty"` // bytes per second
-	IOPSSamples      *Spread `json:"iops_samples,omitempty"`
 }
 
 // Latency is a distribution in seconds.
 type Latency struct {
-	Min       format.Num        `json:"min,omitzero"`
-	Max       format.Num        `json:"max,omitzero"`
 	Mean      format.Num        `json:"mean,omitzero"`
-	StdDev    format.Num        `json:"stddev,omitzero"`
-	N         format.Num        `json:"n,omitzero"` // since 3.18
 	Quantiles []format.Quantile `json:"quantiles,omitempty"`
 	// Bins is the histogram of json+: each value in the middle of a bin that is
 	// at most 1/64 as wide as the value.
 	Bins []format.Bin `json:"bins,omitempty"`
 }
 
-// Spread is how samples taken during the run lie.
-type Spread struct {
-	Min    format.Num `json:"min,omitzero"`
-	Max    format.Num `json:"max,omitzero"`
-	Mean   format.Num `json:"mean,omitzero"`
-	StdDev format.Num `json:"stddev,omitzero"`
-	N      format.Num `json:"n,omitzero"` // since 2.99
-}
-
 // Sync is the latency of fsync, fdatasync, sync_file_range and syncfs.
 type Sync struct {
 	Total format.Num `json:"total,omitzero"`
 	Lat   *Latency   `json:"lat,omitempty"`
-}
-
-// Disk is what the kernel counted for a block device during the run.
-type Disk struct {
-	Name        string     `json:"name"`
-	Reads       format.Num `json:"reads,omitzero"`
-	Writes      format.Num `json:"writes,omitzero"`
-	Utilisation format.Num `json:"utilisation,omitzero"` // ratio
 }
 
 const (

@@ -2,226 +2,270 @@ package fio
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/format"
 )
 
-const maxMessages = 20
-
 // parser is the state between lines.
 type parser struct {
-	lines   *format.Lines
-	each    func(Run) error
-	log     Log
-	warn    format.Warnings
-	foreign format.Foreign
+	format.Scan
+	log Log
 
 	pending  *Run // complete, until it is known whether it was interim
 	text     *textRun
 	terse    *Run
-	fields   [][]byte // of the terse line of now
-	version  string   // of the last line that is nothing but a version
-	messages []format.Warning
+	fields   [][]byte                     // of the terse line of now
+	version  string                       // of the last line that is nothing but a version
+	heads    map[string]map[string]string // what the lines above a report say of its jobs
+	reported bool                         // there was a report below those lines
+	expected int                          // processes or threads that fio said it starts
+	messages format.Failures
 }
 
 // Parse reads everything in r: JSON documents, text and terse lines, also mixed
-// and with anything between them. each, if not nil, gets every report in order,
-// interim ones too; an error of its own ends the reading and is returned. What
-// was read is returned also with an error. Input without a report is an error.
-func Parse(r io.Reader, each func(Run) error) (*Log, error) {
-	p := &parser{lines: format.NewLines(r), each: each, foreign: format.Foreign{Own: format.Fio}}
-	err := p.all()
-	if err == nil {
-		err = p.lines.Err()
+// and with anything between them. What was read is returned also with an error.
+// Input without a report is an error.
+func Parse(r io.Reader) (*Log, error) {
+	p := &parser{Scan: format.NewScan(r, format.Fio)}
+	err := p.Each(p.line)
+	p.closeText()
+	if p.pending != nil {
+		p.complain(p.pending)
 	}
-	if e := p.finish(); err == nil {
-		err = e
-	}
-	p.log.Warnings = p.lines.Doubts(&p.warn)
+	p.flush()
+	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.nothing()
+		err = p.Why("fio")
+		if m := p.messages; m.Count > 0 && p.Alone() { // fio's own words
+			err = &format.Error{Line: m.First.Line, Text: "fio made no report; it said: " + m.First.Text}
+		} else if p.heads != nil && p.Alone() {
+			err = &format.Error{Line: p.Number(), Text: "fio began its jobs and the file ends without a report of them",
+				Remedy: "let fio run to its end"}
+		}
 	}
 	return &p.log, err
-}
-
-// nothing says why there is no report: fio's own words if it left some.
-func (p *parser) nothing() error {
-	if p.foreign.First != "" {
-		return format.Nothing("fio", p.lines.Number(), p.foreign.First, p.foreign.Line)
-	}
-	if len(p.messages) > 0 {
-		m := p.messages[0]
-		return &format.Error{Line: m.Line, Text: "fio made no report; it said: " + m.Text}
-	}
-	for _, w := range p.warn.List() {
-		if w.Line > 0 {
-			return &format.Error{Line: w.Line, Text: w.Text, Remedy: w.Remedy}
-		}
-	}
-	return format.Nothing("fio", p.lines.Number(), "", 0)
-}
-
-func (p *parser) all() error {
-	for p.lines.Next() {
-		if err := p.line(p.lines.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (p *parser) line(line []byte) error {
 	text := bytes.TrimSpace(line)
 	switch {
 	case len(text) == 0:
-		return nil
 	case format.Begins(line):
 		return p.document()
-	case p.message(text):
-		return nil
-	case len(text) > 2 && text[1] == ';' && text[0] >= '2' && text[0] <= '5':
-		if err := p.closeText(); err != nil {
-			return err
+	case bytes.HasPrefix(text, []byte("fio: ")): // its complaints
+		if !bytes.Contains(text, []byte("verification read phase")) {
+			p.messages.Fail(p.Number(), text)
 		}
-		return p.terseLine(text)
+	case len(text) > 2 && text[1] == ';' && text[0] >= '2' && text[0] <= '5':
+		if p.text != nil {
+			p.closeText()
+		}
+		p.terseLine(text)
+	case line[0] != ' ' && p.head(text):
+	default:
+		p.textLine(line, text)
 	}
-	return p.textLine(line, text)
+	return nil
 }
 
-// document reads a JSON document.
-func (p *parser) document() error {
-	d, err := p.lines.Document()
-	if err != nil {
-		return err
-	}
-	r, undefined, err := decode(d)
-	var wrong *format.Error
-	switch {
-	case errors.Is(err, errNotFio):
-		p.warn.Once(d.Line, "JSON that is not fio's was left out", "")
-		return nil
-	case errors.As(err, &wrong):
-		p.warn.Add(wrong.Line, wrong.Text, wrong.Remedy)
-		return nil
-	case err != nil:
-		return err
-	}
-	if undefined {
-		p.warn.Once(d.Line, "fio wrote nan or inf where nothing was measured; these figures are missing", "")
-	}
-	if err := p.closeText(); err != nil {
-		return err
-	}
-	return p.add(r)
-}
+// mostJobs bounds the jobs of a report: what goes on is another one.
+const mostJobs = 4096
 
-// message keeps fio's complaints.
-func (p *parser) message(text []byte) bool {
-	if !bytes.HasPrefix(text, []byte("fio: ")) {
+// head takes the lines above a report that say what its jobs do: "test: (g=0):
+// rw=randread, bs=(R) 4096B-4096B, (W) ..., ioengine=libaio, iodepth=16", before it
+// the name of a client in brackets.
+func (p *parser) head(text []byte) bool {
+	if rest, ok := bytes.CutPrefix(text, []byte("Starting ")); ok && (bytes.Contains(rest, []byte("process")) || bytes.Contains(rest, []byte("thread"))) {
+		p.closeText()
+		p.expected = whole(rest)
+		return true
+	}
+	name, rest, ok := bytes.Cut(text, []byte(": (g="))
+	_, said, is := bytes.Cut(rest, []byte("): rw="))
+	if !ok || !is {
 		return false
 	}
-	if len(p.messages) < maxMessages && !bytes.Contains(text, []byte("verification read phase")) {
-		p.messages = append(p.messages, format.Warning{Line: p.lines.Number(), Text: string(text[:min(len(text), 300)])})
+	if p.reported {
+		p.closeText()
+		p.heads, p.reported, p.expected = nil, false, 0
+	}
+	if p.heads == nil {
+		p.heads = map[string]map[string]string{}
+	}
+	if i := bytes.Index(name, []byte("> ")); i > 0 && name[0] == '<' {
+		name = name[i+2:]
+	}
+	o := make(map[string]string, 4)
+	for key := "rw"; ; {
+		end := bytes.Index(said, []byte("="))
+		if end < 0 {
+			o[key] = clean(said)
+			break
+		}
+		comma := bytes.LastIndexByte(said[:end], ',')
+		if comma < 0 {
+			break
+		}
+		o[key], key = clean(said[:comma]), string(bytes.TrimSpace(said[comma+1:end]))
+		said = said[end+1:]
+	}
+	if len(p.heads) < mostJobs {
+		p.heads[string(name)] = o
 	}
 	return true
 }
 
-// add takes a finished report.
-func (p *parser) add(r *Run) error {
-	if v := r.Version; v != "" && !strings.HasPrefix(v, "2.") && !strings.HasPrefix(v, "3.") {
-		p.warn.Once(r.Line, "fio "+v+" is not a version that is known; it was read like 3.42", "check the figures against the report")
+func clean(b []byte) string { return string(bytes.ToValidUTF8(bytes.TrimSpace(b), []byte("?"))) }
+
+// optionsOf are the options of a job as the lines above the report say; those of
+// all jobs for a sum over clients.
+func (p *parser) optionsOf(name string) map[string]string {
+	if o, ok := p.heads[name]; ok {
+		return o
 	}
-	r.Messages = slices.Concat(r.Messages, p.messages)
-	p.messages = nil
-	if last := p.pending; last != nil {
-		switch {
-		case twice(last, r):
-			p.warn.Once(r.Line, "the same run is there as text and as JSON; the JSON is used", "")
-			return nil
-		case goesOn(last, r):
-			last.Interim = true
+	if name == allClients && len(p.heads) == 1 {
+		for _, o := range p.heads {
+			return o
 		}
 	}
-	if err := p.flush(); err != nil {
-		return err
-	}
-	p.pending = r
 	return nil
 }
 
-// flush hands the waiting report out.
-func (p *parser) flush() error {
-	r := p.pending
-	if r == nil {
-		return nil
-	}
-	p.pending = nil
-	if r.Interim {
-		p.log.Interim++
-	} else {
-		p.log.Runs = append(p.log.Runs, *r)
-	}
-	if p.each == nil {
-		return nil
-	}
-	return p.each(*r)
-}
-
-// finish closes what is open at the end of the input.
-func (p *parser) finish() error {
-	if err := p.closeText(); err != nil {
+// document reads a JSON document.
+func (p *parser) document() error {
+	var d document
+	line, err := p.JSON(&d)
+	if line == 0 || err != nil {
 		return err
 	}
-	if p.pending != nil && len(p.messages) > 0 {
-		p.pending.Messages = slices.Concat(p.pending.Messages, p.messages)
-		p.messages = nil
+	r := d.run(line)
+	if r == nil {
+		p.NotOurs(line)
+		return nil
 	}
-	return p.flush()
+	p.closeText()
+	p.add(r)
+	return nil
 }
 
-// closeText ends an open text or terse report.
-func (p *parser) closeText() error {
+// complain gives a report what fio complained about.
+func (p *parser) complain(r *Run) {
+	if r.Messages.Count == 0 {
+		r.Messages.First = p.messages.First
+	}
+	r.Messages.Count += p.messages.Count
+	p.messages = format.Failures{}
+}
+
+// add takes a finished report.
+func (p *parser) add(r *Run) {
+	if v := r.Version; v != "" && !strings.HasPrefix(v, "2.") && !strings.HasPrefix(v, "3.") {
+		p.Once(r.Line, "fio "+v+" is not a version that is known; it was read like 3.42", "check the figures against the report")
+	}
+	p.complain(r)
+	p.reported = true
+	if last := p.pending; last != nil {
+		switch {
+		case twice(last, r):
+			kept := last
+			if forms[r.Form] > forms[last.Form] {
+				kept = r
+			}
+			p.pending = kept
+			p.Once(r.Line, fmt.Sprintf("the same run is there as %s and as %s; the %s is used", names[last.Form], names[r.Form], names[kept.Form]), "")
+			return
+		case goesOn(last, r):
+			p.log.Interim++
+			p.pending = nil
+		}
+	}
+	p.flush()
+	p.pending = r
+}
+
+// flush keeps the waiting report.
+func (p *parser) flush() {
+	if p.pending != nil {
+		p.log.Runs = append(p.log.Runs, *p.pending)
+		p.pending = nil
+	}
+}
+
+// closeText ends an open terse or text report.
+func (p *parser) closeText() {
 	if t := p.terse; t != nil {
 		p.terse = nil
-		return p.add(t)
+		p.add(t)
 	}
 	t := p.text
 	p.text = nil
-	if t == nil || len(t.run.Jobs) == 0 {
-		return nil
+	if t == nil {
+		return
 	}
 	if !t.status {
-		p.warn.Add(t.run.Jobs[len(t.run.Jobs)-1].Line, "the text report ends before its group status",
+		p.Add(t.run.Jobs[len(t.run.Jobs)-1].Line, "the text report ends before its group status",
 			"fio was stopped or the file is cut; the last job may be incomplete")
 		t.run.cut = true
 	}
-	return p.add(&t.run)
+	p.add(&t.run)
 }
 
-// twice says that b is the text of the run whose JSON is a: so fio writes them
-// with --output-format=normal,json. Of a text that is cut, what is there of it.
+// forms is how exactly a form of report gives its figures; text rounds rates.
+var (
+	forms = map[string]int{"text": 1, "terse": 2, "json": 3}
+	names = map[string]string{"text": "text", "terse": "terse", "json": "JSON"}
+)
+
+// twice says that a and b are one run in two forms: so fio writes them with
+// --output-format=normal,json. Of a text that is cut, what is there of it.
 func twice(a, b *Run) bool {
-	if a.Form != "json" || b.Form != "text" || len(b.Jobs) > len(a.Jobs) || a.Version != b.Version && b.Version != "" {
+	if a.Form == b.Form || len(b.Jobs) > len(a.Jobs) || a.Version != b.Version && a.Version != "" && b.Version != "" {
 		return false
 	}
 	for i := range b.Jobs {
-		x, y := a.Jobs[i].ios(), b.Jobs[i].ios()
-		if a.Jobs[i].Name != b.Jobs[i].Name || x != y && !b.cut {
+		if a.Jobs[i].Name != b.Jobs[i].Name || !a.Jobs[i].agrees(&b.Jobs[i], b.cut) {
 			return false
 		}
 	}
 	return b.cut || len(a.Jobs) == len(b.Jobs)
 }
 
+// agrees says that two jobs did the same, as exactly as each form prints it; of
+// one that is cut, what is there of it.
+func (j *Job) agrees(other *Job, cut bool) bool {
+	x, y := j.ios(), other.ios()
+	if x > 0 && y > 0 && x != y {
+		return false
+	}
+	close := func(a, b format.Num, part, least float64) bool {
+		x, ok := a.Get()
+		y, too := b.Get()
+		return !ok || !too || math.Abs(x-y) <= part*max(x, y)+least
+	}
+	theirs := other.directions()
+	for i, d := range j.directions() {
+		o := theirs[i]
+		if cut && o == nil {
+			continue
+		}
+		if (d == nil) != (o == nil) || d != nil && (!close(d.IOPS, o.IOPS, 0.01, 1) || !close(d.Runtime, o.Runtime, 0, 0.002)) {
+			return false
+		}
+	}
+	return true
+}
+
+// directions are reads, writes, trims and all together; nil for those without I/O.
+func (j *Job) directions() [4]*Direction { return [4]*Direction{j.Read, j.Write, j.Trim, j.Mixed} }
+
 // ios is the number of I/Os of all directions.
 func (j *Job) ios() float64 {
 	sum := 0.0
-	for _, d := range []*Direction{j.Read, j.Write, j.Trim, j.Mixed} {
+	for _, d := range j.directions() {
 		if d != nil {
 			n, _ := d.Total.Get()
 			sum += n
@@ -239,24 +283,24 @@ func goesOn(a, b *Run) bool {
 	}
 	for i := range a.Jobs {
 		x, y := &a.Jobs[i], &b.Jobs[i]
-		if x.Name != y.Name || x.Group != y.Group || x.ios() > y.ios() || a.Form == "text" && (x.PID == 0 || x.PID != y.PID) {
+		if x.Name != y.Name || x.Group != y.Group || x.ios() > y.ios() || a.Form == "text" && (x.pid == 0 || x.pid != y.pid) {
 			return false
 		}
 	}
 	if a.Form != "json" {
 		return a.Form == "text"
 	}
-	if a.Time.IsZero() || b.Time.IsZero() {
+	if a.time.IsZero() || b.time.IsZero() {
 		return false
 	}
-	clock, before, after := b.Time.Sub(a.Time).Seconds(), a.Jobs[0].longest(), b.Jobs[0].longest()
+	clock, before, after := b.time.Sub(a.time).Seconds(), a.Jobs[0].longest(), b.Jobs[0].longest()
 	return clock >= 0 && math.Abs(after-before-clock) < 1.6 && after-clock > before/2
 }
 
 // longest is the longest runtime of the job's directions in seconds.
 func (j *Job) longest() float64 {
 	out := 0.0
-	for _, d := range []*Direction{j.Read, j.Write, j.Trim, j.Mixed} {
+	for _, d := range j.directions() {
 		if d != nil {
 			t, _ := d.Runtime.Get()
 			out = max(out, t)

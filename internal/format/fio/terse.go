@@ -2,6 +2,7 @@ package fio
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/format"
@@ -22,10 +23,9 @@ var (
 )
 
 // terseLine reads a line of --minimal, versions 2 to 5; latencies are always
-// in microseconds, amounts in KiB. Lines of one version that follow each other
-// are the jobs of one run.
-func (p *parser) terseLine(text []byte) error {
-	n := p.lines.Number()
+// in microseconds, amounts in KiB. Each is a job of a run; one whose name the run
+// has already is of another run, unless fio said that it starts more.
+func (p *parser) terseLine(text []byte) {
 	f := p.fields[:0]
 	for rest, more := text, true; more; {
 		var field []byte
@@ -39,43 +39,27 @@ func (p *parser) terseLine(text []byte) error {
 		head = 4
 	}
 	blocks := terseBlocks(f, head, version)
-	if len(blocks) == 0 || p.lines.Torn() {
-		p.warn.Once(n, "a terse line is cut off or of an unknown version; it was left out", "use --output-format=json")
-		return nil
+	if len(blocks) == 0 || p.Torn() {
+		p.Doubt("a terse line is cut off or of an unknown version; it was left out", "use --output-format=json")
+		return
 	}
-	j := Job{Line: n, Name: string(f[head-3])}
-	j.Group, j.Error = int(whole(f[head-2])), int(whole(f[head-1]))
+	j := Job{Line: p.Number(), Name: string(f[head-3]), Group: whole(f[head-2]), Error: whole(f[head-1])}
 	j.terse(version, blocks)
 	cpu := f[head+len(blocks)*len(blocks[0]):]
 	j.UserCPU, j.SystemCPU = percent(cpu[0]), percent(cpu[1])
-	j.Switches, j.MajorFaults = format.Whole(cpu[2]), format.Whole(cpu[3])
 	release := ""
 	if version > 2 {
 		release = strings.TrimPrefix(string(f[1]), "fio-")
 	}
-	return p.terseJob(release, j)
-}
-
-// terseJob adds the job to the run of the lines above, or begins one where the
-// name comes again.
-func (p *parser) terseJob(release string, j Job) error {
-	if t := p.terse; t != nil {
-		again := t.Version != release
-		for i := range t.Jobs {
-			again = again || t.Jobs[i].Name == j.Name && t.Jobs[i].Group == j.Group
-		}
-		if again {
-			p.terse = nil
-			if err := p.add(t); err != nil {
-				return err
-			}
-		}
+	j.Options = p.optionsOf(j.Name)
+	same := func(x Job) bool { return x.Name == j.Name }
+	if t := p.terse; t != nil && t.Version == release && len(t.Jobs) < mostJobs &&
+		(len(t.Jobs) < p.expected || !slices.ContainsFunc(t.Jobs, same)) {
+		t.Jobs = append(t.Jobs, j)
+		return
 	}
-	if p.terse == nil {
-		p.terse = &Run{Line: j.Line, Form: "terse", Version: release}
-	}
-	p.terse.Jobs = append(p.terse.Jobs, j)
-	return nil
+	p.closeText()
+	p.terse = &Run{Line: j.Line, Form: "terse", Version: release, Jobs: []Job{j}}
 }
 
 // terseBlocks cuts the directions out: each begins with a whole number, and
@@ -114,41 +98,35 @@ func (j *Job) terse(version int, blocks [][][]byte) {
 
 func terseDirection(f [][]byte) *Direction {
 	num := func(i int) format.Num { return format.Whole(f[i]) }
-	if !num(0).Positive().Known() {
+	if !num(0).NonZero().Known() {
 		return nil
 	}
-	d := &Direction{Bytes: num(0).Times(kibi), Bandwidth: num(1).Times(kibi), IOPS: num(2), Runtime: num(3).Over(milli),
+	d := &Direction{Bandwidth: num(1).Times(kibi), IOPS: num(2), Runtime: num(3).Over(milli),
 		Slat: terseLatency(f[4:8]), Clat: terseLatency(f[8:12]), Lat: terseLatency(f[32:36])}
 	if d.Clat != nil {
 		d.Clat.Quantiles = terseQuantiles(f[12:32])
 	}
-	bw := Spread{num(36).Times(kibi), num(37).Times(kibi), num(39).Times(kibi), num(40).Times(kibi), format.Num{}}
-	if len(f) == terse5Fields {
-		bw.N = num(41)
-		d.IOPSSamples = Spread{num(42), num(43), num(44), num(45), num(46)}.measured()
-	}
-	d.BandwidthSamples = bw.measured()
 	return d
 }
 
+// terseLatency reads minimum, maximum, mean and deviation; all are 0 when nothing
+// was measured.
 func terseLatency(f [][]byte) *Latency {
-	l := &Latency{Min: format.Whole(f[0]).Over(micro), Max: format.Whole(f[1]).Over(micro),
-		Mean: format.Whole(f[2]).Over(micro), StdDev: format.Whole(f[3]).Over(micro)}
-	return l.measured()
+	mean := format.Whole(f[2])
+	if !format.Whole(f[1]).NonZero().Known() && !mean.NonZero().Known() {
+		return nil
+	}
+	return &Latency{Mean: mean.Over(micro)}
 }
 
 // terseQuantiles reads "99.000000%=34340"; "0%=0" is padding.
-func terseQuantiles(f [][]byte) []format.Quantile {
-	out := make([]format.Quantile, 0, len(f))
+func terseQuantiles(f [][]byte) (out []format.Quantile) {
 	for _, p := range f {
 		q, v, ok := bytes.Cut(p, quantile)
 		percent, known := format.Whole(q).Get()
 		if x := format.Whole(v); ok && known && percent > 0 && percent <= 100 && x.Known() {
 			out = append(out, format.Quantile{Q: format.Share(percent), Seconds: x.Over(micro)})
 		}
-	}
-	if len(out) == 0 {
-		return nil
 	}
 	return out
 }

@@ -2,96 +2,94 @@ package fio
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tarelab/tare/internal/format"
 )
 
-// textRun is a text report under construction.
+// textRun is a text report under construction; it has a job.
 type textRun struct {
 	run     Run
 	dir     *Direction // of the lines that follow
 	last    *Latency   // that the next percentiles belong to
 	scale   float64    // of the percentiles, per second; 0 outside of them
 	syncing bool
-	jobs    bool // inside the jobs, before the group status
-	status  bool // the group status was there
-	disks   bool
+	status  bool // the group status, which ends the jobs, was there
 }
 
 // textLine takes a line that is neither JSON nor terse.
-func (p *parser) textLine(line, text []byte) error {
+func (p *parser) textLine(line, text []byte) {
 	switch {
 	case bytes.HasPrefix(text, []byte("fio-")) && bytes.IndexByte(text, ' ') < 0:
 		p.version = string(text[4:])
-		return nil
 	case bytes.Contains(text, []byte(": (groupid=")) && bytes.Contains(text, []byte("err=")):
-		return p.jobLine(text)
-	case p.text == nil:
-		p.foreign.Look(line, p.lines.Number(), &p.warn)
-		return nil
+		p.jobLine(text)
+	case p.text != nil && p.Torn():
+		p.NoEnd()
+	case p.text == nil || !p.text.line(text):
+		p.Strange(line)
 	}
-	if p.lines.Torn() {
-		p.warn.Once(p.lines.Number(), "the last line has no end and was left out", "")
-		return nil
-	}
-	if !p.text.line(text) {
-		p.foreign.Look(line, p.lines.Number(), &p.warn)
-	}
-	return nil
 }
 
 // jobLine begins a job: "mix: (groupid=0, jobs=1): err= 0: pid=4019: Sat ...".
-func (p *parser) jobLine(text []byte) error {
-	if p.text != nil && p.text.status {
-		if err := p.closeText(); err != nil {
-			return err
-		}
+func (p *parser) jobLine(text []byte) {
+	j := jobOf(text)
+	if p.terse != nil || p.text != nil && (p.text.status || p.text.has(&j)) {
+		p.closeText()
 	}
-	n := p.lines.Number()
+	n := p.Number()
 	if p.text == nil {
 		p.text = &textRun{run: Run{Line: n, Form: "text", Version: p.version}}
 	}
 	t := p.text
-	*t = textRun{run: t.run, jobs: true}
+	*t = textRun{run: t.run}
+	j.Line, j.Options = n, p.optionsOf(j.Name)
+	t.run.Jobs = append(t.run.Jobs, j)
+}
+
+// has says that a job is in the report: the same name is another job of it only
+// where the process is another one.
+func (t *textRun) has(j *Job) bool {
+	return len(t.run.Jobs) >= mostJobs || slices.ContainsFunc(t.run.Jobs, func(x Job) bool { return x.Name == j.Name && x.pid == j.pid })
+}
+
+// jobOf reads the line that begins a job.
+func jobOf(text []byte) Job {
 	name, rest, _ := bytes.Cut(text, []byte(": (groupid="))
-	j := Job{Line: n, Name: string(name)}
-	j.Group = int(whole(rest))
+	j := Job{Name: string(name), Group: whole(rest)}
+	if _, n, ok := bytes.Cut(rest, []byte("jobs=")); ok {
+		j.jobs = whole(n)
+	}
 	if _, e, ok := bytes.Cut(rest, []byte("err=")); ok {
-		j.Error = int(whole(bytes.TrimLeft(e, " ")))
+		j.Error = whole(bytes.TrimLeft(e, " "))
 	}
 	if _, e, ok := bytes.Cut(rest, []byte(", error=")); ok && j.Error != 0 {
 		e, _, _ = bytes.Cut(e, []byte(")"))
 		j.ErrorText = string(e)
 	}
 	if _, id, ok := bytes.Cut(rest, []byte("pid=")); ok {
-		j.PID = int(whole(id))
+		j.pid = whole(id)
 	}
-	t.run.Jobs = append(t.run.Jobs, j)
-	return nil
+	return j
 }
 
 // whole reads a small whole number; 0 if there is none.
-func whole(b []byte) uint64 {
+func whole(b []byte) int {
 	x, n := format.Uint(b)
 	if n == 0 || x > 1<<31-1 {
 		return 0
 	}
-	return x
+	return int(x)
 }
 
 // line reads a line of a job or of the end of the report.
 func (t *textRun) line(text []byte) bool {
 	switch {
+	case t.status:
+		return true
 	case bytes.HasPrefix(text, []byte("Run status group")):
-		t.status, t.jobs = true, false
+		t.status = true
 		return true
-	case bytes.HasPrefix(text, []byte("Disk stats")):
-		t.disks = true
-		return true
-	case t.disks:
-		return t.disk(text)
-	case !t.jobs:
-		return t.status
 	case text[0] == '|':
 		return t.percentiles(text)
 	}
@@ -100,11 +98,11 @@ func (t *textRun) line(text []byte) bool {
 	if !ok {
 		return false
 	}
-	return t.field(string(bytes.TrimSpace(key)), value, text)
+	return t.field(string(bytes.TrimSpace(key)), value) || bytes.Contains(text, []byte("="))
 }
 
 // field reads what stands before the first colon and what behind.
-func (t *textRun) field(key string, value, text []byte) bool {
+func (t *textRun) field(key string, value []byte) bool {
 	j := &t.run.Jobs[len(t.run.Jobs)-1]
 	switch key {
 	case "read":
@@ -120,15 +118,10 @@ func (t *textRun) field(key string, value, text []byte) bool {
 	case "cpu":
 		t.dir, t.syncing = nil, false
 		j.UserCPU, j.SystemCPU = pair(value, "usr=").Over(100), pair(value, "sys=").Over(100)
-		j.Switches, j.MajorFaults = pair(value, "ctx="), pair(value, "majf=")
 	case "issued rwts", "issued rwt", "issued":
 		j.issued(value)
-	case "iops":
-		if t.dir != nil {
-			t.dir.IOPSSamples = samples(value, 1)
-		}
 	default:
-		return t.latency(j, key, value) || bytes.Contains(text, []byte("="))
+		return t.latency(j, key, value)
 	}
 	return true
 }
@@ -138,15 +131,13 @@ func (t *textRun) direction(value []byte) *Direction {
 	d := &Direction{}
 	t.dir, t.syncing, t.last = d, false, nil
 	if bytes.Contains(value, []byte("io=")) { // 2.x: KB is 1024
-		d.Bytes, d.Bandwidth = size(value, "io=", 1024), size(value, "bw=", 1024)
-		d.IOPS, d.Runtime = pair(value, "iops="), pair(value, "runt=").Over(milli)
+		d.Bandwidth, d.IOPS, d.Runtime = size(value, "bw=", 1024), pair(value, "iops="), pair(value, "runt=").Over(milli)
 		return d
 	}
 	d.IOPS, d.Bandwidth = pair(value, "IOPS="), size(value, "BW=", 1000)
 	if i := bytes.LastIndexByte(value, '('); i >= 0 { // "(1200KiB/1009msec)"
-		amount, run, ok := bytes.Cut(value[i+1:], []byte("/"))
-		if ok {
-			d.Bytes, d.Runtime = size(amount, "", 1000), format.Leading(run).Over(milli)
+		if _, run, ok := bytes.Cut(value[i+1:], []byte("/")); ok {
+			d.Runtime = format.Leading(run).Over(milli)
 		}
 	}
 	return d
@@ -155,48 +146,18 @@ func (t *textRun) direction(value []byte) *Direction {
 // issued reads the numbers of I/Os: "total=300,100,0,16 short=0,0,0,0
 // dropped=0,0,0,0" of 3.x, "total=r=301/w=100/d=0, short=r=0/..." of 2.x.
 func (j *Job) issued(value []byte) {
-	for _, part := range bytes.Fields(value) {
-		key, list, ok := bytes.Cut(bytes.TrimRight(part, ","), []byte("="))
-		if !ok {
-			continue
-		}
-		j.count(string(key), bytes.FieldsFunc(list, func(r rune) bool { return r < '0' || r > '9' }))
-	}
-}
-
-func (j *Job) count(key string, counts [][]byte) {
+	_, value, _ = bytes.Cut(value, []byte("total="))
+	list, _, _ := bytes.Cut(bytes.TrimLeft(value, " "), []byte(" "))
 	dirs := []*Direction{j.Read, j.Write, j.Trim}
 	if j.Mixed != nil {
 		dirs = []*Direction{j.Mixed}
 	}
-	for i, c := range counts {
-		n := format.Whole(c)
-		switch {
-		case i == 3 && key == "total" && j.Sync != nil:
+	for i, c := range bytes.FieldsFunc(list, func(r rune) bool { return r < '0' || r > '9' }) {
+		switch n := format.Whole(c); {
+		case i == 3 && j.Sync != nil:
 			j.Sync.Total = n
-		case i >= len(dirs) || dirs[i] == nil:
-		case key == "total":
+		case i < len(dirs) && dirs[i] != nil:
 			dirs[i].Total = n
-		case key == "short":
-			dirs[i].Short = n
-		case key == "dropped" || key == "drop":
-			dirs[i].Dropped = n
 		}
 	}
-}
-
-// disk reads "vda: ios=279/303, merge=0/42, ticks=22/85, in_queue=125, util=8.11%".
-func (t *textRun) disk(text []byte) bool {
-	name, rest, ok := bytes.Cut(text, []byte(":"))
-	if !ok || !bytes.Contains(rest, []byte("ios=")) {
-		return false
-	}
-	d := Disk{Name: string(name), Reads: pair(rest, "ios="), Utilisation: pair(rest, "util=").Over(100)}
-	if _, after, ok := bytes.Cut(rest, []byte("ios=")); ok {
-		if _, w, ok := bytes.Cut(after, []byte("/")); ok {
-			d.Writes = format.Leading(w)
-		}
-	}
-	t.run.Disks = append(t.run.Disks, d)
-	return true
 }

@@ -2,77 +2,51 @@ package fio
 
 import (
 	"bytes"
+	"math"
+	"strings"
 
 	"github.com/tarelab/tare/internal/format"
 )
 
-// latency reads "clat (usec): min=2, max=20600k, avg=942.09, stdev=3344.49",
-// "clat percentiles (usec):" and "bw (  KiB/s): min= 1185, ...".
+// latency reads "clat (usec): min=2, max=20600k, avg=942.09, stdev=3344.49" and
+// "clat percentiles (usec):".
 func (t *textRun) latency(j *Job, key string, value []byte) bool {
-	name, unit, ok := bytes.Cut([]byte(key), []byte("("))
-	if !ok {
-		return false
-	}
-	unit = bytes.TrimRight(unit, ")")
-	label := string(bytes.TrimSpace(name))
-	if label == "bw" {
-		scale := bandwidthUnit(unit)
-		if t.dir != nil && scale > 0 {
-			t.dir.BandwidthSamples = samples(value, scale)
-		}
-		return scale > 0
-	}
-	scale := perSecond(unit)
+	name, unit, _ := bytes.Cut([]byte(key), []byte("("))
+	scale := perSecond(bytes.TrimRight(unit, ")"))
 	if scale == 0 {
 		return false
 	}
-	if rest, ok := bytes.CutSuffix([]byte(label), []byte(" percentiles")); ok {
-		t.scale, t.last = scale, t.named(j, string(rest))
+	label, quantiles := bytes.CutSuffix(bytes.TrimSpace(name), []byte(" percentiles"))
+	into := t.named(j, string(label))
+	switch {
+	case quantiles:
+		t.scale, t.last = scale, nil
+		if into != nil {
+			t.last = *into
+		}
 		return t.last != nil
-	}
-	if !bytes.Contains(value, []byte("avg=")) {
+	case !bytes.Contains(value, []byte("avg=")):
 		return true // the distribution over classes, or prio statistics
-	}
-	l := &Latency{Min: pair(value, "min=").Over(scale), Max: pair(value, "max=").Over(scale),
-		Mean: pair(value, "avg=").Over(scale), StdDev: pair(value, "stdev=").Over(scale)}
-	return t.put(j, label, l)
-}
-
-// put keeps a latency under its name.
-func (t *textRun) put(j *Job, label string, l *Latency) bool {
-	if t.syncing && j.Sync != nil {
-		j.Sync.Lat = l
-		return label == "sync"
-	}
-	if t.dir == nil {
+	case into == nil:
 		return false
 	}
-	switch label {
-	case "slat":
-		t.dir.Slat = l
-	case "clat":
-		t.dir.Clat = l
-	case "lat":
-		t.dir.Lat = l
-	default:
-		return false
-	}
+	*into = &Latency{Mean: pair(value, "avg=").Over(scale)}
 	return true
 }
 
-// named finds the latency that percentiles belong to.
-func (t *textRun) named(j *Job, label string) *Latency {
+// named is where the latency of a name belongs.
+func (t *textRun) named(j *Job, label string) **Latency {
 	switch {
 	case t.syncing && j.Sync != nil && label == "sync":
-		return j.Sync.Lat
+		return &j.Sync.Lat
 	case t.dir == nil:
 		return nil
 	case label == "slat":
-		return t.dir.Slat
+		return &t.dir.Slat
 	case label == "clat":
-		return t.dir.Clat
+		return &t.dir.Clat
 	case label == "lat":
-		return t.dir.Lat
+		return &t.dir.Lat
 	}
 	return nil
 }
@@ -111,24 +85,14 @@ func perSecond(unit []byte) float64 {
 	return 0
 }
 
-// bandwidthUnit reads "  KiB/s", "KB  /s", "  MiB/s"; 0 for no such unit. The
-// KB of 2.x is 1024 bytes, the kB of 3.x is 1000.
-func bandwidthUnit(unit []byte) float64 {
-	u, ok := bytes.CutSuffix(bytes.ReplaceAll(unit, []byte(" "), nil), []byte("/s"))
-	if !ok {
-		return 0
-	}
-	return sizeUnit(u, 1000)
-}
-
-// sizeUnit returns the bytes of B, KiB, KB, kB and so on; mega is what an M
-// without an i stands for, squared: 1024 in 2.x, 1000 in 3.x.
+// sizeUnit returns the bytes of B, KiB, KB, kB and so on, also without the B, as
+// sums over clients have it; mega is what an M without an i stands for, squared:
+// 1024 in 2.x, 1000 in 3.x.
 func sizeUnit(u []byte, mega float64) float64 {
-	if len(u) == 0 || u[len(u)-1] != 'B' {
+	if len(u) == 0 {
 		return 0
 	}
-	u = u[:len(u)-1]
-	if len(u) == 0 {
+	if u = bytes.TrimSuffix(u, []byte("B")); len(u) == 0 {
 		return 1
 	}
 	base := mega
@@ -137,38 +101,36 @@ func sizeUnit(u []byte, mega float64) float64 {
 	} else if len(u) != 1 {
 		return 0
 	}
-	switch u[0] {
-	case 'k', 'K':
-		return base
-	case 'M':
-		return base * base
-	case 'G':
-		return base * base * base
-	case 'T':
-		return base * base * base * base
-	case 'P':
-		return base * base * base * base * base
+	power := strings.IndexByte("KMGTP", u[0])
+	if u[0] == 'k' {
+		power = 0
 	}
-	return 0
+	if power < 0 {
+		return 0
+	}
+	return math.Pow(base, float64(power+1))
 }
 
-// size reads an amount of bytes behind a label: "BW=1189KiB/s", "io=1204.0KB".
-func size(value []byte, label string, mega float64) format.Num {
+// behind reads the number behind a label, and gives what follows it.
+func behind(value []byte, label string) (x float64, rest []byte, ok bool) {
 	i := bytes.Index(value, []byte(label))
 	if i < 0 {
-		return format.Num{}
+		return 0, nil, false
 	}
 	b := bytes.TrimLeft(value[i+len(label):], " ")
 	x, n := format.Number(b)
-	if n == 0 || x < 0 {
-		return format.Num{}
-	}
-	end := n
-	for end < len(b) && (b[end]|0x20)-'a' <= 'z'-'a' {
+	return x, b[n:], n > 0
+}
+
+// size reads an amount of bytes behind a label: "BW=1189KiB/s", "bw=1204.0KB/s".
+func size(value []byte, label string, mega float64) format.Num {
+	x, rest, ok := behind(value, label)
+	end := 0
+	for end < len(rest) && (rest[end]|0x20)-'a' <= 'z'-'a' {
 		end++
 	}
-	unit := sizeUnit(b[n:end], mega)
-	if unit == 0 {
+	unit := sizeUnit(rest[:end], mega)
+	if !ok || x < 0 || unit == 0 {
 		return format.Num{}
 	}
 	return format.Some(x * unit)
@@ -176,17 +138,12 @@ func size(value []byte, label string, mega float64) format.Num {
 
 // pair reads the number behind a label, with fio's k, M and G of 1000.
 func pair(value []byte, label string) format.Num {
-	i := bytes.Index(value, []byte(label))
-	if i < 0 {
+	x, rest, ok := behind(value, label)
+	if !ok {
 		return format.Num{}
 	}
-	b := bytes.TrimLeft(value[i+len(label):], " ")
-	x, n := format.Number(b)
-	if n == 0 {
-		return format.Num{}
-	}
-	if n < len(b) {
-		switch b[n] {
+	if len(rest) > 0 {
+		switch rest[0] {
 		case 'k', 'K':
 			x *= 1e3
 		case 'M':
@@ -196,11 +153,4 @@ func pair(value []byte, label string) format.Num {
 		}
 	}
 	return format.Some(x)
-}
-
-// samples reads "min= 1185, max= 1185, per=85.40%, avg=1185.00, stdev= 0.00,
-// samples=1".
-func samples(value []byte, unit float64) *Spread {
-	return Spread{pair(value, "min=").Times(unit), pair(value, "max=").Times(unit), pair(value, "avg=").Times(unit),
-		pair(value, "stdev=").Times(unit), pair(value, "samples=")}.measured()
 }

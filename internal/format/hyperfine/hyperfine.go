@@ -5,9 +5,7 @@
 package hyperfine
 
 import (
-	"errors"
 	"io"
-	"strings"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/csv"
@@ -25,174 +23,94 @@ type Result struct {
 	Line    int        `json:"line"` // in JSON, of the document
 	Command string     `json:"command"`
 	Mean    format.Num `json:"mean,omitzero"`
-	StdDev  format.Num `json:"stddev,omitzero"` // missing with one run
-	Median  format.Num `json:"median,omitzero"` // since 1.6
-	User    format.Num `json:"user,omitzero"`   // mean CPU time
-	System  format.Num `json:"system,omitzero"` // mean CPU time
-	Min     format.Num `json:"min,omitzero"`
-	Max     format.Num `json:"max,omitzero"`
 	// Times of the single runs in order. One that hyperfine gives as 0 is
 	// missing: it subtracts the time of the shell and stops at 0.
 	Times []format.Num `json:"times,omitempty"`
-	// Memory is the largest resident set of the single runs in bytes, since 1.19.
-	Memory []format.Num `json:"memory,omitempty"`
-	// ExitCodes of the single runs, missing where a signal ended it. Since 1.12.
-	ExitCodes  []format.Num      `json:"exit_codes,omitempty"`
-	Parameters map[string]string `json:"parameters,omitempty"`
+	// Runs, and how many of them did not end with 0, since 1.12.
+	Runs   int `json:"runs,omitempty"`
+	Failed int `json:"failed,omitempty"`
 }
 
-// Failed counts the runs that did not end with 0.
-func (r *Result) Failed() int {
-	n := 0
-	for _, c := range r.ExitCodes {
-		if !c.Is(0) {
-			n++
-		}
-	}
-	return n
+// export is the document that hyperfine writes.
+type export struct {
+	Results []struct {
+		Command   string     `json:"command"`
+		Mean      *float64   `json:"mean"`
+		Min       *float64   `json:"min"`
+		Times     []*float64 `json:"times"`
+		ExitCodes []*int     `json:"exit_codes"` // nil where a signal ended it
+	} `json:"results"`
 }
 
 type parser struct {
-	lines   *format.Lines
-	log     Log
-	warn    format.Warnings
-	foreign format.Foreign
+	format.Scan
+	log Log
 }
 
 // Parse reads the JSON documents in r, one behind the other and with anything
 // between them. What was read is returned also with an error. Input without a
 // result is an error.
 func Parse(r io.Reader) (*Log, error) {
-	p := &parser{lines: format.NewLines(r), foreign: format.Foreign{Own: format.Hyperfine}}
-	err := p.all()
-	if err == nil {
-		err = p.lines.Err()
-	}
-	p.log.Warnings = p.lines.Doubts(&p.warn)
+	p := &parser{Scan: format.NewScan(r, format.Hyperfine)}
+	err := p.Each(p.line)
+	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Results) == 0 {
-		err = p.nothing()
+		err = p.Why("hyperfine")
 	}
 	return &p.log, err
 }
 
-func (p *parser) nothing() error {
-	for _, w := range p.log.Warnings {
-		if w.Line > 0 && p.foreign.First == "" {
-			return &format.Error{Line: w.Line, Text: w.Text, Remedy: w.Remedy}
-		}
+func (p *parser) line(line []byte) error {
+	if format.Begins(line) {
+		return p.document()
 	}
-	return format.Nothing("hyperfine", p.lines.Number(), p.foreign.First, p.foreign.Line)
-}
-
-func (p *parser) all() error {
-	for p.lines.Next() {
-		line := p.lines.Bytes()
-		if !format.Begins(line) {
-			if format.ToolOf(line) == format.Hyperfine {
-				p.warn.Once(p.lines.Number(), "this is what hyperfine shows on the screen; it was left out", "export the figures: hyperfine --export-json FILE")
-			}
-			p.foreign.Look(line, p.lines.Number(), &p.warn)
-			continue
-		}
-		if err := p.document(); err != nil {
-			return err
-		}
+	if format.ToolOf(line) == format.Hyperfine {
+		p.Doubt("this is what hyperfine shows on the screen; it was left out", "export the figures: hyperfine --export-json FILE")
 	}
+	p.Strange(line)
 	return nil
 }
 
 func (p *parser) document() error {
-	d, err := p.lines.Document()
-	if err != nil {
+	var e export
+	line, err := p.JSON(&e)
+	if line == 0 || err != nil {
 		return err
 	}
 	found := false
-	err = d.Walk(func(j *format.JSON, key []byte) error {
-		if string(key) != "results" {
-			return nil
+	for _, x := range e.Results {
+		if x.Command == "" && x.Mean == nil {
+			continue
 		}
-		return j.Array(func() error {
-			r := Result{Line: d.Line}
-			err := j.Object(func(key []byte) error { return r.member(j, string(key)) })
-			if err != nil || r.Command == "" && !r.Mean.Known() {
-				return err
+		found = true
+		r := Result{Line: line, Command: x.Command, Mean: format.Given(x.Mean), Runs: len(x.ExitCodes)}
+		zero := format.Given(x.Min).Is(0)
+		for _, t := range x.Times {
+			zero = zero || t != nil && *t == 0
+			r.Times = append(r.Times, format.Given(t).NonZero())
+		}
+		for _, c := range x.ExitCodes {
+			if c == nil || *c != 0 {
+				r.Failed++
 			}
-			found = true
-			p.add(r)
-			return nil
-		})
-	})
-	var wrong *format.Error
-	switch {
-	case errors.As(err, &wrong):
-		p.warn.Add(wrong.Line, wrong.Text, wrong.Remedy)
-		return nil
-	case err == nil && !found:
-		p.warn.Once(d.Line, "JSON that is not hyperfine's was left out", "")
+		}
+		p.add(r, zero)
 	}
-	return err
+	if !found {
+		p.NotOurs(line)
+	}
+	return nil
 }
 
-func (r *Result) member(j *format.JSON, key string) (err error) {
-	switch key {
-	case "command":
-		r.Command = j.Text()
-	case "mean":
-		r.Mean, err = j.Num()
-	case "stddev":
-		r.StdDev, err = j.Num()
-	case "median":
-		r.Median, err = j.Num()
-	case "user":
-		r.User, err = j.Num()
-	case "system":
-		r.System, err = j.Num()
-	case "min":
-		r.Min, err = j.Num()
-	case "max":
-		r.Max, err = j.Num()
-	case "times":
-		r.Times, err = numbers(j)
-	case "memory_usage_byte":
-		r.Memory, err = numbers(j)
-	case "exit_codes":
-		r.ExitCodes, err = numbers(j)
-	case "parameter": // before 1.11, the only one and without a name
-		r.Parameters = map[string]string{"": j.Text()}
-	case "parameters":
-		r.Parameters = map[string]string{}
-		err = j.Object(func(key []byte) error {
-			r.Parameters[strings.ToValidUTF8(string(key), "?")] = j.Text()
-			return nil
-		})
-	}
-	return err
-}
-
-func numbers(j *format.JSON) ([]format.Num, error) {
-	var out []format.Num
-	err := j.Array(func() error {
-		n, err := j.Num()
-		out = append(out, n)
-		return err
-	})
-	return out, err
-}
-
-// add takes a result; a time of 0 is none.
-func (p *parser) add(r Result) {
-	zero := r.Min.Is(0) || r.Mean.Is(0)
-	for i, t := range r.Times {
-		zero = zero || t.Is(0)
-		r.Times[i] = t.Positive()
-	}
-	if zero {
-		p.warn.Once(r.Line, "times of 0: the command is shorter than the time of the shell that hyperfine subtracts",
+// add takes a result; zero says that one of its times is 0, which is none.
+func (p *parser) add(r Result, zero bool) {
+	if zero || r.Mean.Is(0) {
+		p.Once(r.Line, "times of 0: the command is shorter than the time of the shell that hyperfine subtracts",
 			"repeat with --shell=none (-N); such times are missing here")
 	}
-	r.Min, r.Mean, r.Median, r.Max = r.Min.Positive(), r.Mean.Positive(), r.Median.Positive(), r.Max.Positive()
-	if r.Failed() > 0 {
-		p.warn.Once(r.Line, "runs of a command ended with an error", "see its exit codes")
+	r.Mean = r.Mean.NonZero()
+	if r.Failed > 0 {
+		p.Once(r.Line, "runs of a command ended with an error", "see its exit codes")
 	}
 	p.log.Results = append(p.log.Results, r)
 }
@@ -201,45 +119,13 @@ func (p *parser) add(r Result) {
 func ParseCSV(r io.Reader) (*Log, error) {
 	p := &parser{}
 	table, err := csv.Parse(r, func(t *csv.Table, row csv.Row) error {
-		if t.Index("command") < 0 || t.Index("mean") < 0 {
+		command, mean, low := t.Index("command"), t.Index("mean"), t.Index("min")
+		if command < 0 || mean < 0 {
 			return &format.Error{Line: 1, Text: "the columns command and mean of hyperfine are not there"}
 		}
-		p.add(result(t, row))
+		p.add(Result{Line: row.Line, Command: row.Text[command], Mean: row.Number[mean]}, low >= 0 && row.Number[low].Is(0))
 		return nil
 	})
-	p.log.Warnings = append(table.Warnings, p.warn.List()...)
+	p.log.Warnings = append(table.Warnings, p.List()...)
 	return &p.log, err
-}
-
-func result(t *csv.Table, row csv.Row) Result {
-	out := Result{Line: row.Line}
-	for i, c := range t.Columns {
-		x := row.Number[i]
-		switch c.Name {
-		case "command":
-			out.Command = row.Text[i]
-		case "mean":
-			out.Mean = x
-		case "stddev":
-			out.StdDev = x.Positive() // one run has none and 0 is written
-		case "median":
-			out.Median = x
-		case "user":
-			out.User = x
-		case "system":
-			out.System = x
-		case "min":
-			out.Min = x
-		case "max":
-			out.Max = x
-		default:
-			if name, ok := strings.CutPrefix(c.Name, "parameter_"); ok {
-				if out.Parameters == nil {
-					out.Parameters = map[string]string{}
-				}
-				out.Parameters[name] = row.Text[i]
-			}
-		}
-	}
-	return out
 }

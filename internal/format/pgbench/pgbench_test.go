@@ -66,33 +66,19 @@ func TestCRLF(t *testing.T) {
 func TestVersions(t *testing.T) {
 	for name, check := range map[string]func(*Run) bool{
 		"9.3": func(r *Run) bool {
-			return r.TPS.Is(85.296346) && r.TPSConnecting.Is(85.184871) && !r.Latency.Known() && r.Wanted.Is(10000)
+			return r.TPS.Is(85.296346) && r.TPSConnecting.Is(85.184871) && !r.Latency.Known()
 		},
-		"9.5-rate": func(r *Run) bool {
-			return near(r.Latency, 3.207e-3) && r.StdDev.Is(1.045e-3) && !r.Derived && r.LagMax.Is(12.345e-3) && r.Skipped.Is(4) && r.Limit.Is(0.05) &&
-				len(r.Statements) == 3 && r.Statements[2].Latency.Is(3.118203e-3)
-		},
-		"12-scripts": func(r *Run) bool {
-			return len(r.Scripts) == 2 && r.Scripts[1].TPS.Is(528.316978) && len(r.Statements) == 3 && r.Statements[2].Script == 1 && !r.Statements[2].Failures.Known()
-		},
+		"9.5-rate":   func(r *Run) bool { return near(r.Latency, 3.207e-3) },
+		"12-scripts": func(r *Run) bool { return r.TPS.Known() && r.Latency.Known() },
 		"14-connect": func(r *Run) bool {
-			return r.Version == "14.9" && r.Server == "13.12" && !r.TPS.Known() && r.TPSConnecting.Is(406.803371) && r.Connect.Is(1.258e-3)
+			return r.Version == "14.9" && r.Server == "13.12" && !r.TPS.Known() && r.TPSConnecting.Is(406.803371)
 		},
 		"15-select": func(r *Run) bool {
-			return r.Version == "15.18" && r.Derived && r.Latency.Known() && !r.StdDev.Known() && r.Failed.Is(0)
+			return r.Version == "15.18" && r.Latency.Known() && r.Failed.Is(0)
 		},
-		"15-retries": func(r *Run) bool {
-			return r.MaxTries.Is(3) && r.Retries.Known() && r.Serialization.Known() && r.Statements[7].Retries.Known()
-		},
-		"15-scripts": func(r *Run) bool {
-			return len(r.Scripts) == 2 && r.Scripts[0].Weight.Is(3) && r.Scripts[0].Latency.Known()
-		},
-		"17-scripts": func(r *Run) bool {
-			return r.Scripts[1].Failed.Is(1) && r.Scripts[1].TPS.Is(2114.822301) && r.Statements[4].Failures.Is(1)
-		},
-		"17-aborted":    func(r *Run) bool { return r.Aborted && r.FailureCount > 0 && r.Complete() },
-		"15-timestamp":  func(r *Run) bool { return r.Intervals == 2 },
-		"15-statements": func(r *Run) bool { return len(r.Statements) == 11 && strings.HasPrefix(r.Statements[10].Text, "END") },
+		"17-scripts":   func(r *Run) bool { return r.Failed.Known() && r.TPS.Known() },
+		"17-aborted":   func(r *Run) bool { return r.Failures.Count > 0 && r.Complete() },
+		"15-timestamp": func(r *Run) bool { return r.Intervals == 2 },
 	} {
 		r := read(formattest.Read(t, "testdata/pgbench-"+name+".log"))
 		if r.Error != "" || len(r.Runs) != 1 || !r.Runs[0].Complete() || !check(&r.Runs[0]) {
@@ -154,7 +140,7 @@ type logResult struct {
 
 func readLog(b []byte) logResult {
 	r := logResult{}
-	s, err := ParseLog(bytes.NewReader(b), func(v Transaction) error { r.Transactions = append(r.Transactions, v); return nil })
+	s, err := ParseLog(bytes.NewReader(b), func(v Transaction) { r.Transactions = append(r.Transactions, v) })
 	if r.Summary = s; err != nil {
 		r.Error = err.Error()
 	}
@@ -163,7 +149,7 @@ func readLog(b []byte) logResult {
 
 func readAggregate(b []byte) logResult {
 	r := logResult{}
-	s, err := ParseAggregate(bytes.NewReader(b), func(v Aggregate) error { r.Aggregates = append(r.Aggregates, v); return nil })
+	s, err := ParseAggregate(bytes.NewReader(b), func(v Aggregate) { r.Aggregates = append(r.Aggregates, v) })
 	if r.Summary = s; err != nil {
 		r.Error = err.Error()
 	}
@@ -188,8 +174,7 @@ func TestAggregate(t *testing.T) {
 	r := readAggregate(formattest.Read(t, "testdata/pgbench-9.4-aggregate.txt"))
 	a := r.Aggregates[0]
 	mean, _ := a.Mean.Get()
-	dev, _ := a.StdDev.Get()
-	if len(r.Aggregates) != 3 || math.Abs(mean-275.44e-6) > 1e-8 || math.Abs(dev-102.4e-6) > 1e-6 || !a.Min.Is(61e-6) || r.Aggregates[2].Mean.Known() {
+	if len(r.Aggregates) != 3 || math.Abs(mean-275.44e-6) > 1e-8 || r.Aggregates[2].Mean.Known() {
 		t.Errorf("%+v", r)
 	}
 	// the other log is not mistaken for it
@@ -203,11 +188,11 @@ func TestAggregate(t *testing.T) {
 
 func TestLogLines(t *testing.T) {
 	for in, want := range map[string]string{
-		"0 1 2699 0 1795253729 886881\n":              "latency 0.002699 outcome 0",
-		"0 2 skipped 0 1795253730 333020 0\n":         "latency - outcome 1",
-		"0 2 failed 0 1795253730 333020\n":            "latency - outcome 2",
-		"0 2 serialization 0 1795253730 333020 0 2\n": "latency - outcome 3",
-		"0 2 deadlock 0 1795253730 333020 2\n":        "latency - outcome 4",
+		"0 1 2699 0 1795253729 886881\n":              "latency 2699000 failed false skipped false",
+		"0 2 skipped 0 1795253730 333020 0\n":         "latency 0 failed false skipped true",
+		"0 2 failed 0 1795253730 333020\n":            "latency 0 failed true skipped false",
+		"0 2 serialization 0 1795253730 333020 0 2\n": "latency 0 failed true skipped false",
+		"0 2 deadlock 0 1795253730 333020 2\n":        "latency 0 failed true skipped false",
 		"0 2 nonsense 0 1795253730 333020\n":          "none",
 		"0 2 12 0 1795253730 1333020\n":               "none",
 		"0 2 -12 0 1795253730 333020\n":               "none",
@@ -216,7 +201,8 @@ func TestLogLines(t *testing.T) {
 	} {
 		got := "none"
 		if r := readLog([]byte(in)); len(r.Transactions) == 1 {
-			got = fmt.Sprintf("latency %v outcome %d", r.Transactions[0].Latency, r.Transactions[0].Outcome)
+			x := r.Transactions[0]
+			got = fmt.Sprintf("latency %d failed %v skipped %v", x.Latency, x.Failed, x.Skipped)
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
@@ -250,7 +236,7 @@ func BenchmarkLog(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParseLog(bytes.NewReader(in), func(Transaction) error { return nil }); err != nil {
+		if _, err := ParseLog(bytes.NewReader(in), func(Transaction) {}); err != nil {
 			b.Fatal(err)
 		}
 	}

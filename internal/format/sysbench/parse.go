@@ -10,19 +10,16 @@ import (
 
 // parser is the state between lines.
 type parser struct {
-	lines   *format.Lines
-	each    func(Interval) error
-	log     Log
-	warn    format.Warnings
-	foreign format.Foreign
+	format.Scan
+	each func(Interval) error
+	log  Log
 
-	run     *Run // the last of log.Runs; nil before the first
-	pending Interval
-	waiting bool // pending is to be handed out
-	begun   bool // the run's beginning is in the log
-	closed  bool // the run's summary is done: a report line begins another run
-	summary bool // the run's summary has begun
-	section section
+	run      *Run // the last of log.Runs; nil before the first
+	reported int  // line of the last report
+	begun    bool // the run's beginning is in the log
+	closed   bool // the run's summary is done: a report line begins another run
+	summary  bool // the run's summary has begun
+	section  section
 	// scratch takes the summary of a checkpoint, which is not the run's.
 	scratch *Run
 
@@ -41,43 +38,23 @@ type parser struct {
 // is returned also with an error. Input without anything of sysbench is an
 // error.
 func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
-	p := &parser{lines: format.NewLines(r), each: each, foreign: format.Foreign{Own: format.Sysbench}}
-	err := p.all()
-	if err == nil {
-		err = p.lines.Err()
-	}
-	if e := p.flush(); err == nil {
-		err = e
-	}
+	p := &parser{Scan: format.NewScan(r, format.Sysbench), each: each}
+	err := p.Each(p.line)
 	p.end()
-	p.log.Warnings = p.lines.Doubts(&p.warn)
+	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = format.Nothing("sysbench", p.lines.Number(), p.foreign.First, p.foreign.Line)
+		err = p.Nothing("sysbench")
 	}
 	return &p.log, err
 }
 
-func (p *parser) all() error {
-	for p.lines.Next() {
-		line := p.lines.Bytes()
-		var err error
-		if len(line) > 0 && line[0] == '[' {
-			err = p.bracket(line)
-		} else {
-			err = p.other(line)
+// line takes a line, which most often is a report.
+func (p *parser) line(line []byte) error {
+	if len(line) > 0 && line[0] == '[' {
+		var v Interval
+		if ok, n := v.interval(line); ok && p.clean(line, n) {
+			return p.report(v)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bracket takes a line that begins like a report line.
-func (p *parser) bracket(line []byte) error {
-	var v Interval
-	if ok, n := v.interval(line); ok && p.clean(line, n) {
-		return p.report(v)
 	}
 	return p.other(line)
 }
@@ -91,9 +68,8 @@ func (p *parser) clean(line []byte, n int) bool {
 			return false
 		}
 	}
-	if p.lines.Torn() && !whole(line[:n]) && !bytes.Contains(line[:n], []byte("length: ")) {
-		p.warn.Once(p.lines.Number(), "the last line is cut off inside a number; it was left out",
-			"the log was cut or is still being written")
+	if p.Torn() && !whole(line[:n]) && !bytes.Contains(line[:n], []byte("length: ")) {
+		p.Doubt("the last line is cut off inside a number; it was left out", "the log was cut or is still being written")
 		return false
 	}
 	return true
@@ -101,23 +77,21 @@ func (p *parser) clean(line []byte, n int) bool {
 
 // report takes one report line.
 func (p *parser) report(v Interval) error {
-	n := p.lines.Number()
-	if v.Queue.Known() {
-		p.queue(v)
+	n := p.Number()
+	p.reported = n
+	if v.queue {
+		if p.run != nil && p.run.Intervals > 0 && p.run.Last == v.Time {
+			p.run.End = n
+		}
 		return nil
 	}
 	if v.Threads.Is(0) {
-		p.warn.Once(n, "report lines without a running thread were left out", "")
+		p.Doubt("report lines without a running thread were left out", "")
 		return nil
 	}
-	if err := p.flush(); err != nil {
-		return err
-	}
-	switch {
-	case p.run == nil || p.closed:
-		p.start(false)
-	case !p.summary && p.run.Intervals > 0 && v.Time < p.run.Last:
-		p.warn.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.run.Last, v.Time),
+	p.need()
+	if !p.summary && p.run.Intervals > 0 && v.Time < p.run.Last {
+		p.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.run.Last, v.Time),
 			"give each run a file of its own")
 		p.start(false)
 	}
@@ -129,34 +103,27 @@ func (p *parser) report(v Interval) error {
 	if v.Run = len(p.log.Runs) - 1; v.Line == 0 {
 		v.Line = n
 	}
-	p.pending, p.waiting = v, true
-	if p.begun && !p.run.Rate.Known() { // no line about a queue will follow
-		return p.flush()
+	if p.each == nil {
+		return nil
 	}
-	return nil
+	return p.each(v)
 }
 
 // count makes the report line part of the run.
 func (p *parser) count(v *Interval) {
 	r := p.run
-	switch {
-	case r.Intervals > 0:
-		v.Length = format.Some(v.Time - r.Last).Positive()
-	case p.begun:
-		v.Length = format.Some(v.Time).Positive()
-	}
 	if r.Intervals == 0 {
 		r.First = v.Time
 	}
 	r.Intervals++
 	r.Last = v.Time
-	r.End = p.lines.Number()
+	r.End = p.Number()
 	r.test(kindOf(v))
 }
 
 func kindOf(v *Interval) string {
 	switch {
-	case v.Reads.Known():
+	case v.Writes.Known():
 		return "oltp"
 	case v.ReadBytes.Known():
 		return "fileio"
@@ -167,36 +134,15 @@ func kindOf(v *Interval) string {
 }
 
 func (r *Run) test(kind string) {
-	if r.Test == "" {
+	if r.Test == "" && kind != "" {
 		r.Test = kind
 	}
-}
-
-// queue adds what --rate prints on a line of its own to the report line of the
-// same second.
-func (p *parser) queue(v Interval) {
-	if p.waiting && p.pending.Time == v.Time {
-		p.pending.Queue, p.pending.Concurrency = v.Queue, v.Concurrency
-		p.run.End = p.lines.Number()
-	}
-}
-
-// flush hands the waiting report line out.
-func (p *parser) flush() error {
-	if !p.waiting {
-		return nil
-	}
-	p.waiting = false
-	if p.each == nil {
-		return nil
-	}
-	return p.each(p.pending)
 }
 
 // start begins a run; begun says that its beginning is in the log.
 func (p *parser) start(begun bool) {
 	p.end()
-	n := p.lines.Number()
+	n := p.Number()
 	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n, Version: p.version})
 	p.run = &p.log.Runs[len(p.log.Runs)-1]
 	p.begun, p.closed, p.summary, p.scratch = begun, false, false, nil
@@ -207,18 +153,25 @@ func (p *parser) start(begun bool) {
 	p.version, p.banner = "", 0
 }
 
+// need begins a run if there is none that the line could belong to.
+func (p *parser) need() {
+	if p.run == nil || p.closed {
+		p.start(false)
+	}
+}
+
 // end says what is missing from the run that ends.
 func (p *parser) end() {
 	r := p.run
 	if r == nil {
 		return
 	}
-	if p.begun && !r.Complete() && len(r.Failures) == 0 {
-		p.warn.Add(r.End, "the summary of the run that begins in line "+fmt.Sprint(r.Line)+" is missing or incomplete",
+	if p.begun && !r.Complete() && r.Failures.Count == 0 {
+		p.Add(r.End, "the summary of the run that begins in line "+fmt.Sprint(r.Line)+" is missing or incomplete",
 			"the run was stopped or the log is cut; only its report lines count")
 	}
 	if r.Checkpoints > 0 && r.General != nil {
-		p.warn.Add(r.End, "the run's summary counts only since its last checkpoint report", "use its report lines for the whole run")
+		p.Add(r.End, "the run's summary counts only since its last checkpoint report", "use its report lines for the whole run")
 	}
 	p.run = nil
 }
@@ -239,7 +192,7 @@ func (p *parser) other(line []byte) error {
 	if len(trimmed) == 0 {
 		return nil
 	}
-	if p.lines.Torn() {
+	if p.Torn() {
 		return p.torn(line, trimmed)
 	}
 	if trimmed[0]-'0' <= 9 && bytes.Count(trimmed, comma) == 9 {
@@ -265,23 +218,22 @@ func (p *parser) torn(line, text []byte) error {
 	if err := p.rescue(line); err != nil {
 		return err
 	}
-	if !p.waiting || p.pending.Line != p.lines.Number() {
-		p.warn.Once(p.lines.Number(), "the last line has no end and was left out", "")
+	if p.reported != p.Number() {
+		p.NoEnd()
 	}
 	return nil
 }
 
-// rescue looks for a report line behind a prompt or with decimal commas.
+// rescue looks for a report line with decimal commas, or with blanks before it.
 func (p *parser) rescue(line []byte) error {
-	n := p.lines.Number()
-	at := 0
-	if line[0] != '[' {
-		if at = find(line); at < 0 {
-			p.foreign.Look(line, n, &p.warn)
-			return nil
+	text := bytes.TrimLeft(line, " \t")
+	if len(text) == 0 || text[0] != '[' {
+		if bytes.Contains(text, []byte("s ] thds: ")) || bytes.Contains(text, []byte("s] threads: ")) {
+			p.Doubt("report lines behind something that other lines do not begin with were left out", "take it away")
 		}
+		p.Strange(line)
+		return nil
 	}
-	text := line[at:]
 	var v Interval
 	if ok, end := v.interval(text); ok && p.clean(text, end) {
 		return p.report(v)
@@ -289,13 +241,13 @@ func (p *parser) rescue(line []byte) error {
 	if point, changed := format.Commas(text); changed {
 		v = Interval{}
 		if ok, end := v.interval(point); ok && p.clean(point, end) {
-			p.warn.Once(n, "numbers with a decimal comma were read as if it were a point", "check that they are not thousands separators")
+			p.Comma()
 			return p.report(v)
 		}
 	}
-	if find(line) >= 0 || format.ToolOf(line) == format.Sysbench {
-		p.warn.Add(n, "this looks like a report line but is not one of a known version; it was left out",
-			"check the line: "+string(line[at:min(len(line), at+80)]))
+	if format.ToolOf(text) == format.Sysbench {
+		p.Add(p.Number(), "this looks like a report line but is not one of a known version; it was left out",
+			"check the line: "+string(text[:min(len(text), 80)]))
 	}
 	return nil
 }

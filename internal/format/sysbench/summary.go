@@ -12,7 +12,6 @@ type section int
 
 const (
 	none section = iota
-	options
 	sqlPart
 	latencyPart
 	generalPart
@@ -49,6 +48,9 @@ func (p *parser) known(text []byte) bool {
 	if p.top(text) {
 		return true
 	}
+	if bytes.HasPrefix(text, []byte("total time: ")) && p.section == none {
+		p.heading(generalPart) // that was lost
+	}
 	if p.run == nil || p.closed {
 		return false
 	}
@@ -56,7 +58,7 @@ func (p *parser) known(text []byte) bool {
 	if !target.line(p.section, text) {
 		return false
 	}
-	target.End = p.lines.Number()
+	target.End = p.Number()
 	if p.section == fairnessPart && bytes.HasPrefix(text, []byte("execution time")) {
 		p.finished()
 	}
@@ -65,14 +67,15 @@ func (p *parser) known(text []byte) bool {
 
 // heading begins a section of the summary.
 func (p *parser) heading(s section) {
-	if p.run == nil || p.closed {
-		p.start(false)
-	}
+	p.need()
 	p.summary, p.head = true, false
 	p.section = s
-	p.target().End = p.lines.Number()
-	if s == sqlPart {
+	p.target().End = p.Number()
+	switch s {
+	case sqlPart:
 		p.target().sqlStats()
+	case filePart:
+		p.target().fileio()
 	}
 }
 
@@ -92,34 +95,32 @@ func (p *parser) target() *Run {
 	return p.run
 }
 
-// line reads one line of the summary into the run.
+// line reads one line of the summary into the run. What nobody asks for is not
+// known here, as is what sysbench never wrote.
 func (r *Run) line(s section, text []byte) bool {
-	if s == histogramPart && r.bar(text) {
+	if s == histogramPart && r.bar(text) || r.sentence(text) || s == none && r.options(text) {
 		return true
 	}
-	if r.sentence(text) {
-		return true
-	}
-	key, value, ok := bytes.Cut(text, []byte(":"))
+	word, value, ok := bytes.Cut(text, []byte(":"))
 	if !ok {
 		return false
 	}
-	value = bytes.TrimSpace(value)
+	key, value := string(word), bytes.TrimSpace(value)
 	switch s {
 	case sqlPart:
-		return r.sqlLine(string(key), value)
+		return r.sqlLine(key, value)
 	case latencyPart:
-		return r.latencyLine(string(key), value)
+		return r.latencyLine(key, value)
 	case generalPart:
-		return r.generalLine(string(key), value)
+		return r.generalLine(key, value)
 	case throughputPart:
-		return r.generalLine(string(key), value) || r.fileLine(string(key), value)
+		return r.generalLine(key, value) || r.fileLine(key, value)
 	case filePart:
-		return r.fileLine(string(key), value)
+		return r.fileLine(key, value)
 	case fairnessPart:
-		return r.fairnessLine(string(key), value)
+		return r.fairnessLine(key, value)
 	case cpuPart:
-		return r.cpuLine(string(key), value)
+		return r.cpuLine(key, value)
 	}
 	return false
 }
@@ -133,43 +134,30 @@ func (r *Run) sqlStats() *SQL {
 }
 
 func (r *Run) sqlLine(key string, value []byte) bool {
-	s := r.sqlStats()
+	s, x := r.sqlStats(), format.Leading(value)
 	switch key {
 	case "read":
-		s.Read = format.Leading(value)
+		s.Read = x
 	case "write":
-		s.Write = format.Leading(value)
-	case "other":
-		s.Other = format.Leading(value)
+		s.Write = x
 	case "total":
-		s.Total = format.Leading(value)
+		s.Total = x
 	case "transactions":
-		s.Transactions = count(value)
+		s.Transactions, s.TransactionRate = x, inBrackets(value)
 	case "queries":
-		s.Queries = count(value)
-	case "read/write requests":
-		s.ReadWrite = count(value)
-	case "other operations":
-		s.OtherOps = count(value)
-	case "deadlocks":
-		s.Deadlocks = count(value)
+		s.Queries = x
 	case "ignored errors":
-		s.Errors = count(value)
-	case "reconnects":
-		s.Reconnects = count(value)
+		s.Errors = x
 	default:
 		return false
 	}
 	return true
 }
 
-// count reads "1364   (678.09 per sec.)".
-func count(value []byte) Count {
-	c := Count{Total: format.Leading(value)}
-	if i := bytes.IndexByte(value, '('); i >= 0 {
-		c.Rate = format.Leading(value[i+1:])
-	}
-	return c
+// inBrackets is the rate in "1364   (678.09 per sec.)".
+func inBrackets(value []byte) format.Num {
+	_, rate, _ := bytes.Cut(value, []byte("("))
+	return format.Leading(rate)
 }
 
 func (r *Run) general() *General {
@@ -186,8 +174,6 @@ func (r *Run) generalLine(key string, value []byte) bool {
 		r.general().Time = x
 	case "total number of events":
 		r.general().Events = x
-	case "total time taken by event execution":
-		r.general().Busy = x
 	case "events/s (eps)":
 		r.general().Rate = x
 	default:
@@ -196,31 +182,26 @@ func (r *Run) generalLine(key string, value []byte) bool {
 	return true
 }
 
-func (r *Run) latency() *Latency {
+func (r *Run) latencyLine(key string, value []byte) bool {
 	if r.Latency == nil {
 		r.Latency = &Latency{}
 	}
-	return r.Latency
-}
-
-func (r *Run) latencyLine(key string, value []byte) bool {
-	l, x := r.latency(), format.Leading(value).Over(milli).Positive()
+	x := format.Leading(value).Over(milli).NonZero()
 	switch key {
 	case "min":
-		l.Min = x
-	case "avg":
-		l.Avg = x
+		r.Latency.Min = x
 	case "max":
-		l.Max = x
+		r.Latency.Max = x
+	case "avg":
+		r.Latency.Avg = x
 	case "sum":
-		l.Sum = x
-	case "percentile stats":
+		r.summed = x.Known()
 	default:
 		q, ok := percentileKey([]byte(key))
 		if !ok {
 			return false
 		}
-		l.Percentile = format.Quantile{Q: format.Share(q), Seconds: x}
+		r.Latency.Percentile = format.Quantile{Q: format.Share(q), Seconds: x}
 	}
 	return true
 }
@@ -238,18 +219,11 @@ func percentileKey(key []byte) (float64, bool) {
 }
 
 func (r *Run) fairnessLine(key string, value []byte) bool {
-	if r.Fairness == nil {
-		r.Fairness = &Fairness{}
-	}
-	mean, dev, _ := bytes.Cut(value, []byte("/"))
-	switch key {
-	case "events (avg/stddev)":
-		r.Fairness.EventsMean, r.Fairness.EventsDev = format.Whole(mean), format.Whole(dev)
-	case "execution time (avg/stddev)":
-		r.Fairness.TimeMean, r.Fairness.TimeDev = format.Whole(mean), format.Whole(dev)
-	default:
+	mean, _, _ := bytes.Cut(value, []byte("/"))
+	if key != "execution time (avg/stddev)" {
 		return false
 	}
+	r.fair = format.Whole(mean).Known()
 	return true
 }
 
@@ -259,5 +233,98 @@ func (r *Run) cpuLine(key string, value []byte) bool {
 	}
 	r.test("cpu")
 	r.general().Rate = format.Leading(value)
+	return true
+}
+
+func (r *Run) fileio() *FileIO {
+	if r.FileIO == nil {
+		r.FileIO = &FileIO{}
+	}
+	r.test("fileio")
+	return r.FileIO
+}
+
+// fileLine reads the result of fileio of 1.0 and 1.1.
+func (r *Run) fileLine(key string, value []byte) bool {
+	switch key {
+	case "read, MiB/s", "read, MB/s":
+		r.fileio().ReadBytes = format.Leading(value).Times(mebi)
+	case "written, MiB/s", "written, MB/s":
+		r.fileio().WriteBytes = format.Leading(value).Times(mebi)
+	case "reads/s":
+		r.fileio().Reads = format.Leading(value)
+	case "writes/s":
+		r.fileio().Writes = format.Leading(value)
+	case "fsyncs/s":
+		r.fileio().Syncs = format.Leading(value)
+	case "read":
+		r.fileio().Reads, r.fileio().ReadBytes = iops(value)
+	case "write":
+		r.fileio().Writes, r.fileio().WriteBytes = iops(value)
+	case "fsync":
+		r.fileio().Syncs, _ = iops(value)
+	default:
+		return false
+	}
+	return true
+}
+
+// iops reads the operations and bytes of "IOPS=9366.47 146.35 MiB/s (153.46 MB/s)"
+// of 1.1.
+func iops(value []byte) (operations, bandwidth format.Num) {
+	rest, ok := bytes.CutPrefix(value, []byte("IOPS="))
+	if !ok {
+		return
+	}
+	if _, mib, more := bytes.Cut(rest, []byte(" ")); more && bytes.Contains(mib, []byte(" MiB/s")) {
+		bandwidth = format.Leading(mib).Times(mebi)
+	}
+	return format.Leading(rest), bandwidth
+}
+
+// sentence reads the results that are sentences: fileio before 1.0, memory.
+func (r *Run) sentence(text []byte) bool {
+	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
+	switch {
+	case bytes.HasPrefix(text, []byte("Operations performed: ")) && has(" Total"):
+		r.operations(text)
+	case bytes.HasPrefix(text, []byte("Read ")) && has("Total transferred "), has("Requests/sec executed"):
+		r.fileio()
+	case has(" transferred (") && (has("MiB/sec)") || has("MB/sec)")):
+		r.test("memory")
+		r.Memory = &Memory{Transfer: inBrackets(text).Times(mebi)}
+	default:
+		return false
+	}
+	return true
+}
+
+// operations reads "Operations performed:  600 reads, 400 writes, 40 Other = 1040
+// Total" of fileio before 1.0. They are counts until the time is known.
+func (r *Run) operations(text []byte) {
+	r.fileio()
+	var n [3]format.Num
+	_, rest, _ := bytes.Cut(text, []byte(":"))
+	for i := range n {
+		var one []byte
+		one, rest, _ = bytes.Cut(rest, []byte(","))
+		n[i] = format.Leading(one)
+	}
+	r.performed = n
+}
+
+// bar reads a line of the histogram: "       0.630 |*********     57".
+func (r *Run) bar(text []byte) bool {
+	left, right, ok := bytes.Cut(text, []byte("|"))
+	if !ok {
+		return false
+	}
+	ms, ok := format.Whole(left).Get()
+	right = bytes.TrimLeft(right, "* ")
+	n, size := format.Uint(right)
+	if !ok || size == 0 || size != len(right) || ms <= 0 {
+		return false
+	}
+	r.Histogram = append(r.Histogram, format.Bin{Seconds: ms / milli, Count: n})
 	return true
 }

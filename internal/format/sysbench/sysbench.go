@@ -9,45 +9,33 @@ package sysbench
 
 import (
 	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/record"
 )
 
 // Interval is one report line: rates over the time since the report before.
 type Interval struct {
 	Line int `json:"line"` // of the file, from 1
 	Run  int `json:"run"`  // index in Log.Runs
-	// Time is when the line was printed, in seconds since the run began, as a
-	// whole number; Length is the distance to the line before, missing at the
-	// first line of a run whose beginning is not in the log.
-	Time   float64    `json:"time"`
-	Length format.Num `json:"length,omitzero"`
+	// Time is when the line was printed, in whole seconds since the run began.
+	Time float64 `json:"time"`
 
 	Threads format.Num `json:"threads,omitzero"`
 	// Events per second: transactions (tps) of a database test, eps of others.
 	Events format.Num `json:"events,omitzero"`
-	// Queries per second; Reads, Writes and Other add up to it. In 0.4 and 0.5,
-	// Other is not printed and Queries is missing.
+	// Queries per second, writes among them; 0.4 and 0.5 do not print Queries.
 	Queries format.Num `json:"queries,omitzero"`
-	Reads   format.Num `json:"reads,omitzero"`
 	Writes  format.Num `json:"writes,omitzero"`
-	Other   format.Num `json:"other,omitzero"`
+	Errors  format.Num `json:"errors,omitzero"` // per second
 	// Latency is the percentile that was asked for, in seconds. It is missing
 	// where 0.00 is printed: nothing finished, or it is below the resolution.
 	Latency format.Quantile `json:"latency,omitzero"`
-	// Latency2 is the second percentile that some builds of 0.4.12 print.
-	Latency2   format.Quantile `json:"latency2,omitzero"`
-	Errors     format.Num      `json:"errors,omitzero"`     // per second
-	Reconnects format.Num      `json:"reconnects,omitzero"` // per second
 
-	// Queue and Concurrency are printed with --rate: transactions that wait and
-	// transactions under way at this moment.
-	Queue       format.Num `json:"queue,omitzero"`
-	Concurrency format.Num `json:"concurrency,omitzero"`
-
-	// Bytes per second of fileio, transfers of memory; Syncs is fsyncs per second.
+	// Bytes per second of fileio, transfers of memory.
 	ReadBytes  format.Num `json:"read_bytes,omitzero"`
 	WriteBytes format.Num `json:"write_bytes,omitzero"`
-	Syncs      format.Num `json:"syncs,omitzero"`
 	Transfer   format.Num `json:"transfer,omitzero"`
+
+	queue bool // no report: what --rate prints on a line of its own
 }
 
 // Log is what one input holds.
@@ -66,83 +54,62 @@ type Run struct {
 	// script), fileio, memory, cpu, or empty.
 	Test string `json:"test,omitempty"`
 
-	Threads        format.Num `json:"threads,omitzero"`
-	Rate           format.Num `json:"rate,omitzero"`            // wanted events per second
-	ReportInterval format.Num `json:"report_interval,omitzero"` // seconds
-	Warmup         format.Num `json:"warmup,omitzero"`          // seconds
-	// Options are the lines above the first report that say how it was run, as
-	// they are, without those that became a field.
-	Options []string `json:"options,omitempty"`
+	// Settings of the test, as it prints them above its result.
+	Settings []record.Setting `json:"settings,omitempty"`
+
+	Threads format.Num `json:"threads,omitzero"`
+	Rate    format.Num `json:"rate,omitzero"`   // wanted events per second
+	Warmup  format.Num `json:"warmup,omitzero"` // seconds
 
 	Intervals int     `json:"intervals"` // report lines
 	First     float64 `json:"first"`     // seconds, Time of the first report line
 	Last      float64 `json:"last"`      // seconds, Time of the last one
 	// Checkpoints counts the full reports of --report-checkpoints. After one,
-	// everything but Total in the summary counts from the last of them.
+	// everything in the summary counts from the last of them.
 	Checkpoints int `json:"checkpoints,omitempty"`
 
-	SQL      *SQL      `json:"sql,omitempty"`
-	FileIO   *FileIO   `json:"fileio,omitempty"`
-	Memory   *Memory   `json:"memory,omitempty"`
-	General  *General  `json:"general,omitempty"`
-	Latency  *Latency  `json:"latency,omitempty"`
-	Fairness *Fairness `json:"fairness,omitempty"`
+	SQL     *SQL     `json:"sql,omitempty"`
+	FileIO  *FileIO  `json:"fileio,omitempty"`
+	Memory  *Memory  `json:"memory,omitempty"`
+	General *General `json:"general,omitempty"`
+	Latency *Latency `json:"latency,omitempty"`
 	// Histogram is what --histogram prints: about 1.8 % wide, each value in the
 	// middle of its bar.
 	Histogram []format.Bin `json:"histogram,omitempty"`
-	// Unfinished is the number of transactions under way when the run was cut
-	// off with --forced-shutdown.
-	Unfinished format.Num `json:"unfinished,omitzero"`
-	// Failures are the lines that begin with FATAL or ALERT: the first 20 and
-	// how many there are.
-	Failures     []format.Warning `json:"failures,omitempty"`
-	FailureCount int              `json:"failure_count,omitempty"`
+	// Failures are the lines that begin with FATAL or ALERT.
+	Failures format.Failures `json:"failures,omitzero"`
+
+	performed    [3]format.Num // reads, writes and syncs of fileio before 1.0
+	summed, fair bool          // the last line of the latencies, of the fairness, was there
 }
 
 // Complete says whether the run printed its summary to the end. (fileio of 1.1
 // prints nothing behind the latency.)
-func (r *Run) Complete() bool {
-	return r.Fairness != nil && r.Fairness.TimeMean.Known() ||
-		r.FileIO != nil && r.General == nil && r.Latency != nil && r.Latency.Sum.Known()
-}
-
-// Count is a number of things and its rate per second as printed.
-type Count struct {
-	Total format.Num `json:"total,omitzero"`
-	Rate  format.Num `json:"rate,omitzero"`
-}
+func (r *Run) Complete() bool { return r.fair || r.FileIO != nil && r.General == nil && r.summed }
 
 // SQL is the statistics of a database test.
 type SQL struct {
-	Read         format.Num `json:"read,omitzero"` // queries
-	Write        format.Num `json:"write,omitzero"`
-	Other        format.Num `json:"other,omitzero"`
-	Total        format.Num `json:"total,omitzero"`
-	Transactions Count      `json:"transactions,omitzero"`
-	Queries      Count      `json:"queries,omitzero"`    // since 1.0
-	ReadWrite    Count      `json:"read_write,omitzero"` // requests, 0.4 and 0.5
-	OtherOps     Count      `json:"other_ops,omitzero"`  // 0.4 and 0.5
-	Deadlocks    Count      `json:"deadlocks,omitzero"`  // 0.4
-	Errors       Count      `json:"errors,omitzero"`     // ignored errors, since 0.5
-	Reconnects   Count      `json:"reconnects,omitzero"`
+	Read            format.Num `json:"read,omitzero"`  // queries
+	Write           format.Num `json:"write,omitzero"` // queries
+	Total           format.Num `json:"total,omitzero"`
+	Queries         format.Num `json:"queries,omitzero"` // since 1.0
+	Transactions    format.Num `json:"transactions,omitzero"`
+	TransactionRate format.Num `json:"transaction_rate,omitzero"` // per second, as printed
+	Errors          format.Num `json:"errors,omitzero"`           // ignored errors, since 0.5
 }
 
 // FileIO is the result of a fileio test, per second.
 type FileIO struct {
-	Reads      format.Num `json:"reads,omitzero"`
+	Reads      format.Num `json:"reads,omitzero"` // operations
 	Writes     format.Num `json:"writes,omitzero"`
 	Syncs      format.Num `json:"syncs,omitzero"`
-	Requests   format.Num `json:"requests,omitzero"` // 0.4 and 0.5
 	ReadBytes  format.Num `json:"read_bytes,omitzero"`
 	WriteBytes format.Num `json:"write_bytes,omitzero"`
-	Bytes      format.Num `json:"bytes,omitzero"` // both, 0.4 and 0.5
 }
 
 // Memory is the result of a memory test.
 type Memory struct {
-	Operations Count      `json:"operations,omitzero"`
-	Bytes      format.Num `json:"bytes,omitzero"`
-	Transfer   format.Num `json:"transfer,omitzero"` // bytes per second
+	Transfer format.Num `json:"transfer,omitzero"` // bytes per second
 }
 
 // General is the run as a whole.
@@ -151,8 +118,6 @@ type General struct {
 	Events format.Num `json:"events,omitzero"` // finished
 	// Rate is events per second where it is printed: 1.1, and the cpu test.
 	Rate format.Num `json:"rate,omitzero"`
-	// Busy is the time inside events, summed over threads; 0.4 and 0.5.
-	Busy format.Num `json:"busy,omitzero"`
 }
 
 // Latency of the whole run in seconds. A 0.00 in the print is missing here.
@@ -161,13 +126,4 @@ type Latency struct {
 	Avg        format.Num      `json:"avg,omitzero"`
 	Max        format.Num      `json:"max,omitzero"`
 	Percentile format.Quantile `json:"percentile,omitzero"`
-	Sum        format.Num      `json:"sum,omitzero"` // since 1.0
-}
-
-// Fairness is how alike the threads were: mean and standard deviation.
-type Fairness struct {
-	EventsMean format.Num `json:"events_mean,omitzero"`
-	EventsDev  format.Num `json:"events_dev,omitzero"`
-	TimeMean   format.Num `json:"time_mean,omitzero"` // seconds
-	TimeDev    format.Num `json:"time_dev,omitzero"`  // seconds
 }

@@ -76,6 +76,8 @@ func TestPasted(t *testing.T) {
 		{"cut in the number", line1[:len(line1)-1], 0, "cut off inside a number"},
 		{"cut before it", line1[:len(line1)-30], 0, "this looks like a report line"},
 		{"prompt", "root@db1:~# " + line1 + "\n", 1, ""},
+		{"prompt on one line", line1 + "\n" + line1 + "\nroot@db1:~# " + line1 + "\n", 2, "report lines behind something"},
+		{"prompt before the first", "root@db1:~# " + line1 + "\n" + line1 + "\n" + line1 + "\n", 3, ""},
 		{"quoted", "> " + line1 + " |\n", 1, ""},
 		{"numbered", "  17  " + line1 + "\r\n", 1, ""},
 		{"indented", "\t" + line1 + "\n", 1, ""},
@@ -101,8 +103,8 @@ func TestPasted(t *testing.T) {
 
 func TestBaseUnits(t *testing.T) {
 	v := read([]byte(line1)).Intervals[0]
-	if v.Time != 607 || !v.Threads.Is(56) || !v.Events.Is(22154.20) || !v.Reads.Is(310143.73) || !v.Writes.Is(0) ||
-		v.Latency.Q != 0.95 || !v.Latency.Seconds.Is(2.61/milli) || v.Length.Known() {
+	if v.Time != 607 || !v.Threads.Is(56) || !v.Events.Is(22154.20) || !v.Queries.Is(354451.12) || !v.Writes.Is(0) ||
+		v.Latency.Q != 0.95 || !v.Latency.Seconds.Is(2.61/milli) {
 		t.Errorf("%+v", v)
 	}
 }

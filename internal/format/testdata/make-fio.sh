@@ -25,6 +25,9 @@ fi
 if has text; then
 	$fio $job --name=reader --rw=randread --rate_iops=50 --output="$out/$prefix.txt"
 	$fio $job --output-format=normal,json --output="$out/$prefix-both.txt" || rm -f "$out/$prefix-both.txt"
+	for rw in randread randwrite; do # two runs, each in two forms
+		$fio $common --name=disk --rw=$rw --rate_iops=200 --output-format=terse,normal
+	done >"$out/$prefix-terse-text.txt"
 fi
 if has terse; then
 	for v in ${TERSE:-2 3 4 5}; do
@@ -38,6 +41,10 @@ if has logs; then
 	$fio $job --write_lat_log=$tmp/l --write_bw_log=$tmp/l --write_iops_log=$tmp/l --output=/dev/null
 	$fio $job --write_lat_log=$tmp/a --write_iops_log=$tmp/a --write_bw_log=$tmp/a --log_avg_msec=100 --output=/dev/null
 	$fio $job --write_lat_log=$tmp/o --log_offset=1 --output=/dev/null || true
+	$fio $job --numjobs=2 --write_bw_log=$tmp/j --write_lat_log=$tmp/j --log_avg_msec=100 --output=/dev/null
+	for n in 1 2; do
+		for f in j_bw j_clat; do head -400 $f.$n.log >"$out/$prefix-$f.$n.log"; done
+	done
 	for f in l_lat l_slat l_clat l_bw l_iops a_lat a_clat a_bw a_iops o_lat; do
 		for n in $f.1.log $f.log; do [ -s $n ] && head -400 $n >"$out/$prefix-$f.log"; done
 	done || true

@@ -51,7 +51,9 @@ func Need(t *testing.T) *Admin {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.CloseIdleConnections)
-	return &Admin{config, h}
+	a := &Admin{config, h}
+	a.AwaitNodes(t, true) // a busy host may have kept a kubelet from saying so
+	return a
 }
 
 // Do asks the API server and returns the status and the answer.

@@ -3,11 +3,11 @@ package kubetest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -25,16 +25,12 @@ type Provisioner struct {
 	name string
 }
 
-// Provisioner builds it, which takes a minute once, and starts it until the end of the
-// test. tools is the directory of that name.
-func (a *Admin) Provisioner(t *testing.T, tools string) Provisioner {
+// Provisioner starts it, until the end of the test.
+func (a *Admin) Provisioner(t *testing.T) Provisioner {
 	t.Helper()
-	testneed.Tool(t, "go")
-	bin := filepath.Join(t.TempDir(), "provisioner")
-	build := exec.Command("go", "-C", filepath.Join(tools, "provisioner"), "build", "-o", bin, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the provisioner: %v: %s", err, out)
+	bin := os.Getenv("TARE_PROVISIONER")
+	if bin == "" {
+		testneed.Feature(t, "provisioner", errors.New("the environment of tools/cluster names it"))
 	}
 	p := Provisioner{Dir: t.TempDir(), name: fmt.Sprintf("tare-test.example/%d", os.Getpid())}
 	cmd := exec.Command(bin, "-name", p.name, "-dir", p.Dir)

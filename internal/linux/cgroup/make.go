@@ -157,34 +157,6 @@ func (t *Tree) fill(g *Group, controllers []string) error {
 	return nil
 }
 
-// Lookup is the group at path as others made it (a container runtime), with
-// every directory that exists; Dirs is empty when there is none.
-func (t *Tree) Lookup(path string) Group {
-	g := Group{Tree: t, Path: path, Dirs: map[string]string{}}
-	for key, base := range t.at {
-		dir := filepath.Join(base, path)
-		if !exists(dir) {
-			continue
-		}
-		g.Dirs[key] = dir
-		if key != Unified && key != freezer {
-			g.Controllers = append(g.Controllers, key)
-		}
-	}
-	if dir := g.Dirs[Unified]; dir != "" {
-		have, _ := readFields(filepath.Join(dir, "cgroup.controllers"))
-		for _, c := range have {
-			g.Dirs[c], g.Dirs[v1Name(c)] = dir, dir
-			g.Controllers = append(g.Controllers, c)
-		}
-		if slices.Contains(have, "cpu") {
-			g.Dirs["cpuacct"] = dir
-		}
-	}
-	slices.Sort(g.Controllers)
-	return g
-}
-
 // Find lists the directories of groups whose name begins with prefix, in all
 // hierarchies, sorted: what runs that are gone may have left.
 func (t *Tree) Find(prefix string) ([]string, error) {

@@ -274,20 +274,3 @@ func TestUndoOnlyGroups(t *testing.T) {
 		t.Errorf("undid %s: %v", dir, err)
 	}
 }
-
-func TestLookup(t *testing.T) {
-	tree := rungTree(t)
-	g := makeGroup(t, tree, "arm", rung...)
-	found := tree.Lookup(g.Path)
-	for _, c := range append(rung, Unified) {
-		if tree.V2 == "" && c == Unified {
-			continue
-		}
-		if found.Dirs[c] != g.Dirs[c] {
-			t.Errorf("%s: found %q, made %q", c, found.Dirs[c], g.Dirs[c])
-		}
-	}
-	if none := tree.Lookup("tare-there-is-none"); len(none.Dirs) > 0 || none.Remove() != nil {
-		t.Errorf("%v", none.Dirs)
-	}
-}

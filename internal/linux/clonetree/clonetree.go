@@ -18,7 +18,8 @@ import (
 // before it returns, directories too, so that nothing of the copy is written
 // back later. Modes and times are kept; hard
 // links become files of their own, and anything but files, directories and
-// symbolic links is refused.
+// symbolic links is refused. Whoever can write where dst is can put a link there: nothing
+// is made behind it.
 func Copy(dst, src string) error {
 	if err := copyTree(dst, src); err != nil {
 		return fmt.Errorf("copy %s to %s: %w", src, dst, err)
@@ -27,8 +28,13 @@ func Copy(dst, src string) error {
 }
 
 func copyTree(dst, src string) error {
+	root, err := os.OpenRoot(filepath.Dir(dst))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	var dirs []string
-	err := filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -40,38 +46,38 @@ func copyTree(dst, src string) error {
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(dst, rel)
+		to := filepath.Join(filepath.Base(dst), rel)
 		switch {
 		case info.IsDir():
 			dirs = append(dirs, to)
-			if err := os.Mkdir(to, 0o700); err != nil {
+			if err := root.Mkdir(to, 0o700); err != nil {
 				return err
 			}
-			return os.Chmod(to, info.Mode().Perm()|0o700)
+			return root.Chmod(to, info.Mode().Perm()|0o700)
 		case info.Mode().IsRegular():
-			return copyFile(to, path, info)
+			return copyFile(root, to, path, info)
 		case info.Mode()&fs.ModeSymlink != 0:
 			target, err := os.Readlink(path)
 			if err != nil {
 				return err
 			}
-			return os.Symlink(target, to)
+			return root.Symlink(target, to)
 		}
 		return fmt.Errorf("%s is a %v", path, info.Mode().Type())
 	})
 	for i := len(dirs) - 1; i >= 0 && err == nil; i-- {
-		err = syncDir(dirs[i])
+		err = syncDir(root, dirs[i])
 	}
 	return err
 }
 
-func copyFile(dst, src string, info fs.FileInfo) error {
+func copyFile(root *os.Root, dst, src string, info fs.FileInfo) error {
 	in, err := os.Open(src)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	out, err := root.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err
 	}
@@ -85,7 +91,7 @@ func copyFile(dst, src string, info fs.FileInfo) error {
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	return os.Chtimes(dst, info.ModTime(), info.ModTime())
+	return root.Chtimes(dst, info.ModTime(), info.ModTime())
 }
 
 // copyBytes shares the blocks, or copies what is not a hole.
@@ -143,8 +149,8 @@ func copyExtent(out, in *os.File, from, to int64) error {
 	return err
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+func syncDir(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package namespace
 
 import (
 	"fmt"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,21 +46,6 @@ func capNumber(name string) int {
 
 // String is the set as /proc/PID/status prints it.
 func (s CapSet) String() string { return fmt.Sprintf("%016x", uint64(s)) }
-
-// Names lists the set for people.
-func (s CapSet) Names() string {
-	var names []string
-	for n := range 64 {
-		switch {
-		case s&(1<<n) == 0:
-		case n < len(capNames):
-			names = append(names, strings.ToLower(strings.TrimPrefix(capNames[n], "CAP_")))
-		default:
-			names = append(names, fmt.Sprint(n))
-		}
-	}
-	return strings.Join(names, ",")
-}
 
 // DropBounding takes everything but keep from the calling thread's bounding
 // set. It needs CAP_SETPCAP.

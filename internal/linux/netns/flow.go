@@ -14,7 +14,11 @@ import (
 type Flow struct {
 	From, To       netip.AddrPort // the client, and whom it asked
 	Client, Server netip.AddrPort // who asked, and whom
+	Open           bool           // both ends have it: neither a refused one nor one that is remembered
 }
+
+// established is the kernel's TCP_CONNTRACK_ESTABLISHED.
+const established = 3
 
 // Flows are the connections from this network namespace's point of view whose
 // client asked an address.
@@ -35,6 +39,9 @@ func Flows(to netip.AddrPort) ([]Flow, error) {
 		flow := Flow{
 			From: addrPortOf(f.Forward.SrcIP, f.Forward.SrcPort), To: addrPortOf(f.Forward.DstIP, f.Forward.DstPort),
 			Client: addrPortOf(f.Reverse.DstIP, f.Reverse.DstPort), Server: addrPortOf(f.Reverse.SrcIP, f.Reverse.SrcPort),
+		}
+		if tcp, ok := f.ProtoInfo.(*netlink.ProtoInfoTCP); ok {
+			flow.Open = tcp.State == established
 		}
 		if flow.To == to {
 			all = append(all, flow)

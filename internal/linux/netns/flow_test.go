@@ -1,7 +1,10 @@
 package netns
 
 import (
+	"net"
 	"net/netip"
+	"os"
+	"slices"
 	"testing"
 
 	"github.com/tarelab/tare/internal/testneed"
@@ -22,7 +25,33 @@ func TestFlows(t *testing.T) {
 	var flows []Flow
 	err := In(gateway, func() (err error) { flows, err = Flows(from); return err })
 	testneed.Feature(t, "connection tracking over netlink", err)
-	if len(flows) != 1 || flows[0].To != from || flows[0].Server != to || flows[0].From.Addr() != w.Gateway {
+	if len(flows) != 1 || flows[0].To != from || flows[0].Server != to || flows[0].From.Addr() != w.Gateway || flows[0].Open {
 		t.Errorf("%+v", flows)
 	}
+	if !openFlow(t, gateway, arm, from, to) {
+		t.Error("a connection that both ends have is not open")
+	}
+}
+
+// openFlow says whether a connection that both ends have is open for the kernel.
+func openFlow(t *testing.T, gateway, arm *os.File, from, to netip.AddrPort) bool {
+	t.Helper()
+	peer := echo(t, arm, to)
+	open := false
+	err := In(gateway, func() error {
+		c, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(from))
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		<-peer
+		flows, err := Flows(from)
+		own := c.LocalAddr().(*net.TCPAddr).AddrPort()
+		open = slices.ContainsFunc(flows, func(f Flow) bool { return f.From == own && f.Open })
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open
 }

@@ -43,6 +43,18 @@ func (w Wire) Connect(gateway, arm *os.File) error {
 	return nil
 }
 
+// Restore gives the arm's end its address and route again, where they were taken away.
+func (w Wire) Restore(arm *os.File) error {
+	addrs, err := Addresses(arm)
+	if err != nil || addrs[ArmLink] != "" {
+		return err
+	}
+	if err := In(arm, w.armSide); err != nil {
+		return fmt.Errorf("restore the arm's side of the network: %w", err)
+	}
+	return nil
+}
+
 // Disconnect takes the gateway's side of the wire away.
 func (w Wire) Disconnect(gateway *os.File) error {
 	err := In(gateway, func() error {

@@ -76,15 +76,12 @@ func dnat(from, to netip.Addr, port uint16) []expr.Any {
 	}
 }
 
-// Forwarded reads back where a port goes: "output 198.18.0.1:80 to
-// 198.18.0.2:80" for each hook, and how many connections took it.
+// Forwarded is where a port goes at a hook, and how many connections took it.
 type Forwarded struct {
 	Hook        string
 	To          netip.AddrPort
 	Connections uint64
 }
-
-func (f Forwarded) String() string { return fmt.Sprintf("%s to %s", f.Hook, f.To) }
 
 // Forwards reads back the rules that Forward made.
 func Forwards(ns *os.File) ([]Forwarded, error) {

@@ -54,6 +54,13 @@ func (f FS) Status(pid int) (Status, error) {
 	return s, nil
 }
 
+// OOMScoreAdj is how much rather the kernel ends a process than others when memory is
+// out: -1000 to 1000.
+func (f FS) OOMScoreAdj(pid int) (string, error) {
+	b, err := os.ReadFile(f.Pid(pid, "oom_score_adj"))
+	return strings.TrimSpace(string(b)), err
+}
+
 // CPUModel is the name that the CPU gives itself, or on machines where cpuinfo
 // has no name (arm64) its implementer and part numbers. "" when there is neither.
 func (f FS) CPUModel() (string, error) {
@@ -185,27 +192,6 @@ func (f FS) Turbo() (on bool, err error) {
 		return w != off, nil
 	}
 	return false, ErrNoFrequency
-}
-
-// LoadAvg is the number of runnable and uninterruptible tasks averaged over 1, 5
-// and 15 minutes.
-func (f FS) LoadAvg() (avg [3]float64, err error) {
-	b, err := f.Text("proc/loadavg")
-	if err != nil {
-		return avg, err
-	}
-	fields := strings.Fields(string(b))
-	if len(fields) < 3 {
-		return avg, malformed("loadavg")
-	}
-	for i := range avg {
-		x, err := strconv.ParseFloat(fields[i], 64)
-		if err != nil || !(x >= 0) || x > 1e9 {
-			return [3]float64{}, malformed("loadavg")
-		}
-		avg[i] = x
-	}
-	return avg, nil
 }
 
 // OSRelease is the file os-release of the distribution by key, unquoted.

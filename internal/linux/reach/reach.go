@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Met is a connection as both of its ends saw it.
-type Met struct {
+// Handshake is a connection as both of its ends saw it.
+type Handshake struct {
 	From netip.AddrPort // who asked, as it saw itself
 	Peer netip.AddrPort // the same, as the one who answered saw it
 	At   netip.AddrPort // where it was answered
@@ -27,16 +27,16 @@ const (
 	every = 100 * time.Millisecond
 )
 
-// Answer says the word to whoever connects, until the listener is closed, and what
+// Echo says the word to whoever connects, until the listener is closed, and what
 // connection that was; met may be nil.
-func Answer(l *net.TCPListener, word string, met func(Met)) {
+func Echo(l *net.TCPListener, word string, seen func(Handshake)) {
 	for {
 		c, err := l.AcceptTCP()
 		if err != nil {
 			return
 		}
-		if m, err := answer(c, word); err == nil && met != nil {
-			met(m)
+		if m, err := echo(c, word); err == nil && seen != nil {
+			seen(m)
 		}
 		c.Close()
 	}
@@ -44,25 +44,25 @@ func Answer(l *net.TCPListener, word string, met func(Met)) {
 
 // answer says the word, and hears who asked, who closes first and keeps the memory
 // of the connection.
-func answer(c *net.TCPConn, word string) (Met, error) {
+func echo(c *net.TCPConn, word string) (Handshake, error) {
 	_ = c.SetDeadline(time.Now().Add(bound))
 	if _, err := io.WriteString(c, word); err != nil {
-		return Met{}, err
+		return Handshake{}, err
 	}
 	said, err := bufio.NewReader(io.LimitReader(c, 256)).ReadString('\n')
 	if err != nil {
-		return Met{}, err
+		return Handshake{}, err
 	}
 	from, err := netip.ParseAddrPort(strings.TrimSpace(said))
 	if err != nil {
-		return Met{}, err
+		return Handshake{}, err
 	}
 	_, _ = io.Copy(io.Discard, c)
-	return Met{from, c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort()}, nil
+	return Handshake{from, c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// Ask wants to hear the word, and returns its own address.
-func Ask(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort, error) {
+// Probe wants to hear the word, and returns its own address.
+func Probe(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	var d net.Dialer

@@ -16,27 +16,27 @@ func TestReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
-	var met []Met
+	var seen []Handshake
 	var answering sync.WaitGroup
-	answering.Go(func() { Answer(l, "word", func(m Met) { met = append(met, m) }) })
+	answering.Go(func() { Echo(l, "word", func(m Handshake) { seen = append(seen, m) }) })
 	var from netip.AddrPort
 	err = Until(t.Context(), time.Minute, func() (err error) {
-		from, err = Ask(t.Context(), at, "word")
+		from, err = Probe(t.Context(), at, "word")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Ask(t.Context(), at, "else"); err == nil {
+	if _, err := Probe(t.Context(), at, "else"); err == nil {
 		t.Error("another word was taken for the answer")
 	}
 	l.Close()
 	answering.Wait()
-	if len(met) != 1 || met[0] != (Met{from, from, at}) {
-		t.Errorf("met %v, asked from %v", met, from)
+	if len(seen) != 1 || seen[0] != (Handshake{from, from, at}) {
+		t.Errorf("met %v, asked from %v", seen, from)
 	}
 	tries := 0
-	if err := Until(t.Context(), 0, func() error { tries++; _, err := Ask(t.Context(), at, "word"); return err }); err == nil || tries != 1 {
+	if err := Until(t.Context(), 0, func() error { tries++; _, err := Probe(t.Context(), at, "word"); return err }); err == nil || tries != 1 {
 		t.Errorf("nobody answers: %v after %d tries", err, tries)
 	}
 }

@@ -48,40 +48,15 @@ func New(p *specs.LinuxSeccomp) (Filter, error) {
 	return Assemble(prog)
 }
 
-// Scope is which threads a filter is installed for.
-type Scope uint
-
-// The scopes.
-const (
-	// Thread is the calling thread only. It is right before an exec from a
-	// locked thread, which ends all others.
-	Thread Scope = 0
-	// Process is all threads (SECCOMP_FILTER_FLAG_TSYNC, Linux 3.17).
-	Process Scope = unix.SECCOMP_FILTER_FLAG_TSYNC
-)
-
-// Install installs the filter for good. It needs CAP_SYS_ADMIN in the user
-// namespace, or no_new_privs set before.
-func (f Filter) Install(scope Scope) error {
+// Install installs the filter for good, for the calling thread only: it is right
+// before an exec from a locked thread, which ends all others. It needs CAP_SYS_ADMIN
+// in the user namespace, or no_new_privs set before.
+func (f Filter) Install() error {
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(scope), uintptr(unsafe.Pointer(&prog)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(f)
 	if errno != 0 {
 		return fmt.Errorf("install seccomp filter: %w", errno)
 	}
-	if r != 0 {
-		return fmt.Errorf("install seccomp filter: thread %d could not be brought along", r)
-	}
 	return nil
-}
-
-// Available says whether the kernel has seccomp filters; nil when it has.
-func Available() error {
-	// A null pointer is refused with EFAULT where filters exist, and with
-	// EINVAL or ENOSYS where they do not.
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, 0)
-	if errno == unix.EFAULT {
-		return nil
-	}
-	return fmt.Errorf("kernel has no seccomp filters: %w", errno)
 }

@@ -38,6 +38,7 @@ func Both(draw func(width float64) template.HTML) template.HTML {
 type canvas struct {
 	b             strings.Builder
 	width, height float64
+	hatch         string // the name of a pattern that was used
 }
 
 func (c *canvas) narrow() bool { return c.width < 500 }
@@ -54,6 +55,13 @@ func (c *canvas) finish(f Frame, kind string) template.HTML {
 		"aria-labelledby", id+"-t "+id+"-d")
 	out.element("title", f.Title, "id", id+"-t")
 	out.element("desc", f.Desc, "id", id+"-d")
+	if c.hatch != "" {
+		out.open("defs")
+		out.open("pattern", "id", c.hatch, "width", 6.0, "height", 6.0, "patternUnits", "userSpaceOnUse", "patternTransform", "rotate(45)")
+		out.empty("line", "class", "hatch", "x1", 0.0, "y1", 0.0, "x2", 0.0, "y2", 6.0)
+		out.close("pattern")
+		out.close("defs")
+	}
 	out.b.WriteString(c.b.String())
 	out.close("svg")
 	return template.HTML(out.b.String() + "\n") //nolint:gosec // every text and attribute went through escape
@@ -148,6 +156,15 @@ const tickWidth = 8.2
 
 // charWidth is about the width of a letter of a 13 px label.
 const charWidth = 6.9
+
+// widest is the room that labels take, at least and at most.
+func widest(least, most float64, labels ...string) float64 {
+	room := least
+	for _, l := range labels {
+		room = max(room, float64(utf8.RuneCountInString(l)+1)*charWidth)
+	}
+	return min(room, most)
+}
 
 // clip cuts a label to a width and shows that it did.
 func clip(s string, width float64) string {

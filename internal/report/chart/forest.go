@@ -1,6 +1,9 @@
 package chart
 
-import "html/template"
+import (
+	"html/template"
+	"unicode/utf8"
+)
 
 // Forest is effects with their intervals around no effect, with the margin.
 type Forest struct {
@@ -38,7 +41,13 @@ type Effect struct {
 // Draw draws the forest.
 func (f Forest) Draw(width float64) template.HTML {
 	c := &canvas{width: width}
-	left, right, row, top := 168.0, width-262, 26.0, 22.0
+	var labels []string
+	two := false // a label and its numbers do not fit into one line
+	for _, r := range f.Rows {
+		labels = append(labels, r.Label)
+		two = two || float64(utf8.RuneCountInString(r.Label+r.Text+r.Word)+3)*charWidth > width
+	}
+	left, right, row, top := widest(154, 300, labels...)+14, width-262, 26.0, 22.0
 	for _, r := range f.Rows {
 		if len(r.Word) > 15 { // "within 5 %, unequal"
 			right = width - 300
@@ -46,6 +55,9 @@ func (f Forest) Draw(width float64) template.HTML {
 	}
 	if c.narrow() {
 		left, right, row = 8, width-8, 46
+		if two {
+			row = 64
+		}
 	}
 	var spans []Span
 	for _, r := range f.Rows {
@@ -126,9 +138,10 @@ func (f Forest) row(c *canvas, x scale, r Effect, y, h float64) {
 	}
 	mid := y + h/2
 	if c.narrow() {
-		c.text(0, y+15, "label", "start", clip(r.Label, 110))
-		c.text(c.width, y+15, "value", "end", r.Text+" "+r.Word)
-		mid = y + 31
+		line := y + h - 31
+		c.text(0, y+15, "label", "start", clip(r.Label, c.width))
+		c.text(c.width, line, "value", "end", r.Text+" "+r.Word)
+		mid = line + 16
 	} else {
 		c.text(0, mid+4.5, "label", "start", clip(r.Label, x.from-14))
 		c.text(x.to+158, mid+4.5, "value", "end", r.Text)

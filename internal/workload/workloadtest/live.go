@@ -1,6 +1,10 @@
 package workloadtest
 
 import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +22,7 @@ func live(t *testing.T, w workload.Workload, fast map[string]string) {
 		return
 	}
 	a.Goes(t, 50)
+	t.Run("goes first", func(t *testing.T) { goesFirst(t, a) })
 	t.Run("counts", func(t *testing.T) { counts(t, a) })
 	t.Run("gate", func(t *testing.T) { gate(t, a) })
 	t.Run("freeze", func(t *testing.T) { freeze(t, a) })
@@ -72,7 +77,7 @@ func gate(t *testing.T, a *Arm) {
 // no latency. A busy machine can keep a thread waiting for as long without any
 // stop, so one clean try of some is enough.
 func freeze(t *testing.T, a *Arm) {
-	const pause, tries = 500 * time.Millisecond, 4
+	const pause, tries = 500 * time.Millisecond, 20
 	longest := 0.0
 	for range tries {
 		if longest = stopFor(t, a, pause); longest < pause.Seconds() {
@@ -102,6 +107,7 @@ func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
 	if after.Errors != before.Errors {
 		t.Errorf("%d errors by stopping", after.Errors-before.Errors)
 	}
+	inFlight *= uint64(max(1, a.Together))
 	if n := after.Cut - before.Cut; n > inFlight {
 		t.Errorf("%d operations were cut, but %d were in flight", n, inFlight)
 	}
@@ -146,6 +152,16 @@ func killed(t *testing.T, s workload.Stages, a *Arm) {
 		t.Errorf("after the kill %d operations with %d latencies are left", now.Ops, now.Since(&zero).Total())
 	}
 	Relaunch(t, s, a.Place).Goes(t, 20)
+}
+
+// goesFirst: production is not what the kernel ends when memory runs out.
+func goesFirst(t *testing.T, a *Arm) {
+	for _, p := range a.Processes {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.Pid()))
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || n < 900 {
+			t.Errorf("process %d has oom_score_adj %q (%v), want 900 at least", p.Pid(), b, err)
+		}
+	}
 }
 
 // toldToEnd: SIGTERM is an orderly end, behind a closed gate too.

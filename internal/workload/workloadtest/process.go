@@ -2,11 +2,13 @@ package workloadtest
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,15 +21,15 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 )
 
 // patience is how long anything may take before it counts as never. It is not
 // a measure of speed: the machine may be busy with other tests.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // Main is the TestMain of a package that starts loads: the test binary is the
 // binary that is re-executed.
@@ -55,8 +57,18 @@ func runIn(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	os.Setenv("TMPDIR", dir)
+	os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // one data set for all that want the same
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
+
+// atOnce is how many tests run beside each other: they wait for servers more than they
+// compute.
+const atOnce = 4
 
 // Process is a task that was started.
 type Process struct {
@@ -102,6 +114,9 @@ func Start(t testing.TB, task workload.Task, m *counter.Memory) *Process {
 	})
 	return p
 }
+
+// Pid is its number.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal.
 func (p *Process) Signal(t testing.TB, s syscall.Signal) {
@@ -235,17 +250,6 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// FreePort is a TCP address of this host that nobody listens on.
-func FreePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // Arm is the processes of one workload, started.
 type Arm struct {
 	Counters *counter.Memory
@@ -254,6 +258,8 @@ type Arm struct {
 	Processes []*Process
 	// Windowed is how the load is asked for windows; nil: it goes by itself.
 	Windowed *workload.Windowed
+	// Together is as in the stages.
+	Together int
 }
 
 // Load is the process that counts.
@@ -273,7 +279,7 @@ func Counters(t testing.TB, threads int) *counter.Memory {
 // Launch starts everything in a new directory and returns when it is ready.
 func Launch(t testing.TB, s workload.Stages) *Arm {
 	t.Helper()
-	port := FreePort(t)
+	port := testneed.Address(t)
 	at := environment.Place{Volume: t.TempDir(), Listen: port, Dial: port}
 	if s.Prepare != nil {
 		p := Start(t, s.Prepare(at.Volume), nil)
@@ -297,16 +303,22 @@ func copied(t testing.TB, dir string) string {
 		return dir
 	}
 	own := filepath.Join(dir, "data")
-	if err := clonetree.Copy(own, p.Dir); err != nil {
-		t.Fatal(err)
-	}
+	CopyTree(t, own, p.Dir)
 	return own
+}
+
+// CopyTree copies a data set for one test: as clonetree does, but nothing is synced.
+func CopyTree(t testing.TB, to, from string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("copy %s: %v: %s", from, err, out)
+	}
 }
 
 // Relaunch starts everything where it was before.
 func Relaunch(t testing.TB, s workload.Stages, at environment.Place) *Arm {
 	t.Helper()
-	a := &Arm{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed}
+	a := &Arm{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
 	if s.Server != nil {
 		server := Start(t, s.Server(at), nil)
 		a.Processes = append(a.Processes, server)

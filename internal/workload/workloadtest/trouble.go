@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 )
 
@@ -17,7 +18,7 @@ import (
 func trouble(t *testing.T, w workload.Workload, fast map[string]string) {
 	s := mustStages(t, w, fast)
 	t.Run("no counters", func(t *testing.T) {
-		fails(t, s.Load(environment.Place{Volume: t.TempDir(), Dial: FreePort(t)}), nil)
+		fails(t, s.Load(environment.Place{Volume: t.TempDir(), Dial: testneed.Address(t)}), nil)
 	})
 	if s.Prepare != nil {
 		t.Run("nowhere to prepare", func(t *testing.T) {
@@ -44,7 +45,7 @@ func trouble(t *testing.T, w workload.Workload, fast map[string]string) {
 			fails(t, s.Server(environment.Place{Listen: l.Addr().String()}), nil)
 		})
 		t.Run("no server", func(t *testing.T) {
-			fails(t, s.Load(environment.Place{Dial: FreePort(t)}), Counters(t, s.Threads))
+			fails(t, s.Load(environment.Place{Dial: testneed.Address(t)}), Counters(t, s.Threads))
 		})
 	}
 }

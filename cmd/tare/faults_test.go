@@ -1,0 +1,310 @@
+//go:build faults
+
+// The library of the file system opens files before main, and takes the numbers of
+// descriptors that a container of an engine is handed over: this is no part of the
+// binary of the other tests.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/faultfs"
+	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/record"
+)
+
+// areas are the places where a run keeps files, and the run that is tried with each on
+// the file system with faults.
+var areas = map[string][]string{
+	"journal": commits,
+	"record":  commits,
+	"scratch": commits,
+	"cache":   {"redis-layers", "--workload=get", "--set=get.keys=1000", "--arms=host,container", "--budget=2s"},
+}
+
+var commits = []string{"quick", "--workload=commit", "--set=commit.log=1MiB", "--arms=host,container", "--budget=2s"}
+
+const (
+	faultBound = 2 * time.Minute // for a run; it is no measure of speed
+	faultLeft  = time.Minute     // for what the guard and the kernel take back
+)
+
+// onFaults is an area on a file system with faults, and the others on an ordinary one.
+type onFaults struct {
+	t    *testing.T
+	area string
+	fs   *faultfs.FS
+	base string
+}
+
+// dir is where an area is for tare.
+func (o *onFaults) dir(area string) string {
+	if area == o.area {
+		return filepath.Join(o.fs.Dir, area)
+	}
+	return filepath.Join(o.base, area)
+}
+
+// behind is where it can be looked at without faults.
+func (o *onFaults) behind(area string) string {
+	if area == o.area {
+		return filepath.Join(o.fs.Backing, area)
+	}
+	return o.dir(area)
+}
+
+func (o *onFaults) tool(args ...string) (code int, said string) {
+	o.t.Helper()
+	ctx, stop := context.WithTimeout(o.t.Context(), faultBound)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{"__cli"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+o.dir("journal"), "XDG_CACHE_HOME="+o.dir("cache"), hostlock.DirEnv+"="+o.base)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		o.t.Errorf("tare %s did not end within %v", args[0], faultBound)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		o.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+// fresh begins with empty directories.
+func (o *onFaults) fresh() {
+	o.t.Helper()
+	o.fs.Arm(faultfs.Fault{}, nil)
+	for area := range areas {
+		must(o.t, os.RemoveAll(o.behind(area)))
+		must(o.t, os.MkdirAll(o.behind(area), 0o755))
+	}
+}
+
+// run is one run with a fault, and all that must be so afterwards.
+func (o *onFaults) run(fault faultfs.Fault) {
+	o.t.Helper()
+	o.fresh()
+	dirs := []string{o.behind("scratch"), o.behind("cache")}
+	before := lookAtHost(o.t, dirs[:1]...)
+	o.fs.KeepSynced(record.RecordFile)
+	o.fs.Arm(fault, nil)
+	code, said := o.tool(append(append([]string{"run"}, areas[o.area]...),
+		"--beside", "--no-progress", "--scratch="+o.dir("scratch"), "-o", filepath.Join(o.dir("record"), "result"))...)
+	o.fs.Disarm()
+	hit := o.fs.Hit()
+	o.t.Logf("%v: exit %d", hit, code)
+	o.ended(code, said, fault, hit)
+	o.recordHolds()
+	if code, out := o.tool("cleanup"); code != 0 {
+		o.t.Errorf("cleanup, without the fault: exit %d\n%s", code, out)
+	}
+	id := runID(filepath.Join(o.behind("record"), "result"))
+	for _, l := range before.left(o.t, faultLeft, dirs[:1], id, o.base, o.fs.Dir) {
+		o.t.Error(l)
+	}
+	journals, _ := filepath.Glob(filepath.Join(o.behind("journal"), "tare", "journal", "*"))
+	parts, _ := filepath.Glob(filepath.Join(o.behind("cache"), "tare", "data", ".*.part-*"))
+	for _, f := range append(journals, parts...) {
+		o.t.Errorf("left: %s", f)
+	}
+	if o.t.Failed() {
+		o.t.Logf("it said:\n%s", said)
+	}
+}
+
+// ended: a run that a fault has hit goes on, or ends with a message that names a file and
+// the cause; it does not crash.
+func (o *onFaults) ended(code int, said string, fault faultfs.Fault, hit *faultfs.Op) {
+	o.t.Helper()
+	for _, crash := range []string{"panic:", "fatal error:", "goroutine ", "SIGSEGV"} {
+		if strings.Contains(said, crash) {
+			o.t.Errorf("it crashed: %q", crash)
+		}
+	}
+	if !slices.Contains([]int{exitOK, exitError, exitUnsupported}, code) {
+		o.t.Errorf("ended with %d", code)
+	}
+	if hit == nil && code != exitOK && fault.Number == 0 {
+		o.t.Errorf("without a fault it ended with %d:\n%s", code, said)
+	}
+	if code == exitOK {
+		o.whole()
+	}
+	if hit == nil || code == exitOK {
+		return
+	}
+	if !strings.Contains(said, fault.Error.Error()) {
+		o.t.Errorf("it does not name the cause %q", fault.Error)
+	}
+	if !strings.Contains(said, o.fs.Dir) && !strings.Contains(said, filepath.Base(hit.Path)) {
+		o.t.Errorf("it does not name the file %s", hit.Path)
+	}
+}
+
+// whole: the result of a run that ended with 0 has its last line, and what is made of it.
+// (A write of several pages that fails in the middle is taken up there.)
+func (o *onFaults) whole() {
+	o.t.Helper()
+	dir := filepath.Join(o.behind("record"), "result")
+	r, err := record.Read(dir)
+	if err == nil && (len(r.Lines) == 0 || r.Lines[len(r.Lines)-1].End == nil) {
+		err = errors.New("the record has no last line")
+	}
+	for _, name := range []string{record.ManifestFile, record.EffectsFile, "report.html"} {
+		if _, serr := os.Stat(filepath.Join(dir, name)); serr != nil {
+			err = errors.Join(err, serr)
+		}
+	}
+	if err != nil {
+		o.t.Errorf("it ended with 0: %v", err)
+	}
+}
+
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUnsupported = 5 // without the directory the host cannot do what an arm needs
+)
+
+// found are faults after which something was wrong once: they are tried each time.
+var found = map[string][]faultfs.Fault{
+	// A load that died was told as "look at the mounts of process N: no such file".
+	"scratch": {{Kind: faultfs.Write, Number: 400, Error: syscall.ENOSPC, Lasting: true}},
+	// That the last line was not written was told as a host that is not restored, with exit
+	// code 0: the numbers are about where it is.
+	"record": {
+		{Kind: faultfs.Write, Number: 8, Error: syscall.EIO}, {Kind: faultfs.Write, Number: 9, Error: syscall.EIO},
+		{Kind: faultfs.Write, Number: 10, Error: syscall.EIO}, {Kind: faultfs.Write, Number: 11, Error: syscall.EIO},
+	},
+	// What was to become a journal stayed.
+	"journal": {{Kind: faultfs.Resize, Number: 2, Error: syscall.EIO, Lasting: true}},
+}
+
+// recordHolds: all that was synced of the record is in it, and it can be read.
+func (o *onFaults) recordHolds() {
+	o.t.Helper()
+	dir := filepath.Join(o.behind("record"), "result")
+	if o.area == "record" {
+		synced := o.fs.Synced(filepath.Join("record", "result", record.RecordFile))
+		if now := read(filepath.Join(dir, record.RecordFile)); !strings.HasPrefix(now+"\n", string(synced)) {
+			o.t.Errorf("of %d bytes that were synced the record does not have all:\n%s", len(synced), now)
+		}
+	}
+	if runID(dir) == "" {
+		return // it ended before the record had a line
+	}
+	if _, err := record.Read(dir); err != nil {
+		o.t.Errorf("the record is not readable: %v", err)
+	}
+	if code, out := o.tool("report", dir); code != 0 {
+		o.t.Errorf("report: exit %d\n%s", code, out)
+	}
+}
+
+// TestFaults answers operations on files, one at a time by its number, with an error,
+// wherever a run keeps files. TARE_FAULTS is how many are tried of each area, "all" for
+// each number (of a load's own writes and syncs for some); TARE_AREA is one area; TARE_SEED repeats a sample.
+func TestFaults(t *testing.T) {
+	testneed.Long(t, "faults")
+	testneed.Root(t)
+	testneed.Tool(t, "redis-server")
+	seed, err := strconv.ParseUint(setting("TARE_SEED", fmt.Sprint(rand.Uint64())), 10, 64)
+	if err != nil {
+		t.Fatalf("TARE_SEED: %v", err)
+	}
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, seed))
+	for _, area := range []string{"journal", "record", "scratch", "cache"} {
+		if only := os.Getenv("TARE_AREA"); only != "" && only != area {
+			continue
+		}
+		t.Run(area, func(t *testing.T) {
+			o := &onFaults{t: t, area: area, fs: faultfs.Mount(t), base: t.TempDir()}
+			must(t, os.Chmod(o.base, 0o755))
+			o.run(faultfs.Fault{})
+			seen := o.fs.Seen()
+			for i, f := range append(slices.Clone(found[area]), faultsOf(t, rng, seen)...) {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					t.Log(f)
+					trial := *o
+					trial.t = t
+					trial.run(f)
+				})
+			}
+		})
+	}
+}
+
+// faultsOf are the faults to try where so much was seen without one.
+func faultsOf(t *testing.T, rng *rand.Rand, seen []faultfs.Op) (all []faultfs.Fault) {
+	counts := map[faultfs.Kind]int{}
+	for _, op := range seen {
+		counts[op.Kind] = max(counts[op.Kind], op.Number)
+	}
+	t.Logf("counted %v", counts)
+	for _, kind := range faultfs.Kinds() {
+		for _, n := range numbers(rng, counts[kind]) {
+			for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EROFS, syscall.EINTR} {
+				all = append(all, faultfs.Fault{Kind: kind, Number: n, Error: e})
+				if e != syscall.EINTR {
+					all = append(all, faultfs.Fault{Kind: kind, Number: n, Error: e, Lasting: true})
+				}
+			}
+		}
+	}
+	most := setting("TARE_FAULTS", "3")
+	if most == "all" {
+		return all
+	}
+	n, err := strconv.Atoi(most)
+	if err != nil {
+		t.Fatalf("TARE_FAULTS: %v", err)
+	}
+	return sample(rng, all, n)
+}
+
+// numbers are those up to n; where a load writes thousands of times, some of them.
+func numbers(rng *rand.Rand, n int) (all []int) {
+	const most = 60
+	for i := range n {
+		if n <= most || i < most/2 || rng.IntN(n) < most/2 {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// sample is n of the faults, of each kind as many where there are so many.
+func sample(rng *rand.Rand, all []faultfs.Fault, n int) (some []faultfs.Fault) {
+	of := map[faultfs.Kind][]faultfs.Fault{}
+	rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	for _, f := range all {
+		of[f.Kind] = append(of[f.Kind], f)
+	}
+	kinds := faultfs.Kinds()
+	rng.Shuffle(len(kinds), func(i, k int) { kinds[i], kinds[k] = kinds[k], kinds[i] })
+	for i := 0; len(some) < min(n, len(all)); i++ {
+		kind := kinds[i%len(kinds)]
+		if list := of[kind]; len(list) > 0 {
+			some, of[kind] = append(some, list[0]), list[1:]
+		}
+	}
+	return some
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/record"
+)
+
+// answered runs tare and reads what it prints as JSON.
+func answered(t *testing.T, into any, args ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, append(args, "--format=json", "-q", "-o", filepath.Join(dir, "r"))...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), hostlock.DirEnv+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("tare %v: %v", args, err)
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		t.Fatalf("tare %v: %v", args, err)
+	}
+}
+
+// TestTruth: losses of known size are measured as what they are, in throughput and
+// in operations per CPU second. One interval in twenty misses; the tier fails only
+// beyond twice its width, or where an interval is too wide to say anything: on a host
+// whose CPUs others take, throughput says little, and its efficiency much.
+func TestTruth(t *testing.T) {
+	testneed.Long(t, "truth")
+	testneed.Root(t)
+	var c record.Calibration
+	answered(t, &c, "calibrate", "--budget="+setting("TARE_BUDGET", "4m"))
+	if len(c.Left) > 0 || len(c.Losses) == 0 {
+		t.Errorf("%d losses; left out: %+v", len(c.Losses), c.Left)
+	}
+	metrics := map[string]int{}
+	for _, l := range c.Losses {
+		if l.Measured == nil {
+			t.Errorf("%s of %s by %s: %s", l.Metric, l.Arm, l.How, l.Reason)
+			continue
+		}
+		metrics[l.Metric]++
+		half := (l.Measured.High - l.Measured.Low) / 2
+		t.Logf("%-10s %-6s planted %5.2f %%, measured %5.2f %% [%5.2f, %5.2f], covered: %v",
+			l.Metric, l.How, 100*l.Planted, 100*l.Measured.Cost, 100*l.Measured.Low, 100*l.Measured.High, l.Covered)
+		grain := 0.0
+		if l.How == "quota" { // the kernel's slices outlive their period: it loses less than its number
+			grain = 0.015
+		}
+		if off := math.Abs(l.Planted - (l.Measured.High+l.Measured.Low)/2); off > 2*half+grain {
+			t.Errorf("the truth is %.2f half-widths away", off/half)
+		}
+		if widest := map[string]float64{"throughput": 0.25, "efficiency": 0.03}[l.Metric]; half > widest {
+			t.Errorf("an interval of ±%.1f %% says nothing", 100*half)
+		}
+	}
+	if metrics["throughput"] == 0 || metrics["efficiency"] == 0 {
+		t.Errorf("not both metrics: %v", metrics)
+	}
+	t.Logf("covered %+v, false positives %+v, smallest %+v", c.Covered, c.FalsePositives, c.Smallest)
+}
+
+// TestHostile weighs the preset quick beside bursts that tare does not know of, and
+// prints how narrow the intervals of its subject are.
+func TestHostile(t *testing.T) {
+	testneed.Long(t, "hostile")
+	testneed.Root(t)
+	testneed.Bursts(t)
+	var e record.Effects
+	answered(t, &e, "run", "quick", "--budget="+setting("TARE_BUDGET", "3m"))
+	for _, w := range e.Workloads {
+		arm := subject(&e, w.Name)
+		for _, metric := range []string{"throughput", "efficiency"} {
+			x := find(&e, w.Name, arm, metric)
+			valid := x != nil && x.Typical != nil && x.Verdict != record.Invalid
+			t.Logf("%-16s %-10s of %s: %s, a valid answer: %v", w.Name, metric, arm, halfWidth(x), valid)
+			if metric == w.Primary && !valid {
+				t.Errorf("%s has no valid answer: %+v", w.Name, x)
+			}
+		}
+	}
+	if len(e.Workloads) != 4 {
+		t.Errorf("%d loads, want the four of quick", len(e.Workloads))
+	}
+}
+
+// TestOnePercent plants a loss of 1 % on the one arm beside the host, by pauses and
+// by more work for each operation, and prints in how many runs it is found.
+func TestOnePercent(t *testing.T) {
+	testneed.Long(t, "one-percent")
+	testneed.Root(t)
+	if os.Getenv("TARE_HOGS") != "" {
+		testneed.Bursts(t)
+	}
+	runs, err := strconv.Atoi(setting("TARE_RUNS", "10"))
+	if err != nil || runs < 1 {
+		t.Fatalf("TARE_RUNS: %v", err)
+	}
+	for _, c := range []struct {
+		how, set string
+		metrics  []string
+	}{
+		{"pauses", "{idle: 0.01}", []string{"throughput"}},
+		{"more work", "{work: 1.01010101}", []string{"throughput", "efficiency"}},
+	} {
+		found, held := map[string]int{}, map[string]int{}
+		for i := range runs {
+			e := onePercent(t, c.set, i)
+			for _, metric := range c.metrics {
+				x := find(e, "spin", "loses", metric)
+				if x == nil || x.Typical == nil || x.Own == nil {
+					t.Errorf("run %d, %s by %s: no interval: %+v", i, metric, c.how, x)
+					continue
+				}
+				r := *x.Typical
+				if r.High < 1 {
+					found[metric]++
+				}
+				if x.Own.Low <= 0.99 && 0.99 <= x.Own.High {
+					held[metric]++
+				}
+				t.Logf("run %2d, %s by %s: %+.2f %% [%+.2f, %+.2f]", i, metric, c.how, 100*(r.Ratio-1), 100*(r.Low-1), 100*(r.High-1))
+			}
+		}
+		t.Logf("by %s: 1 %% was found in %v of %d runs; intervals that hold it: %v", c.how, found, runs, held)
+	}
+}
+
+// onePercent measures one arm that loses 1 % by these settings.
+func onePercent(t *testing.T, set string, run int) *record.Effects {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "one-percent.yaml")
+	text := fmt.Sprintf("budget: %s\nprecision: 0.2%%\nseed: %d\nworkloads: {spin: {kind: spin}}\narms:\n  host: {environment: host}\n  loses: {environment: host, set: %s}\n",
+		setting("TARE_BUDGET", "60s"), 1000+run, set)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var e record.Effects
+	answered(t, &e, "run", file)
+	return &e
+}
+
+func setting(name, usual string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return usual
+}
+
+// subject is the real container, or the last rung that this host has.
+func subject(e *record.Effects, workload string) string {
+	last := ""
+	for _, x := range e.Effects {
+		if x.Workload == workload && x.Arm != "cpu-limit" && last != "container" {
+			last = x.Arm
+		}
+	}
+	return last
+}
+
+func find(e *record.Effects, workload, arm, metric string) *record.Effect {
+	for i, x := range e.Effects {
+		if x.Workload == workload && x.Arm == arm && x.Metric == metric {
+			return &e.Effects[i]
+		}
+	}
+	return nil
+}
+
+func halfWidth(x *record.Effect) string {
+	switch {
+	case x == nil:
+		return "not measured"
+	case x.Typical == nil:
+		return "no interval: " + x.Reason
+	}
+	half := math.Sqrt(x.Typical.High/x.Typical.Low) - 1
+	return fmt.Sprintf("%+.1f %% ±%.1f %%, %s", 100*(x.Typical.Ratio-1), 100*half, x.Verdict)
+}

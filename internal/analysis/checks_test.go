@@ -1,0 +1,211 @@
+package analysis
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+func check(t testing.TB, r *record.Result, kind string) record.Checks {
+	t.Helper()
+	all := analysed(t, r).Workloads[0].Checks
+	at := slices.IndexFunc(all, func(c record.Checks) bool { return c.Kind == kind })
+	if at < 0 {
+		return record.Checks{}
+	}
+	return all[at]
+}
+
+// carried is a record in which the window after one of rootfs is slower, whether
+// that one counts or not; most windows of rootfs are dropped.
+func carried(seed uint64, loss float64) *record.Result {
+	w := world{seed: seed, generations: 4, blocks: 30, windowSD: 0.01, sharedSD: 0.05, carry: loss, light: true}
+	r := w.result()
+	eachWindow(r, func(b *record.Block, i int) {
+		if x := &b.Windows[i]; x.Arm == "rootfs" {
+			x.Dropped = record.DropError
+		}
+	})
+	return r
+}
+
+// What an arm leaves behind is found although its own windows were dropped: the
+// predecessor is the window before in time and not the last one that counts.
+func TestCarryOverAfterDroppedWindows(t *testing.T) {
+	r := carried(31, -0.1)
+	c := check(t, r, "carry-over")
+	if c.OK || !c.Known || c.Subject != "rootfs" || c.Ratio == nil || math.Abs(math.Log(c.Ratio.Ratio)+0.1) > 0.02 {
+		t.Errorf("%+v %+v", c, c.Ratio)
+	}
+	// Without the dropped windows the arm before is another one.
+	for _, l := range r.Lines {
+		if l.Block != nil {
+			l.Block.Windows = slices.DeleteFunc(l.Block.Windows, func(w record.Window) bool { return w.Dropped != "" })
+		}
+	}
+	if wrong := check(t, r, "carry-over"); !wrong.OK {
+		t.Errorf("an arm that was not the one before is blamed: %+v %+v", wrong, wrong.Ratio)
+	}
+	if c := check(t, carried(31, 0), "carry-over"); !c.OK {
+		t.Errorf("nothing is carried over: %+v %+v", c, c.Ratio)
+	}
+}
+
+// Launches that differ are no drift; a drift of an arm inside launches is.
+func TestOrderWithinLaunches(t *testing.T) {
+	alarms := 0
+	for seed := range uint64(20) {
+		w := world{seed: 100 + seed, generations: 6, blocks: 8, launchSD: 0.1, windowSD: 0.01, light: true}
+		if c := check(t, w.result(), "order"); c.Known && !c.OK {
+			alarms++
+		}
+	}
+	if alarms > 1 {
+		t.Errorf("a launch effect alone raises %d of 20 alarms", alarms)
+	}
+	w := world{seed: 32, generations: 3, blocks: 20, windowSD: 0.01, light: true}
+	r := w.result()
+	eachWindow(r, func(b *record.Block, i int) {
+		if x := &b.Windows[i]; x.Arm == "container" && b.Number >= 10 {
+			x.Ops = x.Ops * 9 / 10
+		}
+	})
+	if c := check(t, r, "order"); !c.Known || c.OK || c.Subject != "container" || c.Remedy == "" {
+		t.Errorf("the container drifts: %+v", c)
+	}
+}
+
+// Launches that differ much are said, for there the intervals err more often.
+func TestLaunchesThatDiffer(t *testing.T) {
+	for sd, want := range map[float64]bool{0: false, 0.05: true} {
+		w := world{seed: 51, generations: 6, blocks: 12, launchSD: sd, windowSD: 0.01, light: true}
+		said := slices.ContainsFunc(analysed(t, w.result()).Warnings, func(w record.Warning) bool {
+			return strings.Contains(w.Text, "launches of an arm differ by") && w.Remedy != ""
+		})
+		if said != want {
+			t.Errorf("launches that differ by %g: said %v", sd, said)
+		}
+	}
+}
+
+// A burst that hits two neighbouring windows is no drift of the arms.
+func TestOrderAndBursts(t *testing.T) {
+	alarms := 0
+	for seed := range uint64(20) {
+		w := world{seed: 300 + seed, generations: 5, blocks: 50, windowSD: 0.01, light: true}
+		r := w.result()
+		rng := rand.New(rand.NewPCG(seed, 7))
+		slow := map[[2]int]bool{}
+		for range 8 {
+			g, b := rng.IntN(5), rng.IntN(49)
+			slow[[2]int{g, b}], slow[[2]int{g, b + 1}] = true, true
+		}
+		eachWindow(r, func(b *record.Block, i int) {
+			if x := &b.Windows[i]; x.Arm == "container" && slow[[2]int{b.Generation, b.Number}] {
+				x.Ops /= 2
+			}
+		})
+		if c := check(t, r, "order"); c.Known && !c.OK {
+			alarms++
+		}
+	}
+	if alarms > 1 {
+		t.Errorf("bursts raise %d of 20 alarms", alarms)
+	}
+}
+
+// Every load that begins operations at times of its own is asked whether it kept
+// them, whatever it is called; no other is.
+func TestScheduleOfOpenLoads(t *testing.T) {
+	for _, c := range []struct {
+		name, kind string
+		params     map[string]string
+		late       float64 // share, of the container
+		want       record.Checks
+	}{
+		{"open, in time", "http", map[string]string{"mode": "open"}, 0.01, record.Checks{Kind: "schedule", OK: true, Known: true, Subject: "container"}},
+		{"open, late", "http", map[string]string{"mode": "open"}, 0.2, record.Checks{Kind: "schedule", Known: true, Subject: "container"}},
+		{"sysbench at a rate", "sysbench", map[string]string{"rate": "100"}, 0.2, record.Checks{Kind: "schedule", Known: true, Subject: "container"}},
+		{"nobody counts", "sysbench", map[string]string{"rate": "100", "hook": "off"}, 0, record.Checks{Kind: "schedule", OK: true}},
+		{"sysbench without a rate", "sysbench", map[string]string{"rate": "0"}, 0.2, record.Checks{}},
+		{"fio's rate is a limit", "fio", map[string]string{"rate": "100"}, 0.2, record.Checks{}},
+		{"closed", "oltp", nil, 0.2, record.Checks{}},
+	} {
+		r := quiet(33).result()
+		load := &r.Plan.Workloads[0]
+		load.Kind, load.Params = c.kind, c.params
+		eachWindow(r, func(b *record.Block, i int) {
+			if x := &b.Windows[i]; x.Arm == "container" {
+				x.Late = uint64(c.late * float64(x.Ops))
+			}
+		})
+		got := check(t, r, "schedule")
+		if got.Kind != c.want.Kind || got.OK != c.want.OK || got.Known != c.want.Known || got.Subject != c.want.Subject {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		if got.Known && !got.OK && (got.Remedy == "" || !strings.Contains(got.Text, "20.0 %")) {
+			t.Errorf("%s: %q, %q", c.name, got.Text, got.Remedy)
+		}
+	}
+}
+
+// A check that would have seen nothing says so, with the size that it would have
+// seen, and is not called passed.
+func TestChecksWithoutPower(t *testing.T) {
+	w := world{seed: 36, generations: 3, blocks: 4, windowSD: 0.4, light: true}
+	r := w.result()
+	rng := rand.New(rand.NewPCG(36, 5))
+	for _, l := range r.Lines {
+		if l.Check != nil {
+			l.Check.Rotated *= math.Exp(0.3 * rng.NormFloat64())
+		}
+	}
+	for _, kind := range []string{"transparency", "carry-over"} {
+		c := check(t, r, kind)
+		if c.Known || c.Ratio == nil || !(c.Detectable > 0.1) {
+			t.Errorf("%s of noise of 40 %%: %+v %+v", kind, c, c.Ratio)
+		}
+	}
+	still := quiet(36)
+	still.blocks, still.windowSD, still.light = 40, 0.002, true
+	for _, kind := range []string{"transparency", "carry-over", "halves"} {
+		if c := check(t, still.result(), kind); !c.Known || !c.OK || !(c.Detectable > 0 && c.Detectable < 0.12) {
+			t.Errorf("%s without noise: %+v %+v", kind, c, c.Ratio)
+		}
+	}
+}
+
+// A record of before, in which the reason stands at the block, says the same as one
+// of the same run in which it stands at the window.
+func TestReasonsAtBlocksAndAtWindows(t *testing.T) {
+	w := quiet(35)
+	w.blocks = 12
+	now := w.result()
+	for _, l := range now.Lines {
+		if b := l.Block; b != nil && b.Number%5 == 1 { // ended early
+			b.Windows = b.Windows[:2+b.Generation%4]
+			b.Windows[len(b.Windows)-1].Dropped = []string{record.DropDied, record.DropFreeze, record.DropAbandoned}[b.Generation%3]
+		}
+	}
+	before := copyOf(t, now)
+	eachWindow(before, func(b *record.Block, i int) {
+		b.Dropped, b.Windows[i].Dropped = b.Windows[i].Dropped, ""
+	})
+	a, b := analysed(t, now), analysed(t, before)
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(x) != string(y) || a.Dropped.Windows == 0 || a.Dropped.Windows == a.Dropped.WindowsOf {
+		t.Errorf("dropped %+v and %+v, the effects are equal: %v", a.Dropped, b.Dropped, string(x) == string(y))
+	}
+}

@@ -1,0 +1,267 @@
+package analysis
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// eachWindow calls f with every window of a record and its block.
+func eachWindow(r *record.Result, f func(b *record.Block, i int)) {
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		for i := range l.Block.Windows {
+			f(l.Block, i)
+		}
+	}
+}
+
+// copyOf is a record that shares nothing with r.
+func copyOf(t testing.TB, r *record.Result) *record.Result {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &record.Result{}
+	if err := json.Unmarshal(b, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func analysed(t testing.TB, r *record.Result) *record.Effects {
+	t.Helper()
+	e, err := analyseWith(r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Twice the operations and CPU time in every window of an arm are a constant in
+// logs: its throughput moves by that and no interval of any arm gets wider, whatever
+// windows were dropped or never taken.
+func TestAnEffectWidensNothing(t *testing.T) {
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		w := world{seed: seed, generations: 1 + rng.IntN(4), blocks: 2 + rng.IntN(4), launchSD: 0.01, sharedSD: 0.05,
+			windowSD: 0.003 + 0.2*rng.Float64(), light: true}
+		arm, factor, missing := armNames[1+rng.IntN(len(armNames)-1)], uint64(2+rng.IntN(14)), 0.4*rng.Float64()
+		r := w.result()
+		r.Plan.Workloads[0].Metrics = []string{"throughput"}
+		for _, l := range r.Lines {
+			if l.Block == nil {
+				continue
+			}
+			l.Block.Windows = slices.DeleteFunc(l.Block.Windows, func(record.Window) bool { return rng.Float64() < missing/2 })
+			for i := range l.Block.Windows {
+				if rng.Float64() < missing {
+					l.Block.Windows[i].Dropped = record.DropFreeze
+				}
+			}
+		}
+		scaled := copyOf(t, r)
+		eachWindow(scaled, func(b *record.Block, i int) {
+			if x := &b.Windows[i]; x.Arm == arm {
+				cpu, _ := x.Probes[CPUMetric].Get()
+				x.Ops, x.First = x.Ops*factor, x.First*factor
+				x.Probes[CPUMetric] = record.Number(cpu * float64(factor))
+			}
+		})
+		before, after := analysed(t, r), analysed(t, scaled)
+		pairs := func(e *record.Effects) []record.Effect { return slices.Concat(e.Effects, e.Steps, e.Twin) }
+		was, is := pairs(before), pairs(after)
+		for i := range was {
+			moved := 0.0
+			if was[i].Metric == "throughput" {
+				moved = shiftOf(was[i], arm) * math.Log(float64(factor))
+			}
+			sameWidth(t, seed, was[i], is[i], moved)
+		}
+	}
+}
+
+// shiftOf is by how much of a constant that is added to the logs of an arm an effect
+// moves. The control is the mean of the host and its twin.
+func shiftOf(e record.Effect, arm string) float64 {
+	part := func(of string) float64 {
+		switch {
+		case of == "host" && e.Arm != "twin" && (arm == "host" || arm == "twin"):
+			return 0.5
+		case of == arm:
+			return 1
+		}
+		return 0
+	}
+	return part(e.Arm) - part(e.Baseline)
+}
+
+func sameWidth(t *testing.T, seed uint64, was, is record.Effect, moved float64) {
+	t.Helper()
+	for n, x := range [][2]*record.Ratio{{was.Typical, is.Typical}, {was.Own, is.Own}, {was.Total, is.Total}} {
+		where := fmt.Sprintf("seed %d, ratio %d: %s of %s against %s", seed, n, was.Metric, was.Arm, was.Baseline)
+		if (x[0] == nil) != (x[1] == nil) {
+			t.Errorf("%s: %+v, then %+v", where, x[0], x[1])
+		}
+		if x[0] == nil || x[1] == nil {
+			continue
+		}
+		half := func(r *record.Ratio) float64 { return math.Log(r.High/r.Low) / 2 }
+		if a, b := half(x[0]), half(x[1]); math.Abs(a-b) > 1e-9 {
+			t.Errorf("%s: half-width %v, then %v", where, a, b)
+		}
+		if d := math.Log(x[1].Ratio / x[0].Ratio); math.Abs(d-moved) > 1e-9 {
+			t.Errorf("%s moved by %v, want %v", where, d, moved)
+		}
+	}
+}
+
+// Windows that one arm loses more often widen its interval by what they may hide, and
+// where that takes the answer away the result is invalid.
+func TestDropsOfOneArm(t *testing.T) {
+	const arm = "rootfs"
+	for _, c := range []struct {
+		name   string
+		effect float64
+		drop   func(b *record.Block, i int) bool
+		bound  bool
+		want   record.Verdict
+	}{
+		{"none", -0.02, func(*record.Block, int) bool { return false }, false, record.Cost},
+		{"all alike", -0.02, func(b *record.Block, i int) bool { return b.Number%4 == 0 && i == b.Generation%6 }, false, record.Cost},
+		{"one arm, a large effect", -0.3, func(b *record.Block, i int) bool { return b.Number%4 == 0 && b.Windows[i].Arm == arm }, true, record.Cost},
+		{"one arm, a small effect", -0.02, func(b *record.Block, i int) bool { return b.Number%4 == 0 && b.Windows[i].Arm == arm }, true, record.Invalid},
+	} {
+		w := world{seed: 21, generations: 6, blocks: 12, launchSD: 0.001, windowSD: 0.03, sharedSD: 0.02, light: true,
+			effects: map[string]float64{arm: c.effect}}
+		r := w.result()
+		eachWindow(r, func(b *record.Block, i int) {
+			if c.drop(b, i) {
+				b.Windows[i].Dropped = record.DropError
+			}
+		})
+		e := analysed(t, r)
+		x := find(e.Effects, "throughput", arm)
+		if x.Verdict != c.want || (x.Bound != nil) != c.bound || x.Verdict == record.Invalid && !strings.Contains(x.Reason, "25 % of the windows of "+arm) {
+			t.Errorf("%s: %v %q, typical %+v, bound %+v", c.name, x.Verdict, x.Reason, x.Typical, x.Bound)
+		}
+		if x.Bound != nil && !(x.Bound.Low < x.Typical.Low && x.Bound.High > x.Typical.High && x.Bound.Ratio == x.Typical.Ratio) {
+			t.Errorf("%s: the bound %+v is no wider than %+v", c.name, x.Bound, x.Typical)
+		}
+		if other := find(e.Effects, "throughput", "cgroup"); other.Verdict == record.Invalid {
+			t.Errorf("%s: cgroup lost none of its own: %v %q", c.name, other.Verdict, other.Reason)
+		}
+	}
+}
+
+// A loss of throughput is of CPU time per operation or of CPU time received, and is
+// told which.
+func TestPartsOfALoss(t *testing.T) {
+	loss := math.Log(0.8)
+	for name, c := range map[string]struct {
+		cost float64 // log ratio of CPU time per operation
+		most string
+	}{
+		"operations cost more": {-loss, record.PartEfficiency},
+		"less CPU time":        {0, record.PartCPU},
+	} {
+		w := world{seed: 22, generations: 5, blocks: 8, launchSD: 0.002, windowSD: 0.01, light: true, effects: map[string]float64{"container": loss}}
+		r := w.result()
+		rng := rand.New(rand.NewPCG(22, 3))
+		eachWindow(r, func(b *record.Block, i int) {
+			x := &b.Windows[i]
+			cost := 0.005 * rng.NormFloat64()
+			if x.Arm == "container" {
+				cost += c.cost
+			}
+			cpu, _ := x.Probes[CPUMetric].Get()
+			x.Probes[CPUMetric] = record.Number(cpu * math.Exp(cost))
+		})
+		p := find(analysed(t, r).Effects, "throughput", "container").Parts
+		if p == nil || p.Most != c.most {
+			t.Fatalf("%s: %+v", name, p)
+		}
+		in := func(r record.Ratio, truth float64) bool { return math.Log(r.Low) < truth && truth < math.Log(r.High) }
+		if !in(p.Efficiency, -c.cost) || !in(p.CPU, loss+c.cost) {
+			t.Errorf("%s: CPU time %+v, efficiency %+v", name, p.CPU, p.Efficiency)
+		}
+		if product := p.CPU.Ratio * p.Efficiency.Ratio; math.Abs(math.Log(product)-loss) > 0.01 {
+			t.Errorf("%s: the parts make %v", name, product)
+		}
+		other := find(analysed(t, r).Effects, "throughput", "cgroup").Parts
+		if other == nil || other.Most != "" {
+			t.Errorf("%s: cgroup loses nothing: %+v", name, other)
+		}
+	}
+}
+
+// withSteal gives every window CPU time and stolen time of two CPUs, used is the
+// share of all CPUs that the kernel calls used and steal the stolen one.
+func withSteal(r *record.Result, used, steal float64) *record.Result {
+	const cpus = 2
+	r.Manifest.Host.CPUs = cpus
+	eachWindow(r, func(b *record.Block, i int) {
+		x := &b.Windows[i]
+		x.Probes = map[string]record.Value{CPUMetric: record.Number(used * cpus * x.Seconds), stolen: record.Number(steal * cpus * x.Seconds)}
+	})
+	return r
+}
+
+// The kernel counts what is stolen in ticks: one in a window of 20 ms is more than what
+// was stolen in it, and says nothing of whether CPU time contains it.
+func TestTicksOfSteal(t *testing.T) {
+	r := withSteal(quiet(23).result(), 0.97, 0)
+	n := 0
+	eachWindow(r, func(b *record.Block, i int) {
+		if n++; n%10 == 0 { // 2 % of all
+			x := &b.Windows[i]
+			x.Probes[stolen] = record.Number(0.2 * 2 * x.Seconds)
+		}
+	})
+	for _, x := range analysed(t, r).Workloads[0].Checks {
+		if x.Kind == "cpu time" && (!x.OK || !x.Known || !strings.Contains(x.Text, "nothing worth speaking of")) {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+// Where the kernel counts what was stolen as used, operations per CPU second are
+// not judged, and that is said.
+func TestCPUTimeThatIsNotNetOfSteal(t *testing.T) {
+	for name, c := range map[string]struct {
+		used, steal float64
+		judged      []string
+		ok, known   bool
+		text        string
+	}{
+		"net":        {0.7, 0.3, []string{"throughput", "efficiency"}, true, true, "is net of"},
+		"not net":    {1, 0.3, []string{"throughput"}, false, true, "130 %"},
+		"idle CPUs":  {0.3, 0.3, []string{"throughput", "efficiency"}, true, false, "too little to tell"},
+		"no stealer": {1, 0, []string{"throughput", "efficiency"}, true, true, "nothing worth speaking of"},
+	} {
+		e := analysed(t, withSteal(quiet(23).result(), c.used, c.steal))
+		at := slices.IndexFunc(e.Workloads[0].Checks, func(x record.Checks) bool { return x.Kind == "cpu time" })
+		if at < 0 {
+			t.Fatalf("%s: no check of CPU time", name)
+		}
+		if x := e.Workloads[0].Checks[at]; x.OK != c.ok || x.Known != c.known || !strings.Contains(x.Text, c.text) || !c.ok && x.Remedy == "" {
+			t.Errorf("%s: %+v", name, x)
+		}
+		if got := e.Workloads[0].Judged; !reflect.DeepEqual(got, c.judged) {
+			t.Errorf("%s: judged are %v", name, got)
+		}
+		if x := find(e.Effects, "efficiency", "container"); x.Exploratory == c.ok {
+			t.Errorf("%s: exploratory %v", name, x.Exploratory)
+		}
+	}
+}

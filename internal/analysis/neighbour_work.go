@@ -1,0 +1,122 @@
+package analysis
+
+import (
+	"math"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// NeighbourWork is the metric of what a neighbour gets done, as a rate. It is
+// compared with the arm beside it without isolation.
+const NeighbourWork = "neighbour_work"
+
+// work is what the neighbour did beside each arm of a group.
+type work struct {
+	rate   []float64 // per second of window
+	relate []pseudo  // of that over the rate beside the unprotected arm, the first
+	paired []pseudo  // of the ratio itself: both rates vary
+	why    []string
+}
+
+// total is work and seconds, by unit.
+type total struct {
+	work, seconds []float64
+	present       []bool
+}
+
+func (t total) rate(skip int) float64 {
+	work, seconds := 0.0, 0.0
+	for u := range t.work {
+		if u != skip {
+			work, seconds = work+t.work[u], seconds+t.seconds[u]
+		}
+	}
+	return work / seconds
+}
+
+// work adds the neighbour's work up. It may do nothing at all in a window, so
+// that rates are compared as sums and not by their logarithms.
+func (g isolationGroup) work() work {
+	w := work{
+		rate: make([]float64, len(g.beside)), relate: make([]pseudo, len(g.beside)),
+		paired: make([]pseudo, len(g.beside)), why: make([]string, len(g.beside)),
+	}
+	plain, why := g.worked(g.unprotected)
+	base := plain.rate(-1)
+	for i, arm := range g.beside {
+		own, not := g.worked(arm)
+		if not == "" {
+			not = why
+		}
+		if w.rate[i] = own.rate(-1); not == "" && !(base > 0) {
+			not = "the neighbour did nothing without isolation either"
+		}
+		if w.why[i] = not; not != "" {
+			continue
+		}
+		w.relate[i] = pseudoValues(own.present, func(skip int) float64 { return own.rate(skip) / base })
+		w.paired[i] = pseudoValues(own.present, func(skip int) float64 { return own.rate(skip) / plain.rate(skip) })
+	}
+	return w
+}
+
+// worked is the neighbour's work beside an arm, or why it is not known. Blocks
+// in which the unprotected arm is missing do not count.
+func (g isolationGroup) worked(arm string) (total, string) {
+	t := total{make([]float64, g.units), make([]float64, g.units), make([]bool, g.units)}
+	why := "no window of this arm counts"
+	name := ofNeighbour + g.neighbour.Work
+	if _, recorded := g.seen.column[name]; !recorded {
+		return t, "the neighbour's work was not recorded"
+	}
+	for _, r := range g.rows {
+		w := g.at(&r, arm)
+		if w == nil || g.at(&r, g.unprotected) == nil {
+			continue
+		}
+		x := g.value(w, name)
+		if math.IsNaN(x) {
+			return t, g.reason(arm, name)
+		}
+		t.work[r.unit] += x
+		t.seconds[r.unit] += w.seconds
+		t.present[r.unit], why = true, ""
+	}
+	return t, why
+}
+
+func (w work) did(i int) record.Value {
+	if w.why[i] != "" || math.IsNaN(w.rate[i]) {
+		return record.Missing(w.why[i])
+	}
+	return record.Number(w.rate[i])
+}
+
+// kept is the neighbour's work beside an arm over that beside the unprotected
+// one; nil for that one itself.
+func (w work) kept(i int, level float64) *record.Ratio {
+	if i == 0 || w.paired[i] == nil {
+		return nil
+	}
+	var columns [][]float64
+	at := -1
+	for j := 1; j < len(w.paired); j++ {
+		if w.paired[j] == nil {
+			continue
+		}
+		if j == i {
+			at = len(columns)
+		}
+		columns = append(columns, w.paired[j].known())
+	}
+	e := stat.Family(columns).Columns[at]
+	if e.Mean == 0 { // it never ran: nothing varies
+		return &record.Ratio{}
+	}
+	interval := e.At(level)
+	if math.IsNaN(e.Mean) || math.IsInf(interval.Half(), 0) {
+		return nil
+	}
+	return &record.Ratio{Ratio: math.Max(e.Mean, 0), Low: math.Max(interval.Lo, 0), High: math.Max(interval.Hi, 0)}
+}

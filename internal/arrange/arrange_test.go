@@ -1,0 +1,25 @@
+package arrange
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// TestLadderOrder puts rungs above what they step from, however they come.
+func TestLadderOrder(t *testing.T) {
+	step := func(arm, below string) record.Effect {
+		return record.Effect{Workload: "w", Metric: "throughput", Arm: arm, Baseline: below}
+	}
+	e := &record.Effects{
+		Workloads: []record.WorkloadResult{{Name: "w", Primary: "throughput", Baseline: "host"}},
+		Effects:   []record.Effect{step("limit", "host")},
+		Steps:     []record.Effect{step("c", "b"), step("b", "a"), step("a", "host"), step("x", "y"), step("y", "x")},
+		Twin:      []record.Effect{step("twin", "host")},
+	}
+	w := Workloads(e)[0]
+	if got, want := strings.Join(w.Arms(), " "), "host a b c x y limit twin"; got != want {
+		t.Errorf("arms %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/calibrate"
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/record"
+)
+
+type calibrateCommand struct {
+	Budget time.Duration `default:"10m" placeholder:"10m" help:"Time of the whole calibration."`
+	Seed   uint64        `placeholder:"N" help:"Seed of which arm loses what, and of the order of the arms."`
+	Output newDir        `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format planFormat    `group:"output" default:"text" placeholder:"text|json" help:"Form of the answer on standard output."`
+	Beside bool          `group:"output" help:"Calibrate although another run measures on this host."`
+	Quiet  bool          `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
+}
+
+func (calibrateCommand) Help() string {
+	return `Plants losses of known size (none, 1, 2, 5 and 10 %) on arms in random order: by pauses of the load, by more work for each operation, and by a CPU quota of the kernel, which needs root. The analysis is told nothing. What was measured then stands beside what was planted: how often the interval holds it, how often a difference is claimed where there is none, and the smallest loss that this host shows in 1, 3 and 10 minutes. tare run mentions the last calibration of this host. Ctrl-C ends it early and prints what is there.
+
+A quota takes what it says only where a whole CPU is free for the load: on a host that is short of CPU time its rows are too small.
+
+Examples:
+
+  tare calibrate
+  tare calibrate --budget 30m -o r
+  tare calibrate --format json | jq .smallest
+
+Exit codes: 0 measured, 1 error or nothing could be measured, 2 wrong usage, 7 another run measures on this host, 130 and 143 ended by Ctrl-C and SIGTERM.`
+}
+
+func (k *calibrateCommand) Run(c *console) error {
+	if k.Seed == 0 {
+		k.Seed = rand.Uint64N(1 << 53)
+	}
+	planted := calibrate.Plant(k.Seed)
+	e, err := calibrate.Experiment(planted, k.Seed, k.Budget, catalog.Words())
+	var problems experiment.Problems
+	if errors.As(err, &problems) { // all but the budget is tare's own
+		return &usageError{fmt.Errorf("--budget: %s", problems[0].Text), "tare calibrate --help"}
+	}
+	if err != nil {
+		return err
+	}
+	dir, release, err := aloneInto(k.Output, k.Beside)
+	if err != nil {
+		return err
+	}
+	defer release()
+	host, err := inspectHost(e, nil, "")
+	if err != nil {
+		return err
+	}
+	p, err := plan.Build(e, catalog.Plan(nil), host, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(worthwhile(p), longEnough(p)); err != nil {
+		return err
+	}
+	p.Record.Command = []string{"tare", "calibrate", "--budget=" + k.Budget.String(), fmt.Sprintf("--seed=%d", k.Seed)}
+	c.noteLeftovers()
+	show := c.progress(p, k.Quiet)
+	show.start(p, string(dir))
+	out, err := execute(run.Config{
+		ID: newID(), Plan: p, Dir: string(dir), StateDir: journal.StateDir(), Groups: host.Groups,
+		Manifest: manifest(host, time.Now()), Probes: catalog.Probes(),
+		Decide: decide(p.Record), Keep: analysis.Kept, Progress: blind(show.event),
+	}, show)
+	show.end()
+	return k.finish(c, planted, out, err)
+}
+
+// blind leaves the effects so far out of the progress: who watches should not
+// guess which arm loses what.
+func blind(show func(run.Event)) func(run.Event) {
+	return func(e run.Event) {
+		e.Arms = nil
+		show(e)
+	}
+}
+
+// finish prints and keeps what was measured, whatever ended the calibration.
+func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out run.Outcome, err error) error {
+	var forced *forcedError
+	switch {
+	case out.Reason == "": // ended before it began
+		return err
+	case errors.As(err, &forced):
+		return &forced.signalError
+	}
+	err = notRestored(c, out, err)
+	result, rerr := readResult(out.Dir)
+	if rerr != nil {
+		return errors.Join(err, rerr)
+	}
+	effects, rerr := analysis.Analyse(result)
+	if rerr != nil {
+		return errors.Join(err, rerr)
+	}
+	answer := calibrate.Judge(effects, planted)
+	answer.Tare, answer.Started = result.Manifest.Tare, result.Manifest.Started
+	if !anyBlock(effects) || answer.Covered.Of == 0 {
+		nothing := hint.New(errors.New("nothing was measured: no block is complete"), "a longer --budget; tare doctor says how busy this host is")
+		return errors.Join(err, nothing)
+	}
+	err = errors.Join(err, keep(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
+	c.noteResults(out.Dir, true)
+	return err
+}
+
+func (k *calibrateCommand) print(c *console, a *record.Calibration) error {
+	if k.Format == "json" {
+		return export.Object(c.stdout, a)
+	}
+	return report.Print(c.stdout, report.Calibration(a), c.look(report.Options{}))
+}

@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"github.com/tarelab/tare/internal/calibrate"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/record"
+)
+
+// lastCalibration is what this host showed of losses of known size; nil where it was
+// never asked.
+func lastCalibration(host record.Host) (*record.Calibrated, error) {
+	a, err := calibrate.Last(journal.StateDir(), host)
+	if err != nil || a == nil || len(a.Smallest) == 0 {
+		return nil, err
+	}
+	return &record.Calibrated{Started: a.Started, Kernel: a.Host.Kernel, Covered: a.Covered, FalsePositives: a.FalsePositives, Smallest: a.Smallest}, nil
+}

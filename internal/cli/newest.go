@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/record"
+)
+
+// resultGiven is the result directory that was named, or the newest one here.
+func (c *console) resultGiven(name string) (string, error) {
+	if name != "" {
+		dir := resultOf(name)
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			return "", &usageError{hint.New(fmt.Errorf("%s is no result of tare", name), "name a directory that tare run made (-o DIR)"), ""}
+		}
+		return dir, nil
+	}
+	newest, at := "", time.Time{}
+	for _, dir := range results(".") {
+		if t := startOf(dir); newest == "" || t.After(at) {
+			newest, at = dir, t
+		}
+	}
+	if newest == "" {
+		err := hint.New(errors.New("there is no result in this directory"), "name one that tare run made; tare run makes one")
+		return "", &usageError{err, ""}
+	}
+	c.note("%s %s", c.paint(c.stderr, dim, "the newest result here:"), newest)
+	return newest, nil
+}
+
+// startOf is when the measurement of a result began, or when the directory was
+// made where that cannot be read.
+func startOf(dir string) time.Time {
+	if m, ok := manifestOf(dir); ok && !m.Started.IsZero() {
+		return m.Started
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// manifestOf is the manifest of a result directory, if there is one.
+func manifestOf(dir string) (m record.Manifest, ok bool) {
+	b, err := os.ReadFile(filepath.Join(dir, record.ManifestFile))
+	return m, err == nil && json.Unmarshal(b, &m) == nil
+}
+
+// resultOf takes a file of a result for the directory that it is in.
+func resultOf(name string) string {
+	files := []string{record.PageFile, record.RecordFile, record.PlanFile, record.ManifestFile, record.EffectsFile, record.NodesFile}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && slices.Contains(files, filepath.Base(name)) {
+		return filepath.Dir(name)
+	}
+	return name
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/record"
+)
+
+// planned is a preset with flags, planned for a host that has groups, namespaces and
+// every volume that is asked for.
+func planned(t *testing.T, preset string, volumes ...string) *plan.Plan {
+	t.Helper()
+	words := catalog.Words()
+	f := experimentFlags{Experiment: preset, Volume: volumes}
+	src, ok := experiment.Preset(preset)
+	if !ok {
+		t.Fatalf("no preset %s", preset)
+	}
+	e, err := experiment.Parse(preset+".yaml", src, words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.apply(e, words); err != nil {
+		t.Fatalf("%s: %v", preset, err)
+	}
+	host := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{}, Volumes: map[string]environment.Support{}}
+	for _, feature := range environment.Features() {
+		host.Features[feature] = environment.Supported()
+	}
+	for _, v := range e.Volumes() {
+		host.Volumes[v] = environment.Supported()
+	}
+	p, err := plan.Build(e, catalog.Plan(nil), host, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", preset, err)
+	}
+	return p
+}
+
+// on is the arms of a load, each with its environment and what its data is on.
+func on(l plan.Load) string {
+	var out []string
+	for _, a := range l.Arms {
+		if !a.Twin {
+			out = append(out, a.Name+"="+a.Env.Name()+"/"+a.Volume.Name())
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Volumes that are named take the place of a preset's arms, the first as the baseline,
+// in each of its workloads: a disk, NFS and a Ceph image.
+func TestPresetsAcrossVolumes(t *testing.T) {
+	for preset, want := range map[string]struct{ environment, loads string }{
+		"storage":       {"rootfs", "fio read-only write-only read-write delete"},
+		"mysql-volumes": {"rootfs", "write-only read-write"},
+		"nfs-fio":       {"host", "random sequential-read sequential-write random-read random-write"},
+		"mysql-nfs":     {"host", "read-only write-only read-write delete"},
+	} {
+		p := planned(t, preset, "dir:/ssd", "nfs:filer:/export,vers=4.2", "rbd-fuse:rbd/tare")
+		arms := strings.ReplaceAll("dir-ssd=ENV/dir-ssd nfs-filer-export-vers-4-2=ENV/nfs-filer-export-vers-4-2 rbd-fuse-rbd-tare=ENV/rbd-fuse-rbd-tare", "ENV", want.environment)
+		var loads []string
+		for _, l := range p.Loads {
+			loads = append(loads, l.Name)
+			if got := on(l); got != arms || !l.Arms[1].Twin {
+				t.Errorf("%s, %s: %s", preset, l.Name, got)
+			}
+		}
+		if got := strings.Join(loads, " "); got != want.loads || len(p.Left) != 0 {
+			t.Errorf("%s: %s, left out %v", preset, got, p.Left)
+		}
+	}
+}
+
+// One volume is under every arm: the study's question, what a container and a pod
+// lose on the same export.
+func TestStudyOnOneVolume(t *testing.T) {
+	scripts := map[string]string{}
+	for _, preset := range []string{"nfs-fio", "mysql-nfs"} {
+		p := planned(t, preset, "nfs:filer:/export")
+		for _, l := range p.Loads {
+			if got := on(l); !strings.HasPrefix(got, "host=host/nfs-filer-export container=container/nfs-filer-export") {
+				t.Errorf("%s, %s: %s", preset, l.Name, got)
+			}
+			scripts[l.Name] = l.Params["script"] + l.Params["rw"]
+			if l.Params["rw"] != "" && (l.Params["engine"] != "libaio" || l.Params["iodepth"] != "128" || l.Params["bs"] != "4KiB" || l.Params["direct"] != "on") {
+				t.Errorf("%s: %v", l.Name, l.Params)
+			}
+		}
+		if !slices.ContainsFunc(p.Left, func(x record.Left) bool { return x.Arm == "pod" }) {
+			t.Errorf("%s: the pod is neither there nor left out by name: %v", preset, p.Left)
+		}
+	}
+	for load, want := range map[string]string{"random": "randrw", "sequential-read": "read", "sequential-write": "write", "random-read": "randread",
+		"random-write": "randwrite", "read-only": "oltp_read_only", "write-only": "oltp_write_only", "read-write": "oltp_read_write", "delete": "oltp_delete"} {
+		if scripts[load] != want {
+			t.Errorf("%s is %q, want %q", load, scripts[load], want)
+		}
+	}
+}

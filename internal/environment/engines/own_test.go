@@ -1,0 +1,48 @@
+package engines
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// An engine has no levels; who asks for that of another user is told whose run it takes.
+func TestNoLevels(t *testing.T) {
+	for _, k := range []Kind{Docker, Podman} {
+		if _, err := k.with("user=jane"); err == nil || !strings.Contains(err.Error(), "run tare as jane") {
+			t.Errorf("%s:user=jane: %v", k.Name(), err)
+		}
+		for _, levels := range []string{"", "user", "user=", "name=x"} {
+			if _, err := k.with(levels); err == nil {
+				t.Errorf("%s:%q has no levels", k.Name(), levels)
+			}
+		}
+	}
+}
+
+// What an ordinary user's container cannot have is refused with what to do, when it is
+// planned and when it is opened.
+func TestOwnLacks(t *testing.T) {
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		for _, c := range []environment.Container{{Network: environment.NetworkBridge}, {Image: "x"}} {
+			if err := refuses(c); err == nil || hint.Of(err) == "" {
+				t.Errorf("%+v: %v", c, err)
+			}
+			for _, k := range []Kind{Docker, Podman} {
+				if _, err := k.Open(t.Context(), environment.Spec{Container: c}); !errors.Is(err, environment.ErrUnsupported) {
+					t.Errorf("%s, %+v: %v, want ErrUnsupported", k.Name(), c, err)
+				}
+			}
+		}
+		if err := refuses(environment.Container{Network: environment.NetworkHost}); err != nil {
+			t.Error(err)
+		}
+		if s := Docker.Support(environment.Host{}); s.Answer != environment.No || s.Remedy == "" {
+			t.Errorf("%+v", s)
+		}
+	})
+}

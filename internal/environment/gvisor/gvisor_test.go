@@ -1,0 +1,83 @@
+package gvisor
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+func TestMain(m *testing.M) { os.Exit(launchtest.Main(m, Container{})) }
+
+func TestSandbox(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	launchtest.Arm(t, Container{}, false)
+}
+
+func TestKilled(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	launchtest.Killed(t, Container{})
+}
+
+// What runsc cannot do is its own words, and not an exit code of the load.
+func TestRefused(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	a := launchtest.Open(t, Container{}, nil)
+	a.(*arm).self += ".missing"
+	p, err := a.Start(t.Context(), environment.Process{Args: []string{launchtest.Look}})
+	if err == nil {
+		<-p.Done()
+		err = p.Exit().Err
+	}
+	if err == nil || len(err.Error()) < len("runsc: x") {
+		t.Errorf("%v, want what runsc says", err)
+	}
+	t.Log(err)
+}
+
+func TestNotWithout(t *testing.T) {
+	testneed.Tool(t, Runtime)
+	host := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{
+		environment.FeatureOverlay: environment.Supported(),
+	}}
+	if got := (Container{}).Support(host); got != environment.Supported() {
+		t.Errorf("%+v, want yes", got)
+	}
+	host.Groups, host.GroupsWhy, host.GroupsRemedy = nil, "no groups", "make some"
+	if got := (Container{}).Support(host); got.Reason != "no groups" {
+		t.Errorf("%+v, want no, for there are no groups", got)
+	}
+	host.Root = false
+	if got := (Container{}).Support(host); got.Answer != environment.No || got.Remedy == "" {
+		t.Errorf("%+v, want no with a remedy", got)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, c := range []environment.Container{{}, {Network: environment.NetworkHost}, {Capabilities: environment.NoCapabilities}} {
+		if err := refuses(c); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for _, c := range []environment.Container{{Seccomp: environment.Unconfined}, {AppArmor: "mine"}, {SELinux: "spc_t"}, {Image: "x"}} {
+		if err := refuses(c); !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) == "" {
+			t.Errorf("%+v: %v, want ErrUnsupported with a remedy", c, err)
+		}
+	}
+}
+
+func TestOrdinaryUser(t *testing.T) {
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		if _, err := (Container{}).Open(t.Context(), environment.Spec{}); !errors.Is(err, environment.ErrUnsupported) {
+			t.Errorf("%v, want ErrUnsupported", err)
+		}
+	})
+}

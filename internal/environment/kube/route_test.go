@@ -1,0 +1,62 @@
+package kube
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listening is a free address, somebody listens at it, and says other words.
+func listening(t *testing.T) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte(strings.Repeat("other words ", 10)))
+			c.Close()
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// unused is an address at which nobody listens. A process that has just begun keeps what
+// listened there a moment longer, so that nobody is to use one twice.
+func unused(t *testing.T) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// The way is there when the one who listens at its end answers, and nobody else.
+func TestProve(t *testing.T) {
+	free := unused(t)
+	if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", route{dial: free, pod: free}, time.Minute); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		name string
+		route
+		says string
+	}{
+		{"nobody leads there", route{dial: netip.MustParseAddrPort("127.0.0.2:1"), pod: unused(t)}, "refused"},
+		{"somebody else", route{dial: listening(t), pod: unused(t)}, "somebody else"},
+	} {
+		if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", c.route, 0); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+}

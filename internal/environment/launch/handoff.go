@@ -1,0 +1,157 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// socketName is the socket in the directory that a container has bound.
+const socketName = "ask"
+
+// HandoffListener is the socket at which the first process of a container asks what to do.
+type HandoffListener struct{ l *net.UnixListener }
+
+// ListenHandoff listens in a directory. The caller closes it.
+func ListenHandoff(dir string) (*HandoffListener, error) {
+	at, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the directory of the socket: %w", err)
+	}
+	defer at.Close()
+	// The path of a socket has at most 107 bytes: this one is always short.
+	path := fmt.Sprintf("/proc/self/fd/%d/%s", at.Fd(), socketName)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen in %s: %w", dir, err)
+	}
+	l.SetUnlinkOnClose(false) // the path is no longer valid then
+	return &HandoffListener{l}, nil
+}
+
+// Socket is the socket in a container that has the directory bound.
+func Socket(dir string) string { return filepath.Join(dir, socketName) }
+
+// Close ends the listening.
+func (h *HandoffListener) Close() error { return h.l.Close() }
+
+// HandoffConn is the connection to the first process of a container, which waits for its request.
+type HandoffConn struct {
+	Pid  int // as tare's pid namespace numbers it
+	conn *net.UnixConn
+}
+
+// Accept waits for a container. given, which may be called often, says why none is
+// going to come.
+func (h *HandoffListener) Accept(ctx context.Context, given func() error) (*HandoffConn, error) {
+	const turn = 200 * time.Millisecond
+	for {
+		if err := h.l.SetDeadline(time.Now().Add(turn)); err != nil {
+			return nil, err
+		}
+		conn, err := h.l.AcceptUnix()
+		switch {
+		case err == nil:
+			h, err := newHandoffConn(conn)
+			if err != nil {
+				conn.Close()
+			}
+			return h, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, fmt.Errorf("wait for the container: %w", err)
+		}
+		if err := given(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func newHandoffConn(conn *net.UnixConn) (*HandoffConn, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(err, credErr); err != nil {
+		return nil, fmt.Errorf("ask who is in the container: %w", err)
+	}
+	if cred.Pid == 0 {
+		return nil, errors.New("the container is in no pid namespace below this one")
+	}
+	return &HandoffConn{Pid: int(cred.Pid), conn: conn}, nil
+}
+
+// Close lets the process go; one that was sent nothing ends.
+func (h *HandoffConn) Close() error { return ignoreClosed(h.conn.Close()) }
+
+// Send tells the process what to do, and returns when it executes the load.
+func (h *HandoffConn) Send(ctx context.Context, c Child) error {
+	stop := context.AfterFunc(ctx, func() { h.conn.Close() })
+	err := h.send(c)
+	if !stop() {
+		err = errors.Join(ctx.Err(), err)
+	}
+	return errors.Join(err, ignoreClosed(h.conn.Close()))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (h *HandoffConn) send(c Child) error {
+	log := c.Log
+	if log == nil {
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer null.Close()
+		log = null
+	}
+	r := c.Request
+	r.Files = len(c.Files)
+	text, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("write the request: %w", err)
+	}
+	text = append(text, '\n')
+	fds := []int{int(log.Fd()), int(log.Fd())}
+	for _, f := range c.Files {
+		fds = append(fds, int(f.Fd()))
+	}
+	n, _, err := h.conn.WriteMsgUnix(text, unix.UnixRights(fds...), nil)
+	if err == nil && n < len(text) {
+		_, err = h.conn.Write(text[n:])
+	}
+	if err != nil {
+		return fmt.Errorf("send the request: %w", err)
+	}
+	answer, err := io.ReadAll(h.conn)
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		return fmt.Errorf("wait for the load to be executed: %w", err)
+	}
+	var m message
+	if len(answer) == 0 {
+		return nil // executed: the socket closed with it
+	}
+	if err := json.Unmarshal(answer, &m); err != nil || m.Failure == nil {
+		return fmt.Errorf("the container said %q instead of executing the load", answer)
+	}
+	return m.Failure
+}

@@ -1,0 +1,56 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Across compares volumes instead of the arms that the experiment has: each arm is what
+// the baseline of the first workload is, on another volume; the first one is the
+// baseline. names are those of the arms. where is the flag that stands in the errors.
+func (e *Experiment) Across(where string, names, volumes []string, words Words) error {
+	s := &sink{where: where}
+	for i, v := range volumes {
+		if err := words.volume(v); err != nil {
+			s.list = append(s.list, Problem{Where: where, Text: err.Error()})
+		} else if slices.Index(names, names[i]) < i {
+			s.list = append(s.list, Problem{Where: where, Text: fmt.Sprintf("%s is named twice, or another has the same name for an arm, %s", v, names[i])})
+		}
+	}
+	if err := s.err(); err != nil || len(e.Workloads) == 0 {
+		return err
+	}
+	like := e.like(&e.Workloads[0])
+	e.Named, e.Arms, e.Sizes = nil, nil, withoutArms(e.Sizes)
+	for i, v := range volumes {
+		a := like
+		a.Name, a.Volume = names[i], v
+		e.Named = append(e.Named, a)
+	}
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		w.Arms, w.Named, w.Baseline = nil, nil, names[0]
+	}
+	return nil
+}
+
+// like is the arm that a workload has as its baseline. On the ladder that is an
+// environment.
+func (e *Experiment) like(w *Workload) Arm {
+	for _, a := range e.namedOf(w) {
+		if a.Name == w.Baseline {
+			return a
+		}
+	}
+	return Arm{Environment: w.Baseline}
+}
+
+// withoutArms leaves sizes out that are about arms.
+func withoutArms(sizes []Size) []Size {
+	return slices.DeleteFunc(slices.Clone(sizes), func(s Size) bool {
+		return slices.ContainsFunc(s.Settings, func(x Setting) bool {
+			return strings.HasPrefix(x.Path, "arms") || strings.HasSuffix(x.Path, ".arms") || strings.HasSuffix(x.Path, ".baseline")
+		})
+	})
+}

@@ -1,0 +1,41 @@
+// Package export prints effects for programs: JSON, JSON lines, CSV, OpenMetrics
+// and Bencher's form. Names and units are those of the record, in base units; no
+// word in them is for people. It computes nothing. What it prints is tested with
+// the fixtures of package report.
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode"
+)
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Clean takes out what would move the cursor or break a line: names and reasons come
+// from files, tools and kernels.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+}
+
+// Object prints anything of the record as one indented JSON object.
+func Object(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}

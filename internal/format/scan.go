@@ -1,0 +1,119 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Scan is what every reader of text begins with: the lines of an input, what is
+// doubtful in them, and the other tools that were seen. Methods of Lines and
+// Warnings are those of the line of now.
+type Scan struct {
+	*Lines
+	Warnings
+	foreign Foreign
+}
+
+// NewScan starts at the beginning of r, for the reader of a tool. In a table, which is
+// no tool's (own is empty), everything on a line belongs to a column.
+func NewScan(r io.Reader, own Tool) Scan {
+	s := Scan{Lines: NewLines(r), foreign: Foreign{Own: own}}
+	s.asIs = own == ""
+	return s
+}
+
+// Each hands every line to take, whose error ends the reading.
+func (s *Scan) Each(take func(line []byte) error) error {
+	for s.Next() {
+		if err := take(s.Bytes()); err != nil {
+			return err
+		}
+	}
+	return s.Err()
+}
+
+// Doubt is a warning about the line of now, once for each text.
+func (s *Scan) Doubt(text, remedy string) { s.Once(s.Number(), text, remedy) }
+
+// NoEnd is the warning about a last line that was left out.
+func (s *Scan) NoEnd() { s.Doubt("the last line has no end and was left out", "") }
+
+// Comma is the warning about decimal commas.
+func (s *Scan) Comma() {
+	s.Doubt("numbers with a decimal comma were read as if it were a point", "check that they are not thousands separators")
+}
+
+// JSON reads the document that begins on the line of now into v, and says where
+// it began: 0 when there is a mistake in it, which becomes a warning.
+func (s *Scan) JSON(v any) (line int, err error) {
+	d, err := s.Document()
+	if err != nil {
+		return 0, err
+	}
+	undefined, err := d.Decode(v)
+	var wrong *Error
+	if errors.As(err, &wrong) {
+		s.Add(wrong.Line, wrong.Text, wrong.Remedy)
+		return 0, nil
+	}
+	if undefined {
+		s.Once(d.Line, string(s.foreign.Own)+" wrote nan or inf where nothing was measured; these figures are missing", "")
+	}
+	return d.Line, err
+}
+
+// NotOurs is the warning about a JSON document that the tool did not write.
+func (s *Scan) NotOurs(line int) {
+	if line > 0 {
+		s.Once(line, "JSON that is not "+string(s.foreign.Own)+"'s was left out", "")
+	}
+}
+
+// Strange takes a line that the reader does not know.
+func (s *Scan) Strange(line []byte) {
+	if len(s.marks) > 0 && toolsWords(bytes.TrimLeft(line, " \t")) > 0 {
+		s.Doubt("lines behind another mark than the first ones have were left out", "give each side of a diff, or each source, a file of its own")
+	}
+	s.foreign.Look(line, s.Number(), &s.Warnings)
+}
+
+// Doubts are all warnings, for a reader that is at the end.
+func (s *Scan) Doubts() []Warning {
+	for _, n := range s.tooLong {
+		s.Add(n, "the line is longer than 1 MiB; only its beginning was looked at", "no tool that is known writes such a line: check what it is")
+	}
+	return s.List()
+}
+
+// Alone says that no other tool was seen.
+func (s *Scan) Alone() bool { return s.foreign.First == "" }
+
+// Nothing is the error of a reader that found nothing of what it reads.
+func (s *Scan) Nothing(what string) error {
+	return nothing(what, s.Number(), s.foreign.First, s.foreign.Line)
+}
+
+// Why is the error of a reader that found nothing although it was its own tool's
+// output: the first warning about a line, or Nothing.
+func (s *Scan) Why(what string) error {
+	for _, w := range s.List() {
+		if w.Line > 0 && s.Alone() {
+			return &Error{Line: w.Line, Text: w.Text, Remedy: w.Remedy}
+		}
+	}
+	return s.Nothing(what)
+}
+
+// Failures are lines with which a tool says that something failed.
+type Failures struct {
+	Count int     `json:"count,omitempty"`
+	First Warning `json:"first,omitzero"`
+}
+
+// Fail takes such a line.
+func (f *Failures) Fail(line int, text []byte) {
+	if f.Count++; f.Count == 1 {
+		f.First = Warning{Line: line, Text: string(bytes.ToValidUTF8(text[:min(len(text), 300)], []byte("?")))}
+	}
+}

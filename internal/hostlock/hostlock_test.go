@@ -1,0 +1,165 @@
+package hostlock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// TestMain makes the test binary a run that holds the lock until its input ends.
+func TestMain(m *testing.M) {
+	if len(os.Args) != 3 || os.Args[1] != "hold" {
+		os.Exit(m.Run())
+	}
+	if _, err := Take(os.Args[2]); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("held")
+	_, _ = os.Stdin.Read(make([]byte, 1))
+}
+
+// other is another process that holds the lock.
+func other(t *testing.T, directory string) *exec.Cmd { return otherUser(t, 0, directory) }
+
+func otherUser(t *testing.T, uid uint32, directory string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", "hold", directory)
+	if uid != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = cmd.StdinPipe(); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	said := make([]byte, 100)
+	if n, err := out.Read(said); string(said[:n]) != "held\n" {
+		t.Fatalf("%q %v", said[:n], err)
+	}
+	return cmd
+}
+
+func TestTwoRuns(t *testing.T) {
+	t.Setenv(DirEnv, t.TempDir())
+	first := other(t, "/srv/a result")
+	_, err := Take("/elsewhere")
+	if !errors.Is(err, ErrHeld) || !strings.Contains(hint.Of(err), "--beside") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+	for _, want := range []string{fmt.Sprintf("process %d,", first.Process.Pid), `"/srv/a result"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q in it", err, want)
+		}
+	}
+	// It ends with its process, however that ends.
+	if err := first.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait()
+	for range 2 { // and with release
+		release, err := Take("/elsewhere")
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+	}
+}
+
+// Nobody is kept from measuring, nor led elsewhere, by what others have put in the way.
+func TestWhoseLock(t *testing.T) {
+	testneed.Root(t)
+	dir := t.TempDir()
+	t.Setenv(DirEnv, dir)
+	path := filepath.Join(dir, file)
+	for name, put := range map[string]func() error{
+		"a link":      func() error { return os.Symlink("/etc/passwd", path) },
+		"another's":   func() error { return errors.Join(os.WriteFile(path, nil, 0o644), os.Chown(path, 12345, 12345)) },
+		"open to all": func() error { return errors.Join(os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o666)) },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		if release, err := Take("/x"); err == nil || errors.Is(err, ErrHeld) || hint.Of(err) == "" {
+			t.Errorf("%s: %v", name, err)
+			if err == nil {
+				release()
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a killed run has left in the file is not said of who holds the lock now.
+func TestStaleHolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(DirEnv, dir)
+	first := other(t, "/long ago")
+	first.Process.Kill()
+	_ = first.Wait()
+	f, err := os.Open(filepath.Join(dir, file)) // as another user takes root's
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Take("/x"); !errors.Is(err, ErrHeld) || strings.Contains(err.Error(), "long ago") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Root and users see each other, whoever was first.
+func TestUsers(t *testing.T) {
+	testneed.Root(t)
+	const inside, user = "TARE_TEST_OWN_RUN", 12345
+	if os.Getenv(inside) == "" { // where /run is this test's alone
+		cmd := exec.Command("unshare", "--mount", os.Args[0], "-test.run=^TestUsers$", "-test.v")
+		cmd.Env = append(os.Environ(), inside+"=1", DirEnv+"=")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	home := fmt.Sprintf("%s/%d", userDirs, user)
+	if err := errors.Join(syscall.Mount("tmpfs", "/run", "tmpfs", 0, "mode=755"), os.MkdirAll(home, 0o755), os.Chown(home, user, user)); err != nil {
+		t.Fatal(err)
+	}
+	odd := fmt.Sprintf("%s/%d/tare", userDirs, user+1) // no run has made that
+	if err := errors.Join(os.MkdirAll(odd, 0o755), os.Symlink("/nowhere", filepath.Join(odd, file))); err != nil {
+		t.Fatal(err)
+	}
+	first := otherUser(t, user, "/of the user")
+	if _, err := Take("/of root"); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "of the user") {
+		t.Errorf("root, beside a user: %v", err)
+	}
+	first.Process.Kill()
+	_ = first.Wait()
+	release, err := Take("/of root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	cmd := exec.Command("/proc/self/exe", "hold", "/of the user")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `"/of root"`) {
+		t.Errorf("a user, beside root: %v %s", err, out)
+	}
+}

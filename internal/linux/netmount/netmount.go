@@ -1,0 +1,230 @@
+// Package netmount mounts file systems of other machines, NFS and CephFS, and takes them
+// away again, also when the server has stopped to answer: on a hard mount, which is the
+// kind for data, whatever asks it then waits until it is back. Everything here has a
+// bound. The package knows no journal: whoever mounts has written down before how it
+// is taken back.
+package netmount
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// ErrSilent means that a server did not answer within a bound.
+var ErrSilent = errors.New("the server does not answer")
+
+// The bounds: of mounting, of one question, of what is just ending and keeps a mount
+// busy, and of giving up.
+const (
+	Mounting = 40 * time.Second
+	Asking   = 20 * time.Second
+	busy     = 5 * time.Second
+	aborting = 10 * time.Second
+)
+
+// Kind of file system.
+type Kind struct {
+	types   []string // as mountinfo shows them
+	program string
+	pkg     string // that has the program
+	look    string // how to see whether the server runs
+	// remedies are what to do about what the program says.
+	remedies []remedy
+}
+
+type remedy struct{ says, do string }
+
+// NFS is mounted as SERVER:/PATH.
+func NFS() Kind {
+	return Kind{
+		types: []string{"nfs", "nfs4"}, program: "mount.nfs", pkg: "nfs-common (nfs-utils elsewhere)", look: "rpcinfo -t SERVER nfs",
+		remedies: []remedy{
+			{"access denied", "let the server export it to this host: exportfs -v shows to whom it does"},
+			{"No such file", "name a path that the server exports: showmount -e SERVER (of version 4, paths begin at its root)"},
+			{"not supported", "ask for another version: vers=4.2, vers=4.1 or vers=3"},
+			{"No such device", "modprobe nfs nfsv4"},
+			{"unknown filesystem", "modprobe nfs nfsv4"},
+			{"rpc.statd is not running", "add nolock, ask for vers=4.2, or start rpc.statd"},
+			{"Connection refused", "start the server, or name its port with port="},
+			{"timed out", "look whether the server runs and the network leads there"},
+			{"incorrect mount option", "dmesg says which mount option is wrong"},
+		},
+	}
+}
+
+// CephFS is mounted as :/PATH, of the file system and the cluster that the options name.
+func CephFS() Kind {
+	return Kind{
+		types: []string{"ceph"}, program: "mount.ceph", pkg: "ceph-common", look: "ceph fs status",
+		remedies: []remedy{
+			{"No such file", "name a directory that is there: ceph fs ls shows the file systems"},
+			{"no mds", "ceph fs status has to show an active mds"},
+			{"Permission denied", "give the client rights: ceph fs authorize FS client.NAME / rw"},
+			{"No such device", "modprobe ceph"},
+			{"error 5 ", "ceph fs status has to show an active mds"},
+		},
+	}
+}
+
+// Program finds what mounts, which is not in the PATH of every user.
+func (k Kind) Program() (string, error) {
+	path, err := exec.LookPath(k.program)
+	for _, dir := range []string{"/usr/sbin", "/sbin"} {
+		if err != nil {
+			path, err = exec.LookPath(filepath.Join(dir, k.program))
+		}
+	}
+	if err != nil {
+		return "", hint.New(errors.New(k.program+" is not installed"), "apt-get install "+k.pkg)
+	}
+	return path, nil
+}
+
+// Mount mounts a source on a directory.
+func (k Kind) Mount(ctx context.Context, source, point, options string) error {
+	program, err := k.Program()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Mounting)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, source, point, "-o", options)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	text := strings.TrimSpace(string(out))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == context.DeadlineExceeded:
+		err = fmt.Errorf("mount %s: not done within %v: %w", source, Mounting, ErrSilent)
+		return hint.New(err, "look whether the server runs: "+k.look)
+	}
+	return hint.New(fmt.Errorf("mount %s (%s): %w: %s", source, options, err, text), k.remedy(text))
+}
+
+// remedy is what to do about what the program said.
+func (k Kind) remedy(text string) string {
+	for _, r := range k.remedies {
+		if strings.Contains(text, r.says) {
+			return r.do
+		}
+	}
+	return ""
+}
+
+// On is the mount of another machine's file system at a point, nil when there is none. It does not ask the server.
+func On(point string) (*proc.Mount, error) {
+	mounts, err := proc.FS("/").Mounts()
+	if err != nil {
+		return nil, err
+	}
+	for i := len(mounts) - 1; i >= 0; i-- {
+		if m := mounts[i]; m.Point == point && slices.Contains(append(NFS().types, CephFS().types...), m.Type) {
+			return &m, nil
+		}
+	}
+	return nil, nil
+}
+
+// Within does what asks the server of the mount at a point. What is not done by the
+// bound is aborted: its requests end with errors.
+func Within(point string, bound time.Duration, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(bound):
+	}
+	silent := fmt.Errorf("%s: nothing for %v: %w", point, bound, ErrSilent)
+	for end := time.Now().Add(aborting); time.Now().Before(end); {
+		Abort(point)
+		select {
+		case err := <-done:
+			return errors.Join(silent, err)
+		case <-time.After(time.Second):
+		}
+	}
+	return silent
+}
+
+// Abort ends the requests that wait for the server of a mount, with errors. A mount
+// that nobody uses goes by that, too.
+func Abort(point string) {
+	go func() { _ = unix.Unmount(point, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW) }()
+}
+
+// Answers asks the server of the mount at a point.
+func Answers(point string) error {
+	var st unix.Statfs_t
+	return Within(point, Asking, func() error { return unix.Statfs(point, &st) })
+}
+
+// Unmount takes the mount at a point away: by force where its server is silent, and
+// then what was not written yet is lost; lazily only when something keeps it.
+func Unmount(point string, silent bool) error {
+	if m, err := On(point); err != nil || m == nil {
+		return err
+	}
+	if silent {
+		return detach(point)
+	}
+	var err error
+	for end := time.Now().Add(busy); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		err = Within(point, Asking, func() error { return unix.Unmount(point, unix.UMOUNT_NOFOLLOW) })
+		if err == nil || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if !errors.Is(err, unix.EBUSY) {
+			break
+		}
+	}
+	return errors.Join(fmt.Errorf("unmount %s: %w", point, err), detach(point))
+}
+
+// detach takes a mount out of sight, after its requests. What it may then wait for, for
+// ever, ends with this process at the latest.
+func detach(point string) error {
+	Abort(point)
+	time.Sleep(time.Second)
+	go func() { _ = unix.Unmount(point, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }()
+	for end := time.Now().Add(aborting); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if m, err := On(point); err != nil || m == nil {
+			return err
+		}
+	}
+	return &os.PathError{Op: "unmount lazily", Path: point, Err: unix.ETIMEDOUT}
+}
+
+// Wire is how long a packet takes to the server and back: the shortest of some
+// handshakes of TCP, which its kernel answers without the server's doing.
+func Wire(ctx context.Context, address string) (time.Duration, error) {
+	const tries = 5
+	d := net.Dialer{Timeout: 5 * time.Second}
+	least := time.Duration(0)
+	for i := range tries {
+		began := time.Now()
+		c, err := d.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return 0, hint.New(fmt.Errorf("%w: %w", ErrSilent, err), "start the server, or name its port with port=")
+		}
+		if took := time.Since(began); i == 0 || took < least {
+			least = took
+		}
+		c.Close()
+	}
+	return least, nil
+}

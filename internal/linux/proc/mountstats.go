@@ -1,0 +1,87 @@
+package proc
+
+import "bytes"
+
+// NFSOps are the counters of requests to an NFS server, of one kind or of all kinds,
+// since the mount. Times are in seconds.
+type NFSOps struct {
+	Requests, Sent          float64 // Sent counts those that were sent again once more
+	BytesSent, BytesGot     float64
+	Queued, Answered, Taken float64 // waited to be sent; from there to the answer; both, and what was done with it
+}
+
+// NFSStats reads the text of mountstats: all[0] becomes the sum over the requests of
+// every kind of the mount of NFS at a point, all[i+1] those of names[i] ("WRITE"). A
+// text that is cut off, or without that mount, is an error.
+func NFSStats(text []byte, point string, names []string, all []NFSOps) error {
+	clear(all)
+	text = nfsMount(text, point)
+	at := bytes.Index(text, []byte("per-op statistics\n"))
+	if at < 0 {
+		return malformed("mountstats without NFS on " + point)
+	}
+	_, text, _ = cutLine(text[at:])
+	for len(text) > 0 {
+		line, rest, whole := cutLine(text)
+		if !whole {
+			return malformed("mountstats")
+		}
+		text = rest
+		name, fields := cutField(line)
+		if len(name) == 0 {
+			break // the mount ends with an empty line
+		}
+		if name[len(name)-1] != ':' {
+			break // "device", of the next one
+		}
+		var n [8]float64
+		fieldsInto(fields, n[:])
+		ops := NFSOps{n[0], n[1], n[3], n[4], n[5] / 1e3, n[6] / 1e3, n[7] / 1e3}
+		if ops.Taken != ops.Taken || ops.Requests != ops.Requests { // NaN
+			return malformed("mountstats")
+		}
+		all[0].add(ops)
+		for i, want := range names {
+			if string(name[:len(name)-1]) == want {
+				all[i+1].add(ops)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *NFSOps) add(p NFSOps) {
+	o.Requests, o.Sent = o.Requests+p.Requests, o.Sent+p.Sent
+	o.BytesSent, o.BytesGot = o.BytesSent+p.BytesSent, o.BytesGot+p.BytesGot
+	o.Queued, o.Answered, o.Taken = o.Queued+p.Queued, o.Answered+p.Answered, o.Taken+p.Taken
+}
+
+// nfsMount is the text from the line of a mount on; of two on the same point the later
+// one hides the other.
+func nfsMount(text []byte, point string) (found []byte) {
+	for len(text) > 0 {
+		line, rest, whole := cutLine(text)
+		if !whole {
+			break
+		}
+		if onPoint(line, point) {
+			found = text
+		}
+		text = rest
+	}
+	return found
+}
+
+// onPoint reads "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1", in which
+// blanks are escaped.
+func onPoint(line []byte, point string) bool {
+	if !bytes.HasPrefix(line, []byte("device ")) {
+		return false
+	}
+	var f [8][]byte
+	for i := range f {
+		f[i], line = cutField(line)
+	}
+	return string(f[2]) == "mounted" && bytes.HasPrefix(f[7], []byte("nfs")) &&
+		(string(f[4]) == point || bytes.IndexByte(f[4], '\\') >= 0 && unescape(string(f[4])) == point)
+}

@@ -1,0 +1,136 @@
+// Package messages is the catalogue of the words that a person reads in a
+// report, by key. A language is one file of it. It knows no number and no
+// effect: what is put into a message is made by its caller.
+//
+// A message is text with
+//
+//	{name}            what the caller gives under this name
+//	{name:one|many}   the first word where that is the number 1, else the second
+//	<tone|text>       text in a tone; placeholders may be within it
+package messages
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+//go:embed english.txt
+var englishText string
+
+var english = sync.OnceValue(func() map[string]string {
+	all, err := parse(englishText)
+	if err != nil {
+		panic(err) // the file is part of the program, and a test reads it
+	}
+	return all
+})
+
+// parse reads lines "key = text"; an empty line or one that begins with # says
+// nothing.
+func parse(file string) (map[string]string, error) {
+	all := map[string]string{}
+	for i, line := range strings.Split(file, "\n") {
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, text, ok := strings.Cut(line, " = ")
+		if _, twice := all[key]; !ok || twice {
+			return nil, fmt.Errorf("line %d: want a new key = text, got %q", i+1, line)
+		}
+		all[key] = text
+	}
+	return all, nil
+}
+
+// Piece is a part of a message in one tone: a text, or the name of what is to be
+// put there.
+type Piece struct {
+	Text string
+	Name string
+	Tone string // empty: none of its own
+}
+
+// Of takes a message apart for what is given in pairs of name and value: words
+// that depend on a number are chosen. An unknown key is its own text.
+func Of(key string, pairs ...any) []Piece {
+	text, ok := english()[key]
+	if !ok {
+		return []Piece{{Text: key}}
+	}
+	var out []Piece
+	tone := ""
+	for text != "" {
+		i := strings.IndexAny(text, "{<>")
+		if i < 0 {
+			return append(out, Piece{Text: text, Tone: tone})
+		}
+		if i > 0 {
+			out = append(out, Piece{Text: text[:i], Tone: tone})
+		}
+		mark := text[i]
+		text = text[i+1:]
+		switch mark {
+		case '<':
+			tone, text, _ = strings.Cut(text, "|")
+		case '>':
+			tone = ""
+		case '{':
+			var name string
+			name, text, _ = strings.Cut(text, "}")
+			out = append(out, placed(name, tone, pairs))
+		}
+	}
+	return out
+}
+
+func placed(name, tone string, pairs []any) Piece {
+	name, words, choice := strings.Cut(name, ":")
+	if !choice {
+		return Piece{Name: name, Tone: tone}
+	}
+	one, many, _ := strings.Cut(words, "|")
+	if Value(name, pairs) == 1 {
+		return Piece{Text: one, Tone: tone}
+	}
+	return Piece{Text: many, Tone: tone}
+}
+
+// Value finds what is given under a name; nil where nothing is.
+func Value(name string, pairs []any) any {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i] == name {
+			return pairs[i+1]
+		}
+	}
+	return nil
+}
+
+// Text is a message as plain text, without its tones.
+func Text(key string, pairs ...any) string {
+	var b strings.Builder
+	for _, p := range Of(key, pairs...) {
+		if p.Name == "" {
+			b.WriteString(p.Text)
+		} else {
+			fmt.Fprint(&b, Value(p.Name, pairs))
+		}
+	}
+	return b.String()
+}
+
+// Keys are the keys of the catalogue, in no order.
+func Keys() []string {
+	var keys []string
+	for k := range english() {
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// Has says that the catalogue has a message.
+func Has(key string) bool {
+	_, ok := english()[key]
+	return ok
+}

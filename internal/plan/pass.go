@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"slices"
+	"time"
+)
+
+// A run measures in up to two passes over its loads. The first one answers what
+// people ask: the baseline, its twin and the real container (or the top rung
+// that there is), alone, for every load in turn. The second one has all arms.
+// What the first one measured counts in both.
+//
+// A load has the first pass where all of this holds: it has at least as many
+// arms as fewArms on a ladder, none of them with a neighbour; the load is tare's own
+// (tools take long to launch, and some run anew for each window); the experiment
+// does not fix the launches.
+const fewArms = 5
+
+// Question is the arms of the first pass; nil where the load has none.
+func (p *Plan) Question(l *Load) []string {
+	if len(l.Arms) < fewArms || p.Generations > 0 || len(l.Stages.Tools) > 0 || l.Stages.Windowed != nil {
+		return nil
+	}
+	if slices.ContainsFunc(l.Arms, func(a Arm) bool { return a.Neighbour != nil }) {
+		return nil
+	}
+	subject := l.Subject()
+	if subject == "" {
+		return nil
+	}
+	return []string{l.Baseline, TwinName, subject}
+}
+
+// Subject is the arm that people ask about: the real container, else the top rung
+// of the ladder that there is; empty where there is no ladder.
+func (l *Load) Subject() string {
+	top := ""
+	for _, a := range l.Arms {
+		if a.Remainder {
+			return a.Name
+		}
+		if a.Step != "" {
+			top = a.Name // the last one is on top
+		}
+	}
+	return top
+}
+
+// The first pass takes firstShare of the time of its loads, at most firstMost of
+// each, so that four of them have their answers within a minute.
+const (
+	// FirstLaunches are its launches.
+	FirstLaunches = 2
+
+	firstShare = 0.3
+	firstMost  = 13 * time.Second
+)
+
+// First is the time of a load in the first pass, of its whole budget.
+func First(budget time.Duration) time.Duration {
+	return min(time.Duration(firstShare*float64(budget)), firstMost)
+}
+
+// Shortest is the shortest window that means something for the load. A quota is
+// granted by periods of 100 ms, and what protects from a neighbour may be: a
+// shorter window would see none of either.
+func (l *Load) Shortest() time.Duration {
+	for _, a := range l.Arms {
+		if a.Pod || a.Neighbour != nil || a.Limits.CPUs > 0 {
+			return quotaPeriod
+		}
+	}
+	return slots[0].Window
+}
+
+const quotaPeriod = 100 * time.Millisecond

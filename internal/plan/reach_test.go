@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/record"
+)
+
+// reaching is a plan of a load with so many arms that has the whole budget.
+func reaching(arms int, budget float64) *Plan {
+	return &Plan{
+		Record: record.Plan{Budget: budget},
+		Loads:  []Load{{Workload: record.Workload{Name: "a", Budget: budget}, Arms: make([]Arm, arms)}},
+	}
+}
+
+// Without launches that differ the half-width is z sd / sqrt(blocks); here one launch
+// is fixed, and its known effect is taken off again.
+func TestReachIsTheFormula(t *testing.T) {
+	p := reaching(3, 100)
+	p.Generations = 1
+	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
+	got := math.Log1p(p.Reach(&p.Loads[0], n, 100)) / 1.959964 // one arm is compared
+	blocks := math.Floor((99 - 0.75) / (3 * 0.13))
+	if want := math.Sqrt(0.01/blocks + 2*launchSD*launchSD); math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("standard error %v, want %v", got, want)
+	}
+}
+
+// More time and fewer arms never widen it, noise never narrows it, and without room
+// for two blocks it is unknown.
+func TestReachIsOrdered(t *testing.T) {
+	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
+	for _, arms := range []int{3, 5, 9} {
+		p := reaching(arms, 180)
+		last := math.Inf(1)
+		for _, seconds := range []float64{20, 60, 180, 600, 3600} {
+			half := p.Reach(&p.Loads[0], n, seconds)
+			more := reaching(arms+2, 180)
+			louder := Noise{SD: 0.2, Window: n.Window}
+			if !(half < last) || !(more.Reach(&more.Loads[0], n, seconds) > half) || !(p.Reach(&p.Loads[0], louder, seconds) > half) {
+				t.Errorf("%d arms, %v s: ±%v after ±%v", arms, seconds, half, last)
+			}
+			last = half
+		}
+	}
+	p := reaching(9, 180)
+	if half := p.Reach(&p.Loads[0], n, 3); !math.IsInf(half, 1) {
+		t.Errorf("3 s for 9 arms: ±%v", half)
+	}
+}
+
+// TimeFor is where Reach gets there, and not much later.
+func TestTimeFor(t *testing.T) {
+	p := reaching(5, 180)
+	n := Noise{SD: 0.1, Window: 100 * time.Millisecond}
+	for _, half := range []float64{0.05, 0.02, 0.01} {
+		s := p.TimeFor(half, n)
+		if now, before := p.Reach(&p.Loads[0], n, s), p.Reach(&p.Loads[0], n, s/1.1); !(now <= half && before > half) {
+			t.Errorf("±%v after %v s: ±%v there, ±%v before", half, s, now, before)
+		}
+	}
+	if s := p.TimeFor(1e-6, n); !math.IsInf(s, 1) {
+		t.Errorf("a millionth in %v s", s)
+	}
+}

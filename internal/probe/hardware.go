@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"k8s.io/utils/cpuset"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/perf"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// hardware observes what the CPU itself counts of the arm's group: cycles and
+// instructions, which a neighbour on another CPU and the clock's frequency do not
+// change as they change time.
+type hardware struct{}
+
+func (hardware) Name() string { return "hardware counters" }
+
+// The names of its metrics.
+const (
+	Cycles       = "cpu.cycles"
+	Instructions = "cpu.instructions"
+)
+
+func (hardware) Metrics() []Metric {
+	return []Metric{
+		{Name: Cycles, Unit: "1", PerOp: true, Help: "cycles of the CPUs that worked for the arm"},
+		{Name: Instructions, Unit: "1", PerOp: true, Help: "instructions that the CPUs did for the arm"},
+	}
+}
+
+func (h hardware) Open(t Target) (Reader, error) { return h.count(t, perf.Cycles, perf.Instructions) }
+
+// count counts two events of the arm's group.
+func (hardware) count(t Target, events ...perf.Event) (Reader, error) {
+	if t.Root != "/" {
+		return nil, errors.New("only the kernel that runs here counts it")
+	}
+	dir, err := perfDir(t.Group)
+	if err != nil {
+		return nil, err
+	}
+	text, err := proc.FS(t.Root).Text("sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, err
+	}
+	cpus, err := cpuset.Parse(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("find the CPUs: %w", err)
+	}
+	g, err := perf.Open(dir, cpus.List(), events...)
+	if err != nil {
+		return nil, err
+	}
+	return &counted{group: g, n: len(events)}, nil
+}
+
+// perfDir is the arm's group in the hierarchy that has perf_event.
+func perfDir(g cgroup.Group) (string, error) {
+	if dir, err := g.Dir("perf_event"); err == nil {
+		return dir, nil
+	}
+	dir, why := groupDir(g, cgroup.Unified)
+	if why != "" {
+		return "", errors.New(why)
+	}
+	return dir, nil
+}
+
+type counted struct {
+	group *perf.Group
+	n     int
+	why   string
+}
+
+func (c *counted) Read(dst []float64) []float64 {
+	out, err := c.group.Read(dst)
+	if err == nil {
+		return out
+	}
+	c.why = err.Error()
+	for range c.n {
+		dst = append(dst, math.NaN())
+	}
+	return dst
+}
+
+func (c *counted) Reason(int) string { return c.why }
+
+func (c *counted) Close() error { return c.group.Close() }

@@ -1,0 +1,76 @@
+package probe
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// nfsMount observes the requests to the server that has the arm's data. A request waits
+// to be sent (queue), is under way and with the server until it is answered (rtt), and
+// is executed when the client has done with the answer: rtt is what wire and server
+// take together, and the wire alone is in the volume's settings (volume.wire).
+type nfsMount struct{}
+
+func (nfsMount) Name() string { return "NFS requests" }
+
+// nfsOps are the kinds of requests that are told apart, as the kernel has them.
+func nfsOps() []string { return []string{"READ", "WRITE", "COMMIT", "GETATTR"} }
+
+func (nfsMount) Metrics() []Metric {
+	all := []Metric{
+		{Name: "nfs.requests", Unit: "1", PerOp: true, Help: "requests of any kind to the NFS server of the arm's data"},
+		{Name: "nfs.retransmits", Unit: "1", PerOp: true, Help: "requests that were sent to the NFS server once more"},
+		{Name: "nfs.sent", Unit: "B", PerOp: true, Help: "bytes sent to the NFS server, with all headers of requests"},
+		{Name: "nfs.received", Unit: "B", PerOp: true, Help: "bytes received from the NFS server, with all headers of answers"},
+	}
+	for _, op := range nfsOps() {
+		name := "nfs." + strings.ToLower(op)
+		requests := name + ".requests"
+		all = append(all,
+			Metric{Name: requests, Unit: "1", PerOp: true, Help: op + " requests to the NFS server"},
+			Metric{Name: name + ".queue", Unit: "s", Of: requests, Help: "time that " + op + " requests waited before they were sent"},
+			Metric{Name: name + ".rtt", Unit: "s", Of: requests, Help: "time from sending " + op + " requests to their answers: wire and server"},
+			Metric{Name: name + ".execute", Unit: "s", Of: requests, Help: "time that " + op + " requests took in all, with the client's own part"})
+	}
+	return all
+}
+
+func (p nfsMount) Open(t Target) (Reader, error) {
+	if t.Data == "" {
+		return nil, fmt.Errorf("%w: it is not known where the data is", errNothing)
+	}
+	root := proc.FS(t.Root)
+	mounts, err := root.Mounts()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNothing, err)
+	}
+	dir := filepath.Clean(t.Data)
+	if real, err := filepath.EvalSymlinks(root.Path(dir)); err == nil {
+		dir = "/" + strings.Trim(strings.TrimPrefix(real, filepath.Clean(t.Root)), "/")
+	}
+	m := proc.MountOf(mounts, dir)
+	if m == nil || !strings.HasPrefix(m.Type, "nfs") {
+		return nil, fmt.Errorf("%w: the data is not on NFS", errNothing)
+	}
+	metrics := p.Metrics()
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = m.Name
+	}
+	point, ops := m.Point, nfsOps()
+	all := make([]proc.NFSOps, 1+len(ops))
+	return openFiles(source{paths: []string{root.Path("proc/self/mountstats")}, names: names,
+		parse: func(text []byte, dst []float64) error {
+			if err := proc.NFSStats(text, point, ops, all); err != nil {
+				return err
+			}
+			dst[0], dst[1], dst[2], dst[3] = all[0].Requests, max(all[0].Sent-all[0].Requests, 0), all[0].BytesSent, all[0].BytesGot
+			for i, o := range all[1:] {
+				copy(dst[4+4*i:], []float64{o.Requests, o.Queued, o.Answered, o.Taken})
+			}
+			return nil
+		}})
+}

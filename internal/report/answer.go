@@ -1,0 +1,359 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// answerOf is the answer of the effects; one of before has none, and nothing is
+// said of it.
+func answerOf(e *record.Effects) record.Answers {
+	if e.Answer == nil {
+		return record.Answers{Standing: record.AnsweredNothing}
+	}
+	return *e.Answer
+}
+
+func loadAnswer(e *record.Effects, name string) record.LoadAnswer {
+	for _, l := range answerOf(e).Loads {
+		if l.Workload == name {
+			return l
+		}
+	}
+	return record.LoadAnswer{Workload: name}
+}
+
+// verdictSentence is the answer over all loads, in one sentence or two.
+func verdictSentence(e *record.Effects, ws []workload) sentence {
+	a := answerOf(e)
+	var torn sentence
+	if word, is := ended(e.Ended); is && len(ws) > 0 {
+		torn = msg("answer.torn", "how", upper(word))
+	}
+	switch {
+	case len(ws) == 0:
+		return msg("answer.nothing")
+	case !slices.ContainsFunc(ws, func(w workload) bool { return !w.Alone() }):
+		return msg("alone.imported")
+	case len(ws) == 1:
+		l := loadAnswer(e, ws[0].Name)
+		s := ws[0].sentence(e, l)
+		if a.Standing == record.AnsweredNone && !ws[0].Imported && len(l.Busy) == 0 && noAnswer(l) {
+			s = joined(" ", msg("answer.none", "why", why(e)), capital(s, ""))
+		}
+		return joined(" ", torn, capital(s, firstName(l)))
+	case a.Standing == record.AnsweredNone && !ws[0].Imported:
+		return joined(" ", torn, msg("answer.none", "why", why(e)))
+	}
+	return joined(" ", torn, grouped(e, ws))
+}
+
+// noAnswer says that nothing was found out of what was measured.
+func noAnswer(l record.LoadAnswer) bool { return l.Measured && len(l.Findings) > 0 }
+
+// firstName is the name that a sentence begins with and that stays as it is.
+func firstName(l record.LoadAnswer) string {
+	if len(l.Findings) > 0 && l.Findings[0].Subject == record.SubjectArm {
+		return l.Findings[0].Effect.Arm
+	}
+	return ""
+}
+
+// why is what kept the run from an answer.
+func why(e *record.Effects) sentence {
+	n := answerOf(e).Noise
+	var causes []string
+	if n.StealHigh >= disturbed {
+		low, high := percent100(n.StealLow), whole(n.StealHigh)
+		if quantity.WithUnit(low, "%") == high {
+			causes = append(causes, text("cause.steal.same", "high", high))
+		} else {
+			causes = append(causes, text("cause.steal", "low", low, "high", high))
+		}
+	}
+	if n.ForeignHigh >= disturbed {
+		causes = append(causes, text("cause.foreign", "high", whole(n.ForeignHigh)))
+	}
+	time := quantity.Duration(e.Seconds)
+	switch {
+	case len(causes) > 0:
+		if n.Floor > 0 {
+			causes = append(causes, text("cause.noise", "noise", quantity.PlusMinus(n.Floor)))
+		}
+		return msg("none.unsteady", "time", time, "causes", strings.Join(causes, "; "))
+	case n.Floor > 0:
+		return msg("none.short", "time", time, "noise", quantity.PlusMinus(n.Floor))
+	}
+	return msg("none.time", "time", time)
+}
+
+// disturbed is the share of the CPUs from which on a disturbance is named.
+const disturbed = 0.05
+
+// whole prints a share without decimals: "22 %"; small ones with one.
+func whole(x float64) string { return quantity.Share(x) }
+
+// group is the loads of which the same is to be said of the same subject.
+type group struct {
+	subject, kind string
+	what          string // of group.moved
+	says          sentence
+	loads         []string
+}
+
+// groups are the kinds of what is said, what is known first.
+var groups = []string{"moved", "equal", "open", "doubted", "nothing"}
+
+// grouped is the verdict over several loads: what is known first. What is
+// undecided is never put in the words of "no difference".
+func grouped(e *record.Effects, ws []workload) sentence {
+	var all []group
+	var subjects arrange.Ordered
+	var apart []sentence
+	for _, w := range ws {
+		l := loadAnswer(e, w.Name)
+		if len(l.Busy) > 0 || len(l.Findings) > 0 && l.Findings[0].Subject == record.SubjectNeighbour {
+			apart = append(apart, append(sentence{{w.Name + ": ", plain}}, w.sentence(e, l)...))
+			continue
+		}
+		g := w.group(e, l)
+		subjects.Add(g.subject)
+		i := slices.IndexFunc(all, func(x group) bool { return x.subject == g.subject && x.kind == g.kind && x.what == g.what })
+		if i < 0 {
+			all = append(all, g)
+		} else {
+			all[i].loads = append(all[i].loads, g.loads...)
+		}
+	}
+	var out []sentence
+	for _, subject := range subjects {
+		var clauses []sentence
+		for _, kind := range groups {
+			for _, g := range all {
+				if g.subject == subject && g.kind == kind {
+					form := ".then"
+					if len(clauses) == 0 {
+						form = ".first"
+					}
+					clauses = append(clauses, msg("group."+kind+form, "subject", begin(subject, kind), "what", g.says, "loads", list(g.loads), "margin", quantity.Size(e.Margin)))
+				}
+			}
+		}
+		out = append(out, append(joined("; ", clauses...), cell{".", plain}))
+	}
+	return joined(" ", append(out, apart...)...)
+}
+
+// begin is how a clause begins with a subject: a name stays as it was given.
+func begin(subject, kind string) string {
+	if kind == "moved" || kind == "equal" {
+		if strings.HasPrefix(subject, "the ") || strings.HasPrefix(subject, "everything ") {
+			return upper(subject)
+		}
+	}
+	return subject
+}
+
+// group is what is said of a load in the verdict over all: of the subject, or
+// the arm that costs or gains most.
+func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
+	f, ok := foremost(l)
+	g := group{subject: w.subject(f), kind: "nothing", loads: []string{w.Name}}
+	x := f.Effect
+	switch {
+	case !ok:
+		g.subject = text("alone.subject")
+	case x.Verdict == record.Invalid:
+	case x.Verdict == record.Undecided:
+		g.kind = "open"
+	case x.Verdict == record.Negligible:
+		g.kind = "equal"
+	case l.Doubted:
+		g.kind = "doubted"
+	case (x.Verdict == record.Cost || x.Verdict == record.Gain) && x.Typical != nil:
+		g.kind, g.says = "moved", w.does(x)
+		if x.Intermittent {
+			g.says = msg("group.bursts", "what", g.says)
+		}
+		g.what = g.says.String()
+		g.loads = []string{text("group.load", "load", w.Name, "change", quantity.Percent(x.Typical.Ratio))}
+	}
+	return g
+}
+
+// foremost is the finding about the subject; of arms beside each other the one
+// that costs or gains most.
+func foremost(l record.LoadAnswer) (record.Finding, bool) {
+	if l.Foremost >= len(l.Findings) {
+		return record.Finding{}, false
+	}
+	return l.Findings[l.Foremost], true
+}
+
+// loadItems is a line for each load.
+func loadItems(e *record.Effects, ws []workload) []item {
+	if e.Imported == nil && answerOf(e).Standing == record.AnsweredNone && len(ws) > 1 {
+		return excludedItems(e, ws)
+	}
+	var items []item
+	for _, w := range ws {
+		if w.Alone() {
+			continue
+		}
+		l := loadAnswer(e, w.Name)
+		s := w.sentence(e, l)
+		if len(l.Findings) == 1 && len(l.Busy) == 0 && !arrange.Seen(l.Findings[0].Effect) && l.Findings[0].Subject != record.SubjectNeighbour {
+			items = append(items, w.line(e, l))
+			continue
+		}
+		items = append(items, item{label: cell{w.Name, strong}, text: s})
+	}
+	return items
+}
+
+// line is all that is known of the one subject of a load, behind the name of the
+// load. Where there is no room, clauses are left out: the answer and what speaks
+// against it never are.
+func (w workload) line(e *record.Effects, l record.LoadAnswer) item {
+	clauses := w.clauses(l.Findings[0], e.Margin, false)
+	it := item{label: cell{w.Name, strong}, text: joined(" ", stopped(clauses), w.doubts(l))}
+	first, rest := clauses[:1], clauses[1:]
+	if l.Doubted {
+		first = append(first[:1:1], msg("doubt.twin.brief"))
+	}
+	for left := 1<<len(rest) - 1; left >= 0; left-- {
+		kept := first
+		for i, c := range rest {
+			if left>>(len(rest)-1-i)&1 == 1 {
+				kept = append(kept[:len(kept):len(kept)], c)
+			}
+		}
+		it.less = append(it.less, stopped(kept))
+	}
+	return it
+}
+
+func stopped(clauses []sentence) sentence {
+	return append(joined("; ", clauses...), cell{".", plain})
+}
+
+// excludedItems are what is ruled out, and the loads of which not even that is
+// known.
+func excludedItems(e *record.Effects, ws []workload) []item {
+	var out, none []string
+	for _, w := range ws {
+		f, ok := foremost(loadAnswer(e, w.Name))
+		if !ok || f.Excluded <= 0 || f.Excluded > informative {
+			none = append(none, w.Name)
+			continue
+		}
+		out = append(out, text("excluded.load", "load", w.Name, "loss", text("excluded.above", "loss", whole(f.Excluded))))
+	}
+	var items []item
+	if len(out) > 0 {
+		items = append(items, item{label: cell{text("label.excluded"), strong}, text: say(list(out))})
+	}
+	if len(none) > 0 {
+		items = append(items, item{label: cell{text("label.noanswer"), strong}, text: say(list(none))})
+	}
+	return append(items, doubtedItem(ws)...)
+}
+
+// doubtedItem names the loads of which the twin differs.
+func doubtedItem(ws []workload) []item {
+	var loads, effects []string
+	for _, w := range ws {
+		for _, x := range w.Differing() {
+			loads, effects = append(loads, w.Name), append(effects, w.Name+" ("+quantity.Interval(x.Typical)+")")
+		}
+	}
+	if len(loads) == 0 {
+		return nil
+	}
+	return []item{labelled("label.doubted", msg("doubt.loads", "loads", list(effects)), msg("doubt.loads", "loads", list(loads)))}
+}
+
+// sentence is everything about one load, as whole sentences.
+func (w workload) sentence(e *record.Effects, l record.LoadAnswer) sentence {
+	var all []sentence
+	switch s := w.allSeen(l); {
+	case w.Unmeasured():
+		return w.alone(e)
+	case len(s) > 0:
+		all = append(all, s)
+	case len(l.Findings) == 0 && len(l.Busy) == 0:
+		all = append(all, w.alone(e))
+	default:
+		all = w.findings(e, l)
+	}
+	for _, b := range l.Busy {
+		all = append(all, w.busyNode(b))
+	}
+	for _, f := range l.Besides {
+		s := w.finding(f, e.Margin, true)
+		all = append(all, msg("besides", "finding", s[:len(s)-1]))
+	}
+	return joined(" ", append(all, w.doubts(l))...)
+}
+
+// findings are the sentences on the subjects; those of which nothing is known
+// for the same reason are one.
+func (w workload) findings(e *record.Effects, l record.LoadAnswer) (all []sentence) {
+	var reasons arrange.Ordered
+	unknown := map[string][]string{}
+	for _, f := range l.Findings {
+		x := f.Effect
+		if len(l.Findings) > 1 && x.Verdict == record.Undecided && x.Typical == nil && !arrange.Seen(x) {
+			reasons.Add(x.Reason)
+			unknown[x.Reason] = append(unknown[x.Reason], w.subject(f))
+			continue
+		}
+		s := w.finding(f, e.Margin, true)
+		if len(all) > 0 {
+			s = capital(s, x.Arm)
+		}
+		all = append(all, s)
+		if s := bestIsolation(f); len(s) > 0 {
+			all = append(all, s)
+		}
+	}
+	for _, reason := range reasons {
+		s := append(msg("finding.unknown", "subject", list(unknown[reason]), "because", because(reason)), cell{".", plain})
+		if len(all) > 0 {
+			s = capital(s, "")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// alone is what can be said when nothing but the baseline and its twin ran.
+func (w workload) alone(e *record.Effects) sentence {
+	s := msg("alone.none")
+	switch {
+	case w.Unmeasured():
+		s = msg("alone.unmeasured")
+	case len(w.Twins) > 0 && w.NoiseFloor > 0:
+		s = msg("alone.twin", "baseline", w.Baseline, "noise", quantity.PlusMinus(w.NoiseFloor))
+	}
+	if len(e.Left) > 0 {
+		s = joined(" ", s, msg("alone.why"))
+	}
+	return s
+}
+
+// doubts are what a reader must know before believing the answer.
+func (w workload) doubts(l record.LoadAnswer) sentence {
+	var all []sentence
+	for _, x := range w.Differing() {
+		all = append(all, msg("doubt.twin", "baseline", w.Baseline, "effect", quantity.Interval(x.Typical)))
+	}
+	if arms := w.TwoModes; len(arms) > 0 {
+		all = append(all, msg("doubt.modes", "metric", w.metricWord(arms[0].Metric).of, "arms", list(l.TwoModes)))
+	}
+	return joined(" ", all...)
+}

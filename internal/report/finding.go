@@ -1,0 +1,206 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// What is known of one subject, in words.
+
+// subject is how to call what a finding is about.
+func (w workload) subject(f record.Finding) string {
+	s := w.word(f.Effect.Arm).phrase
+	switch f.Subject {
+	case record.SubjectLayers:
+		s = text("subject.layers", "arm", s)
+	case record.SubjectNeighbour:
+		s = text("subject.neighbour", "name", f.Neighbour)
+	}
+	if f.Effect.Unequal != "" {
+		s = text("subject.unequal", "subject", s)
+	}
+	return s
+}
+
+// finding is all that is known of a subject; alone it is a sentence that names
+// it, else it stands behind the name of the load.
+func (w workload) finding(f record.Finding, margin float64, alone bool) sentence {
+	if f.Effect.Verdict == record.Undecided && arrange.Seen(f.Effect) {
+		return w.inTheseRuns(f)
+	}
+	return stopped(w.clauses(f, margin, alone))
+}
+
+// clauses are the verdict, and then what else there is to say, the most important
+// first.
+func (w workload) clauses(f record.Finding, margin float64, alone bool) []sentence {
+	form := "line."
+	if alone {
+		form = "finding."
+	}
+	x := f.Effect
+	pairs := []any{"subject", w.subject(f), "margin", quantity.Size(margin), "effect", effectText(x), "because", because(x.Reason), "verdict", x.Verdict}
+	var tails []sentence
+	switch {
+	case x.Verdict == record.Undecided && x.Typical == nil:
+		form += "unknown"
+	case x.Verdict == record.Undecided:
+		form += "open"
+		tails = w.openTails(f, margin, alone)
+	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
+		form += "invalid"
+	case x.Typical == nil:
+		form += "amount"
+	case x.Verdict == record.Negligible:
+		form += "equal"
+	default:
+		form += "moved"
+		pairs = append(pairs, "what", w.does(x))
+	}
+	tails = append(append(append(tails, w.noiseTail(x)), partTails(f)...), burstTail(x), w.stepTail(f))
+	tails = slices.DeleteFunc(tails, func(s sentence) bool { return len(s) == 0 })
+	return append([]sentence{msg(form, pairs...)}, tails...)
+}
+
+func effectText(x record.Effect) string { return quantity.Interval(x.Typical) }
+
+// does is the predicate of a cost or a gain: "costs throughput".
+func (w workload) does(x record.Effect) sentence {
+	m := w.metricWord(x.Metric)
+	key := map[[2]bool]string{
+		{true, false}: "does.costs", {true, true}: "does.gains", {false, false}: "does.raises", {false, true}: "does.lowers",
+	}[[2]bool{m.more, x.Verdict == record.Gain}]
+	return msg(key, "metric", m.of)
+}
+
+// openTails say what an undecided effect rules out all the same, and what would
+// decide it.
+func (w workload) openTails(f record.Finding, margin float64, alone bool) (tails []sentence) {
+	if f.Excluded > 0 && f.Excluded <= informative {
+		key := "tail.excluded"
+		if !w.metricWord(f.Effect.Metric).more {
+			key = "tail.excluded.rise"
+		}
+		tails = append(tails, msg(key, "loss", whole(f.Excluded)))
+	}
+	if f.Effect.Needed > 0 && len(w.Forecast) == 0 && alone {
+		tails = append(tails, msg("tail.more", "time", quantity.About(f.Effect.Needed), "margin", quantity.Size(margin)))
+	}
+	return tails
+}
+
+// informative is the largest loss that it is worth to rule out.
+const informative = 0.5
+
+// noiseTail tells of a cost or gain that is no larger than what the twin shows.
+func (w workload) noiseTail(x record.Effect) sentence {
+	if !w.InNoise(x) {
+		return nil
+	}
+	return msg("tail.noise", "noise", quantity.PlusMinus(w.Noise(x.Metric)))
+}
+
+// partTails say what a loss consists of, or what an operation costs where the
+// throughput itself is open.
+func partTails(f record.Finding) []sentence {
+	if f.CPU == nil {
+		return nil
+	}
+	work := msg("tail.work", "more", quantity.Unsigned(quantity.Percent(f.CPU.Ratio)))
+	switch {
+	case f.Part == record.LossWork:
+		return []sentence{work}
+	case f.Part == record.LossCPU:
+		return []sentence{msg("tail.cpu")}
+	case f.Part == record.LossBoth:
+		return []sentence{work, msg("tail.cpu")}
+	case f.Efficiency.Verdict == record.Cost, f.Efficiency.Verdict == record.Gain:
+		return []sentence{msg("tail.efficiency", "cpu", quantity.Interval(f.CPU))}
+	}
+	return nil
+}
+
+// burstTail goes on after the typical effect where the total disagrees.
+func burstTail(x record.Effect) sentence {
+	if !x.Intermittent || x.Typical == nil {
+		return nil
+	}
+	s := msg("tail.bursts.some")
+	if x.Slow > 0 {
+		s = msg("tail.bursts", "slow", quantity.Share(x.Slow))
+	}
+	if x.Total == nil {
+		return s
+	}
+	return joined("; ", s, msg("tail.total", "effect", quantity.Interval(x.Total)))
+}
+
+// stepTail names the step that a cost comes from; for an undecided total, a step
+// that is decided all the same.
+func (w workload) stepTail(f record.Finding) sentence {
+	if f.Single {
+		return msg("tail.nostep")
+	}
+	if f.Largest == nil || f.Largest.Typical == nil {
+		return nil
+	}
+	step := w.word(f.Largest.Arm).phrase
+	if w.Real(f.Largest.Arm) {
+		step = text("step.remainder", "arm", f.Largest.Baseline)
+	}
+	switch {
+	case f.Share == 0:
+		return msg("tail.itself", "step", step, "effect", quantity.Interval(f.Largest.Typical))
+	case f.Share >= 0.5:
+		return msg("tail.most", "step", step, "effect", quantity.Percent(f.Largest.Typical.Ratio))
+	}
+	return msg("tail.largest", "step", step, "effect", quantity.Percent(f.Largest.Typical.Ratio))
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return text("because", "reason", strings.TrimRight(reason, "."))
+}
+
+// bestIsolation is the mechanism that gives most of a loss back.
+func bestIsolation(f record.Finding) sentence {
+	if f.Subject != record.SubjectNeighbour || f.Effect.Verdict != record.Cost {
+		return nil
+	}
+	if f.Best == nil {
+		return msg("best.none")
+	}
+	back := f.Best.Of(f.Effect.Metric).Share
+	pairs := []any{"arm", f.Best.Arm, "share", quantity.WithUnit(percent100(back.Share), "%"),
+		"interval", "[" + percent100(back.Low) + ", " + percent100(back.High) + "]"}
+	if f.Best.Kept == nil {
+		return msg("best.back", pairs...)
+	}
+	return msg("best.kept", append(pairs, "kept", parts100(f.Best.Kept.Ratio, f.Best.Kept.Low, f.Best.Kept.High))...)
+}
+
+// busyNode is what arms lose beside a neighbour in a pod.
+func (w workload) busyNode(b record.BusyNode) sentence {
+	var changed []string
+	for _, arm := range b.Changed {
+		r := b.Effects[arm]
+		changed = append(changed, arm+" "+quantity.Interval(&r))
+	}
+	if len(changed) == 0 {
+		return msg("busy.none", "neighbour", b.Neighbour, "arms", list(b.Open))
+	}
+	key, open := "busy.better", ""
+	if b.Worse {
+		key = "busy.worse"
+	}
+	if len(b.Open) > 0 {
+		open = text("busy.open", "arms", list(b.Open))
+	}
+	return msg(key, "neighbour", b.Neighbour, "metric", w.metricWord(b.Metric).of, "arms", list(changed), "open", open)
+}

@@ -1,0 +1,207 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// title is the first line: what ran, where, when, how long, why it ended.
+func title(e *record.Effects) sentence {
+	s := msg("title.name", "experiment", strings.TrimRight("tare "+e.Experiment, " "))
+	switch {
+	case e.Host.Name != "" && e.Host.CPUs > 0:
+		s = append(s, msg("title.host.cpus", "host", e.Host.Name, "cpus", number("count.cpus", e.Host.CPUs))...)
+	case e.Host.Name != "":
+		s = append(s, msg("title.host", "host", e.Host.Name)...)
+	}
+	if h := e.Host.Helper; h != nil {
+		s = append(s, msg("title.helper", "node", h.Node)...)
+	}
+	if e.Started != "" {
+		s = append(s, cell{", " + started(e.Started), plain})
+	}
+	word, torn := ended(e.Ended)
+	t := plain
+	if torn {
+		t = broken
+	}
+	if e.Seconds > 0 {
+		s = append(s, cell{", " + quantity.Duration(e.Seconds), plain})
+	}
+	return append(s, cell{", ", plain}, cell{word, t})
+}
+
+// started leaves the seconds out; what it cannot read it prints as it is.
+func started(s string) string {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// leftOut names what was left out; arms with the same reason are one entry.
+func leftOut(e *record.Effects) block {
+	type why struct{ reason, remedy string }
+	var order []why
+	arms := map[why]*arrange.Ordered{}
+	where := map[why]*arrange.Ordered{}
+	for _, l := range e.Left {
+		w := why{l.Reason, l.Remedy}
+		if arms[w] == nil {
+			order = append(order, w)
+			arms[w], where[w] = &arrange.Ordered{}, &arrange.Ordered{}
+		}
+		arms[w].Add(l.Arm)
+		if l.Workload != "" {
+			where[w].Add(l.Workload)
+		}
+	}
+	var b block
+	for _, w := range order {
+		s := sentence{{list(*arms[w]), strong}}
+		if in := *where[w]; len(in) > 0 && len(in) < len(e.Workloads) {
+			s = append(s, msg("left.of", "loads", list(in))...)
+		}
+		s = append(append(s, cell{": ", plain}), lined(w.reason)...)
+		b.items = append(b.items, item{label: cell{"-", plain}, text: remedied(s, w.remedy)})
+	}
+	return b
+}
+
+// lined keeps the lines of a reason, the last ones of a log for example.
+func lined(text string) (s sentence) {
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			s = append(s, lineBreak)
+		}
+		s = append(s, cell{strings.TrimSpace(line), plain})
+	}
+	return s
+}
+
+// warnings are told once where several workloads have the same.
+func warnings(e *record.Effects) block {
+	var b block
+	type what struct{ arm, text, remedy string }
+	var order []what
+	where := map[what]*arrange.Ordered{}
+	for _, w := range e.Warnings {
+		x := what{w.Arm, w.Text, w.Remedy}
+		if where[x] == nil {
+			order = append(order, x)
+			where[x] = &arrange.Ordered{}
+		}
+		if w.Workload != "" {
+			where[x].Add(w.Workload)
+		}
+	}
+	for _, x := range order {
+		var about []string
+		for _, s := range []string{list(*where[x]), x.arm} {
+			if s != "" {
+				about = append(about, s)
+			}
+		}
+		s := sentence{{x.text, plain}}
+		if len(about) > 0 {
+			s = sentence{{strings.Join(about, ", ") + ": ", plain}, {x.text, plain}}
+		}
+		b.items = append(b.items, item{label: cell{"!", unsure}, text: remedied(s, x.remedy), less: []sentence{s}})
+	}
+	return b
+}
+
+func remedied(s sentence, remedy string) sentence {
+	if remedy == "" {
+		return s
+	}
+	return append(s, lineBreak, cell{"→ " + remedy, strong})
+}
+
+func repeat(e *record.Effects) block {
+	var items []item
+	if len(e.Command) > 0 {
+		items = append(items, item{label: cell{text("label.command"), plain}, text: sentence{{command(e.Command), code}}})
+	}
+	if e.Imported != nil {
+		return block{items: append(items, item{label: cell{text("label.asked"), plain}, text: msg("asked.margin", "margin", quantity.Size(e.Margin))})}
+	}
+	items = append(items, item{label: cell{text("label.seed"), plain}, text: say(fmt.Sprint(e.Seed))})
+	if e.Precision > 0 || e.Margin > 0 {
+		items = append(items, item{label: cell{text("label.asked"), plain}, text: msg("asked.both", "precision", quantity.Size(e.Precision), "margin", quantity.Size(e.Margin))})
+	}
+	if h := host(e.Host); h != "" {
+		items = append(items, item{label: cell{text("label.host"), plain}, text: say(h)})
+	}
+	if h := e.Host.Helper; h != nil {
+		items = append(items, item{label: cell{text("label.reached"), plain}, text: say(reached(h))})
+	}
+	return block{items: items}
+}
+
+// reached says what stands in for a host that tare was not started on.
+func reached(h *record.Helper) string {
+	s := text("reached", "namespaces", h.Namespaces, "node", h.Node, "image", h.Image, "group", h.Cgroup)
+	if h.OOM != 0 {
+		s += text("reached.oom", "adj", h.OOM)
+	}
+	return s
+}
+
+// command is the command line, quoted for a shell.
+func command(args []string) string {
+	var words []string
+	if first := args[0]; first != "tare" && !strings.HasSuffix(first, "/tare") {
+		words = append(words, "tare")
+	}
+	for _, a := range args {
+		words = append(words, quote(a))
+	}
+	return strings.Join(words, " ")
+}
+
+func quote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./=:,%+@", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func host(h record.Host) string {
+	var facts []string
+	add := func(s string) {
+		if s != "" {
+			facts = append(facts, s)
+		}
+	}
+	add(h.CPUModel)
+	if h.CPUs > 0 {
+		add(number("count.cpus", h.CPUs))
+	}
+	if h.Memory > 0 {
+		add(quantity.Bytes(float64(h.Memory)))
+	}
+	add(h.Virtual)
+	if h.Kernel != "" {
+		add(text("host.kernel", "version", h.Kernel))
+	}
+	add(h.Arch)
+	if h.Cgroup != "" {
+		add(text("host.cgroup", "version", h.Cgroup))
+	}
+	if h.Governor != "" {
+		add(text("host.governor", "name", h.Governor))
+	}
+	add(h.Distro)
+	return strings.Join(facts, ", ")
+}

@@ -1,0 +1,158 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/messages"
+	catalogue "github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// none stands where there is no number.
+const none = quantity.None
+
+// word is how a report speaks of an arm.
+type word struct {
+	adds   string // what it adds to the rung below, a few words
+	phrase string // fits into "… costs 3.1 % of throughput"
+}
+
+// word looks an arm up; one that has no word of its own, or of which more was
+// chosen than that, is called by its name and described by its title.
+func (w workload) word(arm string) word {
+	phrase := "arm." + arm
+	if messages.Has(phrase) && !w.Imported && !strings.HasPrefix(w.Arm[arm].Title, "in "+arm+", ") {
+		return word{text("adds." + arm), text(phrase)}
+	}
+	brief, _, _ := strings.Cut(w.Arm[arm].Title, ": ") // "beside hogs, cpu.weight: a tenth of the weight"
+	return word{brief, arm}
+}
+
+// metric is how a report speaks of a metric.
+type metric struct {
+	head string // of a column
+	of   string // fits into "costs 3.1 % of …"
+	more bool   // more is better
+	show func(float64) string
+}
+
+func (w workload) metricWord(name string) metric {
+	m, ok := catalogue.Find(w.Values, name)
+	switch {
+	case !ok:
+		return metric{name, name, true, quantity.Short}
+	case m.Unit == "s":
+		return metric{m.Head, m.Label, m.Better > 0, quantity.Latency}
+	}
+	return metric{m.Head, m.Label, m.Better > 0, showIn(m.Unit)}
+}
+
+// showIn prints numbers in a unit.
+func showIn(unit string) func(float64) string {
+	switch unit {
+	case "s":
+		return quantity.Latency
+	case "B":
+		return quantity.Bytes
+	case "B/s":
+		return func(x float64) string { return quantity.WithUnit(quantity.Bytes(x), "/s") }
+	case "1/s":
+		return quantity.Rate
+	case "ratio":
+		return quantity.Share
+	case "1":
+		return quantity.Short
+	}
+	if per, ok := strings.CutPrefix(unit, "1/"); ok {
+		return func(x float64) string { return quantity.WithUnit(quantity.Short(x), "/"+per) }
+	}
+	return func(x float64) string { return quantity.WithUnit(quantity.Short(x), unit) }
+}
+
+// verdictCell is the verdict in one or two words. "undecided" is never put in
+// the words of "no difference".
+func verdictCell(e record.Effect, margin float64) cell {
+	word, tone := verdictWord(e.Verdict), verdictTone(e.Verdict)
+	switch {
+	case e.Intermittent && e.Verdict == record.Negligible:
+		word, tone = text("verdict.intermittent"), unsure
+	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):
+		word = text("verdict.intermittent")
+	case e.Verdict == record.Negligible:
+		word = text("verdict.within", "margin", quantity.Size(margin))
+	}
+	if e.Unequal != "" {
+		return cell{text("verdict.unequal", "verdict", word), unsure}
+	}
+	return cell{word, tone}
+}
+
+func verdictWord(v record.Verdict) string { return text("verdict." + v.String()) }
+
+func verdictTone(v record.Verdict) tone {
+	switch v {
+	case record.Cost:
+		return bad
+	case record.Gain:
+		return good
+	case record.Undecided:
+		return unsure
+	case record.Negligible:
+		return faint
+	}
+	return broken
+}
+
+// effectCell is an effect with its interval, in the tone of its verdict.
+func effectCell(e record.Effect) cell {
+	if e.Typical == nil {
+		return cell{none, faint}
+	}
+	return cell{quantity.Interval(e.Typical), verdictTone(e.Verdict)}
+}
+
+// ended says in words why a run ended; the second result is true when its
+// record is not whole.
+func ended(reason string) (string, bool) {
+	switch reason {
+	case "precision":
+		return text("ended.precision"), false
+	case "budget":
+		return text("ended.budget"), false
+	case "interrupted":
+		return text("ended.interrupted"), true
+	case "error":
+		return text("ended.error"), true
+	case "killed":
+		return text("ended.killed"), true
+	case "":
+		return text("ended.open"), true
+	}
+	return reason, false
+}
+
+// list joins words: "a, b and c".
+func list(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return text("list.and", "most", strings.Join(words[:n-1], ", "), "last", words[n-1])
+	}
+}
+
+// number is a number of things: key is that of the message with the number.
+func number(key string, n int) string { return text(key, "n", n) }
+
+// distinct are the names of things in the order in which they come first.
+func distinct[T any](all []T, name func(T) string) []string {
+	var names arrange.Ordered
+	for _, x := range all {
+		names.Add(name(x))
+	}
+	return names
+}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// quickRun is the preset quick with everything that a report may have to say of
+// it: noise of every kind, arms that were left out for long reasons, forecasts,
+// checks that failed, warnings.
+func quickRun(v record.Verdict, percent, half float64) *record.Effects {
+	e := richRun()
+	for _, list := range [][]record.Effect{e.Effects, e.Steps, e.Remainder} {
+		for i := range list {
+			list[i].Verdict, list[i].Typical = v, ratio(percent, half)
+			if v == record.Invalid {
+				list[i].Reason = "the windows that were dropped of one arm may hide more than the margin"
+			}
+		}
+	}
+	steal := record.Kernel{Metric: "cpu.steal", Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(0.8)}}
+	foreign := record.Kernel{Metric: "cpu.foreign", Unit: "s", Per: "second", Values: map[string]record.Value{"host": record.Number(0.4)}}
+	e.Kernel = []record.Kernel{steal, foreign}
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		w.Windows, w.WindowsOf, w.Checks = 1234, 1235, checks(false)
+		for n, h := range []float64{0.2, 0.1, 0.05, 0.02} {
+			w.Forecast = append(w.Forecast, record.Forecast{Metric: w.Primary, Arm: "container", Half: h, Seconds: math.Pow(4, float64(n+2))})
+		}
+	}
+	for i := range 5 {
+		e.Warnings = append(e.Warnings, record.Warning{Text: fmt.Sprint("something that takes more than a line of the report to be told, number ", i,
+			", and that goes on for as long as this")})
+	}
+	return e
+}
+
+// withoutContainer leaves the real container out of a run.
+func withoutContainer(e *record.Effects) *record.Effects {
+	gone := func(list []record.Effect) (kept []record.Effect) {
+		for _, x := range list {
+			if x.Arm != "container" {
+				kept = append(kept, x)
+			}
+		}
+		return kept
+	}
+	e.Effects, e.Steps, e.Remainder = gone(e.Effects), gone(e.Steps), nil
+	e.Arms = slices.DeleteFunc(e.Arms, func(a record.ArmResult) bool { return a.Arm == "container" })
+	e.Left = []record.Left{{Arm: "container", Reason: "neither runc nor crun is installed, and neither of them is at any of the places where they usually are",
+		Remedy: "install one: apt install runc, or name its path with --runtime /path/to/it"}}
+	return e
+}
+
+func quickRuns() map[string]*record.Effects {
+	all := map[string]*record.Effects{
+		"undecided": withoutContainer(quickRun(record.Undecided, -11, 19)), "costs": quickRun(record.Cost, -31.5, 9.25),
+		"equal": quickRun(record.Negligible, -0.2, 0.4), "invalid": quickRun(record.Invalid, -12, 30),
+		"mixed": withoutContainer(quickRun(record.Cost, -3.25, 1.5)),
+	}
+	mixed := all["mixed"]
+	mixed.Ended = "killed"
+	for i := range mixed.Effects {
+		x := &mixed.Effects[i]
+		switch x.Workload {
+		case "rpc":
+			x.Verdict, x.Reason = record.Invalid, "no window of this arm counts"
+		case "commit":
+			x.Verdict = record.Undecided
+		case "oltp-read-write":
+			x.Verdict = record.Negligible
+		}
+	}
+	for i := range mixed.Twin {
+		mixed.Twin[i].Verdict, mixed.Twin[i].Typical = record.Cost, ratio(-7, 5)
+	}
+	return all
+}
+
+// TestSummaryFits: what quick says without being asked for more is 30 lines of 100
+// columns, whatever it has to say, and of every other run with four loads.
+func TestSummaryFits(t *testing.T) {
+	all := quickRuns()
+	for name, e := range fixtures() {
+		if e.Imported == nil {
+			all[name] = e
+		}
+	}
+	for name, e := range all {
+		var b bytes.Buffer
+		if err := Text(&b, answered(e), Options{Dir: "tare-result-2026-11-22-110203"}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if len(lines) > 30 {
+			t.Errorf("%s has %d lines:\n%s", name, len(lines), b.String())
+		}
+		for _, l := range lines {
+			if width(l) > 100 {
+				t.Errorf("%s: %d columns: %s", name, width(l), l)
+			}
+		}
+		if _, quick := quickRuns()[name]; quick {
+			golden(t, "quick-"+name+".short.txt", b.Bytes())
+		}
+		for _, w := range e.Workloads {
+			if !strings.Contains(b.String(), w.Name) {
+				t.Errorf("%s: nothing is said of %s:\n%s", name, w.Name, b.String())
+			}
+		}
+	}
+}
+
+// TestNoStarInNoise: a cost that is no larger than what the twin shows has no star,
+// in the matrix and among the other metrics, and the answer says so.
+func TestNoStarInNoise(t *testing.T) {
+	for _, c := range []struct {
+		percent, noise float64
+		star           bool
+	}{{-3, 2, true}, {-3, 4, false}} {
+		e := richRun()
+		for i := range e.Effects {
+			e.Effects[i].Verdict, e.Effects[i].Typical = record.Cost, ratio(c.percent, 1)
+		}
+		for i := range e.Twin {
+			e.Twin[i].Verdict, e.Twin[i].Typical = record.Undecided, ratio(0, c.noise)
+		}
+		for i := range e.Workloads {
+			e.Workloads[i].NoiseFloor = c.noise / 100
+		}
+		for _, o := range []Options{{}, {Verbose: true}} {
+			var b bytes.Buffer
+			if err := Text(&b, answered(e), o); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(b.String(), "-3.0 ±1.0*"); got != c.star {
+				t.Errorf("noise %v: star %v, want %v\n%s", c.noise, got, c.star, b.String())
+			}
+			if got := strings.Contains(b.String(), "-3.0 ±1.0~"); got == c.star {
+				t.Errorf("noise %v: mark of noise %v\n%s", c.noise, got, b.String())
+			}
+		}
+		if got := strings.Contains(told(t, e, 100), "no more than the twin shows (±4.0 %)"); got == c.star {
+			t.Errorf("noise %v: the answer tells %v", c.noise, got)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{relative(1.31).text, "x1.3"}, {relative(1.04).text, "="}, {relative(12.34).text, "x12.3"}, {relative(0.02).text, "x0.02"},
+		{command([]string{"run", "a b", "it's"}), `tare run 'a b' 'it'\''s'`},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+// Package resp writes commands and reads answers in the serialization protocol of
+// Redis and Valkey, version 2, which all of them speak until they are told
+// otherwise. It makes no garbage once its memory is as large as it has to be, and
+// knows nothing of connections, commands or what answers mean.
+package resp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// Error is an answer that is an error, in the server's words: "ERR unknown command".
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
+// Head begins a command of so many words, its name among them.
+func Head(b []byte, words int) []byte {
+	return append(strconv.AppendInt(append(b, '*'), int64(words), 10), "\r\n"...)
+}
+
+// Word adds one.
+func Word[T string | []byte](b []byte, w T) []byte {
+	b = append(strconv.AppendInt(append(b, '$'), int64(len(w)), 10), "\r\n"...)
+	return append(append(b, w...), "\r\n"...)
+}
+
+// Command adds a whole command.
+func Command(b []byte, words ...string) []byte {
+	b = Head(b, len(words))
+	for _, w := range words {
+		b = Word(b, w)
+	}
+	return b
+}
+
+const (
+	firstBuffer = 16 << 10
+	longestLine = 64 << 10
+	longestText = 512 << 20 // what the servers themselves allow
+)
+
+// ErrProtocol is an answer that does not follow the protocol: nothing that comes
+// after it can be told apart.
+var ErrProtocol = errors.New("the answer does not follow the protocol of Redis")
+
+// Reader reads answers, one after the other.
+type Reader struct {
+	from       io.Reader
+	buf        []byte
+	start, end int
+}
+
+// NewReader reads from r, which hands out what there is (it need not fill).
+func NewReader(r io.Reader) *Reader { return &Reader{from: r, buf: make([]byte, firstBuffer)} }
+
+// Buffered says whether bytes are there that belong to no answer that was read.
+func (r *Reader) Buffered() bool { return r.end > r.start }
+
+// Answer reads one answer to its end. keep, if not nil, gets its texts and numbers
+// in order, those of an array too, valid until it returns; nil stands for none. An
+// Error is the server's, and the next answer can be read; after any other error
+// none can.
+func (r *Reader) Answer(keep func(text []byte)) error {
+	var refused error
+	for left := 1; left > 0; left-- {
+		line, err := r.line()
+		if err != nil {
+			return err
+		}
+		switch kind, rest := line[0], line[1:]; kind {
+		case '-':
+			refused = Error(bytes.ToValidUTF8(rest, []byte("?")))
+		case '+', ':':
+			if keep != nil {
+				keep(rest)
+			}
+		case '$', '*':
+			n, err := length(rest)
+			if err != nil {
+				return err
+			}
+			switch {
+			case kind == '*':
+				left += max(n, 0)
+			case n >= 0:
+				if err := r.text(n, keep); err != nil {
+					return err
+				}
+			case keep != nil:
+				keep(nil)
+			}
+		default:
+			return fmt.Errorf("%w: it begins with %q", ErrProtocol, line[:min(len(line), 40)])
+		}
+	}
+	return refused
+}
+
+// length is that of a text or an array; -1 stands for none.
+func length(b []byte) (n int, err error) {
+	if string(b) == "-1" {
+		return -1, nil
+	}
+	for _, c := range b {
+		if c < '0' || c > '9' || n > longestText {
+			return 0, fmt.Errorf("%w: %q is no length", ErrProtocol, b[:min(len(b), 40)])
+		}
+		n = 10*n + int(c-'0')
+	}
+	if len(b) == 0 || n > longestText {
+		return 0, fmt.Errorf("%w: a length of %q", ErrProtocol, b[:min(len(b), 40)])
+	}
+	return n, nil
+}
+
+// line is the next line without its end, at least one byte.
+func (r *Reader) line() ([]byte, error) {
+	for seen := 0; ; {
+		if i := bytes.IndexByte(r.buf[r.start+seen:r.end], '\n'); i >= 0 {
+			line := r.buf[r.start : r.start+seen+i]
+			r.start += seen + i + 1
+			if n := len(line); n < 2 || line[n-1] != '\r' {
+				return nil, fmt.Errorf("%w: a line without its end", ErrProtocol)
+			}
+			return line[:len(line)-1], nil
+		}
+		if seen = r.end - r.start; seen > longestLine {
+			return nil, fmt.Errorf("%w: a line of more than %d bytes", ErrProtocol, longestLine)
+		}
+		if err := r.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// text reads a text of n bytes and the end of its line.
+func (r *Reader) text(n int, keep func([]byte)) error {
+	if keep == nil {
+		for n += 2; n > r.end-r.start; {
+			n -= r.end - r.start
+			r.start = r.end
+			if err := r.fill(); err != nil {
+				return err
+			}
+		}
+		r.start += n
+		return nil
+	}
+	for r.end-r.start < n+2 {
+		if err := r.fill(); err != nil {
+			return err
+		}
+	}
+	keep(r.buf[r.start : r.start+n])
+	r.start += n + 2
+	return nil
+}
+
+// fill reads more behind what is left.
+func (r *Reader) fill() error {
+	if r.start > 0 {
+		copy(r.buf, r.buf[r.start:r.end])
+		r.start, r.end = 0, r.end-r.start
+	}
+	if r.end == len(r.buf) {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	n, err := r.from.Read(r.buf[r.end:])
+	r.end += n
+	switch {
+	case n > 0:
+		return nil
+	case err == nil:
+		return io.ErrNoProgress
+	case err == io.EOF && r.Buffered():
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

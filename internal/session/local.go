@@ -1,0 +1,220 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/durability"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/window"
+	"github.com/tarelab/tare/record"
+)
+
+// local is a session of processes here, whose counters tare shares.
+type local struct {
+	*Processes
+	probes *probe.Set
+	load   window.Load
+	paused bool
+	self   selfUse
+}
+
+func (s *local) Settle(_ context.Context, d time.Duration) (time.Duration, error) {
+	s.Memory.SetGate(false)
+	return d, nil
+}
+
+func (s *local) Observe(probes []probe.Probe) {
+	s.probes = probe.OpenAll(probes, s.target())
+	s.load = window.Load{Memory: s.Memory, Probes: s.probes, Opened: s.opened, Closing: s.closing}
+}
+
+func (s *local) Metrics() []probe.Metric { return s.probes.Metrics() }
+
+// opened is when a window is open, closing when it is about to be closed: what tare
+// itself uses in it is counted between them.
+func (s *local) opened() {
+	if s.Neighbour != nil {
+		s.Neighbour.open()
+	}
+	s.self.open()
+}
+
+func (s *local) closing() {
+	s.self.shut()
+	if s.Neighbour != nil {
+		s.Neighbour.shut()
+	}
+}
+
+func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environment.Sample, error) {
+	began := sched.Monotonic()
+	s.self = selfUse{}
+	if err := s.resume(w); err != nil {
+		return environment.Sample{}, fmt.Errorf("thaw: %w", err)
+	}
+	thawing := time.Duration(sched.Monotonic() - began)
+	s.load.Ended = func() error { return cmp.Or(ctx.Err(), s.Ended()) }
+	out, err := s.load.Cut(w)
+	out.Thawing = thawing
+	pause := s.Pause
+	if w.Tick > 0 {
+		pause = s.PausePatiently // no window: an overloaded host ends nothing here
+	}
+	began = sched.Monotonic()
+	err = errors.Join(err, pause())
+	out.Pausing = time.Duration(sched.Monotonic() - began)
+	s.load.Fill(&out)
+	out.Self, out.SelfWall = s.self.cpu, s.self.wall
+	if s.Neighbour != nil && w.Neighbour {
+		out.Neighbour = s.Neighbour.sample()
+	}
+	return out, err
+}
+
+// resume lets the arm run as it is asked for; operations that were in flight are
+// told apart from now on.
+func (s *local) resume(w environment.WindowSpec) error {
+	s.load.Announce(w)
+	if f := s.freezer(w); f == nil {
+		s.Memory.SetGate(false)
+	} else if err := f.Thaw(); err != nil {
+		return err
+	}
+	s.paused = false
+	return nil
+}
+
+// freezer thaws what runs in a window: one without a neighbour leaves that frozen.
+// nil: the load is paused by its gate.
+func (s *local) freezer(w environment.WindowSpec) environment.Freezer {
+	if s.Neighbour != nil && !w.Neighbour {
+		return s.Place.Alone
+	}
+	return s.Place.Pause
+}
+
+// Pause stops everything by the freezer where there is one, which needs no gate then,
+// else by the load's gate.
+func (s *local) Pause() error {
+	if s.paused {
+		return nil
+	}
+	if f := s.Place.Pause; f == nil {
+		window.Pause(s.Memory)
+	} else if err := f.Freeze(FreezeTimeout); err != nil {
+		return err
+	} else {
+		s.Memory.SetGate(false)
+	}
+	s.paused = true
+	return nil
+}
+
+func (s *local) PausePatiently() error { return Patiently(s.Pause) }
+func (s *local) Paused() bool          { return s.paused }
+
+func (s *local) Method() string {
+	if s.Place.Pause == nil {
+		return byLoad
+	}
+	return s.Place.Pause.Kind()
+}
+
+// target is what the probes observe.
+func (s *local) target() probe.Target {
+	t := probe.Target{
+		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Neighbour: s.Place.NeighbourGroup, Host: true,
+		Data: cmp.Or(s.Place.HostVolume, s.Place.Volume),
+	}
+	if s.Place.Sandboxed {
+		return t // read from the groups: what was started only waits for the sandbox
+	}
+	for _, p := range s.Running {
+		t.Pids = append(t.Pids, p.Pid())
+	}
+	return t
+}
+
+func (s *local) Facts() ([]record.Setting, error) { return probe.Facts(s.target()) }
+
+func (s *local) Data() (Data, error) {
+	dir := cmp.Or(s.Place.HostVolume, s.Place.Volume)
+	f, err := volume.Of("/", dir)
+	if err != nil {
+		return Data{}, err
+	}
+	d := Data{Facts: f, Settings: f.Settings()}
+	if s.Place.Sandboxed {
+		return d, nil
+	}
+	seen, err := volume.Seen(proc.FS("/"), s.Running[0].Pid(), s.Place.Volume)
+	if err != nil {
+		return Data{}, err
+	}
+	if seen.Type != f.Mount.Type {
+		d.Settings = append(d.Settings, record.Setting{Name: "volume.seen", Got: seen.Type})
+	}
+	d.Volatile = slices.Contains(strings.Split(seen.Options+","+seen.Super, ","), "volatile")
+	return d, nil
+}
+
+// Try goes through the arm's own root: an overlay may pass no sync on.
+func (s *local) Try(ctx context.Context) (durability.Trial, volume.Facts, error) {
+	d, err := s.Data()
+	if err != nil {
+		return durability.Trial{}, volume.Facts{}, err
+	}
+	dir := s.Place.HostVolume
+	if !s.Place.Sandboxed {
+		dir = filepath.Join("/proc", strconv.Itoa(s.Running[0].Pid()), "root", s.Place.Volume)
+	}
+	t, err := durability.Try(ctx, dir, d.Facts)
+	return t, d.Facts, err
+}
+
+func (s *local) Close() error {
+	if s.probes == nil {
+		return nil
+	}
+	return s.probes.Close()
+}
+
+// selfUse is the CPU time that tare used in an open window.
+type selfUse struct {
+	cpu, wall time.Duration
+	cpuOpen   time.Duration
+	at        int64 // CLOCK_MONOTONIC ns
+}
+
+func (u *selfUse) open() { u.at, u.cpuOpen = sched.Monotonic(), cpuTime() }
+
+// shut may be called again when the window was not closed after all.
+func (u *selfUse) shut() {
+	now, cpu := sched.Monotonic(), cpuTime()
+	u.cpu += cpu - u.cpuOpen
+	u.wall += time.Duration(now - u.at)
+	u.at, u.cpuOpen = now, cpu
+}
+
+// cpuTime is the CPU time of this process so far.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

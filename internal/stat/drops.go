@@ -1,0 +1,166 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// LeeBounds is how far the mean of values may be from the mean of those windows
+// that would have been kept in either arm, when the share excess of these values
+// would have been dropped in the other: the smallest and the largest mean of what
+// is left without that share, less the mean of all (Lee 2009, Rev. Econ. Stud. 76,
+// p. 1071). Lo <= 0 <= Hi; 0 and 0 without excess; the whole line when nothing
+// would be left. A part of a value is trimmed as a part.
+func LeeBounds(values []float64, excess float64) Interval {
+	n := float64(len(values))
+	switch {
+	case !(excess > 0) || n == 0:
+		return Interval{}
+	case excess >= 1 || anyNaN(values):
+		return Interval{math.Inf(-1), math.Inf(1)}
+	}
+	s := slices.Sorted(slices.Values(values))
+	mean := average(s)
+	low := withoutTop(s, excess*n) - mean
+	for i := range s {
+		s[i] = -s[i]
+	}
+	slices.Reverse(s)
+	high := -withoutTop(s, excess*n) - mean
+	return Interval{math.Min(low, 0), math.Max(high, 0)}
+}
+
+// withoutTop is the mean of sorted values without the largest, so many of them.
+func withoutTop(sorted []float64, trim float64) float64 {
+	left := float64(len(sorted)) - trim
+	sum, room := 0.0, left
+	for _, x := range sorted {
+		w := math.Min(1, room)
+		sum += w * x
+		if room -= w; room <= 0 {
+			break
+		}
+	}
+	return sum / left
+}
+
+// Bound is how much the windows that were dropped may hide of Against(arm): what
+// to add to both ends of its interval. kept is the share of the windows of each
+// arm that were kept. The side that kept more is trimmed to what the other kept;
+// its values are taken less their blocks.
+func (f *Fit) Bound(arm int, kept []float64) Interval {
+	c := f.Against(arm)
+	if !f.estimable(c) || len(kept) != len(c) {
+		return Interval{math.Inf(-1), math.Inf(1)}
+	}
+	var own, other []float64
+	share := 0.0
+	for a, x := range c {
+		switch {
+		case x > 0:
+			own = append(own, f.adjusted(a)...)
+		case x < 0:
+			other = append(other, f.adjusted(a)...)
+			share -= x * kept[a]
+		}
+	}
+	if kept[arm] >= share {
+		return LeeBounds(own, 1-share/kept[arm])
+	}
+	b := LeeBounds(other, 1-kept[arm]/share)
+	return Interval{-b.Hi, -b.Lo}
+}
+
+// adjusted is the values of an arm about its effect, less their blocks.
+func (f *Fit) adjusted(arm int) []float64 {
+	var out []float64
+	for i, a := range f.layout.arm {
+		if a == arm {
+			out = append(out, f.residual[i])
+		}
+	}
+	return out
+}
+
+// Drop tells whether a window that was taken was dropped.
+type Drop int8
+
+const (
+	NotTaken Drop = iota
+	Kept
+	Dropped
+)
+
+// DropRates tests whether arms lose windows at different rates: Stat is the sum
+// over arms of (dropped - expected)^2/expected, expected when any arm of a block
+// is as likely as another, and P the share of draws that have as much when what
+// happened in each block is dealt out anew to its arms (Fisher 1935, The Design of
+// Experiments, section 21; the draw itself counts: Phipson and Smyth 2010, SAGMB
+// 9(1):39). rows are blocks of arms. NaN when nothing was dropped.
+func DropRates(rows [][]Drop, draws int, rng *rand.Rand) Test {
+	var sets []dropSet
+	arms := 0
+	for _, row := range rows {
+		if s := dropsOf(row); s.dropped > 0 {
+			sets, arms = append(sets, s), max(arms, len(row))
+		}
+	}
+	if len(sets) == 0 || draws < 1 {
+		return Test{math.NaN(), math.NaN()}
+	}
+	expect, seen := make([]float64, arms), make([]float64, arms)
+	for i, s := range sets {
+		for _, a := range s.taken {
+			expect[a] += float64(s.dropped) / float64(len(s.taken))
+		}
+		for _, a := range sets[i].taken[:s.dropped] {
+			seen[a]++
+		}
+	}
+	stat, reached := excess(seen, expect), 1.0
+	for range draws {
+		clear(seen)
+		for _, s := range sets {
+			rng.Shuffle(len(s.taken), func(i, j int) { s.taken[i], s.taken[j] = s.taken[j], s.taken[i] })
+			for _, a := range s.taken[:s.dropped] {
+				seen[a]++
+			}
+		}
+		if excess(seen, expect) >= stat*(1-1e-9) {
+			reached++
+		}
+	}
+	return Test{stat, reached / float64(draws+1)}
+}
+
+// dropSet is the arms of a block, those first whose window was dropped.
+type dropSet struct {
+	taken   []int
+	dropped int
+}
+
+func dropsOf(row []Drop) dropSet {
+	var s dropSet
+	for a, d := range row {
+		if d == Dropped {
+			s.taken, s.dropped = append(s.taken, a), s.dropped+1
+		}
+	}
+	for a, d := range row {
+		if d == Kept {
+			s.taken = append(s.taken, a)
+		}
+	}
+	return s
+}
+
+func excess(seen, expect []float64) float64 {
+	sum := 0.0
+	for a, e := range expect {
+		if e > 0 {
+			sum += (seen[a] - e) * (seen[a] - e) / e
+		}
+	}
+	return sum
+}

@@ -1,0 +1,224 @@
+package stat
+
+import "math"
+
+const (
+	// assumedLaunchSD weighs launches of unequal length against each other. Only
+	// efficiency depends on it.
+	assumedLaunchSD = 0.005
+	// leastVariance is the least window variance of an arm, as a share of the arms'
+	// mean: an estimate of a variance as a difference may be negative.
+	leastVariance = 0.1
+)
+
+// estimate fits arms by launch, joins the launches and finds both variances.
+func (f *Fit) estimate(z, inflate []float64, precision bool) {
+	l := f.layout
+	t := l.fit(l.launches, z, nil)
+	left, of := l.freedom(l.launches)
+	f.free = left / of
+	window, mean := l.windowVariances(t.residual, inflate, f.free)
+	if !(math.Sqrt(mean) > 1e-13*l.size) {
+		f.Why = "the windows do not vary: an error cannot be told"
+		return
+	}
+	f.Known = true
+	f.WindowSD = make([]float64, l.arms)
+	for a, v := range window {
+		f.WindowSD[a] = math.Sqrt(v)
+		if l.count[a] == 0 {
+			f.WindowSD[a] = math.NaN()
+		}
+	}
+	f.join(t, mean, precision)
+	f.score(t.residual, inflate)
+	f.launch = launchPosterior(l, t.arm, window)
+	f.LaunchSD = f.launch.quantile(0.5)
+	f.residual, f.each = t.residual, mean*float64(l.launches.n)/float64(len(l.y))
+	for _, n := range l.count {
+		if n > 0 {
+			f.arms++
+		}
+	}
+	f.each *= f.arms
+}
+
+// join is generalised least squares over launches: alpha = sum_g H_g A_g with
+// A_g the arms of launch g and H_g = (sum_h w_h N_h)^- w_g N_g. Launches that lack
+// arms count for those they have. With precision, w_g makes a launch of m windows
+// an arm count as 1/(sd^2 + v/m), else as m.
+func (f *Fit) join(t twoWay, variance float64, precision bool) {
+	l := f.layout
+	f.weigh = l.launchWeights(variance, precision)
+	total := rectangle(l.arms, l.arms)
+	for g, n := range t.information {
+		add(total, f.weigh[g], n)
+	}
+	f.inverse = laplacianInverse(total, l.all.component[0])
+	f.Alpha = make([]float64, l.arms)
+	f.gain = rectangle(l.arms, l.arms)
+	for g, n := range t.information {
+		h := product(f.inverse, n)
+		for a := range h {
+			f.Alpha[a] += f.weigh[g] * dot(h[a], t.arm[g])
+			for b := range h {
+				f.gain[a][b] += f.weigh[g] * f.weigh[g] * dot(h[a], h[b])
+			}
+		}
+	}
+	for a := range f.Alpha {
+		if l.count[a] == 0 {
+			f.Alpha[a] = math.NaN()
+		}
+	}
+}
+
+// launchWeights has mean 1.
+func (l *layout) launchWeights(variance float64, precision bool) []float64 {
+	w, sum := make([]float64, l.launches.n), 0.0
+	for g, counts := range l.counts(l.launches) {
+		windows, arms := 0.0, 0.0
+		for _, n := range counts {
+			if windows += n; n > 0 {
+				arms++
+			}
+		}
+		w[g] = 1
+		if precision {
+			w[g] = 1 / (assumedLaunchSD*assumedLaunchSD*windows/arms + variance)
+		}
+		sum += w[g]
+	}
+	for g := range w {
+		w[g] *= float64(len(w)) / sum
+	}
+	return w
+}
+
+// score spreads the residuals over what they change, so that the variance of any
+// contrast is a sum of squares over blocks: a sandwich with the block as unit
+// (Liang and Zeger 1986, Biometrika 73, p. 13), right for errors that differ
+// between arms and between blocks.
+func (f *Fit) score(residual, inflate []float64) {
+	l := f.layout
+	stretch := make([]float64, l.arms)
+	for a, x := range inflate {
+		stretch[a] = math.Sqrt(x / f.free)
+	}
+	f.Scores = make([][]float64, l.block[len(l.block)-1]+1)
+	f.window = rectangle(l.arms, l.arms)
+	rows := rectangle(len(l.block), l.arms)
+	for b, g := range l.launches.of {
+		s := rows[b]
+		for i := l.from[b]; i < l.from[b+1]; i++ {
+			x := f.weigh[g] * stretch[l.arm[i]] * residual[i]
+			for a := range s {
+				s[a] += x * f.inverse[a][l.arm[i]]
+			}
+		}
+		for a, x := range s {
+			for c, y := range s {
+				f.window[a][c] += x * y
+			}
+		}
+		f.Scores[l.block[b]] = s
+	}
+}
+
+// windowVariances is the error variance of a window in each arm, and their mean,
+// from the squared residuals of arms that share blocks (Grubbs 1948, JASA 43,
+// p. 243, with windows missing): E sum_b r_ba^2 = free sum_b [(1 - 2/k_b) v_a +
+// sum_c v_c/k_b^2] over the k_b arms c of block b. What the design leaves open
+// (two arms, for instance) is the mean.
+func (l *layout) windowVariances(residual, inflate []float64, free float64) (each []float64, mean float64) {
+	m, s := rectangle(l.arms, l.arms), make([]float64, l.arms)
+	total, expect := 0.0, 0.0
+	for b := range l.block {
+		k := float64(l.from[b+1] - l.from[b])
+		for i := l.from[b]; i < l.from[b+1]; i++ {
+			a := l.arm[i]
+			s[a] += inflate[a] / free * residual[i] * residual[i]
+			m[a][a] += 1 - 2/k
+			for _, c := range l.arm[l.from[b]:l.from[b+1]] {
+				m[a][c] += 1 / (k * k)
+			}
+		}
+		expect += k - 1
+	}
+	for a := range s {
+		total += s[a]
+	}
+	mean = total / expect
+	ridge := 1e-6 * expect / float64(l.arms)
+	for a := range m {
+		for c := range m {
+			s[a] -= m[a][c] * mean
+		}
+		m[a][a] += ridge
+	}
+	decompose(m)
+	solve(m, s)
+	each = s
+	for a := range each {
+		each[a] = math.Max(each[a]+mean, leastVariance*mean)
+	}
+	return each, mean
+}
+
+// spread is the variance of a contrast: window + gain times the launch variance.
+type spread struct{ window, gain, df float64 }
+
+func (s spread) known() bool { return s.window > 0 && s.df > 0 && finite(s.window) }
+
+// variance of a contrast that is estimable. df is the degrees of freedom of its
+// window part: the blocks it effectively rests on, (sum h)^2/sum h^2 with h a
+// block's expected part of the variance (Satterthwaite 1946), less what the fit
+// took. In a complete table it is launches x (blocks of each - 1).
+func (f *Fit) variance(c []float64) spread {
+	x := times(f.inverse, c)
+	l, sum, square := f.layout, 0.0, 0.0
+	for b, g := range l.launches.of {
+		s, s2 := 0.0, 0.0
+		for _, a := range l.arm[l.from[b]:l.from[b+1]] {
+			s, s2 = s+x[a], s2+x[a]*x[a]
+		}
+		h := f.weigh[g] * f.weigh[g] * (s2 - s*s/float64(l.from[b+1]-l.from[b]))
+		sum, square = sum+h, square+h*h
+	}
+	window := quadratic(c, f.window, c)
+	if window <= f.rounding(c, x) {
+		window = 0 // all windows of an arm, say, are needed to estimate it
+	}
+	return spread{window, quadratic(c, f.gain, c), math.Max(f.free*sum*sum/square, 1)}
+}
+
+// rounding is the most that a contrast's variance is where it is nothing but
+// rounding; x is the contrast times the inverse.
+func (f *Fit) rounding(c, x []float64) float64 {
+	const least = 1e-13
+	terms := 0.0
+	for a, y := range c {
+		terms += y * y * f.window[a][a]
+	}
+	return least*terms + least*least*f.layout.size*f.layout.size*math.Abs(dot(c, x))
+}
+
+// add is m += w n.
+func add(m [][]float64, w float64, n [][]float64) {
+	for i := range m {
+		for j := range m[i] {
+			m[i][j] += w * n[i][j]
+		}
+	}
+}
+
+// product of two square matrices of which the second is symmetric.
+func product(a, b [][]float64) [][]float64 {
+	out := rectangle(len(a), len(a))
+	for i := range a {
+		for j := range b {
+			out[i][j] = dot(a[i], b[j])
+		}
+	}
+	return out
+}

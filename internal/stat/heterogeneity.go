@@ -1,0 +1,146 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// The same thing estimated independently in several places.
+
+// Heterogeneity is a test of whether independent estimates have the same mean.
+type Heterogeneity struct {
+	// Q is Cochran's, the weighted sum of squares around the weighted mean
+	// (Cochran 1954, Biometrics 10, p. 101).
+	Q float64
+	// F is Welch's, which allows for errors that are themselves estimated from
+	// few observations, with its degrees of freedom and p-value.
+	F, DF1, DF2, P float64
+}
+
+// Differ tests whether estimates differ by more than their errors: Welch's test
+// of several means with unequal variances (Welch 1951, Biometrika 38, p. 330),
+//
+//	F = Q/(k-1) / (1 + 2(k-2)/(k^2-1) L),  L = sum (1-w_i/W)^2/df_i
+//
+// with k-1 and (k^2-1)/(3L) degrees of freedom. Q alone, taken as chi-squared,
+// calls equal places different far too often at 4 to 7 degrees of freedom. NaN
+// when fewer than two are known.
+func Differ(estimates []Estimate) Heterogeneity {
+	k, sum, mean := 0.0, 0.0, 0.0
+	for _, e := range estimates {
+		if e.Known() {
+			k++
+			sum += 1 / (e.SE * e.SE)
+			mean += e.Mean / (e.SE * e.SE)
+		}
+	}
+	if k < 2 {
+		return Heterogeneity{math.NaN(), math.NaN(), 0, 0, math.NaN()}
+	}
+	mean /= sum
+	s, l := Heterogeneity{DF1: k - 1}, 0.0
+	for _, e := range estimates {
+		if e.Known() {
+			w := 1 / (e.SE * e.SE)
+			s.Q += w * (e.Mean - mean) * (e.Mean - mean)
+			l += (1 - w/sum) * (1 - w/sum) / e.DF
+		}
+	}
+	s.F = s.Q / s.DF1 / (1 + 2*(k-2)/(k*k-1)*l)
+	s.DF2 = math.Min((k*k-1)/(3*l), hugeDF)
+	s.P = fisherTail(s.F, s.DF1, s.DF2)
+	return s
+}
+
+// fisherTail is P(F > f) for Fisher's F (Abramowitz and Stegun 1964, 26.6.2).
+func fisherTail(f, df1, df2 float64) float64 {
+	x := df2 / (df2 + df1*f)
+	return betaInc(df2/2, df1/2, x, df1*f/(df2+df1*f))
+}
+
+// LeaveOneOutMean is the mean of all estimates but one, with the degrees of freedom
+// of Satterthwaite (1946), see Difference; what is not known takes no part.
+func LeaveOneOutMean(estimates []Estimate, i int) Estimate {
+	others, v, l := Estimate{N: 0}, 0.0, 0.0
+	n := 0.0
+	for j, e := range estimates {
+		if j == i || !e.Known() {
+			continue
+		}
+		n++
+		others.Mean += e.Mean
+		others.N += e.N
+		v += e.SE * e.SE
+	}
+	if n == 0 {
+		return unknown(math.NaN(), 0)
+	}
+	for j, e := range estimates {
+		if j != i && e.Known() {
+			share := e.SE * e.SE / v
+			l += share * share / e.DF
+		}
+	}
+	others.Mean /= n
+	others.SE, others.DF = math.Sqrt(v)/n, 1/l
+	return others
+}
+
+// FromLeaveOneOut is an estimate minus the mean of the others.
+func FromLeaveOneOut(estimates []Estimate, i int) Estimate {
+	return Difference(estimates[i], LeaveOneOutMean(estimates, i))
+}
+
+// Outlier is an estimate that does not belong to the others.
+type Outlier struct {
+	Index int
+	// From is how far it is from the mean of the others, those named before it
+	// left out.
+	From Estimate
+	P    float64 // simultaneous for all places
+}
+
+// Outliers names the estimates that do not belong to the others, the farthest
+// first: while Differ rejects at alpha, the one without which the others agree
+// best is taken out, if it differs from their mean for all places together
+// (Bonferroni), as in the sequential procedure of Rosner (1983, Technometrics
+// 25, p. 165). When nothing differs any is named with a probability of at most
+// alpha. Fewer than half are ever named, and none of two: nobody can say which
+// of them is odd.
+func Outliers(estimates []Estimate, alpha float64) []Outlier {
+	left := slices.Clone(estimates)
+	k := 0
+	for _, e := range left {
+		if e.Known() {
+			k++
+		}
+	}
+	var found []Outlier
+	for ; k >= 3 && 2*(len(found)+1) < k+len(found) && Differ(left).P <= alpha; k-- {
+		i := disagreeing(left)
+		d := FromLeaveOneOut(left, i)
+		o := Outlier{i, d, math.Min(1, float64(k)*d.PValue())}
+		if o.P > alpha {
+			break
+		}
+		found = append(found, o)
+		left[i] = Estimate{SE: math.NaN()}
+	}
+	return found
+}
+
+// disagreeing is the estimate without which the others agree best.
+func disagreeing(estimates []Estimate) int {
+	least, at := math.Inf(1), -1
+	for i, e := range estimates {
+		if !e.Known() {
+			continue
+		}
+		rest := slices.Clone(estimates)
+		rest[i] = Estimate{SE: math.NaN()}
+		if f := Differ(rest).F; f < least {
+			least, at = f, i
+		}
+	}
+	return at
+}

@@ -1,0 +1,211 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// clipAt is Huber's k: 95 % efficient for normal errors.
+	clipAt = 1.345
+	// ridgeSD is the launch effect that residuals are shrunk by, see huberFit.ridge.
+	ridgeSD = 0.01
+	// huberSteps is how often the fit is reweighted; scales stay for the last few,
+	// so that what is returned belongs to one estimating equation.
+	huberSteps, huberSettled = 12, 3
+	// alikeScale is the factor within which scales of arms are taken for one, and
+	// leastScale the least that an arm's may be of that one: a few windows agree by
+	// chance.
+	alikeScale, leastScale = 1.65, 0.3
+	// leastLeft is the least share of the windows that blocks and arms may leave, and
+	// leastEach the fewest windows of an arm: with less, most residuals may be rounding,
+	// and what they are compared with is, too.
+	leastLeft, leastEach = 0.4, 4
+	// leastKept is the least share of windows that is taken for not clipped.
+	leastKept = 0.4
+	// normalMAD is the median of |Z| of a standard normal.
+	normalMAD = 0.6744897501960817
+)
+
+// huberFit is an M-estimate of block + arm + launch of arm in progress (Huber
+// 1964, Ann. Math. Stat. 35, p. 73; by iterated weights: Holland and Welsch 1977,
+// Commun. Stat. A 6, p. 813).
+type huberFit struct {
+	*layout
+	launch   [][]float64 // by launch and arm
+	scale    []float64   // by arm
+	weights  []float64   // Huber's, by window, 1 where not clipped
+	residual []float64
+	spent    float64 // degrees of freedom of launch
+
+	// What follows is used again in every step.
+	y, w          []float64   // less the launch effects; weights over variances
+	sizes         [][]float64 // |residual|, by arm
+	pooled        []float64   // and of all
+	sum, weight   [][]float64 // by launch and arm
+	members       []float64   // of each component
+	normals, left [][]float64 // of the arms
+	right         []float64
+}
+
+func startHuber(l *layout) *huberFit {
+	n := len(l.y)
+	h := &huberFit{
+		layout: l, launch: rectangle(l.launches.n, l.arms), residual: make([]float64, n),
+		weights: slices.Repeat([]float64{1}, n), scale: slices.Repeat([]float64{1}, l.arms),
+		y: make([]float64, n), w: make([]float64, n), sizes: make([][]float64, l.arms), pooled: make([]float64, n),
+		sum: rectangle(l.launches.n, l.arms), weight: rectangle(l.launches.n, l.arms),
+		members: sizes(l.all.component[0]), normals: rectangle(l.arms, l.arms), left: rectangle(l.arms, l.arms), right: make([]float64, l.arms),
+	}
+	for a, n := range l.count {
+		h.sizes[a] = make([]float64, 0, n)
+	}
+	return h
+}
+
+// huber replaces the windows by pseudo-values, fit + psi(r)/kappa with kappa the
+// share of windows that are not clipped: a least-squares fit of them is the
+// M-estimate, and their scatter its error. inflate is the factor on variances of each
+// arm for what was fitted (Huber and Ronchetti 2009, Robust Statistics, section 7.6).
+func huber(l *layout) (pseudo, inflate []float64) {
+	h := startHuber(l)
+	for step := range huberSteps {
+		h.reweigh(step < huberSteps-huberSettled)
+		if step < huberSteps-1 {
+			h.ridge()
+		}
+	}
+	return h.pseudo()
+}
+
+// reweigh fits block + arm to what the launch effects leave, and weighs anew.
+func (h *huberFit) reweigh(rescale bool) {
+	precision := slices.Repeat([]float64{1}, h.arms)
+	for a, s := range h.scale {
+		precision[a] = 1 / (s * s)
+	}
+	for b, g := range h.launches.of {
+		launch := h.launch[g]
+		for i := h.from[b]; i < h.from[b+1]; i++ {
+			a := h.arm[i]
+			h.y[i], h.w[i] = h.layout.y[i]-launch[a], h.weights[i]*precision[a]
+		}
+	}
+	h.fitArms()
+	if rescale {
+		h.rescale()
+	}
+	for i, r := range h.residual {
+		limit := clipAt * h.scale[h.arm[i]]
+		if r = math.Abs(r); r <= limit {
+			h.weights[i] = 1
+		} else {
+			h.weights[i] = limit / r
+		}
+	}
+}
+
+// fitArms is layout.fit of all blocks together, for the residuals only.
+func (h *huberFit) fitArms() {
+	for a, row := range h.normals {
+		clear(row)
+		h.right[a] = 0
+	}
+	for b := range h.block {
+		h.normal(b, h.y, h.w, h.normals, h.right)
+	}
+	mirror(h.normals)
+	ground(h.left, h.normals, h.all.component[0], h.members)
+	decompose(h.left)
+	solve(h.left, h.right)
+	for b := range h.block {
+		h.residuals(b, h.y, h.w, h.right, h.residual)
+	}
+}
+
+// rescale takes the median absolute residual of all arms for the scale of each that
+// is within a factor of alikeScale of it, and of an arm that is beyond what is left
+// of its own by that factor. Where noise is skewed, or of two levels, the estimate of
+// an arm moves with its scale: with a scale of its own for each of seven arms that are
+// alike, on a host of which CPU time is stolen in bursts, estimates err by 1.4 times
+// their standard errors.
+func (h *huberFit) rescale() {
+	n, lost := float64(len(h.y)), float64(len(h.block)+h.all.joined[0])+h.spent
+	share := math.Sqrt(math.Max((n-lost)/n, 0.2)) * normalMAD
+	for a := range h.sizes {
+		h.sizes[a] = h.sizes[a][:0]
+	}
+	for i, r := range h.residual {
+		r = math.Abs(r)
+		h.pooled[i] = r
+		h.sizes[h.arm[i]] = append(h.sizes[h.arm[i]], r)
+	}
+	common := math.Max(middle(h.pooled)/share, 1e-12*h.size) + 1e-300
+	for a, list := range h.sizes {
+		ratio := 1.0
+		if len(list) > 0 {
+			ratio = math.Max(middle(list)/share/common, leastScale)
+		}
+		switch {
+		case ratio > alikeScale:
+			ratio /= alikeScale
+		case ratio < 1/alikeScale:
+			ratio *= alikeScale
+		default:
+			ratio = 1
+		}
+		h.scale[a] = common * ratio
+	}
+}
+
+// ridge estimates the launch effects of the arms, shrunk as effects with ridgeSD
+// would be (best linear unbiased prediction: Henderson 1975, Biometrics 31,
+// p. 423). Where launches dominate they are fitted and nothing of them is clipped;
+// where the windows' noise dominates they cost nothing.
+func (h *huberFit) ridge() {
+	sum, weight := h.sum, h.weight
+	for g := range sum {
+		clear(sum[g])
+		clear(weight[g])
+	}
+	for b, g := range h.launches.of {
+		for i := h.from[b]; i < h.from[b+1]; i++ {
+			a, w := h.arm[i], h.weights[i]
+			sum[g][a] += w * (h.residual[i] + h.launch[g][a])
+			weight[g][a] += w
+		}
+	}
+	h.spent = 0
+	for g := range sum {
+		for a := range sum[g] {
+			ratio := h.scale[a] / ridgeSD
+			h.launch[g][a] = sum[g][a] / (weight[g][a] + ratio*ratio)
+			h.spent += weight[g][a] / (weight[g][a] + ratio*ratio)
+		}
+	}
+	h.spent *= (1 - 1/float64(h.arms)) * (1 - 1/float64(h.launches.n)) // what block and arm do not fit
+}
+
+func (h *huberFit) pseudo() (pseudo, inflate []float64) {
+	kept := make([]float64, h.arms)
+	for i, r := range h.residual {
+		if a := h.arm[i]; math.Abs(r) <= clipAt*h.scale[a] {
+			kept[a]++
+		}
+	}
+	n := float64(len(h.y))
+	fitted := math.Min((float64(len(h.block)+h.all.joined[0])+h.spent)/n, 0.6)
+	inflate = make([]float64, h.arms)
+	for a := range kept {
+		kept[a] = math.Max(kept[a]/math.Max(float64(h.count[a]), 1), leastKept)
+		root := 1 + fitted*(1-kept[a])/kept[a]
+		inflate[a] = root * root
+	}
+	pseudo = make([]float64, len(h.y))
+	for i, r := range h.residual {
+		a := h.arm[i]
+		limit := clipAt * h.scale[a]
+		pseudo[i] = h.layout.y[i] - r + math.Max(-limit, math.Min(limit, r))/kept[a]
+	}
+	return pseudo, inflate
+}

@@ -1,0 +1,135 @@
+package stat
+
+import "math"
+
+// Family is intervals that hold together: all contain the truth with the
+// probability level. questions is how many such families are asked at once, one
+// for each metric that is judged (Bonferroni); 1 for a single one. A contrast that
+// is not known gets the whole line and costs the others nothing.
+func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
+	alpha := f.together(cs).each((1 - level) / float64(max(questions, 1)))
+	out := make([]Interval, len(cs))
+	for i, c := range cs {
+		out[i] = f.interval(c, alpha)
+	}
+	return out
+}
+
+// FamilyPValue is the p-value of contrast i adjusted for the family: its interval
+// in Family at level 1-p just touches 0. NaN when it is not known.
+func (f *Fit) FamilyPValue(cs [][]float64, i, questions int) float64 {
+	p := f.PValue(cs[i])
+	if math.IsNaN(p) {
+		return p
+	}
+	return math.Min(1, float64(max(questions, 1))*f.together(cs).any(p))
+}
+
+// loadings describe how the contrasts of a family depend on each other: x_i =
+// b_i control + sqrt(1 - b_i^2) own, in standard deviations; correlations b_i b_j.
+type loadings []float64
+
+// together finds the loadings of the contrasts that are known. Arms against one
+// control share it (Dunnett 1955, JASA 50, p. 1096); of any other contrasts no
+// correlation is used, which is on the safe side for normals (Sidak 1967, JASA
+// 62, p. 626).
+func (f *Fit) together(cs [][]float64) loadings {
+	var known [][]float64
+	for _, c := range cs {
+		if f.estimable(c) {
+			known = append(known, c)
+		}
+	}
+	b := make(loadings, len(known))
+	if len(known) < 2 || !sharedControl(known) {
+		return b
+	}
+	common, pairs := 0.0, 0.0
+	for i := range known {
+		for j := range i {
+			common += f.covariance(known[i], known[j])
+			pairs++
+		}
+	}
+	for i, c := range known {
+		share := common / pairs / f.covariance(c, c)
+		b[i] = math.Sqrt(math.Max(0, math.Min(share, mostShared)))
+	}
+	return b
+}
+
+// mostShared is the most of a contrast's variance that is taken for the control's.
+const mostShared = 0.9
+
+// covariance of two contrasts, with the mean launch variance.
+func (f *Fit) covariance(c, d []float64) float64 {
+	return quadratic(c, f.window, d) + f.launch.meanSquare*quadratic(c, f.gain, d)
+}
+
+// sharedControl tells whether any two contrasts overlap alike and with the same
+// sign, as arms against one control do.
+func sharedControl(cs [][]float64) bool {
+	first := dot(cs[0], cs[1])
+	for i := range cs {
+		for j := range i {
+			if d := dot(cs[i], cs[j]); !(d > 0) || math.Abs(d-first) > 1e-9*first {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// any is the probability that at least one of the family has a p-value of its own
+// up to p where nothing differs: over the control x,
+//
+//	1 - Int phi(x) prod_i [Phi((z - b_i x)/s_i) - Phi((-z - b_i x)/s_i)] dx
+//
+// with s_i = sqrt(1 - b_i^2), by the trapezoidal rule (see rangeToControl).
+func (b loadings) any(p float64) float64 {
+	switch {
+	case len(b) < 2 || p >= 1:
+		return math.Min(p, 1)
+	case b.independent():
+		return -math.Expm1(float64(len(b)) * math.Log1p(-p))
+	}
+	const step, end = 0.25, 8.5
+	z := -NormalQuantile(p / 2)
+	sum := 0.5 * b.someBeyond(z, 0)
+	for x := step; x < end; x += step {
+		sum += math.Exp(-x*x/2) * b.someBeyond(z, x)
+	}
+	return math.Min(1, 2*step*sum/math.Sqrt(2*math.Pi))
+}
+
+func (b loadings) independent() bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// someBeyond is P(some |x_i| > z) given the control x.
+func (b loadings) someBeyond(z, x float64) float64 {
+	inside := 0.0 // logarithm of the product
+	for _, load := range b {
+		s := math.Sqrt(1 - load*load)
+		inside += math.Log1p(-NormalCDF((-z-load*x)/s) - NormalCDF((-z+load*x)/s))
+	}
+	return -math.Expm1(inside)
+}
+
+// each is the error of one that makes the error of any alpha.
+func (b loadings) each(alpha float64) float64 {
+	if len(b) < 2 || !(alpha > 0 && alpha < 1) {
+		return alpha
+	}
+	if b.independent() {
+		return -math.Expm1(math.Log1p(-alpha) / float64(len(b)))
+	}
+	return math.Exp(illinois(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
+		return b.any(math.Exp(logP))/alpha - 1
+	}))
+}

@@ -1,0 +1,136 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/tarelab/tare/internal/ceph"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// patience is the option by which a request to a cluster that is gone ends with an error,
+// after seconds, instead of never: what waits for it in the kernel cannot be ended
+// otherwise. It changes nothing for a cluster that answers.
+const patience = "osd_request_timeout=60"
+
+// parseRBD reads POOL/IMAGE with options of the mapping behind a comma.
+func parseRBD(word, kind, rest string) (Volume, error) {
+	name, options, more := strings.Cut(rest, ",")
+	if !poolAndImage.MatchString(name) {
+		return Volume{}, fmt.Errorf("volume %q: want POOL/IMAGE, each of letters, digits, dots, dashes and underscores", word)
+	}
+	if more && (kind == RBDFuse || options == "" || strings.ContainsAny(options, " \t\n\x00")) {
+		return Volume{}, hint.New(fmt.Errorf("volume %q: no options of a mapping behind the comma", word), "rbd:POOL/IMAGE,queue_depth=256,ms_mode=crc")
+	}
+	for _, o := range strings.Split(options, ",") {
+		if o == "ro" || o == "read_only" || strings.HasPrefix(o, "osd_request_timeout=") {
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q is not for a volume of an arm", word, o), "leave it out: tare maps the image for writing, with "+patience)
+		}
+	}
+	return Volume{kind: kind, path: name, system: "ext4", options: options}, nil
+}
+
+func (v Volume) mapOptions() string { return strings.TrimPrefix(v.options+","+patience, ",") }
+
+// openKernelRBD makes an image, has the kernel show it as a device, and makes a file
+// system on that.
+func (o *Opened) openKernelRBD(ctx context.Context) error {
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	image := o.v.image(o.spec)
+	if err := o.makeImage(ctx, image, nil); err != nil {
+		return err
+	}
+	if err := o.record(journal.Mapping(image), image.Unmap); err != nil {
+		return err
+	}
+	device, err := image.Map(ctx, o.v.mapOptions())
+	if err != nil {
+		return err
+	}
+	if err := format(ctx, o.v.system, device); err != nil {
+		return err
+	}
+	f, _ := systemOf(o.v.system)
+	return o.mount(device, dir, o.v.system, f.mount)
+}
+
+// makeImage makes an image. One of the same name that is there is somebody else's.
+// before is done when the journal has it; nil: nothing is.
+func (o *Opened) makeImage(ctx context.Context, image ceph.Image, before func() error) error {
+	var made error
+	err := o.record(journal.Image(image), func() error {
+		if errors.Is(made, os.ErrExist) {
+			return nil
+		}
+		return image.Remove(context.Background())
+	})
+	if err == nil && before != nil {
+		err = before()
+	}
+	if err != nil {
+		return err
+	}
+	made = image.Create(ctx, o.v.size(o.spec.Need))
+	return made
+}
+
+func (v Volume) supportKernelRBD(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot map an image", "run as root")
+	}
+	if s := v.supportCeph("rbd", "ceph"); s.Answer != environment.Yes {
+		return s
+	}
+	if _, err := os.Stat("/sys/bus/rbd"); err != nil && !module(proc.FS("/"), "rbd") {
+		return environment.Unsupported("this kernel has no Ceph block device: neither /sys/bus/rbd nor its modules have one",
+			"install the modules of this kernel, and modprobe rbd; rbd-fuse:POOL/IMAGE does without them")
+	}
+	f, _ := systemOf(v.system)
+	if _, err := tool(f); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return v.supportPool()
+}
+
+// supportCeph says whether Ceph's tools and the configuration of a cluster are there.
+func (v Volume) supportCeph(tools ...string) environment.Support {
+	for _, name := range tools {
+		if _, err := exec.LookPath(name); err != nil {
+			return environment.Unsupported(name+" is not installed", ceph.Packages)
+		}
+	}
+	if _, err := os.Stat(ceph.Config()); err != nil {
+		return environment.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
+	}
+	return environment.Supported()
+}
+
+// supportPool asks the cluster about the pool.
+func (v Volume) supportPool() environment.Support {
+	if _, err := v.pool().Free(context.Background()); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return environment.Supported()
+}
+
+// module says whether the kernel of a host has a module, or has it built in.
+func module(root proc.FS, name string) bool {
+	release, _ := os.ReadFile(root.Path("proc/sys/kernel/osrelease"))
+	for _, list := range []string{"modules.dep", "modules.builtin"} {
+		b, _ := os.ReadFile(root.Path("lib/modules", strings.TrimSpace(string(release)), list))
+		if strings.Contains(string(b), "/"+name+".ko") {
+			return true
+		}
+	}
+	return false
+}

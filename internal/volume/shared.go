@@ -1,0 +1,122 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/ground"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/netmount"
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// shared is a file system of other machines that is mounted for one arm.
+type shared struct {
+	kind            netmount.Kind
+	source, options string
+	// step is how the journal takes it back.
+	step func(source, options, point, name string) journal.Step
+	// granted refuses what the kernel mounted otherwise than was asked for.
+	granted func(context.Context, proc.Mount) error
+	// rights is what to do when tare may not write there.
+	rights string
+}
+
+// openShared mounts it and makes a directory of the arm's own on it.
+func (o *Opened) openShared(ctx context.Context, s shared) error {
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	point := filepath.Join(dir, "mnt")
+	if err := os.Mkdir(point, 0o700); err != nil {
+		return err
+	}
+	step := s.step(s.source, s.options, point, filepath.Base(dir))
+	err = o.record(step, func() error {
+		if m, err := netmount.On(point); err != nil || m == nil {
+			return err // it was not mounted
+		}
+		return journal.Unshare(step)
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.kind.Mount(ctx, s.source, point, s.options); err != nil {
+		return err
+	}
+	if err := unix.Mount("", point, "", unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make the mount private: %w", err)
+	}
+	// A run that is to end does not wait for a server that is gone.
+	o.undo = append(o.undo, o.abortOn(ctx, point))
+	m, err := netmount.On(point)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return fmt.Errorf("%s is not mounted on %s although the program that mounts said so", o.v.path, point)
+	}
+	if err := s.granted(ctx, *m); err != nil {
+		return err
+	}
+	return o.own(point, filepath.Base(dir), s.rights)
+}
+
+// abortOn has what waits for the server ended with errors when the run was interrupted
+// and has not closed the volume after a while.
+func (o *Opened) abortOn(ctx context.Context, point string) (stop func() error) {
+	closed := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		for {
+			select {
+			case <-closed:
+				return
+			case <-time.After(stuck):
+				netmount.Abort(point)
+			}
+		}
+	})
+	return func() error { cancel(); close(closed); return nil }
+}
+
+// own makes the arm's directory on the mount, when there is room. The step of the mount
+// has it already; what is made of it on this host has steps of its own.
+func (o *Opened) own(point, name, rights string) error {
+	record := func(s journal.Step, back func() error) error {
+		if strings.HasPrefix(s.Path, point+"/") {
+			return nil
+		}
+		return o.record(s, back)
+	}
+	return netmount.Within(point, netmount.Asking, func() error {
+		free, err := Free(point)
+		if err != nil {
+			return err
+		}
+		if need := int64(float64(o.spec.Need) * slack); need > free {
+			return hint.New(fmt.Errorf("an arm needs %d MiB on %s, with a fifth to spare, and %d MiB are free: %w", need>>20, o.v.path, free>>20, unix.ENOSPC),
+				"make room on the server, or make the data smaller")
+		}
+		o.Dir, err = ground.Make(record, filepath.Join(point, name), 0o700)
+		if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EROFS) {
+			err = hint.New(err, rights)
+		}
+		return err
+	})
+}
+
+// clientOf says whether a host's kernel has a file system, or a module of that name.
+func clientOf(root proc.FS, system, name string) bool {
+	b, _ := os.ReadFile(root.Path("proc/filesystems"))
+	return slices.Contains(strings.Fields(string(b)), system) || module(root, name)
+}

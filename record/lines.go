@@ -1,0 +1,111 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+)
+
+// pending is a line of a record that is decoded beside others and taken in order.
+type pending struct {
+	number int // from 1
+	raw    []byte
+	last   bool
+	line   Line
+	err    error
+	done   chan struct{}
+}
+
+// stream decodes a record and calls take with every line in order and its length
+// in bytes. Few lines are in memory at once. It is over at a torn last line, which
+// it reports in Torn.
+func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*Line, int)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	workers := runtime.GOMAXPROCS(0)
+	work, order, stop := make(chan *pending), make(chan *pending, 4*workers), make(chan struct{})
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer close(stop)
+	for range workers {
+		wait.Go(func() {
+			for p := range work {
+				p.decode(wanted)
+			}
+		})
+	}
+	wait.Go(func() {
+		defer close(order)
+		defer close(work)
+		cut(f, func(p *pending) bool {
+			select {
+			case order <- p:
+				work <- p
+				return true
+			case <-stop:
+				return false
+			}
+		})
+	})
+	return r.inOrder(order, path, take)
+}
+
+func (p *pending) decode(wanted func([]byte) bool) {
+	if p.err == nil && wanted(p.raw[:min(len(p.raw), startOfLine)]) {
+		p.err = json.Unmarshal(p.raw, &p.line)
+	}
+	close(p.done)
+}
+
+// cut hands out the lines of a record until one is refused.
+func cut(f io.Reader, hand func(*pending) bool) {
+	br := bufio.NewReaderSize(f, 1<<20)
+	for n := 1; ; n++ {
+		p := &pending{number: n, done: make(chan struct{})}
+		p.raw, p.err = br.ReadBytes('\n')
+		if errors.Is(p.err, io.EOF) && len(p.raw) == 0 {
+			return
+		}
+		_, more := br.Peek(1)
+		p.last = errors.Is(more, io.EOF)
+		over := p.err != nil // it is another's to write once it is handed out
+		if !hand(p) || over {
+			return
+		}
+	}
+}
+
+func (r *Result) inOrder(lines <-chan *pending, path string, take func(*Line, int)) error {
+	for p := range lines {
+		<-p.done
+		switch {
+		case errors.Is(p.err, io.EOF): // no newline
+			r.Torn = len(bytes.TrimSpace(p.raw)) > 0
+			return nil
+		case p.err != nil && p.last:
+			r.Torn = true
+			return nil
+		case p.err != nil:
+			return fmt.Errorf("%s:%d: %w", path, p.number, p.err)
+		case p.line.Run != nil && p.line.Run.Schema != RecordSchema:
+			return fmt.Errorf("%s:%d: schema %q, want %q", path, p.number, p.line.Run.Schema, RecordSchema)
+		}
+		take(&p.line, len(p.raw))
+	}
+	return nil
+}
+
+// startOfLine is how much of a line tells what it holds.
+const startOfLine = 64
+
+// aBlock says that a line begins as Append writes those that hold a block.
+func aBlock(start []byte) bool { return bytes.Contains(start, []byte(`,"block":{`)) }

@@ -1,0 +1,39 @@
+// Command typecheck type-checks all packages of the module in a directory, with
+// their tests, as they are on another architecture: typecheck DIR GOARCH. What they
+// import is read and not compiled, as go vet would have it. No package may have state.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/tools/go/packages"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: typecheck DIR GOARCH")
+		os.Exit(2)
+	}
+	if err := check(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "typecheck:", err)
+		os.Exit(1)
+	}
+}
+
+// check prints what is wrong; its error says that something was.
+func check(dir, arch string) error {
+	all, err := packages.Load(&packages.Config{
+		Mode: packages.LoadAllSyntax, Tests: true,
+		Dir: dir, Env: append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0"),
+	}, "./...")
+	switch {
+	case err != nil:
+		return err
+	case packages.PrintErrors(all) > 0:
+		return fmt.Errorf("%s: not valid on %s", dir, arch)
+	case len(all) == 0:
+		return fmt.Errorf("%s: no packages", dir)
+	}
+	return stateless(all)
+}
