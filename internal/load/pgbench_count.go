@@ -43,6 +43,9 @@ type look struct {
 	offset              int64 // of the clock that pgbench's log is written by, ns
 }
 
+// pgSkew is what the two clocks may differ by at most, ns, where neither is set.
+const pgSkew = int64(5 * time.Millisecond)
+
 // moment is when a transaction ended. This process may see it much later, or be
 // held up while it looks; so the moment is the log's, as far as that clock was
 // not set meanwhile. A transaction that ended before a pause and was not seen
@@ -53,7 +56,7 @@ func (l look) moment(ended int64) int64 {
 		at = l.over
 	}
 	if l.since < l.thawed && l.thawed <= l.over {
-		if at < (l.since+l.thawed)/2 {
+		if at < max(l.since+(l.thawed-l.since)/2, l.thawed-pgSkew) {
 			return l.since
 		}
 		return min(max(at, l.thawed), l.over)

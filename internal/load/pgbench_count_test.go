@@ -12,6 +12,7 @@ func TestPgbenchMoment(t *testing.T) {
 	const ahead = int64(1_800_000_000_000_000_000)
 	plain := look{since: 100 * ms, thawed: 50 * ms, over: 110 * ms, offset: ahead}
 	paused := look{since: 100 * ms, thawed: 130 * ms, over: 140 * ms, offset: ahead}
+	late := look{since: 100 * ms, thawed: 200 * ms, over: 240 * ms, offset: ahead}
 	for _, c := range []struct {
 		name      string
 		look      look
@@ -24,6 +25,7 @@ func TestPgbenchMoment(t *testing.T) {
 		{"clock set forward", plain, 104 * ms, 3600_000 * ms, 110 * ms},
 		{"clock set back", plain, 104 * ms, -3600_000 * ms, 110 * ms},
 		{"before the pause, unseen", paused, 101 * ms, 0, 100 * ms},
+		{"before the pause, unseen for long", late, 180 * ms, 0, 100 * ms},
 		{"right after the pause", paused, 131 * ms, 0, 131 * ms},
 		{"clock slightly off", paused, 131 * ms, -2 * ms, 130 * ms},
 		{"after the pause, clock set", paused, 131 * ms, 3600_000 * ms, 140 * ms},
