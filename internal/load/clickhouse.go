@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,7 +45,7 @@ type queryRun struct {
 	ClickHouse
 	m       *counter.Memory
 	server  *attached
-	at      serve.Address
+	at      db.Address
 	clients []*queryClient
 	turn    atomic.Uint64 // of the list
 	said    sync.Once     // about a query that failed
@@ -70,7 +70,7 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 	if err := q.read(); err != nil {
 		return err
 	}
-	if q.server, err = q.attach(ctx, service.ClickHouseName); err != nil {
+	if q.server, err = q.attach(ctx, clickhouse.Name); err != nil {
 		return err
 	}
 	settings, err := q.server.ready(ctx)
@@ -152,7 +152,7 @@ func (q *queryRun) connect(ctx context.Context) error {
 
 // failed says which query failed and why, or how the server ended.
 func (q *queryRun) failed(query string, err error) error {
-	var answer *serve.ClickHouseError
+	var answer *clickhouse.Error
 	if errors.As(err, &answer) {
 		return fmt.Errorf("the query %q failed: %w", query[:min(len(query), 200)], err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
-	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/db/clickhouse"
 )
 
 // queryClient is one client with its connection and its slot.
@@ -18,7 +18,7 @@ type queryClient struct {
 	slot *counter.Slot
 
 	mu     sync.Mutex // guards link and over against hangUp
-	link   *serve.ClickHouse
+	link   *clickhouse.Conn
 	over   bool
 	broken time.Time // since when there is no connection; zero: there is one
 }
@@ -27,7 +27,7 @@ var errOver = errors.New("told to end")
 
 // dial connects, unless the load was told to end.
 func (c *queryClient) dial(ctx context.Context) error {
-	link, err := serve.DialClickHouse(ctx, c.of.at)
+	link, err := clickhouse.Dial(ctx, c.of.at)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,10 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
@@ -27,14 +28,14 @@ var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	p := serve.Prepare{Hits: &service.ClickHouseHits{Rows: 1000}}
-	return p.Run(context.Background(), service.ClickHouseName, dataset.Store{Dir: dir}, io.Discard)
+	p := serve.Prepare{Hits: &clickhouse.Hits{Rows: 1000}}
+	return p.Run(context.Background(), clickhouse.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
-// clickhouse is a load on a copy of the table, with a server of its own.
-func clickhouse(t *testing.T, queries ...string) load.ClickHouse {
+// onHits is a load on a copy of the table, with a server of its own.
+func onHits(t *testing.T, queries ...string) load.ClickHouse {
 	t.Helper()
-	if _, err := serve.Find(t.Context(), service.ClickHouseName, ""); err != nil {
+	if _, err := serve.Find(t.Context(), clickhouse.Name, ""); err != nil {
 		testneed.Feature(t, "clickhouse", err)
 	}
 	p, err := fewHits()
@@ -44,7 +45,7 @@ func clickhouse(t *testing.T, queries ...string) load.ClickHouse {
 	dir := filepath.Join(t.TempDir(), "data")
 	workloadtest.CopyTree(t, dir, p.Dir)
 	return load.ClickHouse{Queries: queries, Database: load.Database{
-		Service: service.ClickHouseName, Inside: true, Server: serve.Server{Dir: dir, Listen: testneed.Address(t)},
+		Service: clickhouse.Name, Inside: true, Server: serve.Server{Dir: dir, Listen: testneed.Address(t)},
 	}}
 }
 
@@ -67,13 +68,13 @@ func awaitReady(t *testing.T, p *workloadtest.Process, m *counter.Memory) {
 }
 
 // asks is a client of the load's server beside it.
-func asks(t *testing.T, p load.ClickHouse) *serve.ClickHouse {
+func asks(t *testing.T, p load.ClickHouse) *clickhouse.Conn {
 	t.Helper()
 	secret, err := serve.Secret(p.Server.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := serve.DialClickHouse(t.Context(), serve.Address{Dial: p.Server.Listen, User: service.User, Secret: secret, Database: service.Database})
+	c, err := clickhouse.Dial(t.Context(), db.Address{Dial: p.Server.Listen, User: db.User, Secret: secret, Database: db.Database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func runsIn(t *testing.T, dir string) int {
 // server's own words.
 func TestClickHouseQueryIsWrong(t *testing.T) {
 	t.Parallel()
-	p, m := startClickHouse(t, clickhouse(t, "SELECT count() FROM hits", "SELECT nothing FROM hits"))
+	p, m := startClickHouse(t, onHits(t, "SELECT count() FROM hits", "SELECT nothing FROM hits"))
 	if code := p.Exit(t); code != 1 {
 		t.Errorf("ended with %d", code)
 	}
@@ -111,7 +112,7 @@ func TestClickHouseQueryIsWrong(t *testing.T) {
 // One that fails later is an error, and no operation; the load goes on.
 func TestClickHouseQueryFails(t *testing.T) {
 	t.Parallel()
-	params := clickhouse(t, "SELECT count() FROM hits", "SELECT 1")
+	params := onHits(t, "SELECT count() FROM hits", "SELECT 1")
 	p, m := startClickHouse(t, params)
 	awaitReady(t, p, m)
 	if err := asks(t, params).Run("DROP TABLE hits"); err != nil {
@@ -134,7 +135,7 @@ func TestClickHouseQueryFails(t *testing.T) {
 func TestClickHouseServerDies(t *testing.T) {
 	t.Parallel()
 	t.Run("inside", func(t *testing.T) {
-		params := clickhouse(t, "SELECT count() FROM hits")
+		params := onHits(t, "SELECT count() FROM hits")
 		p, m := startClickHouse(t, params)
 		awaitReady(t, p, m)
 		if err := unix.Kill(runsIn(t, params.Server.Dir), unix.SIGKILL); err != nil {
@@ -148,7 +149,7 @@ func TestClickHouseServerDies(t *testing.T) {
 		}
 	})
 	t.Run("outside", func(t *testing.T) {
-		params := clickhouse(t, "SELECT count() FROM hits")
+		params := onHits(t, "SELECT count() FROM hits")
 		server, _, err := params.Server.Start(t.Context(), params.Service, io.Discard)
 		if err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/record"
 )
 
@@ -31,7 +31,7 @@ type Database struct {
 type attached struct {
 	Database
 	protocol string
-	recipe   service.Recipe
+	recipe   db.Recipe
 	process  *serve.Process // nil: not ours
 }
 
@@ -54,11 +54,11 @@ func (d Database) attach(ctx context.Context, protocol string) (*attached, error
 }
 
 // address is where the server answers the load's user.
-func (a *attached) address() (serve.Address, error) {
+func (a *attached) address() (db.Address, error) {
 	secret, err := serve.Secret(a.Server.Dir)
-	return serve.Address{
+	return db.Address{
 		Protocol: a.protocol, Dir: a.Server.Dir, Dial: a.Dial,
-		User: service.User, Secret: secret, Database: service.Database,
+		User: db.User, Secret: secret, Database: db.Database,
 	}, err
 }
 

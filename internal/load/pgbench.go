@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/facts"
 	formatpgbench "github.com/tarelab/tare/internal/format/pgbench"
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/record"
 )
 
@@ -90,7 +90,7 @@ func runPgbench(ctx context.Context, m *counter.Memory, params []byte) error {
 }
 
 func (p *pgbenchRun) run(ctx context.Context) (err error) {
-	if p.server, err = p.attach(ctx, service.PostgreSQL); err != nil {
+	if p.server, err = p.attach(ctx, postgres.Name); err != nil {
 		return err
 	}
 	var path string

@@ -18,11 +18,12 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 	"github.com/tarelab/tare/record"
@@ -35,7 +36,7 @@ var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 		return dataset.Prepared{}, err
 	}
 	p := serve.Prepare{Pgbench: &pgbench.Data{Scale: 1}}
-	return p.Run(context.Background(), service.PostgreSQL, dataset.Store{Dir: dir}, io.Discard)
+	return p.Run(context.Background(), postgres.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
 // pgProcess is one pgbench on a copy of the data set.
@@ -46,7 +47,7 @@ type pgProcess struct {
 
 func newPgbench(t testing.TB) *pgProcess {
 	t.Helper()
-	if _, err := serve.Find(t.Context(), service.PostgreSQL, ""); err != nil {
+	if _, err := serve.Find(t.Context(), postgres.Name, ""); err != nil {
 		testneed.Feature(t, "postgres", err)
 	}
 	p, err := accounts()
@@ -58,7 +59,7 @@ func newPgbench(t testing.TB) *pgProcess {
 	return &pgProcess{
 		running: running{t: t, m: workloadtest.Counters(t, 1)},
 		Pgbench: load.Pgbench{
-			Database: load.Database{Service: service.PostgreSQL, Server: serve.Server{Dir: dir}, Inside: true},
+			Database: load.Database{Service: postgres.Name, Server: serve.Server{Dir: dir}, Inside: true},
 			Script:   pgbench.SelectOnly, Mode: "simple", Clients: 3, Threads: 2,
 		},
 	}
@@ -72,7 +73,7 @@ func (p *pgProcess) start(more ...*os.File) *pgProcess {
 
 // postmaster is the first process of the server.
 func (p *pgProcess) postmaster() (pid int) {
-	b, err := os.ReadFile(filepath.Join(p.Server.Dir, service.DataDir, "postmaster.pid"))
+	b, err := os.ReadFile(filepath.Join(p.Server.Dir, db.DataDir, "postmaster.pid"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -289,7 +290,7 @@ func TestPgbenchFaults(t *testing.T) {
 		{"server cannot start", func(_ *testing.T, p *pgProcess) { p.Server.Options = []string{"--no_such=1"} }, nil, "unrecognized configuration parameter"},
 		{"no data set", func(t *testing.T, p *pgProcess) { p.Server.Dir = t.TempDir() }, nil, "not a data set of tare"},
 		{"wrong password", func(_ *testing.T, p *pgProcess) {
-			os.WriteFile(filepath.Join(p.Server.Dir, service.SecretFile), []byte("guessed"), 0o600)
+			os.WriteFile(filepath.Join(p.Server.Dir, db.SecretFile), []byte("guessed"), 0o600)
 		}, nil, "password authentication failed"},
 		{"server dies", nil, func(p *pgProcess) { unix.Kill(p.postmaster(), unix.SIGKILL) }, "the server was ended by SIGKILL"},
 		{"server loses a process", nil, func(p *pgProcess) { unix.Kill(p.family()["postgres"], unix.SIGKILL) }, "was terminated by signal 9"},

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/resp"
-	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/record"
 )
 
@@ -43,7 +43,7 @@ type redisRun struct {
 	Redis
 	m       *counter.Memory
 	server  *attached
-	at      serve.Address
+	at      db.Address
 	clients []*redisClient
 	said    sync.Once // about a command that failed
 }
@@ -78,7 +78,7 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	if !ok {
 		return fmt.Errorf("no test %q", r.Test)
 	}
-	if r.server, err = r.attach(ctx, service.RedisName); err != nil {
+	if r.server, err = r.attach(ctx, redis.Name); err != nil {
 		return err
 	}
 	settings, err := r.server.ready(ctx)
@@ -145,7 +145,7 @@ func (r *redisRun) connect(ctx context.Context, test redisTest) error {
 func (r *redisRun) dial(ctx context.Context) (net.Conn, error) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	return serve.DialRedis(ctx, r.at)
+	return redis.Dial(ctx, r.at)
 }
 
 // run sends commands until the load is told to end. What the server refuses is

@@ -15,9 +15,10 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
@@ -27,13 +28,13 @@ var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	return serve.Prepare{}.Run(context.Background(), service.RedisName, dataset.Store{Dir: dir}, io.Discard)
+	return serve.Prepare{}.Run(context.Background(), redis.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
 // startRedis starts a load with a server of its own.
 func startRedis(t *testing.T, p load.Redis) (load.Redis, *workloadtest.Process, *counter.Memory) {
 	t.Helper()
-	_, err := serve.Find(t.Context(), service.RedisName, "")
+	_, err := serve.Find(t.Context(), redis.Name, "")
 	testneed.Feature(t, "redis", err)
 	empty, err := emptyRedis()
 	if err != nil {
@@ -41,7 +42,7 @@ func startRedis(t *testing.T, p load.Redis) (load.Redis, *workloadtest.Process, 
 	}
 	dir := filepath.Join(t.TempDir(), "data")
 	workloadtest.CopyTree(t, dir, empty.Dir)
-	p.Service, p.Inside, p.Server.Dir, p.Server.Listen = service.RedisName, true, dir, testneed.Address(t)
+	p.Service, p.Inside, p.Server.Dir, p.Server.Listen = redis.Name, true, dir, testneed.Address(t)
 	m := workloadtest.Counters(t, 2)
 	return p, workloadtest.Start(t, task(t, load.KindRedis, p), m), m
 }
@@ -53,7 +54,7 @@ func asksRedis(t *testing.T, p load.Redis) *serve.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := serve.Connect(serve.Address{Protocol: service.RedisName, Dial: p.Server.Listen, User: service.User, Secret: secret})
+	c, err := serve.Connect(db.Address{Protocol: redis.Name, Dial: p.Server.Listen, User: db.User, Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestRedisServerDies(t *testing.T) {
 	server := 0
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // it has gone to its data
 	for _, l := range links {
-		if to, err := os.Readlink(l); err == nil && to == filepath.Join(p.Server.Dir, service.DataDir) {
+		if to, err := os.Readlink(l); err == nil && to == filepath.Join(p.Server.Dir, db.DataDir) {
 			server = pidOf(l)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
 	"github.com/tarelab/tare/record"
 )
@@ -109,7 +110,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
 		return err
 	}
-	if b.server, err = b.attach(ctx, service.MySQLFamily); err != nil {
+	if b.server, err = b.attach(ctx, mysql.Family); err != nil {
 		return err
 	}
 	settings, err := b.server.ready(ctx)
@@ -219,7 +220,7 @@ func (b *bench) database() (sysbench.Server, error) {
 		return s, err
 	}
 	if at.Dial == "" {
-		s.Socket = service.SocketFile
+		s.Socket = db.SocketFile
 		return s, nil
 	}
 	host, port, err := net.SplitHostPort(at.Dial)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
 
@@ -30,7 +30,7 @@ func TestSysbenchFaults(t *testing.T) {
 		{"server cannot start", func(_ *testing.T, b *benchmark) { b.Server.Options = []string{"--no-such=1"} }, nil, "[ERROR] /usr/sbin/mariadbd: unknown variable 'no-such=1'"},
 		{"no data set", func(t *testing.T, b *benchmark) { b.Server.Dir = t.TempDir() }, nil, "not a data set of tare"},
 		{"wrong password", func(t *testing.T, b *benchmark) {
-			os.WriteFile(filepath.Join(b.Server.Dir, service.SecretFile), []byte("guessed"), 0o600)
+			os.WriteFile(filepath.Join(b.Server.Dir, db.SecretFile), []byte("guessed"), 0o600)
 		}, nil, "Access denied"},
 		{"tables missing", func(_ *testing.T, b *benchmark) { b.Tables = 3 }, nil, "sbtest3' doesn't exist"},
 		{"server dies", nil, func(t *testing.T, b *benchmark) { b.kill("mariadbd") }, "the server was ended by SIGKILL"},

@@ -17,10 +17,10 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
@@ -112,7 +112,7 @@ func TestSysbenchOverTCP(t *testing.T) {
 	}
 }
 
-func checkFacts(t *testing.T, told *os.File, recipe service.Recipe, transport string) {
+func checkFacts(t *testing.T, told *os.File, recipe db.Recipe, transport string) {
 	t.Helper()
 	list, err := facts.Read(told)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -27,13 +28,13 @@ var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	p := Prepare{Hits: &service.ClickHouseHits{Rows: 20_000}}
-	return p.Run(context.Background(), service.ClickHouseName, dataset.Store{Dir: dir}, io.Discard)
+	p := Prepare{Hits: &clickhouse.Hits{Rows: 20_000}}
+	return p.Run(context.Background(), clickhouse.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
 func needClickHouse(t *testing.T) Found {
 	t.Helper()
-	f, err := Find(t.Context(), service.ClickHouseName, "")
+	f, err := Find(t.Context(), clickhouse.Name, "")
 	testneed.Feature(t, "clickhouse", err)
 	return f
 }
@@ -53,8 +54,8 @@ func copiedHits(t *testing.T) string {
 	return dir
 }
 
-func clickhouseAt(t *testing.T, s Server) Address {
-	return Address{Protocol: service.ClickHouseName, Dial: s.Listen, User: service.User, Secret: secret(t, s.Dir), Database: service.Database}
+func clickhouseAt(t *testing.T, s Server) db.Address {
+	return db.Address{Protocol: clickhouse.Name, Dial: s.Listen, User: db.User, Secret: secret(t, s.Dir), Database: db.Database}
 }
 
 // The whole way, by the hidden command: as somebody who is not root, settings
@@ -65,12 +66,12 @@ func TestServeClickHouse(t *testing.T) {
 		"max_threads": "1", "max_memory_usage": "1G", "max_block_size": "8192", "use_uncompressed_cache": "on",
 	}, Options: []string{"--max_table_size_to_drop=1000"}}
 	for range 2 {
-		b := begin(t, service.ClickHouseName, s)
+		b := begin(t, clickhouse.Name, s)
 		c := client(t, clickhouseAt(t, s))
 		if err := c.Await(t.Context(), readyLimit, b.alive); err != nil {
 			t.Fatalf("%v\n%s", err, b.out)
 		}
-		r, err := s.Recipe(t.Context(), service.ClickHouseName)
+		r, err := s.Recipe(t.Context(), clickhouse.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func onlyWhatClickHouseNeeds(t *testing.T, c *Client, dial string) {
 		}
 	}
 	for _, user := range []string{"default", "clickhouse", "sbtest", ""} {
-		a := Address{Protocol: service.ClickHouseName, Dial: dial, User: user}
+		a := db.Address{Protocol: clickhouse.Name, Dial: dial, User: user}
 		c := client(t, a)
 		v, err := c.Value(t.Context(), "SELECT 42")
 		if c.Close(); err == nil { // an open one would hold the server's end up
@@ -154,7 +155,7 @@ func TestPrepareClickHouse(t *testing.T) {
 	if p.Cached || p.Versions["clickhouse"] != f.Version.Text || p.Bytes > 10<<20 {
 		t.Errorf("%+v", p)
 	}
-	again, err := Prepare{Hits: &service.ClickHouseHits{Rows: 20_000}}.Run(t.Context(), service.ClickHouseName, dataset.Store{Dir: filepath.Dir(p.Dir)}, io.Discard)
+	again, err := Prepare{Hits: &clickhouse.Hits{Rows: 20_000}}.Run(t.Context(), clickhouse.Name, dataset.Store{Dir: filepath.Dir(p.Dir)}, io.Discard)
 	if err != nil || !again.Cached || again.Dir != p.Dir {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -180,7 +181,7 @@ func TestClickHouseQueries(t *testing.T) {
 	if err := client(t, a).Await(t.Context(), readyLimit, p.Alive); err != nil {
 		t.Fatal(err)
 	}
-	c, err := DialClickHouse(t.Context(), a)
+	c, err := clickhouse.Dial(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestClickHouseQueries(t *testing.T) {
 		{"SELECT number FROM system.numbers LIMIT 1000000", "", 0},
 	} {
 		err := c.Run(q.query)
-		var answer *ClickHouseError
+		var answer *clickhouse.Error
 		switch {
 		case q.code == 0 && err != nil:
 			t.Errorf("%s: %v", q.query, err)
@@ -205,7 +206,7 @@ func TestClickHouseQueries(t *testing.T) {
 		}
 		if c.Broken() {
 			c.Close()
-			if c, err = DialClickHouse(t.Context(), a); err != nil {
+			if c, err = clickhouse.Dial(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -249,7 +250,7 @@ func TestFaultsOfClickHouse(t *testing.T) {
 			t.Parallel()
 			s := Server{Dir: copiedHits(t), Listen: testneed.Address(t)}
 			c.change(t, &s)
-			b := begin(t, service.ClickHouseName, s)
+			b := begin(t, clickhouse.Name, s)
 			eventually(t, "ended", func() bool { return b.alive() != nil })
 			if err := <-b.ended; err == nil {
 				t.Error("no error")
@@ -266,13 +267,13 @@ func TestFaultsOfClickHouse(t *testing.T) {
 		"server is not there":      {Server: "/nowhere/clickhouse-server"},
 		"server is something else": {Server: "/bin/true"},
 		"server is another":        {Server: "/bin/false"},
-		"server's option":          {Hits: &service.ClickHouseHits{Rows: 10}, Options: []string{"--users_config=no.xml"}},
+		"server's option":          {Hits: &clickhouse.Hits{Rows: 10}, Options: []string{"--users_config=no.xml"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			needClickHouse(t)
 			store := dataset.Store{Dir: t.TempDir()}
-			_, err := p.Run(t.Context(), service.ClickHouseName, store, io.Discard)
+			_, err := p.Run(t.Context(), clickhouse.Name, store, io.Discard)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -312,7 +313,7 @@ func TestClickHouseAsAnOrdinaryUser(t *testing.T) {
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
 		t.Fatal(err)
 	}
-	cmd, out := hiddenCommand(t, PrepareCommand, service.ClickHouseName, Prepare{Hits: &service.ClickHouseHits{Rows: 10}, Into: dir})
+	cmd, out := hiddenCommand(t, PrepareCommand, clickhouse.Name, Prepare{Hits: &clickhouse.Hits{Rows: 10}, Into: dir})
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir, "HOME="+dir, "TMPDIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	if err := cmd.Run(); err != nil {

@@ -3,104 +3,39 @@ package serve
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"golang.org/x/sys/unix"
-
+	"github.com/tarelab/tare/internal/catalog/databases"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/record"
 )
 
-// Address is where a server answers.
-type Address struct {
-	// Protocol is that of the service; empty: "mysql".
-	Protocol string
-	// Dir is the directory of its data set, whose socket is taken when there is
-	// no Dial ("host:port").
-	Dir, Dial string
-	User      string
-	Secret    string
-	Database  string
-}
-
-// protocol is how servers of one protocol are asked.
-type protocol struct {
-	connect func(Address) (driver.Connector, error)
-	// ready is a query that a server which is ready answers with 42.
-	ready string
-	// definite says that an error is the server's answer, and asking again of no use;
-	// denied that it is about user and password.
-	definite, denied func(error) bool
-}
-
-// protocols are those of the services, one line each.
-func protocols() map[string]protocol {
-	return map[string]protocol{
-		service.MySQLFamily:    {connectMySQL, "SELECT 42", definiteMySQL, deniedByMySQL},
-		service.PostgreSQL:     {connectPostgres, "SELECT 42", definitePostgres, deniedByPostgres},
-		service.ClickHouseName: {connectClickHouse, "SELECT 42", definiteClickHouse, deniedByClickHouse},
-		service.RedisName:      {connectRedis, "ECHO 42", definiteRedis, deniedByRedis},
-	}
-}
-
 // Client asks a server. It is one connection, for one goroutine at a time.
 type Client struct {
-	db *sql.DB
-	protocol
+	conn db.Conn
+	db.Protocol
 }
 
 // Connect prepares a client; the connection is made by the first question.
-func Connect(a Address) (*Client, error) {
-	p := protocols()[cmp.Or(a.Protocol, service.MySQLFamily)]
-	connector, err := p.connect(a)
+func Connect(a db.Address) (*Client, error) {
+	p, err := databases.Protocol(cmp.Or(a.Protocol, mysql.Family))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := p.Connect(a)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the server: %w", err)
 	}
-	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(1)
-	return &Client{db, p}, nil
-}
-
-// connectBound is how long it may take to connect.
-const connectBound = 10 * time.Second
-
-func connectMySQL(a Address) (driver.Connector, error) {
-	c := mysql.NewConfig()
-	c.User, c.Passwd, c.DBName = a.User, a.Secret, a.Database
-	c.Net, c.Addr = "tcp", a.Dial
-	c.Timeout = connectBound
-	c.Logger = &mysql.NopLogger{} // it would write to standard error
-	if a.Dial == "" {
-		c.Net, c.Addr = "unix", filepath.Join(a.Dir, service.SocketFile)
-		c.DialFunc = dialSocket
-	}
-	return mysql.NewConnector(c)
-}
-
-// dialSocket connects to a socket whose path may be longer than the 107 bytes
-// that a socket's address holds.
-func dialSocket(ctx context.Context, _, path string) (net.Conn, error) {
-	fd, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", filepath.Dir(path), err)
-	}
-	defer unix.Close(fd)
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", "/proc/self/fd/"+strconv.Itoa(fd)+"/"+filepath.Base(path))
+	return &Client{conn, p}, nil
 }
 
 // Close ends the connection.
-func (c *Client) Close() error { return c.db.Close() }
+func (c *Client) Close() error { return c.conn.Close() }
 
 const (
 	readyPoll = 10 * time.Millisecond
@@ -115,7 +50,7 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 	deadline := time.Now().Add(limit)
 	for {
 		ask, stop := context.WithTimeout(ctx, readyAsk)
-		got, err := c.Value(ask, c.ready)
+		got, err := c.Value(ask, c.Ready)
 		stop()
 		if err == nil && got == "42" {
 			return nil
@@ -124,7 +59,7 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 			return dead
 		}
 		switch {
-		case c.definite(err):
+		case c.Definite(err):
 			return c.refused(err)
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -135,88 +70,47 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 	}
 }
 
-// definiteMySQL: everything that the server says but that it is starting, ending,
-// or has no connection to spare.
-func definiteMySQL(err error) bool {
-	const tooManyConnections, shutdown, notReady = 1040, 1053, 3168
-	var answer *mysql.MySQLError
-	return errors.As(err, &answer) && answer.Number != tooManyConnections && answer.Number != shutdown && answer.Number != notReady
-}
-
-func deniedByMySQL(err error) bool {
-	const accessDenied = 1045
-	var answer *mysql.MySQLError
-	return errors.As(err, &answer) && answer.Number == accessDenied
-}
-
 func (c *Client) refused(err error) error {
-	if c.denied(err) {
+	if c.Denied(err) {
 		return hint.New(fmt.Errorf("the server refuses the user and password of the data set: %w", err),
 			"the password is in the data set; prepare it again (tare cache prune removes the old one)")
 	}
 	return fmt.Errorf("the server answers, but: %w", err)
 }
 
-// Exec runs a statement.
+// Exec runs a statement, whose results are thrown away.
 func (c *Client) Exec(ctx context.Context, statement string) error {
-	_, err := c.db.ExecContext(ctx, statement)
+	_, err := c.conn.Ask(ctx, statement)
 	return err
 }
 
-// Value asks for one value; NULL is "".
-func (c *Client) Value(ctx context.Context, query string) (string, error) {
-	var v sql.NullString
-	err := c.db.QueryRowContext(ctx, query).Scan(&v)
-	return v.String, err
-}
+// errNoRow means an answer without any value.
+var errNoRow = errors.New("the server's answer is empty")
 
-// Status asks a server of the MySQL family for one of its counters.
-func (c *Client) Status(ctx context.Context, name string) (uint64, error) {
-	var n uint64
-	err := c.db.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&name, &n)
+// Value asks for one value: the last of the first row. Nothing is "".
+func (c *Client) Value(ctx context.Context, question string) (string, error) {
+	rows, err := c.conn.Ask(ctx, question)
 	if err != nil {
-		return 0, fmt.Errorf("read the server's counter %s: %w", name, err)
+		return "", err
 	}
-	return n, nil
+	if len(rows) == 0 || len(rows[0]) == 0 {
+		return "", errNoRow
+	}
+	return rows[0][len(rows[0])-1], nil
 }
 
-// Column asks for one column.
-func (c *Client) Column(ctx context.Context, query string) ([]string, error) {
-	rows, err := c.db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
-}
-
-// ExecEach runs the statements that a query gives; no query gives none. Their
-// results are read and thrown away.
-func (c *Client) ExecEach(ctx context.Context, query string) error {
-	if query == "" {
+// ExecEach runs the statements that a question gives; no question gives none.
+func (c *Client) ExecEach(ctx context.Context, question string) error {
+	if question == "" {
 		return nil
 	}
-	statements, err := c.Column(ctx, query)
+	rows, err := c.conn.Ask(ctx, question)
 	if err != nil {
 		return err
 	}
-	for _, s := range statements {
-		rows, err := c.db.QueryContext(ctx, s)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s, err)
-		}
-		for rows.Next() {
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return fmt.Errorf("%s: %w", s, err)
+	for _, row := range rows {
+		if err := c.Exec(ctx, row[0]); err != nil {
+			return fmt.Errorf("%s: %w", row[0], err)
 		}
 	}
 	return nil
@@ -224,11 +118,11 @@ func (c *Client) ExecEach(ctx context.Context, query string) error {
 
 // ReadBack asks for the settings. One that did not take is an error; one that
 // this version does not have and nobody asked for is left out.
-func (c *Client) ReadBack(ctx context.Context, queries []service.Query) ([]record.Setting, error) {
+func (c *Client) ReadBack(ctx context.Context, queries []db.Query) ([]record.Setting, error) {
 	var out []record.Setting
 	var wrong []string
 	for _, q := range queries {
-		got, err := c.Value(ctx, q.SQL)
+		got, err := c.Value(ctx, q.Ask)
 		if err != nil && q.Wanted == "" {
 			continue
 		}

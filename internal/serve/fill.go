@@ -8,7 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db/clickhouse"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/sysbench"
 )
 
@@ -27,11 +28,11 @@ type filler interface {
 
 func (p Prepare) filler(ctx context.Context, f Found) (filler, error) {
 	switch protocol := f.Service.Describe().Protocol; {
-	case p.Pgbench != nil && protocol != service.PostgreSQL:
+	case p.Pgbench != nil && protocol != postgres.Name:
 		return nil, fmt.Errorf("pgbench fills PostgreSQL, not %s", f.Name())
 	case p.Pgbench != nil:
 		return p.pgbenchFiller(ctx, f)
-	case p.Hits != nil && protocol != service.ClickHouseName:
+	case p.Hits != nil && protocol != clickhouse.Name:
 		return nil, fmt.Errorf("ClickHouse's table is nothing for %s", f.Name())
 	case p.Hits != nil:
 		return hitsFiller{*p.Hits}, nil

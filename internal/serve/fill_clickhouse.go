@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db/clickhouse"
 )
 
 // hitsFiller lets ClickHouse fill a table by itself.
-type hitsFiller struct{ service.ClickHouseHits }
+type hitsFiller struct{ clickhouse.Hits }
 
 func (f hitsFiller) params() map[string]string {
-	return map[string]string{"load": service.HitsTable, "rows": strconv.Itoa(f.Rows)}
+	return map[string]string{"load": clickhouse.HitsTable, "rows": strconv.Itoa(f.Rows)}
 }
 
 func (hitsFiller) tool() (name, version string) { return "", "" }
@@ -30,7 +30,7 @@ func (f hitsFiller) fill(ctx context.Context, b *building) error {
 	defer c.Close()
 	for _, s := range f.Statements() {
 		if err := c.Exec(ctx, s); err != nil {
-			return fmt.Errorf("fill the table %s: %w", service.HitsTable, err)
+			return fmt.Errorf("fill the table %s: %w", clickhouse.HitsTable, err)
 		}
 	}
 	return nil

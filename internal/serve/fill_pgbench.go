@@ -12,9 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/pgbench"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // pgbenchFiller fills the tables with pgbench's initialisation.
@@ -25,7 +26,7 @@ type pgbenchFiller struct {
 }
 
 func (p Prepare) pgbenchFiller(ctx context.Context, f Found) (filler, error) {
-	path, version, err := FindPgbench(ctx, p.Program, f.Programs[service.Server])
+	path, version, err := FindPgbench(ctx, p.Program, f.Programs[db.Server])
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func FindPgbench(ctx context.Context, program, server string) (path string, v pg
 	case server != "":
 		path, err = lookBeside(server, []string{pgbench.Program})
 	default:
-		path, err = look([]string{pgbench.Program}, service.PostgresDirs()...)
+		path, err = look([]string{pgbench.Program}, postgres.Dirs()...)
 	}
 	if err != nil {
 		return "", v, hint.New(fmt.Errorf("find pgbench: %w", err),
@@ -94,7 +95,7 @@ const (
 // PgbenchServer is a server as pgbench is told, and what it has to inherit for
 // that from descriptor 3 on: the password in memory, and the directory of the
 // socket, whose path may be longer than a socket's may be.
-func PgbenchServer(a Address) (s pgbench.Server, files []*os.File, err error) {
+func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error) {
 	s = pgbench.Server{User: a.User, Database: a.Database}
 	pass, err := Memory("pgbench-password", pgbench.PassFile(a.Secret))
 	if err != nil {
@@ -106,9 +107,9 @@ func PgbenchServer(a Address) (s pgbench.Server, files []*os.File, err error) {
 	}
 	dir := a.Dir
 	if a.Dial == "" {
-		dir = filepath.Join(dir, service.PostgresSocketDir)
-		s.Host, s.Port = "/proc/self/fd/"+strconv.Itoa(pgbenchSocket), service.PostgresPort
-	} else if s.Host, s.Port, err = splitAddress(a.Dial); err != nil {
+		dir = filepath.Join(dir, postgres.SocketDir)
+		s.Host, s.Port = "/proc/self/fd/"+strconv.Itoa(pgbenchSocket), postgres.Port
+	} else if s.Host, s.Port, err = db.SplitAddress(a.Dial); err != nil {
 		return s, files, err
 	}
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

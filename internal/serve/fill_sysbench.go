@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
 )
 
@@ -85,7 +85,7 @@ func (l sysbenchFiller) connections() int { return l.data.Tables }
 // fill runs sysbench prepare.
 func (l sysbenchFiller) fill(ctx context.Context, b *building) error {
 	config, err := Memory("sysbench-options", sysbench.Server{
-		Driver: "mysql", Socket: service.SocketFile, User: service.User, Database: service.Database, Secret: b.secret,
+		Driver: "mysql", Socket: db.SocketFile, User: db.User, Database: db.Database, Secret: b.secret,
 	}.Config())
 	if err != nil {
 		return err

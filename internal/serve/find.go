@@ -13,14 +13,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/catalog/databases"
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // Found is a service on this host.
 type Found struct {
-	Service  service.Service
-	Version  service.Version
+	Service  db.Service
+	Version  db.Version
 	Programs map[string]string // absolute paths by role
 	Banner   string            // that Version was read from
 }
@@ -34,13 +35,13 @@ const autoProtocol = "mysql"
 // Find finds a service by name, or whichever there is with Auto. server is the
 // path of its server program; empty: in PATH, and where programs for root are.
 func Find(ctx context.Context, name, server string) (Found, error) {
-	candidates := slices.DeleteFunc(service.All(), func(s service.Service) bool { return s.Describe().Protocol != autoProtocol })
+	candidates := slices.DeleteFunc(databases.All(), func(s db.Service) bool { return s.Describe().Protocol != autoProtocol })
 	if name != Auto {
-		s, err := service.Find(name)
+		s, err := databases.Find(name)
 		if err != nil {
 			return Found{}, err
 		}
-		candidates = []service.Service{s}
+		candidates = []db.Service{s}
 	}
 	var errs []error
 	for _, s := range candidates {
@@ -55,17 +56,17 @@ func Find(ctx context.Context, name, server string) (Found, error) {
 		fmt.Sprintf("install one (apt-get install %s), or name the server's program with server=PATH", d.Package))
 }
 
-func find(ctx context.Context, s service.Service, server string) (Found, error) {
+func find(ctx context.Context, s db.Service, server string) (Found, error) {
 	d := s.Describe()
 	f := Found{Service: s, Programs: map[string]string{}}
 	for _, p := range d.Programs {
 		var path string
 		var err error
 		switch {
-		case p.Role == service.Server && server != "":
+		case p.Role == db.Server && server != "":
 			path, err = executable(server)
-		case server != "" || p.Role != service.Server && len(p.Dirs) > 0: // one server has many versions side by side
-			path, err = lookBeside(f.Programs[service.Server], p.Names)
+		case server != "" || p.Role != db.Server && len(p.Dirs) > 0: // one server has many versions side by side
+			path, err = lookBeside(f.Programs[db.Server], p.Names)
 		default:
 			path, err = look(p.Names, p.Dirs...)
 		}
@@ -73,7 +74,7 @@ func find(ctx context.Context, s service.Service, server string) (Found, error) 
 			return Found{}, fmt.Errorf("%s: no %s program: %w", d.Name, p.Role, err)
 		}
 		f.Programs[p.Role] = path
-		if p.Role != service.Server {
+		if p.Role != db.Server {
 			continue
 		}
 		banner, err := ask(ctx, path, d.VersionArgs)
@@ -103,7 +104,7 @@ func ask(ctx context.Context, path string, args []string) (string, error) {
 }
 
 // try starts a program that is to give up, and returns what it said.
-func try(ctx context.Context, path string, t service.Trial) (string, error) {
+func try(ctx context.Context, path string, t db.Trial) (string, error) {
 	dir, err := os.MkdirTemp("", "tare-version-")
 	if err != nil {
 		return "", err

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -18,8 +18,8 @@ import (
 func theirs(t *testing.T) (dir, target string) {
 	t.Helper()
 	dir, target = t.TempDir(), t.TempDir()
-	err := errors.Join(os.WriteFile(filepath.Join(target, "precious"), nil, 0o600), os.WriteFile(filepath.Join(dir, service.SecretFile), []byte("x"), 0o600),
-		os.Mkdir(filepath.Join(dir, service.RunDir), 0o700))
+	err := errors.Join(os.WriteFile(filepath.Join(target, "precious"), nil, 0o600), os.WriteFile(filepath.Join(dir, db.SecretFile), []byte("x"), 0o600),
+		os.Mkdir(filepath.Join(dir, db.RunDir), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func untouched(t *testing.T, target string) {
 // What is tidied away is in the data set.
 func TestClearBehindALink(t *testing.T) {
 	dir, target := theirs(t)
-	if err := errors.Join(os.Remove(filepath.Join(dir, service.RunDir)), os.Symlink(target, filepath.Join(dir, service.RunDir))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(dir, db.RunDir)), os.Symlink(target, filepath.Join(dir, db.RunDir))); err != nil {
 		t.Fatal(err)
 	}
 	b := &building{dir: dir}
-	_ = b.clear(service.Recipe{Leftovers: []string{service.RunDir + "/*"}})
+	_ = b.clear(db.Recipe{Leftovers: []string{db.RunDir + "/*"}})
 	untouched(t, target)
 }
 
@@ -54,7 +54,7 @@ func TestClearBehindALink(t *testing.T) {
 func TestReadyWhileSwapped(t *testing.T) {
 	testneed.Root(t)
 	dir, target := theirs(t)
-	run, aside := filepath.Join(dir, service.RunDir), filepath.Join(dir, "aside")
+	run, aside := filepath.Join(dir, db.RunDir), filepath.Join(dir, "aside")
 	over, swapping := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(swapping)
@@ -77,7 +77,7 @@ func TestReadyWhileSwapped(t *testing.T) {
 	defer at.Close()
 	s, who := Server{Dir: dir}, &runAs{uid: 12345, gid: 12345, dir: at}
 	for i := range 800 {
-		r := service.Recipe{Files: []service.File{{Path: service.RunDir + "/config" + strconv.Itoa(i%3), Text: "password {secret}"}}}
+		r := db.Recipe{Files: []db.File{{Path: db.RunDir + "/config" + strconv.Itoa(i%3), Text: "password {secret}"}}}
 		_ = s.ready(r) // it may fail, and must not follow
 		_ = who.own()
 	}

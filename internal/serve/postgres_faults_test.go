@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/pgbench"
-	"github.com/tarelab/tare/internal/service"
 )
 
 func TestFaultsOfPostgres(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFaultsOfPreparingPostgres(t *testing.T) {
 			t.Parallel()
 			needPostgres(t)
 			store := dataset.Store{Dir: t.TempDir()}
-			_, err := p.Run(t.Context(), service.PostgreSQL, store, io.Discard)
+			_, err := p.Run(t.Context(), postgres.Name, store, io.Discard)
 			if err == nil {
 				t.Fatal("no error")
 			}

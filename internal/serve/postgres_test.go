@@ -17,8 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/pgbench"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -29,12 +30,12 @@ var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 		return dataset.Prepared{}, err
 	}
 	p := Prepare{Pgbench: &pgbench.Data{Scale: 1}}
-	return p.Run(context.Background(), service.PostgreSQL, dataset.Store{Dir: dir}, io.Discard)
+	return p.Run(context.Background(), postgres.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
 func needPostgres(t *testing.T) {
 	t.Helper()
-	if _, err := Find(t.Context(), service.PostgreSQL, ""); err != nil {
+	if _, err := Find(t.Context(), postgres.Name, ""); err != nil {
 		testneed.Feature(t, "postgres", err)
 	}
 }
@@ -56,9 +57,9 @@ func copiedAccounts(t *testing.T) string {
 	return dir
 }
 
-func postgresAddress(t *testing.T, dir, dial string) Address {
-	return Address{
-		Protocol: service.PostgreSQL, Dir: dir, Dial: dial, User: service.User, Secret: secret(t, dir), Database: service.Database,
+func postgresAddress(t *testing.T, dir, dial string) db.Address {
+	return db.Address{
+		Protocol: postgres.Name, Dir: dir, Dial: dial, User: db.User, Secret: secret(t, dir), Database: db.Database,
 	}
 }
 
@@ -99,8 +100,8 @@ func TestServePostgres(t *testing.T) {
 	s := Server{Dir: dir, Listen: testneed.Address(t), Connections: 150, Settings: map[string]string{
 		"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_sync_method": "open_datasync", "shared_buffers": "64M", "max_wal_size": "128M", "autovacuum": "off",
 	}, Options: []string{"--work_mem=8MB"}}
-	b := begin(t, service.PostgreSQL, s)
-	r, err := s.Recipe(t.Context(), service.PostgreSQL)
+	b := begin(t, postgres.Name, s)
+	r, err := s.Recipe(t.Context(), postgres.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func onlyWhatPostgresNeeds(t *testing.T, c *Client, dial string) {
 		}
 	}
 	for _, user := range []string{"tare", "postgres", "sbtest"} {
-		a := Address{Protocol: service.PostgreSQL, Dial: dial, User: user}
+		a := db.Address{Protocol: postgres.Name, Dial: dial, User: user}
 		if v, err := client(t, a).Value(t.Context(), "SELECT 42"); err == nil {
 			t.Errorf("user %q gets in over TCP without a password: %s", user, v)
 		}
@@ -199,7 +200,7 @@ func TestKilledPostgresLeavesNothing(t *testing.T) {
 		})
 	}
 	t.Run("become", func(t *testing.T) {
-		b := begin(t, service.PostgreSQL, Server{Dir: dir})
+		b := begin(t, postgres.Name, Server{Dir: dir})
 		if err := client(t, postgresAddress(t, dir, "")).Await(t.Context(), readyLimit, b.alive); err != nil {
 			t.Fatalf("%v\n%s", err, b.out)
 		}
@@ -253,7 +254,7 @@ func TestPreparePostgres(t *testing.T) {
 	if p.Cached || p.Versions["pgbench"] == "" || p.Versions["postgres"] == "" || p.Bytes > 200<<20 {
 		t.Errorf("%+v", p)
 	}
-	again, err := Prepare{Pgbench: &pgbench.Data{Scale: 1}}.Run(t.Context(), service.PostgreSQL, dataset.Store{Dir: filepath.Dir(p.Dir)}, io.Discard)
+	again, err := Prepare{Pgbench: &pgbench.Data{Scale: 1}}.Run(t.Context(), postgres.Name, dataset.Store{Dir: filepath.Dir(p.Dir)}, io.Discard)
 	if err != nil || !again.Cached || again.Dir != p.Dir {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -276,7 +277,7 @@ func TestPrepareWithStatements(t *testing.T) {
 	}
 	write("-- two statements\nCREATE TABLE mine (\n  id int PRIMARY KEY);\nINSERT INTO mine\n  VALUES (7)")
 	store := dataset.Store{Dir: t.TempDir()}
-	p, err := Prepare{Script: file}.Run(t.Context(), service.PostgreSQL, store, io.Discard)
+	p, err := Prepare{Script: file}.Run(t.Context(), postgres.Name, store, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +298,7 @@ func TestPrepareWithStatements(t *testing.T) {
 		t.Error(err)
 	}
 	write("SELECT 1;\nSELECT nothing FROM nowhere;\n")
-	if _, err := (Prepare{Script: file}).Run(t.Context(), service.PostgreSQL, store, io.Discard); err == nil || !strings.Contains(err.Error(), "SELECT nothing") || !strings.Contains(err.Error(), "nowhere") {
+	if _, err := (Prepare{Script: file}).Run(t.Context(), postgres.Name, store, io.Discard); err == nil || !strings.Contains(err.Error(), "SELECT nothing") || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("a statement that fails: %v", err)
 	}
 }
@@ -315,7 +316,7 @@ func TestPostgresAsAnOrdinaryUser(t *testing.T) {
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
 		t.Fatal(err)
 	}
-	cmd, out := hiddenCommand(t, PrepareCommand, service.PostgreSQL, Prepare{Pgbench: &pgbench.Data{Scale: 1}, Into: dir})
+	cmd, out := hiddenCommand(t, PrepareCommand, postgres.Name, Prepare{Pgbench: &pgbench.Data{Scale: 1}, Into: dir})
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	if err := cmd.Run(); err != nil {

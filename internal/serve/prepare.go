@@ -18,8 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/pgbench"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
 )
 
@@ -32,11 +33,11 @@ type Prepare struct {
 	// Sysbench, Pgbench or Hits says what is loaded, Program with which of the
 	// first two. Without any, Script is a file of statements (absolute), and without that the
 	// server stays empty.
-	Sysbench sysbench.Data           `json:"sysbench,omitzero"`
-	Pgbench  *pgbench.Data           `json:"pgbench,omitempty"`
-	Hits     *service.ClickHouseHits `json:"hits,omitempty"`
-	Program  string                  `json:"program,omitempty"`
-	Script   string                  `json:"script,omitempty"`
+	Sysbench sysbench.Data    `json:"sysbench,omitzero"`
+	Pgbench  *pgbench.Data    `json:"pgbench,omitempty"`
+	Hits     *clickhouse.Hits `json:"hits,omitempty"`
+	Program  string           `json:"program,omitempty"`
+	Script   string           `json:"script,omitempty"`
 	// Into is a directory in which dataset.Prepared is left.
 	Into string `json:"into"`
 }
@@ -160,8 +161,11 @@ func (b *building) steps(ctx context.Context) error {
 		return err
 	}
 	b.secret = newSecret()
-	if err := os.WriteFile(filepath.Join(b.dir, service.SecretFile), []byte(b.secret), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, db.SecretFile), []byte(b.secret), 0o600); err != nil {
 		return fmt.Errorf("keep the password: %w", err)
+	}
+	if err := os.Mkdir(filepath.Join(b.dir, db.RunDir), 0o700); err != nil {
+		return fmt.Errorf("make the directory for temporary files: %w", err)
 	}
 	if err := b.install(ctx, r); err != nil {
 		return err
@@ -181,7 +185,7 @@ func (b *building) steps(ctx context.Context) error {
 }
 
 // install makes an empty data directory.
-func (b *building) install(ctx context.Context, r service.Recipe) error {
+func (b *building) install(ctx context.Context, r db.Recipe) error {
 	who, err := newRunAs(r, b.dir)
 	if err != nil {
 		return err
@@ -201,23 +205,23 @@ func (b *building) install(ctx context.Context, r service.Recipe) error {
 }
 
 // recipe is that of a server for loading, with memory for it.
-func (b *building) recipe(s Server) (service.Recipe, error) {
-	settings, err := service.Complete(b.found.Service.Describe(), nil)
+func (b *building) recipe(s Server) (db.Recipe, error) {
+	settings, err := db.Complete(b.found.Service.Describe(), nil)
 	if err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
-	c := service.Config{
+	c := db.Config{
 		Programs: b.found.Programs, Dir: s.Dir, Root: os.Geteuid() == 0,
 		Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.with),
 	}
 	if err := c.Listen(s.Listen); err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
 	return b.found.Service.Recipe(b.found.Version, c)
 }
 
 // fill waits for the server and fills it.
-func (b *building) fill(ctx context.Context, r service.Recipe, p *Process) error {
+func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
 	if err := b.ask(ctx, r, p, "", func(c *Client) error { return c.setUp(ctx, r, b.secret) }); err != nil {
 		return err
 	}
@@ -227,7 +231,7 @@ func (b *building) fill(ctx context.Context, r service.Recipe, p *Process) error
 		}
 		return err
 	}
-	return b.ask(ctx, r, p, service.Database, func(c *Client) error {
+	return b.ask(ctx, r, p, db.Database, func(c *Client) error {
 		if err := c.ExecEach(ctx, r.Finish); err != nil {
 			return fmt.Errorf("finish the data set: %w", err)
 		}
@@ -236,17 +240,17 @@ func (b *building) fill(ctx context.Context, r service.Recipe, p *Process) error
 }
 
 // address is where the server that is being loaded answers the load's user.
-func (b *building) address() Address {
-	return Address{
+func (b *building) address() db.Address {
+	return db.Address{
 		Protocol: b.found.Service.Describe().Protocol, Dir: b.dir, Dial: b.dial,
-		User: service.User, Secret: b.secret, Database: service.Database,
+		User: db.User, Secret: b.secret, Database: db.Database,
 	}
 }
 
 // ask asks a server that is being loaded, as its administrator.
-func (b *building) ask(ctx context.Context, r service.Recipe, p *Process, database string, what func(*Client) error) error {
+func (b *building) ask(ctx context.Context, r db.Recipe, p *Process, database string, what func(*Client) error) error {
 	a := b.address()
-	if a.Database = database; r.Admin != service.User {
+	if a.Database = database; r.Admin != db.User {
 		a.User, a.Secret = r.Admin, ""
 	}
 	c, err := Connect(a)
@@ -260,7 +264,7 @@ func (b *building) ask(ctx context.Context, r service.Recipe, p *Process, databa
 	return what(c)
 }
 
-func (c *Client) setUp(ctx context.Context, r service.Recipe, secret string) error {
+func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
 	for _, s := range r.Setup {
 		if err := c.Exec(ctx, strings.ReplaceAll(s, "{secret}", secret)); err != nil {
 			return fmt.Errorf("set the server up: %s: %w", s, err)
@@ -270,7 +274,7 @@ func (c *Client) setUp(ctx context.Context, r service.Recipe, secret string) err
 }
 
 // clear removes what is of no use to the copies.
-func (b *building) clear(r service.Recipe) error {
+func (b *building) clear(r db.Recipe) error {
 	root, err := os.OpenRoot(b.dir) // the server's user can put links there
 	if err != nil {
 		return fmt.Errorf("tidy the data set: %w", err)

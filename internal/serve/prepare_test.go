@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -27,7 +30,7 @@ func TestPrepare(t *testing.T) {
 	if err != nil || !again.Cached || again.Dir != p.Dir {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}
-	for _, file := range []string{".", service.SecretFile} {
+	for _, file := range []string{".", db.SecretFile} {
 		if st, err := os.Stat(filepath.Join(p.Dir, file)); err != nil || st.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v, %v: want it closed to others", file, st.Mode(), err)
 		}
@@ -45,7 +48,7 @@ func TestPrepareAnswers(t *testing.T) {
 	p := prepared(t)
 	request := small
 	request.Into = t.TempDir()
-	cmd, out := hiddenCommand(t, PrepareCommand, service.MariaDB, request)
+	cmd, out := hiddenCommand(t, PrepareCommand, mysql.MariaDB, request)
 	cache := t.TempDir()
 	if err := os.Mkdir(filepath.Join(cache, "tare"), 0o700); err != nil {
 		t.Fatal(err)
@@ -60,6 +63,24 @@ func TestPrepareAnswers(t *testing.T) {
 	got, err := dataset.Resolve(request.Into)
 	if err != nil || got.Key != p.Key || got.Dir != filepath.Join(cache, "tare", "data", p.Key) || !got.Cached {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A server removes what it finds of another one's temporary tables: an installation
+// that shares their directory breaks whatever MariaDB runs on the host.
+func TestPrepareLeavesTemporaryTables(t *testing.T) {
+	t.Parallel()
+	prepared(t) // the tools are there
+	foreign := filepath.Join("/tmp", "#sql-temptable-tare-"+strconv.Itoa(os.Getpid())+".MAI")
+	if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(foreign)
+	if _, err := (Prepare{}).Run(t.Context(), mysql.MariaDB, dataset.Store{Dir: t.TempDir()}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Errorf("the installation removed another server's temporary table: %v", err)
 	}
 }
 
@@ -80,16 +101,17 @@ function event() end`), 0o600); err != nil {
 	p := small
 	p.Sysbench.Script = script
 	store := dataset.Store{Dir: t.TempDir()}
-	made, err := p.Run(t.Context(), Auto, store, io.Discard)
+	var log bytes.Buffer
+	made, err := p.Run(t.Context(), Auto, store, &log)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, &log)
 	}
 	server, r, err := Server{Dir: made.Dir}.Start(t.Context(), Auto, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Kill()
-	c := client(t, Address{Dir: made.Dir, User: service.User, Secret: secret(t, made.Dir), Database: service.Database})
+	c := client(t, db.Address{Dir: made.Dir, User: db.User, Secret: secret(t, made.Dir), Database: db.Database})
 	if err := c.Await(t.Context(), readyLimit, server.Alive); err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +142,9 @@ func TestFaultsOfPrepare(t *testing.T) {
 	}{
 		{"sysbench missing", Auto, func(p *Prepare) { p.Program = "/nowhere/sysbench" }, []string{"find sysbench", "no such file"}, "apt-get install sysbench"},
 		{"sysbench is something else", Auto, func(p *Prepare) { p.Program = "/bin/true" }, []string{"unknown version of sysbench"}, ""},
-		{"server missing", service.Oracle, func(*Prepare) {}, []string{"the server is mariadb", "not mysql"}, "apt-get install mysql-server"},
+		{"server missing", mysql.Oracle, func(*Prepare) {}, []string{"the server is mariadb", "not mysql"}, "apt-get install mysql-server"},
 		{"server missing at a path", Auto, func(p *Prepare) { p.Server = "/nowhere/mysqld" }, []string{"no server program", "no such file"}, "server=PATH"},
-		{"server is something else", service.MariaDB, func(p *Prepare) { p.Server = "/bin/true" }, []string{"unknown version"}, ""},
+		{"server is something else", mysql.MariaDB, func(p *Prepare) { p.Server = "/bin/true" }, []string{"unknown version"}, ""},
 		{"no such service", "oracle", func(*Prepare) {}, []string{`no service "oracle": want one of mariadb, mysql, percona`}, ""},
 		{"server cannot start", Auto, func(p *Prepare) { p.Options = []string{"--no-such-option=1"} }, []string{"the installation of mariadb", "[ERROR]"}, ""},
 		{"script missing", Auto, func(p *Prepare) { p.Sysbench.Script = "/nowhere.lua" }, []string{"read the script", "no such file"}, ""},

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -22,12 +23,12 @@ var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	return Prepare{}.Run(context.Background(), service.RedisName, dataset.Store{Dir: dir}, io.Discard)
+	return Prepare{}.Run(context.Background(), redis.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
 func needRedis(t *testing.T) {
 	t.Helper()
-	_, err := Find(t.Context(), service.RedisName, "")
+	_, err := Find(t.Context(), redis.Name, "")
 	testneed.Feature(t, "redis", err)
 }
 
@@ -48,8 +49,8 @@ func copiedRedis(t *testing.T) string {
 	return dir
 }
 
-func redisAddress(t *testing.T, dir, dial string) Address {
-	return Address{Protocol: service.RedisName, Dir: dir, Dial: dial, User: service.User, Secret: secret(t, dir), Database: service.Database}
+func redisAddress(t *testing.T, dir, dial string) db.Address {
+	return db.Address{Protocol: redis.Name, Dir: dir, Dial: dial, User: db.User, Secret: secret(t, dir), Database: db.Database}
 }
 
 // The whole way, by the hidden command: as somebody who is not root, over TCP
@@ -60,8 +61,8 @@ func TestServeRedis(t *testing.T) {
 	s := Server{Dir: dir, Listen: testneed.Address(t), Connections: 1500, Settings: map[string]string{
 		"appendonly": "yes", "appendfsync": "always", "save": "3600,1,300,100", "io_threads": "2",
 	}, Options: []string{"--maxmemory=100mb"}}
-	b := begin(t, service.RedisName, s)
-	r, err := s.Recipe(t.Context(), service.RedisName)
+	b := begin(t, redis.Name, s)
+	r, err := s.Recipe(t.Context(), redis.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestServeRedis(t *testing.T) {
 			t.Errorf("%s: %s, %v", query, v, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, service.DataDir)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, db.DataDir)); err != nil {
 		t.Error(err)
 	}
 	var st unix.Stat_t
@@ -95,7 +96,7 @@ func TestServeRedis(t *testing.T) {
 	if password := secret(t, dir); strings.Contains(b.out.String(), password) || strings.Contains(strings.Join(b.cmd.Args, " "), password) {
 		t.Error("the password was shown")
 	}
-	again := begin(t, service.RedisName, s)
+	again := begin(t, redis.Name, s)
 	c := client(t, redisAddress(t, dir, s.Listen))
 	if err := c.Await(t.Context(), readyLimit, again.alive); err != nil {
 		t.Fatalf("%v\n%s", err, again.out)
@@ -117,8 +118,8 @@ func onlyWhatRedisNeeds(t *testing.T, c *Client, dial string) {
 			t.Errorf("the load's user may %s: %s, %v", forbidden, v, err)
 		}
 	}
-	for _, user := range []string{"default", service.User} {
-		a := Address{Protocol: service.RedisName, Dial: dial, User: user}
+	for _, user := range []string{"default", db.User} {
+		a := db.Address{Protocol: redis.Name, Dial: dial, User: user}
 		err := client(t, a).Await(t.Context(), readyLimit, func() error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "refuses the user and password") {
 			t.Errorf("user %q without a password: %v", user, err)
@@ -130,7 +131,7 @@ func onlyWhatRedisNeeds(t *testing.T, c *Client, dial string) {
 func TestRedisRefusesAnOption(t *testing.T) {
 	t.Parallel()
 	dir := copiedRedis(t)
-	p, _, err := Server{Dir: dir, Options: []string{"--maxmemory=lots"}}.Start(t.Context(), service.RedisName, io.Discard)
+	p, _, err := Server{Dir: dir, Options: []string{"--maxmemory=lots"}}.Start(t.Context(), redis.Name, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/clonetree"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // runAs is who runs the programs of a server that refuses root. Such a
@@ -28,7 +28,7 @@ type runAs struct {
 }
 
 // newRunAs is nil where this process itself runs the server's programs.
-func newRunAs(r service.Recipe, dir string) (*runAs, error) {
+func newRunAs(r db.Recipe, dir string) (*runAs, error) {
 	if len(r.Users) == 0 || os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -90,7 +90,7 @@ func (p *runAs) own() error {
 		return p.cannot(err)
 	}
 	defer root.Close()
-	if err = clonetree.Give(root, p.uid, p.gid, service.DataDir, service.RunDir); err == nil {
+	if err = clonetree.Give(root, p.uid, p.gid, db.DataDir, db.RunDir); err == nil {
 		err = root.Lchown(".", p.uid, p.gid)
 	}
 	if err != nil {

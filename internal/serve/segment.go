@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db"
 )
 
 // A server, PostgreSQL, tells by a System V shared memory segment of 56 bytes whether a
@@ -98,7 +98,7 @@ const forgetLimit = 10 * time.Second
 // forget removes the lock file of a server that was killed. The server would
 // take one whose parent has not heard of its death yet for alive, and does not
 // see what is left of its processes without the segment.
-func (s Server) forget(root *os.Root, r service.Recipe) error {
+func (s Server) forget(root *os.Root, r db.Recipe) error {
 	if r.Segment == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Package serve runs database servers from the descriptions of internal/service:
+// Package serve runs database servers from the descriptions of internal/db:
 // finds their programs, prepares data sets with them, becomes one of them inside
 // an arm, asks them over their own protocol, and ends them in order. It knows
 // processes, files and connections, and nothing of arms, windows or what a load

@@ -18,8 +18,9 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -65,7 +66,7 @@ func prepared(t *testing.T) dataset.Prepared {
 	testneed.Tool(t, "sysbench")
 	shared.once.Do(func() {
 		if shared.dir, shared.err = os.MkdirTemp("", "tare-serve"); shared.err == nil {
-			shared.made, shared.err = small.Run(context.Background(), service.MariaDB, dataset.Store{Dir: shared.dir}, io.Discard)
+			shared.made, shared.err = small.Run(context.Background(), mysql.MariaDB, dataset.Store{Dir: shared.dir}, io.Discard)
 		}
 	})
 	if shared.err != nil {
@@ -108,7 +109,7 @@ func hiddenCommand(t *testing.T, command, kind string, params any) (*exec.Cmd, *
 	return cmd, out
 }
 
-func client(t *testing.T, a Address) *Client {
+func client(t *testing.T, a db.Address) *Client {
 	t.Helper()
 	c, err := Connect(a)
 	if err != nil {
@@ -152,11 +153,11 @@ func TestServe(t *testing.T) {
 			return nil
 		}
 	}
-	r, err := s.Recipe(t.Context(), service.MariaDB)
+	r, err := s.Recipe(t.Context(), mysql.MariaDB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	user := Address{Dir: dir, Dial: s.Listen, User: service.User, Secret: secret(t, dir), Database: service.Database}
+	user := db.Address{Dir: dir, Dial: s.Listen, User: db.User, Secret: secret(t, dir), Database: db.Database}
 	tcp := client(t, user)
 	if err := tcp.Await(t.Context(), readyLimit, alive); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -171,7 +172,7 @@ func TestServe(t *testing.T) {
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", cmd.Process.Pid)); err != nil || filepath.Base(exe) != "mariadbd" {
 		t.Errorf("the process is %s, %v", exe, err)
 	}
-	onlyWhatItNeeds(t, socket, Address{Dial: s.Listen})
+	onlyWhatItNeeds(t, socket, db.Address{Dial: s.Listen})
 	cmd.Process.Signal(os.Interrupt) // Ctrl-C reaches everybody
 	time.Sleep(50 * time.Millisecond)
 	if err := alive(); err != nil {
@@ -187,7 +188,7 @@ func TestServe(t *testing.T) {
 }
 
 // warmed is a client of a server whose tables were read once and have their rows.
-func warmed(t *testing.T, a Address, warm string, alive func() error) *Client {
+func warmed(t *testing.T, a db.Address, warm string, alive func() error) *Client {
 	t.Helper()
 	c := client(t, a)
 	if err := c.Await(t.Context(), readyLimit, alive); err != nil {
@@ -204,7 +205,7 @@ func warmed(t *testing.T, a Address, warm string, alive func() error) *Client {
 
 // onlyWhatItNeeds: the server may run as root, and anybody on the host may
 // reach its port.
-func onlyWhatItNeeds(t *testing.T, c *Client, tcp Address) {
+func onlyWhatItNeeds(t *testing.T, c *Client, tcp db.Address) {
 	t.Helper()
 	for _, forbidden := range []string{"SELECT COUNT(*) FROM mysql.global_priv", "SELECT 1 INTO OUTFILE '/tmp/tare-outfile'", "SHUTDOWN"} {
 		if _, err := c.Value(t.Context(), forbidden); err == nil {
@@ -243,11 +244,11 @@ func TestFaultsOfServe(t *testing.T) {
 		{"port taken", Auto, func(t *testing.T, s *Server) { s.Listen = taken.Addr().String() }, []string{"address already in use", "ss -ltnp"}},
 		{"unknown option", Auto, func(t *testing.T, s *Server) { s.Options = []string{"--no-such-option=1"} }, []string{"unknown variable 'no-such-option=1'"}},
 		{"unknown setting", Auto, func(t *testing.T, s *Server) { s.Settings = map[string]string{"fsync": "off"} }, []string{`no setting is called "fsync"`}},
-		{"another service", service.Percona, func(*testing.T, *Server) {}, []string{"is one of mariadb, not of percona"}},
+		{"another service", mysql.Percona, func(*testing.T, *Server) {}, []string{"is one of mariadb, not of percona"}},
 		{"not prepared", Auto, func(t *testing.T, s *Server) { os.Remove(filepath.Join(s.Dir, dataset.MarkerFile)) }, []string{"is not empty and holds no data set of tare", "name an empty"}},
 		{"nothing there", Auto, func(t *testing.T, s *Server) { s.Dir = t.TempDir() }, []string{"not a data set of tare"}},
 		{"a device", Auto, func(t *testing.T, s *Server) { s.Dir = "/dev/null" }, []string{"raw device", "make a file system"}},
-		{"a file", Auto, func(t *testing.T, s *Server) { s.Dir = filepath.Join(s.Dir, service.SecretFile) }, []string{"is not a directory"}},
+		{"a file", Auto, func(t *testing.T, s *Server) { s.Dir = filepath.Join(s.Dir, db.SecretFile) }, []string{"is not a directory"}},
 		{"server updated", Auto, func(t *testing.T, s *Server) { edit(t, s.Dir, `"version": "10.`, `"version": "9.`) }, []string{"was made by mariadb 9.", "is 10."}},
 		{"server removed", Auto, func(t *testing.T, s *Server) { edit(t, s.Dir, `/sbin/mariadbd`, `/sbin/gone`) }, []string{"no server program", "apt-get install mariadb-server"}},
 		{"data damaged", Auto, func(t *testing.T, s *Server) { os.Truncate(filepath.Join(s.Dir, "db", "ibdata1"), 1<<20) }, []string{"[ERROR]", "ibdata1"}},
@@ -292,17 +293,17 @@ func TestAwaitSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	wrong := client(t, Address{Dir: dir, User: service.User, Secret: "wrong", Database: service.Database})
+	wrong := client(t, db.Address{Dir: dir, User: db.User, Secret: "wrong", Database: db.Database})
 	err = wrong.Await(t.Context(), readyLimit, p.Alive)
 	if err == nil || !strings.Contains(err.Error(), "Access denied") || hint.Of(err) == "" || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("wrong password: %v (%s)", err, hint.Of(err))
 	}
-	right := Address{Dir: dir, User: service.User, Secret: secret(t, dir), Database: service.Database}
+	right := db.Address{Dir: dir, User: db.User, Secret: secret(t, dir), Database: db.Database}
 	c := client(t, right)
 	if err := c.Await(t.Context(), readyLimit, p.Alive); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.ReadBack(t.Context(), []service.Query{{Name: "innodb_flush_method", SQL: "SELECT @@innodb_flush_method", Wanted: "nosync", Took: func(got string) bool { return got == "nosync" }}})
+	_, err = c.ReadBack(t.Context(), []db.Query{{Name: "innodb_flush_method", Ask: "SELECT @@innodb_flush_method", Wanted: "nosync", Took: func(got string) bool { return got == "nosync" }}})
 	if err == nil || !strings.Contains(err.Error(), `innodb_flush_method is "O_DIRECT" instead of "nosync"`) {
 		t.Errorf("a setting that did not take: %v", err)
 	}

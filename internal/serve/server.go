@@ -18,9 +18,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/catalog/databases"
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // Server are the parameters of a server on a prepared data set.
@@ -56,17 +57,17 @@ func (f Found) notes() map[string]string {
 
 // Recipe is how to run and ask the server that the data set was made with. It
 // starts nothing: where the server is started, its version is asked for anew.
-func (s Server) Recipe(ctx context.Context, kind string) (service.Recipe, error) {
+func (s Server) Recipe(ctx context.Context, kind string) (db.Recipe, error) {
 	m, err := s.marker(kind)
 	if err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
 	f := Found{Programs: m.Notes, Banner: m.Notes[bannerNote]}
-	if f.Service, err = service.Find(m.About.Kind); err != nil {
-		return service.Recipe{}, err
+	if f.Service, err = databases.Find(m.About.Kind); err != nil {
+		return db.Recipe{}, err
 	}
 	if f.Version, err = f.Service.Identify(f.Banner); err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
 	return s.recipe(f)
 }
@@ -84,33 +85,33 @@ func (s Server) marker(kind string) (dataset.Marker, error) {
 
 // check looks whether the server is still the one that the data set was made
 // with, and returns how to run it.
-func (s Server) check(ctx context.Context, kind string) (service.Recipe, error) {
+func (s Server) check(ctx context.Context, kind string) (db.Recipe, error) {
 	m, err := s.marker(kind)
 	if err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
-	f, err := Find(ctx, m.About.Kind, m.Notes[service.Server])
+	f, err := Find(ctx, m.About.Kind, m.Notes[db.Server])
 	if err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
 	if f.Version.Text != m.About.Version {
-		return service.Recipe{}, fmt.Errorf("the data set was made by %s %s, but %s is %s now",
-			m.About.Kind, m.About.Version, f.Programs[service.Server], f.Version.Text)
+		return db.Recipe{}, fmt.Errorf("the data set was made by %s %s, but %s is %s now",
+			m.About.Kind, m.About.Version, f.Programs[db.Server], f.Version.Text)
 	}
 	return s.recipe(f)
 }
 
-func (s Server) recipe(f Found) (service.Recipe, error) {
-	settings, err := service.Complete(f.Service.Describe(), s.Settings)
+func (s Server) recipe(f Found) (db.Recipe, error) {
+	settings, err := db.Complete(f.Service.Describe(), s.Settings)
 	if err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
-	c := service.Config{
+	c := db.Config{
 		Programs: f.Programs, Dir: s.Dir, Root: os.Geteuid() == 0,
 		Connections: s.Connections, Settings: settings, Options: s.Options,
 	}
 	if err := c.Listen(s.Listen); err != nil {
-		return service.Recipe{}, err
+		return db.Recipe{}, err
 	}
 	return f.Service.Recipe(f.Version, c)
 }
@@ -148,7 +149,7 @@ func (s Server) become(ctx context.Context, kind string) error {
 }
 
 // Start starts the server as a child that logs to log. It answers later.
-func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process, service.Recipe, error) {
+func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process, db.Recipe, error) {
 	r, err := s.check(ctx, kind)
 	if err != nil {
 		return nil, r, err
@@ -157,7 +158,7 @@ func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process
 	return p, r, err
 }
 
-func (s Server) start(r service.Recipe, more []string, log io.Writer) (*Process, error) {
+func (s Server) start(r db.Recipe, more []string, log io.Writer) (*Process, error) {
 	if err := s.ready(r); err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (s Server) start(r service.Recipe, more []string, log io.Writer) (*Process,
 
 // ready makes the directory for sockets, writes the configuration and looks
 // whether the port is free: a server says so too, but only some, and much later.
-func (s Server) ready(r service.Recipe) error {
+func (s Server) ready(r db.Recipe) error {
 	root, err := os.OpenRoot(s.Dir) // once it has run, the server's user can put links there
 	if err != nil {
 		return fmt.Errorf("open the data set: %w", err)
@@ -190,14 +191,14 @@ func (s Server) ready(r service.Recipe) error {
 		return err
 	}
 	// What a server left that was killed there.
-	if err := root.RemoveAll(service.RunDir); err != nil {
+	if err := root.RemoveAll(db.RunDir); err != nil {
 		return fmt.Errorf("clear the directory for sockets: %w", err)
 	}
-	if err := root.Mkdir(service.RunDir, 0o700); err != nil {
+	if err := root.Mkdir(db.RunDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory for sockets: %w", err)
 	}
 	// A server that needs no installation finds an empty data directory.
-	if err := root.Mkdir(service.DataDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := root.Mkdir(db.DataDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if err := s.configure(root, r); err != nil {
@@ -223,7 +224,7 @@ func isFree(address string) error {
 }
 
 // configure writes the configuration.
-func (s Server) configure(root *os.Root, r service.Recipe) error {
+func (s Server) configure(root *os.Root, r db.Recipe) error {
 	if len(r.Files) == 0 {
 		return nil
 	}
@@ -252,7 +253,7 @@ func FreeLoopback() (string, error) {
 
 // Secret reads the password that the data set was made with.
 func Secret(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, service.SecretFile))
+	b, err := os.ReadFile(filepath.Join(dir, db.SecretFile))
 	if err != nil {
 		return "", fmt.Errorf("read the password of the data set: %w", err)
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // ClickHouse asks ClickHouse queries as clickhouse-benchmark does, which not
@@ -61,7 +61,7 @@ func (ClickHouse) Params() []Param {
 		{Name: "server_options", Default: none, Check: options(clickhouseOption),
 			Help: "configuration passed on to the server, --name=value with spaces between"},
 	}
-	return append(params, settingParams(service.ClickHouse{})...)
+	return append(params, settingParams(clickhouse.Service{})...)
 }
 
 // queries takes a name, a file, or queries.
@@ -104,7 +104,7 @@ func clickhouseOption(s string) error {
 // Stages says what to start.
 func (ClickHouse) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
-	clients, hits := r.whole("concurrency"), service.ClickHouseHits{Rows: r.whole("rows")}
+	clients, hits := r.whole("concurrency"), clickhouse.Hits{Rows: r.whole("rows")}
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("clickhouse: %w", r.err)
 	}
@@ -113,13 +113,13 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 		return Stages{}, fmt.Errorf("clickhouse: %w", err)
 	}
 	p.Database = load.Database{
-		Service: service.ClickHouseName, Inside: v["client"] == "inside", TCP: v["client"] == "inside",
-		Server: serve.Server{Settings: settings(service.ClickHouse{}, v), Options: list(v["server_options"]), Connections: clients},
+		Service: clickhouse.Name, Inside: v["client"] == "inside", TCP: v["client"] == "inside",
+		Server: serve.Server{Settings: settings(clickhouse.Service{}, v), Options: list(v["server_options"]), Connections: clients},
 	}
 	s := Stages{
 		Threads: clients, Key: hitsKey(v), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
-			return hiddenTask(serve.PrepareCommand, service.ClickHouseName, serve.Prepare{
+			return hiddenTask(serve.PrepareCommand, clickhouse.Name, serve.Prepare{
 				Server: path(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
 			})
 		},

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
@@ -14,7 +14,7 @@ import (
 
 func TestClickHouse(t *testing.T) {
 	t.Parallel()
-	_, err := serve.Find(t.Context(), service.ClickHouseName, "")
+	_, err := serve.Find(t.Context(), clickhouse.Name, "")
 	testneed.Feature(t, "clickhouse", err)
 	file := filepath.Join(t.TempDir(), "queries.sql")
 	if err := os.WriteFile(file, []byte("-- mine\n\nSELECT count() FROM hits;\nSELECT 1 FORMAT Null\n"), 0o600); err != nil {

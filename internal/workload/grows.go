@@ -1,6 +1,8 @@
 package workload
 
-import "github.com/tarelab/tare/internal/service"
+import (
+	"github.com/tarelab/tare/internal/db"
+)
 
 // What a server writes beside its data set, in bytes: the logs as they are
 // configured, and what a run adds to the tables.
@@ -8,7 +10,7 @@ const tablesGrow = 128 << 20
 
 // mysqlGrows is for the family of MySQL.
 func mysqlGrows(v Values) int64 {
-	n, _ := service.Size(v["redo_log"]) // was checked
+	n, _ := db.Size(v["redo_log"]) // was checked
 	if v["binlog"] == "on" {
 		n += 1 << 30
 	}
@@ -17,7 +19,7 @@ func mysqlGrows(v Values) int64 {
 
 // postgresGrows is for PostgreSQL.
 func postgresGrows(v Values) int64 {
-	n, _ := service.Size(v["max_wal_size"]) // was checked
+	n, _ := db.Size(v["max_wal_size"]) // was checked
 	return n + tablesGrow
 }
 
@@ -31,6 +33,6 @@ func (s Stages) Memory(need int64) int64 {
 
 // cache is the size that a setting says, which was checked.
 func cache(v Values, setting string) int64 {
-	n, _ := service.Size(v[setting])
+	n, _ := db.Size(v[setting])
 	return n
 }

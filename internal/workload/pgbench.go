@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // Pgbench is pgbench on PostgreSQL: the server in the arm, pgbench beside it
@@ -56,11 +57,11 @@ func (Pgbench) Params() []Param {
 		{Name: "server_options", Default: none, Check: options(postgresOption),
 			Help: "settings passed on to the server, --name=value with spaces between"},
 	}
-	return append(params, settingParams(service.Postgres{})...)
+	return append(params, settingParams(postgres.Service{})...)
 }
 
 // settingParams are the settings of a service as parameters.
-func settingParams(s service.Service) (params []Param) {
+func settingParams(s db.Service) (params []Param) {
 	for _, s := range s.Describe().Settings {
 		check := s.Check
 		if check == nil {
@@ -72,7 +73,7 @@ func settingParams(s service.Service) (params []Param) {
 }
 
 // settings are the values of those.
-func settings(s service.Service, v Values) map[string]string {
+func settings(s db.Service, v Values) map[string]string {
 	out := map[string]string{}
 	for _, s := range s.Describe().Settings {
 		out[s.Name] = v[s.Name]
@@ -117,8 +118,8 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 		return Stages{}, fmt.Errorf("pgbench: %w", r.err)
 	}
 	p.Database = load.Database{
-		Service: service.PostgreSQL, Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
-		Server: serve.Server{Settings: settings(service.Postgres{}, v), Options: list(v["server_options"]), Connections: p.Clients},
+		Service: postgres.Name, Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
+		Server: serve.Server{Settings: settings(postgres.Service{}, v), Options: list(v["server_options"]), Connections: p.Clients},
 	}
 	if !p.Inside && v["connect"] == "socket" {
 		return Stages{}, errors.New("pgbench: connect=socket needs client=inside: a socket does not reach out of an arm")
@@ -127,7 +128,7 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 		// One process counts what all clients do.
 		Threads: 1, Key: pgKey(v), Disk: pgbench.Writes(p.Script), Grows: postgresGrows(v), Cache: cache(v, "shared_buffers"), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
-			return hiddenTask(serve.PrepareCommand, service.PostgreSQL, serve.Prepare{
+			return hiddenTask(serve.PrepareCommand, postgres.Name, serve.Prepare{
 				Server: path(v["server"]), Options: p.Server.Options, Pgbench: &data, Program: p.Program, Into: dir,
 			})
 		},
@@ -150,7 +151,7 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 		}
 		return
 	}
-	s.Carried = []string{dataset.MarkerFile, service.SecretFile}
+	s.Carried = []string{dataset.MarkerFile, db.SecretFile}
 	s.Server = func(at environment.Place) Task {
 		here := d.Server
 		here.Dir, here.Listen = at.Volume, at.Listen

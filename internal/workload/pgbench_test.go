@@ -3,8 +3,8 @@ package workload_test
 import (
 	"testing"
 
+	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
@@ -12,7 +12,7 @@ import (
 
 func TestPgbench(t *testing.T) {
 	t.Parallel()
-	_, err := serve.Find(t.Context(), service.PostgreSQL, "")
+	_, err := serve.Find(t.Context(), postgres.Name, "")
 	testneed.Feature(t, "postgres", err)
 	for name, fast := range map[string]map[string]string{
 		"outside":                {"scale": "1", "clients": "3", "threads": "2"},

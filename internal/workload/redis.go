@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 )
 
 // Redis sends Redis or Valkey commands as redis-benchmark does, whose report cannot
@@ -48,7 +48,7 @@ func (Redis) Params() []Param {
 		{Name: "server_options", Default: none, Check: options(redisOption),
 			Help: "settings passed on to the server, --name=value with spaces between"},
 	}
-	return append(params, settingParams(service.Redis{})...)
+	return append(params, settingParams(redis.Service{})...)
 }
 
 // redisOption refuses what tare sets itself.
@@ -65,7 +65,7 @@ func redisOption(s string) error {
 	if slices.Contains(place, name) {
 		return fmt.Errorf("%q is not yours to set", s)
 	}
-	for _, own := range (service.Redis{}).Describe().Settings {
+	for _, own := range (redis.Service{}).Describe().Settings {
 		if name == strings.ReplaceAll(own.Name, "_", "-") {
 			return fmt.Errorf("%q is a parameter of its own: %s", s, own.Name)
 		}
@@ -82,8 +82,8 @@ func (Redis) Stages(v Values) (Stages, error) {
 		return Stages{}, fmt.Errorf("redis: %w", r.err)
 	}
 	p.Database = load.Database{
-		Service: service.RedisName, Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
-		Server: serve.Server{Settings: settings(service.Redis{}, v), Options: list(v["server_options"]), Connections: connections},
+		Service: redis.Name, Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
+		Server: serve.Server{Settings: settings(redis.Service{}, v), Options: list(v["server_options"]), Connections: connections},
 	}
 	if !p.Inside && v["connect"] == "socket" {
 		return Stages{}, errors.New("redis: connect=socket needs client=inside: a socket does not reach out of an arm")
@@ -91,7 +91,7 @@ func (Redis) Stages(v Values) (Stages, error) {
 	s := Stages{
 		Threads: connections, Together: p.Pipeline, Key: redisKey(v), Disk: v["appendonly"] == "yes", Grows: redisGrows(v, p), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
-			return hiddenTask(serve.PrepareCommand, service.RedisName, serve.Prepare{Server: path(v["server"]), Options: p.Server.Options, Into: dir})
+			return hiddenTask(serve.PrepareCommand, redis.Name, serve.Prepare{Server: path(v["server"]), Options: p.Server.Options, Into: dir})
 		},
 	}
 	s.place(p.Database, func(d load.Database) Task {

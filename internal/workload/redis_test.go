@@ -3,8 +3,8 @@ package workload_test
 import (
 	"testing"
 
+	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
@@ -12,7 +12,7 @@ import (
 
 func TestRedis(t *testing.T) {
 	t.Parallel()
-	_, err := serve.Find(t.Context(), service.RedisName, "")
+	_, err := serve.Find(t.Context(), redis.Name, "")
 	testneed.Feature(t, "redis", err)
 	for name, fast := range map[string]map[string]string{
 		"outside":               {"keys": "1000", "connections": "3", "size": "100B"},

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/catalog/databases"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/service"
 	"github.com/tarelab/tare/internal/sysbench"
 )
 
@@ -69,7 +70,7 @@ func (Sysbench) Params() []Param {
 }
 
 // family has the settings of all flavours.
-var family = service.MySQL{Flavour: service.MariaDB}
+var family = mysql.Service{Flavour: mysql.MariaDB}
 
 // none is the word for no options.
 const none = "none"
@@ -78,8 +79,8 @@ var randTypes = []string{"default", "uniform", "gaussian", "special", "pareto", 
 
 func services() []string {
 	words := []string{serve.Auto}
-	for _, s := range service.All() {
-		if d := s.Describe(); d.Protocol == service.MySQLFamily {
+	for _, s := range databases.All() {
+		if d := s.Describe(); d.Protocol == mysql.Family {
 			words = append(words, d.Name)
 		}
 	}

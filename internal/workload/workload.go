@@ -4,10 +4,10 @@ package workload
 
 import (
 	"fmt"
-	"github.com/tarelab/tare/internal/metric"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/metric"
 )
 
 // Workload describes one benchmark.

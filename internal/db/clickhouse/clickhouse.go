@@ -1,4 +1,5 @@
-package service
+// Package clickhouse is ClickHouse, asked over HTTP.
+package clickhouse
 
 import (
 	"errors"
@@ -8,45 +9,47 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tarelab/tare/internal/db"
 )
 
-// ClickHouse is ClickHouse, from 18.x with a program of its own to the current
+// Service is ClickHouse, from 18.x with a program of its own to the current
 // ones, which are one program for everything. It is asked over HTTP, which all
 // versions speak the same way.
-type ClickHouse struct{}
+type Service struct{}
 
-var _ Service = ClickHouse{}
+var _ db.Service = Service{}
 
-// ClickHouseName is ClickHouse's name as a service and as a protocol.
-const ClickHouseName = "clickhouse"
+// Name is ClickHouse's name as a service and as a protocol.
+const Name = "clickhouse"
 
-// clickhouseUsers is the file of users and of profiles of settings, beside
-// clickhouseConfig; see ClickHouse.Recipe.
+// usersPath is the file of users and of profiles of settings, beside
+// configPath; see Service.Recipe.
 const (
-	clickhouseConfig = RunDir + "/config.xml"
-	clickhouseUsers  = RunDir + "/users.xml"
+	configPath = db.RunDir + "/config.xml"
+	usersPath  = db.RunDir + "/users.xml"
 )
 
 // Describe is what holds for every version.
-func (ClickHouse) Describe() Description {
-	return Description{
-		Name: ClickHouseName, TCPOnly: true, Title: "ClickHouse 18 and later", Protocol: ClickHouseName, Package: "clickhouse-server",
-		VersionArgs: []string{"--version"}, VersionTrial: &clickhouseTrial,
+func (Service) Describe() db.Description {
+	return db.Description{
+		Name: Name, TCPOnly: true, Title: "ClickHouse 18 and later", Protocol: Name, Package: "clickhouse-server",
+		VersionArgs: []string{"--version"}, VersionTrial: &trial,
 		// The second is the one program of a version that was not installed by a
 		// package.
-		Programs: []Program{{Role: Server, Names: []string{"clickhouse-server", clickhouseOne}}},
-		Settings: clickhouseSettings(),
+		Programs: []db.Program{{Role: db.Server, Names: []string{"clickhouse-server", one}}},
+		Settings: settings(),
 	}
 }
 
-// clickhouseOne is the name of the program that is everything.
-const clickhouseOne = "clickhouse"
+// one is the name of the program that is everything.
+const one = "clickhouse"
 
-// clickhouseTrial makes a server without the option --version (18.x at least)
+// trial makes a server without the option --version (18.x at least)
 // say its version: it gives up because there is no profile of settings.
-var clickhouseTrial = Trial{
+var trial = db.Trial{
 	Args: []string{"--config-file=config.xml"},
-	Files: []File{{Path: "config.xml", Text: `<yandex>
+	Files: []db.File{{Path: "config.xml", Text: `<yandex>
   <logger><console>1</console><level>information</level></logger>
   <path>./</path><tmp_path>./tmp/</tmp_path>
   <user_files_path>./files/</user_files_path><format_schema_path>./schemas/</format_schema_path>
@@ -59,20 +62,20 @@ var clickhouseTrial = Trial{
 //	ClickHouse server version 23.8.2.7 (official build).
 //	ClickHouse local version 24.3.1.2672.
 //	2026.11.21 15:00:22.581449 [ 1 ] {} <Information> : Starting ClickHouse 18.16.1 with revision 54412
-var clickhouseBanner = regexp.MustCompile(`(?:ClickHouse \w+ version|Starting ClickHouse) v?(([0-9]+)\.([0-9]+)(?:\.([0-9]+))?(?:\.[0-9]+)?)`)
+var bannerPattern = regexp.MustCompile(`(?:ClickHouse \w+ version|Starting ClickHouse) v?(([0-9]+)\.([0-9]+)(?:\.([0-9]+))?(?:\.[0-9]+)?)`)
 
 // Identify reads the banner.
-func (ClickHouse) Identify(banner string) (Version, error) {
-	found := clickhouseBanner.FindStringSubmatch(banner)
+func (Service) Identify(banner string) (db.Version, error) {
+	found := bannerPattern.FindStringSubmatch(banner)
 	if found == nil {
-		return Version{}, fmt.Errorf("unknown version %q: want what clickhouse-server --version prints", firstLine(banner))
+		return db.Version{}, fmt.Errorf("unknown version %q: want what clickhouse-server --version prints", db.FirstLine(banner))
 	}
-	v, err := version(ClickHouseName, found[1], found[2:])
+	v, err := db.ParseVersion(Name, found[1], found[2:])
 	if err != nil {
-		return Version{}, err
+		return db.Version{}, err
 	}
 	if !v.AtLeast(18) {
-		return Version{}, fmt.Errorf("%s is too old: want 18.1 or later", v)
+		return db.Version{}, fmt.Errorf("%s is too old: want 18.1 or later", v)
 	}
 	return v, nil
 }
@@ -80,49 +83,49 @@ func (ClickHouse) Identify(banner string) (Version, error) {
 // Recipe says how to use a server of this version. Its configuration names
 // everything relative to the directory of the data set, where it runs: a server
 // that closes what it inherits cannot be given a descriptor of it.
-func (ClickHouse) Recipe(v Version, c Config) (Recipe, error) {
+func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	switch {
 	case !filepath.IsAbs(c.Dir):
-		return Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)
-	case c.Programs[Server] == "":
-		return Recipe{}, fmt.Errorf("%s: no %s program", ClickHouseName, Server)
+		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)
+	case c.Programs[db.Server] == "":
+		return db.Recipe{}, fmt.Errorf("%s: no %s program", Name, db.Server)
 	case c.Port == 0:
-		return Recipe{}, errors.New("ClickHouse has no socket: it needs an address to listen at")
+		return db.Recipe{}, errors.New("ClickHouse has no socket: it needs an address to listen at")
 	}
-	users, err := clickhouseUsersFile(v, c)
+	users, err := usersFile(v, c)
 	if err != nil {
-		return Recipe{}, err
+		return db.Recipe{}, err
 	}
-	config, err := clickhouseConfigFile(v, c)
+	config, err := configFile(v, c)
 	if err != nil {
-		return Recipe{}, err
+		return db.Recipe{}, err
 	}
-	return Recipe{
+	return db.Recipe{
 		Users: []string{"clickhouse", "nobody"}, RootToo: true, Here: true,
-		Files:  []File{{Path: clickhouseConfig, Text: config}, {Path: clickhouseUsers, Text: users}},
-		Server: Command{Path: c.Programs[Server], Args: clickhouseArgs(c)},
+		Files:  []db.File{{Path: configPath, Text: config}, {Path: usersPath, Text: users}},
+		Server: db.Command{Path: c.Programs[db.Server], Args: args(c)},
 		// The only user may do what is to be done: there is no way in that is not
 		// open to everybody on the host, so nobody gets in without the password.
 		// The database is there: it is the server's default one.
-		Admin:    User,
-		Finish:   clickhouseFinish,
-		Warm:     clickhouseWarm,
-		ReadBack: clickhouseReadBack(v, c),
+		Admin:    db.User,
+		Finish:   finish,
+		Warm:     warm,
+		ReadBack: readBack(v, c),
 		Stop:     time.Minute,
 		Leftovers: []string{
-			RunDir + "/*", DataDir + "/preprocessed_configs", DataDir + "/status", DataDir + "/tmp", DataDir + "/flags",
+			db.RunDir + "/*", db.DataDir + "/preprocessed_configs", db.DataDir + "/status", db.DataDir + "/tmp", db.DataDir + "/flags",
 		},
 	}, nil
 }
 
-// clickhouseArgs: the server's own options, and after two dashes what stands
+// args: the server's own options, and after two dashes what stands
 // above the configuration file.
-func clickhouseArgs(c Config) []string {
+func args(c db.Config) []string {
 	var args []string
-	if filepath.Base(c.Programs[Server]) == clickhouseOne {
+	if filepath.Base(c.Programs[db.Server]) == one {
 		args = []string{"server"}
 	}
-	args = append(args, "--config-file="+clickhouseConfig)
+	args = append(args, "--config-file="+configPath)
 	if len(c.Options) > 0 {
 		args = append(append(args, "--"), c.Options...)
 	}
@@ -130,30 +133,30 @@ func clickhouseArgs(c Config) []string {
 }
 
 const (
-	clickhouseTables = " FROM system.tables WHERE database = '" + Database + "' AND engine LIKE '%MergeTree' ORDER BY name"
+	tables = " FROM system.tables WHERE database = '" + db.Database + "' AND engine LIKE '%MergeTree' ORDER BY name"
 	// Nothing is left to be merged in the background.
-	clickhouseFinish = "SELECT concat('OPTIMIZE TABLE ', database, '.', name, ' FINAL') AS stmt" + clickhouseTables
+	finish = "SELECT concat('OPTIMIZE TABLE ', database, '.', name, ' FINAL') AS stmt" + tables
 	// Every column of every row goes through a hash.
-	clickhouseWarm = "SELECT concat('SELECT sum(cityHash64(*)) FROM ', database, '.', name) AS stmt" + clickhouseTables
+	warm = "SELECT concat('SELECT sum(cityHash64(*)) FROM ', database, '.', name) AS stmt" + tables
 )
 
-// ClickHouseHits is a table like those of web analytics that ClickHouse is made
+// Hits is a table like those of web analytics that ClickHouse is made
 // for, filled by the server itself: the same rows every time.
-type ClickHouseHits struct{ Rows int }
+type Hits struct{ Rows int }
 
 // HitsTable is its name.
 const HitsTable = "hits"
 
 // Statements make and fill the table.
-func (h ClickHouseHits) Statements() []string {
+func (h Hits) Statements() []string {
 	return []string{
-		"CREATE TABLE " + Database + "." + HitsTable + ` (
+		"CREATE TABLE " + db.Database + "." + HitsTable + ` (
   WatchID UInt64, EventDate Date, EventTime DateTime, CounterID UInt32, UserID UInt64, RegionID UInt16,
   AdvEngineID UInt8, Width UInt16, Duration UInt32, URL String, SearchPhrase String
 ) ENGINE = MergeTree PARTITION BY tuple() ORDER BY (CounterID, EventDate, UserID)`,
 		// Few counters, users and phrases have most of the hits, as it is: the
 		// square of an even number from 0 to 1 is more often near 0 than near 1.
-		"INSERT INTO " + Database + "." + HitsTable + strings.ReplaceAll(`
+		"INSERT INTO " + db.Database + "." + HitsTable + strings.ReplaceAll(`
 SELECT
   a AS WatchID, toDate(EventTime) AS EventDate, toDateTime(1500000000 + a % 2592000) AS EventTime,
   toUInt32(100 * x) AS CounterID, intHash64(toUInt64(0.1 * {rows} * y)) AS UserID, toUInt16(250 * z) AS RegionID,
@@ -169,4 +172,4 @@ FROM (
 }
 
 // Bytes is at most about how large the table is.
-func (h ClickHouseHits) Bytes() int64 { return 200 * int64(h.Rows) }
+func (h Hits) Bytes() int64 { return 200 * int64(h.Rows) }

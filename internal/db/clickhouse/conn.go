@@ -1,10 +1,9 @@
-package serve
+package clickhouse
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/service"
+	"github.com/tarelab/tare/internal/db"
 )
 
-// ClickHouse is one connection to ClickHouse's HTTP interface, kept from query
+// Conn is one connection to ClickHouse's HTTP interface, kept from query
 // to query, for one goroutine at a time. There is no pool and no second try, so
 // that what a query took is what it took.
-type ClickHouse struct {
+type Conn struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	target string // of requests
@@ -30,13 +29,13 @@ type ClickHouse struct {
 	broken bool // cannot take another query
 }
 
-// ClickHouseError is what the server says about a query that failed.
-type ClickHouseError struct {
+// Error is what the server says about a query that failed.
+type Error struct {
 	Code int // ClickHouse's own; 0: not said
 	Text string
 }
 
-func (e *ClickHouseError) Error() string { return e.Text }
+func (e *Error) Error() string { return e.Text }
 
 // formats of answers.
 const (
@@ -45,14 +44,14 @@ const (
 	formatLines  = "TabSeparated"
 )
 
-// DialClickHouse connects to a server.
-func DialClickHouse(ctx context.Context, a Address) (*ClickHouse, error) {
+// Dial connects to a server.
+func Dial(ctx context.Context, a db.Address) (*Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: -1}
 	conn, err := d.DialContext(ctx, "tcp", a.Dial)
 	if err != nil {
 		return nil, err
 	}
-	c := &ClickHouse{conn: conn, reader: bufio.NewReaderSize(conn, 1<<16), buffer: make([]byte, 1<<16), target: "/?"}
+	c := &Conn{conn: conn, reader: bufio.NewReaderSize(conn, 1<<16), buffer: make([]byte, 1<<16), target: "/?"}
 	if a.Database != "" {
 		c.target += "database=" + url.QueryEscape(a.Database) + "&"
 	}
@@ -62,26 +61,26 @@ func DialClickHouse(ctx context.Context, a Address) (*ClickHouse, error) {
 }
 
 // Close ends the connection, and wakes who waits for an answer.
-func (c *ClickHouse) Close() error { return c.conn.Close() }
+func (c *Conn) Close() error { return c.conn.Close() }
 
 // Broken says that the connection takes no more queries.
-func (c *ClickHouse) Broken() bool { return c.broken }
+func (c *Conn) Broken() bool { return c.broken }
 
 // Run asks a query and reads the answer to its end. A query that the server
 // refused is a *ClickHouseError; after anything else the connection is broken.
-func (c *ClickHouse) Run(query string) error { return c.ask(query, FormatNative, io.Discard) }
+func (c *Conn) Run(query string) error { return c.ask(query, FormatNative, io.Discard) }
 
 // ask writes the answer, in a format unless the query names one, to w.
-func (c *ClickHouse) ask(query, format string, w io.Writer) error {
+func (c *Conn) ask(query, format string, w io.Writer) error {
 	err := c.exchange(query, format, w)
-	var answer *ClickHouseError
+	var answer *Error
 	if err != nil && !errors.As(err, &answer) {
 		c.broken = true
 	}
 	return err
 }
 
-func (c *ClickHouse) exchange(query, format string, w io.Writer) error {
+func (c *Conn) exchange(query, format string, w io.Writer) error {
 	request := fmt.Appendf(nil, "POST %sdefault_format=%s HTTP/1.1\r\n", c.target, format)
 	request = append(request, c.head...)
 	request = fmt.Appendf(request, "Content-Length: %d\r\n\r\n%s", len(query), query)
@@ -90,7 +89,7 @@ func (c *ClickHouse) exchange(query, format string, w io.Writer) error {
 	}
 	answer, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
-		return fmt.Errorf("receive an answer: %w", closedEarly(err))
+		return fmt.Errorf("receive an answer: %w", db.ClosedEarly(err))
 	}
 	defer answer.Body.Close()
 	if answer.Close {
@@ -101,16 +100,9 @@ func (c *ClickHouse) exchange(query, format string, w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("receive an answer: %w", err)
 		}
-		return clickhouseError(answer, text)
+		return errorOf(answer, text)
 	}
 	return c.body(answer, w)
-}
-
-func closedEarly(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return errors.New("the server closed the connection")
-	}
-	return err
 }
 
 // exceptionInside is how the message begins with which an answer ends that had
@@ -119,7 +111,7 @@ var exceptionInside = []byte("DB::Exception: ")
 
 // body reads the answer. The server may find out in the middle of it that the
 // query fails; old ones then end it with the message, new ones cut it too.
-func (c *ClickHouse) body(answer *http.Response, w io.Writer) error {
+func (c *Conn) body(answer *http.Response, w io.Writer) error {
 	const longest = 1 << 12
 	var last []byte // at most twice longest
 	for {
@@ -135,18 +127,18 @@ func (c *ClickHouse) body(answer *http.Response, w io.Writer) error {
 		}
 		if i := bytes.LastIndex(last, []byte("Code: ")); i >= 0 && bytes.Contains(last[i:], exceptionInside) {
 			c.broken = true
-			return clickhouseError(answer, last[i:])
+			return errorOf(answer, last[i:])
 		}
 		if err != io.EOF {
-			return fmt.Errorf("receive an answer: %w", closedEarly(err))
+			return fmt.Errorf("receive an answer: %w", db.ClosedEarly(err))
 		}
 		return nil
 	}
 }
 
-// clickhouseError reads the message; old versions have the code in it only.
-func clickhouseError(answer *http.Response, text []byte) error {
-	e := &ClickHouseError{Text: strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))}
+// errorOf reads the message; old versions have the code in it only.
+func errorOf(answer *http.Response, text []byte) error {
+	e := &Error{Text: strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))}
 	if e.Text == "" {
 		e.Text = answer.Status
 	}
@@ -161,31 +153,36 @@ func clickhouseError(answer *http.Response, text []byte) error {
 	return e
 }
 
-func connectClickHouse(a Address) (driver.Connector, error) {
-	return textConnector(func(ctx context.Context) (textLink, error) {
-		conn, err := DialClickHouse(ctx, a)
+// Protocol says how a server is asked.
+func (Service) Protocol() db.Protocol {
+	return db.Protocol{Connect: connect, Ready: "SELECT 42", Definite: definite, Denied: denied}
+}
+
+func connect(a db.Address) (db.Conn, error) {
+	return db.Redial(func(ctx context.Context) (db.Link, error) {
+		conn, err := Dial(ctx, a)
 		if err != nil {
 			return nil, err
 		}
 		return conn, nil
-	}), clickhouseAddress(a)
+	}), address(a)
 }
 
 // SetDeadline is for the query of now and those that follow.
-func (c *ClickHouse) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
+func (c *Conn) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
 
-// rows asks a query whose answer is lines of columns between tabs.
-func (c *ClickHouse) rows(query string) (rows [][]driver.Value, err error) {
+// Ask asks a query whose answer is lines of columns between tabs.
+func (c *Conn) Ask(query string) (rows [][]string, err error) {
 	unescape := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\'`, "'", `\b`, "\b", `\f`, "\f", `\r`, "\r", `\0`, "\x00")
 	var out bytes.Buffer
 	if err := c.ask(query, formatLines, &out); err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(out.String()) {
-		var row []driver.Value
+		var row []string
 		for _, f := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
 			if f == `\N` {
-				row = append(row, nil)
+				row = append(row, "")
 			} else {
 				row = append(row, unescape.Replace(f))
 			}
@@ -195,26 +192,26 @@ func (c *ClickHouse) rows(query string) (rows [][]driver.Value, err error) {
 	return rows, nil
 }
 
-// deniedByClickHouse: an unknown user, a wrong password, and what newer
+// denied: an unknown user, a wrong password, and what newer
 // versions say for both.
-func deniedByClickHouse(err error) bool {
-	var answer *ClickHouseError
+func denied(err error) bool {
+	var answer *Error
 	return errors.As(err, &answer) && (answer.Code == 192 || answer.Code == 193 || answer.Code == 516)
 }
 
-// definiteClickHouse: everything that the server says but that it has too many
+// definite: everything that the server says but that it has too many
 // queries or is ending.
-func definiteClickHouse(err error) bool {
+func definite(err error) bool {
 	const tooManyQueries, aborted = 202, 236
-	var answer *ClickHouseError
+	var answer *Error
 	return errors.As(err, &answer) && answer.Code != tooManyQueries && answer.Code != aborted
 }
 
 var errNoAddress = errors.New("ClickHouse is reached by TCP only, and no address was given")
 
-// clickhouseAddress is nil for an address that can be dialled.
-func clickhouseAddress(a Address) error {
-	if a.Protocol == service.ClickHouseName && a.Dial == "" {
+// address is nil for an address that can be dialled.
+func address(a db.Address) error {
+	if a.Protocol == Name && a.Dial == "" {
 		return errNoAddress
 	}
 	return nil

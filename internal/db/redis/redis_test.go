@@ -1,9 +1,11 @@
-package service
+package redis
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tarelab/tare/internal/db"
 )
 
 // The first line was printed by Debian's package; the others are as the projects
@@ -17,7 +19,7 @@ func TestIdentifyRedis(t *testing.T) {
 		"Redis server version 2.4.10 (00000000:0)\n":                                                 "",
 		"": "",
 	} {
-		v, err := Redis{}.Identify(banner)
+		v, err := Service{}.Identify(banner)
 		if (err != nil) != (want == "") || err == nil && v.String() != want {
 			t.Errorf("from %q: got %v, %v; want %q", banner, v, err, want)
 		}
@@ -25,13 +27,13 @@ func TestIdentifyRedis(t *testing.T) {
 }
 
 func TestRedisRecipe(t *testing.T) {
-	v := Version{RedisName, [3]int{7, 0, 15}, "7.0.15"}
-	settings, err := Complete(Redis{}.Describe(), map[string]string{"save": "3600,1,300,100", "appendonly": "yes"})
+	v := db.Version{Flavour: Name, Number: [3]int{7, 0, 15}, Text: "7.0.15"}
+	settings, err := db.Complete(Service{}.Describe(), map[string]string{"save": "3600,1,300,100", "appendonly": "yes"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Config{Programs: map[string]string{Server: "/r"}, Dir: "/d", Settings: settings, Options: []string{"--hz=100"}}
-	r, err := Redis{}.Recipe(v, good)
+	good := db.Config{Programs: map[string]string{db.Server: "/r"}, Dir: "/d", Settings: settings, Options: []string{"--hz=100"}}
+	r, err := Service{}.Recipe(v, good)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,19 +45,19 @@ func TestRedisRecipe(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, r.Files[0].Text)
 		}
 	}
-	for name, change := range map[string]func(*Config){
-		"a relative directory": func(c *Config) { c.Dir = "d" },
-		"no program":           func(c *Config) { c.Programs = nil },
-		"an option":            func(c *Config) { c.Options = []string{"--hz"} },
+	for name, change := range map[string]func(*db.Config){
+		"a relative directory": func(c *db.Config) { c.Dir = "d" },
+		"no program":           func(c *db.Config) { c.Programs = nil },
+		"an option":            func(c *db.Config) { c.Options = []string{"--hz"} },
 	} {
 		bad := good
 		change(&bad)
-		if _, err := (Redis{}).Recipe(v, bad); err == nil {
+		if _, err := (Service{}).Recipe(v, bad); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}
 	for _, bad := range []string{"", "1", "1,2,3", "a,b", "0,1", "1 2"} {
-		if _, err := Complete(Redis{}.Describe(), map[string]string{"save": bad}); err == nil {
+		if _, err := db.Complete(Service{}.Describe(), map[string]string{"save": bad}); err == nil {
 			t.Errorf("save %q was accepted", bad)
 		}
 	}

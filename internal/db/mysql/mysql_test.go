@@ -1,9 +1,11 @@
-package service
+package mysql
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tarelab/tare/internal/db"
 )
 
 // The banners of MariaDB 10.11 and MySQL 9.7 were printed by Debian's packages;
@@ -29,21 +31,21 @@ func TestIdentify(t *testing.T) {
 		{MariaDB, "", "", [3]int{}},
 		{Oracle, " Ver 99999999999999999999.0.0 for Linux on x86_64", "", [3]int{}},
 	} {
-		v, err := MySQL{c.flavour}.Identify(c.banner)
+		v, err := Service{c.flavour}.Identify(c.banner)
 		if (err != nil) != (c.want == "") || err == nil && (v.String() != c.want || v.Number != c.number) {
 			t.Errorf("%s from %q: got %v, %v; want %q", c.flavour, c.banner, v, err, c.want)
 		}
 	}
 }
 
-func config(t *testing.T, flavour string, given map[string]string) Config {
+func config(t *testing.T, flavour string, given map[string]string) db.Config {
 	t.Helper()
-	s, err := Complete(MySQL{flavour}.Describe(), given)
+	s, err := db.Complete(Service{flavour}.Describe(), given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{
-		Programs: map[string]string{Server: "/usr/sbin/mysqld", Install: "/usr/bin/mariadb-install-db"},
+	return db.Config{
+		Programs: map[string]string{db.Server: "/usr/sbin/mysqld", db.Install: "/usr/bin/mariadb-install-db"},
 		Dir:      "/d", Settings: s, Root: true,
 	}
 }
@@ -53,27 +55,27 @@ func TestOptionsPerVersion(t *testing.T) {
 	all := map[string]string{"redo_log": "256M", "binlog": "off", "performance_schema": "on", "flush_method": "O_DIRECT_NO_FSYNC"}
 	for _, c := range []struct {
 		name    string
-		v       Version
+		v       db.Version
 		given   map[string]string
 		has     []string
 		hasNot  []string
 		install string
 	}{
-		{"mariadb", Version{MariaDB, [3]int{10, 11, 19}, ""}, all,
+		{"mariadb", db.Version{Flavour: MariaDB, Number: [3]int{10, 11, 19}, Text: ""}, all,
 			[]string{"--innodb-log-file-size=268435456", "--performance-schema=ON", "--innodb-flush-method=O_DIRECT_NO_FSYNC", "--user=root", "--skip-networking"},
 			[]string{"--skip-log-bin", "--basedir", "--innodb-log-files-in-group", "--port", "mysqlx"}, "/usr/bin/mariadb-install-db"},
-		{"mariadb 10.4", Version{MariaDB, [3]int{10, 4, 3}, ""}, nil, []string{"--innodb-log-files-in-group=1"}, nil, "/usr/bin/mariadb-install-db"},
-		{"mysql 9", Version{Oracle, [3]int{9, 7, 0}, ""}, all,
+		{"mariadb 10.4", db.Version{Flavour: MariaDB, Number: [3]int{10, 4, 3}, Text: ""}, nil, []string{"--innodb-log-files-in-group=1"}, nil, "/usr/bin/mariadb-install-db"},
+		{"mysql 9", db.Version{Flavour: Oracle, Number: [3]int{9, 7, 0}, Text: ""}, all,
 			[]string{"--innodb-redo-log-capacity=268435456", "--skip-log-bin", "--loose-mysqlx=OFF"},
 			[]string{"--innodb-log-file-size", "semaphore"}, "/usr/sbin/mysqld"},
-		{"mysql 8.0.29", Version{Oracle, [3]int{8, 0, 29}, ""}, all, []string{"--innodb-log-files-in-group=2", "--innodb-log-file-size=134217728"}, []string{"capacity"}, "/usr/sbin/mysqld"},
-		{"percona, binlog", Version{Percona, [3]int{8, 0, 36}, ""}, map[string]string{"binlog": "on", "sync_binlog": "1000", "flush_method": "default"},
+		{"mysql 8.0.29", db.Version{Flavour: Oracle, Number: [3]int{8, 0, 29}, Text: ""}, all, []string{"--innodb-log-files-in-group=2", "--innodb-log-file-size=134217728"}, []string{"capacity"}, "/usr/sbin/mysqld"},
+		{"percona, binlog", db.Version{Flavour: Percona, Number: [3]int{8, 0, 36}, Text: ""}, map[string]string{"binlog": "on", "sync_binlog": "1000", "flush_method": "default"},
 			[]string{"--log-bin=binlog", "--server-id=1", "--sync-binlog=1000"}, []string{"--skip-log-bin", "flush-method", "performance"}, "/usr/sbin/mysqld"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conf := config(t, c.v.Flavour, c.given)
 			conf.Options = []string{"--last"}
-			r, err := MySQL{c.v.Flavour}.Recipe(c.v, conf)
+			r, err := Service{c.v.Flavour}.Recipe(c.v, conf)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +105,7 @@ func TestListen(t *testing.T) {
 	if err := conf.Listen("198.18.3.2:3307"); err != nil {
 		t.Fatal(err)
 	}
-	r, err := MySQL{MariaDB}.Recipe(Version{Flavour: MariaDB, Number: [3]int{10, 11, 0}}, conf)
+	r, err := Service{MariaDB}.Recipe(db.Version{Flavour: MariaDB, Number: [3]int{10, 11, 0}}, conf)
 	if err != nil || !slices.Contains(r.Server.Args, "--port=3307") || !slices.Contains(r.Server.Args, "--bind-address=198.18.3.2") {
 		t.Errorf("%v in %q", err, r.Server.Args)
 	}
@@ -122,7 +124,7 @@ func TestBaseDir(t *testing.T) {
 		"/opt/wrappers/mysqld":        "",
 		"/usr/local/mysql/bin/mysqld": "/usr/local/mysql",
 	} {
-		if got := mysqlBaseDir(server); got != want {
+		if got := baseDir(server); got != want {
 			t.Errorf("%s: %q, want %q", server, got, want)
 		}
 	}
@@ -130,7 +132,7 @@ func TestBaseDir(t *testing.T) {
 
 func TestReadBackKnowsWhatTook(t *testing.T) {
 	conf := config(t, MariaDB, map[string]string{"doublewrite": "off"})
-	r, err := MySQL{MariaDB}.Recipe(Version{Flavour: MariaDB, Number: [3]int{10, 11, 19}, Text: "10.11.19-MariaDB-0+deb12u1"}, conf)
+	r, err := Service{MariaDB}.Recipe(db.Version{Flavour: MariaDB, Number: [3]int{10, 11, 19}, Text: "10.11.19-MariaDB-0+deb12u1"}, conf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func TestReadBackKnowsWhatTook(t *testing.T) {
 		{"innodb_flush_log_at_trx_commit", "2", false},
 		{"innodb_log_file_size", "67108864", true},
 	} {
-		i := slices.IndexFunc(r.ReadBack, func(q Query) bool { return q.Name == c.name })
+		i := slices.IndexFunc(r.ReadBack, func(q db.Query) bool { return q.Name == c.name })
 		if i < 0 {
 			t.Errorf("%s is not read back", c.name)
 		} else if r.ReadBack[i].Took(c.got) != c.took {
@@ -168,58 +170,16 @@ func TestReadBackKnowsWhatTook(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
-	d := MySQL{MariaDB}.Describe()
+	d := Service{MariaDB}.Describe()
 	for name, value := range map[string]string{
 		"buffer_pool": "1X", "redo_log": "1M", "flush_method": "o_direct", "flush_log_at_trx_commit": "3", "nothing": "1", "sync_binlog": "-1",
 	} {
-		if _, err := Complete(d, map[string]string{name: value}); err == nil {
+		if _, err := db.Complete(d, map[string]string{name: value}); err == nil {
 			t.Errorf("%s=%s was accepted", name, value)
 		}
 	}
-	s, err := Complete(d, map[string]string{"buffer_pool": "2g"})
+	s, err := db.Complete(d, map[string]string{"buffer_pool": "2g"})
 	if err != nil || s["buffer_pool"] != "2g" || s["flush_method"] != "O_DIRECT" || len(s) != len(d.Settings) {
 		t.Errorf("%v, %v", s, err)
-	}
-}
-
-func TestSize(t *testing.T) {
-	for s, want := range map[string]int64{"0": 0, "12": 12, "1k": 1024, "128M": 128 << 20, "2G": 2 << 30, "1T": 1 << 40, "3MiB": 3 << 20, "1kiB": 1024} {
-		if got, err := Size(s); err != nil || got != want {
-			t.Errorf("%q: %d, %v; want %d", s, got, err, want)
-		}
-	}
-	for _, bad := range []string{"", "M", "-1", "1.5G", "1MB", "99999999999999999999", "9999999999T", "+", "1 M", "5iB", "iB", "MiB"} {
-		if n, err := Size(bad); err == nil {
-			t.Errorf("%q was read as %d", bad, n)
-		}
-	}
-}
-
-// Every service: names are unique, defaults are valid, a recipe refuses what
-// is incomplete.
-func TestEveryService(t *testing.T) {
-	seen := map[string]bool{}
-	for _, s := range All() {
-		d := s.Describe()
-		if seen[d.Name] || d.Title == "" || d.Protocol == "" || len(d.Programs) == 0 || d.Programs[0].Role != Server {
-			t.Errorf("%q: incomplete or twice: %+v", d.Name, d)
-		}
-		seen[d.Name] = true
-		if found, err := Find(d.Name); err != nil || found != s {
-			t.Errorf("%s is not found by its name: %v", d.Name, err)
-		}
-		settings, err := Complete(d, nil)
-		if err != nil {
-			t.Errorf("%s: defaults: %v", d.Name, err)
-		}
-		if _, err := s.Recipe(Version{}, Config{Dir: "/d", Settings: settings}); err == nil {
-			t.Errorf("%s: a recipe without programs", d.Name)
-		}
-		if _, err := s.Identify("nothing of ours"); err == nil {
-			t.Errorf("%s identifies anything", d.Name)
-		}
-	}
-	if _, err := Find("oracle"); err == nil || !strings.Contains(err.Error(), "mariadb") {
-		t.Errorf("want an error that names the services, got %v", err)
 	}
 }

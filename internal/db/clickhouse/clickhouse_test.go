@@ -1,4 +1,4 @@
-package service
+package clickhouse
 
 import (
 	"encoding/xml"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tarelab/tare/internal/db"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -31,21 +33,21 @@ func TestIdentifyClickHouse(t *testing.T) {
 		{"ClickHouse server version 99999999999999999999.1.1.", "", [3]int{}},
 		{"", "", [3]int{}},
 	} {
-		v, err := ClickHouse{}.Identify(c.banner)
+		v, err := Service{}.Identify(c.banner)
 		if (err != nil) != (c.want == "") || err == nil && (v.String() != c.want || v.Number != c.number) {
 			t.Errorf("from %q: got %v, %v; want %q", c.banner, v, err, c.want)
 		}
 	}
 }
 
-func clickhouseRecipe(t *testing.T, v Version, program string, given map[string]string, options ...string) Recipe {
+func recipe(t *testing.T, v db.Version, program string, given map[string]string, options ...string) db.Recipe {
 	t.Helper()
-	s, err := Complete(ClickHouse{}.Describe(), given)
+	s, err := db.Complete(Service{}.Describe(), given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := ClickHouse{}.Recipe(v, Config{
-		Programs: map[string]string{Server: program}, Dir: "/d", Host: "127.0.0.1", Port: 8123, Root: true, Connections: 200, Settings: s, Options: options,
+	r, err := Service{}.Recipe(v, db.Config{
+		Programs: map[string]string{db.Server: program}, Dir: "/d", Host: "127.0.0.1", Port: 8123, Root: true, Connections: 200, Settings: s, Options: options,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,17 +63,17 @@ func TestClickHouseConfig(t *testing.T) {
 		"uncompressed_cache_size": "1G", "mark_cache_size": "512M",
 	}
 	for name, c := range map[string]struct {
-		v     Version
+		v     db.Version
 		given map[string]string
 	}{
-		"18.16":          {Version{ClickHouseName, [3]int{18, 16, 1}, "18.16.1"}, nil},
-		"18.16-settings": {Version{ClickHouseName, [3]int{18, 16, 1}, "18.16.1"}, all},
-		"20.8":           {Version{ClickHouseName, [3]int{20, 8, 19}, "20.8.19.4"}, nil},
-		"25.3-settings":  {Version{ClickHouseName, [3]int{25, 3, 1}, "25.3.1.1"}, all},
+		"18.16":          {db.Version{Flavour: Name, Number: [3]int{18, 16, 1}, Text: "18.16.1"}, nil},
+		"18.16-settings": {db.Version{Flavour: Name, Number: [3]int{18, 16, 1}, Text: "18.16.1"}, all},
+		"20.8":           {db.Version{Flavour: Name, Number: [3]int{20, 8, 19}, Text: "20.8.19.4"}, nil},
+		"25.3-settings":  {db.Version{Flavour: Name, Number: [3]int{25, 3, 1}, Text: "25.3.1.1"}, all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			for _, f := range clickhouseRecipe(t, c.v, "/usr/bin/clickhouse-server", c.given).Files {
+			for _, f := range recipe(t, c.v, "/usr/bin/clickhouse-server", c.given).Files {
 				b.WriteString("-- " + f.Path + " --\n" + f.Text)
 				wellFormed(t, f.Text)
 			}
@@ -102,22 +104,22 @@ func wellFormed(t *testing.T, text string) {
 }
 
 func TestClickHouseCommand(t *testing.T) {
-	v := Version{ClickHouseName, [3]int{25, 3, 1}, "25.3.1.1"}
-	r := clickhouseRecipe(t, v, "/opt/clickhouse", nil, "--a=1")
+	v := db.Version{Flavour: Name, Number: [3]int{25, 3, 1}, Text: "25.3.1.1"}
+	r := recipe(t, v, "/opt/clickhouse", nil, "--a=1")
 	if want := []string{"server", "--config-file=run/config.xml", "--", "--a=1"}; !slices.Equal(r.Server.Args, want) {
 		t.Errorf("%v", r.Server.Args)
 	}
-	r = clickhouseRecipe(t, v, "/usr/bin/clickhouse-server", nil)
+	r = recipe(t, v, "/usr/bin/clickhouse-server", nil)
 	if want := []string{"--config-file=run/config.xml"}; !slices.Equal(r.Server.Args, want) {
 		t.Errorf("%v", r.Server.Args)
 	}
-	for _, bad := range []Config{
-		{Programs: map[string]string{Server: "/c"}, Dir: "d", Port: 1},
+	for _, bad := range []db.Config{
+		{Programs: map[string]string{db.Server: "/c"}, Dir: "d", Port: 1},
 		{Programs: map[string]string{}, Dir: "/d", Port: 1},
-		{Programs: map[string]string{Server: "/c"}, Dir: "/d"},
+		{Programs: map[string]string{db.Server: "/c"}, Dir: "/d"},
 	} {
-		bad.Settings, _ = Complete(ClickHouse{}.Describe(), nil)
-		if _, err := (ClickHouse{}).Recipe(v, bad); err == nil {
+		bad.Settings, _ = db.Complete(Service{}.Describe(), nil)
+		if _, err := (Service{}).Recipe(v, bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
 	}
@@ -127,14 +129,14 @@ func TestClickHouseCommand(t *testing.T) {
 // can be asked for in new versions only.
 func TestClickHouseReadBack(t *testing.T) {
 	given := map[string]string{"max_threads": "4", "max_memory_usage": "1G", "use_uncompressed_cache": "on"}
-	find := func(r Recipe, name string) (q Query, ok bool) {
-		i := slices.IndexFunc(r.ReadBack, func(q Query) bool { return q.Name == name })
+	find := func(r db.Recipe, name string) (q db.Query, ok bool) {
+		i := slices.IndexFunc(r.ReadBack, func(q db.Query) bool { return q.Name == name })
 		if i >= 0 {
 			q = r.ReadBack[i]
 		}
 		return q, i >= 0
 	}
-	old := clickhouseRecipe(t, Version{ClickHouseName, [3]int{18, 16, 1}, "18.16.1"}, "/c", given)
+	old := recipe(t, db.Version{Flavour: Name, Number: [3]int{18, 16, 1}, Text: "18.16.1"}, "/c", given)
 	for name, values := range map[string][2]string{
 		"max_threads": {"4", "2"}, "max_memory_usage": {"1073741824", "0"}, "use_uncompressed_cache": {"1", "0"}, "version": {"18.16.1", "18.14.1"},
 	} {
@@ -149,8 +151,8 @@ func TestClickHouseReadBack(t *testing.T) {
 	if _, ok := find(old, "mark_cache_size"); ok {
 		t.Error("18.16 has no table of its own settings")
 	}
-	current := clickhouseRecipe(t, Version{ClickHouseName, [3]int{25, 3, 1}, "25.3.1.1"}, "/c", given)
-	if q, ok := find(current, "mark_cache_size"); !ok || !strings.Contains(q.SQL, "system.server_settings") || !q.Took("5368709120") {
+	current := recipe(t, db.Version{Flavour: Name, Number: [3]int{25, 3, 1}, Text: "25.3.1.1"}, "/c", given)
+	if q, ok := find(current, "mark_cache_size"); !ok || !strings.Contains(q.Ask, "system.server_settings") || !q.Took("5368709120") {
 		t.Errorf("%+v", q)
 	}
 }

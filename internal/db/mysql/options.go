@@ -1,10 +1,12 @@
-package service
+package mysql
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tarelab/tare/internal/db"
 )
 
 // The settings of the family, in tare's words.
@@ -19,60 +21,55 @@ const (
 	setPerfSchema  = "performance_schema"
 )
 
-const mebi = 1 << 20
-
-// leave is the word for: as the server has it by default.
-const leave = "default"
-
-func (m MySQL) settings() []Setting {
-	return []Setting{
-		{Name: setBufferPool, Default: "128M", Help: "innodb_buffer_pool_size", Check: sizeFrom(5 * mebi)},
-		{Name: setRedoLog, Default: "64M", Help: "size of the redo log, all files together", Check: sizeFrom(8 * mebi)},
+func (m Service) settings() []db.Setting {
+	return []db.Setting{
+		{Name: setBufferPool, Default: "128M", Help: "innodb_buffer_pool_size", Check: db.SizeFrom(5 * db.MiB)},
+		{Name: setRedoLog, Default: "64M", Help: "size of the redo log, all files together", Check: db.SizeFrom(8 * db.MiB)},
 		{Name: setFlushMethod, Default: "O_DIRECT", Help: "innodb_flush_method", Durable: true,
-			Words: []string{"fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "littlesync", "nosync", leave}},
+			Words: []string{"fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "littlesync", "nosync", db.Leave}},
 		{Name: setFlushLog, Default: "1", Help: "innodb_flush_log_at_trx_commit: 1 makes every commit durable", Durable: true,
 			Words: []string{"0", "1", "2"}},
 		{Name: setBinlog, Default: "off", Durable: true, Words: []string{"off", "on"},
 			Help: "the binary log; off in all flavours, which MySQL 8 and later do not have by default"},
 		{Name: setSyncBinlog, Default: "1", Help: "sync_binlog: commits per sync of the binary log, where it is on", Durable: true,
-			Check: wholeFrom(0, 1<<32-1)},
+			Check: db.WholeFrom(0, 1<<32-1)},
 		{Name: setDoublewrite, Default: "on", Help: "innodb_doublewrite: protects pages against torn writes", Durable: true,
 			Words: []string{"on", "off"}},
-		{Name: setPerfSchema, Default: leave, Help: "performance_schema; MariaDB has it off and MySQL on by default",
-			Words: []string{leave, "on", "off"}},
+		{Name: setPerfSchema, Default: db.Leave, Help: "performance_schema; MariaDB has it off and MySQL on by default",
+			Words: []string{db.Leave, "on", "off"}},
 	}
 }
 
-// mysqlOptions are the settings in the server's words, and what every server
+// options are the settings in the server's words, and what every server
 // of a measurement gets: these are not for tuning, and the same in all arms.
-func mysqlOptions(v Version, c Config) ([]string, error) {
+func options(v db.Version, c db.Config) ([]string, error) {
 	s := c.Settings
-	redo, err := mysqlRedo(v, s[setRedoLog])
+	redo, err := redo(v, s[setRedoLog])
 	if err != nil {
 		return nil, err
 	}
-	pool, err := Size(s[setBufferPool])
+	pool, err := db.Size(s[setBufferPool])
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setBufferPool, err)
 	}
-	args := append(mysqlConstant(v, c), redo...)
+	args := append(constant(v, c), redo...)
 	args = append(args,
 		fmt.Sprintf("--innodb-buffer-pool-size=%d", pool),
 		"--innodb-flush-log-at-trx-commit="+s[setFlushLog],
 		"--innodb-doublewrite="+strings.ToUpper(s[setDoublewrite]),
 		"--sync-binlog="+s[setSyncBinlog],
 	)
-	if method := s[setFlushMethod]; method != leave {
+	if method := s[setFlushMethod]; method != db.Leave {
 		args = append(args, "--innodb-flush-method="+method)
 	}
-	if p := s[setPerfSchema]; p != leave {
+	if p := s[setPerfSchema]; p != db.Leave {
 		args = append(args, "--performance-schema="+strings.ToUpper(p))
 	}
-	return append(args, mysqlBinlog(v, s[setBinlog])...), nil
+	return append(args, binlog(v, s[setBinlog])...), nil
 }
 
-func mysqlRedo(v Version, size string) ([]string, error) {
-	n, err := Size(size)
+func redo(v db.Version, size string) ([]string, error) {
+	n, err := db.Size(size)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", setRedoLog, err)
@@ -86,7 +83,7 @@ func mysqlRedo(v Version, size string) ([]string, error) {
 	return []string{"--innodb-log-files-in-group=2", fmt.Sprintf("--innodb-log-file-size=%d", n/2)}, nil
 }
 
-func mysqlBinlog(v Version, word string) []string {
+func binlog(v db.Version, word string) []string {
 	if word == "on" {
 		return []string{"--log-bin=binlog", "--server-id=1"}
 	}
@@ -96,11 +93,11 @@ func mysqlBinlog(v Version, word string) []string {
 	return nil
 }
 
-// mysqlConstant: the clock goes on while an arm is frozen, so nothing may be
+// constant: the clock goes on while an arm is frozen, so nothing may be
 // given up only because it took long; what runs on a timer of its own or
 // depends on the last launch is off; the load's connections and prepared
 // statements (threads x tables x kinds) always fit.
-func mysqlConstant(v Version, c Config) []string {
+func constant(v db.Version, c db.Config) []string {
 	args := []string{
 		"--skip-name-resolve",
 		"--innodb-buffer-pool-load-at-startup=OFF",
@@ -122,12 +119,12 @@ func mysqlConstant(v Version, c Config) []string {
 	return args
 }
 
-// mysqlReadBack are the variables behind the settings. What is not asked for
+// readBack are the variables behind the settings. What is not asked for
 // by name is still read: a report can say what it was.
-func mysqlReadBack(v Version, c Config) []Query {
+func readBack(v db.Version, c db.Config) []db.Query {
 	s := c.Settings
-	ask := func(variable, wanted string, durable bool, took func(string) bool) Query {
-		return Query{Name: variable, SQL: "SELECT @@GLOBAL." + variable, Wanted: wanted, Took: took, Durable: durable}
+	ask := func(variable, wanted string, durable bool, took func(string) bool) db.Query {
+		return db.Query{Name: variable, Ask: "SELECT @@GLOBAL." + variable, Wanted: wanted, Took: took, Durable: durable}
 	}
 	onOff := func(word string) func(string) bool {
 		return func(got string) bool {
@@ -135,18 +132,18 @@ func mysqlReadBack(v Version, c Config) []Query {
 		}
 	}
 	same := func(wanted string) func(string) bool {
-		return func(got string) bool { return wanted == leave || strings.EqualFold(got, wanted) }
+		return func(got string) bool { return wanted == db.Leave || strings.EqualFold(got, wanted) }
 	}
-	list := []Query{
+	list := []db.Query{
 		ask("version", v.Text, false, func(got string) bool { return strings.HasPrefix(got, numbers(v)) }),
 		ask("innodb_flush_method", s[setFlushMethod], true, same(s[setFlushMethod])),
 		ask("innodb_flush_log_at_trx_commit", s[setFlushLog], true, same(s[setFlushLog])),
 		ask("innodb_doublewrite", s[setDoublewrite], true, onOff(s[setDoublewrite])),
 		ask("log_bin", s[setBinlog], true, onOff(s[setBinlog])),
 		ask("sync_binlog", s[setSyncBinlog], true, same(s[setSyncBinlog])),
-		ask("innodb_buffer_pool_size", s[setBufferPool], false, atLeast(s[setBufferPool])),
+		ask("innodb_buffer_pool_size", s[setBufferPool], false, db.AtLeast(s[setBufferPool])),
 		ask("performance_schema", s[setPerfSchema], false, func(got string) bool {
-			return s[setPerfSchema] == leave || onOff(s[setPerfSchema])(got)
+			return s[setPerfSchema] == db.Leave || onOff(s[setPerfSchema])(got)
 		}),
 		ask("innodb_page_size", "", false, nil),
 		ask("innodb_io_capacity", "", false, nil),
@@ -155,30 +152,23 @@ func mysqlReadBack(v Version, c Config) []Query {
 		ask("max_connections", "", false, nil),
 	}
 	if v.Flavour == MariaDB && !v.AtLeast(11, 1) {
-		i := slices.IndexFunc(list, func(q Query) bool { return q.Name == "transaction_isolation" })
-		list[i].Name, list[i].SQL = "tx_isolation", "SELECT @@GLOBAL.tx_isolation"
+		i := slices.IndexFunc(list, func(q db.Query) bool { return q.Name == "transaction_isolation" })
+		list[i].Name, list[i].Ask = "tx_isolation", "SELECT @@GLOBAL.tx_isolation"
 	}
-	return append(list, mysqlRedoQuery(v, s[setRedoLog]))
+	return append(list, redoQuery(v, s[setRedoLog]))
 }
 
-func mysqlRedoQuery(v Version, size string) Query {
-	q := Query{Name: "innodb_log_file_size", SQL: "SELECT @@GLOBAL.innodb_log_file_size", Wanted: size, Took: atLeast(size)}
+func redoQuery(v db.Version, size string) db.Query {
+	q := db.Query{Name: "innodb_log_file_size", Ask: "SELECT @@GLOBAL.innodb_log_file_size", Wanted: size, Took: db.AtLeast(size)}
 	switch {
 	case v.Flavour != MariaDB && v.AtLeast(8, 0, 30):
-		q.Name, q.SQL = "innodb_redo_log_capacity", "SELECT @@GLOBAL.innodb_redo_log_capacity"
+		q.Name, q.Ask = "innodb_redo_log_capacity", "SELECT @@GLOBAL.innodb_redo_log_capacity"
 	case v.Flavour != MariaDB:
-		q.Name, q.SQL = "innodb redo log", "SELECT @@GLOBAL.innodb_log_file_size * @@GLOBAL.innodb_log_files_in_group"
+		q.Name, q.Ask = "innodb redo log", "SELECT @@GLOBAL.innodb_log_file_size * @@GLOBAL.innodb_log_files_in_group"
 	}
 	return q
 }
 
-func numbers(v Version) string { return fmt.Sprintf("%d.%d.%d", v.Number[0], v.Number[1], v.Number[2]) }
-
-// atLeast: the server rounds a size up to its own units.
-func atLeast(size string) func(string) bool {
-	return func(got string) bool {
-		want, err := Size(size)
-		n, err2 := strconv.ParseInt(got, 10, 64)
-		return err == nil && err2 == nil && n >= want
-	}
+func numbers(v db.Version) string {
+	return fmt.Sprintf("%d.%d.%d", v.Number[0], v.Number[1], v.Number[2])
 }

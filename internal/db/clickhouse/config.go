@@ -1,9 +1,11 @@
-package service
+package clickhouse
 
 import (
 	"encoding/xml"
 	"fmt"
 	"strings"
+
+	"github.com/tarelab/tare/internal/db"
 )
 
 // element is one element of a configuration file, with a text or with children.
@@ -31,9 +33,9 @@ func (e element) write(b *strings.Builder, indent string) {
 	b.WriteString("</" + e.name + ">\n")
 }
 
-// clickhouseFile is a configuration file. Its root has had another name since
+// file is a configuration file. Its root has had another name since
 // version 22; the old one is still read.
-func clickhouseFile(v Version, inner ...element) string {
+func file(v db.Version, inner ...element) string {
 	root := "yandex"
 	if v.AtLeast(22) {
 		root = "clickhouse"
@@ -47,27 +49,27 @@ func clickhouseFile(v Version, inner ...element) string {
 // an arm is frozen, so nothing may be given up only because it took long.
 const forever = 1_000_000
 
-// clickhouseConfigFile is where the server lives, listens and how much it
+// configFile is where the server lives, listens and how much it
 // keeps in memory. It is the whole configuration: no tables of logs are filled
 // on a timer because none is asked for.
-func clickhouseConfigFile(v Version, c Config) (string, error) {
-	mark, err := Size(c.Settings[setMarkCache])
+func configFile(v db.Version, c db.Config) (string, error) {
+	mark, err := db.Size(c.Settings[setMarkCache])
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", setMarkCache, err)
 	}
-	plain, err := Size(c.Settings[setPlainCache])
+	plain, err := db.Size(c.Settings[setPlainCache])
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", setPlainCache, err)
 	}
 	list := []element{
 		branch("logger", leaf("console", 1), leaf("level", "warning")),
-		leaf("path", "./"+DataDir+"/"),
-		leaf("tmp_path", "./"+RunDir+"/tmp/"),
-		leaf("user_files_path", "./"+RunDir+"/files/"),
-		leaf("format_schema_path", "./"+RunDir+"/schemas/"),
+		leaf("path", "./"+db.DataDir+"/"),
+		leaf("tmp_path", "./"+db.RunDir+"/tmp/"),
+		leaf("user_files_path", "./"+db.RunDir+"/files/"),
+		leaf("format_schema_path", "./"+db.RunDir+"/schemas/"),
 		leaf("users_config", "users.xml"),
 		leaf("default_profile", "default"),
-		leaf("default_database", Database),
+		leaf("default_database", db.Database),
 		leaf("timezone", "UTC"),
 		leaf("listen_host", c.Host),
 		leaf("http_port", c.Port),
@@ -86,13 +88,13 @@ func clickhouseConfigFile(v Version, c Config) (string, error) {
 	if v.AtLeast(23, 10) {
 		list = append(list, leaf("max_keep_alive_requests", 1_000_000_000))
 	}
-	return clickhouseFile(v, list...), nil
+	return file(v, list...), nil
 }
 
-// clickhouseUsersFile is the load's user, who may do anything in one database
+// usersFile is the load's user, who may do anything in one database
 // and nothing elsewhere, and the settings of queries. What a version does not
 // know must not be in it: the server would not start.
-func clickhouseUsersFile(v Version, c Config) (string, error) {
+func usersFile(v db.Version, c db.Config) (string, error) {
 	profile := []element{
 		leaf("max_execution_time", 0),
 		leaf("receive_timeout", forever), leaf("send_timeout", forever),
@@ -102,22 +104,22 @@ func clickhouseUsersFile(v Version, c Config) (string, error) {
 	if v.AtLeast(20) {
 		profile = append(profile, leaf("query_profiler_real_time_period_ns", 0), leaf("query_profiler_cpu_time_period_ns", 0))
 	}
-	for _, s := range clickhouseSettings() {
-		value, inProfile, err := clickhouseValue(s.Name, c.Settings[s.Name])
+	for _, s := range settings() {
+		value, inProfile, err := value(s.Name, c.Settings[s.Name])
 		if err != nil {
 			return "", err
 		}
-		if inProfile && value != leave {
+		if inProfile && value != db.Leave {
 			profile = append(profile, leaf(s.Name, value))
 		}
 	}
-	return clickhouseFile(v,
+	return file(v,
 		branch("profiles", branch("default", profile...)),
-		branch("users", branch(User,
+		branch("users", branch(db.User,
 			leaf("password_sha256_hex", "{secret_sha256}"),
 			branch("networks", leaf("ip", "::/0")),
 			leaf("profile", "default"), leaf("quota", "default"),
-			branch("allow_databases", leaf("database", Database)),
+			branch("allow_databases", leaf("database", db.Database)),
 		)),
 		branch("quotas", leaf("default", "")),
 	), nil

@@ -1,12 +1,13 @@
-// Package service describes database servers, one file per family: which
-// programs they consist of, how their version is read, and for a version and a
-// configuration how to install, run, ask and stop them. A description is data
-// and text: the package starts no process, opens no file and no connection.
+// Package db is what a database server is to tare: which programs it consists of,
+// how its version is read, for a version and a configuration how to install, run,
+// ask and stop it, and how it is asked. The databases are one folder each below
+// it. A description is data and text: it starts no process and opens no file; only
+// a Protocol makes connections.
 //
 // Where a server lives: the directory of a data set holds DataDir (the
 // server's own data directory), RunDir (sockets, temporary files) and
 // SecretFile.
-package service
+package db
 
 import (
 	"fmt"
@@ -41,6 +42,10 @@ type Service interface {
 	// Recipe says how to use a server of this version; the settings are
 	// complete and checked (see Complete).
 	Recipe(Version, Config) (Recipe, error)
+	// Protocol says how a server is asked.
+	Protocol() Protocol
+	// Promises are the settings that decide what a commit survives.
+	Promises() []Promise
 }
 
 // Description is what holds for every version.
@@ -144,8 +149,7 @@ type Config struct {
 	Expect int64
 }
 
-// Recipe is what to do, in words of the operating system and of SQL, or of the
-// server's own commands.
+// Recipe is what to do, in words of the operating system and of the server.
 type Recipe struct {
 	// Users are who may run the programs where tare is root and the server
 	// refuses that: the first who exists. Empty: whoever tare is. With RootToo
@@ -201,7 +205,7 @@ type File struct {
 // Query reads one setting back.
 type Query struct {
 	Name string // of the server's own variable
-	SQL  string // one row, one column
+	Ask  string // in the server's words; the last column of the first row is the value
 	// Wanted is what was asked for, in the server's words; empty when nothing
 	// was.
 	Wanted string
@@ -209,31 +213,6 @@ type Query struct {
 	Took func(got string) bool
 	// Durable as in Setting.
 	Durable bool
-}
-
-// All are the services, one line each.
-func All() []Service {
-	return []Service{
-		MySQL{Flavour: MariaDB},
-		MySQL{Flavour: Oracle},
-		MySQL{Flavour: Percona},
-		Postgres{},
-		ClickHouse{},
-		Redis{},
-	}
-}
-
-// Find finds a service by name.
-func Find(name string) (Service, error) {
-	var names []string
-	for _, s := range All() {
-		n := s.Describe().Name
-		if n == name {
-			return s, nil
-		}
-		names = append(names, n)
-	}
-	return nil, fmt.Errorf("no service %q: want one of %s", name, strings.Join(names, ", "))
 }
 
 // Complete fills in the defaults and checks every value. Names that no setting

@@ -1,4 +1,4 @@
-package service
+package db
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ func Size(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// sizeFrom checks for a size of at least so many bytes.
-func sizeFrom(least int64) func(string) error {
+// SizeFrom checks for a size of at least so many bytes.
+func SizeFrom(least int64) func(string) error {
 	return func(s string) error {
 		n, err := Size(s)
 		if err != nil {
@@ -36,12 +36,40 @@ func sizeFrom(least int64) func(string) error {
 	}
 }
 
-// wholeFrom checks for a whole number in a range.
-func wholeFrom(low, high int64) func(string) error {
+// WholeFrom checks for a whole number in a range.
+func WholeFrom(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < low || n > high {
 			return fmt.Errorf("%q: want a whole number from %d to %d", s, low, high)
+		}
+		return nil
+	}
+}
+
+// AtLeast: the server rounds a size up to its own units.
+func AtLeast(size string) func(string) bool {
+	return func(got string) bool {
+		want, err := Size(size)
+		n, err2 := strconv.ParseInt(got, 10, 64)
+		return err == nil && err2 == nil && n >= want
+	}
+}
+
+// MiB is 1 MiB.
+const MiB = 1 << 20
+
+// Leave is the word for: as the server has it by default.
+const Leave = "default"
+
+// OrLeave allows the word for: as the server has it.
+func OrLeave(check func(string) error) func(string) error {
+	return func(s string) error {
+		if s == Leave {
+			return nil
+		}
+		if err := check(s); err != nil {
+			return fmt.Errorf("%w, or %s", err, Leave)
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-package service
+package db
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// version is what a banner says, with its numbers; one that is not there is 0.
-func version(flavour, text string, numbers []string) (Version, error) {
+// ParseVersion is what a banner says, with its numbers; one that is not there is 0.
+func ParseVersion(flavour, text string, numbers []string) (Version, error) {
 	v := Version{Flavour: flavour, Text: text}
 	for i, s := range numbers {
 		if s == "" {
@@ -22,7 +22,7 @@ func version(flavour, text string, numbers []string) (Version, error) {
 	return v, nil
 }
 
-func firstLine(s string) string {
+func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return s[:min(len(s), 200)]
 }
