@@ -28,7 +28,7 @@ func TestDetectAll(t *testing.T) {
 		"redis/testdata/*":                    RedisLog,
 		"csv/testdata/*.csv":                  CSV,
 	} {
-		names, _ := filepath.Glob(pattern)
+		names, _ := filepath.Glob("../tool/" + pattern)
 		if len(names) == 0 {
 			t.Errorf("no files %s", pattern)
 		}
@@ -152,7 +152,7 @@ func TestOpen(t *testing.T) {
 }
 
 func FuzzDetect(f *testing.F) {
-	for _, p := range []string{"*/testdata/*.log", "*/testdata/*.json", "*/testdata/*.txt", "*/testdata/*.csv"} {
+	for _, p := range []string{"../tool/*/testdata/*.log", "../tool/*/testdata/*.json", "../tool/*/testdata/*.txt", "../tool/*/testdata/*.csv"} {
 		names, _ := filepath.Glob(p)
 		for _, n := range names {
 			b, err := os.ReadFile(n)

@@ -42,7 +42,7 @@ func TestPrefix(t *testing.T) {
 
 // What the tools print has no prefix, however often it is repeated.
 func TestToolsHaveNoPrefix(t *testing.T) {
-	files, err := filepath.Glob("*/testdata/*.*")
+	files, err := filepath.Glob("../tool/*/testdata/*.*")
 	if err != nil || len(files) < 150 {
 		t.Fatal(err, len(files))
 	}

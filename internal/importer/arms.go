@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/format/csv"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/tool/csv"
 	"github.com/tarelab/tare/record"
 )
 

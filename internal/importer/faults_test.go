@@ -146,7 +146,7 @@ func TestCertainPart(t *testing.T) {
 
 // Every file of the readers' own test data is read or refused, never a zero.
 func TestEveryGoldenFile(t *testing.T) {
-	files, err := filepath.Glob("../format/*/testdata/*")
+	files, err := filepath.Glob("../tool/*/testdata/*")
 	if err != nil || len(files) < 150 {
 		t.Fatal(err, len(files))
 	}
@@ -251,7 +251,7 @@ func TestWhatReadersMiss(t *testing.T) {
 
 // One arm with several loads is several workloads, matched by the names of files.
 func TestSeveralLoads(t *testing.T) {
-	e := imports(t, nil, "a=../format/sysbench/testdata/sysbench-1.0.20-sweep.log", "b="+copied(t, "../format/sysbench/testdata/sysbench-1.0.20-sweep.log"))
+	e := imports(t, nil, "a=../tool/sysbench/testdata/sysbench-1.0.20-sweep.log", "b="+copied(t, "../tool/sysbench/testdata/sysbench-1.0.20-sweep.log"))
 	if len(e.Workloads) < 2 || !strings.Contains(e.Workloads[0].Name, "threads") {
 		t.Errorf("%+v", e.Workloads)
 	}

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/format"
-	"github.com/tarelab/tare/internal/format/fio"
 	"github.com/tarelab/tare/internal/format/observed"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
 

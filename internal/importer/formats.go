@@ -4,14 +4,14 @@ import (
 	"bytes"
 
 	"github.com/tarelab/tare/internal/format"
-	"github.com/tarelab/tare/internal/format/clickhouse"
-	"github.com/tarelab/tare/internal/format/csv"
-	"github.com/tarelab/tare/internal/format/fio"
-	"github.com/tarelab/tare/internal/format/hyperfine"
 	"github.com/tarelab/tare/internal/format/observed"
-	"github.com/tarelab/tare/internal/format/pgbench"
-	"github.com/tarelab/tare/internal/format/redis"
-	"github.com/tarelab/tare/internal/format/sysbench"
+	"github.com/tarelab/tare/internal/tool/clickhouse"
+	"github.com/tarelab/tare/internal/tool/csv"
+	"github.com/tarelab/tare/internal/tool/fio"
+	"github.com/tarelab/tare/internal/tool/hyperfine"
+	"github.com/tarelab/tare/internal/tool/pgbench"
+	"github.com/tarelab/tare/internal/tool/redis"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // formats are the kinds of logs that are read, each by the folder of its tool. A

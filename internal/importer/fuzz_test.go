@@ -20,7 +20,7 @@ var names = []string{"a.log", "a_lat.1.log", "a_iops.log", "a_bw.log", "a.json",
 // refused with its name or judged, no figure is a 0 that nobody measured, and a
 // file never differs from itself.
 func FuzzRead(f *testing.F) {
-	files, err := filepath.Glob("../format/*/testdata/*")
+	files, err := filepath.Glob("../tool/*/testdata/*")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func TestMoreFigures(t *testing.T) {
 		"fio/testdata/fio-3.33-unified.json":           "throughput latency_mean",
 		"sysbench/testdata/sysbench-1.0.20-memory.log": "bandwidth",
 	} {
-		r, err := alone(t, "../format/"+path)
+		r, err := alone(t, "../tool/"+path)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -188,7 +188,7 @@ func TestMoreFigures(t *testing.T) {
 // The tests of redis-benchmark are a load each; the server's persistence is one of its
 // settings, the number of requests is not.
 func TestRedisTests(t *testing.T) {
-	b, err := os.ReadFile("../format/redis/testdata/redis-7.0-default.log")
+	b, err := os.ReadFile("../tool/redis/testdata/redis-7.0-default.log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestRedisTests(t *testing.T) {
 
 // Of one arm, the commands of hyperfine are compared with each other.
 func TestCommands(t *testing.T) {
-	e := imports(t, nil, "x=../format/hyperfine/testdata/hyperfine-1.15.json")
+	e := imports(t, nil, "x=../tool/hyperfine/testdata/hyperfine-1.15.json")
 	if len(e.Effects) == 0 || len(e.Arms) < 2 || e.Effects[0].Observed == 0 {
 		t.Errorf("%+v", e.Arms)
 	}

@@ -48,7 +48,7 @@ func TestPrefixOfEveryTool(t *testing.T) {
 	for _, path := range []string{"sysbench/testdata/sysbench-1.0.20-rate.log", "sysbench/testdata/sysbench-0.5-oltp.log", "fio/testdata/fio-3.42.txt",
 		"fio/testdata/fio-3.33.json", "pgbench/testdata/pgbench-15-tpcb.log", "clickhouse/testdata/24-errors.log", "hyperfine/testdata/hyperfine-1.15.json",
 		"redis/testdata/redis-7.0-threads.log", "redis/testdata/valkey-8.1-csv.log", "redis/testdata/redis-6.0.log"} {
-		b, err := os.ReadFile("../format/" + path)
+		b, err := os.ReadFile("../tool/" + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestTransactionsOfThreads(t *testing.T) {
 // The logs that fio's jobs write are one run: 300 reads and 100 writes a second were
 // asked for of each of two.
 func TestJobsOfOneRun(t *testing.T) {
-	const name = "../format/fio/testdata/fio-3.33-j_bw."
+	const name = "../tool/fio/testdata/fio-3.33-j_bw."
 	both, err := alone(t, name+"1.log", name+"2.log")
 	if err != nil || len(both.Runs) != 1 {
 		t.Fatal(err, both)
@@ -171,7 +171,7 @@ func TestJobsOfOneRun(t *testing.T) {
 	if a, b := figure(both.Runs[0], "read_bandwidth"), figure(one.Runs[0], "read_bandwidth"); a < 1.8*b || a > 2.2*b {
 		t.Errorf("two jobs read %g B/s, one of them %g", a, b)
 	}
-	const latency = "../format/fio/testdata/fio-3.33-j_clat."
+	const latency = "../tool/fio/testdata/fio-3.33-j_clat."
 	if both, err = alone(t, latency+"1.log", latency+"2.log"); err != nil || len(both.Runs) != 1 || figure(both.Runs[0], "read_latency_mean") > 0.01 {
 		t.Errorf("%v %+v", err, both)
 	}
@@ -303,7 +303,7 @@ func TestTwoForms(t *testing.T) {
 			t.Errorf("%s behind JSON: %v, %d runs", what, err, len(r.Runs))
 		}
 	}
-	r, err := alone(t, "../format/fio/testdata/fio-3.33-terse-text.txt")
+	r, err := alone(t, "../tool/fio/testdata/fio-3.33-terse-text.txt")
 	if err != nil || len(r.Runs) != 2 || len(r.Workloads) != 2 {
 		t.Fatalf("%v %+v", err, r)
 	}

@@ -18,9 +18,9 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/fio"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
 
@@ -66,7 +66,7 @@ func prepareFio(ctx context.Context, params []byte) error {
 			return hint.New(fmt.Errorf("read the job file: %w", err), "name a job file of fio with job=PATH")
 		}
 	}
-	job, err := fio.Parse(text)
+	job, err := fio.ParseJob(text)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func prepareFio(ctx context.Context, params []byte) error {
 
 // roomFor refuses a job whose files the disk cannot hold, before any is written.
 // Where only fio knows their size, it says so itself when the disk is full.
-func roomFor(job *fio.Job, dir string) error {
+func roomFor(job *fio.JobFile, dir string) error {
 	need, known := job.Bytes()
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -115,7 +115,7 @@ func runFio(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err != nil {
 		return fmt.Errorf("read the job of the data set: %w", err)
 	}
-	job, err := fio.Parse(text)
+	job, err := fio.ParseJob(text)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func runFio(ctx context.Context, m *counter.Memory, params []byte) error {
 }
 
 // window answers one request.
-func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *fio.Job, p Fio) error {
+func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *fio.JobFile, p Fio) error {
 	// fio says nothing when its ramp is over.
 	open := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
 	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))

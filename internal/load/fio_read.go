@@ -8,7 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/tarelab/tare/internal/format"
-	formatfio "github.com/tarelab/tare/internal/format/fio"
+	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,7 +45,7 @@ const fioTail = 10
 
 // readFio reads fio's JSON of one window.
 func readFio(text []byte) (fioWindow, error) {
-	log, err := formatfio.Parse(bytes.NewReader(text))
+	log, err := fio.Parse(bytes.NewReader(text))
 	if err != nil {
 		return fioWindow{}, fmt.Errorf("read fio's output: %w", err)
 	}
@@ -65,7 +65,7 @@ func readFio(text []byte) (fioWindow, error) {
 	return w.window()
 }
 
-func fioFailure(run formatfio.Run) error {
+func fioFailure(run fio.Run) error {
 	if run.Messages.Count > 0 {
 		return fmt.Errorf("fio: %s", run.Messages.First.Text)
 	}
@@ -96,10 +96,10 @@ func newFioSum() *fioSum {
 	return &fioSum{buckets: map[uint32]uint64{}, rates: map[string]float64{}, means: map[string]*mean{}, bars: map[string]map[uint32]uint64{}}
 }
 
-func (s *fioSum) job(j formatfio.Job) error {
+func (s *fioSum) job(j fio.Job) error {
 	all := []struct {
 		prefix string
-		d      *formatfio.Direction
+		d      *fio.Direction
 	}{{FioRead, j.Read}, {FioWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
 	if j.Mixed != nil {
 		all = all[3:] // the others would count twice
@@ -120,7 +120,7 @@ func (s *fioSum) job(j formatfio.Job) error {
 	return nil
 }
 
-func (s *fioSum) direction(prefix string, d *formatfio.Direction) error {
+func (s *fioSum) direction(prefix string, d *fio.Direction) error {
 	total, ok := d.Total.Get()
 	seconds, timed := d.Runtime.Get()
 	if !ok || !timed {
@@ -134,7 +134,7 @@ func (s *fioSum) direction(prefix string, d *formatfio.Direction) error {
 		s.rate(prefix+FioBandwidth, d.Bandwidth)
 		for _, l := range []struct {
 			name string
-			lat  *formatfio.Latency
+			lat  *fio.Latency
 		}{{FioSlat, d.Slat}, {FioClat, d.Clat}, {FioLat, d.Lat}} {
 			if l.lat != nil {
 				s.mean(prefix+l.name, l.lat.Mean, d.Total)

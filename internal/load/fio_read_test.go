@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/format"
-	formatfio "github.com/tarelab/tare/internal/format/fio"
+	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,7 +45,7 @@ func TestSpread(t *testing.T) {
 
 // Real output of fio, read by its own reader and added up here, agrees.
 func TestReadFio(t *testing.T) {
-	files, err := filepath.Glob("../format/fio/testdata/*plus*.json")
+	files, err := filepath.Glob("../tool/fio/testdata/*plus*.json")
 	if err != nil || len(files) == 0 {
 		t.Skip("no output with every bin among the test data")
 	}
@@ -59,13 +59,13 @@ func TestReadFio(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 			continue
 		}
-		log, err := formatfio.Parse(bytes.NewReader(text))
+		log, err := fio.Parse(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		total := 0.0
 		for _, j := range log.Runs[0].Jobs {
-			for _, d := range []*formatfio.Direction{j.Read, j.Write} {
+			for _, d := range []*fio.Direction{j.Read, j.Write} {
 				if d != nil {
 					n, _ := d.Total.Get()
 					total += n

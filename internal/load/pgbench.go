@@ -16,10 +16,9 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/facts"
-	formatpgbench "github.com/tarelab/tare/internal/format/pgbench"
 	"github.com/tarelab/tare/internal/linux/stdio"
-	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 	"github.com/tarelab/tare/record"
 )
 
@@ -70,7 +69,7 @@ type pgbenchRun struct {
 	watch   aborted
 	streams []*stdio.Stream
 	pipes   []*os.File
-	logs    []formatpgbench.Pieces
+	logs    []pgbench.Pieces
 	exact   bool
 	looked  int64 // when transactions were last counted, CLOCK_MONOTONIC ns
 	version pgbench.Version
@@ -136,7 +135,7 @@ func (p *pgbenchRun) start(path string) error {
 	if err != nil {
 		return err
 	}
-	run := pgbench.Run{
+	run := pgbench.Command{
 		Server: server, Script: p.Script, Mode: p.Mode, Clients: p.Clients, Threads: p.Threads,
 		Seconds: p.Seconds, Options: p.Options,
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
-	formatpgbench "github.com/tarelab/tare/internal/format/pgbench"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 // count counts what has ended.
@@ -16,7 +16,7 @@ func (p *pgbenchRun) count() error {
 		var bad error
 		err := s.Follow(func(piece []byte) {
 			look := look{since: p.looked, thawed: p.m.Thawed(), over: p.m.Now(), offset: offset(p.m)}
-			bad = errors.Join(bad, p.logs[i].Feed(piece, func(t formatpgbench.Transaction) { p.hear(look, t) }))
+			bad = errors.Join(bad, p.logs[i].Feed(piece, func(t pgbench.Transaction) { p.hear(look, t) }))
 		})
 		if err = errors.Join(err, bad); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (p *pgbenchRun) count() error {
 }
 
 // hear counts one transaction.
-func (p *pgbenchRun) hear(l look, t formatpgbench.Transaction) {
+func (p *pgbenchRun) hear(l look, t pgbench.Transaction) {
 	switch {
 	case t.Failed:
 		p.slot.HeardError()

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	formatpgbench "github.com/tarelab/tare/internal/format/pgbench"
 	"github.com/tarelab/tare/internal/linux/stdio"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 // addPipes adds the ends to write to.
@@ -86,7 +86,7 @@ func (p *pgbenchRun) find(ctx context.Context) error {
 			p.exact = false
 			fmt.Fprintf(os.Stderr, "tare: transactions are counted in blocks: %v\n", err)
 		}
-		p.streams, p.logs = append(p.streams, s), append(p.logs, formatpgbench.Pieces{})
+		p.streams, p.logs = append(p.streams, s), append(p.logs, pgbench.Pieces{})
 	}
 	return nil
 }

@@ -22,9 +22,9 @@ import (
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/load"
-	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 	"github.com/tarelab/tare/record"
 )

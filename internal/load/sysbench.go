@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 	"github.com/tarelab/tare/record"
 )
 
@@ -173,7 +173,7 @@ func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serv
 			return nil, fmt.Errorf("read the script: %w", err)
 		}
 	}
-	run := sysbench.Run{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
+	run := sysbench.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
 	script := inherited(sbHook)
 	if counts == nil {
 		script, run.Rate, run.Histogram = b.Script, int(b.Rate), b.Count == CountRuns

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
-	formatsysbench "github.com/tarelab/tare/internal/format/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 	"github.com/tarelab/tare/record"
 )
 
@@ -105,7 +105,7 @@ func (s *starting) Write(b []byte) (int, error) {
 
 // readSysbench reads the report of one run, with its histogram.
 func readSysbench(text []byte) (report sbReport, err error) {
-	log, err := formatsysbench.Parse(bytes.NewReader(text), nil)
+	log, err := sysbench.Parse(bytes.NewReader(text), nil)
 	if err != nil {
 		return report, fmt.Errorf("read sysbench's report: %w", err)
 	}

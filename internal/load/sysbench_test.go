@@ -21,8 +21,8 @@ import (
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/sysbench"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 	"github.com/tarelab/tare/record"
 )

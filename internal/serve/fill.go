@@ -10,7 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/db/postgres"
-	"github.com/tarelab/tare/internal/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // filler fills an empty server.

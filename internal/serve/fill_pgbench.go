@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/pgbench"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 // pgbenchFiller fills the tables with pgbench's initialisation.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // sysbenchFiller fills the tables with sysbench's prepare command.

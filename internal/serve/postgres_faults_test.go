@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/pgbench"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 func TestFaultsOfPostgres(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/postgres"
-	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 // accounts is one data set of pgbench for all tests.

@@ -20,8 +20,8 @@ import (
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/clickhouse"
-	"github.com/tarelab/tare/internal/pgbench"
-	"github.com/tarelab/tare/internal/sysbench"
+	"github.com/tarelab/tare/internal/tool/pgbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // Prepare are the parameters of a data set.

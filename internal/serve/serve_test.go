@@ -21,8 +21,8 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/sysbench"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // TestMain makes the test binary behave as tare does under its hidden commands.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/fio"
 	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/tool/fio"
 )
 
 // Fio is file input and output by fio.
@@ -128,7 +128,7 @@ func (Fio) job(v Values, r *reader) (string, error) {
 	if v["rate"] != "0" {
 		set("rate_iops", v["rate"])
 	}
-	_, err := fio.Parse([]byte(b.String()))
+	_, err := fio.ParseJob([]byte(b.String()))
 	return b.String(), err
 }
 

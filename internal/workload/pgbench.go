@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/load"
-	"github.com/tarelab/tare/internal/pgbench"
 	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 // Pgbench is pgbench on PostgreSQL: the server in the arm, pgbench beside it

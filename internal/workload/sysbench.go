@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // Sysbench is sysbench's database scripts against a real server: the server in

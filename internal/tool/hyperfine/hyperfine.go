@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/tarelab/tare/internal/format"
-	"github.com/tarelab/tare/internal/format/csv"
+	"github.com/tarelab/tare/internal/tool/csv"
 )
 
 // Log is what one input holds.

@@ -1,7 +1,3 @@
-// Package fio knows what it takes to run fio 3 inside a data directory: its
-// version, job files that can do no harm outside of that directory, and the
-// words that lay files out and measure a window. It starts nothing and opens
-// nothing; what fio prints is read by internal/format/fio.
 package fio
 
 import (
@@ -57,27 +53,27 @@ func Identify(text string) (version string, err error) {
 }
 
 // Job is a job file that was checked.
-type Job struct{ sections []section }
+type JobFile struct{ sections []section }
 
 type section struct {
 	name    string
-	options []option
+	options []jobOption
 }
 
-type option struct{ name, value string } // a value of "" is a flag
+type jobOption struct{ name, value string } // a value of "" is a flag
 
 const global = "global"
 
 // LayOut is the job file that makes its files in dir, whole and written, and
 // does nothing else.
-func (j *Job) LayOut(dir string) []byte {
-	return j.text([]option{{"create_only", "1"}, {"overwrite", "1"}}, dir)
+func (j *JobFile) LayOut(dir string) []byte {
+	return j.text([]jobOption{{"create_only", "1"}, {"overwrite", "1"}}, dir)
 }
 
 // Window is the job file that measures for length after a discard, in dir,
 // where its files are.
-func (j *Job) Window(dir string, length, discard time.Duration) []byte {
-	more := []option{
+func (j *JobFile) Window(dir string, length, discard time.Duration) []byte {
+	more := []jobOption{
 		{"time_based", "1"}, {"runtime", micros(length)},
 		// The pages of files that are read stay where they are, as they would in a
 		// long run; direct I/O does not look there.
@@ -85,7 +81,7 @@ func (j *Job) Window(dir string, length, discard time.Duration) []byte {
 		{"overwrite", "1"}, {"lat_percentiles", "1"}, {"clat_percentiles", "1"}, {"slat_percentiles", "1"},
 	}
 	if discard > 0 {
-		more = append(more, option{"ramp_time", micros(discard)})
+		more = append(more, jobOption{"ramp_time", micros(discard)})
 	}
 	return j.text(more, dir)
 }
@@ -93,14 +89,14 @@ func (j *Job) Window(dir string, length, discard time.Duration) []byte {
 func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) + "us" }
 
 // Text is the job file as it was checked.
-func (j *Job) Text() []byte { return j.text(nil, "") }
+func (j *JobFile) Text() []byte { return j.text(nil, "") }
 
 // text writes the file with more options in every job, which win.
-func (j *Job) text(more []option, dir string) []byte {
+func (j *JobFile) text(more []jobOption, dir string) []byte {
 	if dir != "" {
 		// A colon separates directories.
 		dir = strings.NewReplacer(`\`, `\\`, `:`, `\:`).Replace(dir)
-		more = append(more, option{"directory", dir}, option{"thread", "1"}, option{"unlink", "0"})
+		more = append(more, jobOption{"directory", dir}, jobOption{"thread", "1"}, jobOption{"unlink", "0"})
 	}
 	var b strings.Builder
 	for _, s := range j.sections {
@@ -119,7 +115,7 @@ func (j *Job) text(more []option, dir string) []byte {
 	return []byte(b.String())
 }
 
-func has(options []option, name string) bool {
+func has(options []jobOption, name string) bool {
 	for _, o := range options {
 		if o.name == name {
 			return true
@@ -128,7 +124,7 @@ func has(options []option, name string) bool {
 	return false
 }
 
-func (o option) line() string {
+func (o jobOption) line() string {
 	if o.value == "" {
 		return o.name + "\n"
 	}
@@ -136,7 +132,7 @@ func (o option) line() string {
 }
 
 // value is an option's value in any section, or what stands for none.
-func (j *Job) value(name, none string) string {
+func (j *JobFile) value(name, none string) string {
 	for _, s := range j.sections {
 		for _, o := range s.options {
 			if o.name == name {

@@ -1,6 +1,3 @@
-// Package pgbench knows what it takes to start pgbench 10 and later: its
-// version, its arguments, and how it logs transactions. It starts nothing and
-// opens nothing.
 package pgbench
 
 import (
@@ -89,7 +86,7 @@ func PassFile(secret string) []byte {
 }
 
 // Run is one execution.
-type Run struct {
+type Command struct {
 	Server
 	// Script is a built-in one or the absolute path of a file.
 	Script string
@@ -111,7 +108,7 @@ type Run struct {
 const Forever = 2_000_000_000
 
 // Args run a script.
-func (r Run) Args() []string {
+func (r Command) Args() []string {
 	args := []string{
 		"--no-vacuum", "--protocol=" + r.Mode,
 		"--client=" + strconv.Itoa(r.Clients), "--jobs=" + strconv.Itoa(r.Threads),

@@ -1,9 +1,11 @@
-// Package fio reads what fio 2.2.10 to 3.42 prints: JSON of every era, the text
+// Package fio knows fio: what to run it with inside a data directory (version,
+// job files that can do no harm outside of it, words that lay files out and measure
+// a window; fio 3), and what it prints (fio 2.2.10 to 3.42): JSON of every era, the text
 // of 2.x and 3.x, terse output, and the logs of single I/Os and averages. Eras
 // are told by what is there (clat_ns, io_kbytes), not by the version string.
 //
-// It must not know what was tested. Interim documents of --status-interval are
-// counted and not kept.
+// It starts nothing and does not know what was tested. Interim documents of
+// --status-interval are counted and not kept.
 package fio
 
 import (

@@ -1,7 +1,3 @@
-// Package sysbench knows what it takes to start sysbench 1.0 and 1.1: its
-// version, arguments, the file that keeps a password out of them, and the Lua
-// script that counts events in tare's shared memory. It starts nothing and
-// opens nothing.
 package sysbench
 
 import (
@@ -133,7 +129,7 @@ func (d Data) PrepareArgs(config string, threads int, shares bool) []string {
 }
 
 // Run is one execution.
-type Run struct {
+type Command struct {
 	Data
 	Threads int
 	// RandType is sysbench's rand-type; empty: its default.
@@ -148,7 +144,7 @@ type Run struct {
 }
 
 // Args run a script: that of the hook, at a path.
-func (r Run) Args(script, config string, shares bool) []string {
+func (r Command) Args(script, config string, shares bool) []string {
 	args := []string{
 		script, "--config-file=" + config,
 		"--threads=" + strconv.Itoa(r.Threads), "--time=" + strconv.Itoa(r.Seconds), "--events=0",

@@ -43,7 +43,7 @@ func TestThePasswordIsInNoArgument(t *testing.T) {
 	if config = string(s.Config()); !strings.Contains(config, "mysql-socket=run/sock\n") || strings.Contains(config, "3307") {
 		t.Errorf("with a socket: %q", config)
 	}
-	r := Run{Data: Data{Script: "oltp_read_only", Tables: 2, Rows: 10, Options: []string{"--point-selects=1"}}, Threads: 3, RandType: "uniform"}
+	r := Command{Data: Data{Script: "oltp_read_only", Tables: 2, Rows: 10, Options: []string{"--point-selects=1"}}, Threads: 3, RandType: "uniform"}
 	args := r.Args("/proc/self/fd/4", "/proc/self/fd/5", true)
 	want := []string{"/proc/self/fd/4", "--config-file=/proc/self/fd/5", "--threads=3", "--time=0", "--events=0", "--report-interval=1",
 		"--tables=2", "--table-size=10", "--rand-type=uniform", "--point-selects=1", "run"}

@@ -25,7 +25,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func TestArgs(t *testing.T) {
-	r := Run{
+	r := Command{
 		Server: Server{Host: "/proc/self/fd/3", Port: 5432, User: "u", Database: "d"}, Script: SelectOnly, Mode: "prepared",
 		Clients: 4, Threads: 2, Seconds: Forever, LogPrefix: "/x/log", Options: []string{"--max-tries=3"},
 	}

@@ -11,8 +11,8 @@ import (
 
 // Parse reads a job file and refuses what could do harm outside of a data
 // directory, what is not one steady load, and what it does not know.
-func Parse(text []byte) (*Job, error) {
-	j := &Job{}
+func ParseJob(text []byte) (*JobFile, error) {
+	j := &JobFile{}
 	for n, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSpace(line)
 		if i := strings.IndexAny(line, ";#"); i == 0 {
@@ -28,7 +28,7 @@ func Parse(text []byte) (*Job, error) {
 	return j, j.whole()
 }
 
-func (j *Job) line(line string) error {
+func (j *JobFile) line(line string) error {
 	if strings.ContainsAny(line, "\x00\r$") {
 		return fmt.Errorf("%q: variables and control characters are not passed on", line)
 	}
@@ -47,7 +47,7 @@ func (j *Job) line(line string) error {
 		return fmt.Errorf("%q stands before the first [job]", line)
 	}
 	name, value, _ := strings.Cut(line, "=")
-	o := option{strings.TrimSpace(name), strings.TrimSpace(value)}
+	o := jobOption{strings.TrimSpace(name), strings.TrimSpace(value)}
 	if full, ok := synonyms()[o.name]; ok {
 		o.name = full
 	}
@@ -63,7 +63,7 @@ func (j *Job) line(line string) error {
 }
 
 // whole checks what a job file needs as a whole.
-func (j *Job) whole() error {
+func (j *JobFile) whole() error {
 	jobs := 0
 	sized := false
 	for _, s := range j.sections {
@@ -85,8 +85,8 @@ func (j *Job) whole() error {
 
 // Bytes is how much the files of all jobs take. It is false where fio decides:
 // a size in percent or blocks of the device, a calculation.
-func (j *Job) Bytes() (bytes int64, known bool) {
-	var all []option
+func (j *JobFile) Bytes() (bytes int64, known bool) {
+	var all []jobOption
 	for _, s := range j.sections {
 		if s.name == global {
 			all = append(all, s.options...)
@@ -104,7 +104,7 @@ func (j *Job) Bytes() (bytes int64, known bool) {
 
 // jobBytes is for one section with the global options before its own, which
 // win.
-func jobBytes(options []option) (int64, bool) {
+func jobBytes(options []jobOption) (int64, bool) {
 	last := func(name string) string {
 		value := ""
 		for _, o := range options {
@@ -155,7 +155,7 @@ func amount(s string) (int64, bool) {
 	return n << shift, err == nil && n > 0 && n <= (1<<62)>>shift
 }
 
-func (o option) check() error {
+func (o jobOption) check() error {
 	if why, ok := refused()[o.name]; ok {
 		return fmt.Errorf("%s is not passed on: %s", o.name, why)
 	}

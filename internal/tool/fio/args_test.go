@@ -33,7 +33,7 @@ filename=log
 `
 
 func TestParse(t *testing.T) {
-	j, err := Parse([]byte(good))
+	j, err := ParseJob([]byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	if got := string(j.Text()); got != want {
 		t.Errorf("%s", got)
 	}
-	again, err := Parse(j.Text())
+	again, err := ParseJob(j.Text())
 	if err != nil || string(again.Text()) != want {
 		t.Errorf("its own text is not read again: %v", err)
 	}
@@ -68,7 +68,7 @@ func TestBytes(t *testing.T) {
 		"[a]\nsize=9000000p":                                -1,
 		"[a]\nsize=1p\nnumjobs=9999999":                     -1,
 	} {
-		j, err := Parse([]byte(text))
+		j, err := ParseJob([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 		"[a]\nsize=1m\niomem=mmaphuge:/dev/x":     "no option",
 		"[global]\n[a/../../b]\nsize=1m\nrw=read": "name of a job",
 	} {
-		_, err := Parse([]byte(text))
+		_, err := ParseJob([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q in it", text, err, says)
 		}
@@ -118,11 +118,11 @@ func TestRefused(t *testing.T) {
 }
 
 // Whatever is accepted keeps to the data directory when fio itself reads it.
-func FuzzParse(f *testing.F) {
+func FuzzJob(f *testing.F) {
 	f.Add(good)
 	f.Add("[a]\nsize=1\nfilename=x")
 	f.Fuzz(func(t *testing.T, text string) {
-		j, err := Parse([]byte(text))
+		j, err := ParseJob([]byte(text))
 		if err != nil {
 			return
 		}
@@ -134,7 +134,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q lets %q through", text, line)
 			}
 		}
-		if again, err := Parse(j.Text()); err != nil || string(again.Text()) != string(j.Text()) {
+		if again, err := ParseJob(j.Text()); err != nil || string(again.Text()) != string(j.Text()) {
 			t.Fatalf("%q is not read again: %v", j.Text(), err)
 		}
 	})
@@ -150,7 +150,7 @@ func TestFioTakesIt(t *testing.T) {
 	if _, err := Identify(string(banner)); err != nil {
 		t.Fatal(err)
 	}
-	j, err := Parse([]byte(good))
+	j, err := ParseJob([]byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
