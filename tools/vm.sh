@@ -17,7 +17,7 @@ refuse() {
 for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
-limit=${TARE_VM_LIMIT:-1200} # seconds
+limit=${TARE_VM_LIMIT:-2400} # seconds
 # A directory of this host that the guest is given; it then reaches this host's loopback.
 with=${TARE_VM_WITH:-}
 nic=none

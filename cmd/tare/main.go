@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/load"
@@ -19,7 +20,7 @@ func tare(args []string) int {
 	if len(args) > 0 {
 		switch args[0] {
 		case load.Command:
-			return load.Main(args[1:])
+			return bodies.Main(args[1:])
 		case serve.Command:
 			return serve.Main(args[1:])
 		case serve.PrepareCommand:

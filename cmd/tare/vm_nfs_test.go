@@ -32,16 +32,21 @@ func TestVMNFS(t *testing.T) {
 	near, far := "nfs:127.0.0.1:"+server.Dir+",vers=3,nolock", "nfs:127.0.0.2:"+server.Dir+",vers=3,nolock"
 	t.Log(v.must("plan", v.experiment(nfsExperiment), "--volume", near, "--volume", far))
 	v.must("run", v.experiment(nfsExperiment), "--volume", near, "--volume", far, "-q", "-o", v.dir)
-	t.Log(v.must("report", v.dir, "--verbose"))
-	var e record.Effects
-	if err := json.Unmarshal([]byte(v.must("report", v.dir, "--format", "json")), &e); err != nil {
-		t.Fatal(err)
-	}
 	r, err := record.Read(v.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	arms := farNear(t, r.Plan)
+	e := v.effects()
+	// Beside other work an emulated machine has few windows in a minute.
+	for range 4 {
+		if throughputOf(e, arms[0]) == record.Cost {
+			break
+		}
+		v.must("run", "--continue", v.dir, "--budget", "90s", "-q")
+		e = v.effects()
+	}
+	t.Log(v.must("report", v.dir, "--verbose"))
 	checkWire(t, r.Manifest, arms, delay)
 	checkRequests(t, e, arms, delay)
 	if names := server.Names(); len(names) > 0 {
@@ -53,6 +58,25 @@ func TestVMNFS(t *testing.T) {
 	if out := v.must("cleanup"); !strings.Contains(out, "nothing to clean up") {
 		t.Errorf("cleanup: %s", out)
 	}
+}
+
+// effects are those of the run so far.
+func (v onV2) effects() (e record.Effects) {
+	v.t.Helper()
+	if err := json.Unmarshal([]byte(v.must("report", v.dir, "--format", "json")), &e); err != nil {
+		v.t.Fatal(err)
+	}
+	return e
+}
+
+// throughputOf is the verdict on an arm's throughput.
+func throughputOf(e record.Effects, arm string) record.Verdict {
+	for _, x := range e.Effects {
+		if x.Arm == arm && x.Metric == "throughput" {
+			return x.Verdict
+		}
+	}
+	return record.Undecided
 }
 
 // farNear is the arm behind the longer wire, and the other.
@@ -94,13 +118,7 @@ func checkWire(t *testing.T, m record.Manifest, arms [2]string, delay time.Durat
 
 func checkRequests(t *testing.T, e record.Effects, arms [2]string, delay time.Duration) {
 	t.Helper()
-	verdict := record.Undecided
-	for _, x := range e.Effects {
-		if x.Arm == arms[0] && x.Metric == "throughput" {
-			verdict = x.Verdict
-		}
-	}
-	if verdict != record.Cost {
+	if verdict := throughputOf(e, arms[0]); verdict != record.Cost {
 		t.Errorf("the longer wire is %v", verdict)
 	}
 	per := map[string][2]float64{}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dirtar"
 	"github.com/tarelab/tare/internal/environment"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		case Command:
 			os.Exit(Main(os.Args[2:]))
 		case load.Command:
-			os.Exit(load.Main(os.Args[2:]))
+			os.Exit(bodies.Main(os.Args[2:]))
 		case startsPrograms:
 			for range 3 {
 				go func() {

@@ -45,7 +45,7 @@ type Executions struct {
 // and its duration, from before the fork until it was waited for, the latency.
 func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	c, err := newCommander(ctx, m, p)
@@ -56,7 +56,7 @@ func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := c.warm(); err != nil {
 		return err
 	}
-	if err := facts.Write(factsFd, c.facts()); err != nil {
+	if err := facts.Write(FactsFd, c.facts()); err != nil {
 		return err
 	}
 	m.SetReady()
@@ -264,7 +264,7 @@ func (w *worker) number() (float64, error) {
 	}
 	x, err := w.extract.number(out)
 	if err != nil {
-		return 0, fmt.Errorf("%w%s", err, lastOf(out))
+		return 0, fmt.Errorf("%w%s", err, LastOf(out))
 	}
 	return x, nil
 }

@@ -31,11 +31,11 @@ const logFile = "tare-wal"
 // redo log is. Nothing grows, so a commit is data only and no metadata.
 func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Commit
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
-	keepGarbage()
-	blocking(1)
+	KeepGarbage()
+	Blocking(1)
 	if all := int64(p.RecordBytes * m.Threads()); p.RecordBytes < recordHead || all > p.LogBytes {
 		return fmt.Errorf("a log of %d bytes cannot hold %d records of %d bytes", p.LogBytes, m.Threads(), p.RecordBytes)
 	}
@@ -51,13 +51,13 @@ func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
 	}
 	records := make([][]byte, m.Threads())
 	for i := range records {
-		records[i] = noise(p.RecordBytes, uint64(i))
+		records[i] = Noise(p.RecordBytes, uint64(i))
 		if err := commit(records[i]); err != nil {
 			return err
 		}
 	}
 	m.SetReady()
-	return each(ctx, m, func(i int) error {
+	return Each(ctx, m, func(i int) error {
 		runtime.LockOSThread()
 		return commitAll(m, m.Slot(i), records[i], l, commit)
 	})
@@ -97,7 +97,7 @@ func allocate(path string, size int64) (*os.File, error) {
 }
 
 func writeWhole(f *os.File, size int64) error {
-	chunk := noise(1<<20, 0)
+	chunk := Noise(1<<20, 0)
 	for at := int64(0); at < size; at += int64(len(chunk)) {
 		if _, err := f.WriteAt(chunk[:min(int64(len(chunk)), size-at)], at); err != nil {
 			return err

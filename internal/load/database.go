@@ -27,20 +27,20 @@ type Database struct {
 	TCP bool `json:"tcp,omitempty"`
 }
 
-// attached is a server that a load works with.
-type attached struct {
+// Attached is a server that a load works with.
+type Attached struct {
 	Database
 	protocol string
-	recipe   db.Recipe
-	process  *serve.Process // nil: not ours
+	Recipe   db.Recipe
+	Process  *serve.Process // nil: not ours
 }
 
-// attach starts the server where it is ours, and finds out how it is asked.
-func (d Database) attach(ctx context.Context, protocol string) (*attached, error) {
-	a := &attached{Database: d, protocol: protocol}
+// Attach starts the server where it is ours, and finds out how it is asked.
+func (d Database) Attach(ctx context.Context, protocol string) (*Attached, error) {
+	a := &Attached{Database: d, protocol: protocol}
 	var err error
 	if !d.Inside {
-		a.recipe, err = d.Server.Recipe(ctx, d.Service)
+		a.Recipe, err = d.Server.Recipe(ctx, d.Service)
 		return a, err
 	}
 	if d.TCP && a.Server.Listen == "" {
@@ -49,12 +49,12 @@ func (d Database) attach(ctx context.Context, protocol string) (*attached, error
 		}
 	}
 	a.Dial = a.Server.Listen
-	a.process, a.recipe, err = a.Server.Start(ctx, d.Service, os.Stderr)
+	a.Process, a.Recipe, err = a.Server.Start(ctx, d.Service, os.Stderr)
 	return a, err
 }
 
-// address is where the server answers the load's user.
-func (a *attached) address() (db.Address, error) {
+// Address is where the server answers the load's user.
+func (a *Attached) Address() (db.Address, error) {
 	secret, err := serve.Secret(a.Server.Dir)
 	return db.Address{
 		Protocol: a.protocol, Dir: a.Server.Dir, Dial: a.Dial,
@@ -62,10 +62,10 @@ func (a *attached) address() (db.Address, error) {
 	}, err
 }
 
-// ready waits until the server answers, reads its settings back and its data
+// Ready waits until the server answers, reads its settings back and its data
 // into its memory.
-func (a *attached) ready(ctx context.Context) ([]record.Setting, error) {
-	at, err := a.address()
+func (a *Attached) Ready(ctx context.Context) ([]record.Setting, error) {
+	at, err := a.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -74,72 +74,72 @@ func (a *attached) ready(ctx context.Context) ([]record.Setting, error) {
 		return nil, err
 	}
 	defer c.Close()
-	if err := c.Await(ctx, serverLimit, a.alive); err != nil {
+	if err := c.Await(ctx, ServerLimit, a.Alive); err != nil {
 		return nil, err
 	}
-	settings, err := c.ReadBack(ctx, a.recipe.ReadBack)
+	settings, err := c.ReadBack(ctx, a.Recipe.ReadBack)
 	if err != nil {
 		return nil, err
 	}
-	if a.recipe.Warm == "" {
+	if a.Recipe.Warm == "" {
 		return append(settings, a.transport()), nil
 	}
-	reading, stop := context.WithTimeout(ctx, warmLimit)
+	reading, stop := context.WithTimeout(ctx, WarmLimit)
 	defer stop()
-	if err := c.ExecEach(reading, a.recipe.Warm); err != nil && reading.Err() == nil {
+	if err := c.ExecEach(reading, a.Recipe.Warm); err != nil && reading.Err() == nil {
 		return nil, fmt.Errorf("read the data set: %w", err)
 	}
 	return append(settings, a.transport()), nil
 }
 
-func (a *attached) transport() record.Setting {
+func (a *Attached) transport() record.Setting {
 	if a.Dial != "" {
 		return record.Setting{Name: "transport", Got: "tcp"}
 	}
 	return record.Setting{Name: "transport", Got: "socket"}
 }
 
-// alive says how a server that is ours has ended; nil: it has not, or who
+// Alive says how a server that is ours has ended; nil: it has not, or who
 // knows.
-func (a *attached) alive() error {
-	if a.process == nil {
+func (a *Attached) Alive() error {
+	if a.Process == nil {
 		return nil
 	}
-	return a.process.Alive()
+	return a.Process.Alive()
 }
 
-// because is why something that needs the server failed: often the server ended,
+// Because is why something that needs the server failed: often the server ended,
 // and is about to be seen to.
-func (a *attached) because(err error) error {
-	if done := a.done(); done != nil {
+func (a *Attached) Because(err error) error {
+	if done := a.Done(); done != nil {
 		select {
 		case <-done:
-			return a.process.Ended()
+			return a.Process.Ended()
 		case <-time.After(time.Second):
 		}
 	}
 	return err
 }
 
-// done is closed when a server that is ours has ended; nil: there is none.
-func (a *attached) done() <-chan struct{} {
-	if a == nil || a.process == nil {
+// Done is closed when a server that is ours has ended; nil: there is none.
+func (a *Attached) Done() <-chan struct{} {
+	if a == nil || a.Process == nil {
 		return nil
 	}
-	return a.process.Done()
+	return a.Process.Done()
 }
 
-// stop ends a server that is ours, in order.
-func (a *attached) stop() error {
-	if a == nil || a.process == nil || a.alive() != nil {
+// Stop ends a server that is ours, in order.
+func (a *Attached) Stop() error {
+	if a == nil || a.Process == nil || a.Alive() != nil {
 		return nil
 	}
-	return a.process.Stop(a.recipe.Stop)
+	return a.Process.Stop(a.Recipe.Stop)
 }
 
-// remedied puts what the user can do into the message: the counters hold
+// Remedied puts what the user can do into the message: the counters hold
 // nothing else.
-func remedied(err error) error {
+func Remedied(err error) error {
 	if remedy := hint.Of(err); remedy != "" {
 		return fmt.Errorf("%w (%s)", err, remedy)
 	}

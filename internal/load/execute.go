@@ -133,7 +133,7 @@ func (w *worker) judge(state *os.ProcessState, why error) error {
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	return fmt.Errorf("%w%s", why, lastOf(out))
+	return fmt.Errorf("%w%s", why, LastOf(out))
 }
 
 // output is the last bytes of what the command wrote, at most limit.
@@ -150,8 +150,8 @@ func (w *worker) output(limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// lastOf is the last lines of an output, below an error.
-func lastOf(out []byte) string {
+// LastOf is the last lines of an output, below an error.
+func LastOf(out []byte) string {
 	const lines, width = 5, 300
 	text := strings.TrimSpace(strings.ToValidUTF8(string(out), "?"))
 	if text == "" {
@@ -250,7 +250,7 @@ type CommandFiles struct {
 // copyFiles copies what a command needs into the data directory.
 func copyFiles(_ context.Context, params []byte) error {
 	var p CommandFiles
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	for _, f := range p.Files {

@@ -1,5 +1,5 @@
-// Package load is the bodies of the built-in loads: what the re-executed
-// binary does in an arm. A load counts in the shared memory that it inherits,
+// Package load is what a load does in an arm, in the re-executed binary: the bodies
+// of tare's own loads, and what they share with the drivers of tools. A load counts in the shared memory that it inherits,
 // obeys the gate in it and runs until it is told to end or is killed. It knows
 // nothing of arms, windows, rotation or statistics, and asks nobody.
 package load
@@ -39,48 +39,43 @@ const (
 // countersFd is the descriptor at which a load inherits its counters.
 const countersFd = 3
 
-// grace is how long a load that was told to end waits for its operations in
+// Grace is how long a load that was told to end waits for its operations in
 // flight.
-const grace = 3 * time.Second
+const Grace = 3 * time.Second
 
-// body is what a load does with its parameters until ctx ends.
-type body func(ctx context.Context, params []byte) error
+// Body is what a load does with its parameters until ctx ends.
+type Body func(ctx context.Context, params []byte) error
 
-func kinds() map[string]body {
-	return map[string]body{
-		KindOLTP:        counted(runOLTP),
+// Bodies are the loads of tare's own, by kind. Those of tools are in their folders.
+func Bodies() map[string]Body {
+	return map[string]Body{
+		KindOLTP:        Counted(runOLTP),
 		KindOLTPPrepare: prepareOLTP,
-		KindCommit:      counted(runCommit),
-		KindRPC:         counted(runRPC),
+		KindCommit:      Counted(runCommit),
+		KindRPC:         Counted(runRPC),
 		KindRPCServer:   serveRPC,
-		KindSpin:        counted(runSpin),
-		KindSysbench:    counted(runSysbench),
-		KindPgbench:     counted(runPgbench),
-		kindPgbenchExec: becomePgbench,
-		KindClickHouse:  counted(runClickHouse),
-		KindRedis:       counted(runRedis),
+		KindSpin:        Counted(runSpin),
 
-		KindCommand:        counted(runCommand),
+		KindCommand:        Counted(runCommand),
 		KindCommandPrepare: copyFiles,
-		KindFio:            counted(runFio),
-		KindFioPrepare:     prepareFio,
 
-		KindStream:  counted(runStream),
-		KindProgram: counted(runProgram),
-		KindRepeat:  counted(runRepeat),
+		KindStream:  Counted(runStream),
+		KindProgram: Counted(runProgram),
+		KindRepeat:  Counted(runRepeat),
 	}
 }
 
-// Main is the hidden command: args are the kind and its parameters in JSON.
+// Main is the hidden command: args are the kind, one of the bodies, and its
+// parameters in JSON.
 // It returns the exit code: 0 when it was told to end by SIGTERM (or has
 // finished, for a kind that finishes), 1 on an error, which is on standard
 // error and in the counters, 2 when called wrongly.
-func Main(args []string) int {
+func Main(args []string, bodies map[string]Body) int {
 	if len(args) != 2 {
 		fmt.Fprintf(os.Stderr, "tare %s: want a kind of load and its parameters; tare itself starts this\n", Command)
 		return 2
 	}
-	run, ok := kinds()[args[0]]
+	run, ok := bodies[args[0]]
 	if !ok {
 		fmt.Fprintf(os.Stderr, "tare %s: no load %q\n", Command, args[0])
 		return 2
@@ -100,9 +95,9 @@ func Main(args []string) int {
 	return 0
 }
 
-// counted gives a load its counters and says there why it gave up. The memory
+// Counted gives a load its counters and says there why it gave up. The memory
 // stays mapped: a thread that did not end in time may still write to it.
-func counted(run func(context.Context, *counter.Memory, []byte) error) body {
+func Counted(run func(context.Context, *counter.Memory, []byte) error) Body {
 	return func(ctx context.Context, params []byte) error {
 		m, err := counter.Open(os.NewFile(countersFd, "counters"))
 		if err != nil {
@@ -117,7 +112,7 @@ func counted(run func(context.Context, *counter.Memory, []byte) error) body {
 	}
 }
 
-func decode(params []byte, into any) error {
+func Decode(params []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(params))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -126,10 +121,10 @@ func decode(params []byte, into any) error {
 	return nil
 }
 
-// each runs work once for every slot of the counters, at the same time. It
+// Each runs work once for every slot of the counters, at the same time. It
 // returns when all have ended, and for a load that was told to end after the
 // grace period at the latest. The first error ends them all.
-func each(ctx context.Context, m *counter.Memory, work func(i int) error) error {
+func Each(ctx context.Context, m *counter.Memory, work func(i int) error) error {
 	var wg sync.WaitGroup
 	failed := make(chan error, m.Threads())
 	for i := range m.Threads() {
@@ -150,16 +145,16 @@ func each(ctx context.Context, m *counter.Memory, work func(i int) error) error 
 	case <-ctx.Done():
 		select {
 		case <-ended:
-		case <-time.After(grace):
+		case <-time.After(Grace):
 		}
 	}
 	return first(failed)
 }
 
-// keepGarbage ends the collection of garbage, of a load whose operations make
+// KeepGarbage ends the collection of garbage, of a load whose operations make
 // none, while its heap is small: a collection every two minutes would fall into
 // some window.
-func keepGarbage() {
+func KeepGarbage() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(128 << 20)
 }

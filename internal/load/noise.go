@@ -31,7 +31,7 @@ type Program struct {
 // would. It is ready as soon as it is started, for nobody can ask it.
 func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 	var p Program
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	if len(p.Args) == 0 {
@@ -42,7 +42,7 @@ func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	unix.CloseOnExec(countersFd)
-	unix.CloseOnExec(factsFd)
+	unix.CloseOnExec(FactsFd)
 	m.SetReady()
 	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, p.Args, os.Environ()))
 }
@@ -51,7 +51,7 @@ func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 // is an operation.
 func runRepeat(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	c, err := newCommander(ctx, m, p)
@@ -60,7 +60,7 @@ func runRepeat(ctx context.Context, m *counter.Memory, params []byte) error {
 	}
 	defer c.close()
 	m.SetReady()
-	return each(ctx, m, func(i int) error {
+	return Each(ctx, m, func(i int) error {
 		runtime.LockOSThread() // a child ends with the thread that started it
 		w := c.workers[i]
 		for !m.Stopped() {

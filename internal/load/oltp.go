@@ -29,11 +29,11 @@ const warmOps = 30
 
 func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p OLTP
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
-	keepGarbage()
-	blocking(m.Threads())
+	KeepGarbage()
+	Blocking(m.Threads())
 	if err := p.verify(ctx); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 		return fmt.Errorf("warm up: %w", err)
 	}
 	m.SetReady()
-	return each(ctx, m, func(i int) error { return sessions[i].run(m, m.Slot(i)) })
+	return Each(ctx, m, func(i int) error { return sessions[i].run(m, m.Slot(i)) })
 }
 
 // pragmas: the write-ahead log, because it is what a database does. No memory
@@ -70,7 +70,7 @@ func (p OLTP) sessions(n int) ([]*session, error) {
 	writer := newWriter()
 	out := make([]*session, n)
 	for i := range out {
-		rng := newSequence(p.Seed, i)
+		rng := NewSequence(p.Seed, i)
 		s := &session{rows: p.Rows, write: p.Write, writer: writer, rng: rng, id: uniform(rng.Rand)}
 		if p.Special {
 			s.id = special(rng.Rand)
@@ -114,7 +114,7 @@ func (s *session) run(m *counter.Memory, slot *counter.Slot) error {
 // operation is one transaction, counted.
 func (s *session) operation(m *counter.Memory, slot *counter.Slot) error {
 	start := m.Begin(slot)
-	s.rng.follow(m)
+	s.rng.Follow(m)
 	err := s.transaction()
 	m.End(slot, start, err)
 	return err

@@ -44,7 +44,7 @@ CREATE TABLE tare (version INTEGER NOT NULL, rows INTEGER NOT NULL, seed TEXT NO
 // is left alone.
 func prepareOLTP(ctx context.Context, params []byte) error {
 	var p OLTP
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	if err := p.verify(ctx); err == nil {

@@ -26,7 +26,7 @@ type session struct {
 	// writer is held over a whole writing transaction. SQLite has one writer
 	// at a time, and its own way of waiting is to sleep and to try again.
 	writer *writer
-	rng    *sequence
+	rng    *Sequence
 	id     pick
 	text   [textBytes]byte
 	c      [cGroups * (groupDigits + 1)]byte

@@ -214,7 +214,7 @@ func TestCheckpointsFollowTheThaw(t *testing.T) {
 	w := newWriter()
 	when := func(thaw int64, seed uint64, n int) (at []int) {
 		for i := range n {
-			if w.due(&sequence{thaw: thaw, seed: seed}) {
+			if w.due(&Sequence{thaw: thaw, seed: seed}) {
 				at = append(at, i+1)
 			}
 		}

@@ -21,7 +21,7 @@ func newWriter() *writer { return &writer{fifoLock: newFIFOLock()} }
 
 // due says that the next transaction of this sequence begins with a checkpoint.
 // Its caller has the turn.
-func (w *writer) due(s *sequence) bool {
+func (w *writer) due(s *Sequence) bool {
 	if s.thaw > w.thaw {
 		w.thaw, w.done = s.thaw, 1
 		return s.seed%checkpointBlocks == 0

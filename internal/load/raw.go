@@ -14,11 +14,11 @@ import (
 // different after each launch.
 //
 // A thread in such a call keeps its place among those that may run, see
-// blocking, and nothing may stop the world meanwhile, see keepGarbage.
+// Blocking, and nothing may stop the world meanwhile, see KeepGarbage.
 
-// blocking makes room for n threads that block, beside all others. With room to
+// Blocking makes room for n threads that block, beside all others. With room to
 // spare the runtime also leaves the calls alone that it knows of.
-func blocking(n int) {
+func Blocking(n int) {
 	runtime.GOMAXPROCS(n + max(2, runtime.NumCPU()))
 }
 

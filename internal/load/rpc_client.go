@@ -26,12 +26,12 @@ type RPC struct {
 
 const (
 	// dialFor is how long the first connection may take to come about, and
-	// redial how long to wait between tries.
+	// Redial how long to wait between tries.
 	dialFor = 3 * time.Second
-	redial  = 20 * time.Millisecond
-	// warmCalls are the requests of each connection before it counts: enough
+	Redial  = 20 * time.Millisecond
+	// WarmCalls are the requests of each connection before it counts: enough
 	// for the congestion window to open.
-	warmCalls = 50
+	WarmCalls = 50
 	// lateBy is what counts as late in an open loop.
 	lateBy = int64(time.Millisecond)
 )
@@ -44,7 +44,7 @@ type client struct {
 	arrivals *arrivals // of all clients; nil in a closed loop
 
 	mu       sync.Mutex // guards link against hangUp
-	link     *link      // nil when not connected
+	link     *Link      // nil when not connected
 	seq      uint64
 	request  []byte
 	response []byte
@@ -52,11 +52,11 @@ type client struct {
 
 func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p RPC
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
-	keepGarbage()
-	blocking(m.Threads())
+	KeepGarbage()
+	Blocking(m.Threads())
 	clients, err := p.connect(ctx, m)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 		}
 	})
 	m.SetReady()
-	return each(ctx, m, func(i int) error {
+	return Each(ctx, m, func(i int) error {
 		runtime.LockOSThread()
 		clients[i].run()
 		return nil
@@ -86,13 +86,13 @@ func (p RPC) connect(ctx context.Context, m *counter.Memory) ([]*client, error) 
 	limit := time.Now().Add(dialFor)
 	for i := range clients {
 		c := &client{m: m, slot: m.Slot(i), p: p, arrivals: schedule,
-			request: noise(p.RequestBytes, uint64(i)), response: make([]byte, p.ResponseBytes)}
+			request: Noise(p.RequestBytes, uint64(i)), response: make([]byte, p.ResponseBytes)}
 		err := c.dial()
 		for err != nil && time.Now().Before(limit) && ctx.Err() == nil {
-			time.Sleep(redial)
+			time.Sleep(Redial)
 			err = c.dial()
 		}
-		for range warmCalls {
+		for range WarmCalls {
 			if err == nil {
 				err = c.call()
 			}
@@ -110,7 +110,7 @@ func (c *client) dial() error {
 	if err != nil {
 		return err
 	}
-	l, err := newLink(conn, true)
+	l, err := NewLink(conn, true)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *client) dial() error {
 	binary.LittleEndian.PutUint32(greet[:], rpcMagic)
 	binary.LittleEndian.PutUint32(greet[4:], uint32(c.p.RequestBytes))
 	binary.LittleEndian.PutUint32(greet[8:], uint32(c.p.ResponseBytes))
-	if err := l.writeFull(greet[:]); err != nil {
+	if err := l.WriteFull(greet[:]); err != nil {
 		l.close()
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *client) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {
-		c.link.shut()
+		c.link.Shut()
 	}
 }
 
@@ -153,7 +153,7 @@ func (c *client) run() {
 		}
 		c.m.End(c.slot, start, err)
 		if err != nil {
-			time.Sleep(redial)
+			time.Sleep(Redial)
 		}
 	}
 }
@@ -222,7 +222,7 @@ var errAnswer = errors.New("the response belongs to another request")
 func (c *client) call() error {
 	c.seq++
 	binary.LittleEndian.PutUint64(c.request, c.seq)
-	if err := c.link.writeFull(c.request); err != nil {
+	if err := c.link.WriteFull(c.request); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
 	if err := c.link.readFull(c.response); err != nil {

@@ -33,11 +33,11 @@ const (
 // own, until told to end.
 func serveRPC(ctx context.Context, params []byte) error {
 	var p RPCServer
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
-	keepGarbage()
-	blocking(p.Connections)
+	KeepGarbage()
+	Blocking(p.Connections)
 	l, err := net.Listen("tcp", p.Listen)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -55,7 +55,7 @@ func serveRPC(ctx context.Context, params []byte) error {
 		mine := raw.Add(1) <= int64(p.Connections)
 		go func() {
 			defer raw.Add(-1)
-			if link, err := newLink(c, mine); err == nil {
+			if link, err := NewLink(c, mine); err == nil {
 				answer(link)
 			}
 		}()
@@ -64,7 +64,7 @@ func serveRPC(ctx context.Context, params []byte) error {
 
 // answer serves one connection. However it ends, the client sees it; a server
 // has nobody to tell.
-func answer(l *link) {
+func answer(l *Link) {
 	runtime.LockOSThread()
 	defer l.close()
 	var greet [greetBytes]byte
@@ -75,10 +75,10 @@ func answer(l *link) {
 	if min(in, out) < rpcHead || max(in, out) > maxMessage {
 		return
 	}
-	request, response := make([]byte, in), noise(int(out), 1)
+	request, response := make([]byte, in), Noise(int(out), 1)
 	for l.readFull(request) == nil {
 		copy(response, request[:rpcHead])
-		if l.writeFull(response) != nil {
+		if l.WriteFull(response) != nil {
 			return
 		}
 	}

@@ -2,7 +2,6 @@ package load_test
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -21,18 +20,9 @@ import (
 
 func TestMain(m *testing.M) { workloadtest.Main(m) }
 
-func task(t testing.TB, kind string, params any) workload.Task {
-	t.Helper()
-	b, err := json.Marshal(params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return workload.Task{Args: []string{load.Command, kind, string(b)}}
-}
-
 func startServer(t testing.TB, addr string) *workloadtest.Process {
 	t.Helper()
-	p := workloadtest.Start(t, task(t, load.KindRPCServer, load.RPCServer{Listen: addr}), nil)
+	p := workloadtest.Start(t, workloadtest.LoadTask(t, load.KindRPCServer, load.RPCServer{Listen: addr}), nil)
 	workloadtest.Eventually(t, "answering", func() bool {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {
@@ -46,7 +36,7 @@ func startServer(t testing.TB, addr string) *workloadtest.Process {
 func startClient(t testing.TB, p load.RPC, connections int) (*workloadtest.Process, *counter.Memory) {
 	t.Helper()
 	m := workloadtest.Counters(t, connections)
-	c := workloadtest.Start(t, task(t, load.KindRPC, p), m)
+	c := workloadtest.Start(t, workloadtest.LoadTask(t, load.KindRPC, p), m)
 	workloadtest.Eventually(t, "ready", func() bool {
 		state, note := m.State()
 		if state == counter.Failed {
@@ -190,7 +180,7 @@ func TestClientTellsAnotherServer(t *testing.T) {
 		}
 	}()
 	m := workloadtest.Counters(t, 1)
-	p := workloadtest.Start(t, task(t, load.KindRPC, load.RPC{Dial: l.Addr().String(), RequestBytes: 64, ResponseBytes: 64}), m)
+	p := workloadtest.Start(t, workloadtest.LoadTask(t, load.KindRPC, load.RPC{Dial: l.Addr().String(), RequestBytes: 64, ResponseBytes: 64}), m)
 	if code := p.Exit(t); code != 1 || !strings.Contains(p.Said(), "another request") {
 		t.Errorf("ended with %d: %s", code, p.Said())
 	}

@@ -88,9 +88,9 @@ func TestThreadsHaveSequencesOfTheirOwn(t *testing.T) {
 	m := counters(t, 1)
 	announce(m, 7)
 	draw := func(thread int) (x [4]uint64) {
-		s := newSequence(1, thread)
+		s := NewSequence(1, thread)
 		s.Uint64()
-		if !s.follow(m) || s.follow(m) {
+		if !s.Follow(m) || s.Follow(m) {
 			t.Error("a thaw is not followed once")
 		}
 		for i := range x {
@@ -109,7 +109,7 @@ func TestTheSameSeedGivesTheSamePlaces(t *testing.T) {
 	const size = 512
 	places := func(before int, seed uint64) (at []int64) {
 		l, _ := testLog(t, 1000*size)
-		r := noise(size, 0)
+		r := Noise(size, 0)
 		for range before {
 			if err := l.alone(r); err != nil {
 				t.Fatal(err)

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// link is a connection, TCP or a Unix socket, read and written by blocking system calls on a
+// Link is a connection, TCP or a Unix socket, read and written by blocking system calls on a
 // thread of its own, as a database serves its clients, and not through the
 // poller of the Go runtime: with that, one connection was seen to wander
 // between two speeds a factor of two apart (its wake-ups go through whichever
 // thread happens to poll), which no layer of a container causes. There is no
 // time-out anywhere: either end may be frozen for as long as it likes.
-type link struct {
+type Link struct {
 	fd  int
-	raw bool // by calls that the runtime does not know of, see blocking
+	raw bool // by calls that the runtime does not know of, see Blocking
 }
 
-// newLink takes the connection over and closes it in any case. own is for as
+// NewLink takes the connection over and closes it in any case. own is for as
 // many links as there is room made for.
-func newLink(c net.Conn, own bool) (*link, error) {
+func NewLink(c net.Conn, own bool) (*Link, error) {
 	defer c.Close()
 	if t, ok := c.(*net.TCPConn); ok {
 		if err := errors.Join(t.SetNoDelay(true), t.SetKeepAlive(false)); err != nil {
@@ -50,11 +50,11 @@ func newLink(c net.Conn, own bool) (*link, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
-	return &link{fd: fd, raw: own}, nil
+	return &Link{fd: fd, raw: own}, nil
 }
 
 // readFull fills b. The end of the connection before the first byte is io.EOF.
-func (l *link) readFull(b []byte) error {
+func (l *Link) readFull(b []byte) error {
 	for got := 0; got < len(b); {
 		n, err := l.read(b[got:])
 		switch {
@@ -73,7 +73,7 @@ func (l *link) readFull(b []byte) error {
 }
 
 // Read is for readers that have a buffer of their own.
-func (l *link) Read(b []byte) (int, error) {
+func (l *Link) Read(b []byte) (int, error) {
 	for {
 		switch n, err := l.read(b); {
 		case err == unix.EINTR:
@@ -87,21 +87,21 @@ func (l *link) Read(b []byte) (int, error) {
 	}
 }
 
-func (l *link) read(b []byte) (int, error) {
+func (l *Link) read(b []byte) (int, error) {
 	if l.raw {
 		return rawRead(l.fd, b)
 	}
 	return unix.Read(l.fd, b)
 }
 
-func (l *link) write(b []byte) (int, error) {
+func (l *Link) write(b []byte) (int, error) {
 	if l.raw {
 		return rawWrite(l.fd, b)
 	}
 	return unix.Write(l.fd, b)
 }
 
-func (l *link) writeFull(b []byte) error {
+func (l *Link) WriteFull(b []byte) error {
 	for len(b) > 0 {
 		n, err := l.write(b)
 		if err == unix.EINTR {
@@ -115,7 +115,7 @@ func (l *link) writeFull(b []byte) error {
 	return nil
 }
 
-// shut ends the connection and wakes a thread that is blocked in it.
-func (l *link) shut() { unix.Shutdown(l.fd, unix.SHUT_RDWR) }
+// Shut ends the connection and wakes a thread that is blocked in it.
+func (l *Link) Shut() { unix.Shutdown(l.fd, unix.SHUT_RDWR) }
 
-func (l *link) close() { unix.Close(l.fd) }
+func (l *Link) close() { unix.Close(l.fd) }

@@ -32,7 +32,7 @@ func (p Spin) rounds() int {
 // call. What it loses, it loses of CPU time; so it shows losses of known size.
 func runSpin(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Spin
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	rounds := p.rounds()
@@ -43,7 +43,7 @@ func runSpin(ctx context.Context, m *counter.Memory, params []byte) error {
 		return fmt.Errorf("rounds %d, work %g: want at least one round", p.Rounds, p.Work)
 	}
 	m.SetReady()
-	return each(ctx, m, func(i int) error {
+	return Each(ctx, m, func(i int) error {
 		x, pause := uint64(i)+1, rest{share: p.Idle}
 		for slot := m.Slot(i); !m.Stopped(); {
 			start := m.Begin(slot)

@@ -22,7 +22,7 @@ const streamChunk = 1 << 20
 // time.
 func runStream(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Stream
-	if err := decode(params, &p); err != nil {
+	if err := Decode(params, &p); err != nil {
 		return err
 	}
 	if p.Bytes < 2*streamChunk {
@@ -37,7 +37,7 @@ func runStream(ctx context.Context, m *counter.Memory, params []byte) error {
 		}
 	}
 	m.SetReady()
-	return each(ctx, m, func(i int) error {
+	return Each(ctx, m, func(i int) error {
 		from, to := areas[i][:half], areas[i][half:]
 		at := int64(0)
 		for slot := m.Slot(i); !m.Stopped(); {

@@ -146,8 +146,8 @@ func (l *wal) write(b []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// noise is bytes that no file system can compress.
-func noise(n int, seed uint64) []byte {
+// Noise is bytes that no file system can compress.
+func Noise(n int, seed uint64) []byte {
 	b := make([]byte, n)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := 0; i < n; i += 8 {

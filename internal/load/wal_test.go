@@ -54,7 +54,7 @@ func TestCommitsAreInTheLog(t *testing.T) {
 				var wg sync.WaitGroup
 				for i := range threads {
 					wg.Go(func() {
-						r := noise(size, uint64(i))
+						r := Noise(size, uint64(i))
 						for range each {
 							if err := commit(r); err != nil {
 								t.Error(err)
@@ -96,7 +96,7 @@ func TestAFailedLogFailsEveryCommit(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 3 {
-				if err := l.grouped(noise(512, 0)); err == nil || !strings.Contains(err.Error(), "write the log") {
+				if err := l.grouped(Noise(512, 0)); err == nil || !strings.Contains(err.Error(), "write the log") {
 					t.Errorf("a commit to a log that cannot be written returned %v", err)
 				}
 			}
@@ -113,7 +113,7 @@ func TestNoLogWithoutRoom(t *testing.T) {
 
 func BenchmarkCommit(b *testing.B) {
 	l, _ := testLog(b, 16<<20)
-	r := noise(1024, 0)
+	r := Noise(1024, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := l.grouped(r); err != nil {

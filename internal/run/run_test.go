@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/afar"
 	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/experiment"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
 		switch os.Args[1] {
 		case load.Command:
-			os.Exit(load.Main(os.Args[2:]))
+			os.Exit(bodies.Main(os.Args[2:]))
 		case serve.Command:
 			os.Exit(serve.Main(os.Args[2:]))
 		case serve.PrepareCommand:

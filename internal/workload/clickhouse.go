@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/tool/clickhouse/driver"
 )
 
 // ClickHouse asks ClickHouse queries as clickhouse-benchmark does, which not
@@ -82,7 +83,7 @@ func queries(s string) error {
 
 // inlineQueries are separated by a semicolon with a space: one inside of a
 // query's text has none, mostly.
-func inlineQueries(s string) []string { return load.QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
+func inlineQueries(s string) []string { return driver.QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
 
 // clickhouseOption refuses what tare sets itself.
 func clickhouseOption(s string) error {
@@ -127,13 +128,13 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d
-		return loadTask(load.KindClickHouse, here)
+		return loadTask(driver.Kind, here)
 	})
 	return s, nil
 }
 
 // queryList are the queries of a parameter, or their file.
-func queryList(s string) (p load.ClickHouse, err error) {
+func queryList(s string) (p driver.Params, err error) {
 	switch {
 	case clickhouseQueries[s] != nil:
 		p.Queries = clickhouseQueries[s]

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/fio"
+	"github.com/tarelab/tare/internal/tool/fio/driver"
 )
 
 // Fio is file input and output by fio.
@@ -64,13 +64,13 @@ func (f Fio) Stages(v Values) (Stages, error) {
 	if err != nil {
 		return Stages{}, fmt.Errorf("fio: %w", err)
 	}
-	files := load.FioFiles{Job: text}
+	files := driver.Layout{Job: text}
 	key := fmt.Sprintf("fio-%s-%s", v["size"], v["jobs"])
 	if v["job"] != noneWord {
-		files, key, bytes = load.FioFiles{File: v["job"]}, "fio-file", 0
+		files, key, bytes = driver.Layout{File: v["job"]}, "fio-file", 0
 	}
 	values := f.values(v)
-	p := load.Fio{}
+	p := driver.Params{}
 	for _, m := range values {
 		p.Values = append(p.Values, m.Name)
 	}
@@ -80,12 +80,12 @@ func (f Fio) Stages(v Values) (Stages, error) {
 		Prepare: func(dir string) Task {
 			here := files
 			here.Dir = dir
-			return loadTask(load.KindFioPrepare, here)
+			return loadTask(driver.KindPrepare, here)
 		},
 		Load: func(at environment.Place) Task {
 			here := p
 			here.Dir = at.Volume
-			return loadTask(load.KindFio, here)
+			return loadTask(driver.Kind, here)
 		},
 		Disk:  fio.Writes(v["rw"]) || v["job"] != noneWord,
 		Bytes: bytes,
@@ -140,29 +140,29 @@ func (Fio) values(v Values) []Metric {
 	bandwidth := func(name, help string) Metric { return Metric{Name: name, Unit: "B/s", Better: +1, Help: help} }
 	latency := func(name, help string) []Metric {
 		out := []Metric{{Name: name, Unit: "s", Better: -1, Help: "mean " + help}}
-		for _, end := range slices.Sorted(maps.Keys(load.FioQuantiles())) {
+		for _, end := range slices.Sorted(maps.Keys(driver.FioQuantiles())) {
 			out = append(out, Metric{Name: name + end, Unit: "s", Better: -1, Help: end[1:] + " of the " + help})
 		}
 		return out
 	}
-	out := []Metric{bandwidth(load.FioBandwidth, "bytes per second")}
+	out := []Metric{bandwidth(driver.FioBandwidth, "bytes per second")}
 	for _, d := range []struct {
 		prefix, word string
 		has          bool
-	}{{load.FioRead, "reads", file || fio.Reads(v["rw"])}, {load.FioWrite, "writes", file || fio.Writes(v["rw"])}} {
+	}{{driver.FioRead, "reads", file || fio.Reads(v["rw"])}, {driver.FioWrite, "writes", file || fio.Writes(v["rw"])}} {
 		if !d.has {
 			continue
 		}
-		out = append(out, rate(d.prefix+load.FioIOPS, d.word+" per second"), bandwidth(d.prefix+load.FioBandwidth, "bytes per second of "+d.word))
+		out = append(out, rate(d.prefix+driver.FioIOPS, d.word+" per second"), bandwidth(d.prefix+driver.FioBandwidth, "bytes per second of "+d.word))
 		if file || !fio.Synchronous(v["engine"]) {
-			out = append(out, latency(d.prefix+load.FioSlat, "time to submit "+d.word)...)
+			out = append(out, latency(d.prefix+driver.FioSlat, "time to submit "+d.word)...)
 		}
-		out = append(out, latency(d.prefix+load.FioClat, "time from submission to completion of "+d.word)...)
-		out = append(out, latency(d.prefix+load.FioLat, "time of "+d.word)...)
+		out = append(out, latency(d.prefix+driver.FioClat, "time from submission to completion of "+d.word)...)
+		out = append(out, latency(d.prefix+driver.FioLat, "time of "+d.word)...)
 	}
 	if file || v["fsync"] != "0" && fio.Writes(v["rw"]) {
-		out = append(out, latency(load.FioSync, "time of a sync")...)
+		out = append(out, latency(driver.FioSync, "time of a sync")...)
 	}
 	cpu := func(name, help string) Metric { return Metric{Name: name, Unit: "ratio", Better: -1, Help: help} }
-	return append(out, cpu(load.FioUserCPU, "CPU time of fio in user mode, of one CPU"), cpu(load.FioSystemCPU, "CPU time of fio in the kernel, of one CPU"))
+	return append(out, cpu(driver.FioUserCPU, "CPU time of fio in user mode, of one CPU"), cpu(driver.FioSystemCPU, "CPU time of fio in the kernel, of one CPU"))
 }

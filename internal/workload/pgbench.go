@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/pgbench"
+	"github.com/tarelab/tare/internal/tool/pgbench/driver"
 )
 
 // Pgbench is pgbench on PostgreSQL: the server in the arm, pgbench beside it
@@ -110,7 +111,7 @@ func postgresOption(s string) error {
 func (Pgbench) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	data := pgbench.Data{Scale: r.whole("scale"), Options: list(v["init_options"])}
-	p := load.Pgbench{
+	p := driver.Params{
 		Program: path(v["pgbench"]), Script: v["script"], Mode: v["mode"],
 		Clients: r.whole("clients"), Threads: r.whole("threads"), Options: list(v["options"]),
 	}
@@ -136,7 +137,7 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d
-		return loadTask(load.KindPgbench, here)
+		return loadTask(driver.Kind, here)
 	})
 	return s, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/tool/redis/driver"
 )
 
 // Redis sends Redis or Valkey commands as redis-benchmark does, whose report cannot
@@ -31,7 +32,7 @@ func (Redis) Params() []Param {
 	params := []Param{
 		{Name: "server", Default: serve.Auto, Check: program,
 			Help: "path of the server's program, redis-server or valkey-server; auto: in PATH"},
-		{Name: "test", Default: "mixed", Words: load.RedisTests(), Check: oneOf(load.RedisTests()...),
+		{Name: "test", Default: "mixed", Words: driver.Tests(), Check: oneOf(driver.Tests()...),
 			Help: "the commands: those of a test of redis-benchmark; list: LPUSH and RPOP in turn; mixed: 80 % GET, 10 % SET, and INCR, HSET, LPUSH, RPOP"},
 		{Name: "connections", Default: "4", Check: whole(1, 4096),
 			Help: "connections, each with a thread of the load's, like -c of redis-benchmark"},
@@ -76,7 +77,7 @@ func redisOption(s string) error {
 // Stages says what to start.
 func (Redis) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
-	p := load.Redis{Test: v["test"], Bytes: int(r.size("size")), Keys: r.whole("keys"), Pipeline: r.whole("pipeline")}
+	p := driver.Params{Test: v["test"], Bytes: int(r.size("size")), Keys: r.whole("keys"), Pipeline: r.whole("pipeline")}
 	connections := r.whole("connections")
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("redis: %w", r.err)
@@ -97,14 +98,14 @@ func (Redis) Stages(v Values) (Stages, error) {
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d
-		return loadTask(load.KindRedis, here)
+		return loadTask(driver.Kind, here)
 	})
 	return s, nil
 }
 
 // redisGrows is what the server writes: its data as often as it saves them, and a
 // log of what a run changes.
-func redisGrows(v Values, p load.Redis) (n int64) {
+func redisGrows(v Values, p driver.Params) (n int64) {
 	const overhead = 100 // bytes of an element beside its value, about
 	if v["appendonly"] == "yes" {
 		n += 1 << 30

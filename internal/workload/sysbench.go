@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench/driver"
 )
 
 // Sysbench is sysbench's database scripts against a real server: the server in
@@ -59,7 +60,7 @@ func (Sysbench) Params() []Param {
 			Help: "sysbench's rand-type"},
 		{Name: "hook", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
 			Help: "on: a hook in the script counts its events, and one sysbench runs as long as the arm; off: one sysbench for each window, where no hook is possible"},
-		{Name: "count", Default: serve.Auto, Words: []string{serve.Auto, load.CountQueries}, Check: oneOf(serve.Auto, load.CountQueries),
+		{Name: "count", Default: serve.Auto, Words: []string{serve.Auto, driver.CountQueries}, Check: oneOf(serve.Auto, driver.CountQueries),
 			Help: "what an operation is; auto: an event of the script; queries: a statement, counted by the server, without latencies"},
 		{Name: "options", Default: none, Check: options(sysbench.CheckOption),
 			Help: "options passed on to sysbench, --name=value with spaces between"},
@@ -162,7 +163,7 @@ func path(s string) string {
 // Stages says what to start.
 func (Sysbench) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
-	p := load.Sysbench{
+	p := driver.Params{
 		Data:    sysbench.Data{Script: v["script"], Tables: r.whole("tables"), Rows: r.whole("size"), Options: list(v["options"])},
 		Program: path(v["sysbench"]), Rate: r.number("rate"), Count: countBy(v), NoHook: v["hook"] == "off",
 	}
@@ -191,12 +192,12 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 			})
 		},
 	}
-	p.Both = p.Count == load.CountQueries && p.Rate == 0
+	p.Both = p.Count == driver.CountQueries && p.Rate == 0
 	stages.counted(p)
 	stages.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d
-		return loadTask(load.KindSysbench, here)
+		return loadTask(driver.Kind, here)
 	})
 	return stages, nil
 }
@@ -204,25 +205,25 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 // countBy is how operations are counted.
 func countBy(v Values) string {
 	switch {
-	case v["count"] == load.CountQueries:
-		return load.CountQueries
+	case v["count"] == driver.CountQueries:
+		return driver.CountQueries
 	case v["hook"] == "off":
-		return load.CountRuns
+		return driver.CountRuns
 	}
-	return load.CountEvents
+	return driver.CountEvents
 }
 
 // counted says what the way of counting means for windows and numbers.
-func (s *Stages) counted(p load.Sysbench) {
+func (s *Stages) counted(p driver.Params) {
 	s.Metrics = closedLoop()
 	if p.Rate > 0 {
 		s.Metrics = openLoop()
 	}
 	switch p.Count {
-	case load.CountRuns:
+	case driver.CountRuns:
 		// sysbench measures whole seconds, and has to connect.
 		s.Windowed = &Windowed{Least: time.Second, Usual: 2 * time.Second, Limit: time.Minute}
-	case load.CountQueries:
+	case driver.CountQueries:
 		s.Windowed = &Windowed{
 			Least: 100 * time.Millisecond, Usual: 200 * time.Millisecond, Discard: 20 * time.Millisecond, Limit: time.Minute,
 		}
@@ -231,7 +232,7 @@ func (s *Stages) counted(p load.Sysbench) {
 			s.Live = []string{"hook"}
 		}
 		if p.NoHook {
-			s.Mode = load.ModeNoHook
+			s.Mode = driver.ModeNoHook
 		}
 	}
 }

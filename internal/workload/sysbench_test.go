@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/sysbench/driver"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
@@ -55,7 +56,7 @@ func TestSysbenchTasks(t *testing.T) {
 	}
 	var prepare serve.Prepare
 	var server serve.Server
-	var client load.Sysbench
+	var client driver.Params
 	at := environment.Place{Volume: "/in", HostVolume: "/out", Listen: "198.18.1.2:3306", Dial: "198.18.1.2:3307"}
 	for _, task := range []struct {
 		args    []string
@@ -65,7 +66,7 @@ func TestSysbenchTasks(t *testing.T) {
 	}{
 		{s.Prepare("/d").Args, serve.PrepareCommand, "percona", &prepare},
 		{s.Server(at).Args, serve.Command, "percona", &server},
-		{s.Load(at).Args, load.Command, load.KindSysbench, &client},
+		{s.Load(at).Args, load.Command, driver.Kind, &client},
 	} {
 		if len(task.args) != 3 || task.args[0] != task.command || task.args[1] != task.kind {
 			t.Fatalf("%q", task.args)

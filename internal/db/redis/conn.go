@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/db"
-	"github.com/tarelab/tare/internal/resp"
+	"github.com/tarelab/tare/internal/db/redis/resp"
 )
 
 // Dial connects to Redis or Valkey and says who it is.

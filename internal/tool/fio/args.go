@@ -52,7 +52,7 @@ func Identify(text string) (version string, err error) {
 	return strings.TrimPrefix(text, "fio-"), nil
 }
 
-// Job is a job file that was checked.
+// JobFile is a job file that was checked.
 type JobFile struct{ sections []section }
 
 type section struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 )
 
-// Parse reads a job file and refuses what could do harm outside of a data
+// ParseJob reads a job file and refuses what could do harm outside of a data
 // directory, what is not one steady load, and what it does not know.
 func ParseJob(text []byte) (*JobFile, error) {
 	j := &JobFile{}

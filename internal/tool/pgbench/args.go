@@ -85,7 +85,7 @@ func PassFile(secret string) []byte {
 	return []byte("*:*:*:*:" + escape.Replace(secret) + "\n")
 }
 
-// Run is one execution.
+// Command is one execution.
 type Command struct {
 	Server
 	// Script is a built-in one or the absolute path of a file.

@@ -128,7 +128,7 @@ func (d Data) PrepareArgs(config string, threads int, shares bool) []string {
 	return append(append(args, d.Options...), "prepare")
 }
 
-// Run is one execution.
+// Command is one execution.
 type Command struct {
 	Data
 	Threads int

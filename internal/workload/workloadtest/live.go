@@ -26,7 +26,7 @@ func live(t *testing.T, w workload.Workload, fast map[string]string) {
 	t.Run("counts", func(t *testing.T) { counts(t, a) })
 	t.Run("gate", func(t *testing.T) { gate(t, a) })
 	t.Run("freeze", func(t *testing.T) { freeze(t, a) })
-	t.Run("slices", func(t *testing.T) { slices(t, a) })
+	t.Run("slices", func(t *testing.T) { cutUp(t, a) })
 	t.Run("killed", func(t *testing.T) { killed(t, s, a) })
 	t.Run("told to end", func(t *testing.T) { toldToEnd(t, s, a) })
 }
@@ -115,7 +115,7 @@ func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
 }
 
 // slices: many short windows hold exactly what the whole holds.
-func slices(t *testing.T, a *Arm) {
+func cutUp(t *testing.T, a *Arm) {
 	var first, before, now counter.Snapshot
 	a.pause(t)
 	a.Counters.Read(&first)

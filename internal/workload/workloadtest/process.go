@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/environment"
@@ -37,7 +38,7 @@ func Main(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case load.Command:
-			os.Exit(load.Main(os.Args[2:]))
+			os.Exit(bodies.Main(os.Args[2:]))
 		case serve.Command:
 			os.Exit(serve.Main(os.Args[2:]))
 		case serve.PrepareCommand:

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
@@ -26,12 +27,12 @@ import (
 
 // The kinds of fio: KindFioPrepare lays out its files, KindFio measures.
 const (
-	KindFio        = "fio"         // parameters: Fio
-	KindFioPrepare = "fio-prepare" // parameters: FioFiles
+	Kind        = "fio"         // parameters: Fio
+	KindPrepare = "fio-prepare" // parameters: FioFiles
 )
 
-// FioFiles are the parameters of fio-prepare.
-type FioFiles struct {
+// Layout are the parameters of fio-prepare.
+type Layout struct {
 	// Dir is the directory of the files.
 	Dir string `json:"dir"`
 	// Job is the text of a job file, or File the path of one.
@@ -39,8 +40,8 @@ type FioFiles struct {
 	File string `json:"file,omitempty"`
 }
 
-// Fio are the parameters of fio, whose files and job are in Dir.
-type Fio struct {
+// Params are the parameters of fio, whose files and job are in Dir.
+type Params struct {
 	Dir string `json:"dir"`
 	// Values are the names of the numbers that are wanted, in order.
 	Values []string `json:"values,omitempty"`
@@ -52,11 +53,11 @@ const fioTrial = 100 * time.Millisecond
 // fioJob is the job file in the data directory.
 const fioJob = "tare.fio"
 
-// prepareFio lays out the files of a job, whole and with data in them, so that
+// prepare lays out the files of a job, whole and with data in them, so that
 // a window writes over what is there and reads what was written.
-func prepareFio(ctx context.Context, params []byte) error {
-	var p FioFiles
-	if err := decode(params, &p); err != nil {
+func prepare(ctx context.Context, params []byte) error {
+	var p Layout
+	if err := load.Decode(params, &p); err != nil {
 		return err
 	}
 	text := []byte(p.Job)
@@ -105,10 +106,15 @@ func roomFor(job *fio.JobFile, dir string) error {
 	return nil
 }
 
-// runFio runs fio whenever it is asked for a window.
-func runFio(ctx context.Context, m *counter.Memory, params []byte) error {
-	var p Fio
-	if err := decode(params, &p); err != nil {
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run), KindPrepare: prepare}
+}
+
+// run runs fio whenever it is asked for a window.
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
+	var p Params
+	if err := load.Decode(params, &p); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(filepath.Join(p.Dir, fioJob))
@@ -129,7 +135,7 @@ func runFio(ctx context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	settings := []record.Setting{{Name: "fio", Got: version}, {Name: "fio.program", Got: f.path}}
-	if err := facts.Write(factsFd, settings); err != nil {
+	if err := facts.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	m.SetReady()
@@ -145,7 +151,7 @@ func runFio(ctx context.Context, m *counter.Memory, params []byte) error {
 }
 
 // window answers one request.
-func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *fio.JobFile, p Fio) error {
+func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *fio.JobFile, p Params) error {
 	// fio says nothing when its ramp is over.
 	open := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
 	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))
@@ -210,7 +216,7 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 	}
 	defer out.Close()
 	var said bytes.Buffer
-	cmd := exec.CommandContext(f.ctx, f.path, "--output-format=json+", "--output="+inherited(4), "--eta=never", inherited(3))
+	cmd := exec.CommandContext(f.ctx, f.path, "--output-format=json+", "--output="+load.Inherited(4), "--eta=never", load.Inherited(3))
 	cmd.Dir, cmd.ExtraFiles = f.dir, []*os.File{in, out}
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
@@ -243,7 +249,7 @@ func readMemory(f *os.File) ([]byte, error) {
 
 // failed explains why fio failed by what it said.
 func (f *fioRunner) failed(err error, said string) error {
-	err = fmt.Errorf("fio: %w%s", err, lastOf([]byte(said)))
+	err = fmt.Errorf("fio: %w%s", err, load.LastOf([]byte(said)))
 	switch {
 	case strings.Contains(said, "Operation not permitted") && strings.Contains(said, "io_uring"):
 		return hint.New(err, "the security profile of a container forbids io_uring: engine=libaio")

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -15,17 +15,18 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/sysbench"
 	"github.com/tarelab/tare/record"
 )
 
-// KindSysbench runs sysbench, counted by a hook in its script.
-const KindSysbench = "sysbench"
+// Kind runs sysbench, counted by a hook in its script.
+const Kind = "sysbench"
 
-// Sysbench are the parameters of sysbench.
-type Sysbench struct {
-	Database
+// Params are the parameters of sysbench.
+type Params struct {
+	load.Database
 	sysbench.Data
 	// Program is sysbench's path; empty: in PATH.
 	Program  string `json:"program,omitempty"`
@@ -61,21 +62,6 @@ const (
 	CountRuns = "runs"
 )
 
-const (
-	// serverLimit is how long a server may take to answer.
-	serverLimit = time.Minute
-	// warmLimit bounds reading the data set once: one that is much larger than
-	// the server's memory need not be read as a whole.
-	warmLimit = 10 * time.Second
-	// warmEvents of each thread come before the load is ready, or as many as it
-	// does in warmFor.
-	warmEvents = 50
-	warmFor    = 3 * time.Second
-)
-
-// factsFd is the descriptor at which a load may inherit the file for facts.
-const factsFd = 4
-
 // Descriptors that sysbench inherits.
 const (
 	sbCounters = 3 + iota
@@ -86,23 +72,28 @@ const (
 
 // bench is a running sysbench with its server.
 type bench struct {
-	Sysbench
+	Params
 	m      *counter.Memory
-	server *attached
+	server *load.Attached
 	path   string // of sysbench
 	tool   *serve.Process
 }
 
-func runSysbench(ctx context.Context, m *counter.Memory, params []byte) error {
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run)}
+}
+
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	b := &bench{m: m}
-	if err := decode(params, &b.Sysbench); err != nil {
+	if err := load.Decode(params, &b.Params); err != nil {
 		return err
 	}
 	err := b.run(ctx)
 	if ctx.Err() != nil {
 		err = nil // what breaks from here on is not the server's doing
 	}
-	return errors.Join(remedied(err), b.end(ctx.Err() == nil))
+	return errors.Join(load.Remedied(err), b.end(ctx.Err() == nil))
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
@@ -110,15 +101,15 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
 		return err
 	}
-	if b.server, err = b.attach(ctx, mysql.Family); err != nil {
+	if b.server, err = b.Attach(ctx, mysql.Family); err != nil {
 		return err
 	}
-	settings, err := b.server.ready(ctx)
+	settings, err := b.server.Ready(ctx)
 	if err != nil {
 		return err
 	}
 	settings = append(settings, record.Setting{Name: "sysbench", Got: version.Text}, record.Setting{Name: "sysbench counted", Got: b.how()})
-	if err := facts.Write(factsFd, settings); err != nil {
+	if err := facts.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	switch b.Count {
@@ -174,11 +165,11 @@ func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serv
 		}
 	}
 	run := sysbench.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
-	script := inherited(sbHook)
+	script := load.Inherited(sbHook)
 	if counts == nil {
 		script, run.Rate, run.Histogram = b.Script, int(b.Rate), b.Count == CountRuns
 	}
-	cmd := exec.Command(b.path, run.Args(script, inherited(sbConfig), sysbench.SharesTables(b.Script, text))...)
+	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), sysbench.SharesTables(b.Script, text))...)
 	cmd.ExtraFiles = files
 	cmd.Dir = b.Server.Dir // where the socket is
 	return serve.Start(cmd, "sysbench", log)
@@ -214,7 +205,7 @@ func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 
 // database is the server as sysbench is told.
 func (b *bench) database() (sysbench.Server, error) {
-	at, err := b.server.address()
+	at, err := b.server.Address()
 	s := sysbench.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
 	if err != nil {
 		return s, err
@@ -232,17 +223,15 @@ func (b *bench) database() (sysbench.Server, error) {
 	return s, err
 }
 
-func inherited(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
-
 // warm waits for the first operations.
 func (b *bench) warm(ctx context.Context, done func() uint64) error {
 	var since time.Time
-	for want := uint64(b.m.Threads() * warmEvents); ; time.Sleep(5 * time.Millisecond) {
+	for want := uint64(b.m.Threads() * load.WarmEvents); ; time.Sleep(5 * time.Millisecond) {
 		n := done()
 		if n > 0 && since.IsZero() {
 			since = time.Now()
 		}
-		if n >= want || n > 0 && time.Since(since) > warmFor {
+		if n >= want || n > 0 && time.Since(since) > load.WarmFor {
 			return nil
 		}
 		if err := errors.Join(ctx.Err(), b.alive()); err != nil {
@@ -253,7 +242,7 @@ func (b *bench) warm(ctx context.Context, done func() uint64) error {
 
 // alive says which of the two ended, and why; of the server if both did.
 func (b *bench) alive() error {
-	if err := b.server.alive(); err != nil {
+	if err := b.server.Alive(); err != nil {
 		return err
 	}
 	select {
@@ -269,15 +258,15 @@ func (b *bench) alive() error {
 
 // broken is why sysbench ended: often the server did, and is about to be seen
 // to.
-func (b *bench) broken() error { return b.server.because(b.tool.Ended()) }
+func (b *bench) broken() error { return b.server.Because(b.tool.Ended()) }
 
 // wait lets sysbench work until it has ended or is told to.
 func (b *bench) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-b.server.done():
-		return b.server.process.Ended()
+	case <-b.server.Done():
+		return b.server.Process.Ended()
 	case <-b.tool.Done():
 		return b.alive()
 	}
@@ -298,5 +287,5 @@ func (b *bench) end(broken bool) error {
 			s.Idle()
 		}
 	}
-	return b.server.stop()
+	return b.server.Stop()
 }

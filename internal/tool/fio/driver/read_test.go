@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
@@ -27,7 +28,7 @@ func TestSpread(t *testing.T) {
 		}
 		buckets := map[uint32]uint64{}
 		spread(format.Bin{Seconds: math.Floor(middle) / 1e9, Count: count}, buckets)
-		h := histogram(buckets)
+		h := load.Histogram(buckets)
 		if h.Total() != count {
 			rt.Fatalf("%d operations of %d", h.Total(), count)
 		}

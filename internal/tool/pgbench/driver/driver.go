@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/linux/stdio"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/pgbench"
 	"github.com/tarelab/tare/record"
@@ -24,15 +25,15 @@ import (
 
 // The kinds of pgbench.
 const (
-	// KindPgbench runs pgbench, counted by its log of transactions.
-	KindPgbench = "pgbench" // parameters: Pgbench
-	// kindPgbenchExec becomes pgbench, whose logs are pipes that it inherits.
-	kindPgbenchExec = "pgbench-exec" // parameters: pgbenchExec
+	// Kind runs pgbench, counted by its log of transactions.
+	Kind = "pgbench" // parameters: Pgbench
+	// KindExec becomes pgbench, whose logs are pipes that it inherits.
+	KindExec = "pgbench-exec" // parameters: pgbenchExec
 )
 
-// Pgbench are the parameters of pgbench.
-type Pgbench struct {
-	Database
+// Params are the parameters of pgbench.
+type Params struct {
+	load.Database
 	// Program is pgbench's path; empty: that beside the server, or in PATH.
 	Program string `json:"program,omitempty"`
 	// Script is a built-in one or the absolute path of a file.
@@ -60,10 +61,10 @@ const (
 
 // pgbenchRun is a running pgbench with its server.
 type pgbenchRun struct {
-	Pgbench
+	Params
 	m       *counter.Memory
 	slot    *counter.Slot
-	server  *attached
+	server  *load.Attached
 	tool    *serve.Process
 	pid     int
 	watch   aborted
@@ -75,9 +76,14 @@ type pgbenchRun struct {
 	version pgbench.Version
 }
 
-func runPgbench(ctx context.Context, m *counter.Memory, params []byte) error {
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run), KindExec: Become}
+}
+
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	p := &pgbenchRun{m: m, slot: m.Slot(0)}
-	if err := decode(params, &p.Pgbench); err != nil {
+	if err := load.Decode(params, &p.Params); err != nil {
 		return err
 	}
 	p.Threads = min(p.Threads, p.Clients) // as pgbench does it
@@ -85,18 +91,18 @@ func runPgbench(ctx context.Context, m *counter.Memory, params []byte) error {
 	if ctx.Err() != nil {
 		err = nil // what breaks from here on is not the server's doing
 	}
-	return errors.Join(remedied(err), p.end(err != nil))
+	return errors.Join(load.Remedied(err), p.end(err != nil))
 }
 
 func (p *pgbenchRun) run(ctx context.Context) (err error) {
-	if p.server, err = p.attach(ctx, postgres.Name); err != nil {
+	if p.server, err = p.Attach(ctx, postgres.Name); err != nil {
 		return err
 	}
 	var path string
-	if path, p.version, err = serve.FindPgbench(ctx, p.Program, p.server.recipe.Server.Path); err != nil {
+	if path, p.version, err = serve.FindPgbench(ctx, p.Program, p.server.Recipe.Server.Path); err != nil {
 		return err
 	}
-	settings, err := p.server.ready(ctx)
+	settings, err := p.server.Ready(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +113,7 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	settings = append(settings, record.Setting{Name: "pgbench", Got: p.version.Text}, record.Setting{Name: "pgbench counted", Got: p.how()})
-	if err := facts.Write(factsFd, settings); err != nil {
+	if err := facts.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	return p.follow(ctx)
@@ -126,7 +132,7 @@ func (p *pgbenchRun) how() string {
 
 // start starts pgbench with a pipe for the log of each of its threads.
 func (p *pgbenchRun) start(path string) error {
-	at, err := p.server.address()
+	at, err := p.server.Address()
 	if err != nil {
 		return err
 	}
@@ -164,7 +170,7 @@ func (p *pgbenchRun) start(path string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("/proc/self/exe", Command, kindPgbenchExec, string(params))
+	cmd := exec.Command("/proc/self/exe", load.Command, KindExec, string(params))
 	cmd.ExtraFiles, cmd.Env = files, serve.PgbenchEnviron()
 	p.watch.next = os.Stderr
 	if p.tool, err = serve.Start(cmd, "pgbench", &p.watch); err != nil {
@@ -207,7 +213,7 @@ func (p *pgbenchRun) follow(ctx context.Context) error {
 // warm says whether enough was done for the load to be ready.
 func (p *pgbenchRun) warm(began time.Time) bool {
 	n := p.m.Ops()
-	return n >= uint64(p.Clients*warmEvents) || n > 0 && time.Since(began) > warmFor
+	return n >= uint64(p.Clients*load.WarmEvents) || n > 0 && time.Since(began) > load.WarmFor
 }
 
 // ended says whether pgbench has ended as it was asked to at its start.
@@ -222,16 +228,16 @@ func (p *pgbenchRun) ended() bool {
 
 // alive says what broke, and why; the server first.
 func (p *pgbenchRun) alive() error {
-	if err := p.server.alive(); err != nil {
+	if err := p.server.Alive(); err != nil {
 		return err
 	}
 	if line := p.watch.line(); line != "" {
-		return p.server.because(fmt.Errorf("pgbench lost a client: %s", line))
+		return p.server.Because(fmt.Errorf("pgbench lost a client: %s", line))
 	}
 	if p.tool == nil || !p.ended() || p.tool.OK() && p.Seconds > 0 {
 		return nil
 	}
-	return p.server.because(p.tool.Ended())
+	return p.server.Because(p.tool.Ended())
 }
 
 // end ends pgbench, by the signal with which its time is up so that it prints
@@ -248,6 +254,6 @@ func (p *pgbenchRun) end(broken bool) error {
 		}
 		p.slot.Idle()
 	}
-	errs = append(errs, serve.CloseAll(p.pipes), p.server.stop())
+	errs = append(errs, serve.CloseAll(p.pipes), p.server.Stop())
 	return errors.Join(errs...)
 }

@@ -1,10 +1,11 @@
-package load
+package driver
 
 import (
 	"maps"
 	"slices"
 
-	"github.com/tarelab/tare/internal/resp"
+	"github.com/tarelab/tare/internal/db/redis/resp"
+	"github.com/tarelab/tare/internal/load"
 )
 
 // redisTest is a kind of commands.
@@ -19,24 +20,24 @@ type redisTest struct {
 // nothing but the seed of the block.
 type redisCommands struct {
 	test  redisTest
-	rng   *sequence
+	rng   *load.Sequence
 	keys  int
 	value []byte
 	name  []byte // of the key or element of now
 	pop   bool   // what the list test does next
 }
 
-func newRedisCommands(p Redis, test redisTest, thread int) *redisCommands {
+func newRedisCommands(p Params, test redisTest, thread int) *redisCommands {
 	return &redisCommands{
-		test: test, rng: newSequence(redisSeed, thread), keys: p.Keys, value: noise(p.Bytes, uint64(thread)),
+		test: test, rng: load.NewSequence(redisSeed, thread), keys: p.Keys, value: load.Noise(p.Bytes, uint64(thread)),
 	}
 }
 
 func (c *redisCommands) next(b []byte) []byte { return c.test.next(c, b) }
 
-// RedisTests are the names of the tests: those of redis-benchmark, but that lists
+// Tests are the names of the tests: those of redis-benchmark, but that lists
 // and sets stay as long as they are, whatever the length of the run; and mixed.
-func RedisTests() []string { return slices.Sorted(maps.Keys(redisTests())) }
+func Tests() []string { return slices.Sorted(maps.Keys(redisTests())) }
 
 func redisTests() map[string]redisTest {
 	get, set, count := onKey("GET", "key:", false), onKey("SET", "key:", true), onKey("INCR", "counter:", false)

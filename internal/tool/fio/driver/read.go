@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
@@ -167,7 +168,7 @@ func (s *fioSum) spread(name string, bins []format.Bin) {
 // quantiles are those that enough operations are beyond.
 func (s *fioSum) quantiles(to map[string]float64) {
 	for name, buckets := range s.bars {
-		h := histogram(buckets)
+		h := load.Histogram(buckets)
 		n := uint64(0)
 		for _, c := range h.Count {
 			n += c
@@ -202,7 +203,7 @@ func (s *fioSum) window() (fioWindow, error) {
 	if s.ops == 0 || s.seconds <= 0 {
 		return fioWindow{}, errFioIdle
 	}
-	w := fioWindow{ops: s.ops, seconds: s.seconds, values: s.rates, latency: histogram(s.buckets)}
+	w := fioWindow{ops: s.ops, seconds: s.seconds, values: s.rates, latency: load.Histogram(s.buckets)}
 	for name, m := range s.means {
 		w.values[name] = m.sum / m.weight
 	}
@@ -233,13 +234,4 @@ func spread(b format.Bin, buckets map[uint32]uint64) {
 			put = upTo
 		}
 	}
-}
-
-// histogram sorts buckets.
-func histogram(buckets map[uint32]uint64) record.Histogram {
-	var h record.Histogram
-	for b, n := range buckets {
-		h.Index, h.Count = append(h.Index, b), append(h.Count, n)
-	}
-	return record.Merge(h)
 }

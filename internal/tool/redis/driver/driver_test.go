@@ -1,4 +1,4 @@
-package load_test
+package driver_test
 
 import (
 	"context"
@@ -20,8 +20,11 @@ import (
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/redis/driver"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
+
+func TestMain(m *testing.M) { workloadtest.Main(m) }
 
 var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 	dir, err := os.MkdirTemp("", "tare-load")
@@ -32,7 +35,7 @@ var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 })
 
 // startRedis starts a load with a server of its own.
-func startRedis(t *testing.T, p load.Redis) (load.Redis, *workloadtest.Process, *counter.Memory) {
+func startRedis(t *testing.T, p driver.Params) (driver.Params, *workloadtest.Process, *counter.Memory) {
 	t.Helper()
 	_, err := serve.Find(t.Context(), redis.Name, "")
 	testneed.Feature(t, "redis", err)
@@ -44,11 +47,11 @@ func startRedis(t *testing.T, p load.Redis) (load.Redis, *workloadtest.Process, 
 	workloadtest.CopyTree(t, dir, empty.Dir)
 	p.Service, p.Inside, p.Server.Dir, p.Server.Listen = redis.Name, true, dir, testneed.Address(t)
 	m := workloadtest.Counters(t, 2)
-	return p, workloadtest.Start(t, task(t, load.KindRedis, p), m), m
+	return p, workloadtest.Start(t, workloadtest.LoadTask(t, driver.Kind, p), m), m
 }
 
 // asksRedis is a client of the load's server beside it.
-func asksRedis(t *testing.T, p load.Redis) *serve.Client {
+func asksRedis(t *testing.T, p driver.Params) *serve.Client {
 	t.Helper()
 	secret, err := serve.Secret(p.Server.Dir)
 	if err != nil {
@@ -66,8 +69,8 @@ func asksRedis(t *testing.T, p load.Redis) *serve.Client {
 // there before.
 func TestRedisCountsExactly(t *testing.T) {
 	t.Parallel()
-	p, process, m := startRedis(t, load.Redis{Test: "set", Bytes: 10, Keys: 500, Pipeline: 7})
-	awaitReady(t, process, m)
+	p, process, m := startRedis(t, driver.Params{Test: "set", Bytes: 10, Keys: 500, Pipeline: 7})
+	workloadtest.AwaitReady(t, process, m)
 	c := asksRedis(t, p)
 	read := func() (done, calls uint64) {
 		m.SetGate(true)
@@ -99,10 +102,10 @@ func TestRedisCountsExactly(t *testing.T) {
 // the data do not grow.
 func TestRedisTests(t *testing.T) {
 	t.Parallel()
-	for _, name := range load.RedisTests() {
+	for _, name := range driver.Tests() {
 		t.Run(name, func(t *testing.T) {
-			p, process, m := startRedis(t, load.Redis{Test: name, Bytes: 10, Keys: 50, Pipeline: 3})
-			awaitReady(t, process, m)
+			p, process, m := startRedis(t, driver.Params{Test: name, Bytes: 10, Keys: 50, Pipeline: 3})
+			workloadtest.AwaitReady(t, process, m)
 			c := asksRedis(t, p)
 			keys := func() string {
 				n, err := c.Value(t.Context(), "DBSIZE")
@@ -128,7 +131,7 @@ func TestRedisTests(t *testing.T) {
 // What the server does not do ends the load before it counts, in its own words.
 func TestRedisIsFull(t *testing.T) {
 	t.Parallel()
-	_, process, m := startRedis(t, load.Redis{
+	_, process, m := startRedis(t, driver.Params{
 		Test: "set", Bytes: 1000, Keys: 10_000, Pipeline: 1, Database: load.Database{Server: serve.Server{Options: []string{"--maxmemory=2mb"}}},
 	})
 	if code := process.Exit(t); code != 1 {
@@ -142,8 +145,8 @@ func TestRedisIsFull(t *testing.T) {
 // What it refuses later is an error, and no operation; the load goes on.
 func TestRedisRefusesLater(t *testing.T) {
 	t.Parallel()
-	p, process, m := startRedis(t, load.Redis{Test: "sadd", Bytes: 3, Keys: 10, Pipeline: 2})
-	awaitReady(t, process, m)
+	p, process, m := startRedis(t, driver.Params{Test: "sadd", Bytes: 3, Keys: 10, Pipeline: 2})
+	workloadtest.AwaitReady(t, process, m)
 	c := asksRedis(t, p)
 	if err := c.Exec(t.Context(), "SET myset 1"); err != nil {
 		t.Fatal(err)
@@ -162,13 +165,13 @@ func TestRedisRefusesLater(t *testing.T) {
 
 func TestRedisServerDies(t *testing.T) {
 	t.Parallel()
-	p, process, m := startRedis(t, load.Redis{Test: "get", Bytes: 3, Keys: 10, Pipeline: 1})
-	awaitReady(t, process, m)
+	p, process, m := startRedis(t, driver.Params{Test: "get", Bytes: 3, Keys: 10, Pipeline: 1})
+	workloadtest.AwaitReady(t, process, m)
 	server := 0
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // it has gone to its data
 	for _, l := range links {
 		if to, err := os.Readlink(l); err == nil && to == filepath.Join(p.Server.Dir, db.DataDir) {
-			server = pidOf(l)
+			server = workloadtest.PidOf(l)
 		}
 	}
 	if server == 0 {

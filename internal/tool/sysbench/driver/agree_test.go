@@ -1,4 +1,4 @@
-package load_test
+package driver_test
 
 import (
 	"math"
@@ -60,9 +60,9 @@ func TestSysbenchAgrees(t *testing.T) {
 			t.Parallel()
 			b := newBenchmark(t, 2)
 			b.Script, b.Seconds = script, 2
-			out := b.start().ready().wait(0)
+			out := b.start().Ready().Wait(0)
 			var s, zero counter.Snapshot
-			b.m.Read(&s)
+			b.Counters.Read(&s)
 			agree(t, out, s.Ops, s.Since(&zero))
 			if !reportLine.MatchString(out) {
 				t.Errorf("no report line in\n%s", out)
@@ -80,23 +80,23 @@ func TestSysbenchSliced(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 4)
 	b.Seconds = 4
-	b.start().ready()
+	b.start().Ready()
 	var before, now counter.Snapshot
 	var ops, cut, latencies uint64
 	slice := func() {
-		b.m.Read(&now)
+		b.Counters.Read(&now)
 		ops, cut, latencies = ops+now.Ops-before.Ops, cut+now.Cut-before.Cut, latencies+now.Since(&before).Total()
 		before, now = now, before
 	}
 	for range 15 {
 		time.Sleep(50 * time.Millisecond)
-		b.signal(unix.SIGSTOP)
+		b.Signal(unix.SIGSTOP)
 		slice()
 		time.Sleep(10 * time.Millisecond)
-		b.m.MarkThaw()
-		b.signal(unix.SIGCONT)
+		b.Counters.MarkThaw()
+		b.Signal(unix.SIGCONT)
 	}
-	out := b.wait(0)
+	out := b.Wait(0)
 	slice()
 	if events := number(t, totalEvents, out); float64(ops) != events {
 		t.Errorf("the slices hold %d operations, sysbench did %v", ops, events)

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -15,17 +15,18 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/record"
 )
 
-// KindClickHouse asks ClickHouse a list of queries over HTTP, as
+// Kind asks ClickHouse a list of queries over HTTP, as
 // clickhouse-benchmark asks them over the native protocol.
-const KindClickHouse = "clickhouse" // parameters: ClickHouse
+const Kind = "clickhouse" // parameters: ClickHouse
 
-// ClickHouse are the parameters of clickhouse. There is a client for each slot
+// Params are the parameters of clickhouse. There is a client for each slot
 // of the counters.
-type ClickHouse struct {
-	Database
+type Params struct {
+	load.Database
 	// Queries are asked one after the other, by whichever client is free, over
 	// and over; or those in File (absolute), one a line.
 	Queries []string `json:"queries,omitempty"`
@@ -42,18 +43,23 @@ const (
 
 // queryRun is a running load with its server.
 type queryRun struct {
-	ClickHouse
+	Params
 	m       *counter.Memory
-	server  *attached
+	server  *load.Attached
 	at      db.Address
 	clients []*queryClient
 	turn    atomic.Uint64 // of the list
 	said    sync.Once     // about a query that failed
 }
 
-func runClickHouse(ctx context.Context, m *counter.Memory, params []byte) error {
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run)}
+}
+
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	q := &queryRun{m: m}
-	if err := decode(params, &q.ClickHouse); err != nil {
+	if err := load.Decode(params, &q.Params); err != nil {
 		return err
 	}
 	err := q.run(ctx)
@@ -63,21 +69,21 @@ func runClickHouse(ctx context.Context, m *counter.Memory, params []byte) error 
 	for _, c := range q.clients {
 		c.hangUp() // the server waits for connections that are open
 	}
-	return errors.Join(remedied(err), q.server.stop())
+	return errors.Join(load.Remedied(err), q.server.Stop())
 }
 
 func (q *queryRun) run(ctx context.Context) (err error) {
 	if err := q.read(); err != nil {
 		return err
 	}
-	if q.server, err = q.attach(ctx, clickhouse.Name); err != nil {
+	if q.server, err = q.Attach(ctx, clickhouse.Name); err != nil {
 		return err
 	}
-	settings, err := q.server.ready(ctx)
+	settings, err := q.server.Ready(ctx)
 	if err != nil {
 		return err
 	}
-	if q.at, err = q.server.address(); err != nil {
+	if q.at, err = q.server.Address(); err != nil {
 		return err
 	}
 	if err := q.connect(ctx); err != nil {
@@ -86,7 +92,7 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 	settings = append(settings,
 		record.Setting{Name: "connections", Got: "one for each client, kept"},
 		record.Setting{Name: "queries", Got: strconv.Itoa(len(q.Queries))})
-	if err := facts.Write(factsFd, settings); err != nil {
+	if err := facts.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() {
@@ -96,11 +102,11 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 		}
 	})
 	q.m.SetReady()
-	return each(ctx, q.m, func(i int) error { return q.clients[i].run() })
+	return load.Each(ctx, q.m, func(i int) error { return q.clients[i].run() })
 }
 
 // read reads the file of queries.
-func (q *ClickHouse) read() error {
+func (q *Params) read() error {
 	if q.File == "" {
 		return nil
 	}
@@ -162,10 +168,10 @@ func (q *queryRun) failed(query string, err error) error {
 // gone is why the server cannot be reached: often it ended, and is about to be
 // seen to.
 func (q *queryRun) gone(err error) error {
-	if done := q.server.done(); done != nil {
+	if done := q.server.Done(); done != nil {
 		select {
 		case <-done:
-			return q.server.process.Ended()
+			return q.server.Process.Ended()
 		case <-time.After(time.Second):
 		}
 	}

@@ -1,16 +1,16 @@
-package load
+package driver
 
 import (
 	"bytes"
 	"testing"
 
-	"github.com/tarelab/tare/internal/resp"
+	"github.com/tarelab/tare/internal/db/redis/resp"
 )
 
 // The commands of a block are the same in all arms, and follow the protocol.
 func TestRedisCommands(t *testing.T) {
 	for name, test := range redisTests() {
-		p := Redis{Bytes: 5, Keys: 100}
+		p := Params{Bytes: 5, Keys: 100}
 		a, b, other := newRedisCommands(p, test, 0), newRedisCommands(p, test, 0), newRedisCommands(p, test, 1)
 		var one, two, three []byte
 		for range 200 {

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/linux/stdio"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
@@ -102,11 +103,11 @@ type pgbenchExec struct {
 	First   int    `json:"first,omitempty"`
 }
 
-// becomePgbench names the pipes as pgbench is going to name its logs, by its
+// Become names the pipes as pgbench is going to name its logs, by its
 // pid, and becomes pgbench.
-func becomePgbench(_ context.Context, params []byte) error {
+func Become(_ context.Context, params []byte) error {
 	var p pgbenchExec
-	if err := decode(params, &p); err != nil {
+	if err := load.Decode(params, &p); err != nil {
 		return err
 	}
 	for i := range p.Threads {
@@ -114,7 +115,7 @@ func becomePgbench(_ context.Context, params []byte) error {
 		if i > 0 {
 			name += "." + strconv.Itoa(i)
 		}
-		if err := os.Symlink(inherited(p.First+i), name); err != nil {
+		if err := os.Symlink(load.Inherited(p.First+i), name); err != nil {
 			return fmt.Errorf("name a log: %w", err)
 		}
 	}

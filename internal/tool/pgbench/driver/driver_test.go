@@ -1,4 +1,4 @@
-package load_test
+package driver_test
 
 import (
 	"bytes"
@@ -25,9 +25,12 @@ import (
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/tool/pgbench"
+	"github.com/tarelab/tare/internal/tool/pgbench/driver"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 	"github.com/tarelab/tare/record"
 )
+
+func TestMain(m *testing.M) { workloadtest.Main(m) }
 
 // accounts is the data set of these tests, prepared by the first that needs it.
 var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
@@ -41,8 +44,8 @@ var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 
 // pgProcess is one pgbench on a copy of the data set.
 type pgProcess struct {
-	load.Pgbench
-	running
+	driver.Params
+	workloadtest.Running
 }
 
 func newPgbench(t testing.TB) *pgProcess {
@@ -57,8 +60,8 @@ func newPgbench(t testing.TB) *pgProcess {
 	dir := filepath.Join(t.TempDir(), "data")
 	workloadtest.CopyTree(t, dir, p.Dir)
 	return &pgProcess{
-		running: running{t: t, m: workloadtest.Counters(t, 1)},
-		Pgbench: load.Pgbench{
+		Running: workloadtest.Running{T: t, Counters: workloadtest.Counters(t, 1)},
+		Params: driver.Params{
 			Database: load.Database{Service: postgres.Name, Server: serve.Server{Dir: dir}, Inside: true},
 			Script:   pgbench.SelectOnly, Mode: "simple", Clients: 3, Threads: 2,
 		},
@@ -66,8 +69,8 @@ func newPgbench(t testing.TB) *pgProcess {
 }
 
 func (p *pgProcess) start(more ...*os.File) *pgProcess {
-	p.t.Helper()
-	p.launch(task(p.t, load.KindPgbench, p.Pgbench).Args, more...)
+	p.T.Helper()
+	p.Launch(workloadtest.LoadTask(p.T, driver.Kind, p.Params).Args, more...)
 	return p
 }
 
@@ -75,7 +78,7 @@ func (p *pgProcess) start(more ...*os.File) *pgProcess {
 func (p *pgProcess) postmaster() (pid int) {
 	b, err := os.ReadFile(filepath.Join(p.Server.Dir, db.DataDir, "postmaster.pid"))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	fmt.Sscan(string(b), &pid)
 	return pid
@@ -83,7 +86,7 @@ func (p *pgProcess) postmaster() (pid int) {
 
 func (p *pgProcess) read() counter.Snapshot {
 	var s counter.Snapshot
-	p.m.Read(&s)
+	p.Counters.Read(&s)
 	return s
 }
 
@@ -129,7 +132,7 @@ func TestPgbenchAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer told.Close()
-			out := p.start(told).wait(0)
+			out := p.start(told).Wait(0)
 			s, zero := p.read(), counter.Snapshot{}
 			h := s.Since(&zero)
 			if n := pgNumber(t, pgTransactions, out); float64(s.Ops) != n {
@@ -139,8 +142,8 @@ func TestPgbenchAgrees(t *testing.T) {
 			if theirs, ours := pgNumber(t, pgLatency, out)*1e-3, meanOf(h); math.Abs(ours-theirs) > 2e-6+theirs/500 {
 				t.Errorf("the mean of the latencies is %v s, pgbench says %v", ours, theirs)
 			}
-			if s.Cut != 0 || s.Errors != 0 || h.Total() != s.Ops || p.m.InFlight() != 0 {
-				t.Errorf("%d errors, %d cut, %d latencies, %d in flight", s.Errors, s.Cut, h.Total(), p.m.InFlight())
+			if s.Cut != 0 || s.Errors != 0 || h.Total() != s.Ops || p.Counters.InFlight() != 0 {
+				t.Errorf("%d errors, %d cut, %d latencies, %d in flight", s.Errors, s.Cut, h.Total(), p.Counters.InFlight())
 			}
 			list, err := facts.Read(told)
 			if err != nil {
@@ -166,7 +169,7 @@ func TestPgbenchSliced(t *testing.T) {
 			t.Parallel()
 			p := newPgbench(t)
 			p.Script, p.Seconds = pgbench.SimpleUpdate, 4
-			p.start().ready()
+			p.start().Ready()
 			var before counter.Snapshot
 			var ops, cut, latencies uint64
 			slice := func() {
@@ -177,24 +180,24 @@ func TestPgbenchSliced(t *testing.T) {
 			for range 15 {
 				time.Sleep(50 * time.Millisecond)
 				if way == "gate" {
-					p.m.SetGate(true)
-					workloadtest.Eventually(t, "paused", func() bool { return p.m.InFlight() == 0 })
+					p.Counters.SetGate(true)
+					workloadtest.Eventually(t, "paused", func() bool { return p.Counters.InFlight() == 0 })
 				} else {
 					p.stopAll(unix.SIGSTOP)
 				}
 				slice()
 				time.Sleep(30 * time.Millisecond)
-				if more := p.m.Ops() - before.Ops; more != 0 {
+				if more := p.Counters.Ops() - before.Ops; more != 0 {
 					t.Errorf("%d operations while paused", more)
 				}
-				p.m.MarkThaw()
+				p.Counters.MarkThaw()
 				if way == "gate" {
-					p.m.SetGate(false)
+					p.Counters.SetGate(false)
 				} else {
 					p.stopAll(unix.SIGCONT)
 				}
 			}
-			out := p.wait(0)
+			out := p.Wait(0)
 			slice()
 			if n := pgNumber(t, pgTransactions, out); float64(ops) != n {
 				t.Errorf("the slices hold %d operations, pgbench did %v", ops, n)
@@ -208,7 +211,7 @@ func TestPgbenchSliced(t *testing.T) {
 
 // stopAll sends a signal to all processes, those of the server too.
 func (p *pgProcess) stopAll(s unix.Signal) {
-	all := []int{p.process.Process.Pid}
+	all := []int{p.Process.Process.Pid}
 	for i := 0; i < len(all); i++ {
 		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i]))
 		for _, f := range files {
@@ -238,25 +241,25 @@ func TestPgbenchOverTCP(t *testing.T) {
 	}
 	defer server.Kill()
 	p.Inside, p.Dial, p.Mode = false, p.Server.Listen, "prepared"
-	p.start().ready().goes(100)
+	p.start().Ready().Goes(100)
 	secret, err := serve.Secret(p.Server.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := p.family()["pgbench"]
+	pid := p.Family()["pgbench"]
 	for _, file := range []string{"cmdline", "environ"} {
 		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file)); err != nil || bytes.Contains(text, []byte(secret)) {
 			t.Errorf("the password is in pgbench's %s, or %v", file, err)
 		}
 	}
-	p.process.Process.Signal(unix.SIGTERM)
-	out := p.wait(0)
+	p.Process.Process.Signal(unix.SIGTERM)
+	out := p.Wait(0)
 	s := p.read()
 	if n := pgNumber(t, pgTransactions, out); float64(s.Ops) != n {
 		t.Errorf("counted %d operations, pgbench %v", s.Ops, n)
 	}
-	if state, _ := p.m.State(); state != counter.Ready || s.Errors != 0 || p.m.InFlight() != 0 || strings.Contains(out, secret) {
-		t.Errorf("state %d, %d errors, %d in flight\n%s", state, s.Errors, p.m.InFlight(), out)
+	if state, _ := p.Counters.State(); state != counter.Ready || s.Errors != 0 || p.Counters.InFlight() != 0 || strings.Contains(out, secret) {
+		t.Errorf("state %d, %d errors, %d in flight\n%s", state, s.Errors, p.Counters.InFlight(), out)
 	}
 	if err := server.Stop(recipe.Stop); err != nil {
 		t.Error(err)
@@ -286,15 +289,15 @@ func TestPgbenchFaults(t *testing.T) {
 		{"script missing", func(_ *testing.T, p *pgProcess) { p.Script = "/nowhere.sql" }, nil, "/nowhere.sql"},
 		{"script fails", script("SELECT 1;\nSELECT nothing FROM nowhere;\n"), nil, `relation "nowhere" does not exist`},
 		{"one client fails", script("SELECT CASE WHEN :client_id = 0 THEN 1 / (:client_id - :client_id) ELSE 0 END;\n"), nil, "pgbench lost a client"},
-		{"server missing", func(t *testing.T, p *pgProcess) { edit(t, p.Server.Dir, "/bin/postgres\"", "/bin/gone\"") }, nil, "no server program"},
+		{"server missing", func(t *testing.T, p *pgProcess) { workloadtest.Edit(t, p.Server.Dir, "/bin/postgres\"", "/bin/gone\"") }, nil, "no server program"},
 		{"server cannot start", func(_ *testing.T, p *pgProcess) { p.Server.Options = []string{"--no_such=1"} }, nil, "unrecognized configuration parameter"},
 		{"no data set", func(t *testing.T, p *pgProcess) { p.Server.Dir = t.TempDir() }, nil, "not a data set of tare"},
 		{"wrong password", func(_ *testing.T, p *pgProcess) {
 			os.WriteFile(filepath.Join(p.Server.Dir, db.SecretFile), []byte("guessed"), 0o600)
 		}, nil, "password authentication failed"},
 		{"server dies", nil, func(p *pgProcess) { unix.Kill(p.postmaster(), unix.SIGKILL) }, "the server was ended by SIGKILL"},
-		{"server loses a process", nil, func(p *pgProcess) { unix.Kill(p.family()["postgres"], unix.SIGKILL) }, "was terminated by signal 9"},
-		{"pgbench dies", nil, func(p *pgProcess) { unix.Kill(p.family()["pgbench"], unix.SIGKILL) }, "pgbench was ended by SIGKILL"},
+		{"server loses a process", nil, func(p *pgProcess) { unix.Kill(p.Family()["postgres"], unix.SIGKILL) }, "was terminated by signal 9"},
+		{"pgbench dies", nil, func(p *pgProcess) { unix.Kill(p.Family()["pgbench"], unix.SIGKILL) }, "pgbench was ended by SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -304,18 +307,18 @@ func TestPgbenchFaults(t *testing.T) {
 			}
 			p.start()
 			if c.later != nil {
-				p.ready()
+				p.Ready()
 				c.later(p)
 			}
-			out := p.wait(1)
-			state, note := p.m.State()
+			out := p.Wait(1)
+			state, note := p.Counters.State()
 			if state != counter.Failed || !strings.Contains(note, c.want) {
 				t.Errorf("state %d, note %q; want %q\n%s", state, note, c.want, out)
 			}
-			if p.m.InFlight() != 0 {
-				t.Errorf("%d operations in flight", p.m.InFlight())
+			if p.Counters.InFlight() != 0 {
+				t.Errorf("%d operations in flight", p.Counters.InFlight())
 			}
-			if left, _ := filepath.Glob(filepath.Join(p.temp, "tare-pgbench-*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(p.Temp, "tare-pgbench-*")); len(left) > 0 {
 				t.Errorf("left %v", left)
 			}
 		})

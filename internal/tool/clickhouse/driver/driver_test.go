@@ -1,4 +1,4 @@
-package load_test
+package driver_test
 
 import (
 	"context"
@@ -19,8 +19,11 @@ import (
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/clickhouse/driver"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
+
+func TestMain(m *testing.M) { workloadtest.Main(m) }
 
 // fewHits is the table of these tests, made by the first that needs it.
 var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
@@ -33,7 +36,7 @@ var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 })
 
 // onHits is a load on a copy of the table, with a server of its own.
-func onHits(t *testing.T, queries ...string) load.ClickHouse {
+func onHits(t *testing.T, queries ...string) driver.Params {
 	t.Helper()
 	if _, err := serve.Find(t.Context(), clickhouse.Name, ""); err != nil {
 		testneed.Feature(t, "clickhouse", err)
@@ -44,31 +47,20 @@ func onHits(t *testing.T, queries ...string) load.ClickHouse {
 	}
 	dir := filepath.Join(t.TempDir(), "data")
 	workloadtest.CopyTree(t, dir, p.Dir)
-	return load.ClickHouse{Queries: queries, Database: load.Database{
+	return driver.Params{Queries: queries, Database: load.Database{
 		Service: clickhouse.Name, Inside: true, Server: serve.Server{Dir: dir, Listen: testneed.Address(t)},
 	}}
 }
 
-func startClickHouse(t *testing.T, p load.ClickHouse) (*workloadtest.Process, *counter.Memory) {
+func startClickHouse(t *testing.T, p driver.Params) (*workloadtest.Process, *counter.Memory) {
 	t.Helper()
 	m := workloadtest.Counters(t, 2)
-	process := workloadtest.Start(t, task(t, load.KindClickHouse, p), m)
+	process := workloadtest.Start(t, workloadtest.LoadTask(t, driver.Kind, p), m)
 	return process, m
 }
 
-func awaitReady(t *testing.T, p *workloadtest.Process, m *counter.Memory) {
-	t.Helper()
-	workloadtest.Eventually(t, "ready", func() bool {
-		state, note := m.State()
-		if state == counter.Failed || p.Ended() {
-			t.Fatal(note, p.Said())
-		}
-		return state == counter.Ready && m.Ops() > 10
-	})
-}
-
 // asks is a client of the load's server beside it.
-func asks(t *testing.T, p load.ClickHouse) *clickhouse.Conn {
+func asks(t *testing.T, p driver.Params) *clickhouse.Conn {
 	t.Helper()
 	secret, err := serve.Secret(p.Server.Dir)
 	if err != nil {
@@ -88,7 +80,7 @@ func runsIn(t *testing.T, dir string) int {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, l := range links {
 		if to, err := os.Readlink(l); err == nil && to == dir {
-			return pidOf(l)
+			return workloadtest.PidOf(l)
 		}
 	}
 	t.Fatalf("no server runs in %s", dir)
@@ -114,7 +106,7 @@ func TestClickHouseQueryFails(t *testing.T) {
 	t.Parallel()
 	params := onHits(t, "SELECT count() FROM hits", "SELECT 1")
 	p, m := startClickHouse(t, params)
-	awaitReady(t, p, m)
+	workloadtest.AwaitReady(t, p, m)
 	if err := asks(t, params).Run("DROP TABLE hits"); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +129,7 @@ func TestClickHouseServerDies(t *testing.T) {
 	t.Run("inside", func(t *testing.T) {
 		params := onHits(t, "SELECT count() FROM hits")
 		p, m := startClickHouse(t, params)
-		awaitReady(t, p, m)
+		workloadtest.AwaitReady(t, p, m)
 		if err := unix.Kill(runsIn(t, params.Server.Dir), unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +149,7 @@ func TestClickHouseServerDies(t *testing.T) {
 		defer server.Kill()
 		params.Inside, params.Dial = false, params.Server.Listen
 		p, m := startClickHouse(t, params)
-		awaitReady(t, p, m)
+		workloadtest.AwaitReady(t, p, m)
 		server.Kill()
 		if code := p.Exit(t); code != 1 {
 			t.Errorf("ended with %d", code)
@@ -169,7 +161,7 @@ func TestClickHouseServerDies(t *testing.T) {
 }
 
 func TestQueryLines(t *testing.T) {
-	got := load.QueryLines("-- a\n\n SELECT 1; \nSELECT ';'\r\n;\n")
+	got := driver.QueryLines("-- a\n\n SELECT 1; \nSELECT ';'\r\n;\n")
 	if !slices.Equal(got, []string{"SELECT 1", "SELECT ';'"}) {
 		t.Errorf("%q", got)
 	}

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
@@ -84,7 +85,7 @@ func offset(m *counter.Memory) (best int64) {
 
 // countDown counts the last transactions.
 func (p *pgbenchRun) countDown() error {
-	for end := time.Now().Add(grace); time.Now().Before(end); time.Sleep(pgPoll) {
+	for end := time.Now().Add(load.Grace); time.Now().Before(end); time.Sleep(pgPoll) {
 		if p.ended() {
 			break
 		}

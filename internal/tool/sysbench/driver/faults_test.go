@@ -1,14 +1,12 @@
-package load_test
+package driver_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tarelab/tare/internal/counter"
-	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
@@ -26,15 +24,15 @@ func TestSysbenchFaults(t *testing.T) {
 		{"sysbench missing", func(_ *testing.T, b *benchmark) { b.Program = "/nowhere/sysbench" }, nil, "apt-get install sysbench"},
 		{"script missing", func(_ *testing.T, b *benchmark) { b.Script = "/nowhere.lua" }, nil, "read the script"},
 		{"sysbench's option unknown", func(_ *testing.T, b *benchmark) { b.Options = []string{"--no-such=1"} }, nil, "invalid option: --no-such=1"},
-		{"server missing", func(t *testing.T, b *benchmark) { edit(t, b.Server.Dir, "/sbin/mariadbd", "/sbin/gone") }, nil, "no server program"},
+		{"server missing", func(t *testing.T, b *benchmark) { workloadtest.Edit(t, b.Server.Dir, "/sbin/mariadbd", "/sbin/gone") }, nil, "no server program"},
 		{"server cannot start", func(_ *testing.T, b *benchmark) { b.Server.Options = []string{"--no-such=1"} }, nil, "[ERROR] /usr/sbin/mariadbd: unknown variable 'no-such=1'"},
 		{"no data set", func(t *testing.T, b *benchmark) { b.Server.Dir = t.TempDir() }, nil, "not a data set of tare"},
 		{"wrong password", func(t *testing.T, b *benchmark) {
 			os.WriteFile(filepath.Join(b.Server.Dir, db.SecretFile), []byte("guessed"), 0o600)
 		}, nil, "Access denied"},
 		{"tables missing", func(_ *testing.T, b *benchmark) { b.Tables = 3 }, nil, "sbtest3' doesn't exist"},
-		{"server dies", nil, func(t *testing.T, b *benchmark) { b.kill("mariadbd") }, "the server was ended by SIGKILL"},
-		{"sysbench dies", nil, func(t *testing.T, b *benchmark) { b.kill("sysbench") }, "sysbench was ended by SIGKILL"},
+		{"server dies", nil, func(t *testing.T, b *benchmark) { b.Kill("mariadbd") }, "the server was ended by SIGKILL"},
+		{"sysbench dies", nil, func(t *testing.T, b *benchmark) { b.Kill("sysbench") }, "sysbench was ended by SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,35 +42,23 @@ func TestSysbenchFaults(t *testing.T) {
 			}
 			b.start()
 			if c.later != nil {
-				b.ready()
+				b.Ready()
 				c.later(t, b)
 			}
-			out := b.wait(1)
-			state, note := b.m.State()
+			out := b.Wait(1)
+			state, note := b.Counters.State()
 			if state != counter.Failed || !strings.Contains(note, c.want) {
 				t.Errorf("state %d, note %q; want %q\n%s", state, note, c.want, out)
 			}
 			var s counter.Snapshot
-			if b.m.Read(&s); c.name == "server dies" && s.Errors == 0 {
+			if b.Counters.Read(&s); c.name == "server dies" && s.Errors == 0 {
 				t.Error("no error was counted")
 			}
-			if b.m.InFlight() != 0 {
-				t.Errorf("%d operations in flight", b.m.InFlight())
+			if b.Counters.InFlight() != 0 {
+				t.Errorf("%d operations in flight", b.Counters.InFlight())
 			}
 			nothingLeft(t, b)
 		})
-	}
-}
-
-func edit(t *testing.T, dir, old, new string) {
-	t.Helper()
-	path := filepath.Join(dir, dataset.MarkerFile)
-	text, err := os.ReadFile(path)
-	if err != nil || !bytes.Contains(text, []byte(old)) {
-		t.Fatalf("no %s in %s: %v", old, path, err)
-	}
-	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(old), []byte(new)), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -94,11 +80,11 @@ func nothingLeft(t *testing.T, b *benchmark) {
 func TestSysbenchKilled(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
-	b.start().ready()
-	if family := b.family(); family["mariadbd"] == 0 || family["sysbench"] == 0 {
+	b.start().Ready()
+	if family := b.Family(); family["mariadbd"] == 0 || family["sysbench"] == 0 {
 		t.Errorf("it started %v", family)
 	}
-	b.process.Process.Kill()
-	b.wait(-1)
+	b.Process.Process.Kill()
+	b.Wait(-1)
 	nothingLeft(t, b)
 }

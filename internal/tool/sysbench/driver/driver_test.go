@@ -1,4 +1,4 @@
-package load_test
+package driver_test
 
 import (
 	"bytes"
@@ -23,9 +23,12 @@ import (
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/tool/sysbench"
+	"github.com/tarelab/tare/internal/tool/sysbench/driver"
 	"github.com/tarelab/tare/internal/workload/workloadtest"
 	"github.com/tarelab/tare/record"
 )
+
+func TestMain(m *testing.M) { workloadtest.Main(m) }
 
 // tables is the data set of these tests, prepared by the first that needs it.
 var tables = sync.OnceValues(func() (dataset.Prepared, error) {
@@ -39,8 +42,8 @@ var tables = sync.OnceValues(func() (dataset.Prepared, error) {
 
 // benchmark is one sysbench on a copy of the data set.
 type benchmark struct {
-	load.Sysbench
-	running
+	driver.Params
+	workloadtest.Running
 }
 
 func newBenchmark(t *testing.T, threads int) *benchmark {
@@ -54,8 +57,8 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 	dir := filepath.Join(t.TempDir(), "data")
 	workloadtest.CopyTree(t, dir, p.Dir)
 	return &benchmark{
-		running: running{t: t, m: workloadtest.Counters(t, threads)},
-		Sysbench: load.Sysbench{
+		Running: workloadtest.Running{T: t, Counters: workloadtest.Counters(t, threads)},
+		Params: driver.Params{
 			Data: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000},
 			Database: load.Database{
 				Service: serve.Auto, Server: serve.Server{Dir: dir, Settings: map[string]string{"redo_log": "16M"}}, Inside: true,
@@ -65,8 +68,8 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 }
 
 func (b *benchmark) start(more ...*os.File) *benchmark {
-	b.t.Helper()
-	b.launch(task(b.t, load.KindSysbench, b.Sysbench).Args, more...)
+	b.T.Helper()
+	b.Launch(workloadtest.LoadTask(b.T, driver.Kind, b.Params).Args, more...)
 	return b
 }
 
@@ -87,8 +90,8 @@ func TestSysbenchOverTCP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer told.Close()
-	b.start(told).ready().goes(100)
-	if family := b.family(); family["mariadbd"] != 0 || family["sysbench"] == 0 {
+	b.start(told).Ready().Goes(100)
+	if family := b.Family(); family["mariadbd"] != 0 || family["sysbench"] == 0 {
 		t.Errorf("it started %v", family)
 	}
 	checkFacts(t, told, recipe, "tcp")
@@ -96,15 +99,15 @@ func TestSysbenchOverTCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for program, pid := range b.family() {
+	for program, pid := range b.Family() {
 		for _, file := range []string{"cmdline", "environ"} {
 			if text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file)); bytes.Contains(text, []byte(secret)) {
 				t.Errorf("the password is in the %s of %s", file, program)
 			}
 		}
 	}
-	b.process.Process.Signal(unix.SIGTERM)
-	if out := b.wait(0); strings.Contains(out, secret) {
+	b.Process.Process.Signal(unix.SIGTERM)
+	if out := b.Wait(0); strings.Contains(out, secret) {
 		t.Error("the password was shown")
 	}
 	if err := server.Stop(recipe.Stop); err != nil {
@@ -137,7 +140,7 @@ func TestSysbenchOtherWays(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
 	b.TCP, b.Rate = true, 300
-	b.m.SetSeed(3)
+	b.Counters.SetSeed(3)
 	b.Script = filepath.Join(t.TempDir(), "mine.lua")
 	if err := os.WriteFile(b.Script, []byte(`
 function thread_init() con = sysbench.sql.driver():connect() end
@@ -146,14 +149,14 @@ function event() con:query("SELECT c FROM sbtest1 WHERE id = " .. sysbench.rand.
 		t.Fatal(err)
 	}
 	began := time.Now()
-	b.start().ready().goes(100)
-	if ops, most := float64(b.m.Ops()), 300*time.Since(began).Seconds(); ops > most+5*math.Sqrt(most) {
+	b.start().Ready().Goes(100)
+	if ops, most := float64(b.Counters.Ops()), 300*time.Since(began).Seconds(); ops > most+5*math.Sqrt(most) {
 		t.Errorf("%v operations, at most %v were due", ops, most)
 	}
-	b.process.Process.Signal(unix.SIGTERM)
-	b.wait(0)
+	b.Process.Process.Signal(unix.SIGTERM)
+	b.Wait(0)
 	var s counter.Snapshot
-	if b.m.Read(&s); s.Errors != 0 || b.m.InFlight() != 0 {
-		t.Errorf("%d errors, %d in flight after an orderly end", s.Errors, b.m.InFlight())
+	if b.Counters.Read(&s); s.Errors != 0 || b.Counters.InFlight() != 0 {
+		t.Errorf("%d errors, %d in flight after an orderly end", s.Errors, b.Counters.InFlight())
 	}
 }

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/sysbench"
 	"github.com/tarelab/tare/record"
 )
@@ -72,8 +73,8 @@ func (b *bench) measure(ctx context.Context, length time.Duration, begun func())
 	select {
 	case <-ctx.Done():
 		return report, ctx.Err()
-	case <-b.server.done():
-		return report, b.server.process.Ended()
+	case <-b.server.Done():
+		return report, b.server.Process.Ended()
 	case <-b.tool.Done():
 	}
 	if !b.tool.OK() {
@@ -126,6 +127,6 @@ func readSysbench(text []byte) (report sbReport, err error) {
 	for _, bin := range run.Histogram {
 		buckets[uint32(record.Bucket(int64(bin.Seconds*1e9)))] += bin.Count
 	}
-	report.latency = histogram(buckets)
+	report.latency = load.Histogram(buckets)
 	return report, nil
 }

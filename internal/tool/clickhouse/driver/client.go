@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/db/clickhouse"
+	"github.com/tarelab/tare/internal/load"
 )
 
 // queryClient is one client with its connection and its slot.
@@ -89,7 +90,7 @@ func (c *queryClient) redial() error {
 	if c.broken.IsZero() {
 		c.broken = time.Now()
 	}
-	if err := c.of.server.alive(); err != nil {
+	if err := c.of.server.Alive(); err != nil {
 		return err
 	}
 	c.link.Close()
@@ -100,6 +101,6 @@ func (c *queryClient) redial() error {
 	case time.Since(c.broken) > clickhouseGone:
 		return c.of.gone(fmt.Errorf("the server at %s is gone: %w", c.of.at.Dial, err))
 	}
-	time.Sleep(redial)
+	time.Sleep(load.Redial)
 	return nil
 }

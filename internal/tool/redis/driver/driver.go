@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -14,18 +14,19 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/redis"
+	"github.com/tarelab/tare/internal/db/redis/resp"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/resp"
+	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/record"
 )
 
-// KindRedis sends commands to Redis or Valkey, as redis-benchmark does.
-const KindRedis = "redis" // parameters: Redis
+// Kind sends commands to Redis or Valkey, as redis-benchmark does.
+const Kind = "redis" // parameters: Redis
 
-// Redis are the parameters of redis. There is a connection for each slot of the
+// Params are the parameters of redis. There is a connection for each slot of the
 // counters, each with a thread of its own.
-type Redis struct {
-	Database
+type Params struct {
+	load.Database
 	// Test is one of RedisTests.
 	Test string `json:"test"`
 	// Bytes of a value, and how many Keys there are.
@@ -40,9 +41,9 @@ const redisSeed = 1
 
 // redisRun is a running load with its server.
 type redisRun struct {
-	Redis
+	Params
 	m       *counter.Memory
-	server  *attached
+	server  *load.Attached
 	at      db.Address
 	clients []*redisClient
 	said    sync.Once // about a command that failed
@@ -53,14 +54,19 @@ type redisClient struct {
 	*redisCommands
 	of      *redisRun
 	slot    *counter.Slot
-	link    *link
+	link    *load.Link
 	answers *resp.Reader
 	batch   []byte // that is being sent
 }
 
-func runRedis(ctx context.Context, m *counter.Memory, params []byte) error {
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run)}
+}
+
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	r := &redisRun{m: m}
-	if err := decode(params, &r.Redis); err != nil {
+	if err := load.Decode(params, &r.Params); err != nil {
 		return err
 	}
 	err := r.run(ctx)
@@ -68,9 +74,9 @@ func runRedis(ctx context.Context, m *counter.Memory, params []byte) error {
 		err = nil // what breaks from here on is not the server's doing
 	}
 	for _, c := range r.clients {
-		c.link.shut()
+		c.link.Shut()
 	}
-	return errors.Join(remedied(err), r.server.stop())
+	return errors.Join(load.Remedied(err), r.server.Stop())
 }
 
 func (r *redisRun) run(ctx context.Context) (err error) {
@@ -78,29 +84,29 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	if !ok {
 		return fmt.Errorf("no test %q", r.Test)
 	}
-	if r.server, err = r.attach(ctx, redis.Name); err != nil {
+	if r.server, err = r.Attach(ctx, redis.Name); err != nil {
 		return err
 	}
-	settings, err := r.server.ready(ctx)
+	settings, err := r.server.Ready(ctx)
 	if err != nil {
 		return err
 	}
-	if r.at, err = r.server.address(); err != nil {
+	if r.at, err = r.server.Address(); err != nil {
 		return err
 	}
-	blocking(r.m.Threads())
+	load.Blocking(r.m.Threads())
 	if err := r.connect(ctx, test); err != nil {
 		return err
 	}
 	settings = append(settings,
 		record.Setting{Name: "connections", Got: strconv.Itoa(r.m.Threads())},
 		record.Setting{Name: "pipeline", Got: strconv.Itoa(r.Pipeline)})
-	if err := facts.Write(factsFd, settings); err != nil {
+	if err := facts.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
-	keepGarbage()
+	load.KeepGarbage()
 	r.m.SetReady()
-	return each(ctx, r.m, func(i int) error {
+	return load.Each(ctx, r.m, func(i int) error {
 		runtime.LockOSThread()
 		return r.clients[i].run()
 	})
@@ -114,25 +120,25 @@ func (r *redisRun) connect(ctx context.Context, test redisTest) error {
 		if err != nil {
 			return fmt.Errorf("connection %d of %d: %w", i+1, r.m.Threads(), err)
 		}
-		l, err := newLink(conn, true)
+		l, err := load.NewLink(conn, true)
 		if err != nil {
 			return err
 		}
 		context.AfterFunc(ctx, func() {
 			r.m.Stop() // first: what breaks from here on is not the server's doing
-			l.shut()
+			l.Shut()
 		})
-		c := &redisClient{of: r, slot: r.m.Slot(i), link: l, answers: resp.NewReader(l), redisCommands: newRedisCommands(r.Redis, test, i)}
+		c := &redisClient{of: r, slot: r.m.Slot(i), link: l, answers: resp.NewReader(l), redisCommands: newRedisCommands(r.Params, test, i)}
 		r.clients = append(r.clients, c)
 	}
 	if err := r.clients[0].fill(); err != nil {
-		return fmt.Errorf("fill the server: %w", r.server.because(err))
+		return fmt.Errorf("fill the server: %w", r.server.Because(err))
 	}
-	for range warmCalls {
+	for range load.WarmCalls {
 		for _, c := range r.clients {
 			refused, err := c.once()
 			if err != nil {
-				return r.server.because(err)
+				return r.server.Because(err)
 			}
 			if refused != nil {
 				return fmt.Errorf("the server refuses a command of the test %s: %w", r.Test, refused.first)
@@ -158,14 +164,14 @@ func (c *redisClient) run() error {
 		if m.Stopped() {
 			break
 		}
-		c.rng.follow(m)
+		c.rng.Follow(m)
 		refused, err := c.once()
 		if m.Stopped() {
 			break // the hanging up is not an error of the server
 		}
 		if err != nil {
 			m.EndMany(c.slot, start, 0, all)
-			return fmt.Errorf("the server is gone: %w", c.of.server.because(err))
+			return fmt.Errorf("the server is gone: %w", c.of.server.Because(err))
 		}
 		failed := uint64(0)
 		if refused != nil {
@@ -198,7 +204,7 @@ func (c *redisClient) once() (*refusals, error) {
 
 // exchange sends the batch of so many commands.
 func (c *redisClient) exchange(commands int) (*refusals, error) {
-	if err := c.link.writeFull(c.batch); err != nil {
+	if err := c.link.WriteFull(c.batch); err != nil {
 		return nil, fmt.Errorf("send: %w", err)
 	}
 	var refused *refusals

@@ -1,4 +1,4 @@
-package load
+package driver
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (b *bench) queries(ctx context.Context) error {
 
 // client asks the server beside sysbench.
 func (b *bench) client() (*serve.Client, error) {
-	at, err := b.server.address()
+	at, err := b.server.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (b *bench) read(ctx context.Context, c *serve.Client) (reading, error) {
 	before := time.Now()
 	n, err := statements(ctx, c)
 	if err != nil {
-		return reading{}, b.server.because(err)
+		return reading{}, b.server.Because(err)
 	}
 	return reading{before.Add(time.Since(before) / 2), n}, nil
 }

@@ -1,4 +1,4 @@
-package load_test
+package driver_test
 
 import (
 	"os"
@@ -11,46 +11,31 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/load"
-	"github.com/tarelab/tare/internal/workload/workloadtest"
+	"github.com/tarelab/tare/internal/tool/sysbench/driver"
 	"github.com/tarelab/tare/record"
 )
-
-// asked waits for the answer to one request.
-func (b *running) asked(length, discard time.Duration) (a counter.Answer) {
-	b.t.Helper()
-	r := b.m.Ask(length, discard)
-	workloadtest.Eventually(b.t, "answered", func() (ok bool) {
-		if state, note := b.m.State(); state == counter.Failed {
-			b.t.Fatal(note)
-		}
-		a, ok = b.m.Answered(r, 0)
-		return ok
-	})
-	return a
-}
 
 // One sysbench for each window: the window is what sysbench printed, and the
 // settings say how it was counted.
 func TestSysbenchRuns(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
-	b.Count = load.CountRuns
+	b.Count = driver.CountRuns
 	told, err := facts.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer told.Close()
-	b.start(told).ready()
+	b.start(told).Ready()
 	var before, after counter.Snapshot
-	b.m.Read(&before) // the trial is not counted
+	b.Counters.Read(&before) // the trial is not counted
 	if before.Ops != 0 {
 		t.Errorf("%d operations that nobody asked for", before.Ops)
 	}
-	a := b.asked(1500*time.Millisecond, 0)
-	b.m.Read(&after)
-	b.process.Process.Signal(unix.SIGTERM)
-	out := b.wait(0)
+	a := b.Asked(1500*time.Millisecond, 0)
+	b.Counters.Read(&after)
+	b.Process.Process.Signal(unix.SIGTERM)
+	out := b.Wait(0)
 	_, out, _ = strings.Cut(out, "Threads fairness") // of the trial
 	agree(t, out, after.Ops, after.Since(&before))
 	if a.Seconds < 2 || a.Seconds > 4 {
@@ -97,38 +82,38 @@ end
 	}
 	b := newBenchmark(t, 2)
 	b.Script = own
-	b.start().wait(1)
-	if _, note := b.m.State(); !strings.Contains(note, "hook=off") {
+	b.start().Wait(1)
+	if _, note := b.Counters.State(); !strings.Contains(note, "hook=off") {
 		t.Errorf("no remedy: %q", note)
 	}
 	b = newBenchmark(t, 2)
-	b.Script, b.Count = own, load.CountRuns
-	b.start().ready().asked(time.Second, 0)
-	if b.m.Ops() < 100 {
-		t.Errorf("%d operations", b.m.Ops())
+	b.Script, b.Count = own, driver.CountRuns
+	b.start().Ready().Asked(time.Second, 0)
+	if b.Counters.Ops() < 100 {
+		t.Errorf("%d operations", b.Counters.Ops())
 	}
-	b.process.Process.Signal(unix.SIGTERM)
-	b.wait(0)
+	b.Process.Process.Signal(unix.SIGTERM)
+	b.Wait(0)
 }
 
 // The server counts all statements, with a hook in the script and without;
 // between windows sysbench stands still.
 func TestSysbenchQueries(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string]load.Sysbench{"hook": {}, "without": {NoHook: true}, "both": {Both: true}} {
+	for name, way := range map[string]driver.Params{"hook": {}, "without": {NoHook: true}, "both": {Both: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBenchmark(t, 2)
-			b.Count, b.NoHook, b.Both = load.CountQueries, way.NoHook, way.Both
-			b.start().ready()
-			for _, mode := range []uint32{load.ModeHook, load.ModeNoHook, load.ModeNoHook, load.ModeHook} {
-				b.m.SetMode(mode)
+			b.Count, b.NoHook, b.Both = driver.CountQueries, way.NoHook, way.Both
+			b.start().Ready()
+			for _, mode := range []uint32{driver.ModeHook, driver.ModeNoHook, driver.ModeNoHook, driver.ModeHook} {
+				b.Counters.SetMode(mode)
 				b.countStatements(16)
 			}
-			b.kill("mariadbd")
-			b.m.Ask(time.Minute, 0)
-			b.wait(1)
-			if _, note := b.m.State(); !strings.Contains(note, "the server was ended by SIGKILL") {
+			b.Kill("mariadbd")
+			b.Counters.Ask(time.Minute, 0)
+			b.Wait(1)
+			if _, note := b.Counters.State(); !strings.Contains(note, "the server was ended by SIGKILL") {
 				t.Errorf("note %q", note)
 			}
 			nothingLeft(t, b)
@@ -138,12 +123,12 @@ func TestSysbenchQueries(t *testing.T) {
 
 // countStatements asks for windows until a number of statements was counted, for a
 // minute at most.
-func (b *running) countStatements(wanted uint64) {
-	b.t.Helper()
-	before := b.m.Ops()
-	for end := time.Now().Add(time.Minute); b.m.Ops()-before < wanted; {
-		if a := b.asked(200*time.Millisecond, 20*time.Millisecond); a.Seconds < 0.2 || time.Now().After(end) {
-			b.t.Fatalf("%d statements, the last window of %v s", b.m.Ops()-before, a.Seconds)
+func (b *benchmark) countStatements(wanted uint64) {
+	b.T.Helper()
+	before := b.Counters.Ops()
+	for end := time.Now().Add(time.Minute); b.Counters.Ops()-before < wanted; {
+		if a := b.Asked(200*time.Millisecond, 20*time.Millisecond); a.Seconds < 0.2 || time.Now().After(end) {
+			b.T.Fatalf("%d statements, the last window of %v s", b.Counters.Ops()-before, a.Seconds)
 		}
 	}
 }
@@ -152,13 +137,13 @@ func (b *running) countStatements(wanted uint64) {
 func TestSysbenchRunsFaults(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
-	b.Count, b.Tables = load.CountRuns, 3
-	b.start().wait(1)
-	if _, note := b.m.State(); !strings.Contains(note, "sbtest3' doesn't exist") {
+	b.Count, b.Tables = driver.CountRuns, 3
+	b.start().Wait(1)
+	if _, note := b.Counters.State(); !strings.Contains(note, "sbtest3' doesn't exist") {
 		t.Errorf("note %q", note)
 	}
 	var s, zero counter.Snapshot
-	if b.m.Read(&s); s.Since(&zero).Total() != 0 {
+	if b.Counters.Read(&s); s.Since(&zero).Total() != 0 {
 		t.Errorf("counted %v", record.Histogram(s.Since(&zero)))
 	}
 }
