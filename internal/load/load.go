@@ -112,6 +112,7 @@ func Counted(run func(context.Context, *counter.Memory, []byte) error) Body {
 	}
 }
 
+// Decode reads parameters; one that the kind does not have is an error.
 func Decode(params []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(params))
 	d.DisallowUnknownFields()

@@ -101,6 +101,7 @@ func (l *Link) write(b []byte) (int, error) {
 	return unix.Write(l.fd, b)
 }
 
+// WriteFull writes all of b.
 func (l *Link) WriteFull(b []byte) error {
 	for len(b) > 0 {
 		n, err := l.write(b)
