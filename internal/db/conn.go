@@ -25,8 +25,9 @@ type Address struct {
 type Protocol struct {
 	// Connect prepares a connection; it is made by the first question.
 	Connect func(Address) (Conn, error)
-	// Ready is a question that a server which is ready answers with 42.
-	Ready string
+	// Ready is a question that only a server which is ready answers, with Answer: not
+	// one that still reads its data.
+	Ready, Answer string
 	// Definite says that an error is the server's answer, and asking again of no use;
 	// Denied that it is about user and password.
 	Definite, Denied func(error) bool

@@ -52,7 +52,7 @@ func (c *Client) Await(ctx context.Context, limit time.Duration, alive func() er
 		ask, stop := context.WithTimeout(ctx, readyAsk)
 		got, err := c.Value(ask, c.Ready)
 		stop()
-		if err == nil && got == "42" {
+		if err == nil && got == c.Answer {
 			return nil
 		}
 		if dead := alive(); dead != nil {

@@ -140,3 +140,36 @@ func TestRedisRefusesAnOption(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A server that still reads its data is not ready, though it answers.
+func TestRedisReadsItsData(t *testing.T) {
+	t.Parallel()
+	dir := copiedRedis(t)
+	s := Server{Dir: dir, Listen: testneed.Address(t), Settings: map[string]string{"save": "3600,1"}}
+	first := begin(t, redis.Name, s)
+	c := client(t, redisAddress(t, dir, s.Listen))
+	if err := c.Await(t.Context(), readyLimit, first.alive); err != nil {
+		t.Fatalf("%v\n%s", err, first.out)
+	}
+	value := newSecret()
+	for len(value) < 8192 {
+		value += newSecret() // it is not to be compressed
+	}
+	for i := range 20 {
+		if err := c.Exec(t.Context(), fmt.Sprintf("SET key%d %s", i, value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first.cmd.Process.Signal(os.Signal(sigterm))
+	if err := <-first.ended; err != nil {
+		t.Fatalf("%v\n%s", err, first.out)
+	}
+	s.Options = []string{"--key-load-delay=50000", "--loading-process-events-interval-bytes=1024"} // µs for each key
+	again := begin(t, redis.Name, s)
+	if err := c.Await(t.Context(), readyLimit, again.alive); err != nil {
+		t.Fatalf("%v\n%s", err, again.out)
+	}
+	if v, err := c.Value(t.Context(), "GET key19"); v != value || err != nil {
+		t.Errorf("what was saved is %q, %v", v, err)
+	}
+}

@@ -155,7 +155,7 @@ func errorOf(answer *http.Response, text []byte) error {
 
 // Protocol says how a server is asked.
 func (Service) Protocol() db.Protocol {
-	return db.Protocol{Connect: connect, Ready: "SELECT 42", Definite: definite, Denied: denied}
+	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
 }
 
 func connect(a db.Address) (db.Conn, error) {

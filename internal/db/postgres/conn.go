@@ -22,7 +22,7 @@ const noPassfile = "/proc/self/fd/no-pgpass"
 
 // Protocol says how a server is asked.
 func (Service) Protocol() db.Protocol {
-	return db.Protocol{Connect: connect, Ready: "SELECT 42", Definite: definite, Denied: denied}
+	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
 }
 
 // connect says how PostgreSQL is reached: by its socket, or by TCP

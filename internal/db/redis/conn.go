@@ -45,9 +45,10 @@ type link struct {
 	broken  bool
 }
 
-// Protocol says how a server is asked.
+// Protocol says how a server is asked. ECHO and PING are answered while it still
+// reads its data.
 func (Service) Protocol() db.Protocol {
-	return db.Protocol{Connect: connect, Ready: "ECHO 42", Definite: definite, Denied: denied}
+	return db.Protocol{Connect: connect, Ready: "EXISTS tare", Answer: "0", Definite: definite, Denied: denied}
 }
 
 func connect(a db.Address) (db.Conn, error) {
