@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/probe"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/record"
 )
@@ -110,7 +110,7 @@ func (a *agent) look() (*Seen, error) {
 		if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
 			seen.Process = f
 		}
-		f, err := volume.Of("/", c.dir)
+		f, err := storage.Of("/", c.dir)
 		if err != nil {
 			return nil, err
 		}

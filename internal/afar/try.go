@@ -6,14 +6,14 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/durability"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 // trialResult is what was seen of the syncs on the volume under the data. JSON has no word
 // for what was not counted, which is -1.
 type trialResult struct {
-	Trial durability.Trial
-	Facts volume.Facts
+	Trial storage.Trial
+	Facts storage.Facts
 }
 
 // try has the devices count syncs beside the data. A pod sees the counters of its
@@ -29,7 +29,7 @@ func (a *agent) try(r request) {
 		a.answer(r, event{}, errors.New("nothing runs here"))
 		return
 	}
-	facts, err := volume.Of("/", dir)
+	facts, err := storage.Of("/", dir)
 	if err != nil {
 		a.answer(r, event{}, err)
 		return
@@ -50,10 +50,10 @@ func counted(x float64) float64 {
 
 // Try tries what becomes of what is synced beside the data of what runs there. The
 // volume is known also where the trial failed.
-func (l *Link) Try(ctx context.Context) (durability.Trial, volume.Facts, error) {
+func (l *Link) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
 	n, err := l.ask(ctx, request{Try: true}, askBound, nil)
 	if n.Tried == nil {
-		return durability.Trial{}, volume.Facts{}, err
+		return storage.Trial{}, storage.Facts{}, err
 	}
 	t := n.Tried.Trial
 	for i, c := range t.Devices {

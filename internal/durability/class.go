@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 // Class is where what was synced is when the sync returns.
@@ -25,9 +25,9 @@ const (
 // several flushes be one.
 const few = 4
 
-// Class judges a trial: the weakest of what the mount says and what each device
+// classOf judges a trial: the weakest of what the mount says and what each device
 // was seen to do. The reason is one line for people.
-func (t Trial) Class(f volume.Facts) (Class, string) {
+func classOf(t storage.Trial, f storage.Facts) (Class, string) {
 	switch {
 	case f.Memory():
 		return Memory, "the file system is in memory (" + f.Lowest.Type + ")"
@@ -61,6 +61,6 @@ func (t Trial) Class(f volume.Facts) (Class, string) {
 
 // stacked says that a device consists of the ones after it and has no queue of
 // its own.
-func stacked(all []volume.Device, i int) bool {
+func stacked(all []storage.Device, i int) bool {
 	return i+1 < len(all) && all[i].File == ""
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -15,8 +15,8 @@ type Arm struct {
 	// is judged by its mount alone.
 	Seen     bool
 	Failed   string
-	Trial    Trial
-	Volume   volume.Facts
+	Trial    storage.Trial
+	Volume   storage.Facts
 	Volatile bool // an overlay that passes no sync on
 	Settings []record.Setting
 }
@@ -29,7 +29,7 @@ func (a Arm) Class() (Class, string) {
 	case !a.Seen && !a.Volume.Memory() && !a.Volume.Network() && !a.Volume.NoBarrier():
 		return Unknown, a.Failed
 	}
-	return a.Trial.Class(a.Volume)
+	return classOf(a.Trial, a.Volume)
 }
 
 // Facts are what was found, for the manifest.

@@ -9,24 +9,25 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
 
-func ext4(devices ...volume.Device) volume.Facts {
+func ext4(devices ...storage.Device) storage.Facts {
 	m := proc.Mount{Type: "ext4"}
-	return volume.Facts{Mount: m, Lowest: m, Devices: devices}
+	return storage.Facts{Mount: m, Lowest: m, Devices: devices}
 }
 
 func TestClass(t *testing.T) {
-	disk := volume.Device{Name: "sda", Cache: "write back"}
-	through := volume.Device{Name: "sdb", Cache: "write through"}
-	loop := volume.Device{Name: "loop0", Cache: "write back", File: "/image"}
-	lvm := volume.Device{Name: "dm-0", Cache: "write back"}
-	kind := func(name string) volume.Facts {
+	disk := storage.Device{Name: "sda", Cache: "write back"}
+	through := storage.Device{Name: "sdb", Cache: "write through"}
+	loop := storage.Device{Name: "loop0", Cache: "write back", File: "/image"}
+	lvm := storage.Device{Name: "dm-0", Cache: "write back"}
+	kind := func(name string) storage.Facts {
 		m := proc.Mount{Type: name}
-		return volume.Facts{Mount: m, Lowest: m}
+		return storage.Facts{Mount: m, Lowest: m}
 	}
 	onMemory := ext4(loop)
 	onMemory.Lowest.Type = "tmpfs"
@@ -36,7 +37,7 @@ func TestClass(t *testing.T) {
 	open.Options = []string{"rw", "barrier=0"}
 	nan := math.NaN()
 	for name, c := range map[string]struct {
-		facts   volume.Facts
+		facts   storage.Facts
 		writes  []float64
 		flushes []float64
 		want    Class
@@ -59,11 +60,11 @@ func TestClass(t *testing.T) {
 		"nfs":                          {kind("nfs4"), nil, nil, Network},
 		"zfs":                          {kind("zfs"), nil, nil, Unknown},
 	} {
-		trial := Trial{Syncs: syncs}
+		trial := storage.Trial{Syncs: syncs}
 		for i := range c.writes {
-			trial.Devices = append(trial.Devices, Count{c.facts.Devices[i].Name, c.writes[i], c.flushes[i]})
+			trial.Devices = append(trial.Devices, storage.Count{Device: c.facts.Devices[i].Name, Writes: c.writes[i], Flushes: c.flushes[i]})
 		}
-		if got, why := trial.Class(c.facts); got != c.want || why == "" {
+		if got, why := classOf(trial, c.facts); got != c.want || why == "" {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
 		}
 	}
@@ -80,7 +81,7 @@ func TestClass(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	arm := func(name, class string, settings ...string) Arm {
-		a := Arm{Name: name, Seen: true, Trial: Trial{Syncs: syncs}, Volume: volume.Facts{Mount: proc.Mount{Type: class}, Lowest: proc.Mount{Type: class}}}
+		a := Arm{Name: name, Seen: true, Trial: storage.Trial{Syncs: syncs}, Volume: storage.Facts{Mount: proc.Mount{Type: class}, Lowest: proc.Mount{Type: class}}}
 		for i := 0; i < len(settings); i += 2 {
 			a.Settings = append(a.Settings, record.Setting{Name: settings[i], Got: settings[i+1]})
 		}
@@ -140,7 +141,7 @@ func TestTry(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer o.Close()
-			f, err := volume.Of("/", o.Dir)
+			f, err := storage.Of("/", o.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +169,7 @@ type errNot string
 func (e errNot) Error() string { return string(e) }
 
 func TestTryFails(t *testing.T) {
-	if _, err := Try(t.Context(), t.TempDir()+"/absent", volume.Facts{}); err == nil {
+	if _, err := Try(t.Context(), t.TempDir()+"/absent", storage.Facts{}); err == nil {
 		t.Error("a directory that is not there")
 	}
 }

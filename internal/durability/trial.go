@@ -19,7 +19,7 @@ import (
 
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/proc"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 // syncs is how many blocks are written, each followed by a sync, and block their
@@ -32,28 +32,13 @@ const (
 // limit bounds a trial on a volume that hangs.
 const limit = 30 * time.Second
 
-// Trial is what the devices under a volume did for 64 writes with a sync each.
-// Devices are shared with everybody on the host: what they did is at least this
-// trial's.
-type Trial struct {
-	Syncs   int
-	Median  float64 // of a write and its sync, in seconds
-	Devices []Count // as Facts.Devices
-}
-
-// Count is what a device did. It is NaN where the kernel does not count.
-type Count struct {
-	Device          string
-	Writes, Flushes float64
-}
-
 // Try writes to a file in dir, which is on a volume with these facts, and
 // removes it.
-func Try(ctx context.Context, dir string, f volume.Facts) (Trial, error) {
+func Try(ctx context.Context, dir string, f storage.Facts) (storage.Trial, error) {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	type result struct {
-		Trial
+		storage.Trial
 		error
 	}
 	done := make(chan result, 1)
@@ -65,11 +50,11 @@ func Try(ctx context.Context, dir string, f volume.Facts) (Trial, error) {
 	case r := <-done:
 		return r.Trial, r.error
 	case <-ctx.Done():
-		return Trial{}, fmt.Errorf("%d syncs in %s were not over after %v", syncs, dir, limit)
+		return storage.Trial{}, fmt.Errorf("%d syncs in %s were not over after %v", syncs, dir, limit)
 	}
 }
 
-func try(dir string, devices []volume.Device) (t Trial, err error) {
+func try(dir string, devices []storage.Device) (t storage.Trial, err error) {
 	file, err := os.CreateTemp(dir, ".tare-sync-*")
 	if err != nil {
 		return t, fmt.Errorf("try a sync: %w", err)
@@ -95,14 +80,14 @@ func try(dir string, devices []volume.Device) (t Trial, err error) {
 		after[i].Flushes -= before[i].Flushes
 	}
 	slices.Sort(took)
-	return Trial{Syncs: syncs, Median: took[len(took)/2], Devices: after}, nil
+	return storage.Trial{Syncs: syncs, Median: took[len(took)/2], Devices: after}, nil
 }
 
 // counts reads what the devices have done so far.
-func counts(devices []volume.Device) []Count {
-	out := make([]Count, len(devices))
+func counts(devices []storage.Device) []storage.Count {
+	out := make([]storage.Count, len(devices))
 	for i, d := range devices {
-		out[i] = Count{d.Name, math.NaN(), math.NaN()}
+		out[i] = storage.Count{Device: d.Name, Writes: math.NaN(), Flushes: math.NaN()}
 		text, err := os.ReadFile(filepath.Join(d.Dir, "stat"))
 		if err != nil {
 			continue

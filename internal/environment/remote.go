@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -21,6 +22,9 @@ type Remote interface {
 	// Watch reads the probes of what runs there and the operations that it counts, as
 	// long as another load is measured: it opens no gate.
 	Watch(ctx context.Context, w WindowSpec) (Sample, error)
+	// Try tries what becomes of what is synced beside the data of what runs there. The
+	// facts are known also where the trial failed.
+	Try(ctx context.Context) (storage.Trial, storage.Facts, error)
 }
 
 // WindowSpec is what happens from a thaw to the next pause.

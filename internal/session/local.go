@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/probe"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/record"
 )
@@ -153,7 +153,7 @@ func (s *local) Facts() ([]record.Setting, error) { return probe.Facts(s.target(
 
 func (s *local) Data() (Data, error) {
 	dir := cmp.Or(s.Place.HostVolume, s.Place.Volume)
-	f, err := volume.Of("/", dir)
+	f, err := storage.Of("/", dir)
 	if err != nil {
 		return Data{}, err
 	}
@@ -161,7 +161,7 @@ func (s *local) Data() (Data, error) {
 	if s.Place.Sandboxed {
 		return d, nil
 	}
-	seen, err := volume.Seen(proc.FS("/"), s.Running[0].Pid(), s.Place.Volume)
+	seen, err := storage.Seen(proc.FS("/"), s.Running[0].Pid(), s.Place.Volume)
 	if err != nil {
 		return Data{}, err
 	}
@@ -173,10 +173,10 @@ func (s *local) Data() (Data, error) {
 }
 
 // Try goes through the arm's own root: an overlay may pass no sync on.
-func (s *local) Try(ctx context.Context) (durability.Trial, volume.Facts, error) {
+func (s *local) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
 	d, err := s.Data()
 	if err != nil {
-		return durability.Trial{}, volume.Facts{}, err
+		return storage.Trial{}, storage.Facts{}, err
 	}
 	dir := s.Place.HostVolume
 	if !s.Place.Sandboxed {

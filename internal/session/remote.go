@@ -6,21 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/probe"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
-
-// Trier is a remote that can try its volume, as each one can.
-type Trier interface {
-	environment.Remote
-	// Try tries what becomes of what is synced beside the data of what runs there. The
-	// volume is known also where the trial failed.
-	Try(ctx context.Context) (durability.Trial, volume.Facts, error)
-}
 
 // remote is a session of processes where tare is not: the window is cut there, and what
 // is here of the counters is no more than the state of the load. Between windows the
@@ -107,12 +98,8 @@ func (s *remote) Method() string                   { return byStream }
 func (s *remote) Facts() ([]record.Setting, error) { return nil, nil }
 func (s *remote) Data() (Data, error)              { return Data{Elsewhere: true}, nil }
 
-func (s *remote) Try(ctx context.Context) (durability.Trial, volume.Facts, error) {
-	t, ok := s.Place.Remote.(Trier)
-	if !ok {
-		return durability.Trial{}, volume.Facts{}, errors.New("its volume cannot be tried from here")
-	}
-	return t.Try(ctx)
+func (s *remote) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
+	return s.Place.Remote.Try(ctx)
 }
 
 func (s *remote) Close() error {

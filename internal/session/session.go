@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
-	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/probe"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -52,14 +51,14 @@ type Session interface {
 	// Data is what is under the data directory.
 	Data() (Data, error)
 	// Try tries what becomes of what is synced to that, and says what it is.
-	Try(ctx context.Context) (durability.Trial, volume.Facts, error)
+	Try(ctx context.Context) (storage.Trial, storage.Facts, error)
 	// Close closes the probes.
 	Close() error
 }
 
 // Data is what is under a data directory, as the kernel says.
 type Data struct {
-	volume.Facts
+	storage.Facts
 	Settings []record.Setting
 	// Volatile is an overlay that passes no sync on.
 	Volatile bool

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/internal/session"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -223,6 +224,10 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("%q", h.said)
 	}
 	if _, _, err := s.Try(t.Context()); err == nil {
-		t.Error("a volume that cannot be tried was tried")
+		t.Error("the trial's error is lost")
 	}
+}
+
+func (*far) Try(context.Context) (storage.Trial, storage.Facts, error) {
+	return storage.Trial{}, storage.Facts{}, errors.New("denied")
 }

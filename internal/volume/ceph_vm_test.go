@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/netmount"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -73,7 +74,7 @@ func openedCeph(t *testing.T, v Volume, is string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Of("/", o.Dir)
+	f, err := storage.Of("/", o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

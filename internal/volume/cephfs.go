@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 // cephShare is [NAME@]FS:/PATH with options: the client's name without "client.", and the
@@ -67,7 +68,7 @@ func (o *Opened) openCephFS(ctx context.Context) error {
 		kind: netmount.CephFS(), source: ":" + path, options: o.v.cephOptions(), step: journal.CephDirectory,
 		rights: "give the client rights to write: ceph fs authorize FS client.NAME / rw",
 		granted: func(_ context.Context, m proc.Mount) error {
-			f := Facts{Options: options(m)}
+			f := storage.OptionsOf(m)
 			for _, asked := range strings.Split(o.v.options, ",") {
 				name, want, valued := strings.Cut(asked, "=")
 				if got := f.Option(name); valued && got != "" && got != want && name != "secretfile" {

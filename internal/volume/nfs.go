@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -75,8 +75,8 @@ func (o *Opened) openNFS(ctx context.Context) error {
 // for: servers cut sizes down, and a second mount of a server has the connections of
 // the first. It also finds out how far away the server is.
 func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
-	f := Facts{Options: options(m)}
-	if other := f.refused(o.v.options); other != "" {
+	f := storage.OptionsOf(m)
+	if other := refused(f, o.v.options); other != "" {
 		return hint.New(fmt.Errorf("asked for %s, and the kernel mounted it with %s: it has the rest from the server, or from another mount of it",
 			other, strings.Join(f.Options, ",")), "ask for what it gave, or unmount what is mounted of that server")
 	}
@@ -95,7 +95,7 @@ func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
 // refused is the first of the options asked for that a mount has not got, empty when it
 // has all. The kernel does not show every option: one that it does not show counts
 // where it shows such options when they are not at their default.
-func (f Facts) refused(asked string) string {
+func refused(f storage.Facts, asked string) string {
 	flags := []string{"soft", "softerr", "hard", "noac", "nocto", "sync", "nolock", "noresvport"}
 	for _, o := range strings.Split(asked, ",") {
 		name, want, valued := strings.Cut(o, "=")
@@ -142,19 +142,6 @@ func (v Volume) supportNFS(h environment.Host) environment.Support {
 		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
 	return environment.Supported()
-}
-
-// here says that an address is this host's own.
-func here(address string) bool {
-	a, err := netip.ParseAddr(address)
-	if err != nil || a.IsLoopback() {
-		return err == nil
-	}
-	all, _ := net.InterfaceAddrs()
-	return slices.ContainsFunc(all, func(n net.Addr) bool {
-		p, err := netip.ParsePrefix(n.String())
-		return err == nil && p.Addr() == a
-	})
 }
 
 // wireSetting is how far away the server is.

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 func TestParseNFS(t *testing.T) {
@@ -44,15 +45,28 @@ func TestParseNFS(t *testing.T) {
 // What the kernel gave is compared with what was asked for.
 func TestGranted(t *testing.T) {
 	const given = "rw,nosuid,relatime,vers=4.2,rsize=524288,wsize=524288,namlen=255,hard,nosharecache,proto=tcp,nconnect=2,timeo=600,retrans=2,sec=sys,clientaddr=127.0.0.1,local_lock=none,addr=127.0.0.1"
-	f := Facts{Options: strings.Split(given, ",")}
-	for asked, refused := range map[string]string{
+	f := storage.Facts{Options: strings.Split(given, ",")}
+	for asked, want := range map[string]string{
 		"": "", "vers=4.2,hard,nconnect=2": "", "nfsvers=4,timeo=600,actimeo=1": "", "rsize=1048576": "rsize=1048576", "hard,nconnect=4": "nconnect=4",
 		"soft": "soft", "vers=4.1": "vers=4.1", "noac": "noac", "sec=krb5": "sec=krb5", "nconnect=1": "nconnect=1",
 	} {
-		if got := f.refused(asked); got != refused && asked != "nconnect=1" {
-			t.Errorf("%q: refused %q, want %q", asked, got, refused)
+		if got := refused(f, asked); got != want && asked != "nconnect=1" {
+			t.Errorf("%q: refused %q, want %q", asked, got, want)
 		}
 	}
+}
+
+// tree makes a fixture of files below a root.
+func tree(t *testing.T, files map[string]string) proc.FS {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text+"\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return proc.FS(root)
 }
 
 func TestClientOfKernel(t *testing.T) {
@@ -60,20 +74,12 @@ func TestClientOfKernel(t *testing.T) {
 		false: {"proc/filesystems": "nodev\tproc\n\text4", "proc/sys/kernel/osrelease": "6.1"},
 		true:  {"proc/filesystems": "\text4", "proc/sys/kernel/osrelease": "6.1", "lib/modules/6.1/modules.dep": "kernel/fs/nfs/nfs.ko: kernel/net/sunrpc/sunrpc.ko"},
 	} {
-		if got := clientOf(tree(t, root, files, nil), "nfs4", "nfs"); got != want {
+		if got := clientOf(tree(t, files), "nfs4", "nfs"); got != want {
 			t.Errorf("%v: %v", files, got)
 		}
 	}
-	if !clientOf(tree(t, root, map[string]string{"proc/filesystems": "nodev\tnfs4"}, nil), "nfs4", "nfs") {
+	if !clientOf(tree(t, map[string]string{"proc/filesystems": "nodev\tnfs4"}), "nfs4", "nfs") {
 		t.Error("a kernel that has it mounted")
-	}
-}
-
-func TestHere(t *testing.T) {
-	for address, want := range map[string]bool{"127.0.0.1": true, "::1": true, "192.0.2.1": false, "": false, "srv": false} {
-		if here(address) != want {
-			t.Errorf("%q: %v", address, !want)
-		}
 	}
 }
 
@@ -100,7 +106,7 @@ func openedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Of("/", o.Dir)
+	f, err := storage.Of("/", o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/loop"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -130,7 +131,7 @@ func (o *Opened) openDir() (err error) {
 
 // usable refuses what is no directory for data.
 func usable(path string) error {
-	st, err := answered(path, func() (os.FileInfo, error) { return os.Stat(path) })
+	st, err := storage.Answered(path, func() (os.FileInfo, error) { return os.Stat(path) })
 	switch {
 	case hint.Of(err) != "":
 		return err

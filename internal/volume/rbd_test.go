@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/ceph/cephtest"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -67,7 +68,7 @@ func openedRBD(t *testing.T, c *cephtest.Cluster, v Volume) {
 	if got, want := c.Images(), []string{foreign, "tare-tare-test-arm"}; !slices.Equal(got, want) {
 		t.Errorf("the pool has %v, want %v", got, want)
 	}
-	f, err := Of("/", o.Dir)
+	f, err := storage.Of("/", o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

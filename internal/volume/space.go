@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 // slack is what is asked for beyond the need: logs that grow, metadata.
@@ -107,7 +108,7 @@ func (p place) id() (string, error) {
 	case p.dir == "":
 		return "memory", nil
 	}
-	st, err := answered(p.dir, func() (st unix.Stat_t, err error) {
+	st, err := storage.Answered(p.dir, func() (st unix.Stat_t, err error) {
 		err = unix.Stat(existing(p.dir), &st)
 		return st, err
 	})
@@ -152,7 +153,7 @@ func existing(dir string) string {
 // Free is how many bytes this user may write on the file system of dir, or of
 // the nearest directory above that there is.
 func Free(dir string) (int64, error) {
-	st, err := answered(dir, func() (st unix.Statfs_t, err error) {
+	st, err := storage.Answered(dir, func() (st unix.Statfs_t, err error) {
 		err = unix.Statfs(existing(dir), &st)
 		return st, err
 	})

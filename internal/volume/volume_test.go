@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -121,7 +122,7 @@ func TestOpen(t *testing.T) {
 // holds writes need bytes into the volume.
 func holds(t *testing.T, o *Opened, fs string, need int64) {
 	t.Helper()
-	f, err := Of("/", o.Dir)
+	f, err := storage.Of("/", o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

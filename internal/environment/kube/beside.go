@@ -4,9 +4,8 @@ import (
 	"context"
 
 	"github.com/tarelab/tare/internal/afar"
-	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/environment"
-	under "github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
 
@@ -51,6 +50,6 @@ func (s served) Measure(ctx context.Context, v environment.WindowSpec) (environm
 }
 
 // Try tries the volume of the server: the client has none.
-func (s served) Try(ctx context.Context) (durability.Trial, under.Facts, error) {
+func (s served) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
 	return s.server.Try(ctx)
 }

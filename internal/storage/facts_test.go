@@ -1,4 +1,4 @@
-package volume
+package storage
 
 import (
 	"os"
@@ -182,5 +182,13 @@ func TestLoopOnNetwork(t *testing.T) {
 	}
 	if all := strings.Join(said, "\n"); len(said) != 2 || !strings.Contains(all, "nfs4 on /tmp/nfs: soft") {
 		t.Errorf("%s", all)
+	}
+}
+
+func TestHere(t *testing.T) {
+	for address, want := range map[string]bool{"127.0.0.1": true, "::1": true, "192.0.2.1": false, "": false, "srv": false} {
+		if here(address) != want {
+			t.Errorf("%q: %v", address, !want)
+		}
 	}
 }

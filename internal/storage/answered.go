@@ -1,4 +1,4 @@
-package volume
+package storage
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/netmount"
 )
 
-// answered asks a file system about a path, and not for ever: the server of one that is
+// Answered asks a file system about a path, and not for ever: the server of one that is
 // mounted hard may be gone.
-func answered[T any](path string, ask func() (T, error)) (T, error) {
+func Answered[T any](path string, ask func() (T, error)) (T, error) {
 	type answer struct {
 		is  T
 		err error

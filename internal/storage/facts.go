@@ -1,4 +1,7 @@
-package volume
+// Package storage says what is under a directory, as the kernel says: the mount and its
+// options, the devices below, and what is wrong with them for data that must last. It
+// changes nothing.
+package storage
 
 import (
 	"fmt"
@@ -39,9 +42,12 @@ type Device struct {
 	Mapping    string // of a Ceph image: how the kernel reaches it
 }
 
+// OptionsOf are facts of which only the options are known.
+func OptionsOf(m proc.Mount) Facts { return Facts{Options: options(m)} }
+
 // Of looks at what is under a directory of the host; root is "/" outside tests.
 func Of(root proc.FS, dir string) (Facts, error) {
-	real, err := answered(dir, func() (string, error) { return filepath.EvalSymlinks(dir) })
+	real, err := Answered(dir, func() (string, error) { return filepath.EvalSymlinks(dir) })
 	if err != nil {
 		return Facts{}, fmt.Errorf("look at the volume: %w", err)
 	}

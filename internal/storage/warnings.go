@@ -1,7 +1,10 @@
-package volume
+package storage
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/tarelab/tare/record"
@@ -74,4 +77,17 @@ func (f Facts) ceph(add func(text, remedy string)) {
 	if f.Option("recover_session") == "clean" {
 		add("recover_session=clean: a client that was blocked drops what it had not written yet, and goes on", "mount it with recover_session=no")
 	}
+}
+
+// here says that an address is this host's own.
+func here(address string) bool {
+	a, err := netip.ParseAddr(address)
+	if err != nil || a.IsLoopback() {
+		return err == nil
+	}
+	all, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(all, func(n net.Addr) bool {
+		p, err := netip.ParsePrefix(n.String())
+		return err == nil && p.Addr() == a
+	})
 }
