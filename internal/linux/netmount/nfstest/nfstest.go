@@ -1,5 +1,5 @@
 // Package nfstest brings up the NFS server of this machine's kernel for tests, and down
-// again, on loopback. It is for a machine that is nobody else's: that of make vm.
+// again, on loopback. It is for a machine that is nobody else's: that of make uml.
 package nfstest
 
 import (
@@ -25,7 +25,7 @@ type Server struct {
 // Start brings a server up, and down at the end of the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	testneed.Long(t, "vm")
+	testneed.Long(t, "uml")
 	testneed.Root(t)
 	for _, tool := range []string{"mount.nfs", "rpc.nfsd", "rpc.mountd", "rpcbind", "exportfs", "tc", "modprobe"} {
 		testneed.Tool(t, tool)

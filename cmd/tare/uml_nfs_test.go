@@ -20,12 +20,12 @@ workloads:
   commit: {kind: commit, params: {log: 1MiB}}
 `
 
-// TestVMNFS: a server is reached by two addresses, one of them through a longer wire. The
+// TestUMLNFS: a server is reached by two addresses, one of them through a longer wire. The
 // run finds what that costs, and says that it is the wire: the requests wait by the delay
 // longer for their answers, as a handshake does that the server has no part in, and not
 // before they are sent.
-func TestVMNFS(t *testing.T) {
-	v := newOnV2(t)
+func TestUMLNFS(t *testing.T) {
+	v := newOnV2(t, "uml")
 	const delay = 60 * time.Millisecond
 	server := nfstest.Start(t)
 	server.Delay("127.0.0.2", delay)
