@@ -4,6 +4,7 @@
 # of Ceph, dm-delay, netem), one CPU, control groups of version 2, and no KVM. It
 # computes as fast as the host; a system call takes some 7 to 25 microseconds. Nothing of
 # it is installed on the host; kernel and root file system are kept in the user's cache.
+# Given a directory in TARE_UML_WITH, it has that and reaches this host's loopback.
 # `tools/uml.sh PACKAGE [TESTS]` runs other tests there, `tools/uml.sh FILE` a script.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,12 +18,22 @@ for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
 limit=${TARE_UML_LIMIT:-600} # seconds
+with=${TARE_UML_WITH:-}
+net='' # the network namespace that it runs in, if it is to reach anything
 
 # Packages in the guest, of this host's release.
 packages=busybox-static,runc,crun,e2fsprogs,xfsprogs,util-linux,kmod,iproute2,nftables,dmsetup,nfs-kernel-server,nfs-common,ceph-common,mariadb-server,sysbench,fio
 
 work=$(mktemp -d)
-trap 'rm -rf --one-file-system "$work"' EXIT
+tidy() {
+	rm -rf --one-file-system "$work"
+	[ -z "$net" ] || {
+		kill "$slirp"
+		wait "$slirp" 2>/dev/null || true
+		ip netns del "$net"
+	}
+}
+trap tidy EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -85,24 +96,56 @@ prefetch() {
 # kept is what the cache holds, so that one that was cut off or changed is noticed.
 kept() { (cd "$cache" && sha256sum kernel/linux kernel/lib64/* && stat -c '%s %Y' root.img) 2>&1 || true; }
 
+# network makes a network namespace in which slirp4netns has this host's loopback at
+# 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2.
+network() {
+	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARE_UML_WITH needs it"
+	net=tare-uml-$$
+	ip netns add "$net"
+	slirp4netns --configure --netns-type=path "/run/netns/$net" tap0 >"$work/slirp" 2>&1 &
+	slirp=$!
+	for _ in $(seq 100); do
+		! ip -n "$net" route show default 2>/dev/null | grep -q tap0 || break
+		sleep 0.1
+	done
+	ip netns exec "$net" sh -ec '
+		ip tuntap add dev guest mode tap
+		ip address add 10.0.3.1/24 dev guest
+		ip link set guest up
+		echo 1 >/proc/sys/net/ipv4/ip_forward
+		nft add table ip tare
+		nft "add chain ip tare out { type nat hook postrouting priority srcnat; }"
+		nft add rule ip tare out oifname tap0 masquerade' || refuse "no network: $(cat "$work/slirp")"
+}
+
 # machine is the kernel, in namespaces of its own: its mounts and what it leaves running
 # go with it. Its memory is a file in /dev/shm.
 machine() {
-	exec timeout -k 10 "$limit" unshare --mount --pid --fork --kill-child sh -ec '
+	exec ${net:+ip netns exec "$net"} timeout -k 10 "$limit" unshare --mount --pid --fork --kill-child sh -ec '
 		cd "$1"
 		mount -t proc proc proc
 		mount --bind /dev/shm dev/shm
+		[ -z "$4" ] || {
+			mkdir -p dev/net
+			: >>dev/net/tun
+			mount --bind /dev/net/tun dev/net/tun
+		}
 		mount --bind "$2" work
 		mount --bind "$3" cache
 		exec chroot . /linux mem=3G seccomp=on quiet \
 			ubd0=/work/root.cow,/cache/root.img ubd1=/work/tests.img root=/dev/ubda rw init=/first \
-			con=null con0=fd:0,fd:1 ${TARE_UML_APPEND:-}' sh "$cache/kernel" "$work" "$cache" </dev/null
+			con=null con0=fd:0,fd:1 $4' sh "$cache/kernel" "$work" "$cache" \
+		"${net:+vec0:transport=tap,ifname=guest}" </dev/null
 }
 
 prefetch
 exec 9>&-
 export CGO_ENABLED=0
 load "$@"
+if [ -n "$with" ]; then
+	cp -r "$with" "$work/vm/with"
+	network
+fi
 mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 8G >/dev/null
 : >"$work/status"
 # On standard error the kernel has a word on its start, and one of its libc at every end.

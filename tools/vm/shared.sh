@@ -29,7 +29,7 @@ script() {
 }
 
 # load puts into $work/vm what the guest runs: the plan of this kind, or what the words
-# of the command line name (a package and its tests, or a script).
+# of the command line name (packages, each with its tests, or a script).
 load() {
 	mkdir -p "$work/vm"
 	cp tools/vm/init tools/vm/tests "$work/vm/"
@@ -40,7 +40,11 @@ load() {
 	elif [ -f "$1" ]; then
 		script "$1"
 	else
-		echo "$1 ${2:-.}" >"$work/vm/plan"
+		while [ $# -gt 0 ]; do
+			echo "$1 ${2:-.}"
+			shift
+			[ $# = 0 ] || shift
+		done >"$work/vm/plan"
 	fi
 	grep -v '^systemd$' "$work/vm/plan" | cut -d' ' -f1 | sort -u | while read -r package; do put "$package"; done
 }

@@ -7,9 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -46,8 +47,7 @@ func StartAway(t testing.TB, size int) *Away {
 	if err := a.nodes(); err != nil {
 		t.Fatal(err)
 	}
-	client := fmt.Sprintf("10.77.%d.1", last)
-	a.inside("exportfs", "-i", "-o", "rw,sync,no_root_squash,no_subtree_check,insecure", client+":"+a.Dir)
+	a.Export()
 	a.daemons()
 	a.Serve(4)
 	return a
@@ -75,7 +75,6 @@ func (a *Away) namespace() {
 	a.t.Helper()
 	a.keeper = exec.Command("unshare", "--net", "--mount", "--uts", "--propagation", "private",
 		"sh", "-c", "echo; exec sleep 1000000")
-	a.keeper.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	ready, err := a.keeper.StdoutPipe()
 	if err == nil {
 		err = a.keeper.Start()
@@ -141,6 +140,22 @@ func (a *Away) Serve(threads int) {
 	a.inside("rpc.nfsd", "-N", "3", "-V", "4.2", fmt.Sprint(threads))
 }
 
+// clients are who may mount.
+func (a *Away) clients() string { return strings.TrimSuffix(a.Address, "2") + "0/24:" + a.Dir }
+
+// Export lets the client mount, and Withdraw is the end of that.
+func (a *Away) Export() {
+	a.t.Helper()
+	a.inside("exportfs", "-i", "-o", "rw,sync,no_root_squash,no_subtree_check,insecure", a.clients())
+}
+
+// Withdraw has the server know nothing of the directory any more.
+func (a *Away) Withdraw() {
+	a.t.Helper()
+	a.inside("exportfs", "-u", a.clients())
+	a.inside("exportfs", "-f")
+}
+
 // Volume is it as tare's words say it.
 func (a *Away) Volume(options string) string {
 	return "nfs:" + a.Address + ":" + a.Dir + ",vers=4.2" + options
@@ -176,7 +191,7 @@ func (a *Away) Fill() {
 	defer f.Close()
 	block := make([]byte, 1<<20)
 	for len(block) > 0 {
-		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
+		if _, err := f.Write(block); errors.Is(err, unix.ENOSPC) {
 			block = block[:len(block)/2]
 		} else if err != nil {
 			a.t.Fatal(err)
