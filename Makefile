@@ -6,7 +6,7 @@
 
 GO ?= go
 
-.PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd cluster cluster-down test-cluster vm bench clean
+.PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd cluster cluster-down test-cluster vm uml bench clean
 
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
@@ -82,6 +82,9 @@ test-cluster: ## arms in pods, in the cluster of $$KUBECONFIG or in one of its o
 
 vm: ## tests on an emulated machine whose kernel has control groups of version 2 only
 	@sh tools/vm.sh
+
+uml: ## storage tests on a user-mode Linux: its kernel has what NFS, Ceph and planted delays need
+	@sh tools/uml.sh
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Brings what the tests need, or with the argument ceph what those of Ceph images
-# need, with cluster what make cluster and its tests need, with vm what make vm
-# needs. As root on Debian it installs packages, without starting their services;
-# elsewhere it names what is missing, and the tests that need it skip by name.
+# need, with cluster what make cluster and its tests need, with vm or uml what make
+# vm or make uml needs. As root on Debian it installs packages, without starting their
+# services; elsewhere it names what is missing, and the tests that need it skip by name.
 set -eu
 
 # Program, or pattern of its path, and the package that has it.
@@ -65,6 +65,13 @@ want_cluster() {
 want_vm() {
 	cat <<-'END'
 		qemu-system-x86_64 qemu-system-x86
+		mmdebstrap mmdebstrap
+		busybox busybox-static
+		mkfs.ext4 e2fsprogs
+	END
+}
+want_uml() {
+	cat <<-'END'
 		mmdebstrap mmdebstrap
 		busybox busybox-static
 		mkfs.ext4 e2fsprogs

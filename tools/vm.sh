@@ -8,10 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 sh tools/deps.sh vm
 PATH=$PATH:/usr/sbin:/sbin
-refuse() {
-	echo "make vm: $*"
-	exit 1
-}
+kind=vm
+. tools/vm/shared.sh
 [ "$(id -u)" = 0 ] || refuse 'making a root file system needs root'
 [ "$(uname -m)" = x86_64 ] || refuse 'the machine is one of amd64, and tests are built for this one'
 for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
@@ -87,10 +85,7 @@ prefetch() {
 	mkdir "$cache"
 	cp "$work"/deb/tree/boot/vmlinuz-* "$cache/vmlinuz"
 	first >"$cache/initrd"
-	# A directory, not an image: while mmdebstrap's own hooks run /proc is mounted.
-	mmdebstrap --quiet --mode=root --variant=minbase --include="$packages" \
-		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$work/root"
-	(cd "$work/root" && rm -rf var/cache/apt var/lib/apt/lists usr/share/doc usr/share/locale usr/share/man && mkdir vm)
+	userland
 	cp -a "$work/deb/tree/lib/modules" "$work/root/usr/lib/"
 	chroot "$work/root" depmod "$(ls "$work/deb/tree/lib/modules")"
 	mkfs.ext4 -q -d "$work/root" "$cache/root.img" 3G >/dev/null
@@ -102,34 +97,14 @@ prefetch() {
 # The image is large, and a machine begins with a snapshot of it: size and time do.
 kept() { (cd "$cache" && sha256sum vmlinuz initrd && stat -c '%s %Y' root.img) 2>&1 || true; }
 
-# put compiles the tests of a package, with their data, for the guest.
-put() {
-	name=$(echo "$1" | tr / -)
-	mkdir -p "$work/vm/src/$1"
-	go test -c -ldflags '-s -w' -o "$work/vm/$name.test" "./$1"
-	[ ! -d "$1/testdata" ] || cp -r "$1/testdata" "$work/vm/src/$1/"
-}
-
 prefetch
 exec 9>&-
-mkdir -p "$work/vm"
-cp tools/vm/init tools/vm/tests "$work/vm/"
-chmod +x "$work/vm/init"
 export CGO_ENABLED=0
-if [ $# = 0 ]; then
-	grep -v '^#' tools/vm/plan >"$work/vm/plan"
-elif [ "$1" = cuts ]; then
-	cp tools/vm/cuts "$work/vm/tests"
-	: >"$work/vm/plan"
-	go build -o "$work/vm/tare" ./cmd/tare
-elif [ -f "$1" ]; then
-	cp "$1" "$work/vm/tests"
-	: >"$work/vm/plan"
-	go build -o "$work/vm/tare" ./cmd/tare
+if [ "${1:-}" = cuts ]; then
+	load tools/vm/cuts
 else
-	echo "$1 ${2:-.}" >"$work/vm/plan"
+	load "$@"
 fi
-grep -v '^systemd$' "$work/vm/plan" | cut -d' ' -f1 | sort -u | while read -r package; do put "$package"; done
 if [ -n "$with" ]; then
 	cp -r "$with" "$work/vm/with"
 	nic=user,model=virtio-net-pci
@@ -162,7 +137,4 @@ trap 'kill $vm; wait $vm; exit 130' INT
 trap 'kill $vm; wait $vm; exit 143' TERM
 ended=0
 wait $vm || ended=$?
-[ $ended != 124 ] || refuse "not done within $limit s: TARE_VM_LIMIT gives it more"
-status=$(sed -n 's/^exit \([0-9]*\).*/\1/p' "$work/status")
-[ -n "$status" ] || refuse "the virtual machine ended ($ended) before its tests did"
-exit "$status"
+over "$work/status" $ended

@@ -76,9 +76,9 @@ type onV2 struct {
 	groups map[string]string
 }
 
-func newOnV2(t *testing.T) onV2 {
+func newOnV2(t *testing.T, tier string) onV2 {
 	t.Helper()
-	testneed.Long(t, "vm")
+	testneed.Long(t, tier)
 	testneed.Root(t)
 	state := t.TempDir()
 	return onV2{t: t, state: state, dir: filepath.Join(state, "result"), groups: groupsOf(t)}
@@ -118,7 +118,7 @@ func (v onV2) experiment(text string) string {
 // TestVMRun is the whole way on such a host: what it can do, a run, its record and
 // the host after it.
 func TestVMRun(t *testing.T) {
-	v := newOnV2(t)
+	v := newOnV2(t, "vm")
 	t.Log(v.must("doctor"))
 	v.must("run", v.experiment(vmExperiment), "-q", "-o", v.dir)
 	r, err := record.Read(v.dir)
@@ -169,7 +169,7 @@ func TestVMRun(t *testing.T) {
 
 // TestVMKilled: the same after a kill in the middle and tare cleanup.
 func TestVMKilled(t *testing.T) {
-	v := newOnV2(t)
+	v := newOnV2(t, "vm")
 	cmd := v.tool("run", v.experiment(vmExperiment), "-q", "-o", v.dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

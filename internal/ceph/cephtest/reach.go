@@ -18,7 +18,7 @@ import (
 // where the host gives nothing.
 const Given = "/vm/with"
 
-// host is the host of a virtual machine with QEMU's user network.
+// host is the host's loopback in the network of a virtual machine.
 const host = "10.0.2.2"
 
 // Give writes a directory from which a virtual machine on this host can reach the
@@ -52,7 +52,7 @@ type Reached struct {
 // Reach passes on until the test ends. A machine that was given no cluster skips the test.
 func Reach(t testing.TB) *Reached {
 	t.Helper()
-	testneed.Long(t, "vm")
+	testneed.Long(t, "uml")
 	r := &Reached{Config: filepath.Join(Given, "ceph.conf")}
 	r.open = sync.NewCond(&r.mu)
 	b, err := os.ReadFile(filepath.Join(Given, "ports"))

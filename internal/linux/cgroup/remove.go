@@ -25,6 +25,9 @@ const (
 // returns when none is left. It refuses a group that this process is in.
 func (g Group) Kill() error {
 	if err := kill(g.Tree, g.dirs()); err != nil {
+		if running := g.running(); len(running) > 0 { // D: a disk or a server that does not answer
+			err = fmt.Errorf("%w: %v", err, running)
+		}
 		return fmt.Errorf("kill the processes of group %s: %w", g.Path, err)
 	}
 	return nil

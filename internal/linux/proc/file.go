@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,10 +15,14 @@ const maxText = 4 << 20
 
 // wholeBelow: a file of the kernel that answers a read with less than this has
 // no more. It cuts an answer short only where the next record does not fit into
-// the rest of a page, and no record here is half a page long.
+// the rest of a page, and no record is half a page long, but in mountStats.
 const wholeBelow = 2048
 
 var errLong = errors.New("file is too long")
+
+// mountStats has half a page and more of each mount of NFS 4, as one record: what comes
+// before it may be all that a read gets.
+const mountStats = "mountstats"
 
 // File is a text file that is kept open and read again and again from its start.
 // It is not for concurrent use; Close it.
@@ -25,6 +30,7 @@ type File struct {
 	path string
 	fd   int
 	buf  []byte
+	long bool
 }
 
 // Open opens a file for reading.
@@ -32,7 +38,7 @@ func Open(path string) (*File, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err == nil {
-			return &File{path: path, fd: fd}, nil
+			return &File{path: path, fd: fd, long: filepath.Base(path) == mountStats}, nil
 		}
 		if err != unix.EINTR {
 			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -49,6 +55,10 @@ func (f *File) Read() ([]byte, error) { return f.ReadTo(&f.buf) }
 
 // ReadTo is Read with a buffer that several files share.
 func (f *File) ReadTo(buf *[]byte) ([]byte, error) {
+	return f.whole(buf, unix.Pread)
+}
+
+func (f *File) whole(buf *[]byte, pread func(fd int, p []byte, offset int64) (int, error)) ([]byte, error) {
 	if len(*buf) == 0 {
 		*buf = make([]byte, 2*wholeBelow)
 	}
@@ -59,13 +69,13 @@ func (f *File) ReadTo(buf *[]byte) ([]byte, error) {
 			}
 			*buf = append(*buf, make([]byte, n)...)
 		}
-		got, err := unix.Pread(f.fd, (*buf)[n:], int64(n))
+		got, err := pread(f.fd, (*buf)[n:], int64(n))
 		switch {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
 			return nil, &fs.PathError{Op: "read", Path: f.path, Err: err}
-		case got == 0 || n == 0 && got < wholeBelow:
+		case got == 0 || n == 0 && got < wholeBelow && !f.long:
 			return (*buf)[:n+got], nil
 		}
 		n += got

@@ -1,5 +1,5 @@
 // Package nfstest brings up the NFS server of this machine's kernel for tests, and down
-// again, on loopback. It is for a machine that is nobody else's: that of make vm.
+// again, on loopback. It is for a machine that is nobody else's: that of make uml.
 package nfstest
 
 import (
@@ -25,9 +25,9 @@ type Server struct {
 // Start brings a server up, and down at the end of the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	testneed.Long(t, "vm")
+	testneed.Long(t, "uml")
 	testneed.Root(t)
-	for _, tool := range []string{"mount.nfs", "rpc.nfsd", "rpc.mountd", "rpcbind", "exportfs", "tc", "modprobe"} {
+	for _, tool := range []string{"mount.nfs", "rpc.nfsd", "nfsdcld", "rpc.mountd", "rpcbind", "exportfs", "tc", "modprobe"} {
 		testneed.Tool(t, tool)
 	}
 	s := &Server{Dir: filepath.Join(t.TempDir(), "export"), t: t}
@@ -45,6 +45,12 @@ func Start(t testing.TB) *Server {
 	}
 	s.run("exportfs", "-i", "-o", "rw,sync,no_root_squash,no_subtree_check,insecure", "127.0.0.0/8:"+s.Dir)
 	t.Cleanup(func() { s.run("exportfs", "-u", "127.0.0.0/8:"+s.Dir) })
+	// Without its word on which clients there were, a server makes all wait.
+	const pipes = "/run/rpc_pipefs"
+	if err := os.Mkdir(pipes, 0o755); err == nil {
+		s.run("mount", "-t", "rpc_pipefs", "pipes", pipes)
+	}
+	s.daemon("nfsdcld", "-F", "-p", pipes)
 	s.daemon("rpcbind", "-f")
 	s.daemon("rpc.mountd", "-F")
 	s.Serve(4)

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/ceph/cephtest"
+)
+
+const cephExperiment = `title: how far away the cluster is
+budget: 35s
+margin: 5%
+window: 400ms
+generations: 2
+unequal: mark
+workloads:
+  commit: {kind: commit, params: {log: 1MiB}}
+`
+
+// TestUMLCeph: an image and a file system by the kernel's clients against a directory of
+// this machine, without and with a delay between it and the cluster. What a commit takes
+// longer holds the delay, which is waited for twice: there, and back.
+func TestUMLCeph(t *testing.T) {
+	c := cephtest.Reach(t)
+	volumes := []string{"bind", "rbd:" + cephtest.Pool + "/tare", "cephfs:data:/"}
+	const delay = 10 * time.Millisecond
+	most := map[string]time.Duration{}
+	for _, by := range []time.Duration{0, delay} {
+		c.Delay(by)
+		p := plant(t, cephExperiment, volumes...)
+		for _, kind := range []string{"rbd", "cephfs"} {
+			arm := p.arm(kind)
+			least, longest := p.longer(arm)
+			t.Logf("%s: a commit takes %v to %v longer with a delay of %v in each direction", arm, least, longest, by)
+			if by == 0 {
+				most[kind] = longest
+			} else if longest < 2*delay || least > 2*delay+most[kind] {
+				t.Errorf("%s: a commit takes %v to %v longer, %v were planted, and up to %v are its own", arm, least, longest, 2*delay, most[kind])
+			}
+			if kind == "rbd" && !strings.Contains(p.setting(arm, "volume.mapping"), "osd_request_timeout") {
+				t.Errorf("volume.mapping is %q", p.setting(arm, "volume.mapping"))
+			}
+		}
+	}
+	c.Delay(0)
+	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), " ceph ") {
+		t.Errorf("left mounted: %s", b)
+	}
+	if all, _ := os.ReadDir("/sys/bus/rbd/devices"); len(all) > 0 {
+		t.Errorf("left mapped: %v", all)
+	}
+}

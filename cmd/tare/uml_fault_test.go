@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/record"
+)
+
+const faultExperiment = `title: what befalls a server
+budget: 45s
+margin: 5%
+window: 250ms
+generations: 2
+unequal: mark
+workloads:
+  commit: {kind: commit, params: {log: 1MiB}}
+`
+
+// fault is what befalls a server in the middle of a run, and what undoes it: while the
+// run goes on, or after it has ended.
+type fault struct {
+	name   string
+	strike func(*nfstest.Away)
+	mend   func(*nfstest.Away)
+	within time.Duration // mended so long after; 0: when the run has ended
+	says   []string      // one of them stands in the error of a run that fails
+}
+
+var faults = []fault{
+	{
+		name: "stopped", within: 30 * time.Second, says: []string{") d "},
+		strike: func(a *nfstest.Away) { a.Serve(0) }, mend: func(a *nfstest.Away) { a.Serve(4) },
+	},
+	{
+		name: "gone", says: []string{"does not answer"},
+		strike: func(a *nfstest.Away) { a.Serve(0) }, mend: func(a *nfstest.Away) { a.Serve(4) },
+	},
+	{
+		name: "cut", says: []string{"does not answer"},
+		strike: (*nfstest.Away).Cut, mend: (*nfstest.Away).Mend,
+	},
+	{
+		name: "full", says: []string{"no space left", "not enough room"},
+		strike: (*nfstest.Away).Fill, mend: (*nfstest.Away).Empty,
+	},
+	{
+		name: "deleted", says: []string{"stale"},
+		strike: func(a *nfstest.Away) {
+			for _, name := range a.Names() {
+				os.RemoveAll(filepath.Join(a.Dir, name))
+			}
+		},
+		mend: func(*nfstest.Away) {},
+	},
+	{
+		name: "withdrawn", says: []string{"stale", "permission denied"},
+		strike: (*nfstest.Away).Withdraw, mend: (*nfstest.Away).Export,
+	},
+}
+
+// TestUMLFaults: the run goes on, or it ends and says why; the record can be read; and
+// when the server is back, tare cleanup leaves nothing here and nothing there.
+func TestUMLFaults(t *testing.T) {
+	testneed.Long(t, "uml")
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			server := nfstest.StartAway(t, 64)
+			v := newOnV2(t, "uml")
+			t.Parallel()
+			befall(t, v, server, f)
+		})
+	}
+}
+
+// befall runs, strikes in the middle, and looks at what is there afterwards.
+func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
+	cmd := v.tool("run", v.experiment(faultExperiment), "--volume", "bind", "--volume", server.Volume(""), "-q", "-o", v.dir)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	hasBlock(t, v, ended)
+	f.strike(server)
+	t.Logf("struck after %.0f s", time.Since(began).Seconds())
+	mended := make(<-chan time.Time)
+	if f.within > 0 {
+		mended = time.After(f.within)
+	}
+	limit := time.After(5 * time.Minute)
+	for over := false; !over; {
+		select {
+		case err := <-ended:
+			over = true
+			t.Logf("ended after %.0f s: %v\n%s", time.Since(began).Seconds(), err, said.String())
+			f.judge(t, err, said.String())
+		case <-mended:
+			f.mend(server)
+		case <-limit:
+			stacks(t, cmd)
+			_ = cmd.Process.Kill()
+			t.Errorf("the run did not end: %v\n%s", <-ended, said.String())
+			over = true
+		}
+	}
+	if f.within == 0 {
+		f.mend(server)
+	}
+	recordReads(t, v)
+	cleansUp(t, v, server)
+}
+
+// judge is about how the run ended.
+func (f fault) judge(t *testing.T, err error, said string) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	for _, words := range f.says {
+		if strings.Contains(strings.ToLower(said), words) {
+			return
+		}
+	}
+	t.Errorf("the run does not say one of %q", f.says)
+}
+
+// hasBlock waits until a block is in the record.
+func hasBlock(t *testing.T, v onV2, ended <-chan error) {
+	t.Helper()
+	for {
+		select {
+		case err := <-ended:
+			t.Fatalf("the run ended before anything befell its server: %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		b, _ := os.ReadFile(filepath.Join(v.dir, record.RecordFile))
+		if strings.Contains(string(b), `"block"`) {
+			return
+		}
+	}
+}
+
+// stacks says where the kernel has the threads of a process that does not end.
+func stacks(t *testing.T, cmd *exec.Cmd) {
+	all, _ := filepath.Glob("/proc/[0-9]*/task/*/stack")
+	for _, file := range all {
+		b, _ := os.ReadFile(file)
+		if strings.Contains(string(b), "nfs") || strings.Contains(string(b), "rpc") {
+			name, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "comm"))
+			t.Logf("%s %s%s", file, name, b)
+		}
+	}
+	t.Logf("the run is process %d", cmd.Process.Pid)
+}
+
+// recordReads: whatever the end was, the record has blocks and an answer.
+func recordReads(t *testing.T, v onV2) {
+	t.Helper()
+	r, err := record.Read(v.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, reason := 0, ""
+	for _, l := range r.Lines {
+		if l.Block != nil {
+			blocks++
+		}
+		if l.End != nil {
+			reason = l.End.Reason
+		}
+	}
+	t.Logf("%d blocks, ended: %q; left out: %+v", blocks, reason, r.Manifest.Left)
+	if blocks == 0 || reason == "" {
+		t.Error("the record has no blocks or no end")
+	}
+	t.Log(v.must("report", v.dir, "--verbose"))
+}
+
+// cleansUp: tare cleanup takes back what the run could not, here and on the server.
+func cleansUp(t *testing.T, v onV2, server *nfstest.Away) {
+	t.Helper()
+	t.Logf("cleanup: %s", v.must("cleanup"))
+	if out := v.must("cleanup"); !strings.Contains(out, "nothing to clean up") {
+		t.Errorf("the second cleanup: %s", out)
+	}
+	for _, left := range leftOf(runID(v.dir)) {
+		t.Errorf("left: %s", left)
+	}
+	if names := server.Names(); len(names) > 0 {
+		t.Errorf("the server has %v", names)
+	}
+	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), server.Address) {
+		t.Errorf("left mounted: %s", b)
+	}
+}

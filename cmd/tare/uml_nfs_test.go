@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
+	"github.com/tarelab/tare/record"
+)
+
+const nfsExperiment = `title: how far away the server is
+budget: 50s
+margin: 5%
+window: 250ms
+generations: 2
+unequal: mark
+workloads:
+  commit: {kind: commit, params: {log: 1MiB}}
+`
+
+// planted is what a test knows of the arms beforehand.
+type planted struct {
+	onV2
+	effects  record.Effects
+	manifest record.Manifest
+}
+
+// plant runs an experiment on several volumes, the first of which is the baseline.
+func plant(t *testing.T, experiment string, volumes ...string) planted {
+	t.Helper()
+	v := newOnV2(t, "uml")
+	args := []string{"run", v.experiment(experiment), "-q", "-o", v.dir}
+	for _, volume := range volumes {
+		args = append(args, "--volume", volume)
+	}
+	v.must(args...)
+	t.Log(v.must("report", v.dir, "--verbose"))
+	p := planted{onV2: v}
+	if err := json.Unmarshal([]byte(v.must("report", v.dir, "--format", "json")), &p.effects); err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Read(v.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.manifest = r.Manifest
+	if out := v.must("cleanup"); !strings.Contains(out, "nothing to clean up") {
+		t.Errorf("cleanup: %s", out)
+	}
+	sameGroups(t, v.groups)
+	return p
+}
+
+// arm is the one whose name has a part.
+func (p planted) arm(part string) string {
+	p.t.Helper()
+	for _, a := range p.effects.Arms {
+		if strings.Contains(a.Arm, part) {
+			return a.Arm
+		}
+	}
+	p.t.Fatalf("no arm of %+v has %q in its name; left out: %+v", p.effects.Arms, part, p.manifest.Left)
+	return ""
+}
+
+// longer is by how much an operation of an arm takes longer than one of the baseline,
+// as the interval of the throughput says it: one operation is under way at a time.
+func (p planted) longer(arm string) (least, most time.Duration) {
+	p.t.Helper()
+	for _, x := range p.effects.Effects {
+		if x.Arm != arm || x.Metric != "throughput" {
+			continue
+		}
+		if x.Verdict != record.Cost {
+			p.t.Errorf("%s is %v: %s", arm, x.Verdict, x.Reason)
+		}
+		for _, a := range p.effects.Arms {
+			if a.Arm != x.Baseline || x.Typical == nil {
+				continue
+			}
+			rate, _ := a.Values["throughput"].Get()
+			seconds := func(ratio float64) time.Duration {
+				return time.Duration((1/ratio - 1) / rate * float64(time.Second))
+			}
+			return seconds(x.Typical.High), seconds(x.Typical.Low)
+		}
+	}
+	p.t.Fatalf("no effect of %s: %+v", arm, p.effects.Effects)
+	return 0, 0
+}
+
+// per is a row of the kernel in an arm, NaN where there is none.
+func (p planted) per(metric, arm string) float64 {
+	for _, k := range p.effects.Kernel {
+		if k.Metric == metric {
+			if x, ok := k.Values[arm].Get(); ok {
+				return x
+			}
+		}
+	}
+	return math.NaN()
+}
+
+// setting is what was read back in an arm.
+func (p planted) setting(arm, name string) string {
+	for _, s := range p.manifest.Settings["commit/"+arm] {
+		if s.Name == name {
+			return s.Got
+		}
+	}
+	return ""
+}
+
+// TestUMLNFS: a directory of this machine, a server beside it, and one whose answers take
+// 2 ms more. The run finds what that costs, and says that it is the wire: the requests
+// wait by the delay longer for their answers, as a handshake does that the server's
+// disks have no part in, and not before they are sent.
+func TestUMLNFS(t *testing.T) {
+	const delay = 2 * time.Millisecond
+	near, far := nfstest.StartAway(t, 256), nfstest.StartAway(t, 256)
+	far.Delay(delay)
+	p := plant(t, nfsExperiment, "dir:"+t.TempDir(), near.Volume(""), far.Volume(",nconnect=2"))
+	close, away := p.arm("10-77-1-2"), p.arm("10-77-2-2")
+	_, most := p.longer(close)
+	least, longest := p.longer(away)
+	t.Logf("a commit takes up to %v longer beside it, and %v to %v longer behind the delay of %v", most, least, longest, delay)
+	if longest < delay || least > delay+most {
+		t.Errorf("a commit takes %v to %v longer: %v was planted, and a server without it costs up to %v", least, longest, delay, most)
+	}
+	checkWire(t, p, close, away, delay)
+	if got := p.setting(away, "volume.options"); !strings.Contains(got, "nconnect=2") || !strings.Contains(got, "vers=4.2") {
+		t.Errorf("volume.options is %q", got)
+	}
+	for _, server := range []*nfstest.Away{near, far} {
+		if names := server.Names(); len(names) > 0 {
+			t.Errorf("%s has %v", server.Address, names)
+		}
+	}
+	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), "10.77.") {
+		t.Errorf("left mounted: %s", b)
+	}
+}
+
+// checkWire: the delay is in the handshake and in the round trip of a WRITE, and not in
+// the queue before it. On a crowded host all of it takes longer still.
+func checkWire(t *testing.T, p planted, near, far string, delay time.Duration) {
+	t.Helper()
+	var wires [2]time.Duration
+	for i, arm := range []string{near, far} {
+		wires[i], _ = time.ParseDuration(p.setting(arm, "volume.wire"))
+	}
+	rtt := [2]float64{p.per("nfs.write.rtt", near), p.per("nfs.write.rtt", far)}
+	queue := [2]float64{p.per("nfs.write.queue", near), p.per("nfs.write.queue", far)}
+	t.Logf("wires %v; WRITE: rtt %v, queue %v", wires, rtt, queue)
+	if d := wires[1] - wires[0]; wires[0] == 0 || d < delay*9/10 || d > 5*delay {
+		t.Errorf("the wires are %v, %v was planted", wires, delay)
+	}
+	if d := rtt[1] - rtt[0]; !(d > 0.9*delay.Seconds() && d < 5*delay.Seconds()) {
+		t.Errorf("WRITE waits %v for its answer, %v was planted", rtt, delay)
+	}
+	if !(queue[1] < delay.Seconds()/2) {
+		t.Errorf("WRITE waits %v before it is sent", queue)
+	}
+}

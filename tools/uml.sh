@@ -1,0 +1,159 @@
+#!/bin/sh
+# Runs tests on a user-mode Linux: a kernel, 7.2 or later, that is a process of this
+# host. It has what this host's kernel may not have (clients and server of NFS, clients
+# of Ceph, dm-delay, netem), one CPU, control groups of version 2, and no KVM. It
+# computes as fast as the host; a system call takes some 7 to 25 microseconds. Nothing of
+# it is installed on the host; kernel and root file system are kept in the user's cache.
+# Given a directory in TARE_UML_WITH, it has that and reaches this host's loopback.
+# `tools/uml.sh PACKAGE [TESTS]` runs other tests there, `tools/uml.sh FILE` a script.
+set -eu
+cd "$(dirname "$0")/.."
+sh tools/deps.sh uml
+PATH=$PATH:/usr/sbin:/sbin
+kind=uml
+. tools/vm/shared.sh
+[ "$(id -u)" = 0 ] || refuse 'making a root file system and a namespace of mounts needs root'
+[ "$(uname -m)" = x86_64 ] || refuse 'the kernel is one of amd64, and tests are built for this one'
+for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
+	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
+done
+limit=${TARE_UML_LIMIT:-600} # seconds
+with=${TARE_UML_WITH:-}
+net='' # the network namespace that it runs in, if it is to reach anything
+
+# Packages in the guest, of this host's release.
+packages=busybox-static,runc,crun,e2fsprogs,xfsprogs,util-linux,kmod,iproute2,nftables,dmsetup,nfs-kernel-server,nfs-common,ceph-common,mariadb-server,sysbench,fio
+
+work=$(mktemp -d)
+tidy() {
+	rm -rf --one-file-system "$work"
+	[ -z "$net" ] || {
+		kill "$slirp"
+		wait "$slirp" 2>/dev/null || true
+		ip netns del "$net"
+	}
+}
+trap tidy EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# unstable unpacks packages of Debian's unstable into a directory. Sources, lists and
+# archives are its own, and the machine's configuration of apt stays as it is.
+unstable() {
+	into=$1
+	shift
+	mirror=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' 'Created-By: Packages' | head -n 1)
+	[ -n "$mirror" ] || refuse 'apt knows no mirror of Debian'
+	mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$into"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$work/apt/sources.list"
+	own="-q -o Dir::Etc::sourcelist=$work/apt/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$work/apt/lists -o Dir::Cache=$work/apt/cache -o APT::Sandbox::User=root"
+	# shellcheck disable=SC2086
+	(cd "$work/apt" && apt-get $own update >/dev/null && apt-get $own download "$@" >/dev/null) ||
+		refuse "$* cannot be had from Debian's unstable"
+	for package in "$work"/apt/*.deb; do dpkg-deb -x "$package" "$into"; done
+	rm -r "$work/apt"
+}
+
+# kernel makes the root directory that the kernel runs in: it needs a libc that may be
+# younger than this host's, and is no use behind another's loader.
+kernel() {
+	unstable "$work/deb" user-mode-linux libc6
+	mkdir -p "$1/lib64" "$1/usr/lib/uml" "$1/proc" "$1/dev/shm" "$1/tmp" "$1/work" "$1/cache"
+	cp "$work/deb/usr/bin/linux.uml" "$1/linux"
+	cp -L "$work"/deb/usr/lib64/ld-linux-x86-64.so.2 "$work"/deb/usr/lib/x86_64-linux-gnu/libc.so.6 "$1/lib64/"
+	cp -a "$work/deb/usr/lib/uml/modules" "$1/usr/lib/uml/"
+	rm -rf "$work/deb"
+}
+
+# prefetch makes kernel and root file system, where they are not there yet.
+prefetch() {
+	all=${XDG_CACHE_HOME:-$HOME/.cache}/tare-uml
+	mkdir -p "$all"
+	exec 9>"$all/lock"
+	flock 9
+	cache=$all/$(echo "$packages" | cat - tools/uml/first | sha256sum | cut -c1-8)
+	if [ -e "$cache/done" ]; then
+		if [ "$(kept)" = "$(cat "$cache/done")" ]; then
+			touch "$cache" # what has not been used for a week is removed
+			return 0
+		fi
+		echo "$cache is not as it was made"
+	fi
+	echo "making the user-mode Linux in $all"
+	rm -rf "$cache"
+	find "$all" -mindepth 1 -maxdepth 1 -type d -mtime +6 -exec rm -rf {} +
+	mkdir "$cache"
+	kernel "$cache/kernel"
+	userland
+	cp tools/uml/first "$work/root/first"
+	chmod +x "$work/root/first"
+	mkdir -p "$work/root/usr/lib/modules"
+	mkfs.ext4 -q -d "$work/root" "$cache/root.img" 4G >/dev/null
+	rm -rf --one-file-system "$work/root"
+	kept >"$cache/done"
+}
+
+# kept is what the cache holds, so that one that was cut off or changed is noticed.
+kept() { (cd "$cache" && sha256sum kernel/linux kernel/lib64/* && stat -c '%s %Y' root.img) 2>&1 || true; }
+
+# network makes a network namespace in which slirp4netns has this host's loopback at
+# 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2.
+network() {
+	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARE_UML_WITH needs it"
+	net=tare-uml-$$
+	ip netns add "$net"
+	slirp4netns --configure --netns-type=path "/run/netns/$net" tap0 >"$work/slirp" 2>&1 &
+	slirp=$!
+	for _ in $(seq 100); do
+		! ip -n "$net" route show default 2>/dev/null | grep -q tap0 || break
+		sleep 0.1
+	done
+	ip netns exec "$net" sh -ec '
+		ip tuntap add dev guest mode tap
+		ip address add 10.0.3.1/24 dev guest
+		ip link set guest up
+		echo 1 >/proc/sys/net/ipv4/ip_forward
+		nft add table ip tare
+		nft "add chain ip tare out { type nat hook postrouting priority srcnat; }"
+		nft add rule ip tare out oifname tap0 masquerade' || refuse "no network: $(cat "$work/slirp")"
+}
+
+# machine is the kernel, in namespaces of its own: its mounts and what it leaves running
+# go with it. Its memory is a file in /dev/shm.
+machine() {
+	exec ${net:+ip netns exec "$net"} timeout -k 10 "$limit" unshare --mount --pid --fork --kill-child sh -ec '
+		cd "$1"
+		mount -t proc proc proc
+		mount --bind /dev/shm dev/shm
+		[ -z "$4" ] || {
+			mkdir -p dev/net
+			: >>dev/net/tun
+			mount --bind /dev/net/tun dev/net/tun
+		}
+		mount --bind "$2" work
+		mount --bind "$3" cache
+		exec chroot . /linux mem=3G seccomp=on quiet \
+			ubd0=/work/root.cow,/cache/root.img ubd1=/work/tests.img root=/dev/ubda rw init=/first \
+			con=null con0=fd:0,fd:1 $4' sh "$cache/kernel" "$work" "$cache" \
+		"${net:+vec0:transport=tap,ifname=guest}" </dev/null
+}
+
+prefetch
+exec 9>&-
+export CGO_ENABLED=0
+load "$@"
+if [ -n "$with" ]; then
+	cp -r "$with" "$work/vm/with"
+	network
+fi
+mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 8G >/dev/null
+: >"$work/status"
+# On standard error the kernel has a word on its start, and one of its libc at every end.
+HOME=/tmp TMPDIR=/dev/shm machine 2>"$work/said" &
+uml=$!
+trap 'kill $uml; wait $uml; exit 130' INT
+trap 'kill $uml; wait $uml; exit 143' TERM
+ended=0
+{ wait $uml || ended=$?; } 2>/dev/null # its libc ends with a segmentation fault
+[ -s "$work/status" ] || tail -n 20 "$work/said"
+over "$work/status" $ended
