@@ -209,7 +209,7 @@ func (a *Away) Fill() {
 			select {
 			case <-end:
 				return
-			case <-time.After(20 * time.Millisecond):
+			case <-time.After(100 * time.Millisecond):
 			}
 		}
 	}()
