@@ -66,7 +66,7 @@ image: ## an image of Debian packages, made twice, from the mirror
 
 rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph
-	@sh tools/deps.sh vm
+	@sh tools/deps.sh uml
 	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 15m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
 CLUSTER = $(GO) -C tools/cluster run .

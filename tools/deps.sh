@@ -75,6 +75,9 @@ want_uml() {
 		mmdebstrap mmdebstrap
 		busybox busybox-static
 		mkfs.ext4 e2fsprogs
+		ip iproute2
+		nft nftables
+		slirp4netns slirp4netns
 	END
 }
 

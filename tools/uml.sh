@@ -58,7 +58,7 @@ unstable() {
 # younger than this host's, and is no use behind another's loader.
 kernel() {
 	unstable "$work/deb" user-mode-linux libc6
-	mkdir -p "$1/lib64" "$1/usr/lib/uml" "$1/proc" "$1/dev/shm" "$1/tmp" "$1/work" "$1/cache"
+	mkdir -p "$1/lib64" "$1/usr/lib/uml" "$1/proc" "$1/dev/shm" "$1/tmp" "$1/job" "$1/cache"
 	cp "$work/deb/usr/bin/linux.uml" "$1/linux"
 	cp -L "$work"/deb/usr/lib64/ld-linux-x86-64.so.2 "$work"/deb/usr/lib/x86_64-linux-gnu/libc.so.6 "$1/lib64/"
 	cp -a "$work/deb/usr/lib/uml/modules" "$1/usr/lib/uml/"
@@ -130,10 +130,10 @@ machine() {
 			: >>dev/net/tun
 			mount --bind /dev/net/tun dev/net/tun
 		}
-		mount --bind "$2" work
+		mount --bind "$2" job
 		mount --bind "$3" cache
 		exec chroot . /linux mem=3G seccomp=on quiet \
-			ubd0=/work/root.cow,/cache/root.img ubd1=/work/tests.img root=/dev/ubda rw init=/first \
+			ubd0=/job/root.cow,/cache/root.img ubd1=/job/tests.img root=/dev/ubda rw init=/first \
 			con=null con0=fd:0,fd:1 $4' sh "$cache/kernel" "$work" "$cache" \
 		"${net:+vec0:transport=tap,ifname=guest}" </dev/null
 }

@@ -16,12 +16,9 @@ for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
 limit=${TARE_VM_LIMIT:-2400} # seconds
-# A directory of this host that the guest is given; it then reaches this host's loopback.
-with=${TARE_VM_WITH:-}
-nic=none
 
 # Packages in the guest.
-packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2,nfs-kernel-server,nfs-common,ceph-common
+packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2
 # The kernel modules that show it its disks, in the order in which they load.
 modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk'
 
@@ -105,10 +102,6 @@ if [ "${1:-}" = cuts ]; then
 else
 	load "$@"
 fi
-if [ -n "$with" ]; then
-	cp -r "$with" "$work/vm/with"
-	nic=user,model=virtio-net-pci
-fi
 mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 4G >/dev/null
 
 # machine is the virtual machine, started by the words after the first two: a file for
@@ -117,7 +110,7 @@ machine() {
 	said=$1 words=$2
 	shift 2
 	exec "$@" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
-		-display none -monitor none -no-reboot -nic "$nic" \
+		-display none -monitor none -no-reboot -nic none \
 		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARE_VM_APPEND:-} $words" \
 		-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
 		-drive "file=$work/tests.img,format=raw,if=virtio" \

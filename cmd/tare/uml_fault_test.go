@@ -32,23 +32,24 @@ type fault struct {
 	mend   func(*nfstest.Away)
 	within time.Duration // mended so long after; 0: when the run has ended
 	says   []string      // one of them stands in the error of a run that fails
+	noted  string        // what the result says of it in any case
 }
 
 var faults = []fault{
 	{
-		name: "stopped", within: 30 * time.Second, says: []string{") d "},
+		name: "stopped", noted: "freeze not confirmed", within: 30 * time.Second, says: []string{") d "},
 		strike: func(a *nfstest.Away) { a.Serve(0) }, mend: func(a *nfstest.Away) { a.Serve(4) },
 	},
 	{
-		name: "gone", says: []string{"does not answer"},
+		name: "gone", noted: "freeze not confirmed", says: []string{"does not answer"},
 		strike: func(a *nfstest.Away) { a.Serve(0) }, mend: func(a *nfstest.Away) { a.Serve(4) },
 	},
 	{
-		name: "cut", says: []string{"does not answer"},
+		name: "cut", noted: "freeze not confirmed", says: []string{"does not answer"},
 		strike: (*nfstest.Away).Cut, mend: (*nfstest.Away).Mend,
 	},
 	{
-		name: "full", says: []string{"no space left", "not enough room"},
+		name: "full", noted: "no space left", says: []string{"no space left", "not enough room"},
 		strike: (*nfstest.Away).Fill, mend: (*nfstest.Away).Empty,
 	},
 	{
@@ -61,7 +62,7 @@ var faults = []fault{
 		mend: func(*nfstest.Away) {},
 	},
 	{
-		name: "withdrawn", says: []string{"stale", "permission denied"},
+		name: "withdrawn", noted: "the load ended", says: []string{"stale", "permission denied"},
 		strike: (*nfstest.Away).Withdraw, mend: (*nfstest.Away).Export,
 	},
 }
@@ -117,7 +118,9 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 	if f.within == 0 {
 		f.mend(server)
 	}
-	recordReads(t, v)
+	if report := recordReads(t, v); !strings.Contains(oneLine(report+said.String()), f.noted) {
+		t.Errorf("the result says nothing of %q", f.noted)
+	}
 	cleansUp(t, v, server)
 }
 
@@ -164,8 +167,8 @@ func stacks(t *testing.T, cmd *exec.Cmd) {
 	t.Logf("the run is process %d", cmd.Process.Pid)
 }
 
-// recordReads: whatever the end was, the record has blocks and an answer.
-func recordReads(t *testing.T, v onV2) {
+// recordReads: whatever the end was, the record has blocks and a report.
+func recordReads(t *testing.T, v onV2) (report string) {
 	t.Helper()
 	r, err := record.Read(v.dir)
 	if err != nil {
@@ -184,8 +187,13 @@ func recordReads(t *testing.T, v onV2) {
 	if blocks == 0 || reason == "" {
 		t.Error("the record has no blocks or no end")
 	}
-	t.Log(v.must("report", v.dir, "--verbose"))
+	report = v.must("report", v.dir, "--verbose")
+	t.Log(report)
+	return report
 }
+
+// oneLine is a text without the ends of its lines.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // cleansUp: tare cleanup takes back what the run could not, here and on the server.
 func cleansUp(t *testing.T, v onV2, server *nfstest.Away) {

@@ -1,16 +1,14 @@
 package nfstest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -25,6 +23,7 @@ type Away struct {
 	t      testing.TB
 	outer  string // its interface in the namespace of the test
 	keeper *exec.Cmd
+	empty  func()
 }
 
 // last is the number of the server that was started last in this process.
@@ -181,33 +180,43 @@ func (a *Away) Mend() {
 	a.must("tc", "qdisc", "del", "dev", a.outer, "root")
 }
 
-// Fill takes all room of the server's disk, and Empty gives it back.
+// Fill takes all room of the server's disk, also what becomes free later, until Empty.
 func (a *Away) Fill() {
 	a.t.Helper()
 	f, err := os.Create(filepath.Join(a.Disk, "fill"))
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	defer f.Close()
-	block := make([]byte, 1<<20)
-	for len(block) > 0 {
-		if _, err := f.Write(block); errors.Is(err, unix.ENOSPC) {
-			block = block[:len(block)/2]
-		} else if err != nil {
-			a.t.Fatal(err)
+	end, ended := make(chan struct{}), make(chan struct{})
+	a.empty = sync.OnceFunc(func() {
+		close(end)
+		<-ended
+		f.Close()
+		if err := os.Remove(f.Name()); err != nil {
+			a.t.Error(err)
 		}
-	}
-	if err := f.Sync(); err != nil {
-		a.t.Fatal(err)
-	}
+	})
+	a.t.Cleanup(a.empty)
+	go func() {
+		defer close(ended)
+		for {
+			for size := 1 << 20; size > 0; {
+				if _, err := f.Write(make([]byte, size)); err != nil { // ENOSPC
+					size /= 2
+				}
+			}
+			_ = f.Sync() // what was put off is on the disk now, or is not
+			select {
+			case <-end:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
 }
 
 // Empty is the end of Fill.
-func (a *Away) Empty() {
-	if err := os.Remove(filepath.Join(a.Disk, "fill")); err != nil {
-		a.t.Error(err)
-	}
-}
+func (a *Away) Empty() { a.empty() }
 
 // Names are what is in the exported directory.
 func (a *Away) Names() (names []string) {
