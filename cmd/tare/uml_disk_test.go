@@ -57,7 +57,8 @@ func lateDisk(t *testing.T, name string, by time.Duration) string {
 
 // TestUMLDisk: a disk whose every request takes 10 ms longer (a tick of that kernel: its
 // dm-delay knows nothing shorter) beside one without. A commit is one write and one
-// flush: the run finds these 20 ms within its interval.
+// flush: the run finds these 20 ms within its interval, or the tick less that requests
+// save which come between two ticks.
 func TestUMLDisk(t *testing.T) {
 	testneed.Long(t, "uml")
 	testneed.Tool(t, "dmsetup")
@@ -71,7 +72,8 @@ func TestUMLDisk(t *testing.T) {
 	requests := p.per("disk.writes", late) + p.per("disk.flushes", late)
 	want := 2 * delay
 	t.Logf("a commit takes %v to %v longer, %v were planted; %.2f requests", least, most, want, requests)
-	if least > want || most < want {
-		t.Errorf("a commit takes %v to %v longer, %v were planted", least, most, want)
+	// A request that comes late in a tick waits for less than a whole one.
+	if least > want || most < want-delay {
+		t.Errorf("a commit takes %v to %v longer, %v were planted, or up to a tick less", least, most, want)
 	}
 }
