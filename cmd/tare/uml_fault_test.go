@@ -32,24 +32,23 @@ type fault struct {
 	mend   func(*nfstest.Away)
 	within time.Duration // mended so long after; 0: when the run has ended
 	says   []string      // one of them stands in the error of a run that fails
-	noted  string        // what the result says of it in any case
 }
 
 var faults = []fault{
 	{
-		name: "stopped", noted: "freeze not confirmed", within: 30 * time.Second, says: []string{") d "},
+		name: "stopped", within: 30 * time.Second, says: []string{") d "},
 		strike: func(a *nfstest.Away) { a.Serve(0) }, mend: func(a *nfstest.Away) { a.Serve(4) },
 	},
 	{
-		name: "gone", noted: "freeze not confirmed", says: []string{"does not answer"},
+		name: "gone", says: []string{"does not answer"},
 		strike: func(a *nfstest.Away) { a.Serve(0) }, mend: func(a *nfstest.Away) { a.Serve(4) },
 	},
 	{
-		name: "cut", noted: "freeze not confirmed", says: []string{"does not answer"},
+		name: "cut", says: []string{"does not answer"},
 		strike: (*nfstest.Away).Cut, mend: (*nfstest.Away).Mend,
 	},
 	{
-		name: "full", noted: "no space left", says: []string{"no space left", "not enough room"},
+		name: "full", says: []string{"no space left", "not enough room"},
 		strike: (*nfstest.Away).Fill, mend: (*nfstest.Away).Empty,
 	},
 	{
@@ -62,7 +61,7 @@ var faults = []fault{
 		mend: func(*nfstest.Away) {},
 	},
 	{
-		name: "withdrawn", noted: "the load ended", says: []string{"stale", "permission denied"},
+		name: "withdrawn", says: []string{"stale", "permission denied"},
 		strike: (*nfstest.Away).Withdraw, mend: (*nfstest.Away).Export,
 	},
 }
@@ -118,9 +117,7 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 	if f.within == 0 {
 		f.mend(server)
 	}
-	if report := recordReads(t, v); !strings.Contains(oneLine(report+said.String()), f.noted) {
-		t.Errorf("the result says nothing of %q", f.noted)
-	}
+	recordReads(t, v)
 	cleansUp(t, v, server)
 }
 
@@ -168,7 +165,7 @@ func stacks(t *testing.T, cmd *exec.Cmd) {
 }
 
 // recordReads: whatever the end was, the record has blocks and a report.
-func recordReads(t *testing.T, v onV2) (report string) {
+func recordReads(t *testing.T, v onV2) {
 	t.Helper()
 	r, err := record.Read(v.dir)
 	if err != nil {
@@ -187,13 +184,8 @@ func recordReads(t *testing.T, v onV2) (report string) {
 	if blocks == 0 || reason == "" {
 		t.Error("the record has no blocks or no end")
 	}
-	report = v.must("report", v.dir, "--verbose")
-	t.Log(report)
-	return report
+	t.Log(v.must("report", v.dir, "--verbose"))
 }
-
-// oneLine is a text without the ends of its lines.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // cleansUp: tare cleanup takes back what the run could not, here and on the server.
 func cleansUp(t *testing.T, v onV2, server *nfstest.Away) {

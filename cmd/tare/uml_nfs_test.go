@@ -80,12 +80,14 @@ func (p planted) undecided() bool {
 // arm is the one whose name has a part.
 func (p planted) arm(part string) string {
 	p.t.Helper()
+	var names []string
 	for _, a := range p.effects.Arms {
 		if strings.Contains(a.Arm, part) {
 			return a.Arm
 		}
+		names = append(names, a.Arm)
 	}
-	p.t.Fatalf("no arm of %+v has %q in its name; left out: %+v", p.effects.Arms, part, p.manifest.Left)
+	p.t.Fatalf("no arm of %q has %q in its name; left out: %+v", names, part, p.manifest.Left)
 	return ""
 }
 
@@ -146,7 +148,7 @@ func TestUMLNFS(t *testing.T) {
 	near, far := nfstest.StartAway(t, 256), nfstest.StartAway(t, 256)
 	far.Delay(delay)
 	p := plant(t, nfsExperiment, "dir:"+t.TempDir(), near.Volume(""), far.Volume(",nconnect=2"))
-	close, away := p.arm("10-77-1-2"), p.arm("10-77-2-2")
+	close, away := p.arm(strings.ReplaceAll(near.Address, ".", "-")), p.arm(strings.ReplaceAll(far.Address, ".", "-"))
 	_, most := p.longer(close)
 	least, longest := p.longer(away)
 	t.Logf("a commit takes up to %v longer beside it, and %v to %v longer behind the delay of %v", most, least, longest, delay)
