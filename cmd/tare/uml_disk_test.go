@@ -72,7 +72,8 @@ func TestUMLDisk(t *testing.T) {
 	requests := p.per("disk.writes", late) + p.per("disk.flushes", late)
 	want := 2 * delay
 	t.Logf("a commit takes %v to %v longer, %v were planted; %.2f requests", least, most, want, requests)
-	// A request that comes late in a tick waits for less than a whole one.
+	// Two of three runs ended just below what was planted: a request that comes late in
+	// a tick should wait for less than a whole one, which was not measured.
 	if least > want || most < want-delay {
 		t.Errorf("a commit takes %v to %v longer, %v were planted, or up to a tick less", least, most, want)
 	}
