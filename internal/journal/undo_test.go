@@ -325,51 +325,6 @@ func TestUndoTornAndHeadless(t *testing.T) {
 	}
 }
 
-// What can be read of a damaged journal is taken back; the journal stays as it is,
-// byte by byte, however often that is tried.
-func TestUndoDamaged(t *testing.T) {
-	dir, target := t.TempDir(), t.TempDir()
-	own := filepath.Join(target, "tare-r1")
-	if err := os.Mkdir(own, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	dead(t, dir, "r1", nil, Directory(own), Directory("/nowhere/tare-r1"))
-	text, err := os.ReadFile(journalFile(dir, "r1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.SplitAfter(string(text), "\n")
-	lines[2] = "#" + lines[2][1:]
-	damaged := strings.Join(lines, "")
-	if err := os.WriteFile(journalFile(dir, "r1"), []byte(damaged), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		r, err := Undo(dir, "r1")
-		if err == nil || !strings.Contains(err.Error(), "damaged") || hint.Of(err) == "" || len(r.Undone) != 1 || !gone(own) {
-			t.Errorf("%+v %v", r, err)
-		}
-		if now, err := os.ReadFile(journalFile(dir, "r1")); err != nil || string(now) != damaged {
-			t.Errorf("the journal is %q: %v", now, err)
-		}
-	}
-}
-
-// A journal that cannot be read, for the disk fails, is kept.
-func TestUndoUnreadable(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.MkdirAll(journalDir(dir), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	// Reading the begin of a process's memory is an input error.
-	if err := os.Symlink("/proc/self/mem", journalFile(dir, "r1")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Undo(dir, "r1"); !errors.Is(err, unix.EIO) || len(files(t, dir)) != 1 {
-		t.Errorf("%v, files %v", err, files(t, dir))
-	}
-}
-
 // A process that is over and was not reaped yet is gone.
 func TestZombieIsGone(t *testing.T) {
 	cmd := exec.Command("true")
