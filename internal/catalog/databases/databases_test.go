@@ -1,6 +1,7 @@
 package databases
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,5 +34,34 @@ func TestEveryService(t *testing.T) {
 	}
 	if _, err := Find("oracle"); err == nil || !strings.Contains(err.Error(), "mariadb") {
 		t.Errorf("want an error that names the services, got %v", err)
+	}
+}
+
+// What decides what a commit survives is read back: a promise that nobody asks the
+// server for would never be compared.
+func TestPromisesAreReadBack(t *testing.T) {
+	version := map[string]db.Version{
+		"mariadb": {Flavour: "mariadb", Number: [3]int{10, 11}}, "mysql": {Flavour: "mysql", Number: [3]int{8, 4}},
+		"percona": {Flavour: "percona", Number: [3]int{8, 0, 36}}, "postgres": {Flavour: "postgres", Number: [3]int{15}},
+		"clickhouse": {Flavour: "clickhouse", Number: [3]int{23, 8}}, "redis": {Flavour: "redis", Number: [3]int{7}},
+	}
+	for _, s := range All() {
+		d := s.Describe()
+		settings, err := db.Complete(d, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Recipe(version[d.Name], db.Config{
+			Programs: map[string]string{db.Server: "/usr/sbin/server", db.Install: "/usr/bin/install"},
+			Dir:      "/d", Host: "127.0.0.1", Port: 1, Settings: settings,
+		})
+		if err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+		}
+		for _, p := range s.Promises() {
+			if !slices.ContainsFunc(r.ReadBack, func(q db.Query) bool { return q.Name == p.Name && q.Durable }) {
+				t.Errorf("%s: %s is not read back as a setting that a commit depends on", d.Name, p.Name)
+			}
+		}
 	}
 }
