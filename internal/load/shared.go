@@ -14,7 +14,7 @@ const (
 	// the server's memory need not be read as a whole.
 	WarmLimit = 10 * time.Second
 	// WarmEvents of each thread of a tool come before the load is ready, or as many as
-	// it does in warmFor.
+	// it does in WarmFor.
 	WarmEvents = 50
 	WarmFor    = 3 * time.Second
 )

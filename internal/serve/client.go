@@ -87,7 +87,8 @@ func (c *Client) Exec(ctx context.Context, statement string) error {
 // errNoRow means an answer without any value.
 var errNoRow = errors.New("the server's answer is empty")
 
-// Value asks for one value: the last of the first row. Nothing is "".
+// Value asks for one value: the last of the first row. NULL is ""; an answer without a
+// row is an error.
 func (c *Client) Value(ctx context.Context, question string) (string, error) {
 	rows, err := c.conn.Ask(ctx, question)
 	if err != nil {

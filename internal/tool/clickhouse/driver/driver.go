@@ -21,7 +21,7 @@ import (
 
 // Kind asks ClickHouse a list of queries over HTTP, as
 // clickhouse-benchmark asks them over the native protocol.
-const Kind = "clickhouse" // parameters: ClickHouse
+const Kind = "clickhouse" // parameters: Params
 
 // Params are the parameters of clickhouse. There is a client for each slot
 // of the counters.

@@ -27,8 +27,8 @@ import (
 
 // The kinds of fio: KindFioPrepare lays out its files, KindFio measures.
 const (
-	Kind        = "fio"         // parameters: Fio
-	KindPrepare = "fio-prepare" // parameters: FioFiles
+	Kind        = "fio"         // parameters: Params
+	KindPrepare = "fio-prepare" // parameters: Layout
 )
 
 // Layout are the parameters of fio-prepare.

@@ -26,7 +26,7 @@ import (
 // The kinds of pgbench.
 const (
 	// Kind runs pgbench, counted by its log of transactions.
-	Kind = "pgbench" // parameters: Pgbench
+	Kind = "pgbench" // parameters: Params
 	// KindExec becomes pgbench, whose logs are pipes that it inherits.
 	KindExec = "pgbench-exec" // parameters: pgbenchExec
 )

@@ -21,13 +21,13 @@ import (
 )
 
 // Kind sends commands to Redis or Valkey, as redis-benchmark does.
-const Kind = "redis" // parameters: Redis
+const Kind = "redis" // parameters: Params
 
 // Params are the parameters of redis. There is a connection for each slot of the
 // counters, each with a thread of its own.
 type Params struct {
 	load.Database
-	// Test is one of RedisTests.
+	// Test is one of Tests.
 	Test string `json:"test"`
 	// Bytes of a value, and how many Keys there are.
 	Bytes int `json:"bytes"`
