@@ -35,7 +35,7 @@ func TestSentences(t *testing.T) {
 		{&cost, efficiency(record.Negligible, -0.1, 0.5), "The container costs throughput: -3.1 % [-3.8, -2.4]; it got less CPU."},
 		{&cost, efficiency(record.Undecided, -0.1, 3), "The container costs throughput: -3.1 % [-3.8, -2.4]."},
 		{&open, efficiency(record.Cost, -2, 0.5), "Undecided for the container: -0.4 % [-2.2, +1.4]; a loss above 2.2 % is ruled out; " +
-			"about 2 min more would decide 1 %; CPU time per operation +2.0 % [+1.5, +2.6]."},
+			"about 2 min more would decide it against a margin of 1 %, if it is as large as it looks; CPU time per operation +2.0 % [+1.5, +2.6]."},
 		{ptr(effect("throughput", record.Gain, ratio(2, 0.5))), nil, "The container gains throughput: +2.0 % [+1.5, +2.5]."},
 		{ptr(effect("p99", record.Cost, ratio(12, 4))), nil, "The container raises latency (p99): +12.0 % [+8.0, +16.0]."},
 		{ptr(effect("p99", record.Gain, ratio(-5, 2))), nil, "The container lowers latency (p99): -5.0 % [-7.0, -3.0]."},
@@ -44,7 +44,7 @@ func TestSentences(t *testing.T) {
 			"The container makes no difference larger than 1 % (-0.6 % [-0.9, -0.3])."},
 		{&bursts, nil, "The container makes no difference larger than 1 % (-0.2 % [-0.5, +0.1]); it comes in bursts: " +
 			"8.0 % of the windows are slow; all windows together: -1.8 % [-2.4, -1.2]."},
-		{&open, nil, "NO ANSWER: 45 s decide nothing. Undecided for the container: -0.4 % [-2.2, +1.4]; a loss above 2.2 % is ruled out; about 2 min more would decide 1 %."},
+		{&open, nil, "NO ANSWER: 45 s decide nothing. Undecided for the container: -0.4 % [-2.2, +1.4]; a loss above 2.2 % is ruled out; about 2 min more would decide it against a margin of 1 %, if it is as large as it looks."},
 		{&unknown, nil, "NO ANSWER: 45 s decide nothing. Undecided for the container: the load ended."},
 		{&invalid, nil, "NO ANSWER: 45 s decide nothing. Invalid: no answer for the container: 12 % of the windows were dropped."},
 		{ptr(effect("throughput", record.Cost, nil)), nil, "NO ANSWER: 45 s decide nothing. Cost: the container, by an amount that is not known."},
