@@ -11,14 +11,15 @@ import (
 // What the first one measured counts in both.
 //
 // A load has the first pass where all of this holds: it has at least as many
-// arms as fewArms on a ladder, none of them with a neighbour; the load is tare's own
-// (tools take long to launch, and some run anew for each window); the experiment
-// does not fix the launches.
+// arms as fewArms on a ladder, none of them with a neighbour; it has no database
+// server (starting one for each arm takes the time of the first pass) and does not
+// run anew for each window; the experiment does not fix the launches.
 const fewArms = 5
 
 // Question is the arms of the first pass; nil where the load has none.
 func (p *Plan) Question(l *Load) []string {
-	if len(l.Arms) < fewArms || p.Generations > 0 || len(l.Stages.Tools) > 0 || l.Stages.Windowed != nil {
+	database := l.Stages.Server != nil && l.Stages.Prepare != nil
+	if len(l.Arms) < fewArms || p.Generations > 0 || database || l.Stages.Windowed != nil {
 		return nil
 	}
 	if slices.ContainsFunc(l.Arms, func(a Arm) bool { return a.Neighbour != nil }) {
