@@ -24,19 +24,27 @@ type used struct {
 // looped are the runs of the soak's loop, one after the other.
 var looped = []string{
 	"run quick --workload=commit --arms=host,container --set=commit.log=1MiB --budget=3s",
-	"run quick --workload=rpc --arms=host,cgroup,namespaces --budget=4s",
-	"run colocation --budget=10s",
+	"run quick --workload=rpc --arms=host,cgroup,namespaces --set=rpc.mode=open --set=rpc.rate=500 --budget=4s",
+	"run colocation --budget=4s",
 	"run redis-layers --workload=get --set=get.keys=1000 --arms=host,container --budget=4s",
 	"run quick --workload=commit --arms=rootfs --volume=loop:ext4 --set=commit.log=1MiB --budget=5s",
 	"run quick --workload=commit --arms=host,podman --set=commit.log=1MiB --budget=5s",
 }
 
+// The loop rests after each run for so many times the CPU time that the run had: what is
+// looked at is what tare uses and leaves, and that needs no busy host.
+const rests = 9
+
+// told is after how many looks at a run they are told: ten minutes of the long one's.
+const told = 120
+
+// The load of the long run is light for the same reason, and its windows are many.
 const longRun = `budget: %dm
 precision: 0.1%%
-window: 20ms
-discard: 2ms
+window: 100ms
+discard: 5ms
 workloads:
-  commit: {kind: commit, params: {log: 1MiB}}
+  rpc: {kind: rpc, params: {mode: open, rate: 200, concurrency: 1}}
 arms:
   host: {environment: host}
   container: {environment: container}
@@ -55,8 +63,9 @@ func (s *soak) tool(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// watched runs tare and looks at it as often as that, until it ends.
-func (s *soak) watched(every time.Duration, args []string) (all []used) {
+// watched runs tare and looks at it as often as that, until it ends; it says how much CPU
+// time tare and what it waited for had.
+func (s *soak) watched(every time.Duration, args []string) (all []used, cpu time.Duration) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, fmt.Sprintf("result-%d", time.Now().UnixNano()))
 	cmd := s.tool(append(args, "-q", "--beside", "--scratch="+filepath.Join(s.base, "scratch"), "-o", dir)...)
@@ -72,10 +81,15 @@ func (s *soak) watched(every time.Duration, args []string) (all []used) {
 				s.t.Errorf("tare %s: %v\n%s", strings.Join(args, " "), err, said.String())
 			}
 			must(s.t, os.RemoveAll(dir))
-			return all
+			return all, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		case <-time.After(every):
-			if u, ok := s.use(cmd.Process.Pid, dir); ok {
-				all = append(all, u)
+			u, ok := s.use(cmd.Process.Pid, dir)
+			if !ok {
+				continue
+			}
+			if all = append(all, u); len(all)%told == 0 {
+				s.t.Logf("tare %s: after %v %.0f bytes of memory, %.0f descriptors, %.0f threads, a record of %.0f bytes",
+					args[0], u.at.Round(time.Second), u.rss, u.descriptors, u.threads, u.log)
 			}
 		}
 	}
@@ -99,8 +113,7 @@ func (s *soak) use(pid int, dir string) (used, bool) {
 }
 
 // TestSoak runs tare in a loop, beside one run as long as the test, for TARE_SOAK minutes:
-// memory, descriptors and threads must not grow, and nothing may stay. While the file that
-// TARE_SOAK_PAUSE names is there, no other run of the loop is begun.
+// memory, descriptors and threads must not grow, and nothing may stay.
 func TestSoak(t *testing.T) {
 	testneed.Long(t, "soak")
 	testneed.Root(t)
@@ -116,21 +129,25 @@ func TestSoak(t *testing.T) {
 	}
 	before := lookAtHost(t, s.base)
 	s.began = time.Now()
-	long := make(chan []used)
-	go func() { long <- s.watched(5*time.Second, []string{"run", file}) }()
+	var long []used
+	var cpu time.Duration
+	longEnded := make(chan struct{})
+	go func() {
+		defer close(longEnded)
+		long, cpu = s.watched(5*time.Second, []string{"run", file})
+	}()
 	ends := map[string][]used{}
 	for i := 0; time.Since(s.began) < time.Duration(minutes)*time.Minute; i++ {
 		args := looped[i%len(looped)]
-		all := s.watched(100*time.Millisecond, strings.Fields(args))
+		all, cpu := s.watched(100*time.Millisecond, strings.Fields(args))
 		if len(all) > 0 {
 			ends[args] = append(ends[args], all[len(all)-1])
 		}
-		for _, err := os.Stat(os.Getenv("TARE_SOAK_PAUSE")); err == nil; _, err = os.Stat(os.Getenv("TARE_SOAK_PAUSE")) {
-			time.Sleep(time.Second)
-		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(max(2*time.Second, rests*cpu))
 	}
-	flat(t, "the long run", <-long)
+	<-longEnded
+	t.Logf("the long run had %v of CPU time", cpu)
+	flat(t, "the long run", long)
 	for _, args := range looped {
 		flat(t, args, ends[args])
 	}
