@@ -57,15 +57,21 @@ type soak struct {
 	began time.Time
 }
 
+// soaked is a run of the soak.
+type soaked struct {
+	id  string
+	all []used
+	cpu time.Duration // of tare and what it waited for
+}
+
 func (s *soak) tool(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+s.base, "XDG_CACHE_HOME="+filepath.Join(s.base, "cache"), hostlock.DirEnv+"="+s.base)
 	return cmd
 }
 
-// watched runs tare and looks at it as often as that, until it ends; it says how much CPU
-// time tare and what it waited for had.
-func (s *soak) watched(every time.Duration, args []string) (all []used, cpu time.Duration) {
+// watched runs tare and looks at it as often as that, until it ends.
+func (s *soak) watched(every time.Duration, args []string) (r soaked) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, fmt.Sprintf("result-%d", time.Now().UnixNano()))
 	cmd := s.tool(append(args, "-q", "--beside", "--scratch="+filepath.Join(s.base, "scratch"), "-o", dir)...)
@@ -80,14 +86,18 @@ func (s *soak) watched(every time.Duration, args []string) (all []used, cpu time
 			if err != nil {
 				s.t.Errorf("tare %s: %v\n%s", strings.Join(args, " "), err, said.String())
 			}
+			r.id, r.cpu = runID(dir), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+			if r.id == "" {
+				s.t.Errorf("tare %s: no record", strings.Join(args, " "))
+			}
 			must(s.t, os.RemoveAll(dir))
-			return all, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+			return r
 		case <-time.After(every):
 			u, ok := s.use(cmd.Process.Pid, dir)
 			if !ok {
 				continue
 			}
-			if all = append(all, u); len(all)%told == 0 {
+			if r.all = append(r.all, u); len(r.all)%told == 0 {
 				s.t.Logf("tare %s: after %v %.0f bytes of memory, %.0f descriptors, %.0f threads, a record of %.0f bytes",
 					args[0], u.at.Round(time.Second), u.rss, u.descriptors, u.threads, u.log)
 			}
@@ -129,32 +139,32 @@ func TestSoak(t *testing.T) {
 	}
 	before := lookAtHost(t, s.base)
 	s.began = time.Now()
-	var long []used
-	var cpu time.Duration
-	longEnded := make(chan struct{})
+	var long soaked
+	ended := make(chan struct{})
 	go func() {
-		defer close(longEnded)
-		long, cpu = s.watched(5*time.Second, []string{"run", file})
+		defer close(ended)
+		long = s.watched(5*time.Second, []string{"run", file})
 	}()
+	names := []string{s.base}
 	ends := map[string][]used{}
 	for i := 0; time.Since(s.began) < time.Duration(minutes)*time.Minute; i++ {
 		args := looped[i%len(looped)]
-		all, cpu := s.watched(100*time.Millisecond, strings.Fields(args))
-		if len(all) > 0 {
-			ends[args] = append(ends[args], all[len(all)-1])
+		r := s.watched(100*time.Millisecond, strings.Fields(args))
+		if names = append(names, r.id); len(r.all) > 0 {
+			ends[args] = append(ends[args], r.all[len(r.all)-1])
 		}
-		time.Sleep(max(2*time.Second, rests*cpu))
+		time.Sleep(max(2*time.Second, rests*r.cpu))
 	}
-	<-longEnded
-	t.Logf("the long run had %v of CPU time", cpu)
-	flat(t, "the long run", long)
+	<-ended
+	t.Logf("%d runs beside the long one, which had %v of CPU time", len(names)-1, long.cpu)
+	flat(t, "the long run", long.all)
 	for _, args := range looped {
 		flat(t, args, ends[args])
 	}
 	if out, err := s.tool("cleanup").CombinedOutput(); err != nil || !strings.Contains(string(out), "nothing to clean up") {
 		t.Errorf("cleanup: %v\n%s", err, out)
 	}
-	for _, l := range before.left(t, time.Minute, []string{s.base}, s.base, "tare-service") {
+	for _, l := range before.left(t, time.Minute, []string{s.base}, append(names, long.id)...) {
 		t.Error(l)
 	}
 }
