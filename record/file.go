@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // Writer appends lines to a record. A line is on the disk when Append returns.
@@ -226,11 +228,40 @@ func (r *Result) described() (path string, err error) {
 	return filepath.Join(r.Dir, RecordFile), nil
 }
 
+// largestFile bounds the files that are read as a whole.
+const largestFile = 64 << 20 // bytes
+
+// open opens a file of a result, which may be somebody else's: no pipe, which would be
+// waited for, and none that is too large where it is read as a whole.
+func open(path string, whole bool) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is not a file, but %v", path, info.Mode().Type())
+	case err == nil && whole && info.Size() > largestFile:
+		err = fmt.Errorf("%s has more than %d bytes", path, largestFile)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 func readJSON(path string, v any) error {
-	b, err := os.ReadFile(path)
+	f, err := open(path, true)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: %w (no %s)", filepath.Dir(path), ErrNoRecord, filepath.Base(path))
 	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 )
@@ -26,7 +25,7 @@ type pending struct {
 // in bytes. Few lines are in memory at once. It is over at a torn last line, which
 // it reports in Torn.
 func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*Line, int)) error {
-	f, err := os.Open(path)
+	f, err := open(path, false)
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func cut(f io.Reader, hand func(*pending) bool) {
 	br := bufio.NewReaderSize(f, 1<<20)
 	for n := 1; ; n++ {
 		p := &pending{number: n, done: make(chan struct{})}
-		p.raw, p.err = br.ReadBytes('\n')
+		p.raw, p.err = readLine(br)
 		if errors.Is(p.err, io.EOF) && len(p.raw) == 0 {
 			return
 		}
@@ -84,6 +83,24 @@ func cut(f io.Reader, hand func(*pending) bool) {
 	}
 }
 
+// longestLine is far more than a line that tare writes: some blocks are 100 KB.
+const longestLine = 64 << 20 // bytes
+
+var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
+
+// readLine is the next line with its end.
+func readLine(br *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := br.ReadSlice('\n')
+		if line = append(line, part...); !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > longestLine {
+			return line, errLong
+		}
+	}
+}
+
 func (r *Result) inOrder(lines <-chan *pending, path string, take func(*Line, int)) error {
 	for p := range lines {
 		<-p.done
@@ -91,7 +108,7 @@ func (r *Result) inOrder(lines <-chan *pending, path string, take func(*Line, in
 		case errors.Is(p.err, io.EOF): // no newline
 			r.Torn = len(bytes.TrimSpace(p.raw)) > 0
 			return nil
-		case p.err != nil && p.last:
+		case p.err != nil && p.last && !errors.Is(p.err, errLong):
 			r.Torn = true
 			return nil
 		case p.err != nil:

@@ -24,19 +24,27 @@ type used struct {
 // looped are the runs of the soak's loop, one after the other.
 var looped = []string{
 	"run quick --workload=commit --arms=host,container --set=commit.log=1MiB --budget=3s",
-	"run quick --workload=rpc --arms=host,cgroup,namespaces --budget=4s",
-	"run colocation --budget=10s",
+	"run quick --workload=rpc --arms=host,cgroup,namespaces --set=rpc.mode=open --set=rpc.rate=500 --budget=4s",
+	"run colocation --budget=4s",
 	"run redis-layers --workload=get --set=get.keys=1000 --arms=host,container --budget=4s",
 	"run quick --workload=commit --arms=rootfs --volume=loop:ext4 --set=commit.log=1MiB --budget=5s",
 	"run quick --workload=commit --arms=host,podman --set=commit.log=1MiB --budget=5s",
 }
 
+// The loop rests after each run for so many times the CPU time that the run had: what is
+// looked at is what tare uses and leaves, and that needs no busy host.
+const rests = 9
+
+// told is after how many looks at a run they are told: ten minutes of the long one's.
+const told = 120
+
+// The load of the long run is light for the same reason, and its windows are many.
 const longRun = `budget: %dm
 precision: 0.1%%
-window: 20ms
-discard: 2ms
+window: 100ms
+discard: 5ms
 workloads:
-  commit: {kind: commit, params: {log: 1MiB}}
+  rpc: {kind: rpc, params: {mode: open, rate: 200, concurrency: 1}}
 arms:
   host: {environment: host}
   container: {environment: container}
@@ -49,6 +57,13 @@ type soak struct {
 	began time.Time
 }
 
+// soaked is a run of the soak.
+type soaked struct {
+	id  string
+	all []used
+	cpu time.Duration // of tare and what it waited for
+}
+
 func (s *soak) tool(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+s.base, "XDG_CACHE_HOME="+filepath.Join(s.base, "cache"), hostlock.DirEnv+"="+s.base)
@@ -56,7 +71,7 @@ func (s *soak) tool(args ...string) *exec.Cmd {
 }
 
 // watched runs tare and looks at it as often as that, until it ends.
-func (s *soak) watched(every time.Duration, args []string) (all []used) {
+func (s *soak) watched(every time.Duration, args []string) (r soaked) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, fmt.Sprintf("result-%d", time.Now().UnixNano()))
 	cmd := s.tool(append(args, "-q", "--beside", "--scratch="+filepath.Join(s.base, "scratch"), "-o", dir)...)
@@ -71,11 +86,20 @@ func (s *soak) watched(every time.Duration, args []string) (all []used) {
 			if err != nil {
 				s.t.Errorf("tare %s: %v\n%s", strings.Join(args, " "), err, said.String())
 			}
+			r.id, r.cpu = runID(dir), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+			if r.id == "" {
+				s.t.Errorf("tare %s: no record", strings.Join(args, " "))
+			}
 			must(s.t, os.RemoveAll(dir))
-			return all
+			return r
 		case <-time.After(every):
-			if u, ok := s.use(cmd.Process.Pid, dir); ok {
-				all = append(all, u)
+			u, ok := s.use(cmd.Process.Pid, dir)
+			if !ok {
+				continue
+			}
+			if r.all = append(r.all, u); len(r.all)%told == 0 {
+				s.t.Logf("tare %s: after %v %.0f bytes of memory, %.0f descriptors, %.0f threads, a record of %.0f bytes",
+					args[0], u.at.Round(time.Second), u.rss, u.descriptors, u.threads, u.log)
 			}
 		}
 	}
@@ -99,8 +123,7 @@ func (s *soak) use(pid int, dir string) (used, bool) {
 }
 
 // TestSoak runs tare in a loop, beside one run as long as the test, for TARE_SOAK minutes:
-// memory, descriptors and threads must not grow, and nothing may stay. While the file that
-// TARE_SOAK_PAUSE names is there, no other run of the loop is begun.
+// memory, descriptors and threads must not grow, and nothing may stay.
 func TestSoak(t *testing.T) {
 	testneed.Long(t, "soak")
 	testneed.Root(t)
@@ -116,28 +139,32 @@ func TestSoak(t *testing.T) {
 	}
 	before := lookAtHost(t, s.base)
 	s.began = time.Now()
-	long := make(chan []used)
-	go func() { long <- s.watched(5*time.Second, []string{"run", file}) }()
+	var long soaked
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		long = s.watched(5*time.Second, []string{"run", file})
+	}()
+	names := []string{s.base}
 	ends := map[string][]used{}
 	for i := 0; time.Since(s.began) < time.Duration(minutes)*time.Minute; i++ {
 		args := looped[i%len(looped)]
-		all := s.watched(100*time.Millisecond, strings.Fields(args))
-		if len(all) > 0 {
-			ends[args] = append(ends[args], all[len(all)-1])
+		r := s.watched(100*time.Millisecond, strings.Fields(args))
+		if names = append(names, r.id); len(r.all) > 0 {
+			ends[args] = append(ends[args], r.all[len(r.all)-1])
 		}
-		for _, err := os.Stat(os.Getenv("TARE_SOAK_PAUSE")); err == nil; _, err = os.Stat(os.Getenv("TARE_SOAK_PAUSE")) {
-			time.Sleep(time.Second)
-		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(max(2*time.Second, rests*r.cpu))
 	}
-	flat(t, "the long run", <-long)
+	<-ended
+	t.Logf("%d runs beside the long one, which had %v of CPU time", len(names)-1, long.cpu)
+	flat(t, "the long run", long.all)
 	for _, args := range looped {
 		flat(t, args, ends[args])
 	}
 	if out, err := s.tool("cleanup").CombinedOutput(); err != nil || !strings.Contains(string(out), "nothing to clean up") {
 		t.Errorf("cleanup: %v\n%s", err, out)
 	}
-	for _, l := range before.left(t, time.Minute, []string{s.base}, s.base, "tare-service") {
+	for _, l := range before.left(t, time.Minute, []string{s.base}, append(names, long.id)...) {
 		t.Error(l)
 	}
 }

@@ -23,21 +23,31 @@ func Write(w io.Writer, dir string) error {
 	return out.Close()
 }
 
-// What somebody else's archive may hold: days of a record are some GiB in a few files.
-const (
-	mostBytes   = 16 << 30
-	mostEntries = 100_000
-)
+// bounds are what somebody else's archive may hold.
+type bounds struct {
+	bytes   int64
+	entries int
+}
+
+// Days of a record are some GiB in a few files.
+var most = bounds{bytes: 16 << 30, entries: 100_000}
 
 // Read unpacks what Write wrote: directories and plain files, none outside of dir,
-// none that is there already, and not more than mostBytes and mostEntries. With own it is of this tare's making, and is unpacked as
-// it was: with permissions, and with links, by several of which another's could lead out.
-func Read(r io.Reader, dir string, own bool) (files int, err error) {
+// none that is there already, and not more than most. With own it is of this tare's
+// making, and is unpacked as it was: with permissions, and with links, by several of
+// which another's could lead out.
+func Read(r io.Reader, dir string, own bool) (files int, err error) { return most.read(r, dir, own) }
+
+func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 	if !own {
-		r = &bounded{r, mostBytes}
+		r = &bounded{r, b.bytes, b.bytes}
 	}
-	entries := 0
-	for in := tar.NewReader(r); ; {
+	in := tar.NewReader(r)
+	content := io.Reader(in)
+	if !own { // a hole takes no room in an archive, and much on a disk
+		content = &bounded{in, b.bytes, b.bytes}
+	}
+	for entries := 0; ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(io.Discard, r) // the padding
@@ -46,8 +56,8 @@ func Read(r io.Reader, dir string, own bool) (files int, err error) {
 		if err != nil {
 			return files, err
 		}
-		if entries++; entries > mostEntries && !own {
-			return files, fmt.Errorf("more than %d files", mostEntries)
+		if entries++; entries > b.entries && !own {
+			return files, fmt.Errorf("more than %d files", b.entries)
 		}
 		if !filepath.IsLocal(h.Name) {
 			return files, fmt.Errorf("a file called %q", h.Name)
@@ -69,7 +79,7 @@ func Read(r io.Reader, dir string, own bool) (files int, err error) {
 			err = os.Symlink(h.Linkname, path)
 		case tar.TypeReg:
 			files++
-			err = unpack(in, path, h.FileInfo().Mode().Perm(), own)
+			err = unpack(content, path, h.FileInfo().Mode().Perm(), own)
 		}
 		if err != nil {
 			return files, err
@@ -80,13 +90,13 @@ func Read(r io.Reader, dir string, own bool) (files int, err error) {
 // bounded is a reader that has an error when too much is in it.
 type bounded struct {
 	io.Reader
-	left int64 // bytes
+	most, left int64 // bytes
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return n, fmt.Errorf("more than %d bytes", int64(mostBytes))
+		return max(0, n+int(b.left)), fmt.Errorf("more than %d bytes", b.most)
 	}
 	return n, err
 }

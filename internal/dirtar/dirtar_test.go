@@ -3,34 +3,129 @@ package dirtar
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // What another host sends does not fill this one.
 func TestBounds(t *testing.T) {
-	var many bytes.Buffer
-	w := tar.NewWriter(&many)
-	for range mostEntries + 1 {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "d/"}); err != nil {
+	small := bounds{bytes: 64 << 10, entries: 2}
+	for name, c := range map[string]struct {
+		archive []byte
+		says    string
+	}{
+		"as much as may be":  {archived(t, "a", strings.Repeat("x", 30<<10), "b", ""), ""},
+		"many files":         {archived(t, "a", "", "b", "", "c", ""), "more than 2 files"},
+		"a long archive":     {archived(t, "a", strings.Repeat("x", 65<<10)), "more than 65536 bytes"},
+		"a file with a hole": {withHole(t, 1<<20), "more than 65536 bytes"},
+	} {
+		for _, own := range []bool{false, true} {
+			dir := t.TempDir()
+			_, err := small.read(bytes.NewReader(c.archive), dir, own)
+			if refused := err != nil && strings.Contains(err.Error(), c.says); own && err != nil || !own && refused != (c.says != "") {
+				t.Errorf("%s, own %v: %v", name, own, err)
+			}
+			if size := sizeOf(t, dir); !own && size > small.bytes {
+				t.Errorf("%s: %d bytes were written", name, size)
+			}
+		}
+	}
+}
+
+// archived are files, each a name and a text.
+func archived(t testing.TB, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i], Size: int64(len(files[i+1])), Mode: 0o600})
+		if err == nil {
+			_, err = w.Write([]byte(files[i+1]))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for own, says := range map[bool]string{false: "more than 100000 files", true: ""} {
-		_, err := Read(bytes.NewReader(many.Bytes()), t.TempDir(), own)
-		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("own %v: %v", own, err)
+	return b.Bytes()
+}
+
+// withHole is a file of nothing but a hole, as GNU tar writes it: the words of its header
+// are not those that the library would write.
+func withHole(t testing.TB, size int64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	noExtents := "0\n" + strings.Repeat("\x00", 510)
+	err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "hole", Size: int64(len(noExtents)), Format: tar.FormatPAX, PAXRecords: map[string]string{
+		"GNU-sparse.major": "1", "GNU-sparse.minor": "0", "GNU-sparse.realsize": strconv.FormatInt(size, 10),
+	}})
+	if err == nil {
+		_, err = io.WriteString(w, noExtents)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte("GNU-sparse"), []byte("GNU.sparse"))
+}
+
+func sizeOf(t testing.TB, dir string) (size int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			info, infoErr := d.Info()
+			size, err = size+info.Size(), infoErr
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	read, err := io.Copy(io.Discard, &bounded{strings.NewReader("0123456789"), 5})
-	if err == nil || !strings.Contains(err.Error(), "more than") || read > 10 {
-		t.Errorf("%d bytes of 5: %v", read, err)
-	}
+	return size
+}
+
+// Whatever comes in, nothing is made outside, no link where it is another's, and no more
+// than the bounds.
+func FuzzRead(f *testing.F) {
+	f.Add(archived(f, "a", "text", "d/b", "more"))
+	f.Add(withHole(f, 1<<16))
+	f.Add(archived(f, "../x", "y"))
+	f.Fuzz(func(t *testing.T, archive []byte) {
+		top := t.TempDir()
+		dir := filepath.Join(top, "d")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		small := bounds{bytes: 1 << 16, entries: 8}
+		files, err := small.read(bytes.NewReader(archive), dir, false)
+		if entries, _ := os.ReadDir(top); len(entries) != 1 {
+			t.Fatalf("outside: %v", entries)
+		}
+		found := 0
+		walk := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if !d.IsDir() && !d.Type().IsRegular() {
+				t.Errorf("%s is a %v", path, d.Type())
+			}
+			if d.Type().IsRegular() {
+				found++
+			}
+			return err
+		})
+		if size := sizeOf(t, dir); walk != nil || size > small.bytes || found > small.entries {
+			t.Errorf("%d files, %d bytes, %v", found, size, walk)
+		}
+		if err == nil && found != files {
+			t.Errorf("%d files, and %d are there", files, found)
+		}
+	})
 }
 
 func TestOutside(t *testing.T) {

@@ -15,8 +15,18 @@ import (
 const selfPath = "/proc/self/exe"
 
 // CopySelf puts this binary into a pod whose image has sh, head, wc, chmod and mv.
-// It is there as a whole or not at all. first is what the shell there does before.
-func (c *Cluster) CopySelf(ctx context.Context, namespace, pod, to, first string) error {
+// It is there as a whole or not at all.
+func (c *Cluster) CopySelf(ctx context.Context, namespace, pod, to string) error {
+	return c.copySelf(ctx, namespace, pod, to, "", "/bin/sh", "-c")
+}
+
+// CopyIntoHelper is CopySelf for a helper, and says there that the client has come.
+func (c *Cluster) CopyIntoHelper(ctx context.Context, s HelperSpec, to string) error {
+	return c.copySelf(ctx, NamespaceOf(s.Run), HelperName, to, ": >"+HelperStarted+" && ", s.shell()...)
+}
+
+// copySelf has a shell do something before.
+func (c *Cluster) copySelf(ctx context.Context, namespace, pod, to, first string, shell ...string) error {
 	f, err := os.Open(selfPath)
 	if err != nil {
 		return fmt.Errorf("find this binary: %w", err)
@@ -32,7 +42,7 @@ func (c *Cluster) CopySelf(ctx context.Context, namespace, pod, to, first string
 	// Not until the end of the input: not every proxy passes that on.
 	script := first + fmt.Sprintf(`head -c %d >%[2]s.part && chmod 755 %[2]s.part && [ $(wc -c <%[2]s.part) -eq %[1]d ] && mv %[2]s.part %[2]s`, st.Size(), to)
 	var said strings.Builder
-	if err := c.Exec(ctx, namespace, pod, Streams{In: f, Err: &said}, "/bin/sh", "-c", script); err != nil {
+	if err := c.Exec(ctx, namespace, pod, Streams{In: f, Err: &said}, append(shell, script)...); err != nil {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}
 	return nil

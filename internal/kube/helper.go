@@ -155,12 +155,12 @@ var HelperRights = Rights{
 func (s HelperSpec) Pod() *corev1.Pod {
 	c := corev1.Container{
 		Name: HelperName, Image: s.Image, ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"/bin/sh", "-c", s.script()},
+		Command:         append(s.shell(), s.script()),
 		SecurityContext: &corev1.SecurityContext{Privileged: to(true), RunAsUser: to(int64(0))},
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: "helper", MountPath: HelperDir}, {Name: "account", MountPath: "/.tare/account", ReadOnly: true},
 		},
-		Env: []corev1.EnvVar{{Name: "PATH", Value: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}},
+		Env: []corev1.EnvVar{{Name: "PATH", Value: programPath}},
 	}
 	for _, name := range loaderWords {
 		c.Env = append(c.Env, corev1.EnvVar{Name: name})
@@ -197,10 +197,23 @@ func (s HelperSpec) Pod() *corev1.Pod {
 	return p
 }
 
-// What an image could have the node's own sh load, which begins in it: words of the
-// environment, and files of the loader.
+// shell is what a script of the helper's is given to. An image that nobody named has only
+// its root file system used, and nothing of its environment: where sh is bash, a
+// variable is a function that it executes in the place of a program.
+func (s HelperSpec) shell() []string {
+	sh := []string{"/bin/sh", "-c"}
+	if s.Image == "" {
+		return append([]string{"/usr/bin/env", "-i", "PATH=" + programPath}, sh...)
+	}
+	return sh
+}
+
+const programPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// What an image could have the loader of the node's own programs load, which begin in
+// it: words of the environment, and files.
 var (
-	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "ENV", "BASH_ENV"}
+	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES"}
 	loaderFiles = []string{"/etc/ld.so.preload", "/etc/ld.so.cache"}
 )
 

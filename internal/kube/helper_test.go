@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"net/http"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/testneed"
 )
 
 func helperSpec() HelperSpec {
@@ -138,6 +140,25 @@ func TestFindNodes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), c.helps) {
 			t.Errorf("%v: %v; %s", c.names, err, hint.Of(err))
 		}
+	}
+}
+
+// The environment of an image that nobody named has no part in what the node's own sh
+// does: where that is bash, a variable can be a function.
+func TestHelperShell(t *testing.T) {
+	bash := testneed.Tool(t, "bash")
+	s := helperSpec()
+	command := s.Pod().Spec.Containers[0].Command
+	command = append(slices.Clone(command[:len(command)-1]), "sleep 0; echo done")
+	command[slices.Index(command, "/bin/sh")] = bash
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = []string{"BASH_FUNC_sleep%%=() { echo planted; }", "BASH_FUNC_echo%%=() { printf planted; }", "SHELLOPTS=xtrace", "PS4=$(printf planted)"}
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "done\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if s.Image = "busybox@sha256:0123"; s.Pod().Spec.Containers[0].Command[0] != "/bin/sh" {
+		t.Errorf("a named image needs more than %s", helperPrograms)
 	}
 }
 

@@ -156,8 +156,7 @@ const selfInPod = kube.HelperDir + "/tare"
 
 // copySelf puts this binary into the helper's pod.
 func (h *helper) copySelf(ctx context.Context) error {
-	err := h.Cluster.CopySelf(ctx, kube.NamespaceOf(h.spec.Run), kube.HelperName, selfInPod, ": >"+kube.HelperStarted+" && ")
-	if err != nil {
+	if err := h.Cluster.CopyIntoHelper(ctx, h.spec, selfInPod); err != nil {
 		return fmt.Errorf("copy this binary into the helper: %w", err)
 	}
 	return nil

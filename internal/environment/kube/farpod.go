@@ -49,7 +49,7 @@ func startFar(ctx context.Context, g *launch.Sandbox, c *kube.Cluster, spec kube
 	if p.pod, err = c.AwaitRunning(ctx, manifest.Namespace, manifest.Name); err != nil {
 		return nil, err
 	}
-	if err := c.CopySelf(ctx, p.pod.Namespace, p.pod.Name, p.spec.Exe(), ""); err != nil {
+	if err := c.CopySelf(ctx, p.pod.Namespace, p.pod.Name, p.spec.Exe()); err != nil {
 		return nil, hint.New(fmt.Errorf("copy tare's binary into pod %s: %w", p.pod.Name, err),
 			cmpHint(err, "the image needs sh, head, wc, chmod, mv and sleep"))
 	}
