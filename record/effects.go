@@ -258,6 +258,9 @@ type Dropped struct {
 	Windows   int            `json:"windows,omitempty"`
 	WindowsOf int            `json:"windows_of,omitempty"`
 	Reasons   map[string]int `json:"reasons,omitempty"` // windows
+	// Said is the detail of the last window that was dropped for a reason: what the
+	// load said, for example.
+	Said map[string]string `json:"said,omitempty"`
 }
 
 // ArmModes says whether the windows of an arm are at one level or, in turn, at

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,8 +22,14 @@ window: 250ms
 generations: 2
 unequal: mark
 workloads:
-  commit: {kind: commit, params: {log: 1MiB}}
-`
+  load: `
+
+// The loads that meet a fault: one that writes over what it has, and one that takes more
+// and more room, of which none becomes free.
+const (
+	rewriting = "{kind: commit, params: {log: 1MiB}}\n"
+	growing   = `{kind: command, params: {command: "dd if=/dev/zero of=grown bs=16k count=1 oflag=append conv=notrunc,fsync status=none"}}` + "\n"
+)
 
 // fault is what befalls a server in the middle of a run, and what undoes it: while the
 // run goes on, or after it has ended.
@@ -32,6 +39,8 @@ type fault struct {
 	mend   func(*nfstest.Away)
 	within time.Duration // mended so long after; 0: when the run has ended
 	says   []string      // one of them stands in the error of a run that fails
+	load   string
+	met    bool // the load cannot but meet it: the run says so, whatever its end
 }
 
 var faults = []fault{
@@ -48,7 +57,7 @@ var faults = []fault{
 		strike: (*nfstest.Away).Cut, mend: (*nfstest.Away).Mend,
 	},
 	{
-		name: "full", says: []string{"no space left", "not enough room"},
+		name: "full", says: []string{"no space left"}, load: growing, met: true,
 		strike: (*nfstest.Away).Fill, mend: (*nfstest.Away).Empty,
 	},
 	{
@@ -82,7 +91,7 @@ func TestUMLFaults(t *testing.T) {
 
 // befall runs, strikes in the middle, and looks at what is there afterwards.
 func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
-	cmd := v.tool("run", v.experiment(faultExperiment), "--volume", "bind", "--volume", server.Volume(""), "-q", "-o", v.dir)
+	cmd := v.tool("run", v.experiment(faultExperiment+cmp.Or(f.load, rewriting)), "--volume", "bind", "--volume", server.Volume(""), "-q", "-o", v.dir)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	began := time.Now()
@@ -104,7 +113,7 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 		case err := <-ended:
 			over = true
 			t.Logf("ended after %.0f s: %v\n%s", time.Since(began).Seconds(), err, said.String())
-			f.judge(t, err, said.String())
+			f.judge(t, err, said.String()+v.must("report", v.dir, "--verbose"))
 		case <-mended:
 			f.mend(server)
 		case <-limit:
@@ -124,7 +133,7 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 // judge is about how the run ended.
 func (f fault) judge(t *testing.T, err error, said string) {
 	t.Helper()
-	if err == nil {
+	if err == nil && !f.met {
 		return
 	}
 	for _, words := range f.says {

@@ -102,19 +102,27 @@ func (p planted) longer(arm string) (least, most time.Duration) {
 		if x.Verdict != record.Cost {
 			p.t.Errorf("%s is %v: %s", arm, x.Verdict, x.Reason)
 		}
-		for _, a := range p.effects.Arms {
-			if a.Arm != x.Baseline || x.Typical == nil {
-				continue
-			}
-			rate, _ := a.Values["throughput"].Get()
-			seconds := func(ratio float64) time.Duration {
-				return time.Duration((1/ratio - 1) / rate * float64(time.Second))
-			}
-			return seconds(x.Typical.High), seconds(x.Typical.Low)
+		if x.Typical == nil {
+			continue
 		}
+		rate := p.rate(x.Baseline)
+		seconds := func(ratio float64) time.Duration {
+			return time.Duration((1/ratio - 1) / rate * float64(time.Second))
+		}
+		return seconds(x.Typical.High), seconds(x.Typical.Low)
 	}
 	p.t.Fatalf("no effect of %s: %+v", arm, p.effects.Effects)
 	return 0, 0
+}
+
+// rate is the throughput of an arm, NaN where there is none.
+func (p planted) rate(arm string) float64 {
+	for _, a := range p.effects.Arms {
+		if x, ok := a.Values["throughput"].Get(); a.Arm == arm && ok {
+			return x
+		}
+	}
+	return math.NaN()
 }
 
 // per is a row of the kernel in an arm, NaN where there is none.

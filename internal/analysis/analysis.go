@@ -9,6 +9,7 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -32,7 +33,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	out := &record.Effects{
 		Schema: record.EffectsSchema, Experiment: r.Plan.Experiment, Command: r.Plan.Command, Seed: r.Plan.Seed,
 		Margin: r.Plan.Margin, Precision: r.Plan.Precision, Host: r.Manifest.Host, Calibrated: r.Manifest.Calibrated,
-		Left: r.Manifest.Left, Ended: "killed", Dropped: record.Dropped{Reasons: map[string]int{}},
+		Left: r.Manifest.Left, Ended: "killed", Dropped: record.Dropped{Reasons: map[string]int{}, Said: map[string]string{}},
 	}
 	if !r.Manifest.Started.IsZero() {
 		out.Started = r.Manifest.Started.UTC().Format(time.RFC3339)
@@ -56,6 +57,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 			out.Dropped.Windows += n
 			out.Dropped.Reasons[reason] += n
 		}
+		maps.Copy(out.Dropped.Said, t.said)
 		for _, n := range t.taken {
 			out.Dropped.WindowsOf += n
 		}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"syscall"
@@ -112,6 +113,22 @@ func TestDroppedBlocks(t *testing.T) {
 		if l := e.Workloads[0]; l.Windows != 216-lost || l.WindowsOf != 216 || math.Abs(l.Counted-0.2*float64(216-lost)) > 1e-6 {
 			t.Errorf("%s: %d of %d windows count, %g s", reason, l.Windows, l.WindowsOf, l.Counted)
 		}
+	}
+}
+
+// What a load said when its window was dropped last is not lost.
+func TestWhatWasSaid(t *testing.T) {
+	w := quiet(4)
+	r := w.result()
+	n := 0
+	eachWindow(r, func(b *record.Block, i int) {
+		if b.Number == 1 && b.Windows[i].Arm == "rootfs" {
+			n++
+			b.Windows[i].Dropped, b.Windows[i].Detail = record.DropError, fmt.Sprintf("%d errors\n  no space left", n)
+		}
+	})
+	if d := analysed(t, r).Dropped; n == 0 || d.Reasons[record.DropError] != n || d.Said[record.DropError] != fmt.Sprintf("%d errors\n  no space left", n) {
+		t.Errorf("%d windows: %+v", n, d)
 	}
 }
 

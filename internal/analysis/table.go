@@ -25,8 +25,9 @@ type table struct {
 	seconds float64 // from the first window to the last
 	taken   []int   // windows by arm, those that do not count too
 	lost    map[string]int
-	damaged int // blocks of which a window was dropped
-	blocks  int // all
+	said    map[string]string // of the last of the lost, by reason
+	damaged int               // blocks of which a window was dropped
+	blocks  int               // all
 	// alpha is the error of what is shown as 95 %: less where the run stopped, or
 	// was looked at between two runs.
 	alpha  float64
@@ -57,7 +58,7 @@ func newTable(load record.Workload, cpus int) *table {
 // forget drops what was measured with another window.
 func (t *table) forget() {
 	t.rows, t.checks, t.damaged, t.blocks = nil, nil, 0, 0
-	t.lost, t.taken = map[string]int{}, make([]int, len(t.arms))
+	t.lost, t.said, t.taken = map[string]int{}, map[string]string{}, make([]int, len(t.arms))
 }
 
 // tabulate arranges the lines of one workload.
@@ -127,6 +128,9 @@ func (t *table) add(b *record.Block) {
 		t.taken[arm]++
 		if why != "" {
 			t.lost[why]++
+			if w.Detail != "" {
+				t.said[why] = w.Detail
+			}
 			r.dropped = append(r.dropped, arm)
 			lost = true
 			continue

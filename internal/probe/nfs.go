@@ -2,7 +2,6 @@ package probe
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -39,20 +38,11 @@ func (nfsMount) Metrics() []Metric {
 }
 
 func (p nfsMount) Open(t Target) (Reader, error) {
-	if t.Data == "" {
-		return nil, fmt.Errorf("%w: it is not known where the data is", errNothing)
-	}
-	root := proc.FS(t.Root)
-	mounts, err := root.Mounts()
+	m, err := dataMount(t)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNothing, err)
+		return nil, err
 	}
-	dir := filepath.Clean(t.Data)
-	if real, err := filepath.EvalSymlinks(root.Path(dir)); err == nil {
-		dir = "/" + strings.Trim(strings.TrimPrefix(real, filepath.Clean(t.Root)), "/")
-	}
-	m := proc.MountOf(mounts, dir)
-	if m == nil || !strings.HasPrefix(m.Type, "nfs") {
+	if !strings.HasPrefix(m.Type, "nfs") {
 		return nil, fmt.Errorf("%w: the data is not on NFS", errNothing)
 	}
 	metrics := p.Metrics()
@@ -62,7 +52,7 @@ func (p nfsMount) Open(t Target) (Reader, error) {
 	}
 	point, ops := m.Point, nfsOps()
 	all := make([]proc.NFSOps, 1+len(ops))
-	return openFiles(source{paths: []string{root.Path("proc/self/mountstats")}, names: names,
+	return openFiles(source{paths: []string{proc.FS(t.Root).Path("proc/self/mountstats")}, names: names,
 		parse: func(text []byte, dst []float64) error {
 			if err := proc.NFSStats(text, point, ops, all); err != nil {
 				return err

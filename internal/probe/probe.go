@@ -88,6 +88,6 @@ func (t Target) notHost() error {
 func All() []Probe {
 	return []Probe{
 		cpuTime{}, host{}, hardware{}, throttling{}, runQueue{}, switches{}, pressure{}, faults{}, memory{},
-		blockIO{}, disks{}, network{}, retransmits{}, nfsMount{}, self{},
+		blockIO{}, disks{}, device{}, network{}, retransmits{}, nfsMount{}, cephClient{}, self{},
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -202,6 +204,10 @@ func checkNote(workloads string, c record.Checks, says cell) sentence {
 
 func trustItems(e *record.Effects, ws []workload) []item {
 	items := []item{{label: cell{text("label.dropped"), plain}, text: dropped(e.Dropped)}}
+	for _, why := range slices.Sorted(maps.Keys(e.Dropped.Said)) {
+		lines := strings.Join(strings.Fields(e.Dropped.Said[why]), " ")
+		items = append(items, item{text: msg("dropped.said", "why", why, "said", export.Clean(lines))})
+	}
 	items = append(items, windows(ws)...)
 	if how := pauses(ws); how != "" {
 		items = append(items, item{label: cell{text("label.paused"), plain}, text: say(how)})

@@ -85,7 +85,7 @@ func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error
 		return Facts{}, fmt.Errorf("%s is on no mount of this namespace", path)
 	}
 	f := Facts{Mount: *m, Options: options(*m), Lowest: *m}
-	d, ok := deviceOf(root, *m)
+	d, ok := DeviceOf(root, *m)
 	if !ok {
 		return f, nil
 	}
@@ -112,9 +112,9 @@ func options(m proc.Mount) []string {
 	return out
 }
 
-// deviceOf finds the block device of a mount. File systems of several devices
+// DeviceOf finds the block device of a mount. File systems of several devices
 // have a number of their own (btrfs): their source is the device's name.
-func deviceOf(root proc.FS, m proc.Mount) (Device, bool) {
+func DeviceOf(root proc.FS, m proc.Mount) (Device, bool) {
 	major, minor := m.Major, m.Minor
 	if major == 0 {
 		var st unix.Stat_t

@@ -87,23 +87,29 @@ func Blkio(text []byte) (read, write float64, err error) {
 }
 
 // Disk is the cumulative input and output of a block device. Flushes, the write
-// barriers that a sync sends, is NaN before Linux 5.5.
+// barriers that a sync sends, and their time are NaN before Linux 5.5.
 type Disk struct {
 	IO
 	Flushes float64
+	// The times are those of all requests that have ended, in s. InFlight is the number of
+	// requests that have not, added up over time.
+	ReadTime, WriteTime, FlushTime, InFlight float64
 }
 
 // DiskStat reads /sys/block/DEVICE/stat: the numbers of its line in
 // /proc/diskstats, without the kernel writing out those of all other devices.
 func DiskStat(text []byte) (Disk, error) {
-	const sector = 512
+	const sector, milli = 512, 1e-3
 	line, _, whole := cutLine(text)
-	var f [16]float64
+	var f [17]float64
 	fieldsInto(line, f[:])
-	d := Disk{IO: IO{Reads: f[0], ReadBytes: f[2] * sector, Writes: f[4], WriteBytes: f[6] * sector}, Flushes: f[15]}
+	d := Disk{
+		IO: IO{Reads: f[0], ReadBytes: f[2] * sector, Writes: f[4], WriteBytes: f[6] * sector}, Flushes: f[15],
+		ReadTime: f[3] * milli, WriteTime: f[7] * milli, FlushTime: f[16] * milli, InFlight: f[10] * milli,
+	}
 	if !whole || math.IsNaN(d.Reads+d.ReadBytes+d.Writes+d.WriteBytes) {
 		missing(f[:])
-		return Disk{IO{f[0], f[0], f[0], f[0]}, f[0]}, malformed("stat of a block device")
+		return Disk{IO{f[0], f[0], f[0], f[0]}, f[0], f[0], f[0], f[0], f[0]}, malformed("stat of a block device")
 	}
 	return d, nil
 }

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
+	"github.com/tarelab/tare/record"
+)
+
+const armsExperiment = `title: one export under a host, a container and a pod
+budget: 30s
+margin: 5%
+window: 250ms
+generations: 1
+arms:
+  host: {environment: host}
+  runc: {environment: runc}
+  pod: {environment: besteffort}
+baseline: host
+workloads:
+  commit: {kind: commit, params: {log: 1MiB}}
+`
+
+// TestUMLArms: host and container have their data on the same export, of version 3 with
+// its locks, in one run; each has a mount of its own with the options that were asked
+// for, and the kernel counts the requests of each. No cluster is here: the pod is left out by name.
+func TestUMLArms(t *testing.T) {
+	v := newOnV2(t, "uml")
+	server := nfstest.Start(t)
+	t.Cleanup(func() { endStatd(t) }) // mount.nfs starts it for the locks of version 3
+	v.must("run", v.experiment(armsExperiment), "--volume", "nfs:127.0.0.1:"+server.Dir+",vers=3,proto=tcp,wsize=65536", "-q", "-o", v.dir)
+	t.Log(v.must("report", v.dir, "--verbose"))
+	r, err := record.Read(v.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planted{onV2: v, effects: v.effects(), manifest: r.Manifest}
+	for _, arm := range []string{"host", "runc"} {
+		for name, want := range map[string]string{
+			"volume.fs": "nfs", "volume.options": "vers=3,", "volume.source": "127.0.0.1:" + server.Dir, "volume.wire": "s",
+		} {
+			if got := p.setting(arm, name); !strings.Contains(got, want) {
+				t.Errorf("%s of %s is %q, want %q in it", name, arm, got, want)
+			}
+		}
+		if got := p.setting(arm, "volume.options"); !strings.Contains(got, "wsize=65536") || strings.Contains(got, "nolock") || !strings.Contains(got, "nosharecache") {
+			t.Errorf("volume.options of %s is %q", arm, got)
+		}
+		// A commit is a WRITE, and a COMMIT where the WRITE did not ask to be kept.
+		if requests, rtt := p.per("nfs.write.requests", arm), p.per("nfs.write.rtt", arm); !(requests >= 0.5 && rtt > 0) {
+			t.Errorf("%s: %v WRITE for each commit, %v s each", arm, requests, rtt)
+		}
+	}
+	if l := r.Manifest.Left; len(l) != 1 || l[0].Arm != "pod" || !strings.Contains(l[0].Reason, "cluster") {
+		t.Errorf("left out: %+v", l)
+	}
+	if out := v.must("cleanup"); !strings.Contains(out, "nothing to clean up") {
+		t.Errorf("cleanup: %s", out)
+	}
+	if names := server.Names(); len(names) > 0 {
+		t.Errorf("the server has %v", names)
+	}
+	sameGroups(t, v.groups)
+}
+
+// endStatd ends the daemon of locks, which tare leaves running.
+func endStatd(t *testing.T) {
+	t.Helper()
+	b, err := os.ReadFile("/run/rpc.statd.pid")
+	if err != nil {
+		t.Errorf("version 3 was mounted without its locks: %v", err)
+		return
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGTERM)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

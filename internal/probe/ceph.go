@@ -1,0 +1,127 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
+)
+
+// cephClient observes the kernel's client of the Ceph cluster that has the arm's data, an
+// image or a file system, as it shows itself in debugfs: what waits for the stores,
+// and for a file system how many requests of each kind there were and how long they took.
+type cephClient struct{}
+
+func (cephClient) Name() string { return "Ceph client" }
+
+// cephOps are the kinds that the kernel tells apart.
+func cephOps() []string { return []string{"read", "write", "metadata"} }
+
+func (cephClient) Metrics() []Metric {
+	all := []Metric{
+		{Name: "ceph.waiting", Unit: "1", Kind: Level, Help: "requests that wait for the answer of a store of the Ceph cluster, when a window ends"},
+		{Name: "ceph.homeless", Unit: "1", Kind: Level, Help: "requests for which the Ceph cluster has no store that is up, when a window ends"},
+	}
+	for _, op := range cephOps() {
+		requests := "ceph." + op + ".requests"
+		all = append(all,
+			Metric{Name: requests, Unit: "1", PerOp: true, Help: op + " requests to the Ceph file system of the arm's data"},
+			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Help: "time until " + op + " requests to the Ceph file system were answered"})
+	}
+	return all
+}
+
+func (p cephClient) Open(t Target) (Reader, error) {
+	m, err := dataMount(t)
+	if err != nil {
+		return nil, err
+	}
+	root := proc.FS(t.Root)
+	name, image, err := "", false, error(nil)
+	if m.Type == "ceph" {
+		name, err = cephMount(root.Path(m.Point))
+	} else if d, ok := storage.DeviceOf(root, m); ok && d.Mapping != "" {
+		image = true
+		name, err = cephImage(d.Dir)
+	} else {
+		return nil, fmt.Errorf("%w: the data is on no Ceph cluster", errNothing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir := root.Path("sys/kernel/debug/ceph", name)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not there: mount -t debugfs debugfs /sys/kernel/debug, where the kernel has it", filepath.Join("/sys/kernel/debug/ceph", name))
+	} else if err != nil {
+		return nil, err
+	}
+	metrics := p.Metrics()
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = m.Name
+	}
+	waiting := source{paths: []string{filepath.Join(dir, "osdc")}, names: names[:2], parse: func(text []byte, dst []float64) (err error) {
+		dst[0], dst[1], err = proc.CephWaiting(text)
+		return err
+	}}
+	latency := source{ // before Linux 5.16 all are in one file
+		paths: []string{filepath.Join(dir, "metrics", "latency"), filepath.Join(dir, "metrics")}, names: names[2:], parse: cephLatency(),
+	}
+	if image {
+		latency = absent("only the client of a Ceph file system counts its requests; those of an image are at its device", names[2:]...)
+	}
+	return openFiles(waiting, latency)
+}
+
+// cephLatency makes counters of means: what rounding lets run backwards stands still, and
+// a later window gets it.
+func cephLatency() func([]byte, []float64) error {
+	ops := cephOps()
+	all, most := make([]proc.CephOp, len(ops)), make([]float64, len(ops))
+	return func(text []byte, dst []float64) error {
+		err := proc.CephLatency(text, ops, all)
+		for i, o := range all {
+			dst[2*i], dst[2*i+1] = o.Requests, o.Taken
+			if err == nil {
+				most[i] = max(most[i], o.Taken)
+				dst[2*i+1] = most[i]
+			}
+		}
+		return err
+	}
+}
+
+// cephMount is the name of the directory that the client of a mount has in debugfs. The
+// kernel answers by itself.
+func cephMount(point string) (string, error) {
+	var words [2]string
+	for i, attr := range []string{"ceph.cluster_fsid", "ceph.client_id"} {
+		var b [128]byte
+		n, err := unix.Getxattr(point, attr, b[:])
+		if err != nil {
+			return "", fmt.Errorf("ask the kernel which Ceph client %s has: %w", point, &os.PathError{Op: "getxattr " + attr, Path: point, Err: err})
+		}
+		words[i] = string(b[:n])
+	}
+	return words[0] + "." + words[1], nil
+}
+
+// cephImage is the same for the device of an image: devices/rbd/0 of devices/rbd/0/block/rbd0.
+func cephImage(dir string) (string, error) {
+	var words [2]string
+	for i, name := range []string{"cluster_fsid", "client_id"} {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(dir)), name))
+		if err != nil {
+			return "", fmt.Errorf("ask the kernel which Ceph client %s has: %w", filepath.Base(dir), err)
+		}
+		words[i] = strings.TrimSpace(string(b))
+	}
+	return words[0] + "." + words[1], nil
+}

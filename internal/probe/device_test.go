@@ -1,0 +1,146 @@
+package probe
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mountedOn are a host whose data is on what a line of mountinfo says.
+func mountedOn(line string) map[string]string {
+	files := hostFiles()
+	files["proc/self/mountinfo"] = "23 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n" + line + "\n"
+	return files
+}
+
+// link makes a symbolic link in a planted tree.
+func link(t *testing.T, root, name, to string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(to, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onData opens a planted tree for data at /mnt.
+func onData(t *testing.T, root string) *Set {
+	t.Helper()
+	target := targetIn(t, root)
+	target.Data, target.Host = "/mnt/data", true
+	return open(t, target)
+}
+
+// What requests took on the device of the data is told, and how many were under way.
+func TestDevice(t *testing.T) {
+	root := plant(t, mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw"))
+	link(t, root, "sys/dev/block/254:0", "../../block/vda")
+	s := onData(t, root)
+	before := s.Read(nil)
+	change(t, root, "sys/block/vda/stat", "21330    30950  2151976     8538        0     7968    71621     9669       65   794704      535     6416      211",
+		"21334    30950  2151976     8618        0     7968    71721     9669       65   794704      535     6418      251")
+	values := s.Values(before, s.Read(nil))
+	for name, want := range map[string]float64{
+		"device.reads": 0, "device.writes": 4, "device.flushes": 2,
+		"device.read.time": 0, "device.write.time": 0.08, "device.flush.time": 0.04, "device.inflight": 0.1,
+	} {
+		if got, ok := values[name].Get(); !ok || got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%s is %v, want %v", name, values[name], want)
+		}
+	}
+}
+
+// latencies are as a kernel shows them in one file; later ones have the first table in one
+// of its own.
+const latencies = `item          total       avg_lat(us)     min_lat(us)     max_lat(us)     stdev(us)
+-----------------------------------------------------------------------------------
+read          0           0               0               0               0
+write         5           914013          824797          1092343         103476
+metadata      79          12856           1572            114572          13262
+
+item          total       avg_sz(bytes)   min_sz(bytes)   max_sz(bytes)  total_sz(bytes)
+----------------------------------------------------------------------------------------
+read          0           0               0               0               0
+write         5           4194304         4194304         4194304         20971520
+`
+
+const cephName = "5d1e3c47-0b6a-4b0a-8a55-9c3d5c0b7a11.client4123"
+
+// cephTree is a host with an image of Ceph mapped and mounted, as a kernel shows both.
+func cephTree(t *testing.T) string {
+	t.Helper()
+	const rbd, debug = "sys/devices/rbd/0/", "sys/kernel/debug/ceph/" + cephName
+	files := mountedOn("37 23 252:0 / /mnt rw - ext4 /dev/rbd0 rw")
+	files[rbd+"cluster_fsid"], files[rbd+"client_id"] = "5d1e3c47-0b6a-4b0a-8a55-9c3d5c0b7a11\n", "client4123\n"
+	files[rbd+"config_info"] = "127.0.0.1:10000 name=admin,osd_request_timeout=60 rbd tare -\n"
+	files[rbd+"block/rbd0/stat"] = "1 0 8 1 4 0 64 20 0 20 21 0 0 0 0 4 8\n"
+	files[debug+"/metrics"] = latencies
+	files[debug+"/osdc"] = "REQUESTS 3 homeless 1\n12\tosd0\t1.7\t...\nLINGER REQUESTS\nBACKOFFS\n"
+	root := plant(t, files)
+	link(t, root, "sys/dev/block/252:0", "../../devices/rbd/0/block/rbd0")
+	return root
+}
+
+// An image's client says what waits for the stores, and its device how long that takes.
+func TestCephImage(t *testing.T) {
+	s := onData(t, cephTree(t))
+	values := s.Values(s.Read(nil), s.Read(nil))
+	for name, want := range map[string]float64{"ceph.waiting": 3, "ceph.homeless": 1, "device.writes": 0} {
+		if got, ok := values[name].Get(); !ok || got != want {
+			t.Errorf("%s is %v, want %v", name, values[name], want)
+		}
+	}
+	if v := values["ceph.write.time"]; !strings.Contains(v.Reason(), "at its device") {
+		t.Errorf("ceph.write.time is %v", v)
+	}
+}
+
+// A kernel that shows no debugfs is a reason, with what to do about it.
+func TestCephWithoutDebugfs(t *testing.T) {
+	root := cephTree(t)
+	if err := os.RemoveAll(filepath.Join(root, "sys/kernel/debug")); err != nil {
+		t.Fatal(err)
+	}
+	s := onData(t, root)
+	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "mount -t debugfs") {
+		t.Errorf("%v", v)
+	}
+}
+
+// The kernel's means become sums, which do not run backwards when a mean is rounded.
+func TestCephLatency(t *testing.T) {
+	parse, dst := cephLatency(), make([]float64, 6)
+	read := func(text string) []float64 {
+		if err := parse([]byte(text), dst); err != nil {
+			t.Fatal(err)
+		}
+		return append([]float64(nil), dst...)
+	}
+	near := func(got, want float64) bool { return got > want-1e-9 && got < want+1e-9 }
+	first := read(latencies)
+	if first[0] != 0 || first[2] != 5 || !near(first[3], 5*914013e-6) || first[4] != 79 || !near(first[5], 79*12856e-6) {
+		t.Errorf("%v", first)
+	}
+	if again := read(strings.Replace(latencies, "12856", "12855", 1)); again[5] != first[5] {
+		t.Errorf("ran backwards: %v after %v", again, first)
+	}
+	if err := parse([]byte("item total\nread 1 2\n"), dst); err == nil || !math.IsNaN(dst[2]) {
+		t.Errorf("half a file: %v %v", err, dst)
+	}
+}
+
+// Where no data is on a device or on Ceph the record has nothing of them.
+func TestNoDevice(t *testing.T) {
+	target := targetIn(t, plant(t, nfsFiles(t)))
+	target.Data, target.Host = "/mnt/n/tare-x/data", true
+	s := open(t, target)
+	for name := range s.Values(s.Read(nil), s.Read(nil)) {
+		if strings.HasPrefix(name, "device.") || strings.HasPrefix(name, "ceph.") {
+			t.Errorf("data on NFS: %s", name)
+		}
+	}
+}
