@@ -201,7 +201,7 @@ func difference(x, base []float64) stat.Estimate {
 	case !b.Known() && a.Known():
 		b = scattered(b, a)
 	}
-	return stat.Minus(a, b)
+	return stat.Difference(a, b)
 }
 
 // scattered is an estimate with the scatter of another.

@@ -74,7 +74,7 @@ func (t *imported) within(e *record.Effect, metric string, total bool) {
 	if a == nil || b == nil {
 		return
 	}
-	d := stat.Minus(a.batched.Estimate.Log(), b.batched.Estimate.Log())
+	d := stat.Difference(a.batched.Estimate.Log(), b.batched.Estimate.Log())
 	if total {
 		if metric != "throughput" {
 			return // the error of a mean of percentiles is not that of the percentile

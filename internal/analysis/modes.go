@@ -255,7 +255,7 @@ func apartBy(a, b []float64) stat.Estimate {
 		y.Mean = x.Mean - y.Mean
 		return y
 	}
-	return stat.Minus(x, y)
+	return stat.Difference(x, y)
 }
 
 // observedIn are the observations of the windows that have one. A neighbour that is not

@@ -110,7 +110,7 @@ func (w work) kept(i int, level float64) *record.Ratio {
 		}
 		columns = append(columns, w.paired[j].known())
 	}
-	e := stat.Family(columns).Columns[at]
+	e := stat.Family(columns)[at]
 	if e.Mean == 0 { // it never ran: nothing varies
 		return &record.Ratio{}
 	}

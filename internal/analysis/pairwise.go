@@ -47,11 +47,9 @@ func (g isolationGroup) stand(rows []record.PriceRow, w work) {
 		for _, p := range pairs {
 			columns = append(columns, w.relate[p[0]].less(w.relate[p[1]]).known())
 		}
-		joint := stat.Family(columns)
-		joint.Shared = len(columns) == 1 // the columns do not share a control
 		out := make([]stat.Interval, len(pairs))
-		for i := range out {
-			out[i] = joint.Interval(i, 1-g.alpha/2)
+		for i, e := range stat.Family(columns) {
+			out[i] = e.At(1 - g.alpha/2/float64(len(pairs))) // Bonferroni
 		}
 		return out
 	}, func(i int) bool { return w.relate[i] != nil })

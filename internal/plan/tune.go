@@ -159,7 +159,7 @@ func blockVariance(trace []float64, overhead, window float64, arms int) float64 
 		// Of two windows of a block that are apart+1 slots from each other there
 		// are arms-1-apart pairs.
 		between := overhead + float64(apart)*(window+overhead)
-		v := stat.SlotCosts(trace, Tick.Seconds(), between, []float64{window})[0].Variance
+		v := stat.SlotVariance(trace, Tick.Seconds(), between, window)
 		if math.IsNaN(v) {
 			break
 		}

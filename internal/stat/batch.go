@@ -8,9 +8,8 @@ type Batched struct {
 	Estimate
 	Batches int // what the error is computed from; N of the estimate
 	Size    int // values in a batch; what does not fill the last one is left out of the error
-	// Lag1 is the autocorrelation of neighbouring values, Left that of
-	// neighbouring batches; NaN where it cannot be told.
-	Lag1, Left float64
+	// Left is the autocorrelation of neighbouring batches; NaN where it cannot be told.
+	Left float64
 }
 
 const (
@@ -33,11 +32,11 @@ const (
 // series is too short for its memory. What is slower than the series cannot be
 // seen in it: a drift makes every such error too small.
 func BatchMeans(x []float64) Batched {
-	out := Batched{Estimate: unknown(math.NaN(), 0), Lag1: math.NaN(), Left: math.NaN()}
+	out := Batched{Estimate: unknown(math.NaN(), 0), Left: math.NaN()}
 	if len(x) == 0 || anyNaN(x) {
 		return out
 	}
-	out.Mean, out.Lag1 = average(x), Lag1(x).Stat
+	out.Mean = average(x)
 	if len(x) < 2*leastBatches {
 		return out
 	}
@@ -104,25 +103,6 @@ func Trend(x []float64) Estimate {
 	}
 	variance := ssd / (k - 2) / sxx * (1 + r) / (1 - r)
 	return withVariance(slope*k, variance*k*k, (k-2)*(1-r)/(1+r), len(b), magnitude(b))
-}
-
-// Welch is the difference of the means of two independent samples with unequal
-// variances (Welch 1947, Biometrika 34, p. 28; Satterthwaite 1946 for the degrees
-// of freedom). SE is NaN when either has fewer than two values or no scatter.
-func Welch(x, base []float64) Estimate {
-	return Minus(Mean(x), Mean(base))
-}
-
-// Minus is the difference of two independent estimates, with Satterthwaite's
-// degrees of freedom. N is the smaller of the two.
-func Minus(a, b Estimate) Estimate {
-	n := min(a.N, b.N)
-	if !a.Known() || !b.Known() {
-		return unknown(a.Mean-b.Mean, n)
-	}
-	va, vb := a.SE*a.SE, b.SE*b.SE
-	df := (va + vb) * (va + vb) / (va*va/a.DF + vb*vb/b.DF)
-	return withVariance(a.Mean-b.Mean, va+vb, df, n, math.Max(math.Abs(a.Mean), math.Abs(b.Mean)))
 }
 
 // Log is the estimate of ln(mean) from that of a positive mean, by the delta

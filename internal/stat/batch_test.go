@@ -40,9 +40,9 @@ func TestBatchMeansCoverage(t *testing.T) {
 			for range all {
 				x := ar1(rng, c.n, c.rho)
 				if b := BatchMeans(x); b.Known() {
-					batched.add(b.At(0.95), 100, 0)
+					batched.add(b.At(0.95), 100)
 				}
-				plain.add(Mean(x).At(0.95), 100, 0)
+				plain.add(Mean(x).At(0.95), 100)
 			}
 			within(t, "coverage", batched.covers, batched.n, c.low, 0.99)
 			within(t, "known", batched.n, all, c.known, 1)
@@ -58,7 +58,7 @@ func TestTrend(t *testing.T) {
 		c, found := tally{}, 0
 		for range replicates() / 2 {
 			x := ar1(rng, 900, rho)
-			c.add(Trend(x).At(0.99), 0, 0)
+			c.add(Trend(x).At(0.99), 0)
 			for i := range x {
 				x[i] += 20 * float64(i) / 900
 			}

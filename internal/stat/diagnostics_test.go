@@ -164,20 +164,20 @@ func TestDisagreement(t *testing.T) {
 }
 
 // The method's table of slots: white noise wants long ones, slow noise short ones.
-func TestSlotCosts(t *testing.T) {
+func TestSlotVariance(t *testing.T) {
 	best := func(arTau float64, arSD, iid float64, seed uint64) float64 {
 		n := newNoise(regime{arSD: arSD, arTau: arTau, iid: iid}, seeded(seed))
 		counts := make([]float64, 4000)
 		for i := range counts {
 			counts[i] = 100 * math.Exp(n.second())
 		}
-		lengths, least := []float64{1, 2, 4, 9, 19, 59}, SlotCost{Cost: math.Inf(1)}
-		for _, c := range SlotCosts(counts, 1, 1, lengths) {
-			if c.Cost < least.Cost {
-				least = c
+		least, best := math.Inf(1), 0.0
+		for _, length := range []float64{1, 2, 4, 9, 19, 59} {
+			if cost := SlotVariance(counts, 1, 1, length) * (length + 1); cost < least {
+				least, best = cost, length
 			}
 		}
-		return least.Length
+		return best
 	}
 	if got := best(1e-9, 0, 0.03, 1); got < 9 {
 		t.Errorf("white noise: windows of %v s", got)
@@ -190,18 +190,13 @@ func TestSlotCosts(t *testing.T) {
 	}
 }
 
-func TestSlotCostsOfPoorTraces(t *testing.T) {
+func TestSlotVarianceOfPoorTraces(t *testing.T) {
 	idle := make([]float64, 1000)
 	for i := 0; i < len(idle); i += 50 {
 		idle[i] = 1
 	}
-	costs := SlotCosts(idle, 0.01, 0.1, []float64{0.01, 0.1, 1, 60, 0})
-	for i, usable := range []bool{false, false, false, false, false} {
-		if got := !math.IsInf(costs[i].Cost, 1); got != usable {
-			t.Errorf("%+v usable %v", costs[i], got)
-		}
+	for _, length := range []float64{0.01, 0.1, 1, 60, 0} {
+		near(t, fmt.Sprintf("windows of %v s", length), SlotVariance(idle, 0.01, 0.1, length), math.NaN(), 0)
 	}
-	if c := SlotCosts(nil, 0.01, 0, []float64{1})[0]; !math.IsInf(c.Cost, 1) || !math.IsNaN(c.Variance) {
-		t.Errorf("no trace: %+v", c)
-	}
+	near(t, "no trace", SlotVariance(nil, 0.01, 0, 1), math.NaN(), 0)
 }

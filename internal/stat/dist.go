@@ -8,17 +8,9 @@ func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 // NormalQuantile is the z with NormalCDF(z) = p.
 func NormalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
-// StudentCDF is P(T <= t) for Student's t with df degrees of freedom, any real
-// df > 0 or +Inf (Student 1908, Biometrika 6, p. 1; in the form of Abramowitz
-// and Stegun 1964, 26.7.1).
-func StudentCDF(t, df float64) float64 {
-	if t > 0 {
-		return 1 - studentTail(t, df)
-	}
-	return studentTail(-t, df)
-}
-
-// StudentQuantile is the t with StudentCDF(t, df) = p.
+// StudentQuantile is the t with P(T <= t) = p for Student's t with df degrees of
+// freedom, any real df > 0 or +Inf (Student 1908, Biometrika 6, p. 1; in the form of
+// Abramowitz and Stegun 1964, 26.7.1).
 func StudentQuantile(p, df float64) float64 {
 	switch {
 	case !(p >= 0 && p <= 1 && df > 0):

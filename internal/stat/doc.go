@@ -1,6 +1,6 @@
 // Package stat is the paired statistics of small, noisy, autocorrelated
-// samples: estimates with intervals, two-level and family intervals, a stopping
-// rule, and the diagnostics that tell when the assumptions fail.
+// samples: estimates with intervals, two-level and family intervals,
+// and the diagnostics that tell when the assumptions fail.
 //
 // Its inputs are []float64 and [][]float64, mostly differences of logarithms
 // between a column and its control in the same randomised row. What makes the

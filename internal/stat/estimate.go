@@ -49,9 +49,6 @@ type Interval struct{ Lo, Hi float64 }
 // Half is the half-width, +Inf for an unbounded interval.
 func (i Interval) Half() float64 { return (i.Hi - i.Lo) / 2 }
 
-// Contains tells whether x is inside.
-func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
-
 // Inside tells whether the whole interval lies strictly inside -+margin.
 func (i Interval) Inside(margin float64) bool { return i.Lo > -margin && i.Hi < margin }
 

@@ -2,46 +2,8 @@ package stat
 
 import "math"
 
-// Joint is several columns compared with the same control, to be judged
-// together. A literal with Columns alone is valid: estimates that each have
-// their own standard error.
-type Joint struct {
-	Columns []Estimate
-	Shared  bool // one variance estimate serves all columns, as Dunnett assumes
-}
-
-// Crit is the critical value for column i that makes all intervals hold together
-// at the given level: Dunnett's where the variance is shared, Bonferroni's
-// Student t otherwise. Dunnett's is too small with separate variances: each is
-// another chance of an SE that is small by luck (see Family).
-func (j Joint) Crit(i int, level float64) float64 {
-	e, k := j.Columns[i], len(j.Columns)
-	switch {
-	case !e.Known():
-		return math.NaN()
-	case j.Shared:
-		return DunnettQuantile(level, k, e.DF)
-	}
-	return StudentQuantile(1-(1-level)/2/float64(k), e.DF)
-}
-
-// Interval is the simultaneous interval of column i.
-func (j Joint) Interval(i int, level float64) Interval {
-	return j.Columns[i].Interval(j.Crit(i, level))
-}
-
-// PValue is the p-value of column i adjusted for the family: the Interval at
-// level 1-p just touches 0. NaN when its SE is not known.
-func (j Joint) PValue(i int) float64 {
-	e := j.Columns[i]
-	if j.Shared && e.Known() {
-		return math.Max(0, 1-DunnettCDF(math.Abs(e.Mean/e.SE), len(j.Columns), e.DF))
-	}
-	return math.Min(1, e.PValue()*float64(len(j.Columns)))
-}
-
 // leastColumns is how many variances it takes to say how variances vary. With 2
-// or 3 moderation gains under 8 % of width and the error reaches 7.3 %.
+// or 3 moderation gains under 8 % of width.
 const leastColumns = 4
 
 // Family estimates k columns of differences to the same control over the same G
@@ -53,29 +15,14 @@ const leastColumns = 4
 // 1/4: see spreadOfVariances and poolDF. One for safety: no SE is below the
 // column's own, or a column noisier than the rest would be judged by their
 // quiet. Columns of other lengths, or equal throughout, keep their own estimate.
-//
-// What was seen for 8 columns over 5 rows, error of any column and half-width in
-// true SE (TestSimplerFamiliesFail; a known variance would have 2.7):
-//
-//	                          all equal      one 3 x as noisy  control 3 x
-//	Family                    3.9 %  3.5     3.5 %  3.7        3.9 %  3.4
-//	own variance, Bonferroni  5.5 %  4.9     4.0 %  5.0        2.8 %  4.9
-//	own variance, Dunnett    10.1 %  4.1     8.8 %  4.1        5.1 %  4.1
-//	pooled, Dunnett           5.7 %  2.8    10.6 %  3.5       21.2 %  1.7
-//	Smyth as published        7.2 %  2.9    11.2 %  3.1        5.8 %  3.0
-//
-// Over 5 to 12 rows and 2 to 10 columns the error is 2.7 to 6.7 %
-// (TestFamilyError), and of a column 3 times as noisy 0.9 to 3.5 %, where its
-// share would be 0.5 to 1.3 %: the price of helping the others. Over 2 to 4 rows
-// it reaches 7.6 %. A column judged alone needs Mean.
-func Family(columns [][]float64) Joint {
-	out := Joint{Columns: make([]Estimate, len(columns)), Shared: len(columns) == 1}
+// How often intervals of them fail together: TestFamilyError.
+func Family(columns [][]float64) []Estimate {
+	out := make([]Estimate, len(columns))
 	for i, x := range columns {
-		out.Columns[i] = Mean(x)
+		out[i] = Mean(x)
 	}
-	if alike := balanced(out.Columns); len(alike) >= leastColumns {
-		d0 := moderate(out.Columns, alike)
-		out.Shared = math.IsInf(d0, 1) && len(alike) == len(columns)
+	if alike := balanced(out); len(alike) >= leastColumns {
+		moderate(out, alike)
 	}
 	return out
 }
@@ -95,8 +42,8 @@ func balanced(columns []Estimate) []int {
 	return alike
 }
 
-// moderate replaces the SE and DF of the listed columns and returns d0.
-func moderate(columns []Estimate, alike []int) float64 {
+// moderate replaces the SE and DF of the listed columns.
+func moderate(columns []Estimate, alike []int) {
 	k, d := float64(len(alike)), columns[alike[0]].DF
 	own := make([]float64, len(alike))
 	for i, c := range alike {
@@ -108,7 +55,6 @@ func moderate(columns []Estimate, alike []int) float64 {
 		e.DF = math.Min(d0+d, poolDF(k, d))
 		e.SE = math.Max(e.SE, math.Sqrt(posterior(v0, d0, own[i], d)))
 	}
-	return d0
 }
 
 // posterior (Smyth 2004, section 3) is two variances weighted by their degrees of

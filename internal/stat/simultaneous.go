@@ -85,7 +85,8 @@ func sharedControl(cs [][]float64) bool {
 //
 //	1 - Int phi(x) prod_i [Phi((z - b_i x)/s_i) - Phi((-z - b_i x)/s_i)] dx
 //
-// with s_i = sqrt(1 - b_i^2), by the trapezoidal rule (see rangeToControl).
+// with s_i = sqrt(1 - b_i^2), by the trapezoidal rule: the integrand is smooth and
+// vanishes at both ends, so that it converges faster than any power of the step.
 func (b loadings) any(p float64) float64 {
 	switch {
 	case len(b) < 2 || p >= 1:
@@ -132,4 +133,32 @@ func (b loadings) each(alpha float64) float64 {
 	return math.Exp(illinois(math.Log(alpha/float64(len(b))/2), math.Log(alpha), func(logP float64) float64 {
 		return b.any(math.Exp(logP))/alpha - 1
 	}))
+}
+
+// illinois finds the root of an increasing f between lo and hi by regula falsi
+// with the Illinois modification (Dowell and Jarratt 1971, BIT 11, p. 168).
+func illinois(lo, hi float64, f func(float64) float64) float64 {
+	flo, fhi := f(lo), f(hi)
+	side := 0
+	for range 60 {
+		x := (lo*fhi - hi*flo) / (fhi - flo)
+		fx := f(x)
+		if math.Abs(fx) < 1e-11 || hi-lo < 1e-10*hi {
+			return x
+		}
+		if fx < 0 {
+			lo, flo = x, fx
+			if side == -1 {
+				fhi /= 2
+			}
+			side = -1
+		} else {
+			hi, fhi = x, fx
+			if side == 1 {
+				flo /= 2
+			}
+			side = 1
+		}
+	}
+	return (lo + hi) / 2
 }

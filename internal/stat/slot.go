@@ -2,13 +2,6 @@ package stat
 
 import "math"
 
-// SlotCost is what a candidate length of window would cost.
-type SlotCost struct {
-	Length   float64 // measured part, s
-	Variance float64 // of the log ratio of two adjacent windows; NaN when it cannot be told
-	Cost     float64 // Variance * 2 * (Length + discard), s: time to an SE of 1, +Inf when not usable
-}
-
 const (
 	// slotTrim is the trimming of the estimator that the slots are chosen for.
 	slotTrim = 0.1
@@ -19,25 +12,15 @@ const (
 	mostIdle = 0.01
 )
 
-// SlotCosts tells what windows of each length would cost, from a trace of counts
-// in consecutive steps of step seconds of one column running alone: pairs of
-// windows as they would lie, each after discard seconds, at every offset of the
-// trace. The variance is the one that a trimmed mean sees (Winsorised sum of
-// squares / (h(h-1)) * n), so one hiccup does not decide. Cost falls with length
-// while the noise is faster than the slot and rises once it is slower; the caller
-// takes the least. Windows without a count are taken as half a count.
-func SlotCosts(counts []float64, step, discard float64, lengths []float64) []SlotCost {
-	total := cumulate(counts)
+// SlotVariance is the variance of the log ratio of two adjacent windows of length
+// seconds, from a trace of counts in consecutive steps of step seconds of one column
+// running alone: pairs of windows as they would lie, each after discard seconds, at
+// every offset of the trace. It is the variance that a trimmed mean sees (Winsorised sum
+// of squares / (h(h-1)) * n), so one hiccup does not decide. Windows without a count are
+// taken as half a count. NaN where it cannot be told.
+func SlotVariance(counts []float64, step, discard, length float64) float64 {
 	skip := int(math.Round(discard / step))
-	out := make([]SlotCost, len(lengths))
-	for i, length := range lengths {
-		v := pairVariance(total, skip, int(math.Round(length/step)))
-		out[i] = SlotCost{length, v, 2 * v * (length + discard)}
-		if math.IsNaN(v) {
-			out[i].Cost = math.Inf(1)
-		}
-	}
-	return out
+	return pairVariance(cumulate(counts), skip, int(math.Round(length/step)))
 }
 
 // cumulate is the running total, one longer than x and starting at 0.

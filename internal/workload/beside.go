@@ -10,7 +10,6 @@ import (
 // Both run in the neighbour's group, and its work is the operations of the load.
 type Beside struct{ Workload }
 
-// Title is one line for people.
 func (b Beside) Title() string { return "another database: " + b.Workload.Title() }
 
 // decided are the parameters that are not a neighbour's to choose: nobody asks
@@ -29,7 +28,6 @@ func (b Beside) Params() []Param {
 	return params
 }
 
-// Stages says what to start.
 func (b Beside) Stages(v Values) (Stages, error) {
 	all := maps.Clone(v)
 	for _, p := range b.Workload.Params() {

@@ -9,12 +9,15 @@ import (
 // What the built-in loads have in common.
 
 // loadTask starts a built-in load in this binary.
-func loadTask(kind string, params any) Task {
+func loadTask(kind string, params any) Task { return hiddenTask(load.Command, kind, params) }
+
+// hiddenTask is a hidden command of this binary.
+func hiddenTask(command, kind string, params any) Task {
 	b, err := json.Marshal(params)
 	if err != nil {
 		panic(err) // a struct of numbers and words
 	}
-	return Task{Args: []string{load.Command, kind, string(b)}}
+	return Task{Args: []string{command, kind, string(b)}}
 }
 
 // closedLoop is the metrics of a load that goes as fast as it can.

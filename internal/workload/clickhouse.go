@@ -3,9 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +18,8 @@ import (
 // windows of the rotation stand for its --iterations and --timelimit.
 type ClickHouse struct{}
 
-// Name is "clickhouse".
 func (ClickHouse) Name() string { return "clickhouse" }
 
-// Title is one line for people.
 func (ClickHouse) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
 
 // Lists of queries that have a name.
@@ -49,18 +45,15 @@ var clickhouseQueries = map[string][]string{
 // Params are the parameters: those of the load, then the settings of the server.
 func (ClickHouse) Params() []Param {
 	params := []Param{
-		{Name: "server", Default: serve.Auto, Check: program,
-			Help: "path of the server's program, clickhouse-server or clickhouse; auto: in PATH"},
+		serverParam(", clickhouse-server or clickhouse; auto: in PATH"),
 		{Name: "concurrency", Default: "2", Check: whole(1, 4096),
 			Help: "clients, each with a connection and one query at a time, like -c of clickhouse-benchmark"},
 		{Name: "queries", Default: hitsQueries, Check: queries, Text: true,
 			Help: "hits or numbers, lists by name; or a query; more with \"; \" between, or the absolute path of a file with one a line"},
 		{Name: "rows", Default: "300000", Check: whole(1, 1_000_000_000),
 			Help: "rows of the table sbtest.hits, about 75 bytes each"},
-		{Name: "client", Default: "outside", Words: []string{"outside", "inside"}, Check: oneOf("outside", "inside"),
-			Help: "where the clients run: outside of the arm, or in it with the server"},
-		{Name: "server_options", Default: none, Check: options(clickhouseOption),
-			Help: "configuration passed on to the server, --name=value with spaces between"},
+		clientParam("the clients run"),
+		optionsParam("server_options", "configuration passed on to the server", clickhouseOption),
 	}
 	return append(params, settingParams(clickhouse.Service{})...)
 }
@@ -87,22 +80,18 @@ func inlineQueries(s string) []string { return driver.QueryLines(strings.Replace
 
 // clickhouseOption refuses what tare sets itself.
 func clickhouseOption(s string) error {
-	name, found := strings.CutPrefix(s, "--")
-	name, _, value := strings.Cut(name, "=")
-	if !found || name == "" || !value {
-		return fmt.Errorf("%q: want --name=value", s)
-	}
-	place := []string{
+	name, err := freeOption(s, asIs,
 		"path", "tmp_path", "user_files_path", "format_schema_path", "users_config", "listen_host", "http_port", "https_port", "tcp_port",
-		"tcp_port_secure", "mysql_port", "postgresql_port", "interserver_http_port", "grpc_port", "default_database", "default_profile",
+		"tcp_port_secure", "mysql_port", "postgresql_port", "interserver_http_port", "grpc_port", "default_database", "default_profile")
+	if err != nil {
+		return err
 	}
-	if slices.Contains(place, name) || strings.HasPrefix(name, "logger") || strings.HasPrefix(name, "user_directories") {
+	if strings.HasPrefix(name, "logger") || strings.HasPrefix(name, "user_directories") {
 		return fmt.Errorf("%q is not yours to set", s)
 	}
 	return nil
 }
 
-// Stages says what to start.
 func (ClickHouse) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	clients, hits := r.whole("concurrency"), clickhouse.Hits{Rows: r.whole("rows")}
@@ -113,12 +102,9 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 	if err != nil {
 		return Stages{}, fmt.Errorf("clickhouse: %w", err)
 	}
-	p.Database = load.Database{
-		Service: clickhouse.Name, Inside: v["client"] == "inside", TCP: v["client"] == "inside",
-		Server: serve.Server{Settings: settings(clickhouse.Service{}, v), Options: list(v["server_options"]), Connections: clients},
-	}
+	p.Database = r.database(clickhouse.Name, clickhouse.Service{}, clients)
 	s := Stages{
-		Threads: clients, Key: hitsKey(v), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
+		Threads: clients, Key: fmt.Sprintf("clickhouse-%s-%x", v["rows"], hashOf(v["server"], v["server_options"])), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, clickhouse.Name, serve.Prepare{
 				Server: path(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
@@ -146,14 +132,4 @@ func queryList(s string) (p driver.Params, err error) {
 		}
 	}
 	return p, err
-}
-
-// hitsKey tells data sets apart within a run. The cache's own key, which
-// prepare knows, has the server's version too.
-func hitsKey(v Values) string {
-	h := fnv.New32a()
-	for _, name := range []string{"server", "server_options"} {
-		h.Write([]byte(v[name] + "\x00"))
-	}
-	return fmt.Sprintf("clickhouse-%s-%x", v["rows"], h.Sum32())
 }

@@ -18,10 +18,8 @@ import (
 // Command is any command, executed over and over.
 type Command struct{}
 
-// Name is "command".
 func (Command) Name() string { return "command" }
 
-// Title is one line for people.
 func (Command) Title() string {
 	return "any command, executed over and over: how long it takes, or a number that it prints"
 }
@@ -29,13 +27,11 @@ func (Command) Title() string {
 // ValueName is the metric of the number that a command prints.
 const ValueName = "value"
 
-// Params are the parameters.
 func (Command) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords,
 			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory, as the user who runs tare: root's on the arm host has all rights on the host"},
-		{Name: "shell", Default: "off", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
-			Help: "on: /bin/sh -c takes the command, with all that only a shell can do"},
+		onOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
 		{Name: "files", Default: "none", Text: true, Check: listed,
 			Help: "files and directories that are copied into the data directory of every arm, split like the command"},
 		{Name: "env", Default: "none", Text: true, Check: environs,
@@ -52,12 +48,10 @@ func (Command) Params() []Param {
 			Help: "a number in the output that is the metric: regexp:PATTERN (its first group, last match) or json:PATH such as json:jobs[0].read.iops"},
 		{Name: "unit", Default: "1", Text: true, Check: anyText,
 			Help: "unit of that number: s, ms, us, B, KiB, MB, MiB/s, 1/s, %, or any word"},
-		{Name: "better", Default: "higher", Words: []string{"higher", "lower"}, Check: oneOf("higher", "lower"),
-			Help: "which direction of that number is the better one"},
+		choice("better", "higher", "which direction of that number is the better one", "higher", "lower"),
 	}
 }
 
-// Stages says what to start.
 func (c Command) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	threads, warmup := r.whole("parallel"), r.whole("warmup")

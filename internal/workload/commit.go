@@ -11,10 +11,8 @@ import (
 // Commit is small durable commits to a write-ahead log.
 type Commit struct{}
 
-// Name is "commit".
 func (Commit) Name() string { return "commit" }
 
-// Title is one line for people.
 func (Commit) Title() string { return "small durable commits: a write-ahead log with a real fdatasync" }
 
 // Params are the parameters. One thread, because then an operation is one
@@ -26,14 +24,12 @@ func (Commit) Params() []Param {
 			Help: "bytes of one commit"},
 		{Name: "threads", Default: "1", Check: whole(1, 256),
 			Help: "threads that commit to the same log"},
-		{Name: "group", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
-			Help: "on: commits that wait while the log is being synced share the next sync; off: one sync each, one after the other"},
+		onOff("group", "on", "on: commits that wait while the log is being synced share the next sync; off: one sync each, one after the other"),
 		{Name: "log", Default: "16MiB", Check: size(1<<20, 4<<30),
 			Help: "size of the log, which is written in full beforehand and then round and round, as InnoDB's redo log"},
 	}
 }
 
-// Stages says what to start.
 func (Commit) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	p := load.Commit{RecordBytes: int(r.size("size")), LogBytes: r.size("log"), Group: v["group"] == "on"}

@@ -15,10 +15,8 @@ import (
 // Fio is file input and output by fio.
 type Fio struct{}
 
-// Name is "fio".
 func (Fio) Name() string { return "fio" }
 
-// Title is one line for people.
 func (Fio) Title() string {
 	return "file input and output by fio: rates, and latencies by their parts"
 }
@@ -30,18 +28,15 @@ func (Fio) Params() []Param {
 	return []Param{
 		{Name: "job", Default: noneWord, Text: true, Check: anyText,
 			Help: "a job file of fio instead of what follows; its files are made in the data directory, and what reaches outside of that is refused"},
-		{Name: "rw", Default: "randrw", Words: fio.Patterns(), Check: oneOf(fio.Patterns()...),
-			Help: "pattern of the input and output"},
+		choice("rw", "randrw", "pattern of the input and output", fio.Patterns()...),
 		{Name: "mix", Default: "50", Check: whole(1, 99),
 			Help: "reads in a hundred, where the pattern has both"},
 		{Name: "bs", Default: "4KiB", Check: size(512, 64<<20),
 			Help: "size of one operation"},
 		{Name: "iodepth", Default: "128", Check: whole(1, 65536),
 			Help: "operations in flight of each job, for engines that can"},
-		{Name: "engine", Default: "libaio", Words: fio.Engines(), Check: oneOf(fio.Engines()...),
-			Help: "how it is done; a container's default security profile forbids io_uring"},
-		{Name: "direct", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
-			Help: "on: past the page cache; off: through it, as warm as the windows before left it"},
+		choice("engine", "libaio", "how it is done; a container's default security profile forbids io_uring", fio.Engines()...),
+		onOff("direct", "on", "on: past the page cache; off: through it, as warm as the windows before left it"),
 		{Name: "size", Default: "128MiB", Check: size(1<<20, 16<<40),
 			Help: "size of the file of each job, written in full beforehand, in every arm"},
 		{Name: "jobs", Default: "1", Check: whole(1, 1024),
@@ -53,7 +48,6 @@ func (Fio) Params() []Param {
 	}
 }
 
-// Stages says what to start.
 func (f Fio) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	bytes := r.size("size") * int64(r.whole("jobs"))

@@ -39,10 +39,8 @@ func runs(args []string, tool Tool, work Metric) Stages {
 // StressNG is stress-ng.
 type StressNG struct{}
 
-// Name is "stress-ng".
 func (StressNG) Name() string { return "stress-ng" }
 
-// Title is one line for people.
 func (StressNG) Title() string {
 	return "stress-ng: noise of one kind on CPU, caches, memory, disk or network"
 }
@@ -57,18 +55,15 @@ var stressors = map[string]Metric{
 
 var stressorNames = []string{"cpu", "matrix", "cache", "stream", "memrate", "vm", "switch", "fork", "syscall", "sock", "udp", "io", "hdd"}
 
-// Params are the parameters.
 func (StressNG) Params() []Param {
 	return []Param{
-		{Name: "stressor", Default: "cpu", Words: stressorNames, Check: oneOf(stressorNames...),
-			Help: "kind of noise, stress-ng's own word"},
+		choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
 		{Name: "workers", Default: "4", Check: whole(1, 1024), Help: "processes that make it"},
 		{Name: "options", Default: noneWord, Text: true, Check: listed,
 			Help: "options passed on to stress-ng, such as --vm-bytes 64M"},
 	}
 }
 
-// Stages says what to start.
 func (StressNG) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	workers, options := r.whole("workers"), r.words("options")
@@ -105,13 +100,10 @@ func modest(stressor string, workers int) []string {
 // Stress is stress, as the published study of ClickHouse used it.
 type Stress struct{}
 
-// Name is "stress".
 func (Stress) Name() string { return "stress" }
 
-// Title is one line for people.
 func (Stress) Title() string { return "stress: processes that take CPU, memory or disk" }
 
-// Params are the parameters.
 func (Stress) Params() []Param {
 	return []Param{
 		{Name: "cpu", Default: "4", Check: whole(0, 1024), Help: "processes that calculate"},
@@ -122,7 +114,6 @@ func (Stress) Params() []Param {
 	}
 }
 
-// Stages says what to start.
 func (Stress) Stages(v Values) (Stages, error) {
 	args := []string{"stress", "--quiet"}
 	for _, kind := range []string{"cpu", "vm", "io", "hdd"} {
@@ -152,26 +143,22 @@ func (Stress) Stages(v Values) (Stages, error) {
 // DiskNoise is fio, reading or writing a file of its own without end.
 type DiskNoise struct{}
 
-// Name is "fio".
 func (DiskNoise) Name() string { return "fio" }
 
-// Title is one line for people.
 func (DiskNoise) Title() string { return "fio: reads or writes a file of its own without end" }
 
 var fioWays = []string{"read", "write", "rw", "randread", "randwrite", "randrw"}
 
-// Params are the parameters.
 func (DiskNoise) Params() []Param {
 	return []Param{
-		{Name: "rw", Default: "randread", Words: fioWays, Check: oneOf(fioWays...), Help: "what it does"},
+		choice("rw", "randread", "what it does", fioWays...),
 		{Name: "bs", Default: "4KiB", Check: size(512, 64<<20), Help: "size of a request"},
 		{Name: "size", Default: "256MiB", Check: size(1<<20, 1<<40), Help: "size of the file"},
 		{Name: "iodepth", Default: "16", Check: whole(1, 4096), Help: "requests at the same time"},
-		{Name: "direct", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"), Help: "on: past the page cache"},
+		onOff("direct", "on", "on: past the page cache"),
 	}
 }
 
-// Stages says what to start.
 func (DiskNoise) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	bytes, file, depth := r.size("bs"), r.size("size"), r.whole("iodepth")
@@ -193,13 +180,10 @@ func (DiskNoise) Stages(v Values) (Stages, error) {
 // CommandNoise is any command, executed over and over without a pause.
 type CommandNoise struct{}
 
-// Name is "command".
 func (CommandNoise) Name() string { return "command" }
 
-// Title is one line for people.
 func (CommandNoise) Title() string { return "any command, executed over and over" }
 
-// Params are the parameters.
 func (CommandNoise) Params() []Param {
 	return []Param{
 		{Name: "command", Default: "true", Text: true, Check: someWords, Help: "the program and its arguments, split as a shell splits words"},

@@ -11,10 +11,8 @@ import (
 // OLTP is SQLite under sysbench's OLTP transaction mix.
 type OLTP struct{}
 
-// Name is "oltp".
 func (OLTP) Name() string { return "oltp" }
 
-// Title is one line for people.
 func (OLTP) Title() string {
 	return "transactions of sysbench's OLTP mix on an embedded SQL engine (SQLite)"
 }
@@ -26,24 +24,23 @@ func (OLTP) Title() string {
 // would never leave the process, and nothing that a container adds could cost.
 func (OLTP) Params() []Param {
 	return []Param{
-		{Name: "mode", Default: "read_only", Words: []string{"read_only", "read_write"}, Check: oneOf("read_only", "read_write"),
-			Help: "read_only: 10 point selects and 4 ranges of 100 rows in one transaction; read_write: also 2 updates, a delete and an insert"},
+		choice("mode", "read_only",
+			"read_only: 10 point selects and 4 ranges of 100 rows in one transaction; read_write: also 2 updates, a delete and an insert", "read_only", "read_write"),
 		{Name: "rows", Default: "50000", Check: whole(1000, 10_000_000),
 			Help: "rows of the table, about 200 bytes each"},
 		{Name: "threads", Default: "2", Check: whole(1, 256),
 			Help: "connections, each with a thread; writing transactions run one after the other, for SQLite has one writer at a time"},
 		{Name: "cache", Default: "2MiB", Check: size(64<<10, 16<<30),
 			Help: "page cache of the engine, per connection; what does not fit is read from the kernel's"},
-		{Name: "sync", Default: "full", Words: []string{"off", "normal", "full"}, Check: oneOf("off", "normal", "full"),
-			Help: "full: a transaction is on the disk when it is done, as with InnoDB and PostgreSQL by default; normal: after the next checkpoint; off: whenever"},
-		{Name: "rand", Default: "uniform", Words: []string{"uniform", "special"}, Check: oneOf("uniform", "special"),
-			Help: "how rows are picked: all alike, or as sysbench's special, three quarters of them from 1 % of the table"},
+		choice("sync", "full",
+			"full: a transaction is on the disk when it is done, as with InnoDB and PostgreSQL by default; normal: after the next checkpoint; off: whenever", "off", "normal", "full"),
+		choice("rand", "uniform",
+			"how rows are picked: all alike, or as sysbench's special, three quarters of them from 1 % of the table", "uniform", "special"),
 		{Name: "seed", Default: "1", Check: seed,
 			Help: "seed of the data set and of the picks"},
 	}
 }
 
-// Stages says what to start.
 func (OLTP) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	p := load.OLTP{

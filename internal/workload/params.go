@@ -20,6 +20,14 @@ func oneOf(words ...string) func(string) error {
 	}
 }
 
+// choice is a parameter that is one of a few words.
+func choice(name, usual, help string, words ...string) Param {
+	return Param{Name: name, Default: usual, Help: help, Words: words, Check: oneOf(words...)}
+}
+
+// onOff is a parameter that is on or off.
+func onOff(name, usual, help string) Param { return choice(name, usual, help, "on", "off") }
+
 // whole allows whole numbers from low to high.
 func whole(low, high int64) func(string) error {
 	return func(s string) error {
@@ -34,9 +42,8 @@ func whole(low, high int64) func(string) error {
 // perSecond allows rates from low to high.
 func perSecond(low, high float64) func(string) error {
 	return func(s string) error {
-		x, err := strconv.ParseFloat(s, 64)
-		if err != nil || math.IsNaN(x) || x < low || x > high {
-			return fmt.Errorf("%q is not a number from %g to %g (per second)", s, low, high)
+		if err := factor(low, high)(s); err != nil {
+			return fmt.Errorf("%w (per second)", err)
 		}
 		return nil
 	}

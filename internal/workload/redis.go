@@ -1,10 +1,7 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
-	"hash/fnv"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +16,8 @@ import (
 // arm too.
 type Redis struct{}
 
-// Name is "redis".
 func (Redis) Name() string { return "redis" }
 
-// Title is one line for people.
 func (Redis) Title() string {
 	return "commands to Redis or Valkey as redis-benchmark sends them, sent by tare itself"
 }
@@ -30,10 +25,9 @@ func (Redis) Title() string {
 // Params are the parameters: those of the load, then the settings of the server.
 func (Redis) Params() []Param {
 	params := []Param{
-		{Name: "server", Default: serve.Auto, Check: program,
-			Help: "path of the server's program, redis-server or valkey-server; auto: in PATH"},
-		{Name: "test", Default: "mixed", Words: driver.Tests(), Check: oneOf(driver.Tests()...),
-			Help: "the commands: those of a test of redis-benchmark; list: LPUSH and RPOP in turn; mixed: 80 % GET, 10 % SET, and INCR, HSET, LPUSH, RPOP"},
+		serverParam(", redis-server or valkey-server; auto: in PATH"),
+		choice("test", "mixed",
+			"the commands: those of a test of redis-benchmark; list: LPUSH and RPOP in turn; mixed: 80 % GET, 10 % SET, and INCR, HSET, LPUSH, RPOP", driver.Tests()...),
 		{Name: "connections", Default: "4", Check: whole(1, 4096),
 			Help: "connections, each with a thread of the load's, like -c of redis-benchmark"},
 		{Name: "pipeline", Default: "1", Check: whole(1, 10_000),
@@ -42,29 +36,20 @@ func (Redis) Params() []Param {
 			Help: "bytes of a value, like -d"},
 		{Name: "keys", Default: "100000", Check: whole(1, 1_000_000_000),
 			Help: "keys, or elements of a set, evenly picked, like -r; all are there before the load begins"},
-		{Name: "client", Default: "outside", Words: []string{"outside", "inside"}, Check: oneOf("outside", "inside"),
-			Help: "where the load runs: outside of the arm, or in it with the server"},
-		{Name: "connect", Default: "tcp", Words: []string{"tcp", "socket"}, Check: oneOf("tcp", "socket"),
-			Help: "how it reaches the server; a socket needs client=inside"},
-		{Name: "server_options", Default: none, Check: options(redisOption),
-			Help: "settings passed on to the server, --name=value with spaces between"},
+		clientParam("the load runs"),
+		connectParam(),
+		optionsParam("server_options", "settings passed on to the server", redisOption),
 	}
 	return append(params, settingParams(redis.Service{})...)
 }
 
 // redisOption refuses what tare sets itself.
 func redisOption(s string) error {
-	name, found := strings.CutPrefix(s, "--")
-	name, _, value := strings.Cut(strings.ToLower(name), "=")
-	if !found || name == "" || !value {
-		return fmt.Errorf("%q: want --name=value", s)
-	}
-	place := []string{
+	name, err := freeOption(s, strings.ToLower,
 		"bind", "port", "tls-port", "unixsocket", "unixsocketperm", "dir", "daemonize", "supervised", "pidfile", "logfile", "include", "loadmodule",
-		"user", "aclfile", "requirepass", "rename-command", "replicaof", "slaveof", "cluster-enabled", "databases", "enable-debug-command", "enable-module-command",
-	}
-	if slices.Contains(place, name) {
-		return fmt.Errorf("%q is not yours to set", s)
+		"user", "aclfile", "requirepass", "rename-command", "replicaof", "slaveof", "cluster-enabled", "databases", "enable-debug-command", "enable-module-command")
+	if err != nil {
+		return err
 	}
 	for _, own := range (redis.Service{}).Describe().Settings {
 		if name == strings.ReplaceAll(own.Name, "_", "-") {
@@ -74,23 +59,19 @@ func redisOption(s string) error {
 	return nil
 }
 
-// Stages says what to start.
 func (Redis) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	p := driver.Params{Test: v["test"], Bytes: int(r.size("size")), Keys: r.whole("keys"), Pipeline: r.whole("pipeline")}
 	connections := r.whole("connections")
+	p.Database = r.database(redis.Name, redis.Service{}, connections)
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("redis: %w", r.err)
 	}
-	p.Database = load.Database{
-		Service: redis.Name, Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
-		Server: serve.Server{Settings: settings(redis.Service{}, v), Options: list(v["server_options"]), Connections: connections},
-	}
-	if !p.Inside && v["connect"] == "socket" {
-		return Stages{}, errors.New("redis: connect=socket needs client=inside: a socket does not reach out of an arm")
-	}
 	s := Stages{
-		Threads: connections, Together: p.Pipeline, Key: redisKey(v), Disk: v["appendonly"] == "yes", Grows: redisGrows(v, p), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
+		Threads: connections, Together: p.Pipeline,
+		Key:  fmt.Sprintf("redis-%x", hashOf(v["server"], v["server_options"])), // empty: the load fills it
+		Disk: v["appendonly"] == "yes", Grows: redisGrows(v, p),
+		Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, redis.Name, serve.Prepare{Server: path(v["server"]), Options: p.Server.Options, Into: dir})
 		},
@@ -114,14 +95,4 @@ func redisGrows(v Values, p driver.Params) (n int64) {
 		n += 2 * int64(p.Keys) * int64(p.Bytes+overhead)
 	}
 	return n
-}
-
-// redisKey tells data sets apart within a run: they are empty, for the load fills
-// them. The cache's own key, which prepare knows, has the server's version too.
-func redisKey(v Values) string {
-	h := fnv.New32a()
-	for _, name := range []string{"server", "server_options"} {
-		h.Write([]byte(v[name] + "\x00"))
-	}
-	return fmt.Sprintf("redis-%x", h.Sum32())
 }

@@ -12,15 +12,12 @@ import (
 // outside of it.
 type RPC struct{}
 
-// Name is "rpc".
 func (RPC) Name() string { return "rpc" }
 
-// Title is one line for people.
 func (RPC) Title() string {
 	return "request and response over TCP, the server in the arm and the client outside"
 }
 
-// Params are the parameters.
 func (RPC) Params() []Param {
 	return []Param{
 		{Name: "concurrency", Default: "2", Check: whole(1, 1024),
@@ -29,14 +26,13 @@ func (RPC) Params() []Param {
 			Help: "size of a request"},
 		{Name: "response", Default: "1KiB", Check: size(8, 1<<20),
 			Help: "size of a response"},
-		{Name: "mode", Default: "closed", Words: []string{"closed", "open"}, Check: oneOf("closed", "open"),
-			Help: "closed: the next request follows the response; open: requests arrive at a fixed rate (Poisson) and latency counts from the intended time"},
+		choice("mode", "closed",
+			"closed: the next request follows the response; open: requests arrive at a fixed rate (Poisson) and latency counts from the intended time", "closed", "open"),
 		{Name: "rate", Default: "5000", Check: perSecond(1, 1e6),
 			Help: "requests per second over all connections, in mode open"},
 	}
 }
 
-// Stages says what to start.
 func (RPC) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	p := load.RPC{RequestBytes: int(r.size("request")), ResponseBytes: int(r.size("response"))}

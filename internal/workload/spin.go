@@ -12,13 +12,10 @@ import (
 // load for losses of known size; and a neighbour.
 type Spin struct{}
 
-// Name is "spin".
 func (Spin) Name() string { return "spin" }
 
-// Title is one line.
 func (Spin) Title() string { return "arithmetic only: shows losses of CPU time" }
 
-// Params are its parameters.
 func (Spin) Params() []Param {
 	return []Param{
 		{Name: "threads", Default: "1", Help: "threads that calculate", Check: whole(1, 256)},
@@ -28,7 +25,6 @@ func (Spin) Params() []Param {
 	}
 }
 
-// Stages is the load alone.
 func (Spin) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	threads, p := r.whole("threads"), load.Spin{Rounds: r.whole("rounds"), Work: r.number("work"), Idle: r.number("idle")}

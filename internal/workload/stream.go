@@ -10,13 +10,10 @@ import (
 // Stream is copying of memory: a load on its bandwidth and on the caches.
 type Stream struct{}
 
-// Name is "stream".
 func (Stream) Name() string { return "stream" }
 
-// Title is one line for people.
 func (Stream) Title() string { return "copies memory: takes bandwidth and cache" }
 
-// Params are its parameters.
 func (Stream) Params() []Param {
 	return []Param{
 		{Name: "threads", Default: "2", Check: whole(1, 256), Help: "threads that copy"},
@@ -24,7 +21,6 @@ func (Stream) Params() []Param {
 	}
 }
 
-// Stages is the load alone.
 func (Stream) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	threads, p := r.whole("threads"), load.Stream{Bytes: r.size("size")}

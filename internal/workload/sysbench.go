@@ -1,14 +1,10 @@
 package workload
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,10 +20,8 @@ import (
 // the arm, sysbench beside it over TCP or in the arm too.
 type Sysbench struct{}
 
-// Name is "sysbench".
 func (Sysbench) Name() string { return "sysbench" }
 
-// Title is one line for people.
 func (Sysbench) Title() string {
 	return "sysbench's database scripts on MariaDB, MySQL or Percona Server"
 }
@@ -36,10 +30,8 @@ func (Sysbench) Title() string {
 // server in tare's words.
 func (Sysbench) Params() []Param {
 	params := []Param{
-		{Name: "service", Default: serve.Auto, Words: services(), Check: oneOf(services()...),
-			Help: "the server; auto: whichever is installed"},
-		{Name: "server", Default: serve.Auto, Check: program,
-			Help: "path of the server's program; auto: in PATH"},
+		choice("service", serve.Auto, "the server; auto: whichever is installed", services()...),
+		serverParam("; auto: in PATH"),
 		{Name: "sysbench", Default: serve.Auto, Check: program,
 			Help: "path of sysbench 1.0 or 1.1; auto: in PATH"},
 		{Name: "script", Default: "oltp_read_only", Check: script,
@@ -50,31 +42,23 @@ func (Sysbench) Params() []Param {
 			Help: "tables"},
 		{Name: "size", Default: "25000", Check: whole(1, 1_000_000_000),
 			Help: "rows of each table"},
-		{Name: "client", Default: "outside", Words: []string{"outside", "inside"}, Check: oneOf("outside", "inside"),
-			Help: "where sysbench runs: outside of the arm, or in it with the server"},
-		{Name: "connect", Default: "tcp", Words: []string{"tcp", "socket"}, Check: oneOf("tcp", "socket"),
-			Help: "how it reaches the server; a socket needs client=inside"},
+		clientParam("sysbench runs"),
+		connectParam(),
 		{Name: "rate", Default: "0", Check: rate,
 			Help: "transactions per second that arrive (Poisson; latency counts from the intended time); 0: as fast as it can"},
-		{Name: "rand_type", Default: "default", Words: randTypes, Check: oneOf(randTypes...),
-			Help: "sysbench's rand-type"},
-		{Name: "hook", Default: "on", Words: []string{"on", "off"}, Check: oneOf("on", "off"),
-			Help: "on: a hook in the script counts its events, and one sysbench runs as long as the arm; off: one sysbench for each window, where no hook is possible"},
-		{Name: "count", Default: serve.Auto, Words: []string{serve.Auto, driver.CountQueries}, Check: oneOf(serve.Auto, driver.CountQueries),
-			Help: "what an operation is; auto: an event of the script; queries: a statement, counted by the server, without latencies"},
-		{Name: "options", Default: none, Check: options(sysbench.CheckOption),
-			Help: "options passed on to sysbench, --name=value with spaces between"},
-		{Name: "server_options", Default: none, Check: options(serverOption),
-			Help: "options passed on to the server, --name=value with spaces between"},
+		choice("rand_type", "default", "sysbench's rand-type", randTypes...),
+		onOff("hook", "on",
+			"on: a hook in the script counts its events, and one sysbench runs as long as the arm; off: one sysbench for each window, where no hook is possible"),
+		choice("count", serve.Auto,
+			"what an operation is; auto: an event of the script; queries: a statement, counted by the server, without latencies", serve.Auto, driver.CountQueries),
+		optionsParam("options", "options passed on to sysbench", sysbench.CheckOption),
+		optionsParam("server_options", "options passed on to the server", serverOption),
 	}
 	return append(params, settingParams(family)...)
 }
 
 // family has the settings of all flavours.
 var family = mysql.Service{Flavour: mysql.MariaDB}
-
-// none is the word for no options.
-const none = "none"
 
 var randTypes = []string{"default", "uniform", "gaussian", "special", "pareto", "zipfian"}
 
@@ -86,13 +70,6 @@ func services() []string {
 		}
 	}
 	return words
-}
-
-func program(s string) error {
-	if s != serve.Auto && !filepath.IsAbs(s) {
-		return fmt.Errorf("%q is neither %s nor an absolute path", s, serve.Auto)
-	}
-	return nil
 }
 
 func script(s string) error {
@@ -107,25 +84,6 @@ func rate(s string) error {
 		return nil
 	}
 	return perSecond(0.1, 1e7)(s)
-}
-
-// options checks a list, each by itself.
-func options(check func(string) error) func(string) error {
-	return func(s string) error {
-		if s == none {
-			return nil
-		}
-		list := strings.Fields(s)
-		if len(list) == 0 {
-			return fmt.Errorf("%q is neither %s nor a list of options", s, none)
-		}
-		for _, o := range list {
-			if err := check(o); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 }
 
 // serverOption refuses what tare sets itself.
@@ -146,21 +104,6 @@ func serverOption(s string) error {
 	return nil
 }
 
-func list(s string) []string {
-	if s == none {
-		return nil
-	}
-	return strings.Fields(s)
-}
-
-func path(s string) string {
-	if s == serve.Auto {
-		return ""
-	}
-	return s
-}
-
-// Stages says what to start.
 func (Sysbench) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	p := driver.Params{
@@ -168,20 +111,14 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 		Program: path(v["sysbench"]), Rate: r.number("rate"), Count: countBy(v), NoHook: v["hook"] == "off",
 	}
 	threads := r.whole("threads")
+	p.Database = r.database(v["service"], family, threads)
 	if r.err != nil {
 		return Stages{}, fmt.Errorf("sysbench: %w", r.err)
 	}
 	if v["rand_type"] != "default" {
 		p.RandType = v["rand_type"]
 	}
-	p.Database = load.Database{
-		Service: v["service"], Inside: v["client"] == "inside", TCP: v["client"] == "inside" && v["connect"] == "tcp",
-		Server: serve.Server{Settings: settings(family, v), Options: list(v["server_options"]), Connections: threads},
-	}
-	switch {
-	case !p.Inside && v["connect"] == "socket":
-		return Stages{}, errors.New("sysbench: connect=socket needs client=inside: a socket does not reach out of an arm")
-	case p.NoHook && p.Rate != math.Trunc(p.Rate):
+	if p.NoHook && p.Rate != math.Trunc(p.Rate) {
 		return Stages{}, fmt.Errorf("sysbench: rate=%v: without the hook sysbench keeps the rate, which is whole", p.Rate)
 	}
 	stages := Stages{
@@ -242,22 +179,8 @@ func writes(script string) bool {
 	return !slices.Contains([]string{"oltp_read_only", "oltp_point_select", "select_random_points", "select_random_ranges"}, script)
 }
 
-// dataKey tells data sets apart within a run. The cache's own key, which
-// prepare knows, has the server's version too.
+// dataKey tells data sets apart within a run.
 func dataKey(v Values) string {
-	h := fnv.New32a()
-	for _, name := range []string{"service", "server", "sysbench", "options", "server_options"} {
-		h.Write([]byte(v[name] + "\x00"))
-	}
-	h.Write([]byte(sysbench.DataScript(v["script"])))
-	return fmt.Sprintf("sysbench-%sx%s-%s", v["tables"], v["size"], strconv.FormatUint(uint64(h.Sum32()), 16))
-}
-
-// hiddenTask is one of the hidden commands of internal/serve.
-func hiddenTask(command, kind string, params any) Task {
-	b, err := json.Marshal(params)
-	if err != nil {
-		panic(err) // a struct of numbers and words
-	}
-	return Task{Args: []string{command, kind, string(b)}}
+	h := hashOf(v["service"], v["server"], v["sysbench"], v["options"], v["server_options"], sysbench.DataScript(v["script"]))
+	return fmt.Sprintf("sysbench-%sx%s-%x", v["tables"], v["size"], h)
 }
