@@ -22,6 +22,19 @@ func DialSocket(ctx context.Context, _, path string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", "/proc/self/fd/"+strconv.Itoa(fd)+"/"+filepath.Base(path))
 }
 
+// Listen sets where the server listens for TCP: "IP:port", or nowhere when the
+// address is empty.
+func (c *Config) Listen(address string) (err error) {
+	if c.Host, c.Port = "", 0; address == "" {
+		return nil
+	}
+	c.Host, c.Port, err = SplitAddress(address)
+	if err != nil || c.Port == 0 || net.ParseIP(c.Host) == nil {
+		return fmt.Errorf("address %q: want IP:port", address)
+	}
+	return nil
+}
+
 // SplitAddress splits "host:port".
 func SplitAddress(address string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)

@@ -15,6 +15,8 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/api/types/system"
+
+	"github.com/tarelab/tare/internal/image"
 )
 
 const dockerName = "docker"
@@ -173,10 +175,11 @@ func readTop(root string) (top, error) {
 // imageOf is the image of a container of that name.
 func imageOf(name string) string { return "tare-root:" + name }
 
-// load gives the daemon the image of a container.
+// load gives the daemon the image of a container, which holds links and nothing else.
+// The same links are the same image, to the digest.
 func (d Docker) load(ctx context.Context, tag string, links map[string]string) error {
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(writeRoot(w, tag, links)) }()
+	go func() { w.CloseWithError(image.Small{Tag: tag, Links: links}.Write(w)) }()
 	defer r.Close()
 	return d.loadFrom(ctx, r)
 }

@@ -1,23 +1,24 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+
+	"github.com/tarelab/tare/internal/image"
 )
 
-// Images is where images can be put.
+// Images is where images can be put. ImageID of one that is not there is ErrNoImage.
 type Images interface {
-	Name() string
-	// LoadImage takes an archive as docker save writes it.
-	LoadImage(ctx context.Context, file string) error
-	// ImageID is the digest of the configuration of an image, or ErrNoImage.
-	ImageID(ctx context.Context, tag string) (string, error)
+	image.Engine
 	// RemoveImage takes a name away; one that is not there is fine.
 	RemoveImage(ctx context.Context, tag string) error
 }
@@ -93,10 +94,15 @@ func (p Podman) RemoveImage(ctx context.Context, tag string) error {
 // Containerd is a containerd, through its own program ctr.
 type Containerd struct {
 	Path string // of ctr
-	// Address is its socket and Namespace the one of its images; empty: those of
-	// ctr, which are /run/containerd/containerd.sock and "default".
+	// Address is its socket; empty: ContainerdAddress. Namespace is the one of its
+	// images; empty: "default".
 	Address, Namespace string
+	// Run starts a command and waits; nil: as it is.
+	Run func(*exec.Cmd) error
 }
+
+// ContainerdAddress is where containerd listens unless it was told otherwise.
+const ContainerdAddress = "/run/containerd/containerd.sock"
 
 // KubeNamespace is where a kubelet looks for its images.
 const KubeNamespace = "k8s.io"
@@ -104,46 +110,49 @@ const KubeNamespace = "k8s.io"
 // Name is "containerd".
 func (Containerd) Name() string { return "containerd" }
 
-func (c Containerd) call(ctx context.Context, args ...string) (string, error) {
-	all := []string{"--connect-timeout", "3s"}
-	if c.Address != "" {
-		all = append(all, "--address", strings.TrimPrefix(c.Address, "unix://"))
+// call runs ctr, which would wait for a socket that is not there.
+func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	address := strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress), "unix://")
+	if _, err := os.Stat(address); err != nil {
+		return "", fmt.Errorf("no containerd listens there: %w", err)
 	}
-	if c.Namespace != "" {
-		all = append(all, "--namespace", c.Namespace)
-	}
+	all := []string{"--address", address, "--namespace", cmp.Or(c.Namespace, "default")}
 	cmd := exec.CommandContext(ctx, c.Path, append(all, args...)...)
-	var failed strings.Builder
-	cmd.Stderr = &failed
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(failed.String()))
+	var out, said strings.Builder
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	run := c.Run
+	if run == nil {
+		run = (*exec.Cmd).Run
 	}
-	return strings.TrimSpace(string(out)), nil
+	if err := run(cmd); err != nil {
+		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(said.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
 }
 
 // LoadImage gives containerd an image.
 func (c Containerd) LoadImage(ctx context.Context, file string) error {
-	_, err := c.call(ctx, "images", "import", "--local", file)
+	_, err := c.call(ctx, nil, "images", "import", "--local", file)
 	if err != nil && strings.Contains(err.Error(), "not defined: -local") {
-		_, err = c.call(ctx, "images", "import", file) // before 1.7 there was no other way
+		_, err = c.call(ctx, nil, "images", "import", file) // before 1.7 there was no other way
 	}
+	return err
+}
+
+// LoadFrom gives containerd an image as it is written.
+func (c Containerd) LoadFrom(ctx context.Context, archive io.Reader) error {
+	_, err := c.call(ctx, archive, "images", "import", "-")
 	return err
 }
 
 // ImageID asks containerd, which names images by the digest of their manifest.
 func (c Containerd) ImageID(ctx context.Context, tag string) (string, error) {
-	list, err := c.call(ctx, "images", "list", "name=="+tag)
+	f, err := c.listed(ctx, tag)
 	if err != nil {
 		return "", err
 	}
-	// REF TYPE DIGEST SIZE PLATFORMS LABELS
-	lines := strings.Split(list, "\n")
-	f := strings.Fields(lines[len(lines)-1])
-	if len(f) < 3 || f[0] != tag {
-		return "", ErrNoImage
-	}
-	text, err := c.call(ctx, "content", "get", f[2])
+	text, err := c.call(ctx, nil, "content", "get", f[2])
 	if err != nil {
 		return "", err
 	}
@@ -154,8 +163,49 @@ func (c Containerd) ImageID(ctx context.Context, tag string) (string, error) {
 	return manifest.Config.Digest, nil
 }
 
-// RemoveImage has containerd forget a name.
+// Platforms are what an image is for, "linux/amd64"; ErrNoImage: there is none.
+func (c Containerd) Platforms(ctx context.Context, tag string) ([]string, error) {
+	f, err := c.listed(ctx, tag)
+	if err != nil {
+		return nil, err
+	}
+	return platformsOf(f), nil
+}
+
+// listed is the line of an image: REF TYPE DIGEST SIZE PLATFORMS LABELS, where the size
+// is two words.
+func (c Containerd) listed(ctx context.Context, tag string) ([]string, error) {
+	list, err := c.call(ctx, nil, "images", "list", "name=="+tag)
+	if err != nil {
+		return nil, err
+	}
+	return lineOf(list, tag)
+}
+
+func lineOf(list, tag string) ([]string, error) {
+	for line := range strings.Lines(list) {
+		if f := strings.Fields(line); len(f) > 2 && f[0] == tag {
+			return f, nil
+		}
+	}
+	return nil, ErrNoImage
+}
+
+// platformsOf are those in the line of an image.
+func platformsOf(line []string) []string {
+	for _, word := range line[2:] {
+		if strings.HasPrefix(word, "linux/") || strings.HasPrefix(word, "windows/") {
+			return strings.Split(word, ",")
+		}
+	}
+	return nil
+}
+
+// RemoveImage has containerd forget a name, and what only that had.
 func (c Containerd) RemoveImage(ctx context.Context, tag string) error {
-	_, err := c.call(ctx, "images", "remove", tag)
+	_, err := c.call(ctx, nil, "images", "rm", "--sync", tag)
+	if err != nil && strings.Contains(err.Error(), "not found") {
+		return nil
+	}
 	return err
 }

@@ -79,9 +79,7 @@ func (h *host) addSelf(ctx context.Context, self string) error {
 	if err != nil {
 		return fmt.Errorf("find this binary: %w", err)
 	}
-	name := strings.TrimPrefix(Exe, "/")
-	h.tree.mkdir(filepath.Dir(name), 0o755)
-	h.tree.entries[name] = entry{mode: st.Mode().Perm() | 0o555, source: self}
+	h.tree.program(Exe, st.Mode().Perm()|0o555, self)
 	return h.addLibraries(ctx, self)
 }
 

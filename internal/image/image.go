@@ -88,7 +88,11 @@ func Build(ctx context.Context, o Options) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	img, err := assemble(l, contents)
+	img, err := assemble(l, v1.Config{
+		Entrypoint: []string{Exe}, Env: []string{pathVariable}, WorkingDir: "/",
+		User:   fmt.Sprintf("%d:%d", UserID, UserID),
+		Labels: map[string]string{"org.opencontainers.image.title": "tare", ContentsLabel: contents},
+	}, v1.History{CreatedBy: "tare image build", Comment: contents})
 	if err != nil {
 		return Info{}, fmt.Errorf("build the image: %w", err)
 	}
@@ -126,26 +130,20 @@ func fill(ctx context.Context, o Options) (*tree, string, error) {
 	return t, contents, nil
 }
 
-// assemble makes an image of one layer.
-func assemble(l v1.Layer, contents string) (v1.Image, error) {
+// assemble makes an image of one layer, for this architecture.
+func assemble(l v1.Layer, c v1.Config, made v1.History) (v1.Image, error) {
 	config, err := empty.Image.ConfigFile()
 	if err != nil {
 		return nil, err
 	}
 	config = config.DeepCopy()
-	config.OS, config.Architecture, config.Created = "linux", runtime.GOARCH, v1.Time{Time: epoch}
-	config.Config = v1.Config{
-		Entrypoint: []string{Exe}, Env: []string{pathVariable}, WorkingDir: "/",
-		User:   fmt.Sprintf("%d:%d", UserID, UserID),
-		Labels: map[string]string{"org.opencontainers.image.title": "tare", ContentsLabel: contents},
-	}
+	config.OS, config.Architecture, config.Created, config.Config = "linux", runtime.GOARCH, v1.Time{Time: epoch}, c
 	img, err := mutate.ConfigFile(empty.Image, config)
 	if err != nil {
 		return nil, err
 	}
-	return mutate.Append(img, mutate.Addendum{
-		Layer: l, History: v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "tare image build", Comment: contents},
-	})
+	made.Created = config.Created
+	return mutate.Append(img, mutate.Addendum{Layer: l, History: made})
 }
 
 // epoch is the time of every file: a time of its own would make each image

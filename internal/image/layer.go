@@ -18,10 +18,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer is a tar archive on disk. It is not compressed: engines unpack it
-// sooner, and its digest depends on no compressor.
+// layer is a tar archive. It is not compressed: engines unpack it sooner, and its
+// digest depends on no compressor.
 type layer struct {
-	path string
+	open func() (io.ReadCloser, error)
 	hash v1.Hash
 	size int64
 }
@@ -30,35 +30,64 @@ var _ v1.Layer = layer{}
 
 func (l layer) Digest() (v1.Hash, error)             { return l.hash, nil }
 func (l layer) DiffID() (v1.Hash, error)             { return l.hash, nil }
-func (l layer) Compressed() (io.ReadCloser, error)   { return os.Open(l.path) }
-func (l layer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.path) }
+func (l layer) Compressed() (io.ReadCloser, error)   { return l.open() }
+func (l layer) Uncompressed() (io.ReadCloser, error) { return l.open() }
 func (l layer) Size() (int64, error)                 { return l.size, nil }
 func (l layer) MediaType() (types.MediaType, error)  { return types.DockerUncompressedLayer, nil }
 
-// layer packs the tree.
-func (t *tree) layer(ctx context.Context, path string) (_ layer, err error) {
+// layer packs the tree into a file.
+func (t *tree) layer(ctx context.Context, path string) (layer, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return layer{}, fmt.Errorf("pack the files: %w", err)
 	}
-	sum := sha256.New()
-	w := tar.NewWriter(io.MultiWriter(f, sum))
-	for _, name := range slices.Sorted(maps.Keys(t.entries)) {
-		if err = ctx.Err(); err == nil {
-			err = pack(w, name, t.entries[name])
-		}
-		if err != nil {
-			break
-		}
-	}
-	st, statErr := f.Stat()
-	if err = errors.Join(err, w.Close()); err == nil {
-		st, statErr = f.Stat()
-	}
-	if err = errors.Join(err, statErr, f.Close()); err != nil {
+	l, err := t.sum(ctx, f)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return layer{}, fmt.Errorf("pack the files: %w", err)
 	}
-	return layer{path, v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(sum.Sum(nil))}, st.Size()}, nil
+	l.open = func() (io.ReadCloser, error) { return os.Open(path) }
+	return l, nil
+}
+
+// stream is the tree as a layer that is packed anew whenever it is read: for files
+// that do not change.
+func (t *tree) stream() (layer, error) {
+	l, err := t.sum(context.Background(), io.Discard)
+	l.open = func() (io.ReadCloser, error) {
+		r, w := io.Pipe()
+		go func() { w.CloseWithError(t.pack(context.Background(), w)) }()
+		return r, nil
+	}
+	return l, err
+}
+
+// sum packs the tree and says what the archive is.
+func (t *tree) sum(ctx context.Context, to io.Writer) (layer, error) {
+	digest, size := sha256.New(), counted(0)
+	err := t.pack(ctx, io.MultiWriter(to, digest, &size))
+	return layer{hash: v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(digest.Sum(nil))}, size: int64(size)}, err
+}
+
+// counted counts the bytes that are written.
+type counted int64
+
+func (c *counted) Write(b []byte) (int, error) {
+	*c += counted(len(b))
+	return len(b), nil
+}
+
+// pack writes the tree as an archive.
+func (t *tree) pack(ctx context.Context, to io.Writer) error {
+	w := tar.NewWriter(to)
+	for _, name := range slices.Sorted(maps.Keys(t.entries)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := pack(w, name, t.entries[name]); err != nil {
+			return err
+		}
+	}
+	return w.Close()
 }
 
 // pack writes one entry.

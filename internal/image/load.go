@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/hint"
 )
 
@@ -22,8 +21,17 @@ func (i Info) Fits() error {
 		"build it on a machine like this one: tare image build")
 }
 
+// Engine is one that takes images.
+type Engine interface {
+	Name() string
+	// LoadImage takes an archive as docker save writes it.
+	LoadImage(ctx context.Context, file string) error
+	// ImageID is the digest of the configuration of an image.
+	ImageID(ctx context.Context, tag string) (string, error)
+}
+
 // Load gives the image to an engine and sees to it that the engine has it then.
-func (i Info) Load(ctx context.Context, into engine.Images) error {
+func (i Info) Load(ctx context.Context, into Engine) error {
 	if err := i.Fits(); err != nil {
 		return err
 	}

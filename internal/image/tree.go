@@ -126,6 +126,13 @@ func (t *tree) write(path, content string, mode fs.FileMode) {
 	t.entries[path] = entry{mode: mode, content: []byte(content)}
 }
 
+// program adds a file of this host at an absolute path.
+func (t *tree) program(path string, mode fs.FileMode, source string) {
+	path = strings.TrimPrefix(path, "/")
+	t.mkdir(filepath.Dir(path), 0o755)
+	t.entries[path] = entry{mode: mode, source: source}
+}
+
 // mkdir adds a directory, and those above it, where there is nothing yet.
 func (t *tree) mkdir(path string, mode fs.FileMode) {
 	if path == "." {

@@ -90,4 +90,4 @@ func removeNamespace(s Step, together *kube.Silences) error {
 	return hint.New(err, strings.TrimPrefix(hint.Of(err)+"; ", "; ")+"by hand: kubectl delete namespace "+s.ID)
 }
 
-func removePodImage(s Step) error { return kube.Containerd{Address: s.Root}.Remove(s.ID) }
+func removePodImage(s Step) error { return kube.ContainerdAt(s.Root).Remove(s.ID) }

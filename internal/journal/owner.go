@@ -1,13 +1,13 @@
 package journal
 
 import (
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 func self(run string) (Header, error) {
@@ -26,27 +26,10 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// startTicks is when a process started, in clock ticks since boot: with the
-// pid it names a process for good.
+// startTicks is when a process started.
 func startTicks(pid int) (uint64, error) {
-	ticks, _, err := started(pid)
-	return ticks, err
-}
-
-// started also says whether the process is over and only not reaped.
-func started(pid int) (ticks uint64, over bool, err error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, false, err
-	}
-	// The name in brackets may hold brackets and spaces.
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	const field = 22 - 3 // the first after the name is number 3
-	if len(f) <= field {
-		return 0, false, fmt.Errorf("/proc/%d/stat has no start time", pid)
-	}
-	ticks, err = strconv.ParseUint(f[field], 10, 64)
-	return ticks, strings.Contains("ZX", f[0]), err
+	p, err := proc.FS("/").Process(pid)
+	return p.Start, err
 }
 
 func lock(f *os.File) error {
@@ -59,6 +42,6 @@ func (h Header) alive() bool {
 	if err != nil || boot != h.Boot {
 		return false
 	}
-	start, over, err := started(h.Pid)
-	return err == nil && start == h.Start && !over
+	p, err := proc.FS("/").Process(h.Pid)
+	return err == nil && p.Start == h.Start && !p.Over()
 }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // RemoveDirectory removes a directory with all in it. It follows no symbolic
@@ -54,28 +54,18 @@ func mountsBelow(dir string) ([]string, error) {
 		return nil, err
 	}
 	dir = filepath.Join(real, filepath.Base(dir))
-	f, err := os.Open("/proc/self/mountinfo")
+	mounts, err := proc.FS("/").Mounts()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var found []string
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 5 {
-			continue
-		}
-		point := unescape.Replace(fields[4])
-		if point == dir || strings.HasPrefix(point, dir+"/") {
-			found = append(found, point)
+	for _, m := range mounts {
+		if m.Point == dir || strings.HasPrefix(m.Point, dir+"/") {
+			found = append(found, m.Point)
 		}
 	}
-	return found, lines.Err()
+	return found, nil
 }
-
-var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
 // removeAt removes an entry of an open directory. Mounts that appear meanwhile
 // are found by their mark (kernel 5.8) and left.

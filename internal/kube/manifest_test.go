@@ -210,7 +210,7 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := writeImage(&b, "localhost/tare:r1", self, map[string]string{"bin": "usr/bin"}); err != nil {
+	if err := imageFor("r1", self, map[string]string{"bin": "usr/bin"}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	files := untar(t, b.Bytes())

@@ -137,9 +137,13 @@ func (a *Attached) Stop() error {
 	return a.Process.Stop(a.Recipe.Stop)
 }
 
-// Remedied puts what the user can do into the message: the counters hold
-// nothing else.
-func Remedied(err error) error {
+// Broken is why a load with a server ended; nil where it was told to: what breaks from
+// there on is not the server's doing. What the user can do is in the message, for the
+// counters hold nothing else.
+func Broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
 	if remedy := hint.Of(err); remedy != "" {
 		return fmt.Errorf("%w (%s)", err, remedy)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // space is an opened namespace of the node's host.
@@ -116,7 +117,7 @@ func openAll(pid int) ([]space, error) {
 // containerRuntime is the process that looks after this container, and where its
 // containerd listens, as its arguments say; 0 and "" where there is none.
 func containerRuntime() (pid int, address string) {
-	for pid = os.Getppid(); pid > 1; pid = parentOf(pid) {
+	for pid = os.Getppid(); pid > 1; {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		args := strings.Split(string(b), "\x00")
 		switch name := filepath.Base(args[0]); {
@@ -130,16 +131,11 @@ func containerRuntime() (pid int, address string) {
 		case name == "conmon", name == "crio":
 			return pid, ""
 		}
+		p, err := proc.FS("/").Process(pid)
+		if err != nil {
+			break
+		}
+		pid = p.Parent
 	}
 	return 0, ""
-}
-
-func parentOf(pid int) int {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(f) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(f[1])
-	return parent
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // A server, PostgreSQL, tells by a System V shared memory segment of 56 bytes whether a
@@ -107,8 +108,8 @@ func (s Server) forget(root *os.Root, r db.Recipe) error {
 	if err != nil {
 		return nil // there is none
 	}
-	pid, _, _ := strings.Cut(string(text), "\n")
-	if n, err := strconv.Atoi(pid); err != nil || n < 2 || alive(pid) {
+	first, _, _ := strings.Cut(string(text), "\n")
+	if pid, err := strconv.Atoi(first); err != nil || pid < 2 || alive(pid) {
 		return nil // the server knows what to say
 	}
 	for end := time.Now().Add(forgetLimit); worksIn(filepath.Dir(lock)); time.Sleep(5 * time.Millisecond) {
@@ -124,10 +125,9 @@ func (s Server) forget(root *os.Root, r db.Recipe) error {
 
 // alive says whether a process runs or may; one that has ended and that its
 // parent did not hear of does not.
-func alive(pid string) bool {
-	b, err := os.ReadFile("/proc/" + pid + "/stat")
-	_, after, _ := strings.Cut(string(b), ") ")
-	return err == nil && !strings.HasPrefix(after, "Z") && !strings.HasPrefix(after, "X")
+func alive(pid int) bool {
+	p, err := proc.FS("/").Process(pid)
+	return err == nil && !p.Over()
 }
 
 // worksIn says whether any process has a directory as its working directory.

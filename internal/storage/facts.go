@@ -61,13 +61,9 @@ func Of(root proc.FS, dir string) (Facts, error) {
 // Seen is the mount on which a process sees a path: an overlay where the data is
 // in the container's own layer.
 func Seen(root proc.FS, pid int, path string) (proc.Mount, error) {
-	b, err := os.ReadFile(root.Path("proc", strconv.Itoa(pid), "mountinfo"))
+	mounts, err := root.MountsOf(strconv.Itoa(pid))
 	if err != nil {
 		return proc.Mount{}, fmt.Errorf("look at the mounts of process %d: %w", pid, err)
-	}
-	mounts, err := proc.ParseMountInfo(b)
-	if err != nil {
-		return proc.Mount{}, err
 	}
 	m := proc.MountOf(mounts, path)
 	if m == nil {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // ErrNotFrozen means that the kernel did not confirm a freeze in time.
@@ -66,7 +68,7 @@ type Tree struct {
 	at  map[string]string
 	why map[string]*Unusable
 
-	proc string // where /proc is
+	proc proc.FS
 	kernel
 
 	mu      sync.Mutex // held while groups are made and removed

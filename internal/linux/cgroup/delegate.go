@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // enableBase changes the group below which groups are made, which is not
@@ -81,17 +82,17 @@ func (t *Tree) disable() error {
 
 // disable takes the Enable part of a plan back; done is false while other
 // groups use the controllers.
-func disable(k kernel, proc string, p Plan) (done bool, err error) {
+func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	var kept []Pinned
 	if slices.Contains(p.Enable, cpusetName) {
-		if kept, err = pinnedBelow(proc, p.EnableAt); err != nil {
+		if kept, err = pinnedBelow(root, p.EnableAt); err != nil {
 			return false, fmt.Errorf("find the threads that are kept to some CPUs: %w", err)
 		}
 	}
 	if done, err := disableAll(k, p); !done || err != nil {
-		return done, errors.Join(err, pinAgain(proc, kept))
+		return done, errors.Join(err, pinAgain(root, kept))
 	}
-	if err := pinAgain(proc, kept); err != nil {
+	if err := pinAgain(root, kept); err != nil {
 		return false, err
 	}
 	if p.Leaf == "" || !exists(p.Leaf) {
@@ -124,23 +125,18 @@ func (t *Tree) ancestors(pid int) []int {
 	var all []int
 	for pid > 0 && !slices.Contains(all, pid) {
 		all = append(all, pid)
-		stat, err := readFile(filepath.Join(t.proc, strconv.Itoa(pid), "stat"))
+		p, err := t.proc.Process(pid)
 		if err != nil {
 			break
 		}
-		// PID (name that may hold brackets) state ppid ...
-		f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-		if len(f) < 2 {
-			break
-		}
-		pid, _ = strconv.Atoi(f[1])
+		pid = p.Parent
 	}
 	return all
 }
 
 // command is the name of a process, "?" when it cannot be read.
 func (t *Tree) command(pid int) string {
-	if s, err := readFile(filepath.Join(t.proc, strconv.Itoa(pid), "comm")); err == nil {
+	if s, err := readFile(t.proc.Pid(pid, "comm")); err == nil {
 		return s
 	}
 	return "?"

@@ -1,15 +1,15 @@
 package cgroup
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // v1Names are the controllers of version 1; other words among the options of a
@@ -28,18 +28,18 @@ func Detect(root string) (*Tree, error) { return detect(root, realKernel{}) }
 func detect(root string, k kernel) (*Tree, error) {
 	t := &Tree{
 		V1: map[string]string{}, at: map[string]string{}, why: map[string]*Unusable{}, using: map[string]bool{},
-		proc: filepath.Join(root, "proc"), kernel: k,
+		proc: proc.FS(root), kernel: k,
 	}
-	mounts, err := readMounts(filepath.Join(t.proc, "self/mountinfo"))
+	mounts, err := mountsIn(t.proc)
 	if err != nil {
 		return nil, fmt.Errorf("find the control groups: %w", err)
 	}
-	own, err := readOwn(filepath.Join(t.proc, "self/cgroup"))
+	own, err := t.proc.Cgroups("self")
 	if err != nil {
 		return nil, fmt.Errorf("find the own control group: %w", err)
 	}
 	for _, m := range mounts {
-		t.addMount(root, m, own)
+		t.addMount(m, own)
 	}
 	t.Layout = t.layout()
 	if base := t.at[Unified]; base != "" {
@@ -65,9 +65,9 @@ func (t *Tree) layout() Layout {
 
 // addMount takes in one mount: each of its controllers, unless another mount
 // of it can be written already.
-func (t *Tree) addMount(root string, m mount, own map[string]string) {
-	point := filepath.Join(root, m.point)
-	if m.kind == "cgroup2" {
+func (t *Tree) addMount(m proc.Mount, own map[string]string) {
+	point := t.proc.Path(m.Point)
+	if m.Type == "cgroup2" {
 		if t.at[Unified] == "" {
 			t.V2 = point
 			t.place(Unified, m, point, own[""])
@@ -75,7 +75,7 @@ func (t *Tree) addMount(root string, m mount, own map[string]string) {
 		return
 	}
 	for _, c := range v1Names {
-		if slices.Contains(m.options, c) && t.at[c] == "" {
+		if has(m, c) && t.at[c] == "" {
 			t.V1[c] = point
 			t.place(c, m, point, own[c])
 		}
@@ -84,13 +84,13 @@ func (t *Tree) addMount(root string, m mount, own map[string]string) {
 
 // place finds where groups of a hierarchy are made: at the mount point, else
 // at the own group.
-func (t *Tree) place(name string, m mount, point, own string) {
+func (t *Tree) place(name string, m proc.Mount, point, own string) {
 	err := t.writable(point)
 	if err == nil {
 		t.at[name] = point
 		return
 	}
-	dir := filepath.Join(point, below(own, m.root))
+	dir := filepath.Join(point, below(own, m.Root))
 	if dir != point && t.writable(dir) == nil {
 		t.at[name] = dir
 		return
@@ -130,63 +130,13 @@ func below(own, root string) string {
 	return ""
 }
 
-// mount is one line of mountinfo that is a control group mount.
-type mount struct {
-	root, point, kind string
-	options           []string // of the super block: the controllers
+// mountsIn are the mounts of control groups.
+func mountsIn(root proc.FS) ([]proc.Mount, error) {
+	all, err := root.Mounts()
+	return slices.DeleteFunc(all, func(m proc.Mount) bool { return m.Type != "cgroup" && m.Type != "cgroup2" }), err
 }
 
-func readMounts(file string) ([]mount, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var mounts []mount
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20) // an overlay's options can be long
-	for lines.Scan() {
-		if m, ok := parseMount(lines.Text()); ok {
-			mounts = append(mounts, m)
-		}
-	}
-	return mounts, lines.Err()
-}
-
-// parseMount reads a line of mountinfo, see proc_pid_mountinfo(5): ID parent
-// major:minor root point options [optional fields] - type source super-options.
-func parseMount(line string) (mount, bool) {
-	head, tail, ok := strings.Cut(line, " - ")
-	f, s := strings.Fields(head), strings.Fields(tail)
-	if !ok || len(f) < 6 || len(s) < 3 || (s[0] != "cgroup" && s[0] != "cgroup2") {
-		return mount{}, false
-	}
-	return mount{root: unescape(f[3]), point: unescape(f[4]), kind: s[0],
-		options: strings.Split(s[2], ",")}, true
-}
-
-// unescape undoes the octal escapes of mountinfo: space, tab, newline,
-// backslash.
-func unescape(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
-}
-
-// readOwn reads /proc/self/cgroup: the own group by controller, that of
-// version 2 under "".
-func readOwn(file string) (map[string]string, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	own := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
-		if len(f) != 3 {
-			continue
-		}
-		for c := range strings.SplitSeq(f[1], ",") {
-			own[c] = f[2]
-		}
-	}
-	return own, nil
+// has says whether a mount of version 1 has a controller.
+func has(m proc.Mount, controller string) bool {
+	return slices.Contains(strings.Split(m.Super, ","), controller)
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // soon bounds what must happen; a disk that others use can stall for seconds.
@@ -223,15 +225,15 @@ func TestFreezeAllocatesNothing(t *testing.T) {
 // kernel that takes the freeze and never confirms.
 func TestFreezeNotConfirmed(t *testing.T) {
 	dir := t.TempDir()
-	tree := &Tree{proc: filepath.Join(dir, "proc"), kernel: realKernel{}}
+	tree := &Tree{proc: proc.FS(dir), kernel: realKernel{}}
 	g := Group{Tree: tree, Path: "tare-x/y", Dirs: map[string]string{Unified: dir}}
 	put(t, dir, "cgroup.freeze", "0\n")
 	put(t, dir, "cgroup.events", "populated 1\nfrozen 0\n")
 	put(t, dir, "cgroup.procs", "41\n42\n")
-	put(t, tree.proc, "41/task/41/stat", "41 (odd) name) S 1 41")
-	put(t, tree.proc, "41/task/43/stat", "43 (odd) name) D 1 41")
-	put(t, tree.proc, "41/task/43/wchan", "folio_wait_bit")
-	put(t, tree.proc, "42/task/42/stat", "42 (frozen one) S 1 42")
+	put(t, dir, "proc/41/task/41/stat", "41 (odd) name) S 1 41")
+	put(t, dir, "proc/41/task/43/stat", "43 (odd) name) D 1 41")
+	put(t, dir, "proc/41/task/43/wchan", "folio_wait_bit")
+	put(t, dir, "proc/42/task/42/stat", "42 (frozen one) S 1 42")
 	f, err := g.Freezer()
 	if err != nil {
 		t.Fatal(err)

@@ -159,7 +159,7 @@ func (t *Tree) set(file, value string) error {
 	if err != nil {
 		return fmt.Errorf("read back %s: %w", filepath.Base(file), err)
 	}
-	if !same(got, value) {
+	if !Same(got, value) {
 		return fmt.Errorf("setting did not take: wrote %q to %s, which reads %q", value, file, got)
 	}
 	return nil
@@ -175,12 +175,7 @@ func (g Group) Write(controller, file, value string) error {
 }
 
 // Same compares two readings of a control file: words apart from spacing.
-func Same(a, b string) bool { return same(a, b) }
-
-// same compares what was written with what is read: words apart from spacing.
-func same(got, wanted string) bool {
-	return slices.Equal(strings.Fields(got), strings.Fields(wanted))
-}
+func Same(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
 // Read reads a control file, spaces around it trimmed.
 func (g Group) Read(controller, file string) (string, error) {

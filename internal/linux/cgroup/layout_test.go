@@ -344,24 +344,3 @@ func TestKillSparesItself(t *testing.T) {
 		t.Error("removed a group that is not tare's")
 	}
 }
-
-func FuzzParseMount(f *testing.F) {
-	for line := range strings.Lines(mountsV1 + mountsV2 + mountsContainer) {
-		f.Add(line)
-	}
-	f.Add(`1 2 0:1 / /a\040b\134 rw - cgroup x rw,cpu`)
-	f.Fuzz(func(t *testing.T, line string) {
-		m, ok := parseMount(line)
-		if ok && (m.point == "" || m.root == "" || !strings.HasPrefix(m.kind, "cgroup")) {
-			t.Errorf("%q gives %+v", line, m)
-		}
-	})
-}
-
-func TestParseMountEscapes(t *testing.T) {
-	m, ok := parseMount(`1 2 0:1 /a\134b /my\040cgroups rw shared:1 master:2 - cgroup x\040y rw,cpu,cpuacct`)
-	want := mount{root: `/a\b`, point: "/my cgroups", kind: "cgroup", options: []string{"rw", "cpu", "cpuacct"}}
-	if d := cmp.Diff(want, m, cmp.AllowUnexported(mount{})); !ok || d != "" {
-		t.Error(d)
-	}
-}

@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/record"
 )
 
@@ -47,24 +49,14 @@ func (l Limits) With(over Limits) Limits {
 // Ample are limits that nobody reaches: they switch the accounting on and
 // limit nothing. Memory is all that the host has. root is "/" outside tests.
 func Ample(root string) (Limits, error) {
-	kib, err := memTotal(filepath.Join(root, "proc/meminfo"))
+	memory, err := proc.FS(root).Amounts("proc/meminfo", "MemTotal")
+	if err == nil && math.IsNaN(memory[0]) {
+		err = errors.New("no MemTotal in /proc/meminfo")
+	}
 	if err != nil {
 		return Limits{}, fmt.Errorf("find the host's memory: %w", err)
 	}
-	return Limits{Memory: kib * 1024, Pids: amplePids}, nil
-}
-
-func memTotal(file string) (kib uint64, err error) {
-	s, err := readFile(file)
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(s) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == "MemTotal:" {
-			return strconv.ParseUint(f[1], 10, 64)
-		}
-	}
-	return 0, fmt.Errorf("no MemTotal in %s", file)
+	return Limits{Memory: uint64(memory[0]), Pids: amplePids}, nil
 }
 
 // limit is one setting in the words of one version.

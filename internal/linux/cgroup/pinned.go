@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 	"k8s.io/utils/cpuset"
 
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
@@ -33,7 +33,7 @@ const cpusetName = "cpuset"
 // pinnedBelow are the threads in the children of a group that are kept to some of
 // its CPUs, and in the group itself unless it is the root, whose threads stay where
 // they are. Those of tare's own groups are left out.
-func pinnedBelow(proc, base string) ([]Pinned, error) {
+func pinnedBelow(root proc.FS, base string) ([]Pinned, error) {
 	text, err := readFile(filepath.Join(base, "cpuset.cpus.effective"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // without the controller
@@ -55,7 +55,7 @@ func pinnedBelow(proc, base string) ([]Pinned, error) {
 			return nil // a group that can hold none
 		}
 		for _, tid := range tids {
-			if p, ok := pinned(proc, tid, whole); ok {
+			if p, ok := pinned(root, tid, whole); ok {
 				all = append(all, p)
 			}
 		}
@@ -66,34 +66,22 @@ func pinnedBelow(proc, base string) ([]Pinned, error) {
 
 // pinned is a thread as it is kept now; false for one that may use the whole set,
 // or is gone.
-func pinned(proc string, tid int, whole cpuset.CPUSet) (Pinned, bool) {
+func pinned(root proc.FS, tid int, whole cpuset.CPUSet) (Pinned, bool) {
 	cpus, err := sched.CPUs(tid)
 	if err != nil || whole.IsSubsetOf(cpuset.New(cpus...)) {
 		return Pinned{}, false
 	}
-	start, err := startOf(proc, tid)
-	return Pinned{TID: tid, Start: start, CPUs: cpus}, err == nil
-}
-
-func startOf(proc string, tid int) (uint64, error) {
-	stat, err := readFile(filepath.Join(proc, strconv.Itoa(tid), "stat"))
-	if err != nil {
-		return 0, err
-	}
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // the name may hold brackets
-	if len(f) < 20 {
-		return 0, fmt.Errorf("stat of thread %d is too short", tid)
-	}
-	return strconv.ParseUint(f[19], 10, 64)
+	p, err := root.Process(tid)
+	return Pinned{TID: tid, Start: p.Start, CPUs: cpus}, err == nil
 }
 
 // pinAgain keeps threads to their CPUs again, if they are still the ones that they
 // were.
-func pinAgain(proc string, all []Pinned) error {
+func pinAgain(root proc.FS, all []Pinned) error {
 	var errs []error
 	for _, p := range all {
-		start, err := startOf(proc, p.TID)
-		if err != nil || start != p.Start {
+		is, err := root.Process(p.TID)
+		if err != nil || is.Start != p.Start {
 			continue // it has ended
 		}
 		if now, err := sched.CPUs(p.TID); err != nil || slices.Equal(now, p.CPUs) {
@@ -111,11 +99,11 @@ func pinAgain(proc string, all []Pinned) error {
 }
 
 // loosened are those of the threads that may use the whole set now.
-func loosened(proc, base string, all []Pinned) ([]Pinned, error) {
+func loosened(root proc.FS, base string, all []Pinned) ([]Pinned, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	still, err := pinnedBelow(proc, base)
+	still, err := pinnedBelow(root, base)
 	return slices.DeleteFunc(slices.Clone(all), func(p Pinned) bool {
 		return slices.ContainsFunc(still, func(s Pinned) bool { return s.TID == p.TID })
 	}), err

@@ -165,7 +165,7 @@ func (t *Tree) freezes2() bool {
 	if exists(filepath.Join(base, "cgroup.events")) { // not the root
 		return false
 	}
-	release, err := readFile(filepath.Join(t.proc, "sys/kernel/osrelease"))
+	release, err := readFile(t.proc.Path("proc/sys/kernel/osrelease"))
 	var major, minor int
 	if n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor); err != nil || n != 2 {
 		return false

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +49,7 @@ func TestRealMakeAddRemove(t *testing.T) {
 		if pids, err := g.Pids(); !slices.Equal(pids, []int{p.Process.Pid}) {
 			t.Errorf("Pids %v %v", pids, err)
 		}
-		own, err := readOwn(fmt.Sprintf("/proc/%d/cgroup", p.Process.Pid))
+		own, err := tree.proc.Cgroups(strconv.Itoa(p.Process.Pid))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -116,10 +116,10 @@ func Undo(p Plan) error {
 		}
 	}
 	err := removeDirs(realKernel{}, p.Dirs)
-	_, errDisable := disable(realKernel{}, "/proc", p)
+	_, errDisable := disable(realKernel{}, "/", p)
 	// A tare that was killed just when it had enabled the cpuset controller.
-	free, errFind := loosened("/proc", p.EnableAt, p.Pinned)
-	return errors.Join(err, errDisable, errFind, pinAgain("/proc", free))
+	free, errFind := loosened("/", p.EnableAt, p.Pinned)
+	return errors.Join(err, errDisable, errFind, pinAgain("/", free))
 }
 
 // checkGroup refuses a directory that is no control group: a plan comes from a

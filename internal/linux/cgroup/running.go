@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -14,7 +13,7 @@ func (g Group) running() []string {
 	pids, _ := g.Pids()
 	var all []string
 	for _, pid := range pids {
-		tasks, _ := filepath.Glob(filepath.Join(g.Tree.proc, strconv.Itoa(pid), "task/*"))
+		tasks, _ := filepath.Glob(g.Tree.proc.Pid(pid, "task/*"))
 		for _, dir := range tasks {
 			if s := threadState(dir); s != "" {
 				all = append(all, s)

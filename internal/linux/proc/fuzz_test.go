@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -117,5 +118,17 @@ func FuzzWords(f *testing.F) {
 		parseSwaps(b)
 		osRelease(string(b))
 		ParseStatus(b)
+	})
+}
+
+func FuzzMounts(f *testing.F) {
+	for line := range strings.Lines(string(text(f, "mountinfo"))) {
+		f.Add(strings.TrimSuffix(line, "\n"))
+	}
+	f.Add(`1 2 0:1 / /a\040b\134 rw - cgroup x rw,cpu`)
+	f.Fuzz(func(t *testing.T, line string) {
+		if m, ok := mountLine(line); ok && (m.Point == "" || m.Root == "" || m.Options == "") {
+			t.Errorf("%q gives %+v", line, m)
+		}
 	})
 }

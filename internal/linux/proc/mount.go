@@ -7,7 +7,6 @@ import (
 
 // Mount is one line of mountinfo.
 type Mount struct {
-	ID, Parent   int
 	Major, Minor uint64
 	Root         string // of the mount within its file system
 	Point        string // as this process sees it
@@ -17,9 +16,12 @@ type Mount struct {
 	Super        string // options of the file system
 }
 
-// Mounts reads proc/self/mountinfo.
-func (f FS) Mounts() ([]Mount, error) {
-	b, err := f.Text("proc/self/mountinfo")
+// Mounts are those that this process sees.
+func (f FS) Mounts() ([]Mount, error) { return f.MountsOf("self") }
+
+// MountsOf are those that a process sees, in the order in which they were made.
+func (f FS) MountsOf(pid string) ([]Mount, error) {
+	b, err := f.Text("proc/" + pid + "/mountinfo")
 	if err != nil {
 		return nil, err
 	}
@@ -49,15 +51,11 @@ func mountLine(line string) (m Mount, ok bool) {
 		return m, false
 	}
 	major, minor, found := strings.Cut(a[2], ":")
-	var errs [4]error
-	m.ID, errs[0] = strconv.Atoi(a[0])
-	m.Parent, errs[1] = strconv.Atoi(a[1])
-	m.Major, errs[2] = strconv.ParseUint(major, 10, 32)
-	m.Minor, errs[3] = strconv.ParseUint(minor, 10, 32)
-	for _, err := range errs {
-		if err != nil || !found {
-			return Mount{}, false
-		}
+	var badMajor, badMinor error
+	m.Major, badMajor = strconv.ParseUint(major, 10, 32)
+	m.Minor, badMinor = strconv.ParseUint(minor, 10, 32)
+	if !found || badMajor != nil || badMinor != nil {
+		return Mount{}, false
 	}
 	m.Root, m.Point, m.Options = unescape(a[3]), unescape(a[4]), a[5]
 	m.Type, m.Source, m.Super = b[0], unescape(b[1]), b[2]

@@ -165,13 +165,41 @@ func TestMounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "overlay", all[5], Mount{98, 27, 0, 52, "/data", "/srv/with blank", "rw,relatime", "overlay", "overlay", "rw,lowerdir=/a:/b,upperdir=/c"})
+	same(t, "overlay", all[5], Mount{0, 52, "/data", "/srv/with blank", "rw,relatime", "overlay", "overlay", "rw,lowerdir=/a:/b,upperdir=/c"})
 	same(t, "no tag", all[6].Root, "/var/lib")
+	escaped, ok := mountLine(`1 2 0:1 /a\134b /my\040cgroups rw shared:1 master:2 - cgroup x\040y rw,cpu,cpuacct`)
+	if same(t, "escapes", escaped, Mount{0, 1, `/a\b`, "/my cgroups", "rw", "cgroup", "x y", "rw,cpu,cpuacct"}); !ok {
+		t.Error("a line with escapes is none")
+	}
 	for path, want := range map[string]string{"/": "/", "/srv/bindx": "/", "/srv/bind": "/srv/bind", "/sys/fs/cgroup/cpu/a": "/sys/fs/cgroup/cpu"} {
 		same(t, "mount of "+path, MountOf(all, path).Point, want)
 	}
 	if MountOf(nil, "/") != nil {
 		t.Error("a mount of nothing")
+	}
+}
+
+func TestProcess(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(dir+"/proc/7", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]Process{
+		"7 (a) name) S 3) Z 5 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0\n": {'Z', 5, 12345},
+		"7 (short) S 5 7\n": {},
+		"":                  {},
+	} {
+		if err := os.WriteFile(dir+"/proc/7/stat", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := FS(dir).Process(7)
+		same(t, text, got, want)
+		if (err == nil) != (want.Start > 0) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if own, err := FS("/").Process(os.Getpid()); err != nil || own.Parent != os.Getppid() || own.Over() {
+		t.Errorf("this process: %+v %v", own, err)
 	}
 }
 

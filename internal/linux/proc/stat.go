@@ -1,6 +1,12 @@
 package proc
 
-import "math"
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+)
 
 // tick is the unit in which the kernel prints CPU time in /proc: 1/USER_HZ s,
 // 10 ms on every architecture of Linux but alpha and ia64. Idle and steal are
@@ -58,6 +64,35 @@ func CPUs(text []byte) int {
 		}
 	}
 	return n
+}
+
+// Process is what the kernel says of who a process is.
+type Process struct {
+	State  byte // 'R', 'S', 'Z' ...
+	Parent int
+	Start  uint64 // clock ticks since boot: with the pid it names a process for good
+}
+
+// Over says that it has ended and was only not waited for.
+func (p Process) Over() bool { return p.State == 'Z' || p.State == 'X' }
+
+// Process reads /proc/PID/stat of a process or thread.
+func (f FS) Process(pid int) (p Process, err error) {
+	text, err := os.ReadFile(f.Pid(pid, "stat"))
+	if err != nil {
+		return p, err
+	}
+	// The name of the program may hold spaces, brackets and newlines.
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	const parent, start = 4 - 3, 22 - 3 // the first behind the name is number 3
+	if len(fields) <= start {
+		return p, malformed(fmt.Sprintf("stat of process %d", pid))
+	}
+	p.State = fields[0][0]
+	if p.Parent, err = strconv.Atoi(string(fields[parent])); err == nil {
+		p.Start, err = strconv.ParseUint(string(fields[start]), 10, 64)
+	}
+	return p, err
 }
 
 // Fields of ProcessStat.

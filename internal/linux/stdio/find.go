@@ -56,6 +56,12 @@ func stream(b []byte, numbers map[int32]bool) (offset int, ok bool) {
 	return 0, false
 }
 
+// Opened is how many descriptors the process has of the pipe.
+func (s *Stream) Opened() int {
+	numbers, _ := s.descriptors()
+	return len(numbers)
+}
+
 // descriptors are the process' open ones of the pipe.
 func (s *Stream) descriptors() (map[int32]bool, error) {
 	dir := "/proc/" + strconv.Itoa(s.pid) + "/fd"

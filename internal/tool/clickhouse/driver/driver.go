@@ -62,14 +62,11 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := load.Decode(params, &q.Params); err != nil {
 		return err
 	}
-	err := q.run(ctx)
-	if ctx.Err() != nil {
-		err = nil // what breaks from here on is not the server's doing
-	}
+	err := load.Broken(ctx, q.run(ctx))
 	for _, c := range q.clients {
 		c.hangUp() // the server waits for connections that are open
 	}
-	return errors.Join(load.Remedied(err), q.server.Stop())
+	return errors.Join(err, q.server.Stop())
 }
 
 func (q *queryRun) run(ctx context.Context) (err error) {
@@ -162,18 +159,5 @@ func (q *queryRun) failed(query string, err error) error {
 	if errors.As(err, &answer) {
 		return fmt.Errorf("the query %q failed: %w", query[:min(len(query), 200)], err)
 	}
-	return q.gone(err)
-}
-
-// gone is why the server cannot be reached: often it ended, and is about to be
-// seen to.
-func (q *queryRun) gone(err error) error {
-	if done := q.server.Done(); done != nil {
-		select {
-		case <-done:
-			return q.server.Process.Ended()
-		case <-time.After(time.Second):
-		}
-	}
-	return err
+	return q.server.Because(err)
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -222,25 +221,16 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	cmd.WaitDelay = fioEnd
-	err = onOneThread(cmd.Run)
+	runtime.LockOSThread() // fio ends with the thread that started it
+	err = cmd.Run()
+	runtime.UnlockOSThread()
 	if f.ctx.Err() != nil {
 		return nil, f.ctx.Err()
 	}
 	if err != nil {
 		return nil, f.failed(err, said.String())
 	}
-	return readMemory(out)
-}
-
-// onOneThread runs what ends with the thread that started it.
-func onOneThread(do func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	return do()
-}
-
-func readMemory(f *os.File) ([]byte, error) {
-	b, err := os.ReadFile("/proc/self/fd/" + strconv.Itoa(int(f.Fd())))
+	b, err := os.ReadFile(load.Inherited(int(out.Fd())))
 	if err != nil {
 		return nil, fmt.Errorf("read fio's output: %w", err)
 	}

@@ -87,11 +87,8 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	p.Threads = min(p.Threads, p.Clients) // as pgbench does it
-	err := p.run(ctx)
-	if ctx.Err() != nil {
-		err = nil // what breaks from here on is not the server's doing
-	}
-	return errors.Join(load.Remedied(err), p.end(err != nil))
+	err := load.Broken(ctx, p.run(ctx))
+	return errors.Join(err, p.end(err != nil))
 }
 
 func (p *pgbenchRun) run(ctx context.Context) (err error) {

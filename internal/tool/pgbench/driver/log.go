@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -33,16 +34,17 @@ func (p *pgbenchRun) addPipes(files []*os.File) ([]*os.File, error) {
 
 // opened waits until pgbench has opened its logs.
 func (p *pgbenchRun) opened(prefix string) error {
-	for end := time.Now().Add(pgFind); len(p.pipes) > 0; time.Sleep(time.Millisecond) {
-		if err := p.alive(); err != nil {
+	for _, r := range p.pipes {
+		s, err := stdio.New(p.pid, r)
+		if err != nil {
 			return err
 		}
-		all := true
-		for _, r := range p.pipes {
-			all = all && opens(p.pid, r) > 1 // the one that it inherited is not it
-		}
-		if all {
-			return nil
+		p.streams, p.logs = append(p.streams, s), append(p.logs, pgbench.Pieces{})
+	}
+	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // and not yet opened by its name
+	for end := time.Now().Add(pgFind); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {
+		if err := p.alive(); err != nil {
+			return err
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("pgbench did not open its log %s within %v", filepath.Base(prefix), pgFind)
@@ -51,30 +53,12 @@ func (p *pgbenchRun) opened(prefix string) error {
 	return nil
 }
 
-// opens is how many descriptors a process has of a pipe.
-func opens(pid int, pipe *os.File) (n int) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(pipe.Fd()), &st); err != nil {
-		return 0
-	}
-	links, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
-	for _, l := range links {
-		if to, err := os.Readlink(l); err == nil && to == fmt.Sprintf("pipe:[%d]", st.Ino) {
-			n++
-		}
-	}
-	return n
-}
-
 // find finds the streams behind the logs. Where that is not possible,
 // transactions are counted some dozens at a time, which is said.
 func (p *pgbenchRun) find(ctx context.Context) error {
 	p.exact = len(p.pipes) > 0
-	for _, r := range p.pipes {
-		s, err := stdio.New(p.pid, r)
-		if err != nil {
-			return err
-		}
+	for _, s := range p.streams {
+		var err error
 		for end := time.Now().Add(pgFind); ; time.Sleep(time.Millisecond) {
 			if err = s.Find(); !errors.Is(err, stdio.ErrNotFound) || time.Now().After(end) {
 				break
@@ -87,7 +71,6 @@ func (p *pgbenchRun) find(ctx context.Context) error {
 			p.exact = false
 			fmt.Fprintf(os.Stderr, "tare: transactions are counted in blocks: %v\n", err)
 		}
-		p.streams, p.logs = append(p.streams, s), append(p.logs, pgbench.Pieces{})
 	}
 	return nil
 }

@@ -69,14 +69,11 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := load.Decode(params, &r.Params); err != nil {
 		return err
 	}
-	err := r.run(ctx)
-	if ctx.Err() != nil {
-		err = nil // what breaks from here on is not the server's doing
-	}
+	err := load.Broken(ctx, r.run(ctx))
 	for _, c := range r.clients {
 		c.link.Shut()
 	}
-	return errors.Join(load.Remedied(err), r.server.Stop())
+	return errors.Join(err, r.server.Stop())
 }
 
 func (r *redisRun) run(ctx context.Context) (err error) {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
@@ -89,11 +87,8 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := load.Decode(params, &b.Params); err != nil {
 		return err
 	}
-	err := b.run(ctx)
-	if ctx.Err() != nil {
-		err = nil // what breaks from here on is not the server's doing
-	}
-	return errors.Join(load.Remedied(err), b.end(ctx.Err() == nil))
+	err := load.Broken(ctx, b.run(ctx))
+	return errors.Join(err, b.end(ctx.Err() == nil))
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
@@ -214,12 +209,7 @@ func (b *bench) database() (sysbench.Server, error) {
 		s.Socket = db.SocketFile
 		return s, nil
 	}
-	host, port, err := net.SplitHostPort(at.Dial)
-	if err != nil {
-		return s, fmt.Errorf("address of the server: %w", err)
-	}
-	s.Host = host
-	s.Port, err = strconv.Atoi(port)
+	s.Host, s.Port, err = db.SplitAddress(at.Dial)
 	return s, err
 }
 
