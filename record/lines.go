@@ -58,8 +58,10 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 	return r.inOrder(order, path, take)
 }
 
+// decode reads a line that is wanted, and the last one, which may be damaged though it has
+// its end: after a power cut.
 func (p *pending) decode(wanted func([]byte) bool) {
-	if p.err == nil && wanted(p.raw[:min(len(p.raw), startOfLine)]) {
+	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) {
 		p.err = json.Unmarshal(p.raw, &p.line)
 	}
 	close(p.done)

@@ -138,11 +138,15 @@ func excerpt(o *record.Observed) []record.Warning {
 
 func reportsOfNothing(o *record.Observed) []record.Warning {
 	for _, f := range o.Figures {
-		if f.Stalled > 0 {
-			return []record.Warning{{Workload: o.Workload, Arm: o.Arm,
-				Text:   fmt.Sprintf("%s: %d of %d reports have a %s of 0: nothing finished in them", o.File, f.Stalled, f.Reports, f.Metric),
-				Remedy: "find out what stalled (a checkpoint, throttling, a lost connection)"}}
+		if f.Stalled == 0 {
+			continue
 		}
+		what := fmt.Sprintf("%d of %d reports have a %s of 0: nothing finished in them", f.Stalled, f.Reports, f.Metric)
+		if f.Reports == 0 { // one alone is no series
+			what = fmt.Sprintf("its %s is 0: nothing finished", f.Metric)
+		}
+		return []record.Warning{{Workload: o.Workload, Arm: o.Arm, Text: o.File + ": " + what,
+			Remedy: "find out what stalled (a checkpoint, throttling, a lost connection)"}}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -67,7 +68,11 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	}
 	p.left(built.Left)
 	p.heading("changes to this host, each in the undo journal before it is made")
-	p.columns(changeRows(changes(built)))
+	all := changes(built)
+	p.columns(changeRows(all))
+	if atTheTop(all) {
+		p.entry("  ", 2, "control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services")
+	}
 	if worthwhile(built) != nil {
 		p.heading("tare run ends at once: nothing is left to compare with %s", built.Loads[0].Baseline)
 		return
@@ -106,6 +111,16 @@ func (p *sheet) left(left []record.Left) {
 			p.entry(strings.Repeat(" ", columns)+"hint: ", columns+6, l.Remedy)
 		}
 	}
+}
+
+// topGroup is a group right below where a hierarchy is mounted.
+var topGroup = regexp.MustCompile(`^` + groupWord + `/sys/fs/cgroup(/[a-z_,]+)?/` + journal.Prefix)
+
+// atTheTop says that groups are beside those of all services.
+func atTheTop(arms []armChanges) bool {
+	return slices.ContainsFunc(arms, func(a armChanges) bool {
+		return slices.ContainsFunc(a.Changes, func(ch change) bool { return topGroup.MatchString(ch.What) })
+	})
 }
 
 // changeRows are the arm, what it changes and how.

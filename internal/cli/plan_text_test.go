@@ -37,6 +37,18 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// What weighs as much as all services is told; a user's groups are below the user's.
+func TestAtTheTop(t *testing.T) {
+	for what, want := range map[string]bool{
+		"cgroup /sys/fs/cgroup/tare-RUN/a": true, "cgroup /sys/fs/cgroup/cpu,cpuacct/tare-RUN": true, "directory /var/tmp/tare-RUN": false,
+		"cgroup /sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/x.scope/tare-RUN/a": false, "cgroup /sys/fs/cgroup/cpu/docker/1/tare-RUN": false,
+	} {
+		if got := atTheTop([]armChanges{{Arm: "a", Changes: []change{{"directory /x", ""}, {what, ""}}}}); got != want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
 // Of rows that are too wide for a terminal nothing is lost, and no line is wider.
 func TestColumnsFit(t *testing.T) {
 	rows := [][3]string{

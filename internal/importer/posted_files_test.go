@@ -145,6 +145,31 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// A table may say that nothing finished.
+func TestNothingFinished(t *testing.T) {
+	e := imports(t, nil, "x="+put(t, "x.csv", "profile,tps,latency_ms\nread,500,2\nwrite,0,0\n"))
+	if said := fmt.Sprint(e.Warnings); !strings.Contains(said, "x.csv: its throughput is 0: nothing finished") {
+		t.Error(said)
+	}
+}
+
+// A report of a run that waits comes late, and is of a longer time.
+func TestLateReports(t *testing.T) {
+	const begin = "pgbench (16.3)\nstarting vacuum...end.\n"
+	for lines, want := range map[string]float64{
+		"progress: 1.0 s, 900.0 tps, lat 8.000 ms stddev 1.000\nprogress: 2.0 s, 1100.0 tps, lat 8.000 ms stddev 1.000\n": 1000,
+		"progress: 1.0 s, 1000.0 tps, lat 8.000 ms stddev 1.000\nprogress: 10.0 s, 0.0 tps, lat 0.000 ms stddev 0.000\n":  100,
+	} {
+		r, err := alone(t, put(t, "x.log", begin+lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := figure(r.Runs[0], "throughput"); math.Abs(got-want) > 1e-6*want {
+			t.Errorf("%g, want %g, of\n%s", got, want, lines)
+		}
+	}
+}
+
 // What tools say beside their rates is there too.
 func TestMoreFigures(t *testing.T) {
 	for path, want := range map[string]string{

@@ -11,8 +11,13 @@ import (
 // Import reads the runs of what pgbench prints.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
+	var totals []spans
 	log, err := Parse(text, func(p Progress) error {
 		r := runs.At(p.Run)
+		for len(totals) <= p.Run {
+			totals = append(totals, spans{})
+		}
+		totals[p.Run].take(p)
 		r.Figure("throughput").Add(p.TPS)
 		r.Figure("latency_mean").Add(p.Latency)
 		if x, ok := p.Length.Get(); ok {
@@ -22,6 +27,9 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	})
 	warnings := log.Warnings
 	for i := range log.Runs {
+		if i < len(totals) && !log.Runs[i].Complete() {
+			runs.At(i).Total("throughput", totals[i].rate())
+		}
 		imported(runs.At(i), &log.Runs[i])
 		warnings = append(warnings, observed.Failures(log.Runs[i].Failures)...)
 	}
@@ -30,6 +38,31 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		out = append(out, scripts(&log.Runs[i])...)
 	}
 	return out, warnings, err
+}
+
+// spans are the progress lines of a run: one that comes late, as it does when all waits,
+// is of a longer time, and counts for as much.
+type spans struct{ seconds, done, shortest, longest float64 }
+
+func (s *spans) take(p Progress) {
+	length, known := p.Length.Get()
+	rate, ok := p.TPS.Get()
+	if !known || !ok || length <= 0 {
+		return
+	}
+	if s.seconds == 0 {
+		s.shortest = length
+	}
+	s.shortest, s.longest = min(s.shortest, length), max(s.longest, length)
+	s.seconds, s.done = s.seconds+length, s.done+length*rate
+}
+
+// rate is that of the whole time, where the lines are not of the same length.
+func (s *spans) rate() format.Num {
+	if s.longest <= 1.1*s.shortest {
+		return format.Num{}
+	}
+	return format.Some(s.done / s.seconds)
 }
 
 // scripts are the loads of single scripts, where there are several.
