@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -11,15 +13,17 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-const armsExperiment = `title: one export under a host, a container and a pod
+const armsExperiment = `title: one export under a host, a container and pods
 budget: 30s
-margin: 5%
+margin: 5%%
 window: 250ms
 generations: 1
 arms:
-  host: {environment: host}
-  runc: {environment: runc}
-  pod: {environment: besteffort}
+  host: {environment: host, volume: "nfs:%[1]s,vers=3,proto=tcp,wsize=65536"}
+  runc: {environment: runc, volume: "nfs:%[1]s,vers=3,proto=tcp,wsize=65536"}
+  pod: {environment: besteffort, volume: "nfs:%[1]s,vers=3"}
+  inline: {environment: "besteffort:volume=nfs:%[1]s"}
+  claim: {environment: "besteffort:volume=pvc:nfs"}
 baseline: host
 workloads:
   commit: {kind: commit, params: {log: 1MiB}}
@@ -27,12 +31,13 @@ workloads:
 
 // TestUMLArms: host and container have their data on the same export, of version 3 with
 // its locks, in one run; each has a mount of its own with the options that were asked
-// for, and the kernel counts the requests of each. No cluster is here: the pod is left out by name.
+// for, and the kernel counts the requests of each. No cluster is here: pods are left out by name.
 func TestUMLArms(t *testing.T) {
 	v := newOnV2(t, "uml")
 	server := nfstest.Start(t)
 	t.Cleanup(func() { endStatd(t) }) // mount.nfs starts it for the locks of version 3
-	v.must("run", v.experiment(armsExperiment), "--volume", "nfs:127.0.0.1:"+server.Dir+",vers=3,proto=tcp,wsize=65536", "-q", "-o", v.dir)
+	export := "127.0.0.1:" + server.Dir
+	v.must("run", v.experiment(fmt.Sprintf(armsExperiment, export)), "-q", "-o", v.dir)
 	t.Log(v.must("report", v.dir, "--verbose"))
 	r, err := record.Read(v.dir)
 	if err != nil {
@@ -41,7 +46,7 @@ func TestUMLArms(t *testing.T) {
 	p := planted{onV2: v, effects: v.effects(), manifest: r.Manifest}
 	for _, arm := range []string{"host", "runc"} {
 		for name, want := range map[string]string{
-			"volume.fs": "nfs", "volume.options": "vers=3,", "volume.source": "127.0.0.1:" + server.Dir, "volume.wire": "s",
+			"volume.fs": "nfs", "volume.options": "vers=3,", "volume.source": export, "volume.wire": "s",
 		} {
 			if got := p.setting(arm, name); !strings.Contains(got, want) {
 				t.Errorf("%s of %s is %q, want %q in it", name, arm, got, want)
@@ -55,8 +60,14 @@ func TestUMLArms(t *testing.T) {
 			t.Errorf("%s: %v WRITE for each commit, %v s each", arm, requests, rtt)
 		}
 	}
-	if l := r.Manifest.Left; len(l) != 1 || l[0].Arm != "pod" || !strings.Contains(l[0].Reason, "cluster") {
-		t.Errorf("left out: %+v", l)
+	var left []string
+	for _, l := range r.Manifest.Left {
+		if left = append(left, l.Arm); !strings.Contains(l.Reason, "cluster") {
+			t.Errorf("left out: %+v", l)
+		}
+	}
+	if slices.Sort(left); !slices.Equal(left, []string{"claim", "inline", "pod"}) {
+		t.Errorf("left out: %v", left)
 	}
 	if out := v.must("cleanup"); !strings.Contains(out, "nothing to clean up") {
 		t.Errorf("cleanup: %s", out)

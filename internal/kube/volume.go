@@ -162,6 +162,18 @@ func KindOf(v *corev1.PersistentVolume) string {
 	return "unknown"
 }
 
+// SourceOf is where a volume's storage is: what a server exports, or the handle by which
+// a CSI driver knows it; empty for other kinds.
+func SourceOf(v *corev1.PersistentVolume) string {
+	switch {
+	case v.Spec.NFS != nil:
+		return v.Spec.NFS.Server + ":" + v.Spec.NFS.Path
+	case v.Spec.CSI != nil:
+		return v.Spec.CSI.VolumeHandle
+	}
+	return ""
+}
+
 // stuckBound is how long a volume or a network may not come before it counts.
 const stuckBound = 20 * time.Second
 

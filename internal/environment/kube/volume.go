@@ -189,7 +189,14 @@ func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Sett
 	all := []record.Setting{{Name: "pod.volume", Got: word}}
 	if v := given; v != nil {
 		all = append(all,
-			record.Setting{Name: "pod.volume.persistent", Got: v.Name + ", " + kube.KindOf(v)},
+			record.Setting{Name: "pod.volume.persistent", Got: v.Name + ", " + kube.KindOf(v)})
+		if from := kube.SourceOf(v); from != "" {
+			all = append(all, record.Setting{Name: "pod.volume.source", Got: from})
+		}
+		if asked := v.Spec.MountOptions; len(asked) > 0 { // what the kernel gave is in volume.options
+			all = append(all, record.Setting{Name: "pod.volume.asked", Got: strings.Join(asked, ",")})
+		}
+		all = append(all,
 			record.Setting{Name: "pod.volume.capacity", Got: v.Spec.Capacity.Storage().String()},
 			record.Setting{Name: "pod.volume.reclaim", Got: string(v.Spec.PersistentVolumeReclaimPolicy)})
 	}
