@@ -54,26 +54,17 @@ const (
 	Invalid                   // the data cannot carry an answer
 )
 
-var verdictNames = [...]string{"undecided", "cost", "gain", "negligible", "invalid"}
+var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid"}
 
-func (v Verdict) String() string {
-	if v < 0 || int(v) >= len(verdictNames) {
-		return "invalid"
-	}
-	return verdictNames[v]
-}
+func (v Verdict) String() string { return verdictNames.of(int(v), "invalid") }
 
 // MarshalText writes the verdict's name.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // UnmarshalText reads a verdict's name; an unknown one is undecided.
 func (v *Verdict) UnmarshalText(b []byte) error {
-	*v = Undecided
-	for i, name := range verdictNames {
-		if name == string(b) {
-			*v = Verdict(i)
-		}
-	}
+	i, _ := verdictNames.find("verdict", b)
+	*v = Verdict(i)
 	return nil
 }
 

@@ -1,7 +1,5 @@
 package record
 
-import "fmt"
-
 // GateSchema names what tare check says.
 const GateSchema = "tare/check/v1"
 
@@ -67,25 +65,16 @@ const (
 	AnswerInvalid                 // the data cannot carry an answer
 )
 
-var answerNames = [...]string{"undecided", "pass", "exceeded", "invalid"}
+var answerNames = words{"undecided", "pass", "exceeded", "invalid"}
 
-func (a Answer) String() string {
-	if a < 0 || int(a) >= len(answerNames) {
-		return "invalid"
-	}
-	return answerNames[a]
-}
+func (a Answer) String() string { return answerNames.of(int(a), "invalid") }
 
 // MarshalText writes the answer's name.
 func (a Answer) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads an answer's name.
+// UnmarshalText reads the name of one.
 func (a *Answer) UnmarshalText(b []byte) error {
-	for i, name := range answerNames {
-		if name == string(b) {
-			*a = Answer(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown answer %q", b)
+	i, err := answerNames.find("answer", b)
+	*a = Answer(i)
+	return err
 }

@@ -1,7 +1,5 @@
 package record
 
-import "fmt"
-
 // Price is the price matrix of a workload beside one neighbour: for each
 // mechanism of isolation what the workload gets back, and what the neighbour
 // pays for it. The arms differ in nothing but the isolation; or, beside a
@@ -92,27 +90,18 @@ const (
 	UnknownNeighbour                 // the neighbour's work is not known
 )
 
-var standingNames = [...]string{"open", "not dominated", "dominated", "unknown"}
+var standingNames = words{"open", "not dominated", "dominated", "unknown"}
 
-func (s Standing) String() string {
-	if s < 0 || int(s) >= len(standingNames) {
-		return "unknown"
-	}
-	return standingNames[s]
-}
+func (s Standing) String() string { return standingNames.of(int(s), "unknown") }
 
 // MarshalText writes the standing's name.
 func (s Standing) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a standing's name.
+// UnmarshalText reads the name of one.
 func (s *Standing) UnmarshalText(b []byte) error {
-	for i, name := range standingNames {
-		if name == string(b) {
-			*s = Standing(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown standing %q", b)
+	i, err := standingNames.find("standing", b)
+	*s = Standing(i)
+	return err
 }
 
 // Explanation is what the probes say about a surprise.

@@ -4,6 +4,7 @@
 package arrange
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -278,6 +279,45 @@ type Ordered []string
 func (o *Ordered) Add(s string) {
 	if !slices.Contains(*o, s) {
 		*o = append(*o, s)
+	}
+}
+
+// Grouped are sets of words under keys; both keep the order in which they came.
+type Grouped[K comparable] struct {
+	Keys  []K
+	words map[K]*Ordered
+}
+
+// Add puts words under a key, which is there then, also without any.
+func (g *Grouped[K]) Add(key K, words ...string) {
+	if g.words == nil {
+		g.words = map[K]*Ordered{}
+	}
+	if g.words[key] == nil {
+		g.Keys = append(g.Keys, key)
+		g.words[key] = &Ordered{}
+	}
+	for _, w := range words {
+		g.words[key].Add(w)
+	}
+}
+
+// Of are the words under a key.
+func (g *Grouped[K]) Of(key K) []string {
+	if g.words[key] == nil {
+		return nil
+	}
+	return *g.words[key]
+}
+
+// All are the keys with their words.
+func (g *Grouped[K]) All() iter.Seq2[K, []string] {
+	return func(yield func(K, []string) bool) {
+		for _, key := range g.Keys {
+			if !yield(key, g.Of(key)) {
+				return
+			}
+		}
 	}
 }
 

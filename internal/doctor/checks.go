@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,16 +68,9 @@ func root(h environment.Host) environment.Support {
 
 func groups(h environment.Host) environment.Support {
 	if h.Groups == nil {
-		return no(h.GroupsRemedy, "%s", orElse(h.GroupsWhy, "no control groups are mounted"))
+		return no(h.GroupsRemedy, "%s", cmp.Or(h.GroupsWhy, "no control groups are mounted"))
 	}
 	return yes("%s", h.Groups.Layout)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // wanted are the controllers of the control group rung, by their names in both
@@ -110,7 +104,7 @@ func freezer(h environment.Host) environment.Support {
 		return yes("%s", h.Freezer)
 	}
 	return no("run as root; otherwise the loads pause themselves between windows",
-		"%s", orElse(h.FreezeWhy, "no freezer"))
+		"%s", cmp.Or(h.FreezeWhy, "no freezer"))
 }
 
 // psi looks for pressure accounting, and whether groups have it.

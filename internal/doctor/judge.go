@@ -99,14 +99,11 @@ func sum(x []float64) float64 {
 
 // variation is the standard deviation over the mean; 0 for fewer than two.
 func variation(x []float64) float64 {
-	if len(x) < 2 {
+	e := stat.Mean(x)
+	if !e.Known() {
 		return 0
 	}
-	mean, squares := sum(x)/float64(len(x)), 0.0
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(squares/float64(len(x)-1)) / mean
+	return e.SE * math.Sqrt(float64(e.N)) / e.Mean
 }
 
 // correlation of neighbours at a distance; false when there are too few.

@@ -1,9 +1,9 @@
 package experiment
 
 import (
+	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -51,21 +51,13 @@ func armKeys(words Words) []key[Arm] {
 			},
 		}, func(x *a) bool { return len(x.Isolation) > 0 }),
 		optional(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
-		containerKey("network", words.Networks, func(x *a) *string { return &x.Network }),
-		containerKey("seccomp", words.Seccomp, func(x *a) *string { return &x.Seccomp }),
-		containerKey("capabilities", words.Capabilities, func(x *a) *string { return &x.Capabilities }),
+		optional(word("network", "", words.Networks, func(x *a) *string { return &x.Network }), func(x *a) bool { return x.Network != "" }),
+		optional(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
+		optional(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
 		optional(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
 		optional(text("selinux", "", 1, func(x *a) *string { return &x.SELinux }), func(x *a) bool { return x.SELinux != "" }),
-		optional(key[a]{
-			"cpus", "",
-			func(x *a, n *yaml.Node, s *sink) { readCPUs(&x.CPUs, n, s) },
-			func(x *a) *yaml.Node { return scalar(strconv.FormatFloat(x.CPUs, 'g', -1, 64)) },
-		}, func(x *a) bool { return x.CPUs != 0 }),
-		optional(key[a]{
-			"memory", "",
-			func(x *a, n *yaml.Node, s *sink) { readBytes(&x.Memory, "memory", 16<<20, 1<<50, n, s) },
-			func(x *a) *yaml.Node { return scalar(formatBytes(x.Memory)) },
-		}, func(x *a) bool { return x.Memory != 0 }),
+		optional(value("cpus", "", quota, formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
+		optional(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
 		optional(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
 		optional(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
 		optional(key[a]{
@@ -76,38 +68,21 @@ func armKeys(words Words) []key[Arm] {
 	}
 }
 
-// containerKey is something of a container that can be chosen by a word.
-func containerKey(name string, words []string, field func(*Arm) *string) key[Arm] {
-	return optional(word(name, "", words, field), func(x *Arm) bool { return *field(x) != "" })
-}
-
 // environmentKey is the name of one of some environments, with levels behind a
 // colon where it has some.
 func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
-	k := word("environment", help, among, field)
-	plain := k.read
-	k.read = func(x *T, n *yaml.Node, s *sink) {
-		t := target(n)
-		name, levels, has := strings.Cut(t.Value, ":")
-		if t.Kind != yaml.ScalarNode || !has {
-			plain(x, n, s)
-			return
+	return value("environment", help, func(text string) (string, error) {
+		name, levels, has := strings.Cut(text, ":")
+		if _, err := oneOf("environment", among)(name); err != nil {
+			return "", err
 		}
-		if !slices.Contains(among, name) {
-			s.at(n, "unknown environment %q%s", name, hint.DidYouMean(name, among))
-			return
+		if has {
+			if err := words.levels(name, levels); err != nil {
+				return "", fmt.Errorf("environment %s: %w", name, err)
+			}
 		}
-		v, ok := scalarText("environment", n, s)
-		if !ok {
-			return
-		}
-		if err := words.levels(name, levels); err != nil {
-			s.at(n, "environment %s: %v", name, err)
-			return
-		}
-		*field(x) = v
-	}
-	return k
+		return text, nil
+	}, asIs, field)
 }
 
 // optional is written only when there is something to be written.

@@ -26,11 +26,7 @@ func experimentKeys(words Words) []key[Experiment] {
 			func(x *e) *float64 { return &x.Precision }),
 		ratio("margin", "smallest effect that matters", 0.0001, 0.5,
 			func(x *e) *float64 { return &x.Margin }),
-		{
-			"seed", "orders the arms; auto: chosen and recorded",
-			func(x *e, n *yaml.Node, s *sink) { readSeed(&x.Seed, n, s) },
-			func(x *e) *yaml.Node { return autoNode(x.Seed) },
-		},
+		value("seed", "orders the arms; auto: chosen and recorded", seed, formatAuto[uint64], func(x *e) *uint64 { return &x.Seed }),
 		volumeKey("what is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4 ...", words,
 			func(x *e) *string { return &x.Volume }),
 		word("unequal", "arms that keep less or more of what is committed than the baseline: refuse (left out) or mark (compared, and every result marked)",
@@ -88,11 +84,7 @@ func workloadKeys(words Words) []key[Workload] {
 			func(x *w, n *yaml.Node, s *sink) { readParams(x, n, words, s) },
 			func(x *w) *yaml.Node { return writeParams(x, words) },
 		},
-		{
-			"share", "weight in the division of the budget",
-			func(x *w, n *yaml.Node, s *sink) { readShare(&x.Share, n, s) },
-			func(x *w) *yaml.Node { return numberNode(x.Share) },
-		},
+		value("share", "weight in the division of the budget", share, formatNumber, func(x *w) *float64 { return &x.Share }),
 		{
 			"arms", "all: those of the experiment",
 			func(x *w, n *yaml.Node, s *sink) {
@@ -131,64 +123,48 @@ func names[T any](keys []key[T]) []string {
 	return out
 }
 
-func text[T any](name, help string, least int, field func(*T) *string) key[T] {
+// value is a key of one value: how its text is read and written.
+func value[T, V any](name, help string, parse func(string) (V, error), format func(V) string, field func(*T) *V) key[T] {
 	return key[T]{
 		name, help,
-		func(x *T, n *yaml.Node, s *sink) { readText(field(x), name, least, n, s) },
-		func(x *T) *yaml.Node { return scalar(*field(x)) },
+		func(x *T, n *yaml.Node, s *sink) { readValue(field(x), name, parse, n, s) },
+		func(x *T) *yaml.Node { return scalar(format(*field(x))) },
 	}
 }
 
+func asIs(text string) string { return text }
+
+func text[T any](name, help string, least int, field func(*T) *string) key[T] {
+	return value(name, help, longer(name, least), asIs, field)
+}
+
 func word[T any](name, help string, words []string, field func(*T) *string) key[T] {
-	return key[T]{
-		name, help,
-		func(x *T, n *yaml.Node, s *sink) { readWord(field(x), name, words, n, s) },
-		func(x *T) *yaml.Node { return scalar(*field(x)) },
-	}
+	return value(name, help, oneOf(name, words), asIs, field)
 }
 
 // volumeKey is what is under the data directory.
 func volumeKey[T any](help string, words Words, field func(*T) *string) key[T] {
-	k := text("volume", help, 1, field)
-	k.read = func(x *T, n *yaml.Node, s *sink) {
-		v, ok := scalarText("volume", n, s)
-		if !ok {
-			return
-		}
-		if err := words.volume(v); err != nil {
-			s.at(n, "%v", err)
-			return
-		}
-		*field(x) = v
-	}
-	return k
+	return value("volume", help, func(text string) (string, error) { return text, words.volume(text) }, asIs, field)
 }
 
 func duration[T any](name, help string, least, most time.Duration, auto bool, field func(*T) *time.Duration) key[T] {
-	return key[T]{
-		name, help,
-		func(x *T, n *yaml.Node, s *sink) { readDuration(field(x), name, least, most, auto, n, s) },
-		func(x *T) *yaml.Node {
-			if auto && *field(x) == 0 {
-				return scalar(autoWord)
-			}
-			return scalar(formatDuration(*field(x)))
-		},
+	format := func(d time.Duration) string {
+		if auto && d == 0 {
+			return autoWord
+		}
+		return formatDuration(d)
 	}
+	return value(name, help, durationWithin(name, least, most, auto), format, field)
 }
 
 func ratio[T any](name, help string, least, most float64, field func(*T) *float64) key[T] {
-	return key[T]{
-		name, help,
-		func(x *T, n *yaml.Node, s *sink) { readRatio(field(x), name, least, most, n, s) },
-		func(x *T) *yaml.Node { return scalar(formatRatio(*field(x))) },
-	}
+	return value(name, help, ratioWithin(name, least, most), formatRatio, field)
+}
+
+func bytesKey[T any](name, help string, least, most int64, field func(*T) *int64) key[T] {
+	return value(name, help, bytesWithin(name, least, most), formatBytes, field)
 }
 
 func count[T any](name, help string, most int, field func(*T) *int) key[T] {
-	return key[T]{
-		name, help,
-		func(x *T, n *yaml.Node, s *sink) { readCount(field(x), name, most, n, s) },
-		func(x *T) *yaml.Node { return autoNode(uint64(*field(x))) },
-	}
+	return value(name, help, countUpTo(name, most), formatAuto[int], field)
 }

@@ -70,21 +70,17 @@ func neighbourKeys(words Words) []key[Neighbour] {
 			func(x *h) *yaml.Node { k, _ := words.hog(x.Kind); return paramsNode(x.Params, k) },
 		},
 		optional(placeKey(words), (*h).inPod),
-		{
-			"memory", "beyond it the kernel ends the neighbour",
-			func(x *h, n *yaml.Node, s *sink) { readBytes(&x.Memory, "memory", 1<<20, 1<<44, n, s) },
-			func(x *h) *yaml.Node { return scalar(formatBytes(x.Memory)) },
-		},
+		bytesKey("memory", "beyond it the kernel ends the neighbour", 1<<20, 1<<44, func(x *h) *int64 { return &x.Memory }),
 		{
 			"pids", "processes and threads that it may have",
 			func(x *h, n *yaml.Node, s *sink) {
 				var v int
-				readCount(&v, "pids", 1<<22, n, s)
+				readValue(&v, "pids", countUpTo("pids", 1<<22), n, s)
 				if v > 0 {
 					x.Pids = v
 				}
 			},
-			func(x *h) *yaml.Node { return autoNode(uint64(x.Pids)) },
+			func(x *h) *yaml.Node { return scalar(formatAuto(x.Pids)) },
 		},
 	}
 }

@@ -2,14 +2,10 @@ package experiment
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/tarelab/tare/internal/hint"
 )
 
 // autoWord stands for 0 where 0 means that tare chooses; allWord for no list
@@ -67,26 +63,22 @@ func kindName(n *yaml.Node) string {
 	return "something else"
 }
 
-func readText(to *string, name string, least int, n *yaml.Node, s *sink) {
-	v, ok := scalarText(name, n, s)
-	if ok && len(v) < least {
-		s.at(n, "%s is empty", name)
+// readValue reads one value. What parse says of it names it.
+func readValue[V any](to *V, name string, parse func(string) (V, error), n *yaml.Node, s *sink) {
+	text, ok := scalarText(name, n, s)
+	if !ok {
 		return
 	}
-	if ok {
-		*to = v
+	v, err := parse(text)
+	if err != nil {
+		s.at(n, "%v", err)
+		return
 	}
+	*to = v
 }
 
 func readWord(to *string, name string, words []string, n *yaml.Node, s *sink) {
-	v, ok := scalarText(name, n, s)
-	if ok && !slices.Contains(words, v) {
-		s.at(n, "unknown %s %q%s", name, v, hint.DidYouMean(v, words))
-		return
-	}
-	if ok {
-		*to = v
-	}
+	readValue(to, name, oneOf(name, words), n, s)
 }
 
 // readArms reads a list, or one text with commas, or the word all.
@@ -135,122 +127,4 @@ func listItems(name string, n *yaml.Node, s *sink) ([]*yaml.Node, bool) {
 		items = append(items, item)
 	}
 	return items, true
-}
-
-func readDuration(to *time.Duration, name string, least, most time.Duration, auto bool, n *yaml.Node, s *sink) {
-	v, ok := scalarText(name, n, s)
-	if !ok {
-		return
-	}
-	if auto && (v == autoWord || v == "0") {
-		*to = 0
-		return
-	}
-	d, err := parseDuration(v)
-	switch {
-	case err != nil:
-		s.at(n, "%s: %v", name, err)
-	case d < 0:
-		s.at(n, "%s: %s must be positive; want %s to %s", name, v, formatDuration(least), formatDuration(most))
-	case d < least || d > most:
-		s.at(n, "%s %s is out of range; want %s to %s", name, v, formatDuration(least), formatDuration(most))
-	default:
-		*to = d
-	}
-}
-
-func readRatio(to *float64, name string, least, most float64, n *yaml.Node, s *sink) {
-	v, ok := scalarText(name, n, s)
-	if !ok {
-		return
-	}
-	x, err := ParseRatio(v)
-	switch {
-	case err != nil:
-		s.at(n, "%s: %v", name, err)
-	case x > most && x <= 100*most && !strings.HasSuffix(v, "%"):
-		s.at(n, "%s %s is %s; did you mean \"%s%%\"?", name, v, formatRatio(x), v)
-	case x < least || x > most:
-		s.at(n, "%s %s is out of range; want %s to %s", name, v, formatRatio(least), formatRatio(most))
-	default:
-		*to = x
-	}
-}
-
-func readCount(to *int, name string, most int, n *yaml.Node, s *sink) {
-	v, ok := scalarText(name, n, s)
-	if !ok {
-		return
-	}
-	if v == autoWord {
-		*to = 0
-		return
-	}
-	i, err := strconv.Atoi(v)
-	if err != nil || i < 1 || i > most {
-		s.at(n, "%s %q is not a whole number from 1 to %d or %s", name, v, most, autoWord)
-		return
-	}
-	*to = i
-}
-
-// readCPUs reads a quota; the kernel's least is 1 ms of 100.
-func readCPUs(to *float64, n *yaml.Node, s *sink) {
-	const least, most = 0.01, 4096
-	v, ok := scalarText("cpus", n, s)
-	if !ok {
-		return
-	}
-	x, err := strconv.ParseFloat(v, 64)
-	if err != nil || !(x >= least && x <= most) {
-		s.at(n, "cpus %q is not a number of CPUs from %v to %v, such as 1.5", v, least, most)
-		return
-	}
-	*to = x
-}
-
-func readBytes(to *int64, name string, least, most int64, n *yaml.Node, s *sink) {
-	v, ok := scalarText(name, n, s)
-	if !ok {
-		return
-	}
-	b, err := parseBytes(v)
-	switch {
-	case err != nil:
-		s.at(n, "%s: %v", name, err)
-	case b < least || b > most:
-		s.at(n, "%s %s is out of range; want %s to %s", name, v, formatBytes(least), formatBytes(most))
-	default:
-		*to = b
-	}
-}
-
-func readSeed(to *uint64, n *yaml.Node, s *sink) {
-	v, ok := scalarText("seed", n, s)
-	if !ok {
-		return
-	}
-	if v == autoWord {
-		*to = 0
-		return
-	}
-	seed, err := strconv.ParseUint(v, 10, 64)
-	if err != nil {
-		s.at(n, "seed %q is not a whole number from 0 to 18446744073709551615 or %s", v, autoWord)
-		return
-	}
-	*to = seed
-}
-
-func readShare(to *float64, n *yaml.Node, s *sink) {
-	v, ok := scalarText("share", n, s)
-	if !ok {
-		return
-	}
-	x, err := strconv.ParseFloat(v, 64)
-	if err != nil || !(x >= 0.01 && x <= 100) {
-		s.at(n, "share %q is not a weight from 0.01 to 100", v)
-		return
-	}
-	*to = x
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,14 +138,15 @@ func scalar(text string) *yaml.Node {
 	return n
 }
 
-func autoNode(n uint64) *yaml.Node {
+// formatAuto writes a number of which 0 says that tare chooses.
+func formatAuto[V int | uint64](n V) string {
 	if n == 0 {
-		return scalar(autoWord)
+		return autoWord
 	}
-	return scalar(strconv.FormatUint(n, 10))
+	return fmt.Sprint(n)
 }
 
-func numberNode(x float64) *yaml.Node { return scalar(strconv.FormatFloat(x, 'g', -1, 64)) }
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func armsNode(arms []string) *yaml.Node {
 	if len(arms) == 0 {

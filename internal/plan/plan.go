@@ -6,6 +6,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -336,28 +337,13 @@ func ArrivalSeed(seed uint64, load string, generation, block int) uint64 {
 }
 
 func stream(seed uint64, load string, generation, block int) *rand.Rand {
-	h := uint64(14695981039346656037) // FNV-1a
-	for _, c := range []byte(fmt.Sprintf("%s/%d/%d", load, generation, block)) {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return rand.New(rand.NewPCG(seed, h))
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s/%d/%d", load, generation, block)
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
 // Expected is how long the run is going to take at most: the budget, and what
 // preparing and launching adds before the first window counts.
 func (p *Plan) Expected() time.Duration {
 	return time.Duration(p.Record.Budget * float64(time.Second))
-}
-
-// Describe is the plan's arms per workload in one line each, for people.
-func (p *Plan) Describe() []string {
-	var out []string
-	for _, l := range p.Loads {
-		names := make([]string, len(l.Arms))
-		for i, a := range l.Arms {
-			names[i] = a.Name
-		}
-		out = append(out, fmt.Sprintf("%s: %s", l.Name, strings.Join(names, ", ")))
-	}
-	return out
 }

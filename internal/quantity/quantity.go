@@ -152,19 +152,6 @@ func Bounds(low, high float64, digits int) string {
 	return "[" + Change(low, digits) + ", " + Change(high, digits) + "]"
 }
 
-// Loss prints how much less a ratio is than 1, without a sign when it is:
-// 0.969 [0.962, 0.976] is "3.1 %" and "[2.4, 3.8]". With gain it is the other
-// way round.
-func Loss(r *record.Ratio, gain bool) (size, bounds string) {
-	d := Digits(r)
-	if gain {
-		return WithUnit(Unsigned(Change(r.Ratio, d)), "%"),
-			"[" + Unsigned(Change(r.Low, d)) + ", " + Unsigned(Change(r.High, d)) + "]"
-	}
-	return WithUnit(Unsigned(Change(2-r.Ratio, d)), "%"),
-		"[" + Unsigned(Change(2-r.High, d)) + ", " + Unsigned(Change(2-r.Low, d)) + "]"
-}
-
 func Unsigned(s string) string { return strings.TrimPrefix(s, "+") }
 
 // Change is the number of percent of a ratio, signed, without its unit.

@@ -303,13 +303,11 @@ func (w workload) sentence(e *record.Effects, l record.LoadAnswer) sentence {
 // findings are the sentences on the subjects; those of which nothing is known
 // for the same reason are one.
 func (w workload) findings(e *record.Effects, l record.LoadAnswer) (all []sentence) {
-	var reasons arrange.Ordered
-	unknown := map[string][]string{}
+	var unknown arrange.Grouped[string]
 	for _, f := range l.Findings {
 		x := f.Effect
 		if len(l.Findings) > 1 && x.Verdict == record.Undecided && x.Typical == nil && !arrange.Seen(x) {
-			reasons.Add(x.Reason)
-			unknown[x.Reason] = append(unknown[x.Reason], w.subject(f))
+			unknown.Add(x.Reason, w.subject(f))
 			continue
 		}
 		s := w.finding(f, e.Margin, true)
@@ -321,8 +319,8 @@ func (w workload) findings(e *record.Effects, l record.LoadAnswer) (all []senten
 			all = append(all, s)
 		}
 	}
-	for _, reason := range reasons {
-		s := append(msg("finding.unknown", "subject", list(unknown[reason]), "because", because(reason)), cell{".", plain})
+	for reason, subjects := range unknown.All() {
+		s := append(msg("finding.unknown", "subject", list(subjects), "because", because(reason)), cell{".", plain})
 		if len(all) > 0 {
 			s = capital(s, "")
 		}

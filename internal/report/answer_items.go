@@ -37,18 +37,16 @@ func checksItem(e *record.Effects, more sentence) []item {
 
 // checksOf counts checks over the loads, and names each with its loads.
 func checksOf(e *record.Effects, of func(record.LoadAnswer) []string) (n int, words []string) {
-	var kinds arrange.Ordered
-	loads := map[string][]string{}
+	var kinds arrange.Grouped[string]
 	for _, l := range answerOf(e).Loads {
 		for _, kind := range of(l) {
 			n++
-			kinds.Add(kind)
-			loads[kind] = append(loads[kind], l.Workload)
+			kinds.Add(kind, l.Workload)
 		}
 	}
-	for _, kind := range kinds {
+	for kind, loads := range kinds.All() {
 		if len(answerOf(e).Loads) > 1 {
-			kind = text("checks.one", "kind", kind, "loads", list(loads[kind]))
+			kind = text("checks.one", "kind", kind, "loads", list(loads))
 		}
 		words = append(words, kind)
 	}

@@ -106,8 +106,7 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 		{head: text("head.arm"), flex: 9}, {head: text("head.metric"), flex: 10}, {head: text("head.before"), align: interval}, {head: text("head.after"), align: interval},
 		{head: text("head.change"), align: interval}, {head: text("head.verdict")},
 	}}
-	var reasons arrange.Ordered
-	arms := map[string]*arrange.Ordered{}
+	var reasons arrange.Grouped[string]
 	for _, x := range c.Changes {
 		if x.Workload != workload || x.Exploratory != exploratory {
 			continue
@@ -117,19 +116,15 @@ func changes(c *record.Comparison, workload string, exploratory bool) block {
 			{quantity.Interval(x.Change), verdictTone(x.Verdict)}, changeWord(x, c.Margin),
 		})
 		if x.Change == nil && x.Reason != "" || x.Verdict == record.Invalid {
-			if arms[x.Reason] == nil {
-				arms[x.Reason] = &arrange.Ordered{}
-				reasons.Add(x.Reason)
-			}
-			arms[x.Reason].Add(x.Arm)
+			reasons.Add(x.Reason, x.Arm)
 		}
 	}
 	if len(t.rows) == 0 {
 		return block{}
 	}
 	b := block{forms: [][]table{{t}, {t.tightly()}, {t.without(2, 3)}}}
-	for _, why := range reasons {
-		b.notes = append(b.notes, say(list(*arms[why])+": "+why+"."))
+	for why, arms := range reasons.All() {
+		b.notes = append(b.notes, say(list(arms)+": "+why+"."))
 	}
 	if exploratory {
 		b.title = text("compare.others")

@@ -48,24 +48,18 @@ func started(s string) string {
 // leftOut names what was left out; arms with the same reason are one entry.
 func leftOut(e *record.Effects) block {
 	type why struct{ reason, remedy string }
-	var order []why
-	arms := map[why]*arrange.Ordered{}
-	where := map[why]*arrange.Ordered{}
+	var arms, where arrange.Grouped[why]
 	for _, l := range e.Left {
 		w := why{l.Reason, l.Remedy}
-		if arms[w] == nil {
-			order = append(order, w)
-			arms[w], where[w] = &arrange.Ordered{}, &arrange.Ordered{}
-		}
-		arms[w].Add(l.Arm)
+		arms.Add(w, l.Arm)
 		if l.Workload != "" {
-			where[w].Add(l.Workload)
+			where.Add(w, l.Workload)
 		}
 	}
 	var b block
-	for _, w := range order {
-		s := sentence{{list(*arms[w]), strong}}
-		if in := *where[w]; len(in) > 0 && len(in) < len(e.Workloads) {
+	for w, names := range arms.All() {
+		s := sentence{{list(names), strong}}
+		if in := where.Of(w); len(in) > 0 && len(in) < len(e.Workloads) {
 			s = append(s, msg("left.of", "loads", list(in))...)
 		}
 		s = append(append(s, cell{": ", plain}), lined(w.reason)...)
@@ -89,21 +83,17 @@ func lined(text string) (s sentence) {
 func warnings(e *record.Effects) block {
 	var b block
 	type what struct{ arm, text, remedy string }
-	var order []what
-	where := map[what]*arrange.Ordered{}
+	var where arrange.Grouped[what]
 	for _, w := range e.Warnings {
 		x := what{w.Arm, w.Text, w.Remedy}
-		if where[x] == nil {
-			order = append(order, x)
-			where[x] = &arrange.Ordered{}
-		}
+		where.Add(x)
 		if w.Workload != "" {
-			where[x].Add(w.Workload)
+			where.Add(x, w.Workload)
 		}
 	}
-	for _, x := range order {
+	for x, loads := range where.All() {
 		var about []string
-		for _, s := range []string{list(*where[x]), x.arm} {
+		for _, s := range []string{list(loads), x.arm} {
 			if s != "" {
 				about = append(about, s)
 			}

@@ -51,11 +51,7 @@ func answerTone(a record.Answer) tone {
 
 // GateSummary is the answer in one plain sentence.
 func GateSummary(g *record.Gate) string {
-	var s string
-	for _, c := range gateAnswer(g) {
-		s += c.text
-	}
-	return s
+	return gateAnswer(g).String()
 }
 
 // gateAnswer is the answer in one sentence.
@@ -111,8 +107,9 @@ func costOf(j record.Judgement) string {
 	if c == nil {
 		return none
 	}
-	size, bounds := quantity.Loss(&record.Ratio{Ratio: 1 + c.Cost, Low: 1 + c.Low, High: 1 + c.High}, true)
-	return size + " " + bounds
+	digits := quantity.Digits(&record.Ratio{Low: 1 + c.Low, High: 1 + c.High})
+	part := func(cost float64) string { return quantity.Unsigned(quantity.Change(1+cost, digits)) }
+	return quantity.WithUnit(part(c.Cost), "%") + " [" + part(c.Low) + ", " + part(c.High) + "]"
 }
 
 func answerWords(j record.Judgement) string {
@@ -131,22 +128,16 @@ func gateNotes(g *record.Gate) []sentence {
 	var notes []sentence
 	total := false
 	type what struct{ workload, metric, reason string }
-	var order []what
-	arms := map[what]*arrange.Ordered{}
+	var reasons arrange.Grouped[what]
 	for _, j := range byAnswer(g.Judgements) {
 		total = total || j.Total
 		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid {
 			continue
 		}
-		x := what{j.Workload, j.Metric, j.Reason}
-		if arms[x] == nil {
-			order = append(order, x)
-			arms[x] = &arrange.Ordered{}
-		}
-		arms[x].Add(j.Arm)
+		reasons.Add(what{j.Workload, j.Metric, j.Reason}, j.Arm)
 	}
-	for _, x := range order {
-		notes = append(notes, msg("gate.reason", "load", x.workload, "metric", x.metric, "arms", list(*arms[x]), "reason", x.reason))
+	for x, arms := range reasons.All() {
+		notes = append(notes, msg("gate.reason", "load", x.workload, "metric", x.metric, "arms", list(arms), "reason", x.reason))
 	}
 	if total {
 		notes = append(notes, msg("gate.total.note"))

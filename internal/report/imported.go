@@ -181,29 +181,24 @@ func files(e *record.Effects) string {
 // suffice for is said once for all loads.
 func importedNotes(ws []workload) []sentence {
 	var notes []sentence
-	var unknown arrange.Ordered
-	kinds, loads := map[string]*arrange.Ordered{}, map[string]*arrange.Ordered{}
+	var kinds, loads arrange.Grouped[string] // by what is not known
 	for _, w := range ws {
 		for _, c := range w.Checks {
 			switch {
 			case c.Known && !c.OK:
 				notes = append(notes, checkNote(w.Name, c, inWords(c)))
 			case !c.Known:
-				unknown.Add(c.Text)
-				if kinds[c.Text] == nil {
-					kinds[c.Text], loads[c.Text] = &arrange.Ordered{}, &arrange.Ordered{}
-				}
-				kinds[c.Text].Add(c.Kind)
-				loads[c.Text].Add(w.Name)
+				kinds.Add(c.Text, c.Kind)
+				loads.Add(c.Text, w.Name)
 			}
 		}
 	}
-	for _, why := range unknown {
+	for why, of := range kinds.All() {
 		where := ""
-		if in := *loads[why]; len(in) < len(ws) {
+		if in := loads.Of(why); len(in) < len(ws) {
 			where = " (" + list(in) + ")"
 		}
-		notes = append(notes, msg("check.unknown", "kinds", list(*kinds[why]), "why", why, "where", where))
+		notes = append(notes, msg("check.unknown", "kinds", list(of), "why", why, "where", where))
 	}
 	return notes
 }

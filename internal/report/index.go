@@ -2,7 +2,6 @@ package report
 
 import (
 	_ "embed"
-	"fmt"
 	"html/template"
 	"io"
 
@@ -56,8 +55,5 @@ func Index(w io.Writer, where string, entries []Entry) error {
 		}
 		v.Lines = append(v.Lines, l)
 	}
-	if err := indexTemplate.Execute(w, v); err != nil {
-		return fmt.Errorf("make the index: %w", err)
-	}
-	return nil
+	return fill(w, indexTemplate, v)
 }

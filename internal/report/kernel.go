@@ -239,8 +239,7 @@ func absolute(k record.Kernel, x float64) string {
 // first use.
 type footnotes struct {
 	reasons arrange.Ordered
-	never   map[string][]string // metrics without any value, by reason
-	whys    arrange.Ordered
+	never   arrange.Grouped[string] // metrics without any value, by reason
 }
 
 func (f *footnotes) mark(reason string) string {
@@ -255,22 +254,16 @@ func superscript(digits string) string {
 }
 
 func (f *footnotes) unseen(k record.Kernel) {
-	if f.never == nil {
-		f.never = map[string][]string{}
-	}
-	var why []string
+	var why arrange.Ordered
 	for _, v := range k.Values {
-		if !slices.Contains(why, v.Reason()) {
-			why = append(why, v.Reason())
-		}
+		why.Add(v.Reason())
 	}
 	slices.Sort(why)
 	reason := strings.Join(why, "; ")
 	if reason == "" {
 		reason = text("kernel.unobserved")
 	}
-	f.whys.Add(reason)
-	f.never[reason] = append(f.never[reason], k.Metric)
+	f.never.Add(reason, k.Metric)
 }
 
 func (f *footnotes) sentences() []sentence {
@@ -278,8 +271,8 @@ func (f *footnotes) sentences() []sentence {
 	for i, reason := range f.reasons {
 		out = append(out, sentence{{superscript(strconv.Itoa(i+1)) + " " + reason, faint}})
 	}
-	for _, why := range f.whys {
-		out = append(out, sentence{{none + " " + list(f.never[why]) + ": " + why, faint}})
+	for why, metrics := range f.never.All() {
+		out = append(out, sentence{{none + " " + list(metrics) + ": " + why, faint}})
 	}
 	return out
 }

@@ -40,11 +40,8 @@ type metric struct {
 
 func (w workload) metricWord(name string) metric {
 	m, ok := catalogue.Find(w.Values, name)
-	switch {
-	case !ok:
+	if !ok {
 		return metric{name, name, true, quantity.Short}
-	case m.Unit == "s":
-		return metric{m.Head, m.Label, m.Better > 0, quantity.Latency}
 	}
 	return metric{m.Head, m.Label, m.Better > 0, showIn(m.Unit)}
 }

@@ -184,20 +184,17 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 
 // reasonNotes give the reasons why an arm has no answer.
 func reasonNotes(w workload) []sentence {
-	var reasons arrange.Ordered
-	arms := map[string][]string{}
+	var reasons arrange.Grouped[string]
 	for _, arm := range w.Arms() {
 		x, ok := w.PrimaryOf(arm)
 		if !ok || x.Reason == "" || arrange.Seen(x) && x.Verdict == record.Undecided || x.Typical != nil && x.Verdict != record.Invalid {
 			continue
 		}
-		why := verdictWord(x.Verdict) + ": " + x.Reason
-		reasons.Add(why)
-		arms[why] = append(arms[why], arm)
+		reasons.Add(verdictWord(x.Verdict)+": "+x.Reason, arm)
 	}
 	var notes []sentence
-	for _, why := range reasons {
-		notes = append(notes, say(list(arms[why])+" "+why+"."))
+	for why, arms := range reasons.All() {
+		notes = append(notes, say(list(arms)+" "+why+"."))
 	}
 	return notes
 }

@@ -117,11 +117,7 @@ func (r *markdownRenderer) piece(c cell, stress ...tone) string {
 }
 
 func plainly(s sentence) sentence {
-	var b strings.Builder
-	for _, c := range s {
-		b.WriteString(c.text)
-	}
-	return say(b.String())
+	return say(s.String())
 }
 
 // escape keeps names and reasons from being read as Markdown or HTML.

@@ -114,16 +114,13 @@ func differingFacts(n *record.Nodes) block {
 		if !f.Differs {
 			continue
 		}
-		var texts arrange.Ordered
-		having := map[string][]string{}
+		var having arrange.Grouped[string]
 		for _, node := range n.Nodes {
-			text := factText(f, node.Name)
-			texts.Add(text)
-			having[text] = append(having[text], node.Name)
+			having.Add(factText(f, node.Name), node.Name)
 		}
 		var parts []string
-		for _, text := range texts {
-			parts = append(parts, list(having[text])+": "+text)
+		for text, nodes := range having.All() {
+			parts = append(parts, list(nodes)+": "+text)
 		}
 		b.items = append(b.items, item{label: cell{factName(f), plain}, text: say(strings.Join(parts, "; "))})
 	}

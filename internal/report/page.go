@@ -24,8 +24,13 @@ type Source struct {
 // file, no script. What it shows comes from the effects and the detail; the
 // script in it only shows the words of a point and moves along long series.
 func HTML(w io.Writer, e *record.Effects, s Source) error {
+	return fill(w, pageTemplate, newPage(e, s))
+}
+
+// fill prints a page whole or not at all.
+func fill(w io.Writer, page *template.Template, view any) error {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, newPage(e, s)); err != nil {
+	if err := page.Execute(&b, view); err != nil {
 		return fmt.Errorf("make the page: %w", err)
 	}
 	_, err := b.WriteTo(w)
@@ -130,11 +135,7 @@ func newPage(e *record.Effects, s Source) page {
 	}
 	ws := workloads(e)
 	about := title(e)
-	name := ""
-	for _, c := range about {
-		name += c.text
-	}
-	p := page{sheet: newSheet(name, true), About: about, Verdict: verdictSentence(e, ws), Caveats: caveats(e),
+	p := page{sheet: newSheet(about.String(), true), About: about, Verdict: verdictSentence(e, ws), Caveats: caveats(e),
 		Left: leftOut(e), Warned: warnings(e), How: how(e, s)}
 	p.Top, p.Cite = pageTop(e), cite(e, s)
 	if len(ws) > 1 {

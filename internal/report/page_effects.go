@@ -13,12 +13,10 @@ import (
 
 // toneOf is the class of a chart's mark.
 func toneOf(x record.Effect) string {
-	switch c := verdictCell(x, 0); {
-	case c.tone == faint:
-		return "calm"
-	default:
-		return toneClass[c.tone]
+	if t := verdictCell(x, 0).tone; t != faint {
+		return toneClass[t]
 	}
+	return "calm"
 }
 
 // drawn is an effect as a row of a forest.

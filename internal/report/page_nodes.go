@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -26,12 +25,7 @@ type NodesSource struct {
 // NodesHTML prints several nodes side by side as one page that needs nothing
 // else: no network, no file, no script.
 func NodesHTML(w io.Writer, n *record.Nodes, s NodesSource) error {
-	var b bytes.Buffer
-	if err := nodesTemplate.Execute(&b, newNodesPage(n, s)); err != nil {
-		return fmt.Errorf("make the page: %w", err)
-	}
-	_, err := b.WriteTo(w)
-	return err
+	return fill(w, nodesTemplate, newNodesPage(n, s))
 }
 
 //go:embed page_nodes.tmpl
@@ -80,11 +74,7 @@ type nodeView struct {
 
 func newNodesPage(n *record.Nodes, s NodesSource) nodesPage {
 	about := nodesAbout(n)
-	name := ""
-	for _, c := range about {
-		name += c.text
-	}
-	p := nodesPage{sheet: newSheet(name, false), About: about, Verdict: nodesVerdict(n), Caveats: nodesCaveats(n), Trust: nodesTrust(n),
+	p := nodesPage{sheet: newSheet(about.String(), false), About: about, Verdict: nodesVerdict(n), Caveats: nodesCaveats(n), Trust: nodesTrust(n),
 		Left: leftOut(&record.Effects{Left: n.Left}), Repeat: nodesRepeat(n, s)}
 	if short := whichIsOdd(n); len(short.items) > 1 {
 		p.Short = &short

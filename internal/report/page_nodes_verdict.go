@@ -26,16 +26,14 @@ func nodesCaveats(n *record.Nodes) block {
 		if word, torn := ended(node.Ended); torn {
 			say(msg("nodes.ended", "node", node.Name, "how", word))
 		}
-		var whys arrange.Ordered
-		in := map[string][]string{}
+		var apart arrange.Grouped[string]
 		for _, a := range n.Arms {
 			if why := a.Apart[node.Name]; why != "" {
-				whys.Add(why)
-				in[why] = append(in[why], text("check.of", "kind", a.Arm, "subject", a.Workload))
+				apart.Add(why, text("check.of", "kind", a.Arm, "subject", a.Workload))
 			}
 		}
-		for _, why := range whys {
-			say(msg("nodes.apart", "node", node.Name, "arms", list(in[why]), "why", why))
+		for why, arms := range apart.All() {
+			say(msg("nodes.apart", "node", node.Name, "arms", list(arms), "why", why))
 		}
 	}
 	return b

@@ -36,24 +36,19 @@ func secondary(w workload) block {
 
 // untold gives the reasons why metrics have no number in any arm.
 func (w workload) untold(metrics []string) []sentence {
-	var reasons arrange.Ordered
-	named := map[string]*arrange.Ordered{}
+	var reasons arrange.Grouped[string]
 	for _, m := range metrics {
 		for _, arm := range w.Arms() {
 			x := w.Effect[key(m, arm)]
 			if w.told(m) || x.Reason == "" {
 				continue
 			}
-			if named[x.Reason] == nil {
-				named[x.Reason] = &arrange.Ordered{}
-				reasons.Add(x.Reason)
-			}
-			named[x.Reason].Add(w.metricWord(m).head)
+			reasons.Add(x.Reason, w.metricWord(m).head)
 		}
 	}
 	var notes []sentence
-	for _, why := range reasons {
-		notes = append(notes, sentence{{none + " " + list(*named[why]) + ": " + why, faint}})
+	for why, named := range reasons.All() {
+		notes = append(notes, sentence{{none + " " + list(named) + ": " + why, faint}})
 	}
 	return notes
 }

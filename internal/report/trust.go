@@ -224,21 +224,18 @@ func trustItems(e *record.Effects, ws []workload) []item {
 // windows says why the pilot chose its window and discard, once where several
 // workloads have the same reason.
 func windows(ws []workload) []item {
-	var reasons arrange.Ordered
-	names := map[string][]string{}
+	var reasons arrange.Grouped[string]
 	for _, w := range ws {
 		if w.Pilot != nil && w.Pilot.Why != "" {
-			reasons.Add(w.Pilot.Why)
-			names[w.Pilot.Why] = append(names[w.Pilot.Why], w.Name)
+			reasons.Add(w.Pilot.Why, w.Name)
 		}
 	}
 	var items []item
-	for _, why := range reasons {
-		reason := why
-		if len(names[why]) < len(ws) {
-			reason = list(names[why]) + ": " + why
+	for why, names := range reasons.All() {
+		if len(names) < len(ws) {
+			why = list(names) + ": " + why
 		}
-		items = append(items, item{label: cell{text("trust.window"), plain}, text: say(reason)})
+		items = append(items, item{label: cell{text("trust.window"), plain}, text: say(why)})
 	}
 	return items
 }
