@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // install makes a root file system of Debian packages and packs it with tare's
@@ -84,8 +84,6 @@ func bootstrap(ctx context.Context, o Options, suite, root string) error {
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // its death signal is bound to this thread
-	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, name, args...)
 	var said tail
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -100,7 +98,7 @@ func bootstrap(ctx context.Context, o Options, suite, root string) error {
 		// What it mounts in the root file system goes with it, however it ends.
 		cmd.SysProcAttr.Unshareflags = unix.CLONE_NEWNS
 	}
-	err = cmd.Run()
+	err = child.Run(cmd)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
@@ -250,7 +251,7 @@ type CommandFiles struct {
 // copyFiles copies what a command needs into the data directory.
 func copyFiles(_ context.Context, params []byte) error {
 	var p CommandFiles
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	for _, f := range p.Files {

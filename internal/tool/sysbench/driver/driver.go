@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/sysbench"
@@ -84,7 +85,7 @@ func Bodies() map[string]load.Body {
 
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	b := &bench{m: m}
-	if err := load.Decode(params, &b.Params); err != nil {
+	if err := hidden.Decode(params, &b.Params); err != nil {
 		return err
 	}
 	err := load.Broken(ctx, b.run(ctx))
