@@ -17,6 +17,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // install makes a root file system of Debian packages and packs it with tare's
@@ -25,7 +26,7 @@ func install(ctx context.Context, o Options, root string) (*tree, string, error)
 	suite := o.Suite
 	if suite == "" {
 		var err error
-		if suite, err = hostSuite("/etc/os-release"); err != nil {
+		if suite, err = hostSuite("/"); err != nil {
 			return nil, "", err
 		}
 	}
@@ -61,14 +62,8 @@ var fleeting = []string{
 }
 
 // hostSuite is the release of this host, if it is Debian.
-func hostSuite(file string) (string, error) {
-	b, _ := os.ReadFile(file)
-	values := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
-			values[name] = strings.Trim(value, `"'`)
-		}
-	}
+func hostSuite(root proc.FS) (string, error) {
+	values, _ := root.OSRelease()
 	if values["ID"] != "debian" || values["VERSION_CODENAME"] == "" {
 		return "", hint.New(errors.New("this host is no Debian, whose release could be taken"), "name one: --suite bookworm")
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/load"
-	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
@@ -205,12 +205,12 @@ const fioEnd = 2 * time.Second
 
 // run runs a job to its end and returns what fio wrote to its output file.
 func (f *fioRunner) run(job []byte) ([]byte, error) {
-	in, err := serve.Memory("fio-job", job)
+	in, err := memfd.Create("tare-fio-job", job)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	out, err := serve.Memory("fio-output", nil)
+	out, err := memfd.Create("tare-fio-output", nil)
 	if err != nil {
 		return nil, err
 	}

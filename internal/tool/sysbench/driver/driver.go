@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/hidden"
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/sysbench"
@@ -190,7 +191,7 @@ func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 		name    string
 		content []byte
 	}{{"hook", text}, {"options", database.Config()}, {"schedule", make([]byte, sysbench.ScheduleBytes)}} {
-		f, err := serve.Memory("sysbench-"+m.name, m.content)
+		f, err := memfd.Create("tare-sysbench-"+m.name, m.content)
 		if err != nil {
 			return files, err
 		}
