@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // defaultConfig is where Ceph's tools look.
@@ -180,9 +180,7 @@ func (p Pool) run(ctx context.Context, program string, args ...string) ([]byte, 
 	cmd.WaitDelay = time.Second
 	// Ctrl-C in the terminal is for this process alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // the death signal is bound to the thread that forks
-	defer runtime.UnlockOSThread()
-	if err := cmd.Run(); err != nil {
+	if err := child.Run(cmd); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("no answer from the Ceph cluster of %s: %w", p.Config, ctx.Err())
 		}

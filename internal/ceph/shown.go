@@ -7,11 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // Shown is an image that rbd-fuse shows as a file. Its process ends with this
@@ -44,17 +44,7 @@ func (i Image) Show(dir, log string) (*Shown, error) {
 	s.cmd = exec.Command(path, dir, "-f", "-c", i.Config, "-p", i.Pool.Name, "-r", i.Name)
 	s.cmd.Stdout, s.cmd.Stderr = f, f
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the death signal is bound to the thread that forks
-		err := s.cmd.Start()
-		started <- err
-		if err == nil {
-			s.err = s.cmd.Wait()
-			close(s.done)
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := child.Start(s.cmd, func(err error) { s.err = err; close(s.done) }); err != nil {
 		return nil, fmt.Errorf("start rbd-fuse: %w", err)
 	}
 	s.Pid = s.cmd.Process.Pid

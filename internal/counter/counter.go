@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/record"
 )
 
@@ -91,11 +92,10 @@ func Create(threads int) (*Memory, error) {
 	if threads < 1 || threads > MaxThreads {
 		return nil, fmt.Errorf("shared counters for %d threads: want 1 to %d", threads, MaxThreads)
 	}
-	fd, err := unix.MemfdCreate("tare-counters", unix.MFD_CLOEXEC)
+	f, err := memfd.Create("tare-counters", nil)
 	if err != nil {
-		return nil, fmt.Errorf("make shared counters: %w", err)
+		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), "tare-counters")
 	if err := f.Truncate(int64(pageBytes + threads*slotBytes)); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("size shared counters: %w", err)

@@ -20,9 +20,8 @@ type Entry struct {
 	Key   string
 	Dir   string
 	About About
-	Bytes int64 // on the disk
-	// Created and Used are when it was made and last used; zero when broken.
-	Created, Used time.Time
+	Bytes int64     // on the disk
+	Used  time.Time // zero when broken
 	// Broken says why it will never be used; empty for a whole one.
 	Broken string
 	// Unfinished: it is what is there while one is prepared.
@@ -61,7 +60,7 @@ func (e *Entry) read() error {
 	if err != nil {
 		return err
 	}
-	e.About, e.Created = m.About, m.Created
+	e.About = m.About
 	st, err := os.Stat(filepath.Join(e.Dir, MarkerFile))
 	if err != nil {
 		return err

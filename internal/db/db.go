@@ -50,8 +50,7 @@ type Service interface {
 
 // Description is what holds for every version.
 type Description struct {
-	// Name is the word on the command line, Title one line for people.
-	Name, Title string
+	Name string // the word on the command line
 	// Programs it consists of, the server first.
 	Programs []Program
 	// VersionArgs make the server program print its version, and VersionTrial one
@@ -101,8 +100,6 @@ type Setting struct {
 	Words []string
 	// Check returns what is wrong with a value; nil: only Words decide.
 	Check func(string) error
-	// Durable says that it decides what a commit survives.
-	Durable bool
 }
 
 // Settings are values by name, complete.
@@ -211,8 +208,6 @@ type Query struct {
 	Wanted string
 	// Took says whether the answer is what was asked for.
 	Took func(got string) bool
-	// Durable as in Setting.
-	Durable bool
 }
 
 // Complete fills in the defaults and checks every value. Names that no setting

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // Images is where images can be put. ImageID of one that is not there is ErrNoImage.
@@ -123,7 +124,7 @@ func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (str
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	run := c.Run
 	if run == nil {
-		run = (*exec.Cmd).Run
+		run = child.Run
 	}
 	if err := run(cmd); err != nil {
 		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(said.String()))

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/tarelab/tare/internal/linux/memfd"
 )
 
 const podmanName = "podman"
@@ -67,7 +67,7 @@ func (p Podman) run(ctx context.Context, args ...string) (string, error) {
 	// Files and no pipes: what Podman leaves running keeps them open.
 	var said [2]*os.File
 	for i, name := range []string{"output", "errors"} {
-		f, err := memory(name)
+		f, err := memfd.Create(name, nil)
 		if err != nil {
 			return "", err
 		}
@@ -88,15 +88,6 @@ func (p Podman) run(ctx context.Context, args ...string) (string, error) {
 	default:
 		return "", fmt.Errorf("podman %s: %w: %s", args[0], err, text)
 	}
-}
-
-// memory is a file without a name.
-func memory(name string) (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("make a file in memory: %w", err)
-	}
-	return os.NewFile(uintptr(fd), name), nil
 }
 
 func textOf(f *os.File) string {

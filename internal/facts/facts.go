@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/record"
 )
 
@@ -22,13 +23,7 @@ import (
 const name = "tare-facts"
 
 // Create makes the file; the caller closes it.
-func Create() (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("make a file for facts: %w", err)
-	}
-	return os.NewFile(uintptr(fd), name), nil
-}
+func Create() (*os.File, error) { return memfd.Create(name, nil) }
 
 // Write writes settings to the file that this process inherited as fd; without
 // one it does nothing.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // install makes a root file system of Debian packages and packs it with tare's
@@ -25,7 +26,7 @@ func install(ctx context.Context, o Options, root string) (*tree, string, error)
 	suite := o.Suite
 	if suite == "" {
 		var err error
-		if suite, err = hostSuite("/etc/os-release"); err != nil {
+		if suite, err = hostSuite("/"); err != nil {
 			return nil, "", err
 		}
 	}
@@ -61,14 +62,8 @@ var fleeting = []string{
 }
 
 // hostSuite is the release of this host, if it is Debian.
-func hostSuite(file string) (string, error) {
-	b, _ := os.ReadFile(file)
-	values := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
-			values[name] = strings.Trim(value, `"'`)
-		}
-	}
+func hostSuite(root proc.FS) (string, error) {
+	values, _ := root.OSRelease()
 	if values["ID"] != "debian" || values["VERSION_CODENAME"] == "" {
 		return "", hint.New(errors.New("this host is no Debian, whose release could be taken"), "name one: --suite bookworm")
 	}
@@ -84,8 +79,6 @@ func bootstrap(ctx context.Context, o Options, suite, root string) error {
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // its death signal is bound to this thread
-	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, name, args...)
 	var said tail
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -100,7 +93,7 @@ func bootstrap(ctx context.Context, o Options, suite, root string) error {
 		// What it mounts in the root file system goes with it, however it ends.
 		cmd.SysProcAttr.Unshareflags = unix.CLONE_NEWNS
 	}
-	err = cmd.Run()
+	err = child.Run(cmd)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

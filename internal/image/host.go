@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // host adds programs of this host to a tree.
@@ -49,20 +50,12 @@ func (h *host) add(ctx context.Context, what string) error {
 	return nil
 }
 
-// adminPath is where programs of root are, which need not be in a user's PATH.
-var adminPath = []string{"/usr/local/sbin", "/usr/sbin", "/sbin"}
-
 // locate finds a program in PATH, or takes a path as it is.
 func locate(what string) (string, error) {
 	if strings.Contains(what, "/") {
 		return filepath.Abs(what)
 	}
-	path, err := exec.LookPath(what)
-	for _, dir := range adminPath {
-		if err != nil {
-			path, err = exec.LookPath(filepath.Join(dir, what))
-		}
-	}
+	path, err := child.Find(what)
 	if err != nil {
 		return "", hint.New(fmt.Errorf("no program in PATH: %w", exec.ErrNotFound), "install it, or name its path")
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // planted is a small root file system with links of all kinds.
@@ -91,14 +93,17 @@ func TestParseLibraries(t *testing.T) {
 }
 
 func TestHostSuite(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "os-release")
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for text, want := range map[string]string{
 		"ID=debian\nVERSION_CODENAME=bookworm\n": "bookworm", "ID=\"fedora\"\nVERSION_CODENAME=\"\"\n": "", "": "",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "etc/os-release"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := hostSuite(file); got != want || (err == nil) != (want != "") {
+		if got, err := hostSuite(proc.FS(dir)); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}

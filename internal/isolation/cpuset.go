@@ -3,7 +3,10 @@ package isolation
 import (
 	"fmt"
 
+	"k8s.io/utils/cpuset"
+
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // pinned keeps the neighbour on the last CPUs; the arm may use all of them.
@@ -40,9 +43,9 @@ func (pinned) Settings(level string, h environment.Host) (Settings, error) {
 // cpus is the CPUs of the neighbour's group. Its own list is empty in a new
 // group of version 2, which a write of nothing cannot restore.
 func cpus(list []int) File {
-	want := ranges(list)
+	want := cpuset.New(list...).String()
 	return File{Controller: "cpuset", Name: "cpuset.cpus", Write: want,
-		Took: func(got string) bool { return words(got, want) }}
+		Took: func(got string) bool { return cgroup.Same(got, want) }}
 }
 
 // cut divides the CPUs: the neighbour gets the last ones, the arm the rest.

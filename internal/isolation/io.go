@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // ioWeight is a small share of the disk's time wherever both want it. The
@@ -133,7 +134,7 @@ func ioMaxFile(disk string, n uint64, bytes bool) File {
 
 func hasLine(text, line string) bool {
 	for l := range strings.Lines(text) {
-		if words(l, line) {
+		if cgroup.Same(l, line) {
 			return true
 		}
 	}

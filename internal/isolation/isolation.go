@@ -6,6 +6,7 @@ package isolation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -27,9 +28,6 @@ type Description struct {
 	Title string // one line for people
 	// Level is what may follow the name and "="; the zero value is none.
 	Level Level
-	// Local says that it counts only among threads of one cpu group: against an
-	// arm in another group than its neighbour's it does nothing.
-	Local bool
 }
 
 // Level is the strength of a mechanism.
@@ -157,19 +155,10 @@ func Needs(all []Settings, of Side) []string {
 			needs = s.Arm
 		}
 		for _, c := range needs {
-			if !contains(out, c) {
+			if !slices.Contains(out, c) {
 				out = append(out, c)
 			}
 		}
 	}
 	return out
-}
-
-func contains(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }

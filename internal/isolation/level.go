@@ -72,23 +72,5 @@ func check[T any](read func(string) (T, error)) func(string) error {
 	}
 }
 
-// ranges writes CPUs as the kernel does: "0-3,6".
-func ranges(cpus []int) string {
-	var parts []string
-	for i := 0; i < len(cpus); {
-		j := i
-		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(cpus[i])
-		if j > i {
-			part += "-" + strconv.Itoa(cpus[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
-}
-
 // period is the kernel's default over which a quota is counted.
 const period = 100 * time.Millisecond

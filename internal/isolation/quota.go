@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -64,9 +63,4 @@ func (q quota) Settings(level string, h environment.Host) (Settings, error) {
 		s.Files = append(s.Files, File{Controller: "cpu", Name: q.burstFile(h), Write: text, Undo: "0"})
 	}
 	return s, nil
-}
-
-// words compares texts apart from spacing.
-func words(a, b string) bool {
-	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }

@@ -19,7 +19,7 @@ const (
 )
 
 func (t schedPolicy) Describe() Description {
-	d := Description{Local: true}
+	var d Description
 	switch {
 	case t.niceness:
 		d.Name, d.Title = "nice", "a lower priority among the threads of its cpu group"

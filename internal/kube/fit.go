@@ -16,10 +16,10 @@ type Amounts struct {
 
 func (a Amounts) add(b Amounts) Amounts { return Amounts{a.CPU + b.CPU, a.Memory + b.Memory} }
 
-func (a Amounts) sub(b Amounts) Amounts { return Amounts{a.CPU - b.CPU, a.Memory - b.Memory} }
-
 // Without is the rest of an amount of which another one is a part.
-func (a Amounts) Without(part Amounts) Amounts { return a.sub(part) }
+func (a Amounts) Without(part Amounts) Amounts {
+	return Amounts{a.CPU - part.CPU, a.Memory - part.Memory}
+}
 
 func amountsOf(l corev1.ResourceList) Amounts {
 	return Amounts{l.Cpu().MilliValue(), l.Memory().Value()}
@@ -53,7 +53,7 @@ func RoomOn(n *corev1.Node, pods []corev1.Pod, leave func(*corev1.Pod) bool) Roo
 // Largest is the most that each of n pods can ask for when pods beside them ask
 // for others too.
 func (r Room) Largest(others Amounts, n int) Amounts {
-	left := r.Allocatable.sub(r.Used).sub(others)
+	left := r.Allocatable.Without(r.Used).Without(others)
 	return Amounts{max(0, left.CPU/int64(n)), max(0, left.Memory/int64(n))}
 }
 

@@ -74,14 +74,12 @@ func withBasic(more []Rights) Rights {
 func RBAC(user string, more ...Rights) ([]byte, error) {
 	all := withBasic(more)
 	role := rbacv1.ClusterRole{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
-		ObjectMeta: metav1.ObjectMeta{Name: "tare"}, Rules: rules(all),
+		TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: "tare"}, Rules: rules(all),
 	}
 	binding := rbacv1.ClusterRoleBinding{
-		TypeMeta:   metav1.TypeMeta{APIVersion: role.APIVersion, Kind: "ClusterRoleBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: "tare"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "tare"},
-		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+		TypeMeta: rbacType("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "tare"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "tare"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	}
 	comment := `The least that tare needs for the arms of this experiment. Namespaces are named
 when they are made, so that the rights are the cluster's: tare makes one per run,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,7 +46,7 @@ type Executions struct {
 // and its duration, from before the fork until it was waited for, the latency.
 func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	c, err := newCommander(ctx, m, p)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // Commit are the parameters of commit.
@@ -31,7 +32,7 @@ const logFile = "tare-wal"
 // redo log is. Nothing grows, so a commit is data only and no metadata.
 func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Commit
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	KeepGarbage()

@@ -108,6 +108,10 @@ func (a *Attached) Alive() error {
 	return a.Process.Alive()
 }
 
+// endSeen is how long the end of a server may take to be seen: what it started can hold
+// its pipe for a second (serve.Start), and the host can be busy.
+const endSeen = 3 * time.Second
+
 // Because is why something that needs the server failed: often the server ended,
 // and is about to be seen to.
 func (a *Attached) Because(err error) error {
@@ -115,7 +119,7 @@ func (a *Attached) Because(err error) error {
 		select {
 		case <-done:
 			return a.Process.Ended()
-		case <-time.After(time.Second):
+		case <-time.After(endSeen):
 		}
 	}
 	return err

@@ -16,7 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hidden"
+	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/clonetree"
+	"github.com/tarelab/tare/internal/linux/memfd"
 )
 
 // Bounds of what a command may write, in bytes: outputFull ends it, and at most
@@ -49,14 +52,14 @@ func (p Executions) find() (string, error) {
 // memoryOutput is where a command writes: no disk, no reader that would need
 // CPU time meanwhile, and no end to wait for but the command's own.
 func memoryOutput() (*os.File, error) {
-	fd, err := unix.MemfdCreate("tare-output", unix.MFD_CLOEXEC)
-	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_APPEND)
-	}
+	f, err := memfd.Create("tare-output", nil)
 	if err != nil {
-		return nil, fmt.Errorf("make room for the output: %w", err)
+		return nil, err
 	}
-	return os.NewFile(uintptr(fd), "output"), nil
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFL, unix.O_APPEND); err != nil {
+		return nil, errors.Join(fmt.Errorf("make room for the output: %w", err), f.Close())
+	}
+	return f, nil
 }
 
 // CommandEnv is what the names of the variables begin with in the load's environment
@@ -99,12 +102,7 @@ func (w *worker) execute() (took time.Duration, err error) {
 // awaitEnd returns when a child has ended, and leaves it to be waited for: until
 // then its number is nobody else's.
 func awaitEnd(pid int) {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
+	_ = again.Do(func() error { return unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) })
 }
 
 // nothing is standard input.
@@ -250,7 +248,7 @@ type CommandFiles struct {
 // copyFiles copies what a command needs into the data directory.
 func copyFiles(_ context.Context, params []byte) error {
 	var p CommandFiles
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	for _, f := range p.Files {

@@ -5,21 +5,15 @@
 package load
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/tarelab/tare/internal/counter"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/linux/oom"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // Command is the hidden command under which the binary is a load: Command,
@@ -66,33 +60,18 @@ func Bodies() map[string]Body {
 }
 
 // Main is the hidden command: args are the kind, one of the bodies, and its
-// parameters in JSON.
-// It returns the exit code: 0 when it was told to end by SIGTERM (or has
-// finished, for a kind that finishes), 1 on an error, which is on standard
-// error and in the counters, 2 when called wrongly.
+// parameters in JSON. What goes wrong is in the counters too.
 func Main(args []string, bodies map[string]Body) int {
-	if len(args) != 2 {
-		fmt.Fprintf(os.Stderr, "tare %s: want a kind of load and its parameters; tare itself starts this\n", Command)
-		return 2
-	}
-	run, ok := bodies[args[0]]
-	if !ok {
-		fmt.Fprintf(os.Stderr, "tare %s: no load %q\n", Command, args[0])
-		return 2
-	}
-	// Ctrl-C reaches every process of the terminal; tare decides what follows.
-	signal.Ignore(unix.SIGINT, unix.SIGHUP)
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
-	defer stop()
-	_ = oom.Offer(oom.Load) // where /proc is read-only the process is one among others
-	if err := run(ctx, []byte(args[1])); err != nil {
-		fmt.Fprintf(os.Stderr, "tare: load %s: %v\n", args[0], err)
-		if remedy := hint.Of(err); remedy != "" {
-			fmt.Fprintf(os.Stderr, "tare: %s\n", remedy)
+	return hidden.Main(Command, args, func(ctx context.Context, kind string, params []byte) error {
+		run, ok := bodies[kind]
+		if !ok {
+			return fmt.Errorf("no load %q", kind)
 		}
-		return 1
-	}
-	return 0
+		if err := run(ctx, params); err != nil {
+			return fmt.Errorf("load %s: %w", kind, err)
+		}
+		return nil
+	})
 }
 
 // Counted gives a load its counters and says there why it gave up. The memory
@@ -110,16 +89,6 @@ func Counted(run func(context.Context, *counter.Memory, []byte) error) Body {
 		}
 		return nil
 	}
-}
-
-// Decode reads parameters; one that the kind does not have is an error.
-func Decode(params []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(params))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("parameters %s: %w", params, err)
-	}
-	return nil
 }
 
 // Each runs work once for every slot of the counters, at the same time. It

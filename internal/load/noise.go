@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // Programs that make noise and are measured from outside.
@@ -31,7 +32,7 @@ type Program struct {
 // would. It is ready as soon as it is started, for nobody can ask it.
 func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 	var p Program
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	if len(p.Args) == 0 {
@@ -51,7 +52,7 @@ func runProgram(_ context.Context, m *counter.Memory, params []byte) error {
 // is an operation.
 func runRepeat(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Executions
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	c, err := newCommander(ctx, m, p)

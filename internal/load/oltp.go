@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // OLTP are the parameters of oltp and oltp-prepare.
@@ -29,7 +30,7 @@ const warmOps = 30
 
 func runOLTP(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p OLTP
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	KeepGarbage()

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	_ "modernc.org/sqlite" // registers the engine with database/sql
+
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // OLTPSchema is the version of the data set; it changes when the same
@@ -44,7 +46,7 @@ CREATE TABLE tare (version INTEGER NOT NULL, rows INTEGER NOT NULL, seed TEXT NO
 // is left alone.
 func prepareOLTP(ctx context.Context, params []byte) error {
 	var p OLTP
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	if err := p.verify(ctx); err == nil {

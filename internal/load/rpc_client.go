@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // RPC are the parameters of rpc, the client.
@@ -52,7 +53,7 @@ type client struct {
 
 func runRPC(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p RPC
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	KeepGarbage()

@@ -8,6 +8,8 @@ import (
 	"net"
 	"runtime"
 	"sync/atomic"
+
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // RPCServer are the parameters of rpc-server.
@@ -33,7 +35,7 @@ const (
 // own, until told to end.
 func serveRPC(ctx context.Context, params []byte) error {
 	var p RPCServer
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	KeepGarbage()

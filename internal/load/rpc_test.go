@@ -120,8 +120,10 @@ func TestAPauseLeavesNoDebt(t *testing.T) {
 	if got, allowed := float64(after.Ops-before.Ops), rate*ran.Seconds()+500; got > allowed {
 		t.Errorf("%g requests in %v after a pause, the rate allows %g", got, ran, allowed)
 	}
-	if h := after.Since(before); h.Quantile(1) >= pause.Seconds() {
-		t.Errorf("a latency of %g s, the pause is in it", h.Quantile(1))
+	// Whatever arrived since then has not waited for longer than that, but for the width
+	// of a bucket.
+	if h := after.Since(before); h.Quantile(1) > 1.05*ran.Seconds() {
+		t.Errorf("a latency of %g s within %v after the pause, which is in it", h.Quantile(1), ran)
 	}
 }
 
@@ -195,7 +197,7 @@ func TestCalledWrongly(t *testing.T) {
 	}{
 		{nil, 2, "tare itself starts this"},
 		{[]string{"oltp"}, 2, "tare itself starts this"},
-		{[]string{"juggling", "{}"}, 2, `no load "juggling"`},
+		{[]string{"juggling", "{}"}, 1, `no load "juggling"`},
 		{[]string{load.KindRPCServer, "{"}, 1, "parameters"},
 		{[]string{load.KindRPCServer, `{"listne":"x"}`}, 1, "listne"},
 		{[]string{load.KindCommit, `{}`}, 1, "descriptor 3"},

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // Spin are the parameters of spin.
@@ -32,7 +33,7 @@ func (p Spin) rounds() int {
 // call. What it loses, it loses of CPU time; so it shows losses of known size.
 func runSpin(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Spin
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	rounds := p.rounds()

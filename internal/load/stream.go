@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tarelab/tare/internal/counter"
+	"github.com/tarelab/tare/internal/hidden"
 )
 
 // Stream are the parameters of stream.
@@ -22,7 +23,7 @@ const streamChunk = 1 << 20
 // time.
 func runStream(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Stream
-	if err := Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	if p.Bytes < 2*streamChunk {

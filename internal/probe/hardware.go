@@ -3,7 +3,6 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"k8s.io/utils/cpuset"
@@ -83,10 +82,7 @@ func (c *counted) Read(dst []float64) []float64 {
 		return out
 	}
 	c.why = err.Error()
-	for range c.n {
-		dst = append(dst, math.NaN())
-	}
-	return dst
+	return appendMissing(dst, c.n)
 }
 
 func (c *counted) Reason(int) string { return c.why }

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
@@ -97,7 +98,7 @@ const (
 // socket, whose path may be longer than a socket's may be.
 func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error) {
 	s = pgbench.Server{User: a.User, Database: a.Database}
-	pass, err := Memory("pgbench-password", pgbench.PassFile(a.Secret))
+	pass, err := memfd.Create("tare-pgbench-password", pgbench.PassFile(a.Secret))
 	if err != nil {
 		return s, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
@@ -84,7 +85,7 @@ func (l sysbenchFiller) connections() int { return l.data.Tables }
 
 // fill runs sysbench prepare.
 func (l sysbenchFiller) fill(ctx context.Context, b *building) error {
-	config, err := Memory("sysbench-options", sysbench.Server{
+	config, err := memfd.Create("tare-sysbench-options", sysbench.Server{
 		Driver: "mysql", Socket: db.SocketFile, User: db.User, Database: db.Database, Secret: b.secret,
 	}.Config())
 	if err != nil {

@@ -347,18 +347,3 @@ func freeOn(dir string) int64 {
 	}
 	return int64(st.Bavail) * st.Bsize
 }
-
-// Memory is an anonymous file with content, to be inherited: readable only by
-// who has it.
-func Memory(name string, content []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("tare-"+name, unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("make a file in memory: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err := f.Write(content); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("write a file in memory: %w", err)
-	}
-	return f, nil
-}

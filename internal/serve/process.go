@@ -8,13 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // Process is a child that dies with this process.
@@ -37,20 +38,13 @@ func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	started := make(chan error)
-	go func() {
-		// The death signal is bound to the thread that forks.
-		runtime.LockOSThread()
-		err := cmd.Start()
-		if err != nil {
-			started <- err
-			return
+	err := child.Start(cmd, func(err error) {
+		if !errors.Is(err, exec.ErrWaitDelay) { // it has ended well, and something holds the pipe
+			p.err = err
 		}
-		started <- nil
-		p.err = cmd.Wait()
 		close(p.done)
-	}()
-	if err := <-started; err != nil {
+	})
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	return p, nil

@@ -31,7 +31,7 @@ func TestStopInOrder(t *testing.T) {
 	if err := p.Alive(); err != nil {
 		t.Error(err)
 	}
-	if err := p.Stop(10 * time.Second); err != nil || log.String() != "up\nbye\n" {
+	if err := p.Stop(readyLimit); err != nil || log.String() != "up\nbye\n" {
 		t.Errorf("%v, %q", err, log)
 	}
 	if err := p.Stop(time.Second); err != nil {

@@ -6,18 +6,13 @@
 package serve
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/linux/oom"
 )
 
 // The hidden commands: Command, kind, parameters in JSON. The kind is the name
@@ -37,9 +32,9 @@ func Main(args []string) int {
 	if len(args) == 2 && args[0] == segmentWord {
 		return segmentMain(args[1])
 	}
-	return hidden(Command, args, func(ctx context.Context, kind string, params []byte) error {
+	return hidden.Main(Command, args, func(ctx context.Context, kind string, params []byte) error {
 		var s Server
-		if err := decode(params, &s); err != nil {
+		if err := hidden.Decode(params, &s); err != nil {
 			return err
 		}
 		return s.become(ctx, kind)
@@ -50,43 +45,13 @@ func Main(args []string) int {
 // in the cache and leaves dataset.Prepared in the directory that the parameters
 // name.
 func PrepareMain(args []string) int {
-	return hidden(PrepareCommand, args, func(ctx context.Context, kind string, params []byte) error {
+	return hidden.Main(PrepareCommand, args, func(ctx context.Context, kind string, params []byte) error {
 		var p Prepare
-		if err := decode(params, &p); err != nil {
+		if err := hidden.Decode(params, &p); err != nil {
 			return err
 		}
 		return p.answer(ctx, kind)
 	})
-}
-
-func hidden(name string, args []string, do func(ctx context.Context, kind string, params []byte) error) int {
-	if len(args) != 2 {
-		fmt.Fprintf(os.Stderr, "tare %s: want a service and its parameters; tare itself starts this\n", name)
-		return 2
-	}
-	// Ctrl-C reaches every process of the terminal; tare decides what follows.
-	signal.Ignore(unix.SIGINT, unix.SIGHUP)
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
-	defer stop()
-	_ = oom.Offer(oom.Load) // where /proc is read-only the process is one among others
-	err := do(ctx, args[0], []byte(args[1]))
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintf(os.Stderr, "tare: %v\n", err)
-	if remedy := hint.Of(err); remedy != "" {
-		fmt.Fprintf(os.Stderr, "tare: %s\n", remedy)
-	}
-	return 1
-}
-
-func decode(params []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(params))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("parameters %s: %w", params, err)
-	}
-	return nil
 }
 
 // ErrNotOurs means a data directory that tare did not make.

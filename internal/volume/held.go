@@ -13,9 +13,8 @@ import (
 // this arm lives: its mount namespace was copied while the volume was mounted,
 // and what happens here does not reach it. The device then goes by itself.
 type Held struct {
-	Device string
-	By     []string // processes
-	err    error
+	By  []string // processes
+	err error
 }
 
 func (h *Held) Error() string {
@@ -31,7 +30,7 @@ func (o *Opened) deviceGone() error {
 		return nil
 	}
 	if by := holders(o.device.Path); len(by) > 0 {
-		return &Held{Device: o.device.Path, By: by, err: err}
+		return &Held{By: by, err: err}
 	}
 	return err
 }

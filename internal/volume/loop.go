@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/loop"
 )
 
@@ -86,14 +87,9 @@ func format(ctx context.Context, name, device string) error {
 	return nil
 }
 
-// tool finds a mkfs, which is not in the PATH of every user.
+// tool finds a mkfs.
 func tool(f system) (string, error) {
-	path, err := exec.LookPath(f.mkfs[0])
-	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/local/sbin"} {
-		if err != nil {
-			path, err = exec.LookPath(filepath.Join(dir, f.mkfs[0]))
-		}
-	}
+	path, err := child.Find(f.mkfs[0])
 	if err != nil {
 		return "", hint.New(err, "apt-get install "+f.pkg)
 	}

@@ -1,5 +1,5 @@
 // Package window cuts a window out of a running load whose counters are in
-// memory of this process: in tare itself, or in the keeper of a pod elsewhere.
+// memory of this process: in tare itself, or in the agent of a pod elsewhere.
 package window
 
 import (

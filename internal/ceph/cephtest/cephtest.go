@@ -11,12 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -140,17 +140,7 @@ func (c *Cluster) daemon(program, id string) *daemon {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	d := &daemon{cmd, make(chan struct{})}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the death signal is bound to the thread that forks
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait()
-			close(d.done)
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := child.Start(cmd, func(error) { close(d.done) }); err != nil {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(d.end)

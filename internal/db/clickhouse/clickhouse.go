@@ -33,7 +33,7 @@ const (
 // Describe is what holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
-		Name: Name, TCPOnly: true, Title: "ClickHouse 18 and later", Protocol: Name, Package: "clickhouse-server",
+		Name: Name, TCPOnly: true, Protocol: Name, Package: "clickhouse-server",
 		VersionArgs: []string{"--version"}, VersionTrial: &trial,
 		// The second is the one program of a version that was not installed by a
 		// package.

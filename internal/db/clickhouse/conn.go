@@ -46,7 +46,7 @@ const (
 
 // Dial connects to a server.
 func Dial(ctx context.Context, a db.Address) (*Conn, error) {
-	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: -1}
+	d := net.Dialer{Timeout: db.ConnectBound, KeepAlive: -1}
 	conn, err := d.DialContext(ctx, "tcp", a.Dial)
 	if err != nil {
 		return nil, err

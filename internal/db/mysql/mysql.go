@@ -35,15 +35,15 @@ func (m Service) Describe() db.Description {
 	}
 	switch m.Flavour {
 	case MariaDB:
-		d.Title, d.Package = "MariaDB 10.4 and later", "mariadb-server"
+		d.Package = "mariadb-server"
 		d.Programs = []db.Program{
 			{Role: db.Server, Names: []string{"mariadbd", "mysqld"}},
 			{Role: db.Install, Names: []string{"mariadb-install-db", "mysql_install_db"}},
 		}
 	case Oracle:
-		d.Title, d.Package = "MySQL 5.7 and later", "mysql-server"
+		d.Package = "mysql-server"
 	case Percona:
-		d.Title, d.Package = "Percona Server for MySQL 5.7 and later", "percona-server-server"
+		d.Package = "percona-server-server"
 	}
 	return d
 }

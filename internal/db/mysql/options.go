@@ -25,15 +25,15 @@ func (m Service) settings() []db.Setting {
 	return []db.Setting{
 		{Name: setBufferPool, Default: "128M", Help: "innodb_buffer_pool_size", Check: db.SizeFrom(5 * db.MiB)},
 		{Name: setRedoLog, Default: "64M", Help: "size of the redo log, all files together", Check: db.SizeFrom(8 * db.MiB)},
-		{Name: setFlushMethod, Default: "O_DIRECT", Help: "innodb_flush_method", Durable: true,
+		{Name: setFlushMethod, Default: "O_DIRECT", Help: "innodb_flush_method",
 			Words: []string{"fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "littlesync", "nosync", db.Leave}},
-		{Name: setFlushLog, Default: "1", Help: "innodb_flush_log_at_trx_commit: 1 makes every commit durable", Durable: true,
+		{Name: setFlushLog, Default: "1", Help: "innodb_flush_log_at_trx_commit: 1 makes every commit durable",
 			Words: []string{"0", "1", "2"}},
-		{Name: setBinlog, Default: "off", Durable: true, Words: []string{"off", "on"},
+		{Name: setBinlog, Default: "off", Words: []string{"off", "on"},
 			Help: "the binary log; off in all flavours, which MySQL 8 and later do not have by default"},
-		{Name: setSyncBinlog, Default: "1", Help: "sync_binlog: commits per sync of the binary log, where it is on", Durable: true,
+		{Name: setSyncBinlog, Default: "1", Help: "sync_binlog: commits per sync of the binary log, where it is on",
 			Check: db.WholeFrom(0, 1<<32-1)},
-		{Name: setDoublewrite, Default: "on", Help: "innodb_doublewrite: protects pages against torn writes", Durable: true,
+		{Name: setDoublewrite, Default: "on", Help: "innodb_doublewrite: protects pages against torn writes",
 			Words: []string{"on", "off"}},
 		{Name: setPerfSchema, Default: db.Leave, Help: "performance_schema; MariaDB has it off and MySQL on by default",
 			Words: []string{db.Leave, "on", "off"}},
@@ -123,8 +123,8 @@ func constant(v db.Version, c db.Config) []string {
 // by name is still read: a report can say what it was.
 func readBack(v db.Version, c db.Config) []db.Query {
 	s := c.Settings
-	ask := func(variable, wanted string, durable bool, took func(string) bool) db.Query {
-		return db.Query{Name: variable, Ask: "SELECT @@GLOBAL." + variable, Wanted: wanted, Took: took, Durable: durable}
+	ask := func(variable, wanted string, took func(string) bool) db.Query {
+		return db.Query{Name: variable, Ask: "SELECT @@GLOBAL." + variable, Wanted: wanted, Took: took}
 	}
 	onOff := func(word string) func(string) bool {
 		return func(got string) bool {
@@ -135,21 +135,21 @@ func readBack(v db.Version, c db.Config) []db.Query {
 		return func(got string) bool { return wanted == db.Leave || strings.EqualFold(got, wanted) }
 	}
 	list := []db.Query{
-		ask("version", v.Text, false, func(got string) bool { return strings.HasPrefix(got, numbers(v)) }),
-		ask("innodb_flush_method", s[setFlushMethod], true, same(s[setFlushMethod])),
-		ask("innodb_flush_log_at_trx_commit", s[setFlushLog], true, same(s[setFlushLog])),
-		ask("innodb_doublewrite", s[setDoublewrite], true, onOff(s[setDoublewrite])),
-		ask("log_bin", s[setBinlog], true, onOff(s[setBinlog])),
-		ask("sync_binlog", s[setSyncBinlog], true, same(s[setSyncBinlog])),
-		ask("innodb_buffer_pool_size", s[setBufferPool], false, db.AtLeast(s[setBufferPool])),
-		ask("performance_schema", s[setPerfSchema], false, func(got string) bool {
+		ask("version", v.Text, func(got string) bool { return strings.HasPrefix(got, numbers(v)) }),
+		ask("innodb_flush_method", s[setFlushMethod], same(s[setFlushMethod])),
+		ask("innodb_flush_log_at_trx_commit", s[setFlushLog], same(s[setFlushLog])),
+		ask("innodb_doublewrite", s[setDoublewrite], onOff(s[setDoublewrite])),
+		ask("log_bin", s[setBinlog], onOff(s[setBinlog])),
+		ask("sync_binlog", s[setSyncBinlog], same(s[setSyncBinlog])),
+		ask("innodb_buffer_pool_size", s[setBufferPool], db.AtLeast(s[setBufferPool])),
+		ask("performance_schema", s[setPerfSchema], func(got string) bool {
 			return s[setPerfSchema] == db.Leave || onOff(s[setPerfSchema])(got)
 		}),
-		ask("innodb_page_size", "", false, nil),
-		ask("innodb_io_capacity", "", false, nil),
-		ask("innodb_use_native_aio", "", false, nil),
-		ask("transaction_isolation", "", false, nil),
-		ask("max_connections", "", false, nil),
+		ask("innodb_page_size", "", nil),
+		ask("innodb_io_capacity", "", nil),
+		ask("innodb_use_native_aio", "", nil),
+		ask("transaction_isolation", "", nil),
+		ask("max_connections", "", nil),
 	}
 	if v.Flavour == MariaDB && !v.AtLeast(11, 1) {
 		i := slices.IndexFunc(list, func(q db.Query) bool { return q.Name == "transaction_isolation" })

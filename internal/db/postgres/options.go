@@ -24,11 +24,11 @@ func settings() []db.Setting {
 	onOff := []string{"on", "off"}
 	return []db.Setting{
 		{Name: setBuffers, Default: "128M", Help: "shared_buffers", Check: db.SizeFrom(1 << 20)},
-		{Name: setFsync, Default: "on", Help: "fsync: off loses the whole database in a crash", Durable: true, Words: onOff},
-		{Name: setSyncCommit, Default: "on", Help: "synchronous_commit: on makes every commit durable", Durable: true,
+		{Name: setFsync, Default: "on", Help: "fsync: off loses the whole database in a crash", Words: onOff},
+		{Name: setSyncCommit, Default: "on", Help: "synchronous_commit: on makes every commit durable",
 			Words: []string{"on", "off", "local", "remote_write", "remote_apply"}},
-		{Name: setFullPages, Default: "on", Help: "full_page_writes: protects pages against torn writes", Durable: true, Words: onOff},
-		{Name: setWALSync, Default: "fdatasync", Help: "wal_sync_method", Durable: true,
+		{Name: setFullPages, Default: "on", Help: "full_page_writes: protects pages against torn writes", Words: onOff},
+		{Name: setWALSync, Default: "fdatasync", Help: "wal_sync_method",
 			Words: []string{"fdatasync", "fsync", "open_datasync", "open_sync", db.Leave}},
 		{Name: setMaxWAL, Default: "1G", Help: "max_wal_size: log between two checkpoints, about", Check: db.SizeFrom(32 * db.MiB)},
 		{Name: setAutovacuum, Default: "on", Help: "autovacuum", Words: onOff},
@@ -74,10 +74,10 @@ func options(v db.Version, c db.Config) ([]string, error) {
 func readBack(v db.Version, c db.Config) []db.Query {
 	s := c.Settings
 	var list []db.Query
-	ask := func(name string, durable bool) {
+	ask := func(name string) {
 		wanted := s[name]
 		list = append(list, db.Query{
-			Name: name, Ask: "SELECT current_setting('" + name + "')", Wanted: wanted, Durable: durable,
+			Name: name, Ask: "SELECT current_setting('" + name + "')", Wanted: wanted,
 			Took: func(got string) bool { return wanted == db.Leave || strings.EqualFold(got, wanted) },
 		})
 	}
@@ -85,7 +85,7 @@ func readBack(v db.Version, c db.Config) []db.Query {
 		Took: func(got string) bool { return got == v.Text }})
 	for _, x := range settings() {
 		if !slices.Contains([]string{setBuffers, setMaxWAL}, x.Name) {
-			ask(x.Name, x.Durable)
+			ask(x.Name)
 			continue
 		}
 		list = append(list, db.Query{Name: x.Name, Ask: "SELECT pg_size_bytes(current_setting('" + x.Name + "'))", Wanted: s[x.Name], Took: db.AtLeast(s[x.Name])})

@@ -38,7 +38,7 @@ func Dirs() []string {
 // Describe is what holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
-		Name: Name, Title: "PostgreSQL 10 and later", Protocol: Name, Package: "postgresql",
+		Name: Name, Protocol: Name, Package: "postgresql",
 		VersionArgs: []string{"--version"},
 		Programs: []db.Program{
 			{Role: db.Server, Names: []string{"postgres"}, Dirs: Dirs()},

@@ -31,7 +31,7 @@ const configPath = db.RunDir + "/redis.conf"
 // Describe is what holds for every version.
 func (Service) Describe() db.Description {
 	return db.Description{
-		Name: Name, Title: "Redis 6 and later, Valkey", Protocol: Name, Package: "redis-server",
+		Name: Name, Protocol: Name, Package: "redis-server",
 		VersionArgs: []string{"--version"},
 		Programs:    []db.Program{{Role: db.Server, Names: []string{"redis-server", "valkey-server"}}},
 		Settings:    settings(),
@@ -135,11 +135,11 @@ const (
 
 func settings() []db.Setting {
 	return []db.Setting{
-		{Name: setAppend, Default: "no", Durable: true, Words: []string{"no", "yes"},
+		{Name: setAppend, Default: "no", Words: []string{"no", "yes"},
 			Help: "appendonly: yes writes every change to a log; no: what was not saved is lost with the server"},
-		{Name: setAppendSync, Default: "everysec", Durable: true, Words: []string{"everysec", "always", "no"},
+		{Name: setAppendSync, Default: "everysec", Words: []string{"everysec", "always", "no"},
 			Help: "appendfsync, of that log: always makes every change durable before it is answered"},
-		{Name: setSave, Default: noSave, Durable: true, Check: save,
+		{Name: setSave, Default: noSave, Check: save,
 			Help: "save: snapshots after SECONDS with CHANGES, as 3600,1,300,100; off: none, for a snapshot falls into some windows and not into others"},
 		{Name: setIOThreads, Default: "1", Check: db.WholeFrom(1, 128), Help: "io-threads: threads that write answers"},
 	}
@@ -162,8 +162,8 @@ func save(s string) error {
 // readBack are the settings as the server has them. What is not asked for is
 // still read: a report can say what it was.
 func readBack(v db.Version, c db.Config) []db.Query {
-	ask := func(name, wanted string, durable bool) db.Query {
-		return db.Query{Name: name, Ask: "CONFIG GET " + name, Wanted: wanted, Durable: durable, Took: func(got string) bool { return got == wanted }}
+	ask := func(name, wanted string) db.Query {
+		return db.Query{Name: name, Ask: "CONFIG GET " + name, Wanted: wanted, Took: func(got string) bool { return got == wanted }}
 	}
 	save := strings.ReplaceAll(c.Settings[setSave], ",", " ")
 	if save == noSave {
@@ -172,10 +172,10 @@ func readBack(v db.Version, c db.Config) []db.Query {
 	number := strings.TrimSuffix(v.Text, "-valkey")
 	list := []db.Query{
 		{Name: v.Flavour + "_version", Ask: "INFO server " + v.Flavour + "_version", Wanted: number, Took: func(got string) bool { return got == number }},
-		ask("appendonly", c.Settings[setAppend], true),
-		ask("appendfsync", c.Settings[setAppendSync], true),
-		ask("save", save, true),
-		ask("io-threads", c.Settings[setIOThreads], false),
+		ask("appendonly", c.Settings[setAppend]),
+		ask("appendfsync", c.Settings[setAppendSync]),
+		ask("save", save),
+		ask("io-threads", c.Settings[setIOThreads]),
 	}
 	for _, name := range []string{"maxmemory", "maxmemory-policy", "no-appendfsync-on-rewrite", "aof-use-rdb-preamble", "activedefrag", "hz", "maxclients", "tcp-backlog"} {
 		list = append(list, db.Query{Name: name, Ask: "CONFIG GET " + name})

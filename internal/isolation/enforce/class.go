@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,12 +111,7 @@ func checkClass(at Sides, dir string, c isolation.Class) (record.Setting, error)
 // hasSchema compares apart from zeros in front: the kernel writes masks and
 // percents at a fixed width.
 func hasSchema(lines []string, want string) bool {
-	for _, l := range lines {
-		if bare(l) == bare(want) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines, func(l string) bool { return bare(l) == bare(want) })
 }
 
 func bare(schema string) string {

@@ -19,8 +19,6 @@ import (
 type Device struct {
 	// Path is its node, /dev/loop3.
 	Path string
-	// Direct says that it reads and writes its file past the page cache.
-	Direct bool
 
 	file string // behind it
 	node *os.File
@@ -29,8 +27,8 @@ type Device struct {
 // tries is how often a free device is looked for: others look too.
 const tries = 20
 
-// Attach makes a device of a file, an absolute path. Direct is asked for, and
-// taken where the file system of the file can.
+// Attach makes a device of a file, an absolute path. It reads and writes the file past
+// the page cache where the file's own file system can.
 func Attach(file string) (*Device, error) {
 	d, err := attach(filepath.Clean(file))
 	if err != nil {
@@ -86,7 +84,6 @@ func take(n int, back *os.File) (*Device, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.node.Close())
 	}
-	d.Direct = d.flag("dio")
 	return d, nil
 }
 
@@ -98,17 +95,12 @@ func (d *Device) old(back *os.File, info *unix.LoopInfo64) error {
 	if err := unix.IoctlLoopSetStatus64(int(d.node.Fd()), info); err != nil {
 		return errors.Join(err, unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_CLR_FD, 0))
 	}
-	_ = unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_DIRECT_IO, 1) // read back
+	_ = unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_DIRECT_IO, 1) // the facts of the volume say whether it took
 	return nil
 }
 
 func (d *Device) sys(name string) string {
 	return filepath.Join("/sys/block", filepath.Base(d.Path), "loop", name)
-}
-
-func (d *Device) flag(name string) bool {
-	b, err := os.ReadFile(d.sys(name))
-	return err == nil && len(b) > 0 && b[0] == '1'
 }
 
 // Release lets go of the device: it stays as long as it is mounted. It may be

@@ -12,7 +12,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
@@ -79,14 +79,9 @@ func CephFS() Kind {
 	}
 }
 
-// Program finds what mounts, which is not in the PATH of every user.
+// Program finds what mounts.
 func (k Kind) Program() (string, error) {
-	path, err := exec.LookPath(k.program)
-	for _, dir := range []string{"/usr/sbin", "/sbin"} {
-		if err != nil {
-			path, err = exec.LookPath(filepath.Join(dir, k.program))
-		}
-	}
+	path, err := child.Find(k.program)
 	if err != nil {
 		return "", hint.New(errors.New(k.program+" is not installed"), "apt-get install "+k.pkg)
 	}

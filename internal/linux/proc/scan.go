@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +14,8 @@ var ErrMalformed = errors.New("malformed")
 func malformed(what string) error { return fmt.Errorf("%s: %w", what, ErrMalformed) }
 
 // Uint reads a whole field as an unsigned decimal number. Signs, other bases and
-// what does not fit into 64 bits are refused.
+// what does not fit into 64 bits are refused. strconv would want a string, which is
+// allocated.
 func Uint(field []byte) (uint64, bool) {
 	if len(field) == 0 || len(field) > 20 {
 		return 0, false
@@ -63,12 +65,7 @@ func hex(field []byte) float64 {
 
 // cutLine takes the first line off; whole is false when no newline ends it.
 func cutLine(text []byte) (line, rest []byte, whole bool) {
-	for i, c := range text {
-		if c == '\n' {
-			return text[:i], text[i+1:], true
-		}
-	}
-	return text, nil, false
+	return bytes.Cut(text, []byte{'\n'})
 }
 
 // cutField takes the first field off; it is empty at the end of the line.

@@ -22,6 +22,7 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/testneed"
@@ -102,13 +103,9 @@ func Start(t testing.TB, task workload.Task, m *counter.Memory) *Process {
 	if m != nil {
 		p.cmd.ExtraFiles = []*os.File{m.File()}
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := child.Start(p.cmd, func(error) { close(p.done) }); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		p.cmd.Wait()
-		close(p.done)
-	}()
 	t.Cleanup(func() {
 		p.cmd.Process.Kill()
 		<-p.done

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/record"
 )
@@ -59,7 +60,7 @@ func Bodies() map[string]load.Body {
 
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	q := &queryRun{m: m}
-	if err := load.Decode(params, &q.Params); err != nil {
+	if err := hidden.Decode(params, &q.Params); err != nil {
 		return err
 	}
 	err := load.Broken(ctx, q.run(ctx))

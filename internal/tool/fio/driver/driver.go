@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -17,9 +16,11 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/load"
-	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/record"
 )
@@ -56,7 +57,7 @@ const fioJob = "tare.fio"
 // a window writes over what is there and reads what was written.
 func prepare(ctx context.Context, params []byte) error {
 	var p Layout
-	if err := load.Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	text := []byte(p.Job)
@@ -113,7 +114,7 @@ func Bodies() map[string]load.Body {
 // run runs fio whenever it is asked for a window.
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	var p Params
-	if err := load.Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(filepath.Join(p.Dir, fioJob))
@@ -204,12 +205,12 @@ const fioEnd = 2 * time.Second
 
 // run runs a job to its end and returns what fio wrote to its output file.
 func (f *fioRunner) run(job []byte) ([]byte, error) {
-	in, err := serve.Memory("fio-job", job)
+	in, err := memfd.Create("tare-fio-job", job)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	out, err := serve.Memory("fio-output", nil)
+	out, err := memfd.Create("tare-fio-output", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -221,9 +222,7 @@ func (f *fioRunner) run(job []byte) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	cmd.WaitDelay = fioEnd
-	runtime.LockOSThread() // fio ends with the thread that started it
-	err = cmd.Run()
-	runtime.UnlockOSThread()
+	err = child.Run(cmd)
 	if f.ctx.Err() != nil {
 		return nil, f.ctx.Err()
 	}

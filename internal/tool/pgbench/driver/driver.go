@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
@@ -83,7 +84,7 @@ func Bodies() map[string]load.Body {
 
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	p := &pgbenchRun{m: m, slot: m.Slot(0)}
-	if err := load.Decode(params, &p.Params); err != nil {
+	if err := hidden.Decode(params, &p.Params); err != nil {
 		return err
 	}
 	p.Threads = min(p.Threads, p.Clients) // as pgbench does it

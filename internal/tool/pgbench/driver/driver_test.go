@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -168,7 +169,7 @@ func TestPgbenchSliced(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			p := newPgbench(t)
-			p.Script, p.Seconds = pgbench.SimpleUpdate, 4
+			p.Script = pgbench.SimpleUpdate
 			p.start().Ready()
 			var before counter.Snapshot
 			var ops, cut, latencies uint64
@@ -197,6 +198,7 @@ func TestPgbenchSliced(t *testing.T) {
 					p.stopAll(unix.SIGCONT)
 				}
 			}
+			p.Process.Process.Signal(unix.SIGTERM)
 			out := p.Wait(0)
 			slice()
 			if n := pgNumber(t, pgTransactions, out); float64(ops) != n {
@@ -226,7 +228,19 @@ func (p *pgProcess) stopAll(s unix.Signal) {
 	for _, pid := range all {
 		unix.Kill(pid, s)
 	}
-	time.Sleep(5 * time.Millisecond) // until it has reached them all
+	if s == unix.SIGSTOP {
+		workloadtest.Eventually(p.T, "stopped", func() bool { return !slices.ContainsFunc(all, runs) })
+	}
+}
+
+// runs says whether a thread of a process goes on.
+func runs(pid int) bool {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return slices.ContainsFunc(files, func(file string) bool {
+		b, _ := os.ReadFile(file)
+		_, after, found := strings.Cut(string(b), ") ")
+		return found && !strings.ContainsAny(after[:1], "TZX")
+	})
 }
 
 // Over TCP with a server that is somebody else's; told to end, it prints what

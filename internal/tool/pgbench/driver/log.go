@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/pgbench"
@@ -90,7 +91,7 @@ type pgbenchExec struct {
 // pid, and becomes pgbench.
 func Become(_ context.Context, params []byte) error {
 	var p pgbenchExec
-	if err := load.Decode(params, &p); err != nil {
+	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
 	for i := range p.Threads {

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/db/redis/resp"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/record"
 )
@@ -66,7 +67,7 @@ func Bodies() map[string]load.Body {
 
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	r := &redisRun{m: m}
-	if err := load.Decode(params, &r.Params); err != nil {
+	if err := hidden.Decode(params, &r.Params); err != nil {
 		return err
 	}
 	err := load.Broken(ctx, r.run(ctx))

@@ -32,14 +32,16 @@ func TestSysbenchRuns(t *testing.T) {
 	if before.Ops != 0 {
 		t.Errorf("%d operations that nobody asked for", before.Ops)
 	}
+	began := time.Now()
 	a := b.Asked(1500*time.Millisecond, 0)
+	took := time.Since(began).Seconds()
 	b.Counters.Read(&after)
 	b.Process.Process.Signal(unix.SIGTERM)
 	out := b.Wait(0)
 	_, out, _ = strings.Cut(out, "Threads fairness") // of the trial
 	agree(t, out, after.Ops, after.Since(&before))
-	if a.Seconds < 2 || a.Seconds > 4 {
-		t.Errorf("asked for 1.5 s, which sysbench rounds up to 2: it took %v s", a.Seconds)
+	if a.Seconds < 2 || a.Seconds > took {
+		t.Errorf("asked for 1.5 s, which sysbench rounds up to 2: it took %v s of %v", a.Seconds, took)
 	}
 	if !reportLine.MatchString(out) {
 		t.Errorf("no report line in\n%s", out)
@@ -121,12 +123,11 @@ func TestSysbenchQueries(t *testing.T) {
 	}
 }
 
-// countStatements asks for windows until a number of statements was counted, for a
-// minute at most.
+// countStatements asks for windows until a number of statements was counted.
 func (b *benchmark) countStatements(wanted uint64) {
 	b.T.Helper()
 	before := b.Counters.Ops()
-	for end := time.Now().Add(time.Minute); b.Counters.Ops()-before < wanted; {
+	for end := time.Now().Add(5 * time.Minute); b.Counters.Ops()-before < wanted; {
 		if a := b.Asked(200*time.Millisecond, 20*time.Millisecond); a.Seconds < 0.2 || time.Now().After(end) {
 			b.T.Fatalf("%d statements, the last window of %v s", b.Counters.Ops()-before, a.Seconds)
 		}

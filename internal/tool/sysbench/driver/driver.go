@@ -13,6 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/hidden"
+	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/sysbench"
@@ -84,7 +86,7 @@ func Bodies() map[string]load.Body {
 
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	b := &bench{m: m}
-	if err := load.Decode(params, &b.Params); err != nil {
+	if err := hidden.Decode(params, &b.Params); err != nil {
 		return err
 	}
 	err := load.Broken(ctx, b.run(ctx))
@@ -189,7 +191,7 @@ func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 		name    string
 		content []byte
 	}{{"hook", text}, {"options", database.Config()}, {"schedule", make([]byte, sysbench.ScheduleBytes)}} {
-		f, err := serve.Memory("sysbench-"+m.name, m.content)
+		f, err := memfd.Create("tare-sysbench-"+m.name, m.content)
 		if err != nil {
 			return files, err
 		}

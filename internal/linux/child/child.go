@@ -1,0 +1,31 @@
+// Package child starts programs that end with this process. The kernel ties their death
+// signal to the thread that forks, and a thread of the Go runtime can end before the
+// process does.
+package child
+
+import (
+	"os/exec"
+	"runtime"
+)
+
+// Start starts a command on a thread that lives as long as the command. ended is called
+// with what Wait returned.
+func Start(cmd *exec.Cmd, ended func(error)) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended(cmd.Wait())
+		}
+	}()
+	return <-started
+}
+
+// Run runs a command to its end on one thread.
+func Run(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return cmd.Run()
+}

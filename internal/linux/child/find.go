@@ -1,0 +1,18 @@
+package child
+
+import (
+	"os/exec"
+	"path/filepath"
+)
+
+// Find finds a program in PATH, or where programs of root are, which need not be in
+// the PATH of every user.
+func Find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	for _, dir := range []string{"/usr/local/sbin", "/usr/sbin", "/sbin"} {
+		if err != nil {
+			path, err = exec.LookPath(filepath.Join(dir, name))
+		}
+	}
+	return path, err
+}
