@@ -344,10 +344,10 @@ type Window struct {
 	Cut uint64 `json:"cut,omitempty"`
 	// Late counts operations that an open-loop load started later than
 	// intended by more than 1 ms; Backlog is what was still waiting at the end.
-	Late    uint64    `json:"late,omitempty"`
-	Backlog uint64    `json:"backlog,omitempty"`
-	Latency Histogram `json:"latency"`
-	Probes  Values    `json:"probes,omitempty"`
+	Late    uint64           `json:"late,omitempty"`
+	Backlog uint64           `json:"backlog,omitempty"`
+	Latency Histogram        `json:"latency"`
+	Probes  map[string]Value `json:"probes,omitempty"`
 	// Values are what the load itself said, by the names of Workload.Values.
 	Values map[string]Value `json:"values,omitempty"`
 	// Neighbour is what the neighbour did, by the Neighbour constants.
