@@ -55,8 +55,11 @@ type Workload struct {
 	Primary string  `json:"primary"` // the metric that stops the run
 	// Judged are the metrics whose intervals hold for all arms and all of them
 	// together, the primary one first; empty in records of before: Primary alone.
-	Judged  []string `json:"judged,omitempty"`
-	Metrics []string `json:"metrics"`
+	Judged []string `json:"judged,omitempty"`
+	// Question is the arm that is judged first, with an interval of its own; the others
+	// are judged together, where it differs. Empty: all together.
+	Question string   `json:"question,omitempty"`
+	Metrics  []string `json:"metrics"`
 	// Values describes those of the metrics, and others, that the load itself
 	// says: Window.Values.
 	Values   []Metric `json:"values,omitempty"`

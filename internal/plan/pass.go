@@ -46,6 +46,25 @@ func (l *Load) Subject() string {
 	return top
 }
 
+// question is the subject where all other arms are there for its sake: rungs, which it
+// contains, and what stands beside the ladder without having been asked for by name.
+func (l *Load) question(wanted []string) string {
+	subject, others := l.Subject(), 0
+	for _, a := range l.Arms {
+		switch {
+		case a.Name == l.Baseline || a.Twin || a.Name == subject:
+		case a.Step == "" && slices.Contains(wanted, a.Name):
+			return ""
+		default:
+			others++
+		}
+	}
+	if others == 0 {
+		return ""
+	}
+	return subject
+}
+
 // The first pass takes firstShare of the time of its loads, at most firstMost of
 // each, so that four of them have their answers within a minute.
 const (
