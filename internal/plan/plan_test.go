@@ -136,6 +136,29 @@ func TestTheQuestionOfAPlan(t *testing.T) {
 	}
 }
 
+// Every second block has the arms of the first pass alone, where there is one.
+func TestVisited(t *testing.T) {
+	for _, c := range []struct {
+		named       []string
+		even, other string
+	}{
+		{nil, "host twin cgroup rootfs network container cpu-limit", "host twin container"},
+		{[]string{"cgroup", "container"}, "host twin cgroup container", "host twin cgroup container"}, // too few for a first pass
+	} {
+		e := asked("rpc")
+		e.Arms = c.named
+		p, err := Build(e, ladder(""), environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for block, want := range []string{c.even, c.other, c.even, c.other} {
+			if got := strings.Join(p.Visited(&p.Loads[0], block), " "); got != want {
+				t.Errorf("arms %v, block %d: %s, want %s", c.named, block, got, want)
+			}
+		}
+	}
+}
+
 // What can be chosen of a container is of those that are containers, and a
 // network only where something is reached over one.
 func TestBuildContainers(t *testing.T) {

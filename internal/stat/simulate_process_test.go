@@ -112,7 +112,7 @@ func TestGatekeeping(t *testing.T) {
 	for _, m := range machines() {
 		for _, sd := range []float64{0, 0.01} {
 			for _, effect := range []float64{0, -0.02, -0.4} {
-				cells = append(cells, gated{design{machine: m, arms: 7, launches: 3, blocks: 12, launchSD: sd}, effect, 2})
+				cells = append(cells, gated{design{machine: m, arms: 7, launches: 3, blocks: 18, launchSD: sd, asked: true}, effect, 2})
 			}
 		}
 	}
