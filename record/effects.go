@@ -163,6 +163,8 @@ type WorkloadResult struct {
 	Checks      []Checks `json:"checks"`
 	// Judged is that of Workload, with what is meant where it is empty.
 	Judged []string `json:"judged,omitempty"`
+	// Question is that of Workload.
+	Question string `json:"question,omitempty"`
 	// Windows is how many windows count, of WindowsOf that were taken; Counted is
 	// their length together, in seconds.
 	Windows   int     `json:"windows,omitempty"`

@@ -18,7 +18,7 @@ type pending struct {
 	last   bool
 	line   Line
 	err    error
-	done   chan struct{}
+	done   chan struct{} // holds one
 }
 
 // stream decodes a record and calls take with every line in order and its length
@@ -37,15 +37,17 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 	defer close(stop)
 	for range workers {
 		wait.Go(func() {
+			reader := newPlain()
 			for p := range work {
-				p.decode(wanted)
+				p.decode(reader, wanted)
 			}
 		})
 	}
+	used := make(chan *pending, cap(order))
 	wait.Go(func() {
 		defer close(order)
 		defer close(work)
-		cut(f, func(p *pending) bool {
+		cut(f, used, func(p *pending) bool {
 			select {
 			case order <- p:
 				work <- p
@@ -55,24 +57,33 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 			}
 		})
 	})
-	return r.inOrder(order, path, take)
+	return r.inOrder(order, used, path, take)
 }
 
 // decode reads a line that is wanted, and the last one, which may be damaged though it has
 // its end: after a power cut.
-func (p *pending) decode(wanted func([]byte) bool) {
-	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) {
+func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
+	p.line = Line{}
+	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) && !reader.line(p.raw, &p.line) {
+		p.line = Line{}
 		p.err = json.Unmarshal(p.raw, &p.line)
 	}
-	close(p.done)
+	p.done <- struct{}{}
 }
 
-// cut hands out the lines of a record until one is refused.
-func cut(f io.Reader, hand func(*pending) bool) {
+// cut hands out the lines of a record until one is refused, in what is used up where
+// there is any.
+func cut(f io.Reader, used <-chan *pending, hand func(*pending) bool) {
 	br := bufio.NewReaderSize(f, 1<<20)
 	for n := 1; ; n++ {
-		p := &pending{number: n, done: make(chan struct{})}
-		p.raw, p.err = readLine(br)
+		var p *pending
+		select {
+		case p = <-used:
+		default:
+			p = &pending{done: make(chan struct{}, 1)}
+		}
+		p.number = n
+		p.raw, p.err = readLine(br, p.raw[:0])
 		if errors.Is(p.err, io.EOF) && len(p.raw) == 0 {
 			return
 		}
@@ -90,20 +101,20 @@ const longestLine = 64 << 20 // bytes
 
 var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
 
-// readLine is the next line with its end.
-func readLine(br *bufio.Reader) (line []byte, err error) {
+// readLine appends the next line to b, with its newline.
+func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 	for {
 		part, err := br.ReadSlice('\n')
-		if line = append(line, part...); !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+		if b = append(b, part...); !errors.Is(err, bufio.ErrBufferFull) {
+			return b, err
 		}
-		if len(line) > longestLine {
-			return line, errLong
+		if len(b) > longestLine {
+			return b, errLong
 		}
 	}
 }
 
-func (r *Result) inOrder(lines <-chan *pending, path string, take func(*Line, int)) error {
+func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, take func(*Line, int)) error {
 	for p := range lines {
 		<-p.done
 		switch {
@@ -119,6 +130,10 @@ func (r *Result) inOrder(lines <-chan *pending, path string, take func(*Line, in
 			return fmt.Errorf("%s:%d: schema %q, want %q", path, p.number, p.line.Run.Schema, RecordSchema)
 		}
 		take(&p.line, len(p.raw))
+		select {
+		case used <- p:
+		default:
+		}
 	}
 	return nil
 }

@@ -55,8 +55,11 @@ type Workload struct {
 	Primary string  `json:"primary"` // the metric that stops the run
 	// Judged are the metrics whose intervals hold for all arms and all of them
 	// together, the primary one first; empty in records of before: Primary alone.
-	Judged  []string `json:"judged,omitempty"`
-	Metrics []string `json:"metrics"`
+	Judged []string `json:"judged,omitempty"`
+	// Question is the arm that is judged first, with an interval of its own; the others
+	// are judged together, where it differs. Empty: all together.
+	Question string   `json:"question,omitempty"`
+	Metrics  []string `json:"metrics"`
 	// Values describes those of the metrics, and others, that the load itself
 	// says: Window.Values.
 	Values   []Metric `json:"values,omitempty"`
@@ -344,10 +347,10 @@ type Window struct {
 	Cut uint64 `json:"cut,omitempty"`
 	// Late counts operations that an open-loop load started later than
 	// intended by more than 1 ms; Backlog is what was still waiting at the end.
-	Late    uint64    `json:"late,omitempty"`
-	Backlog uint64    `json:"backlog,omitempty"`
-	Latency Histogram `json:"latency"`
-	Probes  Values    `json:"probes,omitempty"`
+	Late    uint64           `json:"late,omitempty"`
+	Backlog uint64           `json:"backlog,omitempty"`
+	Latency Histogram        `json:"latency"`
+	Probes  map[string]Value `json:"probes,omitempty"`
 	// Values are what the load itself said, by the names of Workload.Values.
 	Values map[string]Value `json:"values,omitempty"`
 	// Neighbour is what the neighbour did, by the Neighbour constants.

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -76,73 +75,4 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 	}
 	*v = Missing(m.Missing)
 	return nil
-}
-
-// Values are observed numbers by name.
-type Values map[string]Value
-
-// UnmarshalJSON reads an object of values. A record is mostly these, so what
-// MarshalJSON wrote of names and reasons without escapes is read here, and anything
-// else by the library.
-func (v *Values) UnmarshalJSON(b []byte) error {
-	if m, ok := plainValues(b); ok {
-		*v = m
-		return nil
-	}
-	m := map[string]Value(*v)
-	if err := json.Unmarshal(b, &m); err != nil {
-		return err
-	}
-	*v = m
-	return nil
-}
-
-// plainValues reads {"name":value,...} without white space and escapes; not ok for
-// anything else.
-func plainValues(b []byte) (m Values, ok bool) {
-	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
-		return nil, false
-	}
-	m = make(Values, bytes.Count(b, []byte{':'}))
-	for b = b[1:]; len(b) > 1; {
-		name, rest, ok := plainString(b)
-		if !ok || len(rest) == 0 || rest[0] != ':' {
-			return nil, false
-		}
-		var x Value
-		if x, rest, ok = plainValue(rest[1:]); !ok || len(rest) == 0 || rest[0] != ',' && rest[0] != '}' {
-			return nil, false
-		}
-		m[string(name)], b = x, rest[1:]
-	}
-	return m, true
-}
-
-// plainString is the string at the start of b, if it has no escapes, and the rest.
-func plainString(b []byte) (s, rest []byte, ok bool) {
-	if len(b) < 2 || b[0] != '"' {
-		return nil, nil, false
-	}
-	end := 1 + bytes.IndexByte(b[1:], '"')
-	if end < 1 || bytes.IndexByte(b[:end], '\\') >= 0 {
-		return nil, nil, false
-	}
-	return b[1:end], b[end+1:], true
-}
-
-// plainValue is the number, or the reason for none, at the start of b.
-func plainValue(b []byte) (v Value, rest []byte, ok bool) {
-	if why, found := bytes.CutPrefix(b, []byte(`{"missing":`)); found {
-		s, rest, ok := plainString(why)
-		if !ok || len(rest) == 0 || rest[0] != '}' {
-			return v, nil, false
-		}
-		return Missing(string(s)), rest[1:], true
-	}
-	end := bytes.IndexAny(b, ",}")
-	if end < 0 {
-		return v, nil, false
-	}
-	x, err := strconv.ParseFloat(string(b[:end]), 64)
-	return Number(x), b[end:], err == nil
 }

@@ -164,7 +164,7 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	out.Modes = append(out.Modes, modes(t)...)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
 	w := t.result(out, all, net)
-	w.Judged = judged
+	w.Judged, w.Question = judged, t.question()
 	w.FalsePositives = t.redraw(all[t.load.Primary], draws)
 	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -30,17 +31,9 @@ type line struct{ arm, base string }
 // effects compares every arm with the control; the twin is judged alone, as it
 // tests the method and not the arms.
 func (c *compared) effects() (effects, twin []record.Effect) {
-	var lines, twins []line
-	for _, a := range c.arms {
-		switch {
-		case a == c.load.Baseline:
-		case c.arm(a).Twin:
-			twins = append(twins, line{a, c.load.Baseline})
-		default:
-			lines = append(lines, line{a, c.load.Baseline})
-		}
+	if t := c.twin(); t != "" {
+		twin = c.judgeAll([]line{{t, c.load.Baseline}})
 	}
-	twin = c.judgeAll(twins)
 	c.noise = stat.Interval{}
 	for _, x := range twin {
 		if x.Own != nil { // around nothing: where the twin happens to be is noise, too
@@ -48,7 +41,21 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 			c.noise = stat.Interval{Lo: -half, Hi: half}
 		}
 	}
-	return c.judgeAll(lines), twin
+	groups := c.asked()
+	if c.questions == 0 { // one rate of false discoveries for all
+		groups = [][]string{slices.Concat(groups...)}
+	}
+	for _, group := range groups {
+		var lines []line
+		for _, a := range group {
+			lines = append(lines, line{a, c.load.Baseline})
+		}
+		effects = append(effects, c.judgeAll(lines)...)
+	}
+	c.gate(effects)
+	place := func(a, b record.Effect) int { return cmp.Compare(c.index[a.Arm], c.index[b.Arm]) }
+	slices.SortStableFunc(effects, place)
+	return effects, twin
 }
 
 // steps compares every rung with the one below; the remainder is the step to
@@ -60,11 +67,12 @@ func (c *compared) steps() (steps, remainder []record.Effect) {
 			lines = append(lines, line{a, below})
 		}
 	}
-	for _, e := range c.judgeAll(lines) {
+	steps = c.judgeAll(lines)
+	c.gate(steps)
+	for _, e := range steps {
 		if c.arm(e.Arm).Remainder {
 			remainder = append(remainder, e)
 		}
-		steps = append(steps, e)
 	}
 	return steps, remainder
 }

@@ -32,7 +32,8 @@ func (t *table) foretell(all map[string]*fits) []record.Forecast {
 		if f == nil || subject == "" || f.why[t.index[subject]] != "" {
 			continue
 		}
-		cs, at := t.against(f.typical, subject)
+		group, at := t.with(subject)
+		cs := t.against(f.typical, group)
 		now := math.Expm1(f.typical.Family(cs, 1-t.alpha, len(judged))[at].Half())
 		level := f.typical.Alone(cs, 1-t.alpha, len(judged))
 		n := 0
@@ -50,21 +51,6 @@ func (t *table) foretell(all map[string]*fits) []record.Forecast {
 		}
 	}
 	return out
-}
-
-// against are the contrasts of all arms that are judged together, and which of
-// them is that of one arm.
-func (t *table) against(f *stat.Fit, arm string) (cs [][]float64, at int) {
-	for _, a := range t.arms {
-		if a == t.load.Baseline || t.arm(a).Twin {
-			continue
-		}
-		if a == arm {
-			at = len(cs)
-		}
-		cs = append(cs, t.contrast(f, a, t.load.Baseline))
-	}
-	return cs, at
 }
 
 // subject is the arm that people ask about: the real container, else the top rung

@@ -15,12 +15,16 @@ func kernel(t *table, described []record.ProbeMetric) []record.Kernel {
 	for _, m := range described {
 		by[m.Name] = m
 	}
+	sums := make([]summed, len(t.arms))
+	for i, a := range t.arms {
+		sums[i] = t.summed(a)
+	}
 	var out []record.Kernel
 	for _, name := range seen(t) {
 		m := by[name]
 		k := record.Kernel{Workload: t.load.Name, Metric: name, Unit: m.Unit, Per: per(m), Values: map[string]record.Value{}}
-		for _, a := range t.arms {
-			k.Values[a] = t.over(m, name, a)
+		for i, a := range t.arms {
+			k.Values[a] = t.over(m, name, a, sums[i])
 		}
 		out = append(out, k)
 	}
@@ -53,32 +57,55 @@ func per(m record.ProbeMetric) string {
 	return "second"
 }
 
-// over is missing when the value is missing in any window: a sum over some of
-// them would be a different number.
-func (t *table) over(m record.ProbeMetric, name, arm string) record.Value {
-	ws := t.windowsOf(arm)
-	sum, seconds, ops, of := 0.0, 0.0, 0.0, 0.0
-	for _, w := range ws {
-		x := t.value(w, name)
-		if math.IsNaN(x) {
-			return record.Missing(t.reason(arm, name))
-		}
-		sum, seconds, ops = sum+x, seconds+w.seconds, ops+float64(w.ops)
-		if m.Of != "" {
-			of += t.value(w, m.Of)
+// summed is what all windows of an arm that count had together.
+type summed struct {
+	windows, seconds, ops float64
+	x                     []float64 // by column; NaN where any window has none
+}
+
+func (t *table) summed(arm string) summed {
+	s := summed{x: make([]float64, len(t.seen.names))}
+	for _, w := range t.windowsOf(arm) {
+		s.windows, s.seconds, s.ops = s.windows+1, s.seconds+w.seconds, s.ops+float64(w.ops)
+		for c := range s.x {
+			if c < len(w.x) {
+				s.x[c] += w.x[c]
+			} else {
+				s.x[c] = math.NaN()
+			}
 		}
 	}
+	return s
+}
+
+// of is the sum of an observation; NaN where any window has none.
+func (t *table) of(s summed, name string) float64 {
+	if c, ok := t.seen.column[name]; ok {
+		return s.x[c]
+	}
+	return math.NaN()
+}
+
+// over is missing when the value is missing in any window: a sum over some of
+// them would be a different number.
+func (t *table) over(m record.ProbeMetric, name, arm string, s summed) record.Value {
+	sum, of := t.of(s, name), 0.0
+	if m.Of != "" {
+		of = t.of(s, m.Of)
+	}
 	switch {
-	case len(ws) == 0:
+	case s.windows == 0:
 		return record.Missing("no window of this arm counts")
+	case math.IsNaN(sum):
+		return record.Missing(t.reason(arm, name))
 	case m.Level:
-		return record.Number(sum / float64(len(ws)))
+		return record.Number(sum / s.windows)
 	case m.Of != "" && of == 0:
 		return record.Missing("no window has such a request")
 	case m.Of != "":
 		return record.Number(sum / of)
 	case m.PerOp:
-		return record.Number(sum / ops)
+		return record.Number(sum / s.ops)
 	}
-	return record.Number(sum / seconds)
+	return record.Number(sum / s.seconds)
 }

@@ -64,8 +64,9 @@ func (p packed) below(ns float64) float64 {
 		if bucket += gap; !ok || bucket > last {
 			return float64(n)
 		}
-		if low, high := record.BucketBounds(bucket); bucket == last && float64(high) > ns {
-			return float64(n) + float64(c)*math.Max(ns-float64(low), 0)/float64(high-low)
+		if bucket == last {
+			low, high := record.BucketBounds(bucket)
+			return float64(n) + float64(c)*min(max(ns-float64(low), 0)/float64(high-low), 1)
 		}
 		n, p = n+c, rest
 	}

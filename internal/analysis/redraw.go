@@ -74,8 +74,8 @@ func (t *table) residual(f *fits) (y [][]float64, launch []int) {
 	return y, launch
 }
 
-// redrawn is one draw: how many arms are found to differ, and whether any is by
-// the intervals that hold together (0 or 1).
+// redrawn is one draw: how many arms are found to differ, each alone, and whether any
+// verdict would say so (0 or 1).
 func (t *table) redrawn(y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
 	z := make([][]float64, len(y))
 	for b, row := range y {
@@ -85,20 +85,22 @@ func (t *table) redrawn(y [][]float64, launch []int, rng *rand.Rand) (found, any
 		}
 	}
 	f := stat.FitWindows(stat.Windows{Y: z, Launch: launch, Control: t.control()}, true)
-	cs, _ := t.against(f, "")
-	least := math.Inf(1)
-	at := 0
-	for i, c := range cs {
-		p := f.PValue(c)
-		if p < t.alpha {
-			found++
+	for i, group := range t.asked() {
+		cs := t.against(f, group)
+		least, at := math.Inf(1), 0
+		for k, c := range cs {
+			p := f.PValue(c)
+			if p < t.alpha {
+				found++
+			}
+			if p < least {
+				least, at = p, k
+			}
 		}
-		if p < least {
-			least, at = p, i
+		// What comes first opens the gate to the others, and is then an error itself.
+		if i == 0 && f.FamilyPValue(cs, at, 1) < t.alpha {
+			any = 1
 		}
-	}
-	if len(cs) > 0 && f.FamilyPValue(cs, at, 1) < t.alpha {
-		any = 1
 	}
 	return found, any
 }

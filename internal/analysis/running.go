@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -83,27 +84,36 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 			pools = t.pools()
 		}
 		f := t.fit(m, pools)
-		cs, _ := t.against(f.typical, "")
-		out.Done = out.Done && len(cs) > 0
-		arms := slices.DeleteFunc(slices.Clone(t.arms), func(a string) bool { return a == load.Baseline || t.arm(a).Twin })
-		for i, interval := range f.typical.Family(cs, 1-t.alpha, len(judged)) {
-			mean, half := f.typical.Contrast(cs[i]).Mean, interval.Half()
-			if !(half <= math.Max(math.Log1p(precision), relative*math.Abs(mean))) {
+		list := t.standings(f.typical, len(judged))
+		out.Done = out.Done && len(list) > 0
+		for _, s := range list {
+			if !(s.Half <= math.Max(math.Log1p(precision), relative*math.Abs(math.Log(s.Ratio)))) {
 				out.Done = false
 			}
-			if name != load.Primary {
-				continue
-			}
-			s := Standing{Arm: arms[i], Ratio: 1, Half: math.Inf(1)}
-			if !math.IsNaN(mean) {
-				s.Ratio, s.Half = math.Exp(mean), half
-			}
-			out.Arms = append(out.Arms, s)
+		}
+		if name == load.Primary {
+			out.Arms = list
 		}
 	}
 	if c := t.transparency(); c.Known && !c.OK && len(t.checks) >= 3 {
 		out.Opaque, out.Why = true, c.Text
 	}
+	return out
+}
+
+// standings are the arms that are compared, in the order of the plan.
+func (t *table) standings(f *stat.Fit, questions int) (out []Standing) {
+	for _, group := range t.asked() {
+		cs := t.against(f, group)
+		for i, interval := range f.Family(cs, 1-t.alpha, questions) {
+			s := Standing{Arm: group[i], Ratio: 1, Half: math.Inf(1)}
+			if mean := f.Contrast(cs[i]).Mean; !math.IsNaN(mean) {
+				s.Ratio, s.Half = math.Exp(mean), interval.Half()
+			}
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Standing) int { return cmp.Compare(t.index[a.Arm], t.index[b.Arm]) })
 	return out
 }
 

@@ -16,7 +16,7 @@ import (
 // its time has room for. It decides nothing.
 type outlook struct {
 	noise   string // "shared: other processes use 12 % of the CPU time"
-	reach   string // "3 min reach ±3.5 % at best; ±1 % takes about 40 min or more"
+	reach   string // "3 min reach about ±3.5 %; ±1 % takes about 40 min"
 	quieter string // what would help; empty: nothing known
 }
 
@@ -72,11 +72,11 @@ func halfWidths(best, worst float64) string {
 	case math.IsInf(best, 1):
 		return "no interval"
 	case math.IsInf(worst, 1):
-		return roughly(best) + " at best, and no interval for every load"
+		return "about " + roughly(best) + ", and no interval for every load"
 	case worst < 1.1*best:
-		return roughly(worst) + " at best"
+		return "about " + roughly(worst)
 	}
-	return roughly(best) + " to " + roughly(worst) + " at best, by load"
+	return "about " + roughly(best) + " to " + roughly(worst) + ", by load"
 }
 
 // roughly prints a half-width to two digits: "±3.5 %".
@@ -87,11 +87,11 @@ func within(seconds float64) string {
 	if math.IsInf(seconds, 1) {
 		return "more than 30 days"
 	}
-	return "about " + quantity.Duration(coarse(seconds)) + " or more"
+	return "about " + quantity.Duration(coarse(seconds))
 }
 
 // assumed is what the estimate takes for granted.
-const assumed = "an estimate from two seconds of plain work; disks, networks and a load's own noise add theirs"
+const assumed = "a rough estimate from two seconds of plain work: loads, disks and networks may be steadier or noisier"
 
 // line is the outlook before a run.
 func (o *outlook) line() string {

@@ -40,12 +40,12 @@ func TestOutlook(t *testing.T) {
 		not  string
 	}{
 		"noisy": {timed(180, 0.01), noisy(0.1), []string{
-			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach ±",
-			" at best", "; ±1 % takes about ", " or more", "(an estimate", "\nquieter: end or pause the other processes, which use 12 %"}, "no estimate"},
-		"reached":   {timed(3600, 0.05), noisy(0.02), []string{"1 h reach ±"}, "takes"},
+			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach about ±",
+			"; ±1 % takes about ", "(a rough estimate", "\nquieter: end or pause the other processes, which use 12 %"}, "no estimate"},
+		"reached":   {timed(3600, 0.05), noisy(0.02), []string{"1 h reach about ±"}, "takes"},
 		"hopeless":  {timed(180, 1e-7), noisy(0.1), []string{"takes more than 30 days"}, "no estimate"},
 		"too few":   {timed(180, 0.01), doctor.Noise{Word: doctor.Quiet, Predicted: record.Missing("too few slices to tell")}, []string{"no estimate of the precision: too few slices to tell"}, "quieter"},
-		"too short": {timed(4, 0.01), noisy(0.1), []string{"4 s reach no interval"}, "at best"},
+		"too short": {timed(4, 0.01), noisy(0.1), []string{"4 s reach no interval"}, "reach about"},
 	} {
 		text := outlookOf(c.p, c.n).line()
 		wantText(t, what, text, c.want...)

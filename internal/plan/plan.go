@@ -220,6 +220,9 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	for _, a := range arms {
 		l.Workload.Arms = append(l.Workload.Arms, a.Arm)
 	}
+	if len(e.ArmsOf(&w)) == 0 {
+		l.Workload.Question = l.question(wanted)
+	}
 	return l, left, nil
 }
 

@@ -110,6 +110,55 @@ func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+// The container is the question where all else is there for its sake.
+func TestTheQuestionOfAPlan(t *testing.T) {
+	for _, c := range []struct {
+		missing string
+		named   []string
+		want    string
+	}{
+		{"", nil, "container"},
+		{"container", nil, "network"},
+		{"", []string{"cgroup", "container"}, "container"},
+		{"", []string{"container"}, ""},              // nothing else is asked
+		{"", []string{"container", "cpu-limit"}, ""}, // so is the other
+		{"", []string{"cpu-limit"}, ""},
+	} {
+		e := asked("rpc")
+		e.Arms = c.named
+		p, err := Build(e, ladder(c.missing), environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Loads[0].Workload.Question; got != c.want {
+			t.Errorf("arms %v without %q: the question is %q, want %q", c.named, c.missing, got, c.want)
+		}
+	}
+}
+
+// Every second block has the arms of the first pass alone, where there is one.
+func TestVisited(t *testing.T) {
+	for _, c := range []struct {
+		named       []string
+		even, other string
+	}{
+		{nil, "host twin cgroup rootfs network container cpu-limit", "host twin container"},
+		{[]string{"cgroup", "container"}, "host twin cgroup container", "host twin cgroup container"}, // too few for a first pass
+	} {
+		e := asked("rpc")
+		e.Arms = c.named
+		p, err := Build(e, ladder(""), environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for block, want := range []string{c.even, c.other, c.even, c.other} {
+			if got := strings.Join(p.Visited(&p.Loads[0], block), " "); got != want {
+				t.Errorf("arms %v, block %d: %s, want %s", c.named, block, got, want)
+			}
+		}
+	}
+}
+
 // What can be chosen of a container is of those that are containers, and a
 // network only where something is reached over one.
 func TestBuildContainers(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
 )
 
@@ -16,8 +17,8 @@ type Noise struct {
 
 // Reach estimates the half-width, as a ratio, of the intervals of a load after the
 // whole run took so many seconds, were its windows as noisy as that: a window
-// of every arm in a block, launches that differ by launchSD, 95 % for all arms
-// together (Bonferroni). +Inf: the time has no room for two blocks. NaN: the load is
+// of every arm in a block, launches that differ by launchSD, 95 % for the question
+// alone, or else for all arms together, in all metrics that are judged (Bonferroni). +Inf: the time has no room for two blocks. NaN: the load is
 // a tool that runs anew for each window, whose noise is its own.
 func (p *Plan) Reach(l *Load, n Noise, seconds float64) float64 {
 	if l.Stages.Windowed != nil {
@@ -34,8 +35,12 @@ func (p *Plan) Reach(l *Load, n Noise, seconds float64) float64 {
 	cut, _ := Allocate(o, Lengths{Window: window, Discard: usual(window)}, n.SD, Lengths{Generations: p.Generations})
 	launches := float64(cut.Generations)
 	variance := n.SD*n.SD/(launches*float64(cut.Blocks)) + 2*launchSD*launchSD/launches
-	compared := float64(max(1, arms-2)) // neither the baseline nor its twin
-	return math.Expm1(stat.NormalQuantile(1-0.025/compared) * math.Sqrt(variance))
+	together := max(1, arms-2) // neither the baseline nor its twin
+	if l.Workload.Question != "" {
+		together = 1
+	}
+	together *= len(metric.Judged(l.Workload, true))
+	return math.Expm1(stat.NormalQuantile(1-0.025/float64(together)) * math.Sqrt(variance))
 }
 
 // assumedSwitch is what a window takes beyond its length and its settle time, until

@@ -29,6 +29,20 @@ func TestReachIsTheFormula(t *testing.T) {
 	}
 }
 
+// The question is alone, and two metrics are judged where it is throughput.
+func TestReachOfTheQuestion(t *testing.T) {
+	p, n := reaching(9, 180), Noise{SD: 0.1, Window: 100 * time.Millisecond}
+	l := &p.Loads[0]
+	all := math.Log1p(p.Reach(l, n, 180)) / 2.690110 // 1 - 0.025/7
+	l.Workload.Question = "container"
+	alone := math.Log1p(p.Reach(l, n, 180)) / 1.959964
+	l.Workload.Primary = "throughput"
+	both := math.Log1p(p.Reach(l, n, 180)) / 2.241403 // 1 - 0.0125
+	if math.Abs(alone/all-1) > 1e-6 || math.Abs(both/all-1) > 1e-6 {
+		t.Errorf("standard errors %v, %v and %v, want the same", all, alone, both)
+	}
+}
+
 // More time and fewer arms never widen it, noise never narrows it, and without room
 // for two blocks it is unknown.
 func TestReachIsOrdered(t *testing.T) {

@@ -145,6 +145,7 @@ func ladderNotes(e *record.Effects, w workload) []sentence {
 		}
 	}
 	notes = append(notes, undecidedNotes(e, w)...)
+	notes = append(notes, unjudgedNotes(w)...)
 	notes = append(notes, reasonNotes(w)...)
 	for _, arm := range w.Arms() {
 		if n := w.Arm[arm].Errors; n > 0 {
@@ -160,7 +161,7 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	var detectable, needed float64
 	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
 		x, ok := w.PrimaryOf(arm)
-		if !ok || x.Verdict != record.Undecided || x.Typical == nil {
+		if !ok || x.Verdict != record.Undecided || x.Typical == nil || unjudged(x) {
 			continue
 		}
 		arms = append(arms, arm)
@@ -180,6 +181,25 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 		tails = append(tails, msg("tail.more", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
 	}
 	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(stopped(tails), ""))}
+}
+
+// unjudged says that an effect is undecided although its interval is on one side: the
+// question of the plan was not found to differ.
+func unjudged(x record.Effect) bool {
+	return x.Verdict == record.Undecided && x.Typical != nil && (x.Typical.Low > 1 || x.Typical.High < 1)
+}
+
+func unjudgedNotes(w workload) []sentence {
+	var arms []string
+	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
+		if x, ok := w.PrimaryOf(arm); ok && unjudged(x) && w.Question != "" {
+			arms = append(arms, arm)
+		}
+	}
+	if len(arms) == 0 {
+		return nil
+	}
+	return []sentence{msg("open.unjudged", "arms", list(arms), "question", w.Question)}
 }
 
 // reasonNotes give the reasons why an arm has no answer.

@@ -325,9 +325,12 @@ func (w workload) windowsCell() cell {
 // legend explains the marks that are used.
 func legend(e *record.Effects, ws []workload) sentence {
 	used := map[string]bool{}
-	var bases arrange.Ordered
+	var bases, questions arrange.Ordered
 	for _, w := range ws {
 		bases.Add(w.Baseline)
+		if w.Question != "" {
+			questions.Add(w.Question)
+		}
 		for _, arm := range matrixArms(ws) {
 			if x, ok := w.PrimaryOf(arm); ok && x.Typical != nil {
 				used[w.mark(x)] = true
@@ -343,5 +346,8 @@ func legend(e *record.Effects, ws []workload) sentence {
 		}
 	}
 	about := text("matrix.legend", "baseline", list(bases))
+	if len(questions) > 0 {
+		about = text("matrix.legend.question", "baseline", list(bases), "question", list(questions))
+	}
 	return joined(" ", sentence{{about, faint}}, sentence{{strings.Join(parts, ", "), faint}})
 }

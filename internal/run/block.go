@@ -25,14 +25,14 @@ func (l *loadRun) steadyHere(number int) bool {
 	return number == l.lengths.Blocks/2 && l.Plan.Window == 0 && l.load.Stages.Windowed == nil
 }
 
-// block visits every arm of the pass once in random order. A window that does not
+// block visits every arm of the block once in random order. A window that does not
 // count leaves the others of the block as they are. When ctx ends, what was
 // measured so far is returned with its error.
 func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) {
 	seed := l.Plan.Record.Seed
 	b := &record.Block{Workload: l.load.Name, Generation: l.generation, Number: number}
 	arrivals := plan.ArrivalSeed(seed, l.load.Name, l.generation, number)
-	arms := l.ofPass()
+	arms := l.ofBlock(number)
 	for _, i := range plan.Order(seed, l.load.Name, l.generation, number, len(arms)) {
 		a := arms[i]
 		if !slices.Contains(l.arms, a) {
@@ -68,12 +68,13 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 	return b, nil
 }
 
-// ofPass are the arms of this pass that are up.
-func (l *loadRun) ofPass() []*arm {
-	if l.question == nil {
-		return slices.Clone(l.arms)
+// ofBlock are the arms of a block that are up.
+func (l *loadRun) ofBlock(number int) []*arm {
+	asked := l.question
+	if asked == nil {
+		asked = l.Plan.Visited(l.load, number)
 	}
-	return slices.DeleteFunc(slices.Clone(l.arms), func(a *arm) bool { return !slices.Contains(l.question, a.Name) })
+	return slices.DeleteFunc(slices.Clone(l.arms), func(a *arm) bool { return !slices.Contains(asked, a.Name) })
 }
 
 // add takes a window of the baseline, and the rate of the stretch after it.

@@ -117,19 +117,23 @@ func (l *loadRun) release() {
 // allocate divides the time of this turn among its arms.
 func (l *loadRun) allocate() {
 	o := l.observed // its launch is one of all arms
-	o.Budget, o.Arms = l.remaining(), l.inPass()
+	o.Budget, o.Arms = l.remaining(), l.inBlock()
 	if l.question != nil {
 		o.Launches = plan.FirstLaunches
 	}
 	l.lengths, _ = plan.Allocate(o, l.lengths, l.noise, plan.Lengths{Generations: l.Plan.Generations})
 }
 
-// inPass is how many arms this pass has.
-func (l *loadRun) inPass() int {
+// inBlock is how many arms two blocks of this pass have, halved.
+func (l *loadRun) inBlock() int {
 	if l.question != nil {
 		return len(l.question)
 	}
-	return len(l.load.Arms) - len(l.gaveUp)
+	n := len(l.load.Arms) - len(l.gaveUp)
+	if q := l.Plan.Question(l.load); q != nil {
+		n = (n + len(q) + 1) / 2
+	}
+	return n
 }
 
 // judge takes longer windows where what was measured shows that they are needed.
@@ -172,7 +176,7 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 		return false, err
 	}
 	for b := range l.lengths.Blocks {
-		if l.remaining() < l.blockTime() && b > 0 {
+		if l.remaining() < time.Duration(len(l.ofBlock(b)))*l.slotTime() && b > 0 {
 			last = true
 			break
 		}
@@ -293,16 +297,19 @@ func (l *loadRun) tell(e Event) {
 
 func (l *loadRun) remaining() time.Duration { return l.budget - time.Since(l.began) }
 
-// blockTime is what a block of this pass takes.
-func (l *loadRun) blockTime() time.Duration {
-	return time.Duration(l.inPass()) * (l.lengths.Window + l.lengths.Discard + l.observed.Switch)
+// blockTime is what a block of this pass takes on average.
+func (l *loadRun) blockTime() time.Duration { return time.Duration(l.inBlock()) * l.slotTime() }
+
+// slotTime is what a window takes, with all that goes with it.
+func (l *loadRun) slotTime() time.Duration {
+	return l.lengths.Window + l.lengths.Discard + l.observed.Switch
 }
 
 // lengthen takes the next longer window. What was measured with the shorter one no
 // longer counts; it stays in the record.
 func (l *loadRun) lengthen(why string) error {
 	o := l.observed
-	o.Budget, o.Arms = l.remaining(), l.inPass()
+	o.Budget, o.Arms = l.remaining(), l.inBlock()
 	next, ok := plan.Longer(o, l.lengths)
 	if !ok {
 		return nil

@@ -95,6 +95,7 @@ type design struct {
 	launchSD               float64
 	noisy                  bool    // the last arm scatters 3 times as much
 	torn                   bool    // launches of unequal length, blocks that ended early, 10 % missing
+	asked                  bool    // every second block has the control and the first arm alone
 	effect                 float64 // of the first arm beside the control
 }
 
@@ -117,8 +118,12 @@ func (d design) launch(w *Windows, c *clock, arms, blocks int) {
 	if n := len(w.Launch); n > 0 {
 		number = w.Launch[n-1] + 1
 	}
-	for range blocks {
-		row := c.block(factor[:arms])
+	for b := range blocks {
+		visited := arms
+		if d.asked && b%2 == 1 {
+			visited = 3
+		}
+		row := c.block(factor[:visited])
 		for a := range row {
 			row[a] += effect[a]
 		}

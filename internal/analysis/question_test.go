@@ -1,0 +1,95 @@
+package analysis
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// questioned is a record whose plan asks about the container, which differs by so
+// much, as the rungs do by their own effects.
+func questioned(seed uint64, container float64) *record.Result {
+	w := world{seed: seed, generations: 5, blocks: 12, launchSD: 0.002, windowSD: 0.02, sharedSD: 0.02, light: true,
+		effects: map[string]float64{"cgroup": -0.05, "container": container}}
+	r := w.result()
+	r.Plan.Workloads[0].Question = "container"
+	return r
+}
+
+func halfOf95(x *record.Ratio) float64 { return math.Log(x.High/x.Low) / 2 }
+
+// The question has an interval of its own, and the others are judged where it is found
+// to differ and nowhere else.
+func TestTheQuestionComesFirst(t *testing.T) {
+	for _, c := range []struct {
+		container float64
+		want      record.Verdict
+	}{{-0.05, record.Cost}, {0, record.Undecided}} {
+		r := questioned(31, c.container)
+		e := analysed(t, r)
+		if e.Workloads[0].Question != "container" {
+			t.Errorf("the question is %q", e.Workloads[0].Question)
+		}
+		asked := find(e.Effects, "throughput", "container")
+		if found := asked.Verdict == record.Cost; found != (c.container != 0) {
+			t.Errorf("%v: the question is %v, %+v", c.container, asked.Verdict, asked.Typical)
+		}
+		rung := find(e.Effects, "throughput", "cgroup")
+		if rung.Verdict != c.want || (c.want == record.Undecided) != strings.Contains(rung.Reason, "container was not found to differ") {
+			t.Errorf("%v: cgroup is %v (%s), %+v", c.container, rung.Verdict, rung.Reason, rung.Typical)
+		}
+		if rung.Typical == nil || !(rung.Typical.High < 1) {
+			t.Errorf("%v: cgroup has the interval %+v, which must stay", c.container, rung.Typical)
+		}
+		if s := find(e.Steps, "throughput", "cgroup"); s.Verdict != c.want {
+			t.Errorf("%v: the step to cgroup is %v (%s)", c.container, s.Verdict, s.Reason)
+		}
+		for _, x := range e.Effects {
+			if x.Exploratory && strings.Contains(x.Reason, "not judged") {
+				t.Errorf("%s of %s is not judged at all: %s", x.Metric, x.Arm, x.Reason)
+			}
+		}
+	}
+}
+
+// Its width is that of an arm that is measured alone, two metrics paid for; without
+// the question in the plan it is that of the family.
+func TestTheWidthOfTheQuestion(t *testing.T) {
+	r := questioned(32, -0.05)
+	alone := halfOf95(find(analysed(t, r).Effects, "throughput", "container").Typical)
+	running := Running(r.Plan.Workloads[0], r.Lines, 0.01)
+	r.Plan.Workloads[0].Question = ""
+	together := halfOf95(find(analysed(t, r).Effects, "throughput", "container").Typical)
+	tab := tabulate(r.Plan.Workloads[0], r.Lines)
+	m, _ := tab.measureOf("throughput")
+	f := tab.fit(m, nil).typical
+	level := 1 - (1-stat.Level(false, 1))/float64(len(tab.judged()))
+	if want := f.Interval(f.Against(tab.index["container"]), level).Half(); math.Abs(alone-want) > 1e-9 {
+		t.Errorf("half-width %v, want %v", alone, want)
+	}
+	if !(alone < 0.95*together) {
+		t.Errorf("half-width %v alone, %v together with all", alone, together)
+	}
+	for i, s := range running.Arms {
+		if i > 0 && tab.index[s.Arm] < tab.index[running.Arms[i-1].Arm] {
+			t.Errorf("not in the order of the plan: %+v", running.Arms)
+		}
+	}
+}
+
+// A question that was never measured asks nothing, and closes nothing.
+func TestAQuestionWithoutWindows(t *testing.T) {
+	r := questioned(33, -0.05)
+	eachWindow(r, func(b *record.Block, i int) {
+		if b.Windows[i].Arm == "container" {
+			b.Windows[i].Dropped = record.DropAbandoned
+		}
+	})
+	e := analysed(t, r)
+	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Cost || e.Workloads[0].Question != "" {
+		t.Errorf("question %q, cgroup is %v (%s)", e.Workloads[0].Question, x.Verdict, x.Reason)
+	}
+}
