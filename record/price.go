@@ -78,6 +78,10 @@ type Share struct {
 	High  float64 `json:"high"`
 }
 
+// OfClasses says that the rows differ in the environment, and not in a mechanism: a
+// busy node.
+func (p Price) OfClasses() bool { return len(p.Rows) > 0 && p.Rows[0].Environment != "" }
+
 // Standing is the place of a row among the others, in the primary metric of the
 // workload and in the neighbour's work. The zero value is open.
 type Standing int

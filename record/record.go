@@ -8,7 +8,10 @@
 // otherwise. Times are RFC 3339 in UTC.
 package record
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Schema names of the files of a result directory.
 const (
@@ -146,6 +149,23 @@ type Arm struct {
 	// Shares is the arm whose processes this one is measured on, under other
 	// settings: no launch lies between them. Empty: it is launched itself.
 	Shares string `json:"shares,omitempty"`
+}
+
+// Chosen is what an experiment chose of the arm beside its neighbour and what protects
+// from that, by name; empty for what was not.
+func (a Arm) Chosen() []Setting {
+	limit := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return []Setting{
+		{Name: "environment", Got: a.Environment}, {Name: "volume", Got: a.Volume}, {Name: "network", Got: a.Network},
+		{Name: "seccomp", Got: a.Seccomp}, {Name: "capabilities", Got: a.Capabilities}, {Name: "apparmor", Got: a.AppArmor},
+		{Name: "selinux", Got: a.SELinux}, {Name: "image", Got: a.Image}, {Name: "cpus", Got: limit(a.CPUs)},
+		{Name: "memory", Got: limit(float64(a.MemoryBytes))}, {Name: "cpuset", Got: a.CPUSet},
+	}
 }
 
 // Left is something that was left out, with the reason and what to do about it.

@@ -364,3 +364,23 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	}
 	return ws
 }
+
+// Doubts is what makes an answer on a workload rest on less than it should: the
+// standing checks that did not hold, and a single launch.
+func Doubts(w record.WorkloadResult) []record.Warning {
+	var out []record.Warning
+	if w.Generations == 1 {
+		out = append(out, record.Warning{
+			Workload: w.Name, Text: "one launch only: what a launch changes by chance is not in the intervals",
+			Remedy: "a longer run (--budget) launches anew",
+		})
+	}
+	for _, c := range w.Checks {
+		if c.Known && !c.OK {
+			out = append(out, record.Warning{
+				Workload: w.Name, Arm: c.Subject, Text: "the check “" + c.Kind + "” failed: " + c.Text, Remedy: c.Remedy,
+			})
+		}
+	}
+	return out
+}

@@ -93,7 +93,7 @@ func (c *compared) judgeAll(lines []line) []record.Effect {
 	out := make([]record.Effect, len(lines))
 	for i, l := range lines {
 		out[i] = c.blank(l)
-		if why := c.whyNot(l); why != "" {
+		if why := c.whyNot(c.fits, l.arm, l.base); why != "" {
 			out[i].Reason = why
 			continue
 		}
@@ -116,16 +116,6 @@ func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64
 		return c.needed(c.typical, contrast, level, half)
 	}
 	return rootOfTime(r.shown.Half(), half, c.seconds)
-}
-
-// whyNot is why the two arms cannot be compared; empty when they can.
-func (c *compared) whyNot(l line) string {
-	for _, arm := range []string{l.arm, l.base} {
-		if why := c.why[c.index[arm]]; why != "" {
-			return why
-		}
-	}
-	return ""
 }
 
 func (c *compared) blank(l line) record.Effect {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -16,8 +17,8 @@ type fits struct {
 	y              [][]float64 // by row and arm: the logarithm of the metric, NaN without
 }
 
-// mean is that of the columns of a row that have a value.
-func (t *table) mean(row []float64, columns []int) float64 {
+// meanOf is that of the columns of a row that have a value.
+func meanOf(row []float64, columns []int) float64 {
 	sum, n := 0.0, 0.0
 	for _, c := range columns {
 		if !math.IsNaN(row[c]) {
@@ -42,6 +43,11 @@ func (t *table) fit(m measure, pools []*pooled) *fits {
 		f.typical = stat.FitWindows(stat.Windows{Y: f.y, Launch: t.launch(), Control: t.control()}, true)
 	}
 	return f
+}
+
+// whyNot is why two arms cannot be compared in a metric; empty when they can.
+func (t *table) whyNot(f *fits, arm, base string) string {
+	return cmp.Or(f.why[t.index[arm]], f.why[t.index[base]])
 }
 
 // launch numbers the launch of every row.
@@ -188,7 +194,7 @@ func (t *table) blocksOf(f *fits, arm string) []float64 {
 	}
 	var out []float64
 	for _, row := range f.y {
-		if d := row[i] - t.mean(row, control); !math.IsNaN(d) {
+		if d := row[i] - meanOf(row, control); !math.IsNaN(d) {
 			out = append(out, d)
 		}
 	}

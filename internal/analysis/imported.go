@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -54,7 +55,7 @@ func (t *imported) title() string {
 			seconds += o.Seconds
 		}
 	}
-	s := fmt.Sprintf("imported, %s", times(runs, "run"))
+	s := fmt.Sprintf("imported, %s", quantity.Count(runs, "run"))
 	if seconds >= 1 {
 		s += fmt.Sprintf(" of %.0f s together", seconds)
 	}

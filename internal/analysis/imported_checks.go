@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -96,14 +97,11 @@ func (t *imported) levels() []record.Checks {
 		if m := s.Modes; m != nil {
 			found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: s.Arm,
 				Text: fmt.Sprintf("the %s of %s has two levels, %s and %s; %.0f %% of the time it is at the upper one, with %s between them",
-					t.load.Primary, s.File, number(m.Low), number(m.High), 100*m.Share, times(m.Switches, "change")),
+					t.load.Primary, s.File, number(m.Low), number(m.High), 100*m.Share, quantity.Count(m.Switches, "change")),
 				Remedy: "find out what changes with it (placement on CPUs, frequency, a neighbour): a mean of two levels describes neither"})
 		}
 	}
-	if len(found) > 0 {
-		return found
-	}
-	return []record.Checks{out}
+	return orElse(found, out)
 }
 
 // trends finds runs that end elsewhere than they began.
@@ -128,10 +126,7 @@ func (t *imported) trends() []record.Checks {
 			Text:   fmt.Sprintf("the %s of %s %s by %.1f %% from beginning to end", t.load.Primary, s.File, word, 100*math.Abs(change)),
 			Remedy: "the mean depends on when the run ended: leave the warm-up out, or run until it is level"})
 	}
-	if len(found) > 0 {
-		return found
-	}
-	return []record.Checks{out}
+	return orElse(found, out)
 }
 
 // outliers finds a run that does not belong to the others of its arm.
@@ -154,10 +149,15 @@ func (t *imported) outliers() []record.Checks {
 				t.runs[a.Name][i].File, number(v[0][i]), len(rest), a.Name, number(stat.Mean(rest).Mean), p),
 			Remedy: "find out what happened to it; leave it out only for a reason that does not look at the result"})
 	}
+	return orElse(found, out)
+}
+
+// orElse is the checks that found something, or the one that says that none did.
+func orElse(found []record.Checks, none record.Checks) []record.Checks {
 	if len(found) > 0 {
 		return found
 	}
-	return []record.Checks{out}
+	return []record.Checks{none}
 }
 
 // number prints a figure to four digits without an exponent.
@@ -166,11 +166,4 @@ func number(x float64) string {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)
-}
-
-func times(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
 }

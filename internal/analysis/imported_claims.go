@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -109,7 +110,7 @@ func caveats(out *record.Effects, r *record.Result) {
 			"and how two runs of the same arm differ is not known. So there is no verdict; what is shown is what these runs did."
 		c.Remedy = fmt.Sprintf("run each arm at least %d times in turns and import all of it, or let tare run do it", leastRuns)
 	case least < leastRuns:
-		c.Text = fmt.Sprintf("%s of an arm: how its runs differ from each other is not known well enough for a verdict. ", times(least, "run")) + c.Text
+		c.Text = fmt.Sprintf("%s of an arm: how its runs differ from each other is not known well enough for a verdict. ", quantity.Count(least, "run")) + c.Text
 		c.Remedy = fmt.Sprintf("run each arm at least %d times in turns and import all of it, or let tare run do it", leastRuns)
 	}
 	out.Caveats = slices.Insert(out.Caveats, 0, c)
@@ -129,7 +130,7 @@ func excerpt(o *record.Observed) []record.Warning {
 	for _, f := range o.Figures {
 		if !o.Complete && f.Reports > 0 && f.Reports < shortExcerpt && o.Tool == "sysbench" {
 			return []record.Warning{{Workload: o.Workload, Arm: o.Arm,
-				Text:   fmt.Sprintf("%s holds %s and no summary: how these were chosen from the run cannot be known.", o.File, times(f.Reports, "report line")),
+				Text:   fmt.Sprintf("%s holds %s and no summary: how these were chosen from the run cannot be known.", o.File, quantity.Count(f.Reports, "report line")),
 				Remedy: "import the whole log"}}
 		}
 	}

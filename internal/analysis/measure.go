@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
@@ -64,12 +65,7 @@ func (t *table) received() measure {
 }
 
 func (t *table) says(name string) bool {
-	for _, v := range t.load.Values {
-		if v.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.load.Values, func(v record.Metric) bool { return v.Name == name })
 }
 
 // one is the metric of one window; NaN where it has none.
@@ -89,18 +85,15 @@ const halfAnOperation = 0.5
 // log is the logarithm of the metric of one window; NaN where there is none. A
 // window in which nothing was done counts as half an operation.
 func (m measure) log(w *window) float64 {
-	x := 0.0
+	x := m.one(w)
 	switch {
-	case m.parts == nil:
-		x = w.latency.quantile(m.Quantile, w.timed)
-	case w.ops == 0 && (m.Name == metric.Throughput.Name || m.Name == metric.Efficiency.Name):
+	case w.ops > 0 || m.parts == nil:
+	case m.Name == metric.Throughput.Name, m.Name == metric.Efficiency.Name:
 		_, below := m.parts(w)
 		x = halfAnOperation / below
-	case w.ops == 0 && byOperation[m.Name] != "":
+	case byOperation[m.Name] != "":
 		above, _ := m.parts(w)
 		x = above / halfAnOperation
-	default:
-		x = m.one(w)
 	}
 	if !(x > 0) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -120,11 +113,7 @@ func (t *table) metrics() []string {
 		}
 	}
 	for _, name := range more {
-		found := false
-		for _, m := range t.load.Metrics {
-			found = found || m == name
-		}
-		if !found {
+		if !slices.Contains(t.load.Metrics, name) {
 			out = append(out[:len(out):len(out)], name)
 		}
 	}

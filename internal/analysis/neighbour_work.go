@@ -7,11 +7,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// NeighbourWork is the metric of what a neighbour gets done, as a rate. It is
-// compared with the arm beside it without isolation.
-const NeighbourWork = "neighbour_work"
-
-// work is what the neighbour did beside each arm of a group.
+// work is what the neighbour did beside each arm of a group, compared with what it did
+// beside the arm without isolation.
 type work struct {
 	rate   []float64 // per second of window
 	relate []pseudo  // of that over the rate beside the unprotected arm, the first

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/arrange"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )
@@ -182,6 +183,7 @@ func compareWithOthers(out *record.NodeArm, nodes []OfNode, estimates []stat.Est
 func nodeTrust(e *record.Effects) []record.NodeTrust {
 	var all []record.NodeTrust
 	for _, w := range e.Workloads {
+		var untold, failed, held arrange.Ordered
 		t := record.NodeTrust{Workload: w.Name, Blocks: w.Blocks, Generations: w.Generations, NoiseFloor: w.NoiseFloor}
 		for _, x := range e.Twin {
 			if x.Workload == w.Name && x.Metric == w.Primary {
@@ -192,16 +194,17 @@ func nodeTrust(e *record.Effects) []record.NodeTrust {
 		for _, c := range w.Checks {
 			switch {
 			case !c.Known:
-				addOnce(&t.Untold, c.Kind)
+				untold.Add(c.Kind)
 			case !c.OK:
-				addOnce(&t.Failed, checkOf(c))
+				failed.Add(checkOf(c))
 			}
 		}
 		for _, c := range w.Checks {
-			if c.Known && c.OK && !slices.Contains(t.Untold, c.Kind) && !slices.Contains(t.Failed, checkOf(c)) {
-				addOnce(&t.Held, c.Kind)
+			if c.Known && c.OK && !slices.Contains(untold, c.Kind) && !slices.Contains(failed, checkOf(c)) {
+				held.Add(c.Kind)
 			}
 		}
+		t.Untold, t.Failed, t.Held = untold, failed, held
 		all = append(all, t)
 	}
 	return all
@@ -213,10 +216,4 @@ func checkOf(c record.Checks) string {
 		return fmt.Sprintf("%s of %s", c.Kind, c.Subject)
 	}
 	return c.Kind
-}
-
-func addOnce(list *[]string, s string) {
-	if !slices.Contains(*list, s) {
-		*list = append(*list, s)
-	}
 }

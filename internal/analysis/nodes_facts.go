@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arrange"
 	"github.com/tarelab/tare/record"
 )
 
@@ -132,11 +133,11 @@ func settingFacts(nodes []OfNode) []record.NodeFact {
 }
 
 func armsOf(nodes []OfNode, workload string) []string {
-	var all []string
+	var all arrange.Ordered
 	for _, n := range nodes {
 		for _, a := range n.Effects.Arms {
 			if a.Workload == workload {
-				addOnce(&all, a.Arm)
+				all.Add(a.Arm)
 			}
 		}
 	}
@@ -145,7 +146,8 @@ func armsOf(nodes []OfNode, workload string) []string {
 
 // armFacts are the settings of one arm on the nodes that have it.
 func armFacts(nodes []OfNode, workload, arm string) []record.NodeFact {
-	var order, having []string
+	var order arrange.Ordered
+	var having []string
 	values := map[string]map[string]string{} // by setting, by node
 	for _, n := range nodes {
 		for _, a := range n.Effects.Arms {
@@ -157,7 +159,7 @@ func armFacts(nodes []OfNode, workload, arm string) []record.NodeFact {
 				if !ofNode(s, a.Settings) {
 					continue
 				}
-				addOnce(&order, s.Name)
+				order.Add(s.Name)
 				if values[s.Name] == nil {
 					values[s.Name] = map[string]string{}
 				}

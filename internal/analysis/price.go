@@ -126,9 +126,10 @@ func bare(a record.Arm) bool {
 	return !slices.ContainsFunc(a.Isolation, func(name string) bool { return name != "none" })
 }
 
+// sameGround says that two arms differ at most in their neighbour and what protects
+// from it.
 func sameGround(a, b record.Arm) bool {
-	return a.Environment == b.Environment && a.Volume == b.Volume && a.Network == b.Network &&
-		a.Seccomp == b.Seccomp && a.Capabilities == b.Capabilities && a.Image == b.Image && maps.Equal(a.Set, b.Set)
+	return slices.Equal(a.Chosen(), b.Chosen()) && maps.Equal(a.Set, b.Set)
 }
 
 func (g isolationGroup) price() record.Price {
@@ -164,16 +165,6 @@ func (g isolationGroup) price() record.Price {
 	g.stand(p.Rows, work)
 	p.Explained = g.explain()
 	return p
-}
-
-// whyNot is why two arms cannot be compared in a metric; empty when they can.
-func (g isolationGroup) whyNot(f *fits, arm, base string) string {
-	for _, a := range []string{arm, base} {
-		if why := f.why[g.index[a]]; why != "" {
-			return why
-		}
-	}
-	return ""
 }
 
 // regained is one metric of all rows.

@@ -7,14 +7,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// classes says that the rows of a matrix differ in the environment, and not in a
-// mechanism: a busy node.
-func classes(p record.Price) bool { return len(p.Rows) > 0 && p.Rows[0].Environment != "" }
-
 // onBusyNode says that an arm is told about as one beside a neighbour in a pod.
 func onBusyNode(e *record.Effects, workload, arm string) bool {
 	return slices.ContainsFunc(e.Prices, func(p record.Price) bool {
-		return p.Workload == workload && classes(p) && slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool { return r.Arm == arm })
+		return p.Workload == workload && p.OfClasses() && slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool { return r.Arm == arm })
 	})
 }
 
@@ -22,7 +18,7 @@ func onBusyNode(e *record.Effects, workload, arm string) bool {
 func neighbours(e *record.Effects, w arrange.Workload) (out []record.Finding) {
 	for _, p := range e.Prices {
 		x, ok := w.Effect[arrange.Key{Metric: p.Primary, Arm: p.Unprotected}]
-		if p.Workload != w.Name || len(p.Rows) == 0 || classes(p) || !ok || x.Baseline != p.Alone {
+		if p.Workload != w.Name || len(p.Rows) == 0 || p.OfClasses() || !ok || x.Baseline != p.Alone {
 			continue
 		}
 		f := finding(w, p.Unprotected, record.SubjectNeighbour)
@@ -51,7 +47,7 @@ func best(p record.Price) *record.PriceRow {
 // busy is what the arms lose on a busy node, each against itself alone.
 func busy(e *record.Effects, w arrange.Workload) (out []record.BusyNode) {
 	for _, p := range e.Prices {
-		if p.Workload != w.Name || !classes(p) || p.Invalid != "" {
+		if p.Workload != w.Name || !p.OfClasses() || p.Invalid != "" {
 			continue
 		}
 		b := record.BusyNode{Neighbour: p.Neighbour.Name, Metric: p.Primary, Changed: []string{}, Open: []string{}, Effects: map[string]record.Ratio{}}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -12,7 +13,7 @@ import (
 func noise(e *record.Effects) record.HostNoise {
 	var n record.HostNoise
 	for _, w := range e.Workloads {
-		if known(w.NoiseFloor) {
+		if quantity.Finite(w.NoiseFloor) {
 			n.Floor = max(n.Floor, w.NoiseFloor)
 		}
 	}
@@ -26,7 +27,7 @@ func noise(e *record.Effects) record.HostNoise {
 		}
 		for _, v := range k.Values {
 			x, ok := v.Get()
-			if x /= float64(e.Host.CPUs); !ok || !known(x) || x < 0 {
+			if x /= float64(e.Host.CPUs); !ok || !quantity.Finite(x) || x < 0 {
 				continue
 			}
 			if k.Metric == "cpu.foreign" {
@@ -41,8 +42,6 @@ func noise(e *record.Effects) record.HostNoise {
 	}
 	return n
 }
-
-func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // untested is the real container where it was left out: it is what the question
 // is about.
@@ -85,7 +84,7 @@ func offer(e *record.Effects, half float64) record.Offer {
 	o, before, after := record.Offer{Half: half}, 0.0, 0.0
 	for _, w := range e.Workloads {
 		for _, f := range w.Forecast {
-			if f.Metric != w.Primary || f.Half != half || !known(f.Seconds) {
+			if f.Metric != w.Primary || f.Half != half || !quantity.Finite(f.Seconds) {
 				continue
 			}
 			o.Seconds += max(f.Seconds, 0)
@@ -95,7 +94,7 @@ func offer(e *record.Effects, half float64) record.Offer {
 			}
 		}
 	}
-	if known(after) {
+	if quantity.Finite(after) {
 		o.Soonest, o.Latest = max(o.Seconds-before, 0), o.Seconds+after
 	}
 	return o

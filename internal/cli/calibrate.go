@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/calibrate"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/experiment"
@@ -74,13 +73,8 @@ func (k *calibrateCommand) Run(c *console) error {
 	p.Record.Command = []string{"tare", "calibrate", "--budget=" + k.Budget.String(), fmt.Sprintf("--seed=%d", k.Seed)}
 	c.noteLeftovers()
 	show := c.progress(p, k.Quiet)
-	show.start(p, string(dir))
-	out, err := execute(run.Config{
-		ID: newID(), Plan: p, Dir: string(dir), StateDir: journal.StateDir(), Groups: host.Groups,
-		Manifest: manifest(host, time.Now()), Probes: catalog.Probes(),
-		Decide: decide(p.Record), Keep: analysis.Kept, Progress: blind(show.event),
-	}, show)
-	show.end()
+	show.start(p, dir)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
 	return k.finish(c, planted, out, err)
 }
 
@@ -103,11 +97,7 @@ func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out r
 		return &forced.signalError
 	}
 	err = notRestored(c, out, err)
-	result, rerr := readResult(out.Dir)
-	if rerr != nil {
-		return errors.Join(err, rerr)
-	}
-	effects, rerr := analysis.Analyse(result)
+	result, effects, rerr := analyse(out.Dir)
 	if rerr != nil {
 		return errors.Join(err, rerr)
 	}

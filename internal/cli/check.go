@@ -35,7 +35,7 @@ Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 w
 
 func (k checkCommand) Run(c *console) error {
 	k.Dir = resultOf(k.Dir)
-	effects, err := analyse(k.Dir)
+	_, effects, err := analyse(k.Dir)
 	if err != nil {
 		return err
 	}

@@ -138,14 +138,7 @@ func leftover(l journal.Leftover) string {
 
 // toTakeBack says how much a killed run left.
 func toTakeBack(run string, began time.Time, steps int) string {
-	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), plural(steps, "step"))
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), quantity.Count(steps, "step"))
 }
 
 // step is a step for people.
@@ -176,6 +169,6 @@ func (c *console) noteLeftovers() {
 		}
 	}
 	if n > 0 {
-		c.note("%s left something on this host; tare cleanup removes it", plural(n, "earlier run"))
+		c.note("%s left something on this host; tare cleanup removes it", quantity.Count(n, "earlier run"))
 	}
 }

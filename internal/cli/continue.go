@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/record"
@@ -39,12 +37,7 @@ func (r *runCommand) goOn(c *console) error {
 	c.noteLeftovers()
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)
-	out, err := execute(run.Config{
-		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
-		Manifest: m, Earlier: earlier, Probes: catalog.Probes(),
-		Decide: decide(p.Record), Keep: analysis.Kept, Progress: show.event,
-	}, show)
-	show.end()
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
 	return r.finish(c, out, err)
 }
 

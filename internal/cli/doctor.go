@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -14,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/kube"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -69,9 +69,7 @@ func (d *doctorCommand) Run(c *console) error {
 	}
 	a.leftovers()
 	if d.Format == "json" {
-		enc := json.NewEncoder(c.stdout)
-		enc.SetIndent("", "  ")
-		return errors.Join(err, enc.Encode(a))
+		return errors.Join(err, export.Object(c.stdout, a))
 	}
 	show(func() {
 		if err == nil {

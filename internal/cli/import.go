@@ -7,7 +7,6 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/experiment"
 	formats "github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/hint"
@@ -99,11 +98,7 @@ func (i *importCommand) options(c *console) (o importer.Options, err error) {
 
 // finish prints the report from what is on the disk.
 func (i *importCommand) finish(c *console, dir string) error {
-	result, err := readResult(dir)
-	if err != nil {
-		return err
-	}
-	effects, err := analysis.Analyse(result)
+	result, effects, err := analyse(dir)
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,7 @@ func readNodes(dir string) (*sideBySide, error) {
 	results := map[string]*record.Result{}
 	for _, n := range was.Nodes {
 		below := filepath.Base(n.Dir)
-		result, err := readResult(filepath.Join(dir, below))
-		if err != nil {
-			return nil, err
-		}
-		effects, err := analysis.Analyse(result)
+		result, effects, err := analyse(filepath.Join(dir, below))
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/export"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/volume"
@@ -60,28 +60,7 @@ func (p *planCommand) Run(c *console) error {
 		return on.check()
 	}
 	if p.RBAC {
-		more := rightsOf(e)
-		p.cluster().PodNode = on.away()
-		p.cluster().Ask(environment.Host{})
-		if !p.NodeHelper && p.cluster().Elsewhere() != "" {
-			more = append(more, api.FarRights)
-		}
-		if p.NodeHelper {
-			more = append(more, api.HelperRights)
-		}
-		user := p.cluster().Whom(context.Background())
-		if p.Namespace != "" && !p.NodeHelper {
-			text, err := api.SharedRBAC(user, p.Namespace, more...)
-			if err == nil {
-				_, err = c.stdout.Write(text)
-			}
-			return err
-		}
-		text, err := api.RBAC(user, more...)
-		if err == nil {
-			_, err = c.stdout.Write(text)
-		}
-		return err
+		return p.printRights(c, e, on.away())
 	}
 	host, err := inspectHost(e, p.cluster(), on.away())
 	if err != nil {
@@ -93,12 +72,31 @@ func (p *planCommand) Run(c *console) error {
 	}
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
-		enc := json.NewEncoder(c.stdout)
-		enc.SetIndent("", "  ")
-		err := enc.Encode(planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
+		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
 		return errors.Join(err, worthwhile(built), longEnough(built))
 	}
 	return errors.Join(c.printPlan(built, e.Title), worthwhile(built), longEnough(built))
+}
+
+// printRights prints the rights that arms in pods need, on the node that is named.
+func (p *planCommand) printRights(c *console, e *experiment.Experiment, node string) error {
+	more := rightsOf(e)
+	p.cluster().PodNode = node
+	p.cluster().Ask(environment.Host{})
+	if p.NodeHelper {
+		more = append(more, api.HelperRights)
+	} else if p.cluster().Elsewhere() != "" {
+		more = append(more, api.FarRights)
+	}
+	user := p.cluster().Whom(context.Background())
+	text, err := api.RBAC(user, more...)
+	if p.Namespace != "" && !p.NodeHelper {
+		text, err = api.SharedRBAC(user, p.Namespace, more...)
+	}
+	if err == nil {
+		_, err = c.stdout.Write(text)
+	}
+	return err
 }
 
 // rightsOf are what the cluster must allow for the pods of an experiment beyond

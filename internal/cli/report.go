@@ -42,11 +42,7 @@ func (r reportCommand) Run(c *console) error {
 	if side, err := readNodes(r.Dir); side != nil || err != nil {
 		return r.nodes(c, side, err)
 	}
-	result, err := readResult(r.Dir)
-	if err != nil {
-		return err
-	}
-	effects, err := analysis.Analyse(result)
+	result, effects, err := analyse(r.Dir)
 	if err != nil {
 		return err
 	}
@@ -72,12 +68,15 @@ func (r reportCommand) nodes(c *console, side *sideBySide, err error) error {
 	return side.print(c, r.Format)
 }
 
-func analyse(dir string) (*record.Effects, error) {
+// analyse reads a result directory and computes what it says. The result is there also
+// where that cannot be done.
+func analyse(dir string) (*record.Result, *record.Effects, error) {
 	result, err := readResult(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return analysis.Analyse(result)
+	effects, err := analysis.Analyse(result)
+	return result, effects, err
 }
 
 func readResult(dir string) (*record.Result, error) {

@@ -103,16 +103,19 @@ func (r *runCommand) Run(c *console) error {
 	for _, line := range first {
 		show.say(line)
 	}
-	out, err := execute(run.Config{
-		ID: newID(), Plan: p, Dir: dir, StateDir: journal.StateDir(), Groups: host.Groups,
-		Manifest: about.manifest(m), Probes: catalog.Probes(),
-		Decide: decide(p.Record), Keep: analysis.Kept, Progress: show.event,
-	}, show)
-	show.end()
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
 	if about != nil {
 		return about.finish(c, out, err)
 	}
 	return r.finish(c, out, err)
+}
+
+// measure fills in what every run has, and runs.
+func measure(c run.Config, show progress) (run.Outcome, error) {
+	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
+	c.Decide, c.Keep = decide(c.Plan.Record), analysis.Kept
+	defer show.end()
+	return execute(c, show)
 }
 
 // asked is the experiment, and what is wrong with the flags beside it.
@@ -171,11 +174,7 @@ func anyBlock(e *record.Effects) bool {
 // show analyses and prints what is in a result directory. Of one of several
 // nodes no page is printed: theirs together follows.
 func (r *runCommand) show(c *console, dir string, several bool) (*record.Result, *record.Effects, error) {
-	result, err := readResult(dir)
-	var effects *record.Effects
-	if err == nil {
-		effects, err = analysis.Analyse(result)
-	}
+	result, effects, err := analyse(dir)
 	if err != nil {
 		c.noteResults(dir, false)
 		return result, effects, err

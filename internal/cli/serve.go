@@ -19,7 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
@@ -120,11 +119,7 @@ func resultPage(w io.Writer, dir, name string) error {
 		}
 		return side.page(w, func(below string) string { return addressOf(path.Join(name, below)) })
 	}
-	result, err := readResult(dir)
-	if err != nil {
-		return err
-	}
-	effects, err := analysis.Analyse(result)
+	result, effects, err := analyse(dir)
 	if err != nil {
 		return err
 	}
@@ -196,7 +191,7 @@ func entries(dir string) []report.Entry {
 		case side != nil:
 			e.Nodes = side.Nodes
 		default:
-			e.Effects, err = analyse(at)
+			_, e.Effects, err = analyse(at)
 		}
 		if err != nil {
 			e.Error = err.Error()

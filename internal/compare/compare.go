@@ -4,6 +4,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,17 +88,10 @@ func refusals(ds []record.Difference) []string {
 			if len(d.Where) > 0 {
 				where = " of " + strings.Join(d.Where, ", ")
 			}
-			out = append(out, fmt.Sprintf("%s%s: %s before, %s after", d.What, where, orNone(d.Before), orNone(d.After)))
+			out = append(out, fmt.Sprintf("%s%s: %s before, %s after", d.What, where, cmp.Or(d.Before, "none"), cmp.Or(d.After, "none")))
 		}
 	}
 	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 func side(r *record.Result, e *record.Effects) record.Side {
@@ -172,29 +166,13 @@ func metricsOf(e *record.Effects, workload string) []metric.Metric {
 func doubts(which string, e *record.Effects, c *record.Comparison) []record.Warning {
 	var out []record.Warning
 	for _, w := range e.Workloads {
-		if !compared(c, w.Name) {
+		if !slices.ContainsFunc(c.Changes, func(x record.Change) bool { return x.Workload == w.Name }) {
 			continue
 		}
-		if w.Generations == 1 {
-			out = append(out, record.Warning{Workload: w.Name,
-				Text:   which + ": one launch only: what a launch changes by chance is not in the intervals",
-				Remedy: "a longer run (--budget) launches anew"})
-		}
-		for _, k := range w.Checks {
-			if k.Known && !k.OK {
-				out = append(out, record.Warning{Workload: w.Name, Arm: k.Subject,
-					Text: which + ": the check “" + k.Kind + "” failed: " + k.Text, Remedy: k.Remedy})
-			}
+		for _, d := range analysis.Doubts(w) {
+			d.Text = which + ": " + d.Text
+			out = append(out, d)
 		}
 	}
 	return out
-}
-
-func compared(c *record.Comparison, workload string) bool {
-	for _, x := range c.Changes {
-		if x.Workload == workload {
-			return true
-		}
-	}
-	return false
 }

@@ -109,8 +109,9 @@ func TestDifferentExperimentsAreRefused(t *testing.T) {
 		"neighbour hogs": func(r *record.Result) {
 			r.Plan.Workloads[0].Neighbours = []record.Neighbour{{Name: "hogs", Kind: "spin", Params: map[string]string{"threads": "10"}}}
 		},
-		"set threads": func(r *record.Result) { r.Plan.Workloads[0].Arms[1].Set = map[string]string{"threads": "4"} },
-		"volume":      func(r *record.Result) { r.Plan.Source = strings.ReplaceAll(r.Plan.Source, "layer", "bind") },
+		"cpus of db/con": func(r *record.Result) { r.Plan.Workloads[0].Arms[1].CPUs = 1.5 },
+		"set threads":    func(r *record.Result) { r.Plan.Workloads[0].Arms[1].Set = map[string]string{"threads": "4"} },
+		"volume":         func(r *record.Result) { r.Plan.Source = strings.ReplaceAll(r.Plan.Source, "layer", "bind") },
 	} {
 		before, after := result("r4onexyz", 0.02), result("r5twoxyz", 0.02)
 		change(after)

@@ -95,14 +95,12 @@ func (l *list) workload(a, b record.Workload) {
 			continue
 		}
 		y, where := b.Arms[i], a.Name+"/"+x.Name
-		l.add(record.WeightExperiment, "environment", x.Environment, y.Environment, where)
 		l.add(record.WeightExperiment, "neighbour", x.Neighbour, y.Neighbour, where)
 		l.add(record.WeightExperiment, "isolation", strings.Join(x.Isolation, ", "), strings.Join(y.Isolation, ", "), where)
-		l.add(record.WeightExperiment, "volume", x.Volume, y.Volume, where)
-		l.add(record.WeightExperiment, "network", x.Network, y.Network, where)
-		l.add(record.WeightExperiment, "seccomp", x.Seccomp, y.Seccomp, where)
-		l.add(record.WeightExperiment, "capabilities", x.Capabilities, y.Capabilities, where)
-		l.add(record.WeightExperiment, "image", x.Image, y.Image, where)
+		other := y.Chosen()
+		for i, chosen := range x.Chosen() {
+			l.add(record.WeightExperiment, chosen.Name, chosen.Got, other[i].Got, where)
+		}
 		l.table(record.WeightExperiment, "set ", x.Set, y.Set, where)
 	}
 	for _, y := range b.Arms {

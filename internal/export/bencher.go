@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -39,7 +40,7 @@ func Bencher(w io.Writer, e *record.Effects) error {
 		}
 	}
 	for _, x := range slices.Concat(e.Effects, e.Twin) {
-		if r := x.Typical; r != nil && finite(r.Ratio) && finite(r.Low) && finite(r.High) {
+		if r := x.Typical; r != nil && quantity.Finite(r.Ratio) && quantity.Finite(r.Low) && quantity.Finite(r.High) {
 			put(x.Workload, x.Arm, x.Metric+"-ratio", bencherMetric{r.Ratio, &r.Low, &r.High})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -79,7 +80,7 @@ func Known(x float64) string {
 
 // Number is a number in CSV; empty where it is none.
 func Number(x float64) string {
-	if !finite(x) {
+	if !quantity.Finite(x) {
 		return ""
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)

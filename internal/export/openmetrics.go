@@ -10,6 +10,7 @@ import (
 	"time"
 
 	catalogue "github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -50,7 +51,7 @@ func (l labels) with(name, value string) labels {
 
 func (f *family) add(l labels, x float64) {
 	set := l.String()
-	if !finite(x) || f.seen[set] {
+	if !quantity.Finite(x) || f.seen[set] {
 		return
 	}
 	if f.seen == nil {

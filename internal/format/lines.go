@@ -174,9 +174,6 @@ func (l *Lines) Number() int { return l.number }
 // have lost digits.
 func (l *Lines) Torn() bool { return l.torn }
 
-// Long says that this line was longer than 1 MiB and is cut.
-func (l *Lines) Long() bool { return l.long }
-
 // Err is the error that ended the input, nil at its regular end.
 func (l *Lines) Err() error {
 	if errors.Is(l.err, io.EOF) {

@@ -48,12 +48,12 @@ func TestLongLine(t *testing.T) {
 	l := NewLines(strings.NewReader("a\n" + long + "\nb\n"))
 	var got []string
 	for l.Next() {
-		got = append(got, fmt.Sprint(len(l.Bytes()), l.Long(), l.Torn()))
+		got = append(got, fmt.Sprint(len(l.Bytes()), l.long, l.Torn()))
 	}
 	if want := fmt.Sprintf("[1 false false %d true false 1 false false]", maxLine); fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
-	if l := NewLines(strings.NewReader(long)); !l.Next() || !l.Long() || l.Next() {
+	if l := NewLines(strings.NewReader(long)); !l.Next() || !l.long || l.Next() {
 		t.Error("a file of one long line")
 	}
 }

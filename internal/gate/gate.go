@@ -49,7 +49,7 @@ func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate,
 		}
 		g.Needed += needed
 		g.Warnings = append(g.Warnings, s.without(e, w, limits)...)
-		g.Warnings = append(g.Warnings, doubts(w)...)
+		g.Warnings = append(g.Warnings, analysis.Doubts(w)...)
 	}
 	for _, c := range e.Caveats {
 		if (c.Workload == "" || s.workload(c.Workload)) && (c.Arm == "" || s.arm(c.Arm) || baseline(e, c.Arm)) {
@@ -166,26 +166,6 @@ func (s Selection) without(e *record.Effects, w record.WorkloadResult, limits []
 		has := func(x record.Effect) bool { return x.Workload == w.Name && s.arm(x.Arm) && x.Metric == l.Metric }
 		if !slices.ContainsFunc(e.Effects, has) {
 			out = append(out, record.Warning{Workload: w.Name, Text: "no effect on " + l.Metric + ": not checked"})
-		}
-	}
-	return out
-}
-
-// doubts is what makes an answer on a workload rest on less than it should: the
-// standing checks that did not hold, and a single launch.
-func doubts(w record.WorkloadResult) []record.Warning {
-	var out []record.Warning
-	if w.Generations == 1 {
-		out = append(out, record.Warning{
-			Workload: w.Name, Text: "one launch only: what a launch changes by chance is not in the intervals",
-			Remedy: "a longer run (--budget) launches anew",
-		})
-	}
-	for _, c := range w.Checks {
-		if c.Known && !c.OK {
-			out = append(out, record.Warning{
-				Workload: w.Name, Arm: c.Subject, Text: "the check “" + c.Kind + "” failed: " + c.Text, Remedy: c.Remedy,
-			})
 		}
 	}
 	return out

@@ -23,9 +23,9 @@ var formats = []struct {
 }{
 	{format.SysbenchLog, "", sysbench.Import},
 	{format.FioOutput, "", fio.Import},
-	{format.FioLog, "", fio.ImportLog},
-	{format.FioLog2, "", fio.ImportLog2},
-	{format.FioLog3, "", fio.ImportLog3},
+	{format.FioLog, "", fio.LogReader(0)},
+	{format.FioLog2, "", fio.LogReader(2)},
+	{format.FioLog3, "", fio.LogReader(3)},
 	{format.ClickHouseLog, "", clickhouse.Import},
 	{format.PgBenchOutput, "", pgbench.Import},
 	{format.PgBenchLog, "", pgbench.ImportLog},

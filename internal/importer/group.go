@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
 	"github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
 
@@ -209,7 +210,7 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 	}
 	for _, a := range o.Arms {
 		if counts[a.Name] > 0 && !slices.ContainsFunc(w.Arms, func(b record.Arm) bool { return b.Name == a.Name }) {
-			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: plural(counts[a.Name], "run")})
+			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: quantity.Count(counts[a.Name], "run")})
 		}
 	}
 	w.Metrics = metricsOf(runs)
@@ -223,13 +224,6 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 	for _, x := range runs {
 		r.Runs = append(r.Runs, x.Observed)
 	}
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
 }
 
 // order is what people look at first; metrics that are not in it follow.

@@ -120,15 +120,6 @@ func Text(key string, pairs ...any) string {
 	return b.String()
 }
 
-// Keys are the keys of the catalogue, in no order.
-func Keys() []string {
-	var keys []string
-	for k := range english() {
-		keys = append(keys, k)
-	}
-	return keys
-}
-
 // Has says that the catalogue has a message.
 func Has(key string) bool {
 	_, ok := english()[key]

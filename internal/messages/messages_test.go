@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,7 +47,7 @@ var called = regexp.MustCompile(`\b(?:msg|text|word)(?:\(| )"([^"]+)"`)
 // Some keys are put together of a form and a kind, both of which are listed here.
 func TestKeys(t *testing.T) {
 	src := sources(t)
-	keys := Keys()
+	keys := slices.Collect(maps.Keys(english()))
 	built := []string{}
 	for _, form := range []string{"finding.", "line."} {
 		for _, kind := range []string{"moved", "equal", "open", "unknown", "invalid", "amount"} {

@@ -220,3 +220,11 @@ func Round(x float64, digits int) float64 {
 }
 
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Count prints so many of a thing whose plural ends in s: "1 run", "3 runs".
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tarelab/tare/internal/arrange"
@@ -87,16 +88,9 @@ func differences(c *record.Comparison) block {
 		weight := map[record.Weight]cell{
 			record.WeightExperiment: {text("weight.experiment"), broken}, record.WeightSetup: {text("weight.setup"), unsure}, record.WeightNone: {text("weight.none"), faint},
 		}[d.Weight]
-		t.rows = append(t.rows, row{{what, plain}, {orNothing(d.Before), plain}, {orNothing(d.After), plain}, weight})
+		t.rows = append(t.rows, row{{what, plain}, {cmp.Or(d.Before, none), plain}, {cmp.Or(d.After, none), plain}, weight})
 	}
 	return block{forms: [][]table{{t}, {t.tightly()}}}
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return none
-	}
-	return s
 }
 
 // changes are the effects before and after, of the primary metric or of the

@@ -64,7 +64,7 @@ func priceRow(p record.Price, r record.PriceRow) chart.Parts {
 		parts.Tone = "calm"
 	case unprotected:
 		parts.LeftText, parts.Tone = text("price.unprotected"), "calm"
-		if classes(p) {
+		if p.OfClasses() {
 			parts.LeftText = text("price.measure")
 		}
 		return parts

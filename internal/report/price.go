@@ -30,7 +30,7 @@ func priceSections(e *record.Effects, w workload) []section {
 			about:  text("price.about"),
 			blocks: blocks,
 		}
-		if classes(p) {
+		if p.OfClasses() {
 			s.title = text("busy.title", "load", w.Name, "neighbour", p.Neighbour.Name, "environment", p.Neighbour.Environment)
 			s.about = text("busy.about")
 		}
@@ -41,7 +41,7 @@ func priceSections(e *record.Effects, w workload) []section {
 
 // aloneWord is what the rows are compared with: one arm, or each with its own.
 func aloneWord(p record.Price) string {
-	if classes(p) {
+	if p.OfClasses() {
 		return text("price.alone")
 	}
 	return p.Alone
@@ -51,7 +51,7 @@ func aloneWord(p record.Price) string {
 func priceTable(w workload, p record.Price) block {
 	head := w.metricWord(p.Primary).head
 	protection := column{head: text("price.isolation"), flex: 8}
-	if classes(p) {
+	if p.OfClasses() {
 		protection.head = text("price.in")
 	}
 	t := table{columns: []column{
@@ -233,7 +233,7 @@ func standingCell(p record.Price, r record.PriceRow) cell {
 // priceNotes say what the words of the table mean, and why numbers are missing.
 func priceNotes(p record.Price) []sentence {
 	var notes []sentence
-	if classes(p) {
+	if p.OfClasses() {
 		notes = append(notes, msg("busy.note", "arm", p.Unprotected))
 	}
 	if p.Invalid != "" {
@@ -267,7 +267,3 @@ func explained(p record.Price) block {
 	}
 	return b
 }
-
-// classes says that the rows of a matrix differ in the environment, and not in a
-// mechanism.
-func classes(p record.Price) bool { return len(p.Rows) > 0 && p.Rows[0].Environment != "" }

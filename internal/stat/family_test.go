@@ -122,7 +122,7 @@ func TestFamilyError(t *testing.T) {
 				if g < 5 {
 					hi = 0.08
 				}
-				within(t, what, any, families, 0.02, hi)
+				within(t, what, any, families, 0.015, hi)
 			}
 		}
 	}

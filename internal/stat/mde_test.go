@@ -3,7 +3,6 @@ package stat
 import (
 	"math"
 	"testing"
-
 )
 
 func TestMDE(t *testing.T) {

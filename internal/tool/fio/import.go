@@ -271,19 +271,12 @@ func meanLatency(of []*Direction) format.Num {
 	return format.Some(total / weight)
 }
 
-// ImportLog reads a log of single I/Os or of averages.
-func ImportLog(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	return importLog(name, text, 0)
-}
-
-// ImportLog2 reads one of fio 2, whose latencies are in microseconds.
-func ImportLog2(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	return importLog(name, text, 2)
-}
-
-// ImportLog3 reads one of fio 3, whose latencies are in nanoseconds.
-func ImportLog3(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	return importLog(name, text, 3)
+// LogReader reads logs of single I/Os or of averages: version 2 has latencies in
+// microseconds, 3 in nanoseconds; 0 is for logs that tell.
+func LogReader(version int) observed.Reader {
+	return func(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+		return importLog(name, text, version)
+	}
 }
 
 func importLog(name string, text io.Reader, version int) ([]*observed.Run, []format.Warning, error) {

@@ -37,41 +37,33 @@ const maxColumns = 17
 
 // ParseLog reads the log of single transactions and hands every line out.
 func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
-	return parseLines(r, "pgbench's transaction log", func(line []byte) bool {
-		t, ok := logLine(line)
-		if ok {
-			each(t)
-		}
-		return ok
-	})
+	return parseLines(r, "pgbench's transaction log", logLine, each)
 }
 
 // ParseAggregate reads an aggregated log and hands every line out. Threads write
 // logs of their own: the same second comes once per thread.
 func ParseAggregate(r io.Reader, each func(Aggregate)) (*Summary, error) {
-	return parseLines(r, "pgbench's aggregated log", func(line []byte) bool {
-		a, ok := aggregate(line)
-		if ok {
-			each(a)
-		}
-		return ok
-	})
+	return parseLines(r, "pgbench's aggregated log", aggregate, each)
 }
 
-func parseLines(r io.Reader, what string, take func(line []byte) bool) (*Summary, error) {
+func parseLines[T any](r io.Reader, what string, read func(line []byte) (T, bool), each func(T)) (*Summary, error) {
 	s, p, bad := &Summary{}, format.NewScan(r, format.PgBench), 0
 	err := p.Each(func(line []byte) error {
-		switch {
-		case p.Torn():
+		if p.Torn() {
 			p.NoEnd()
-		case len(line) == 0:
-		case take(line):
+			return nil
+		}
+		if len(line) == 0 {
+			return nil
+		}
+		if x, ok := read(line); ok {
 			s.Lines++
-		default:
-			p.Strange(line)
-			if bad++; bad == 1 {
-				p.Add(p.Number(), "this line is not of the log and was left out, as are others like it", fmt.Sprintf("check the file: %q", line[:min(len(line), 60)]))
-			}
+			each(x)
+			return nil
+		}
+		p.Strange(line)
+		if bad++; bad == 1 {
+			p.Add(p.Number(), "this line is not of the log and was left out, as are others like it", fmt.Sprintf("check the file: %q", line[:min(len(line), 60)]))
 		}
 		return nil
 	})
