@@ -14,9 +14,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// smallResult is a plan and a record of two arms and the twin in two launches, with a
-// change to each window.
-func smallResult(t testing.TB, change func(n int, b *record.Block, w *record.Window)) (plan, lines []byte) {
+// smallResult is a plan and a record of these arms in two launches, with a change to each
+// window. With three arms their labels are drawn anew, which takes most of the time.
+func smallResult(t testing.TB, arms []record.Arm, change func(n int, b *record.Block, w *record.Window)) (plan, lines []byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "result")
 	w, err := record.Create(dir)
@@ -26,16 +26,16 @@ func smallResult(t testing.TB, change func(n int, b *record.Block, w *record.Win
 	defer w.Close()
 	p := record.Plan{Schema: record.PlanSchema, Experiment: "small", Margin: 0.01, Precision: 0.01, Workloads: []record.Workload{{
 		Name: "oltp", Kind: "oltp", Primary: "throughput", Baseline: "host", Metrics: []string{"throughput", "p99", "cpu_per_op"},
-		Arms: []record.Arm{{Name: "host"}, {Name: "twin", Twin: true}, {Name: "container", Step: "host", Remainder: true}},
+		Arms: arms,
 	}}}
 	began := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
 	all := []record.Line{{Time: began, Run: &record.Run{Schema: record.RecordSchema, ID: "r1", Seed: 3}},
 		{Time: began, Pilot: &record.Pilot{Workload: "oltp", Window: 0.2, Discard: 0.02, Pause: "freezer v2"}}}
 	for n := range 8 {
 		b := &record.Block{Workload: "oltp", Generation: n / 4, Number: n % 4}
-		for i, arm := range []string{"host", "twin", "container"} {
+		for i, arm := range arms {
 			ops := uint64(1000 - 30*i + int(20*math.Sin(float64(5*n+i))))
-			w := record.Window{Arm: arm, Start: float64(3*n+i) * 0.22, Seconds: 0.2, Ops: ops, First: ops / 2, FirstSeconds: 0.1,
+			w := record.Window{Arm: arm.Name, Start: float64(3*n+i) * 0.22, Seconds: 0.2, Ops: ops, First: ops / 2, FirstSeconds: 0.1,
 				Probes: map[string]record.Value{"cpu.used": record.Number(0.1), "cpu.throttled": record.Missing("no quota")}}
 			change(3*n+i, b, &w)
 			b.Windows = append(b.Windows, w)
@@ -54,6 +54,12 @@ func smallResult(t testing.TB, change func(n int, b *record.Block, w *record.Win
 	}
 	return plan, lines
 }
+
+var (
+	hostAlone   = record.Arm{Name: "host"}
+	hostAgain   = record.Arm{Name: "twin", Twin: true}
+	inContainer = record.Arm{Name: "container", Step: "host", Remainder: true}
+)
 
 func unchanged(int, *record.Block, *record.Window) {}
 
@@ -85,7 +91,9 @@ func printed(t *testing.T, dir string, plan, lines []byte) *record.Effects {
 
 // Whatever is in a result that somebody else sends: no crash, in no form.
 func FuzzReport(f *testing.F) {
-	plan, lines := smallResult(f, unchanged)
+	plan, lines := smallResult(f, []record.Arm{hostAlone, inContainer}, unchanged)
+	f.Add(plan, lines)
+	plan, lines = smallResult(f, []record.Arm{hostAlone, hostAgain, inContainer}, unchanged)
 	f.Add(plan, lines)
 	f.Add([]byte(`{"schema":"`+record.PlanSchema+`"}`), []byte("{}\n"))
 	dir := f.TempDir()
@@ -105,7 +113,7 @@ func FuzzWindows(f *testing.F) {
 				return // no JSON holds it
 			}
 		}
-		plan, lines := smallResult(t, func(n int, b *record.Block, w *record.Window) {
+		plan, lines := smallResult(t, []record.Arm{hostAlone, inContainer}, func(n int, b *record.Block, w *record.Window) {
 			if n < int(from) || every > 0 && n%int(every) != 0 {
 				return
 			}
@@ -127,7 +135,7 @@ func FuzzWindows(f *testing.F) {
 
 // The small result has what a fuzzer is to change.
 func TestSmallResult(t *testing.T) {
-	plan, lines := smallResult(t, unchanged)
+	plan, lines := smallResult(t, []record.Arm{hostAlone, hostAgain, inContainer}, unchanged)
 	e := printed(t, t.TempDir(), plan, lines)
 	if e == nil || len(e.Effects) == 0 || e.Effects[0].Typical == nil {
 		t.Errorf("%+v", e)

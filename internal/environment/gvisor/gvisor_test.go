@@ -2,13 +2,17 @@ package gvisor
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/oom"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -18,6 +22,26 @@ func TestSandbox(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, Runtime)
 	launchtest.Arm(t, Container{}, false)
+}
+
+// A sandbox is its host's kernel's first choice when memory runs out: what the load says of
+// itself is heard in the sandbox alone.
+func TestGoesFirst(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	a := launchtest.Open(t, Container{}, nil)
+	launchtest.Start(t, a, environment.Process{Args: []string{launchtest.Look}})
+	pids, err := a.(*arm).Group.Pids()
+	if err != nil || len(pids) < 2 {
+		t.Fatalf("processes %v: %v", pids, err)
+	}
+	for _, pid := range pids {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		score, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(score))); err != nil || n < oom.Load {
+			t.Errorf("%s has oom_score_adj %q (%v), want %d at least", name, score, err, oom.Load)
+		}
+	}
 }
 
 func TestKilled(t *testing.T) {

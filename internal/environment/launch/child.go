@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/oom"
 )
 
 // failed is the exit code of a child that could not become what it was to be.
@@ -86,6 +88,7 @@ func said(err error) int {
 func become(r Request, socket *os.File) error {
 	for _, step := range []func() error{
 		ordinaryTurn,
+		goFirst,
 		func() error { return join(r, int(socket.Fd())) },
 		func() error { return mounts(r) },
 		func() error { return settle(r) },
@@ -99,6 +102,13 @@ func become(r Request, socket *os.File) error {
 		}
 	}
 	return execute(r)
+}
+
+// goFirst offers whatever runs in the arm to the out-of-memory killer, also a runtime's
+// processes outside of the container or sandbox in which a load offers itself.
+func goFirst() error {
+	_ = oom.Offer(oom.Load) // where /proc is read-only the process is one among others
+	return nil
 }
 
 // execute makes this process the load.
