@@ -17,7 +17,7 @@ kind=uml
 for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
-limit=${TARE_UML_LIMIT:-600} # seconds
+limit=${TARE_UML_LIMIT:-900} # seconds
 with=${TARE_UML_WITH:-}
 net='' # the network namespace that it runs in, if it is to reach anything
 

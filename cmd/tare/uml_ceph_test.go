@@ -50,6 +50,24 @@ func TestUMLCeph(t *testing.T) {
 		}
 	}
 	c.Delay(0)
+	cleanCeph(t)
+}
+
+// TestUMLCephStore: the one store of the cluster is killed in the middle of a run and comes
+// back when the first requests have ended with errors. The run ends and says so, its record
+// can be read, and nothing is left.
+func TestUMLCephStore(t *testing.T) {
+	c := cephtest.Reach(t)
+	f := fault{within: 45 * time.Second, says: []string{"input/output error", "does not answer", ") d "}}
+	befall(t, newOnV2(t, "uml"), f, happening{
+		volumes: []string{"bind", "rbd:" + cephtest.Pool + "/tare", "cephfs:data:/"},
+		strike:  c.KillStore, mend: c.StartStore, clean: func() { cleanCeph(t) },
+	})
+}
+
+// cleanCeph wants nothing mounted and nothing mapped.
+func cleanCeph(t *testing.T) {
+	t.Helper()
 	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), " ceph ") {
 		t.Errorf("left mounted: %s", b)
 	}

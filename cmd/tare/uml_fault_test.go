@@ -84,14 +84,29 @@ func TestUMLFaults(t *testing.T) {
 			server := nfstest.StartAway(t, 64)
 			v := newOnV2(t, "uml")
 			t.Parallel()
-			befall(t, v, server, f)
+			befall(t, v, f, happening{
+				volumes: []string{"bind", server.Volume("")},
+				strike:  func() { f.strike(server) }, mend: func() { f.mend(server) },
+				clean: func() { cleanNFS(t, server) },
+			})
 		})
 	}
 }
 
+// happening is a fault of the volumes of a run.
+type happening struct {
+	volumes      []string
+	strike, mend func()
+	clean        func() // what has to hold when it is mended and cleaned up
+}
+
 // befall runs, strikes in the middle, and looks at what is there afterwards.
-func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
-	cmd := v.tool("run", v.experiment(faultExperiment+cmp.Or(f.load, rewriting)), "--volume", "bind", "--volume", server.Volume(""), "-q", "-o", v.dir)
+func befall(t *testing.T, v onV2, f fault, h happening) {
+	args := []string{"run", v.experiment(faultExperiment + cmp.Or(f.load, rewriting)), "-q", "-o", v.dir}
+	for _, volume := range h.volumes {
+		args = append(args, "--volume", volume)
+	}
+	cmd := v.tool(args...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	began := time.Now()
@@ -101,7 +116,7 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	hasBlock(t, v, ended)
-	f.strike(server)
+	h.strike()
 	t.Logf("struck after %.0f s", time.Since(began).Seconds())
 	mended := make(<-chan time.Time)
 	if f.within > 0 {
@@ -115,7 +130,7 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 			t.Logf("ended after %.0f s: %v\n%s", time.Since(began).Seconds(), err, said.String())
 			f.judge(t, err, said.String()+v.must("report", v.dir, "--verbose"))
 		case <-mended:
-			f.mend(server)
+			h.mend()
 		case <-limit:
 			stacks(t, cmd)
 			_ = cmd.Process.Kill()
@@ -124,10 +139,11 @@ func befall(t *testing.T, v onV2, server *nfstest.Away, f fault) {
 		}
 	}
 	if f.within == 0 {
-		f.mend(server)
+		h.mend()
 	}
 	recordReads(t, v)
-	cleansUp(t, v, server)
+	cleansUp(t, v)
+	h.clean()
 }
 
 // judge is about how the run ended.
@@ -196,8 +212,8 @@ func recordReads(t *testing.T, v onV2) {
 	t.Log(v.must("report", v.dir, "--verbose"))
 }
 
-// cleansUp: tare cleanup takes back what the run could not, here and on the server.
-func cleansUp(t *testing.T, v onV2, server *nfstest.Away) {
+// cleansUp: tare cleanup takes back what the run could not.
+func cleansUp(t *testing.T, v onV2) {
 	t.Helper()
 	t.Logf("cleanup: %s", v.must("cleanup"))
 	if out := v.must("cleanup"); !strings.Contains(out, "nothing to clean up") {
@@ -206,6 +222,11 @@ func cleansUp(t *testing.T, v onV2, server *nfstest.Away) {
 	for _, left := range leftOf(runID(v.dir)) {
 		t.Errorf("left: %s", left)
 	}
+}
+
+// cleanNFS wants nothing left on the server, and no mount of it.
+func cleanNFS(t *testing.T, server *nfstest.Away) {
+	t.Helper()
 	if names := server.Names(); len(names) > 0 {
 		t.Errorf("the server has %v", names)
 	}

@@ -56,6 +56,15 @@ func (i Image) Unmap() error {
 	return nil
 }
 
+// Abort takes the devices of an image away although they are in use: their requests fail at once,
+// when those under way have ended.
+func (i Image) Abort() {
+	ids, _ := i.mapped()
+	for _, id := range ids {
+		_ = written(id+" force", forced) // whoever unmaps it later says what is left
+	}
+}
+
 // mapped are the numbers of the devices of an image.
 func (i Image) mapped() (ids []string, err error) {
 	all, err := os.ReadDir(devices)
@@ -81,9 +90,12 @@ func (i Image) mapped() (ids []string, err error) {
 // remove writes a number to the kernel, and with force when that does not end.
 func remove(id string) error {
 	err := written(id, unmaps)
-	for end := time.Now().Add(unmaps); errors.Is(err, unix.EBUSY) && time.Now().Before(end); { // udev looks at it
+	for end := time.Now().Add(unmaps); (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)) && time.Now().Before(end); { // udev looks at it, or it is on its way
 		time.Sleep(100 * time.Millisecond)
 		err = written(id, unmaps)
+	}
+	if errors.Is(err, unix.ENOENT) { // it was on its way
+		return nil
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errors.Join(err, written(id+" force", forced))

@@ -29,7 +29,7 @@ func TestRBDKernel(t *testing.T) {
 	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/"+foreign)
 	cmd := exec.CommandContext(t.Context(), "sh", "tools/uml.sh", "internal/volume", "TestUMLCeph", "cmd/tare", "TestUMLCeph")
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "TARE_UML_WITH="+given, "TARE_UML_LIMIT=300")
+	cmd.Env = append(os.Environ(), "TARE_UML_WITH="+given, "TARE_UML_LIMIT=600")
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
@@ -18,7 +19,12 @@ import (
 // patience is the option by which a request to a cluster that is gone ends with an error,
 // after seconds, instead of never: what waits for it in the kernel cannot be ended
 // otherwise. It changes nothing for a cluster that answers.
-const patience = "osd_request_timeout=60"
+const patience = "osd_request_timeout=30"
+
+// unmounts is how long unmounting an image may take: its file system writes one thing after
+// the other, and each waits for patience where the cluster is gone. What is lost is removed
+// anyway.
+const unmounts = 30 * time.Second
 
 // parseRBD reads POOL/IMAGE with options of the mapping behind a comma.
 func parseRBD(word, kind, rest string) (Volume, error) {
@@ -57,6 +63,7 @@ func (o *Opened) openKernelRBD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.abort, o.after = image.Abort, unmounts
 	if err := format(ctx, o.v.system, device); err != nil {
 		return err
 	}

@@ -50,6 +50,10 @@ type Opened struct {
 	shown  *ceph.Shown    // nil but for RBDFuse
 	wire   time.Duration  // to the server of NFS and back; 0: not known
 	undo   []func() error // in the order in which they were made
+	// abort ends, with errors, what waits in the kernel for a cluster that is gone, when
+	// closing is not done after so long; nil: nothing waits so.
+	abort func()
+	after time.Duration
 }
 
 // Open makes the volume. On an error nothing is left.
@@ -84,8 +88,8 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 
 // Close takes it back, newest first. It may be called twice.
 func (o *Opened) Close() error {
-	if o.shown != nil {
-		defer time.AfterFunc(hangs, o.shown.Kill).Stop()
+	if o.abort != nil {
+		defer time.AfterFunc(o.after, o.abort).Stop()
 	}
 	var errs []error
 	for len(o.undo) > 0 {

@@ -72,6 +72,7 @@ func (o *Opened) show(image ceph.Image, point, log string) (err error) {
 	if o.shown, err = image.Show(point, log); err != nil {
 		return err
 	}
+	o.abort, o.after = o.shown.Kill, hangs
 	step, err := journal.Process(o.shown.Pid)
 	if err == nil {
 		err = o.record(step, o.hide)

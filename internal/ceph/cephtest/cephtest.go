@@ -1,5 +1,5 @@
 // Package cephtest brings a Ceph cluster up for tests, and down again: one
-// monitor, one manager and one store in memory, on loopback, with a directory of
+// monitor, one manager and one store, on loopback, with a directory of
 // their own and without users; a file system and its server where they are asked for. It needs root, as rbd-fuse's mount does.
 package cephtest
 
@@ -104,8 +104,11 @@ func (c *Cluster) FileSystem(name string) {
 	}
 }
 
-// StopStore ends the store: the cluster is there, and what is asked of data waits.
-func (c *Cluster) StopStore() { c.store.end() }
+// KillStore ends the store: the cluster is there, and what is asked of data waits.
+func (c *Cluster) KillStore() { c.store.end() }
+
+// StartStore starts it again, with what it had acknowledged.
+func (c *Cluster) StartStore() { c.store = c.daemon("ceph-osd", "0") }
 
 // Stop ends the monitor: the cluster does not answer any more.
 func (c *Cluster) Stop() { c.mon.end() }
@@ -173,8 +176,8 @@ mon allow pool size one = true
 osd crush chooseleaf type = 0
 mon data avail crit = 1
 mon data avail warn = 1
-osd objectstore = memstore
-memstore device bytes = 2147483648
+osd objectstore = bluestore
+bluestore block size = 2147483648
 osd client watch timeout = 5
 mgr initial modules =
 admin socket =
@@ -188,7 +191,7 @@ mgr data = %[3]s/mgr
 mds data = %[3]s/mds
 ms bind port min = %[4]d
 ms bind port max = %[5]d
-`, uuid(), address, c.dir, c.first+2, c.first+ports-1)
+`, uuid(), address, c.dir, c.first+2, c.first+ports-2) // the last is for orders
 	for _, dir := range []string{"mon", "osd", "mgr", "mds"} {
 		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
 			c.t.Fatal(err)

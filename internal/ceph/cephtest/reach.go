@@ -21,8 +21,42 @@ const Given = "/vm/with"
 // host is the host's loopback in the network of a virtual machine.
 const host = "10.0.2.2"
 
+// orders is the port at which the host does with the store what a machine asks for.
+func orders(first int) string { return fmt.Sprintf("127.0.0.1:%d", first+ports-1) }
+
+// obey does what is ordered, one word on each connection, until the test ends.
+func (c *Cluster) obey() {
+	l, err := net.Listen("tcp4", orders(c.first))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	c.t.Cleanup(func() { l.Close(); <-ended })
+	go func() {
+		defer close(ended)
+		for {
+			asks, err := l.Accept()
+			if err != nil {
+				return
+			}
+			var word string
+			_, err = fmt.Fscanln(asks, &word)
+			switch {
+			case err != nil:
+				c.t.Errorf("an order: %v", err)
+			case word == "kill":
+				c.KillStore()
+			case word == "start":
+				c.StartStore()
+			}
+			fmt.Fprintln(asks, "done")
+			asks.Close()
+		}
+	}()
+}
+
 // Give writes a directory from which a virtual machine on this host can reach the
-// cluster: its configuration and its ports.
+// cluster: its configuration and its ports. Until the test ends it can kill the store.
 func (c *Cluster) Give(dir string) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.Config)
@@ -36,6 +70,7 @@ func (c *Cluster) Give(dir string) {
 			c.t.Fatal(err)
 		}
 	}
+	c.obey()
 }
 
 // Reached is the cluster of the host, as a virtual machine reaches it: at the same
@@ -47,13 +82,16 @@ type Reached struct {
 	open  *sync.Cond
 	cut   bool
 	delay time.Duration
+
+	t      testing.TB
+	orders string
 }
 
 // Reach passes on until the test ends. A machine that was given no cluster skips the test.
 func Reach(t testing.TB) *Reached {
 	t.Helper()
 	testneed.Long(t, "uml")
-	r := &Reached{Config: filepath.Join(Given, "ceph.conf")}
+	r := &Reached{Config: filepath.Join(Given, "ceph.conf"), t: t}
 	r.open = sync.NewCond(&r.mu)
 	b, err := os.ReadFile(filepath.Join(Given, "ports"))
 	if os.IsNotExist(err) {
@@ -69,6 +107,7 @@ func Reach(t testing.TB) *Reached {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.orders = orders(first)
 	for port := first; port < first+many; port++ {
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
@@ -79,6 +118,25 @@ func Reach(t testing.TB) *Reached {
 	}
 	t.Setenv("CEPH_CONF", r.Config)
 	return r
+}
+
+// KillStore has the host kill the store, and StartStore start it again.
+func (r *Reached) KillStore()  { r.order("kill") }
+func (r *Reached) StartStore() { r.order("start") }
+
+func (r *Reached) order(word string) {
+	r.t.Helper()
+	c, err := net.Dial("tcp4", r.orders)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintln(c, word); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := fmt.Fscanln(c, &word); err != nil || word != "done" {
+		r.t.Fatalf("the host answers %q: %v", word, err)
+	}
 }
 
 // Delay is how much later everything arrives from now on, in each direction.
