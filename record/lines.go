@@ -101,7 +101,7 @@ const longestLine = 64 << 20 // bytes
 
 var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
 
-// readLine appends the next line to b, with its newline.
+// readLine appends the next line to b, with its end.
 func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 	for {
 		part, err := br.ReadSlice('\n')
