@@ -209,7 +209,9 @@ func TestLengthenedWindow(t *testing.T) {
 func TestStopsOnDecision(t *testing.T) {
 	testneed.Root(t)
 	decide := func(record.Workload, []record.Line) run.Decision { return run.Decision{Stop: true} }
-	r, out, err := executeDeciding(context.Background(), t, spinExperiment(time.Minute), catalog(plan.Rung{Environment: layers.Host}), decide)
+	e := spinExperiment(time.Minute)
+	e.Window = 50 * time.Millisecond // a pilot may choose one so long that no visit comes first
+	r, out, err := executeDeciding(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}), decide)
 	if err != nil || out.Reason != "precision" {
 		t.Fatalf("ended by %q: %v", out.Reason, err)
 	}
@@ -221,6 +223,6 @@ func TestStopsOnDecision(t *testing.T) {
 	}
 	// Each arm is visited once before anything counts.
 	if last := r.Lines[len(r.Lines)-1]; last.End == nil || last.End.Self.Switches <= windows || last.End.Self.MaxRSS == 0 {
-		t.Errorf("last line %+v, %d windows", last, windows)
+		t.Errorf("last line %+v, %d windows", last.End, windows)
 	}
 }
