@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/environment/layers"
@@ -25,8 +25,8 @@ func tare(args []string) int {
 			return serve.Main(args[1:])
 		case serve.PrepareCommand:
 			return serve.PrepareMain(args[1:])
-		case afar.Command:
-			return afar.Main(args[1:])
+		case agent.Command:
+			return agent.Main(args[1:])
 		case nodes.Command:
 			return nodes.Main(args[1:], tare)
 		case "__init":

@@ -129,7 +129,7 @@ func TestWhereUnseen(t *testing.T) {
 // A pod whose node tare is not on needs nothing beyond "restricted", and waits for
 // tare's binary.
 func TestCopied(t *testing.T) {
-	s := PodSpec{Run: "r1", Arm: "a", Other: "image", AgentArgs: []string{"__afar", "keep", Socket}}
+	s := PodSpec{Run: "r1", Arm: "a", Other: "image", AgentArgs: []string{"__agent", "serve", Socket}}
 	if needs := s.Needs(); len(needs) > 0 {
 		t.Errorf("needs %v", needs)
 	}
@@ -138,7 +138,7 @@ func TestCopied(t *testing.T) {
 	if len(p.Spec.Containers) != 1 || len(p.Spec.InitContainers) > 0 || c.Image != "image" || c.ImagePullPolicy != corev1.PullIfNotPresent {
 		t.Errorf("%+v", p.Spec)
 	}
-	if script := c.Command[len(c.Command)-1]; !strings.Contains(script, "exec "+s.Exe()+" __afar keep "+Socket) {
+	if script := c.Command[len(c.Command)-1]; !strings.Contains(script, "exec "+s.Exe()+" __agent serve "+Socket) {
 		t.Errorf("it begins with %q", script)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/run"
@@ -45,9 +45,9 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 		return nil, err
 	}
 	socket := filepath.Join(a.dir, "ask")
-	a.agent = exec.Command("/proc/self/exe", afar.AgentArgs(socket, "")...)
+	a.agent = exec.Command("/proc/self/exe", agent.Args(socket, "")...)
 	a.agent.Stderr = os.Stderr
-	joined := exec.Command("/proc/self/exe", afar.JoinArgs(socket)...)
+	joined := exec.Command("/proc/self/exe", agent.JoinArgs(socket)...)
 	in, err := joined.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 	e.last.Lock()
 	defer e.last.Unlock()
 	e.last.Cmd, e.last.agent = joined, a.agent.Process.Pid
-	a.link, err = afar.Connect(ctx, in, out, func() environment.Exit {
+	a.link, err = agent.Connect(ctx, in, out, func() environment.Exit {
 		return environment.Exit{Code: -1, Err: errors.New("was in a pod that is gone")}
 	})
 	return a, err
@@ -75,12 +75,12 @@ type elsewhereArm struct {
 	dir           string
 	as            *environment.Neighbour
 	agent, joined *exec.Cmd
-	link          *afar.Link
+	link          *agent.Link
 }
 
 func (a *elsewhereArm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if a.as != nil {
-		return a.link.Start(ctx, p, a.dir, &afar.Bounds{Memory: a.as.Limits.Memory, Pids: a.as.Limits.Pids})
+		return a.link.Start(ctx, p, a.dir, &agent.Bounds{Memory: a.as.Limits.Memory, Pids: a.as.Limits.Pids})
 	}
 	return a.link.Start(ctx, p, a.dir, nil)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/environment/inspect"
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 			os.Exit(serve.Main(os.Args[2:]))
 		case serve.PrepareCommand:
 			os.Exit(serve.PrepareMain(os.Args[2:]))
-		case afar.Command:
-			os.Exit(afar.Main(os.Args[2:]))
+		case agent.Command:
+			os.Exit(agent.Main(os.Args[2:]))
 		case allowedCommand:
 			os.Exit(allowedMain())
 		case "__init":

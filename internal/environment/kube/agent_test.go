@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,20 +9,35 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/namespace"
 	"github.com/tarelab/tare/internal/testneed"
 )
+
+// inPodCommand is an agent in a mount namespace of its own, whose /proc is that of its
+// pid namespace: as in a pod.
+const inPodCommand = "__agent-in-pod"
+
+func inPod(args []string) int {
+	if err := errors.Join(namespace.Private(), namespace.Proc()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return agent.Main(args)
+}
 
 // agentFixture is an agent without a cluster: in a pid namespace and a group, as in a pod.
 type agentFixture struct {
 	*launch.Sandbox
-	agent *launch.Agent
+	agent launch.Agent
 	cmd   *exec.Cmd
 	lost  int // how often it was asked what became of a child
 }
@@ -50,9 +66,9 @@ func newAgentFixture(t *testing.T) *agentFixture {
 		}
 	})
 	socket := filepath.Join(t.TempDir(), "ask")
-	k.cmd = exec.Command("/proc/self/exe", launch.AgentArgs(socket)...)
+	k.cmd = exec.Command("/proc/self/exe", append([]string{inPodCommand}, agent.Args(socket, "")[1:]...)...)
 	k.cmd.Stderr = os.Stderr
-	k.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID}
+	k.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS}
 	if err := k.OnThread(k.cmd.Start); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +80,12 @@ func newAgentFixture(t *testing.T) *agentFixture {
 	for _, dir := range k.Group.Dirs {
 		procs = filepath.Join(dir, "cgroup.procs")
 	}
-	if k.agent, err = launch.DialAgent(t.Context(), pid, socket, procs); err != nil {
+	k.agent = launch.Agent{Pid: pid, Procs: procs}
+	k.agent.Link, err = agent.Dial(t.Context(), pid, socket, func() environment.Exit {
+		k.lost++
+		return environment.Exit{Code: 99}
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -87,10 +108,7 @@ func (k *agentFixture) run(t *testing.T, args ...string) (environment.Running, s
 	}
 	defer log.Close()
 	c := k.Inside(environment.Process{Args: append([]string{environmenttest.Command, "token"}, args...), Files: []*os.File{words}, Log: log})
-	p, err := k.StartByAgent(t.Context(), k.agent, c, k.Group, func() environment.Exit {
-		k.lost++
-		return environment.Exit{Code: 99}
-	})
+	p, err := k.StartByAgent(t.Context(), k.agent, c, k.Group)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +164,7 @@ func TestAgentLosesTare(t *testing.T) {
 		t.Error(err)
 	}
 	<-p.Done()
-	if k.lost != 1 || p.Exit().Code != 99 {
+	if p.Exit().Signal != "SIGKILL" || k.lost != 0 {
 		t.Errorf("%+v; asked %d times", p.Exit(), k.lost)
 	}
 	if err := k.cmd.Wait(); err != nil {
@@ -155,4 +173,25 @@ func TestAgentLosesTare(t *testing.T) {
 	if _, err := os.Stat(fmt.Sprint("/proc/", p.Pid())); !os.IsNotExist(err) {
 		t.Errorf("the child is still there: %v", err)
 	}
+}
+
+// TestTareLosesAgent: a child ends with its agent, frozen or not, and it is asked what
+// became of that.
+func TestTareLosesAgent(t *testing.T) {
+	k := newAgentFixture(t)
+	p, _ := k.run(t, "deaf")
+	if err := k.Freezer.Freeze(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if k.lost != 1 || p.Exit().Code != 99 {
+		t.Errorf("%+v; asked %d times", p.Exit(), k.lost)
+	}
+	if _, err := os.Stat(fmt.Sprint("/proc/", p.Pid())); !os.IsNotExist(err) {
+		t.Errorf("the child is still there: %v", err)
+	}
+	_ = k.cmd.Wait()
 }

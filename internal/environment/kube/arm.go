@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
@@ -32,7 +33,7 @@ type arm struct {
 	asks    settled
 	spec    kube.PodSpec
 	pod     *corev1.Pod // when it began to run
-	agent   *launch.Agent
+	agent   launch.Agent
 	// own is the group of tare's that a load is frozen by: beside the pod's, or
 	// below it where version 2 is the only one.
 	own        cgroup.Group
@@ -88,7 +89,7 @@ func (a *arm) describe(ctx context.Context) error {
 	a.spec = kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
 		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
-		AgentArgs: launch.AgentArgs(kube.Socket), InstallArgs: launch.InstallArgs(kube.InstallTo()),
+		AgentArgs: agent.Args(kube.Socket, ""), InstallArgs: agent.InstallArgs(kube.InstallTo()),
 	}
 	if a.Spec.As != nil {
 		a.spec.Component = "neighbour"
@@ -151,10 +152,9 @@ func (a *arm) take(ctx context.Context) error {
 	if err := a.adopt(c.group); err != nil {
 		return err
 	}
-	if a.agent, err = launch.DialAgent(ctx, c.pid, kube.Socket, c.procs); err != nil {
+	if a.agent, err = a.dial(ctx, c, a.pod); err != nil {
 		return err
 	}
-	a.Undo(a.agent.Close)
 	if err := a.bound(); err != nil {
 		return err
 	}
@@ -165,6 +165,15 @@ func (a *arm) take(ctx context.Context) error {
 		return err
 	}
 	return a.attach(ctx, c.pid)
+}
+
+// dial speaks with the first process of a pod.
+func (a *arm) dial(ctx context.Context, c container, pod *corev1.Pod) (launch.Agent, error) {
+	link, err := agent.Dial(ctx, c.pid, kube.Socket, func() environment.Exit { return lostPod(a.cluster, pod) })
+	if err == nil {
+		a.Undo(link.Close)
+	}
+	return launch.Agent{Link: link, Pid: c.pid, Procs: c.procs}, err
 }
 
 // containerOf finds the container of a pod on this host.
@@ -279,7 +288,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if a.Spec.As != nil {
 		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.As.Time / time.Second)}
 	}
-	running, err := a.StartByAgent(ctx, a.agent, c, a.own, a.lost)
+	running, err := a.StartByAgent(ctx, a.agent, c, a.own)
 	if err != nil {
 		return nil, err
 	}
@@ -290,9 +299,6 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 // lostBound is how long the cluster may take to say what became of a pod. The
 // blocks of that time are dropped.
 const lostBound = 5 * time.Second
-
-// lost says what became of the pod.
-func (a *arm) lost() environment.Exit { return lostPod(a.cluster, a.pod) }
 
 // lostPod asks the cluster what became of a pod whose first process has ended.
 func lostPod(c *kube.Cluster, pod *corev1.Pod) environment.Exit {

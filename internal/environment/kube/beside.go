@@ -3,7 +3,7 @@ package kube
 import (
 	"context"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
@@ -11,8 +11,8 @@ import (
 
 // served leads the load of a client's pod, and reads the probes in its server's.
 type served struct {
-	*afar.Link // of the client's
-	server     *afar.Link
+	*agent.Link // of the client's
+	server      *agent.Link
 }
 
 var _ environment.Remote = served{}

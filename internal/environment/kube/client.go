@@ -21,7 +21,7 @@ import (
 type client struct {
 	spec   kube.PodSpec
 	pod    *corev1.Pod
-	agent  *launch.Agent
+	agent  launch.Agent
 	own    cgroup.Group // that its load is frozen by
 	inside environment.Running
 }
@@ -73,10 +73,9 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	if err := a.adoptClient(k, c.group); err != nil {
 		return err
 	}
-	if k.agent, err = launch.DialAgent(ctx, c.pid, kube.Socket, c.procs); err != nil {
+	if k.agent, err = a.dial(ctx, c, k.pod); err != nil {
 		return err
 	}
-	a.Undo(k.agent.Close)
 	a.client = k
 	return a.carry(c.pid)
 }
@@ -137,7 +136,7 @@ func (k *client) start(ctx context.Context, a *arm, p environment.Process) (envi
 	}
 	c := a.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()
-	running, err := a.StartByAgent(ctx, k.agent, c, k.own, func() environment.Exit { return lostPod(a.cluster, k.pod) })
+	running, err := a.StartByAgent(ctx, k.agent, c, k.own)
 	if err != nil {
 		return nil, err
 	}

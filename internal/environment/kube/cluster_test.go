@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/environment/inspect"
@@ -47,7 +47,7 @@ func hostWith(t *testing.T, pods ...environment.Environment) environment.Host {
 
 func TestMain(m *testing.M) {
 	hidden := map[string]func([]string) int{
-		launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed, afar.Command: afar.Main,
+		launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed, agent.Command: agent.Main, inPodCommand: inPod,
 	}
 	away()
 	if os.Getenv("TARE_TIER") == "" {

@@ -3,16 +3,16 @@ package kube
 import (
 	"time"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 )
 
 // bounds are those of a neighbour: tare's own, for a pod of the class BestEffort may
 // have none; nil for an arm. A limit of the pod that is lower stays.
-func (a *far) bounds() *afar.Bounds {
+func (a *far) bounds() *agent.Bounds {
 	if a.Spec.As == nil {
 		return nil
 	}
-	return &afar.Bounds{
+	return &agent.Bounds{
 		Memory: a.Spec.As.Limits.Memory, Pids: a.Spec.As.Limits.Pids, CPU: uint64(a.Spec.As.Time / time.Second),
 	}
 }

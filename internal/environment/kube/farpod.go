@@ -12,7 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tarelab/tare/internal/afar"
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/dirtar"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
@@ -26,16 +26,16 @@ type farPod struct {
 	cluster *kube.Cluster
 	spec    kube.PodSpec
 	pod     *corev1.Pod
-	link    *afar.Link
+	link    *agent.Link
 	inside  environment.Running // the last one
-	bounds  *afar.Bounds        // of what runs in it; nil: none
+	bounds  *agent.Bounds       // of what runs in it; nil: none
 }
 
 // startFar has the cluster run such a pod, with a directory that has a copy of data
 // where there is some.
 func startFar(ctx context.Context, g *launch.Sandbox, c *kube.Cluster, spec kube.PodSpec, data string) (*farPod, error) {
 	p := &farPod{cluster: c, spec: spec}
-	p.spec.AgentArgs = afar.AgentArgs(kube.Socket, p.lasting())
+	p.spec.AgentArgs = agent.Args(kube.Socket, p.lasting())
 	manifest := p.spec.Pod()
 	g.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
@@ -94,7 +94,7 @@ func (p *farPod) fill(ctx context.Context, data string) error {
 		w.CloseWithError(dirtar.Write(w, data))
 	}()
 	var said strings.Builder
-	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, afar.FillArgs(p.dir()))
+	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, agent.FillArgs(p.dir()))
 	r.CloseWithError(err)
 	if err != nil {
 		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, strings.TrimSpace(said.String()))
@@ -129,7 +129,7 @@ func (p *farPod) join(ctx context.Context, g *launch.Sandbox) error {
 	go func() {
 		defer close(over)
 		var words strings.Builder
-		err := p.exec(lasting, kube.Streams{In: in, Out: said, Err: &words}, afar.JoinArgs(kube.Socket))
+		err := p.exec(lasting, kube.Streams{In: in, Out: said, Err: &words}, agent.JoinArgs(kube.Socket))
 		if err != nil && words.Len() > 0 {
 			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(words.String()))
 		}
@@ -137,7 +137,7 @@ func (p *farPod) join(ctx context.Context, g *launch.Sandbox) error {
 		in.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	}()
 	var err error
-	if p.link, err = afar.Connect(ctx, hear, tell, p.lost); err != nil {
+	if p.link, err = agent.Connect(ctx, hear, tell, p.lost); err != nil {
 		return err
 	}
 	g.Undo(p.link.Close)
@@ -148,7 +148,7 @@ func (p *farPod) join(ctx context.Context, g *launch.Sandbox) error {
 func (p *farPod) lost() environment.Exit {
 	e := lostPod(p.cluster, p.pod)
 	if e.Err != nil {
-		e.Err = hint.New(fmt.Errorf("%w; %w (%s)", e.Err, afar.ErrBroken, p.pod.Name), hint.Of(e.Err))
+		e.Err = hint.New(fmt.Errorf("%w; %w (%s)", e.Err, agent.ErrBroken, p.pod.Name), hint.Of(e.Err))
 	}
 	return e
 }

@@ -10,6 +10,9 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/agent"
+	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
 // A container that a daemon starts inherits no descriptors of tare's. Its first
@@ -64,7 +67,7 @@ func attend(path string) error {
 		return fmt.Errorf("ask tare at %s: %w", path, err)
 	}
 	err = obey(socket)
-	text, _ := json.Marshal(message{Failure: failureOf(err)})
+	text, _ := json.Marshal(message{Failure: agent.FailureOf(err)})
 	_, _ = unix.Write(socket, append(text, '\n'))
 	return err
 }
@@ -103,7 +106,7 @@ func arrange(files []int) error {
 // came with its beginning.
 func receive(socket int) (r Request, files []int, err error) {
 	var text []byte
-	buf, control := make([]byte, 1<<16), make([]byte, unix.CmsgSpace(4*(mostFiles+2)))
+	buf, control := make([]byte, 1<<16), make([]byte, unixsock.ControlSize())
 	for {
 		n, nc, _, _, err := unix.Recvmsg(socket, buf, control, unix.MSG_CMSG_CLOEXEC)
 		switch {
@@ -115,7 +118,7 @@ func receive(socket int) (r Request, files []int, err error) {
 			return r, nil, errors.New("the parent is gone")
 		}
 		text = append(text, buf[:n]...)
-		got, err := descriptors(control[:nc])
+		got, err := unixsock.Descriptors(control[:nc])
 		if err != nil {
 			return r, nil, err
 		}
@@ -134,23 +137,4 @@ func receive(socket int) (r Request, files []int, err error) {
 		return r, nil, fmt.Errorf("%d descriptors came, want %d and two for the log", len(files), r.Files)
 	}
 	return r, files, nil
-}
-
-func descriptors(control []byte) ([]int, error) {
-	if len(control) == 0 {
-		return nil, nil
-	}
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return nil, fmt.Errorf("receive descriptors: %w", err)
-	}
-	var all []int
-	for _, m := range messages {
-		fds, err := unix.ParseUnixRights(&m)
-		if err != nil {
-			return nil, fmt.Errorf("receive descriptors: %w", err)
-		}
-		all = append(all, fds...)
-	}
-	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/linux/oom"
 )
 
@@ -34,10 +35,6 @@ func Main(args []string) int {
 			return said(attend(args[1]))
 		case guardWord:
 			return said(guard())
-		case agentWord:
-			return said(runAgent(args[1]))
-		case installWord:
-			return said(install(args[1]))
 		}
 	}
 	if len(args) != 1 {
@@ -67,7 +64,7 @@ func Main(args []string) int {
 		err = become(r, socket)
 	}
 	if err != nil {
-		_ = l.out.Encode(message{Failure: failureOf(err)})
+		_ = l.out.Encode(message{Failure: agent.FailureOf(err)})
 		return failed
 	}
 	return 0

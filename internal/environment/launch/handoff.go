@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
 // socketName is the socket in the directory that a container has bound.
@@ -78,20 +78,11 @@ func (h *HandoffListener) Accept(ctx context.Context, given func() error) (*Hand
 }
 
 func newHandoffConn(conn *net.UnixConn) (*HandoffConn, error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return nil, err
+	pid, err := unixsock.Peer(conn)
+	if err == nil && pid == 0 {
+		err = errors.New("the container is in no pid namespace below this one")
 	}
-	var cred *unix.Ucred
-	var credErr error
-	err = raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	if err := errors.Join(err, credErr); err != nil {
-		return nil, fmt.Errorf("ask who is in the container: %w", err)
-	}
-	if cred.Pid == 0 {
-		return nil, errors.New("the container is in no pid namespace below this one")
-	}
-	return &HandoffConn{Pid: int(cred.Pid), conn: conn}, nil
+	return &HandoffConn{Pid: pid, conn: conn}, err
 }
 
 // Close lets the process go; one that was sent nothing ends.
@@ -115,31 +106,18 @@ func ignoreClosed(err error) error {
 }
 
 func (h *HandoffConn) send(c Child) error {
-	log := c.Log
-	if log == nil {
-		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		defer null.Close()
-		log = null
+	log, err := c.log()
+	if err != nil {
+		return err
 	}
+	defer log.Close()
 	r := c.Request
 	r.Files = len(c.Files)
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write the request: %w", err)
 	}
-	text = append(text, '\n')
-	fds := []int{int(log.Fd()), int(log.Fd())}
-	for _, f := range c.Files {
-		fds = append(fds, int(f.Fd()))
-	}
-	n, _, err := h.conn.WriteMsgUnix(text, unix.UnixRights(fds...), nil)
-	if err == nil && n < len(text) {
-		_, err = h.conn.Write(text[n:])
-	}
-	if err != nil {
+	if err := unixsock.Send(h.conn, append(text, '\n'), append([]*os.File{log, log}, c.Files...)...); err != nil {
 		return fmt.Errorf("send the request: %w", err)
 	}
 	answer, err := io.ReadAll(h.conn)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/agent"
 )
 
 const hybridText = `12:cpu,cpuacct:/tare-r1/arm
@@ -74,7 +76,7 @@ func TestFailureKeepsItsNumber(t *testing.T) {
 	var socket bytes.Buffer
 	l := newLine(&socket)
 	cause := fmt.Errorf("mount /x: %w", unix.EPERM)
-	if err := l.out.Encode(message{Failure: failureOf(cause)}); err != nil {
+	if err := l.out.Encode(message{Failure: agent.FailureOf(cause)}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := l.receive()
@@ -85,7 +87,7 @@ func TestFailureKeepsItsNumber(t *testing.T) {
 		t.Errorf("%v: want io.EOF at the end", err)
 	}
 	l = newLine(&socket)
-	if err := l.out.Encode(message{Failure: failureOf(errors.New("plain"))}); err != nil {
+	if err := l.out.Encode(message{Failure: agent.FailureOf(errors.New("plain"))}); err != nil {
 		t.Fatal(err)
 	}
 	var errno syscall.Errno

@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+
+	"github.com/tarelab/tare/internal/agent"
 )
 
 // message is one line over the socket between the parent and the child that
 // looks after a container; exactly one field is set.
 type message struct {
-	Created int      `json:"created,omitempty"` // pid of the container's first process
-	Start   bool     `json:"start,omitempty"`   // from the parent: let it run
-	Started bool     `json:"started,omitempty"`
-	Exit    *int     `json:"exit,omitempty"` // wait status
-	Failure *failure `json:"failure,omitempty"`
+	Created int            `json:"created,omitempty"` // pid of the container's first process
+	Start   bool           `json:"start,omitempty"`   // from the parent: let it run
+	Started bool           `json:"started,omitempty"`
+	Exit    *int           `json:"exit,omitempty"` // wait status
+	Failure *agent.Failure `json:"failure,omitempty"`
 }
 
 // line is a stream of messages.

@@ -48,6 +48,18 @@ func Namespaces(user bool) uintptr {
 	return flags
 }
 
+// log is the child's own descriptor of its log, to be closed.
+func (c Child) log() (*os.File, error) {
+	if c.Log == nil {
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	fd, err := unix.FcntlInt(c.Log.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("hand the log over: %w", err)
+	}
+	return os.NewFile(uintptr(fd), c.Log.Name()), nil
+}
+
 // Start starts a child from the thread and returns when the load has been
 // executed, or why that could not be.
 func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {

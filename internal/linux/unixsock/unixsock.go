@@ -1,14 +1,20 @@
-// Package unixsock is what both agents of tare do with a socket in a pod: wait for the
-// one who is to ask there.
+// Package unixsock is what tare does with sockets between its own processes: wait for
+// the one who is to ask, see who that is, hand descriptors over.
 package unixsock
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// MostFiles are the descriptors that go with one message.
+const MostFiles = 20
 
 // AcceptOne listens at a path, for this user alone, and returns the first connection.
 // Nobody can connect after that. Nobody within the bound is an error.
@@ -26,4 +32,90 @@ func AcceptOne(path string, bound time.Duration) (*net.UnixConn, error) {
 		return nil, fmt.Errorf("wait for tare: %w", err)
 	}
 	return conn, nil
+}
+
+// Peer is the process at the other end, as the kernel numbers it here; 0: it is in no
+// pid namespace below this one.
+func Peer(conn *net.UnixConn) (int, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(err, credErr); err != nil {
+		return 0, fmt.Errorf("ask who is at the other end: %w", err)
+	}
+	return int(cred.Pid), nil
+}
+
+// Send writes text, with descriptors at its beginning.
+func Send(conn *net.UnixConn, text []byte, files ...*os.File) error {
+	if len(files) > MostFiles {
+		return fmt.Errorf("%d descriptors, at most %d can be handed over", len(files), MostFiles)
+	}
+	var fds []int
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
+	}
+	n, _, err := conn.WriteMsgUnix(text, unix.UnixRights(fds...), nil)
+	if err == nil && n < len(text) {
+		_, err = conn.Write(text[n:])
+	}
+	return err
+}
+
+// ControlSize is the room that the descriptors of a message take.
+func ControlSize() int { return unix.CmsgSpace(4 * MostFiles) }
+
+// Descriptors are those that came with a message.
+func Descriptors(control []byte) ([]int, error) {
+	if len(control) == 0 {
+		return nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return nil, fmt.Errorf("receive descriptors: %w", err)
+	}
+	var all []int
+	for _, m := range messages {
+		fds, err := unix.ParseUnixRights(&m)
+		if err != nil {
+			return nil, fmt.Errorf("receive descriptors: %w", err)
+		}
+		all = append(all, fds...)
+	}
+	return all, nil
+}
+
+// Receiver reads what comes over a connection, and holds the descriptors that came
+// with it.
+type Receiver struct {
+	*net.UnixConn
+	files []*os.File
+}
+
+func (r *Receiver) Read(b []byte) (int, error) {
+	control := make([]byte, ControlSize())
+	n, nc, _, _, err := r.ReadMsgUnix(b, control)
+	if err != nil {
+		return n, err
+	}
+	if n == 0 && len(b) > 0 {
+		return 0, io.EOF
+	}
+	fds, err := Descriptors(control[:nc])
+	for _, fd := range fds {
+		r.files = append(r.files, os.NewFile(uintptr(fd), "received"))
+	}
+	return n, err
+}
+
+// Take hands out the next n descriptors, or as many as there are.
+func (r *Receiver) Take(n int) []*os.File {
+	n = min(n, len(r.files))
+	taken := r.files[:n:n]
+	r.files = r.files[n:]
+	return taken
 }

@@ -1,8 +1,7 @@
-package afar
+package agent
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/tarelab/tare/internal/durability"
@@ -19,22 +18,17 @@ type trialResult struct {
 // try has the devices count syncs beside the data. A pod sees the counters of its
 // node's devices.
 func (a *agent) try(r request) {
-	dir := ""
-	a.mu.Lock()
-	for _, c := range a.children {
-		dir = c.dir
-	}
-	a.mu.Unlock()
-	if dir == "" {
-		a.answer(r, event{}, errors.New("nothing runs here"))
-		return
-	}
-	facts, err := storage.Of("/", dir)
+	c, err := a.current()
 	if err != nil {
 		a.answer(r, event{}, err)
 		return
 	}
-	t, err := durability.Try(context.Background(), dir, facts)
+	facts, err := storage.Of("/", c.dir)
+	if err != nil {
+		a.answer(r, event{}, err)
+		return
+	}
+	t, err := durability.Try(context.Background(), c.dir, facts)
 	for i, c := range t.Devices {
 		t.Devices[i].Writes, t.Devices[i].Flushes = counted(c.Writes), counted(c.Flushes)
 	}
@@ -51,7 +45,7 @@ func counted(x float64) float64 {
 // Try tries what becomes of what is synced beside the data of what runs there. The
 // volume is known also where the trial failed.
 func (l *Link) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
-	n, err := l.ask(ctx, request{Try: true}, askBound, nil)
+	n, err := l.ask(ctx, request{Try: true}, askBound)
 	if n.Tried == nil {
 		return storage.Trial{}, storage.Facts{}, err
 	}

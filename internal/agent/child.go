@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"errors"
@@ -22,6 +22,7 @@ type child struct {
 	number, pid int
 	dir         string
 	probes      *probe.Set
+	load        *window.Load // nil: it has no counters here
 	ooms        uint64
 	done        chan struct{}
 	logged      chan struct{}          // closed when all that it printed was passed on
@@ -29,71 +30,100 @@ type child struct {
 	watched     chan struct{}          // closed when what it said of its state was
 }
 
-// start starts a process; with counters it is the load.
-func (a *agent) start(number int, s start) (err error) {
-	var held []io.Closer // what the process's end closes, once it has begun
-	defer func() {
-		for _, f := range held {
-			if err != nil {
-				err = errors.Join(err, f.Close())
-			}
-		}
-	}()
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return err
+// start starts a process: with the files that came for it, else with its output passed
+// on, and as the load if it has counters. The files are closed.
+func (a *agent) start(number int, s start, files []*os.File) (pid int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.child != nil && !over(a.child.done) {
+		err = errors.New("a process runs here already")
+	} else if len(files) != s.Files {
+		err = fmt.Errorf("%d descriptors came, want %d", len(files), s.Files)
 	}
-	defer null.Close()
+	if err != nil {
+		return 0, errors.Join(err, closeAll(files))
+	}
+	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
+	if s.Files > 0 {
+		err = c.fork(s, append([]*os.File{files[0]}, files...)) // the log is for output and errors
+		close(c.logged)
+		close(c.watched)
+		_ = closeAll(files)
+	} else {
+		err = a.startHere(c, s)
+	}
+	if err != nil {
+		return 0, err
+	}
+	a.child = c
+	return c.pid, nil
+}
+
+// startHere starts a process whose output and state are passed on.
+func (a *agent) startHere(c *child, s start) (err error) {
 	log, printed, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	held = append(held, log)
 	defer printed.Close()
-	files := []*os.File{null, printed, printed}
+	held, files := []*os.File{log}, []*os.File{printed, printed} // held: what its end closes, once it has begun
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(held))
+		}
+	}()
 	var memory *counter.Memory
-	var said *os.File
 	if s.Threads > 0 {
 		if memory, err = counter.Create(s.Threads); err != nil {
 			return err
 		}
-		held = append(held, memory)
-		if said, err = facts.Create(); err != nil {
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, memory.Close())
+			}
+		}()
+		said, err := facts.Create()
+		if err != nil {
 			return err
 		}
 		held = append(held, said)
 		memory.HoldWhenReady()
 		files = append(files, memory.File(), said)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if memory != nil && a.load != nil && a.load.Ended() == nil {
-		return errors.New("a load runs here already")
-	}
-	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
 	if err := c.fork(s, files); err != nil {
 		return err
 	}
 	c.probes = probe.OpenAll(probe.All(), c.target())
-	a.children[number] = c
 	go a.passOn(c, log)
-	if memory != nil {
-		a.load = &window.Load{Memory: memory, Probes: c.probes, Ended: c.ended}
-		go a.watch(c, memory, said)
-	} else {
+	if memory == nil {
 		close(c.watched)
+		return nil
 	}
+	c.load = &window.Load{Memory: memory, Probes: c.probes, Ended: c.ended}
+	go a.watch(c, memory, held[1])
 	return nil
 }
 
-// fork makes the process, within its bounds.
+func closeAll(files []*os.File) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// fork makes the process, within its bounds; the files are its descriptors from 1 on.
 func (c *child) fork(s start, files []*os.File) error {
-	var fds []uintptr
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	fds := []uintptr{null.Fd()}
 	for _, f := range files {
 		fds = append(fds, f.Fd())
 	}
 	c.ooms, _ = ownGroup().OOMKills()
-	var err error
 	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
 		Dir: s.Dir, Env: append(os.Environ(), s.Env...), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
@@ -162,61 +192,26 @@ func (a *agent) watch(c *child, memory *counter.Memory, said *os.File) {
 	}
 }
 
-// reap waits for whatever ends, orphans too.
-func (a *agent) reap(ended <-chan os.Signal) {
-	for range ended {
-		for {
-			var ws unix.WaitStatus
-			pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
-			if err == unix.EINTR {
-				continue
-			}
-			if err != nil || pid <= 0 {
-				break
-			}
-			a.ended(pid, ws)
-		}
-	}
-}
-
 // logBound is how long what a process printed last may take: what it has left
 // behind may hold its output open.
 const logBound = 200 * time.Millisecond
 
-func (a *agent) ended(pid int, ws unix.WaitStatus) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, c := range a.children {
-		if c.pid != pid {
-			continue
-		}
-		_ = unix.Kill(-pid, unix.SIGKILL) // what it has left behind
-		close(c.done)
-		delete(a.children, c.number)
-		x := &exit{Status: int(ws)}
-		if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
-			x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
-		}
-		if why := c.why.Load(); why != nil {
-			x.Why = *why
-		}
-		go func() {
-			select {
-			case <-c.logged:
-			case <-time.After(logBound):
-			}
-			<-c.watched
-			a.tell(event{Number: c.number, Exit: x})
-		}()
+// buried ends what a process has left behind, as the end of a container's first process
+// does, and says how it ended.
+func (a *agent) buried(c *child, ws unix.WaitStatus) {
+	x := &exit{Status: int(ws)}
+	if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
+		x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
 	}
-}
-
-func (a *agent) kill(number int) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c := a.children[number]
-	if c == nil {
-		return nil // it has ended
+	if why := c.why.Load(); why != nil {
+		x.Why = *why
 	}
-	return errors.Join(unix.Kill(c.pid, unix.SIGKILL), unix.Kill(-c.pid, unix.SIGKILL))
+	_ = unix.Kill(-c.pid, unix.SIGKILL)
+	killAll()
+	select {
+	case <-c.logged:
+	case <-time.After(logBound):
+	}
+	<-c.watched
+	a.tell(event{Number: c.number, Exit: x})
 }

@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func newPod(t *testing.T) *pod {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(t.TempDir(), "ask")
-	p.agent = exec.Command(selfPath, AgentArgs(socket, p.data)...)
+	p.agent = exec.Command(selfPath, Args(socket, p.data)...)
 	p.agent.Stderr = os.Stderr
 	p.joined = exec.Command(selfPath, JoinArgs(socket)...)
 	in, err := p.joined.StdoutPipe()

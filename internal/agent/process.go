@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"context"
@@ -135,7 +135,7 @@ func (p *Process) Kill() error {
 	if environment.Ended(p) {
 		return nil
 	}
-	_, err := p.link.ask(context.Background(), request{Kill: p.number}, askBound, nil)
+	_, err := p.link.ask(context.Background(), request{Kill: p.number}, askBound)
 	if environment.Ended(p) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"context"
@@ -51,20 +51,20 @@ func (a *agent) dialProbe(r request) {
 
 // Echo has the agent answer the word at an address, until StopEcho.
 func (l *Link) Echo(ctx context.Context, at netip.AddrPort, word string) error {
-	_, err := l.ask(ctx, request{Echo: &probeTarget{At: at, Word: word}}, askBound, nil)
+	_, err := l.ask(ctx, request{Echo: &probeTarget{At: at, Word: word}}, askBound)
 	return err
 }
 
 // StopEcho ends that, and says who was answered.
 func (l *Link) StopEcho(ctx context.Context) ([]reach.Handshake, error) {
-	n, err := l.ask(ctx, request{StopEcho: true}, askBound, nil)
+	n, err := l.ask(ctx, request{StopEcho: true}, askBound)
 	return n.Handshakes, err
 }
 
 // Probe has the agent ask for the word at an address until the answer comes, and
 // returns the address that it asked from.
 func (l *Link) Probe(ctx context.Context, at netip.AddrPort, word string, within time.Duration) (netip.AddrPort, error) {
-	n, err := l.ask(ctx, request{Probe: &probeTarget{at, word, within}}, askBound+within, nil)
+	n, err := l.ask(ctx, request{Probe: &probeTarget{at, word, within}}, askBound+within)
 	if err != nil || len(n.Handshakes) == 0 {
 		return netip.AddrPort{}, err
 	}

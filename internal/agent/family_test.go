@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"context"
@@ -141,7 +141,7 @@ func TestStopsBetweenForkAndExec(t *testing.T) {
 
 // A start that fails gives back what it had opened.
 func TestAFailedStartLeavesNothingOpen(t *testing.T) {
-	a := &agent{children: map[int]*child{}}
+	a := &agent{}
 	opened := func() int {
 		t.Helper()
 		all, err := os.ReadDir("/proc/self/fd")
@@ -152,7 +152,7 @@ func TestAFailedStartLeavesNothingOpen(t *testing.T) {
 	}
 	before := opened()
 	for n := range 5 {
-		if err := a.start(n+1, start{Dir: "/no/such/directory", Threads: 1}); err == nil {
+		if _, err := a.start(n+1, start{Dir: "/no/such/directory", Threads: 1}, nil); err == nil {
 			t.Fatal("a process started in a directory that is not there")
 		}
 	}

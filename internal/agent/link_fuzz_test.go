@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func (nowhere) Close() error { return nil }
 func FuzzHear(f *testing.F) {
 	f.Add([]byte(`{"number":2,"log":"aGVsbG8="}` + "\n" + `{"number":2,"state":{"state":1,"note":"x","facts":"eA=="}}` + "\n" + `{"number":1,"now":5}` + "\n"))
 	f.Add([]byte(`{"number":2,"exit":{"status":9,"oom":true}}{"number":2,"exit":{"status":256,"why":"late"}}`))
-	f.Add([]byte(`{"number":1,"failure":"no"}{"number":1,"sample":{}}{"number":2,"state":{"state":18446744073709551615}}`))
+	f.Add([]byte(`{"number":1,"failure":{"error":"no"}}{"number":1,"sample":{}}{"number":2,"state":{"state":18446744073709551615}}`))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		memory, err := counter.Create(1)
 		if err != nil {
@@ -33,16 +33,14 @@ func FuzzHear(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer told.Close()
-		l := &Link{
-			in: io.NopCloser(bytes.NewReader(said)), out: nowhere{io.Discard}, lost: func() environment.Exit { return environment.Exit{Code: -1} },
-			waiting: map[int]chan event{1: make(chan event, 1)}, broken: make(chan struct{}),
-		}
+		l := newLink(io.NopCloser(bytes.NewReader(said)), nowhere{io.Discard}, func() environment.Exit { return environment.Exit{Code: -1} })
+		l.waiting[1] = make(chan event, 1)
 		p, err := l.local(environment.Process{Files: []*os.File{memory.File(), told}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.started = map[int]*Process{2: p}
-		l.hear()
+		l.started[2] = p
+		l.hear(lostAfter)
 		<-l.broken
 		<-p.Done()
 		if p.memory != nil || l.why == nil {

@@ -1,4 +1,4 @@
-package afar
+package agent
 
 import (
 	"net"

@@ -1,26 +1,28 @@
-package afar
+package agent
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
-// Link is this side of the stream to an agent.
+// Link is this side of the connection to an agent.
 type Link struct {
 	in    io.ReadCloser
 	out   io.WriteCloser
-	lost  func() environment.Exit // what became of what is there, when the stream broke
+	conn  *net.UnixConn           // both, on this host: descriptors go with what is said; nil: a stream
+	lost  func() environment.Exit // what became of what is there, when the connection broke
 	clock Clock
 
 	say struct {
@@ -31,17 +33,10 @@ type Link struct {
 	number  int
 	waiting map[int]chan event
 	started map[int]*Process
-	broken  chan struct{} // closed when the stream is over
+	over    chan struct{} // closed when the connection is over
+	broken  chan struct{} // closed when it is also known what became of what is there
 	why     error
 	closed  bool // by Close
-}
-
-// Clock is the clock of the agent's host, as far as the stream tells.
-type Clock struct {
-	// Offset is what is added to CLOCK_MONOTONIC of this host, ns, and Trip the
-	// shortest round trip that was seen: the offset is off by at most half of it.
-	Offset int64
-	Trip   time.Duration
 }
 
 // ErrBroken means that the stream to the agent is over.
@@ -51,25 +46,14 @@ var ErrBroken = errors.New("the stream to the pod broke")
 // asks for nothing may wait long for a CPU. That it is there at all its beats say.
 const askBound = 2 * time.Minute
 
-// trips is how many round trips tell the offset of the clock.
-const trips = 10
-
-// Connect speaks with an agent: in is what it says, out what it hears. lost is
-// asked when the stream breaks; what it returns is the reason of everything that
-// was there. Closing the link ends the agent.
-func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) (*Link, error) {
-	l := &Link{in: in, out: out, lost: lost, waiting: map[int]chan event{}, started: map[int]*Process{}, broken: make(chan struct{})}
-	l.say.Encoder = json.NewEncoder(out)
-	go l.hear()
-	go l.beat()
-	if err := l.setClock(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("speak with the pod's first process: %w", err), l.Close())
+func newLink(in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) *Link {
+	l := &Link{
+		in: in, out: out, lost: lost, waiting: map[int]chan event{}, started: map[int]*Process{},
+		over: make(chan struct{}), broken: make(chan struct{}),
 	}
-	return l, nil
+	l.say.Encoder = json.NewEncoder(out)
+	return l
 }
-
-// Clock is what the stream told of the agent's clock.
-func (l *Link) Clock() Clock { return l.clock }
 
 // Close ends the stream and with it everything at its other end. It may be called
 // twice.
@@ -77,24 +61,28 @@ func (l *Link) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	return l.out.Close()
+	if err := l.out.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
-// Broken is closed when the stream is over.
-func (l *Link) Broken() <-chan struct{} { return l.broken }
+// Over is closed when the connection to the agent is over, before it is asked what
+// became of what was there.
+func (l *Link) Over() <-chan struct{} { return l.over }
 
-// hear takes what the agent says until the stream ends or falls silent.
-func (l *Link) hear() {
-	silence := time.AfterFunc(lostAfter, func() { l.in.Close() })
+// hear takes what the agent says until the connection ends, or falls silent for so long.
+func (l *Link) hear(patience time.Duration) {
+	silence := time.AfterFunc(patience, func() { l.in.Close() })
 	defer silence.Stop()
-	d := json.NewDecoder(bufio.NewReader(l.in))
+	d := json.NewDecoder(l.in)
 	for {
 		var e event
 		if err := d.Decode(&e); err != nil {
 			l.end(err)
 			return
 		}
-		silence.Reset(lostAfter)
+		silence.Reset(patience)
 		l.mu.Lock()
 		answered, p := l.waiting[e.Number], l.started[e.Number]
 		if answered != nil && e.Log == nil && e.State == nil && e.Exit == nil {
@@ -111,6 +99,7 @@ func (l *Link) hear() {
 // end is the end of the stream, and of all that was started over it.
 func (l *Link) end(err error) {
 	_, _ = l.out.Close(), l.in.Close()
+	close(l.over)
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
@@ -137,34 +126,47 @@ func (l *Link) beat() {
 	every := time.NewTicker(beatEvery)
 	defer every.Stop()
 	for {
+		_ = l.tell(request{}) // that it cannot be said shows in hear
 		select {
 		case <-l.broken:
 			return
 		case <-every.C:
-			_ = l.tell(request{}) // that it cannot be said shows in hear
 		}
 	}
 }
 
-func (l *Link) tell(r request) error {
+func (l *Link) tell(r request, files ...*os.File) error {
 	l.say.Lock()
 	defer l.say.Unlock()
-	return l.say.Encode(r)
+	if len(files) == 0 {
+		return l.say.Encode(r)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return unixsock.Send(l.conn, append(text, '\n'), files...)
 }
 
-// ask sends a request and waits for its answer; prepared is called with its number
-// before anything can happen to it.
-func (l *Link) ask(ctx context.Context, r request, bound time.Duration, prepared func(number int)) (event, error) {
+// ask sends a request and waits for its answer.
+func (l *Link) ask(ctx context.Context, r request, bound time.Duration) (event, error) {
+	return l.askFor(ctx, nil, r, bound)
+}
+
+// askFor is ask, with descriptors; a process that is started by it is known under the
+// number of the request before anything can happen to it.
+func (l *Link) askFor(ctx context.Context, starts *Process, r request, bound time.Duration, files ...*os.File) (event, error) {
 	answer := make(chan event, 1)
 	l.mu.Lock()
 	l.number++
 	r.Number = l.number
 	l.waiting[r.Number] = answer
-	if prepared != nil {
-		prepared(r.Number)
+	if starts != nil {
+		starts.number = r.Number
+		l.started[r.Number] = starts
 	}
 	l.mu.Unlock()
-	if err := l.tell(r); err != nil {
+	if err := l.tell(r, files...); err != nil {
 		select {
 		case <-l.broken:
 			return event{}, l.why
@@ -176,8 +178,8 @@ func (l *Link) ask(ctx context.Context, r request, bound time.Duration, prepared
 	defer late.Stop()
 	select {
 	case e := <-answer:
-		if e.Failure != "" {
-			return e, errors.New(e.Failure)
+		if e.Failure != nil {
+			return e, e.Failure
 		}
 		return e, nil
 	case <-l.broken:
@@ -189,69 +191,64 @@ func (l *Link) ask(ctx context.Context, r request, bound time.Duration, prepared
 	}
 }
 
-// setClock takes the offset from the shortest round trip.
-func (l *Link) setClock(ctx context.Context) error {
-	for range trips {
-		before := sched.Monotonic()
-		e, err := l.ask(ctx, request{}, askBound, nil)
-		if err != nil {
-			return err
-		}
-		trip := sched.Monotonic() - before
-		if l.clock.Trip == 0 || time.Duration(trip) < l.clock.Trip {
-			l.clock = Clock{Offset: e.Now - before - trip/2, Trip: time.Duration(trip)}
-		}
-	}
-	return nil
-}
-
 // Look reads back what the agent sees.
 func (l *Link) Look(ctx context.Context) (*Seen, error) {
-	e, err := l.ask(ctx, request{Look: true}, askBound, nil)
+	e, err := l.ask(ctx, request{Look: true}, askBound)
 	return e.Seen, err
 }
 
 // Start starts this binary there with other arguments, in a directory, within bounds
-// where there are some. With counters and a file for facts, as every load has them, it is the load that is
-// led: what it says of its state and what it read back is written into these.
+// where there are some. With counters and a file for facts, as every load has them, it
+// is the load that is measured: what it says of its state and what it read back is
+// written into these.
 func (l *Link) Start(ctx context.Context, p environment.Process, dir string, within *Bounds) (*Process, error) {
-	s := &start{Args: p.Args, Env: p.Env, Dir: dir, Bounds: within}
 	out, err := l.local(p)
 	if err != nil {
 		return nil, err
 	}
+	s := start{Args: p.Args, Env: p.Env, Dir: dir, Bounds: within}
 	if out.memory != nil {
 		s.Threads = out.memory.Threads()
 	}
-	_, err = l.ask(ctx, request{Start: s}, askBound, func(number int) {
-		out.number = number
-		l.started[number] = out
-	})
+	_, err = l.start(ctx, out, s)
+	return out, err
+}
+
+// StartWith does so with descriptors, on this host: the first of the files is its
+// output and errors, the others it inherits as descriptors 3, 4, ... What is returned
+// with its number in the pod is known only by how it ends.
+func (l *Link) StartWith(ctx context.Context, args []string, files ...*os.File) (*Process, int, error) {
+	out := &Process{link: l, done: make(chan struct{})}
+	pid, err := l.start(ctx, out, start{Args: args, Files: len(files)}, files...)
+	return out, pid, err
+}
+
+func (l *Link) start(ctx context.Context, p *Process, s start, files ...*os.File) (int, error) {
+	e, err := l.askFor(ctx, p, request{Start: &s}, askBound, files...)
 	if err != nil {
 		l.mu.Lock()
-		delete(l.started, out.number)
+		delete(l.started, p.number)
 		l.mu.Unlock()
-		out.end(environment.Exit{Code: -1, Err: err})
-		return nil, err
+		p.end(environment.Exit{Code: -1, Err: err})
 	}
-	return out, nil
+	return e.Pid, err
 }
 
 // Gate closes or opens the gate of the load.
 func (l *Link) Gate(closed bool) error {
-	_, err := l.ask(context.Background(), request{Gate: &closed}, askBound, nil)
+	_, err := l.ask(context.Background(), request{Gate: &closed}, askBound)
 	return err
 }
 
 // Pause closes it and waits until nothing is in flight.
 func (l *Link) Pause() error {
-	_, err := l.ask(context.Background(), request{Pause: true}, askBound, nil)
+	_, err := l.ask(context.Background(), request{Pause: true}, askBound)
 	return err
 }
 
 // Measure lets the load run for a window; the begin of it is in this host's time.
 func (l *Link) Measure(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
-	e, err := l.ask(ctx, request{Measure: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit, nil)
+	e, err := l.ask(ctx, request{Measure: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit)
 	if e.Sample == nil {
 		return environment.Sample{}, err
 	}
@@ -262,7 +259,7 @@ func (l *Link) Measure(ctx context.Context, v environment.WindowSpec) (environme
 // Watch reads the probes of what runs there and what it counts, as long as the load
 // that it belongs to is measured elsewhere.
 func (l *Link) Watch(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
-	e, err := l.ask(ctx, request{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length, nil)
+	e, err := l.ask(ctx, request{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length)
 	if e.Sample == nil {
 		return environment.Sample{}, err
 	}
@@ -271,10 +268,7 @@ func (l *Link) Watch(ctx context.Context, v environment.WindowSpec) (environment
 
 // signal has everything there stopped or continued.
 func (l *Link) signal(r request, within time.Duration) error {
-	e, err := l.ask(context.Background(), r, askBound+within, nil)
-	if e.Failure == environment.ErrNotFrozen.Error() {
-		return environment.ErrNotFrozen
-	}
+	_, err := l.ask(context.Background(), r, askBound+within)
 	return err
 }
 

@@ -1,16 +1,17 @@
-// Package afar runs a load where tare is not. This binary is there as an agent,
-// the first process of a pod: over a stream it is told to start the load and
-// whatever belongs to it, to let the load run for a window, to read its counters,
-// to pause it. It ends, and everything there with it, when the stream does. The
-// package knows processes, counters and two ends of a stream, and nothing of
-// what carries it.
-package afar
+// Package agent is the first process of a pod, and how tare speaks with it. This
+// binary is there as an agent: it is told at a socket to start a process, to let a
+// load run for a window, to read its counters, to pause it; and it says how what it
+// started has ended. It ends, and everything there with it, when the connection does.
+// A pod on this node is asked at its socket and handed descriptors: what it starts is
+// then measured from here. One elsewhere is asked over a stream that another process
+// there leads to the socket, and measures by itself. The package knows processes,
+// counters and two ends of a connection, and nothing of what carries it.
+package agent
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
-	"os"
+	"syscall"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
@@ -18,57 +19,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Command is the hidden command as which tare starts itself there.
-const Command = "__afar"
-
-// Words after it.
-const (
-	wordAgent = "agent" // SOCKET [DIR]: the first process
-	wordJoin  = "join"  // SOCKET: leads the standard streams to it
-	wordFill  = "fill"  // DIR: unpacks what comes in
-)
-
-// AgentArgs are the arguments of this binary as an agent, which is asked at the
-// socket, and removes a directory before it ends; empty: none.
-func AgentArgs(socket, remove string) []string {
-	args := []string{Command, wordAgent, socket}
-	if remove != "" {
-		args = append(args, remove)
-	}
-	return args
-}
-
-// JoinArgs are those of a process whose standard input and output are then the
-// stream to the agent.
-func JoinArgs(socket string) []string { return []string{Command, wordJoin, socket} }
-
-// FillArgs are those of a process that makes a directory of the archive that
-// comes in.
-func FillArgs(dir string) []string { return []string{Command, wordFill, dir} }
-
-// Main is the hidden command.
-func Main(args []string) int {
-	err := errors.New("this command is for tare itself")
-	if len(args) > 2 && args[0] == wordAgent {
-		err = errors.Join(runAgent(args[1]), os.RemoveAll(args[2]))
-	} else if len(args) == 2 {
-		switch args[0] {
-		case wordAgent:
-			err = runAgent(args[1])
-		case wordJoin:
-			err = join(args[1])
-		case wordFill:
-			err = fill(os.Stdin, args[1])
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tare:", err)
-		return 1
-	}
-	return 0
-}
-
-// request is what the agent is told, as a line of JSON. But for a beat it has a
+// request is what an agent is told, as a line of JSON. But for a beat it has a
 // number, and exactly one more field.
 type request struct {
 	Number   int                     `json:"number,omitempty"`
@@ -101,7 +52,10 @@ type watch struct{ Discard, Length time.Duration }
 type start struct {
 	Args []string `json:"args"`
 	Env  []string `json:"env,omitempty"` // beside the agent's
-	Dir  string   `json:"dir"`
+	Dir  string   `json:"dir,omitempty"`
+	// Files is how many descriptors come with the request: a log, and what the process
+	// inherits as descriptors 3, 4, ... 0: none, and the agent passes on what it prints.
+	Files int `json:"files,omitempty"`
 	// Threads is the number of slots of the counters that it inherits as
 	// descriptor 3, with a file for facts as descriptor 4; 0: neither.
 	Threads int     `json:"threads,omitempty"`
@@ -112,8 +66,9 @@ type start struct {
 // number, or what happened to the process that was started with it.
 type event struct {
 	Number     int                 `json:"number,omitempty"`
-	Failure    string              `json:"failure,omitempty"`
+	Failure    *Failure            `json:"failure,omitempty"`
 	Now        int64               `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
+	Pid        int                 `json:"pid,omitempty"` // of what was started, as the pod numbers it
 	Sample     *environment.Sample `json:"sample,omitempty"`
 	Seen       *Seen               `json:"seen,omitempty"`
 	Handshakes []reach.Handshake   `json:"handshakes,omitempty"`
@@ -138,6 +93,36 @@ type exit struct {
 	Why string `json:"why,omitempty"`
 }
 
+// Failure is an error on its way to another process: its text, and what errors.Is
+// finds in it there.
+type Failure struct {
+	Text      string        `json:"error"`
+	Errno     syscall.Errno `json:"errno,omitempty"`
+	NotFrozen bool          `json:"not_frozen,omitempty"`
+}
+
+// FailureOf is an error to be sent; nil where there is none.
+func FailureOf(err error) *Failure {
+	if err == nil {
+		return nil
+	}
+	f := &Failure{Text: err.Error(), NotFrozen: errors.Is(err, environment.ErrNotFrozen)}
+	errors.As(err, &f.Errno)
+	return f
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+func (f *Failure) Unwrap() error {
+	switch {
+	case f.NotFrozen:
+		return environment.ErrNotFrozen
+	case f.Errno != 0:
+		return f.Errno
+	}
+	return nil
+}
+
 // Seen is what the agent sees of where it is.
 type Seen struct {
 	// Groups are files of its own control groups and what is in them.
@@ -150,10 +135,10 @@ type Seen struct {
 }
 
 const (
-	// beatEvery is how often either side says that it is there, and lostAfter the
-	// silence after which it is given up.
+	// beatEvery is how often tare says over a stream that it is there, and has an
+	// answer, and lostAfter the silence after which either side is given up.
 	beatEvery = 5 * time.Second
 	lostAfter = 45 * time.Second
-	// joinBound is how long an agent waits for a stream.
+	// joinBound is how long an agent waits for somebody to ask.
 	joinBound = 2 * time.Minute
 )

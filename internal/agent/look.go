@@ -1,7 +1,6 @@
-package afar
+package agent
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,23 +63,17 @@ func (c *child) target() probe.Target {
 func (a *agent) observe(r request) {
 	a.measuring.Lock() // the probes are for one at a time
 	defer a.measuring.Unlock()
-	a.mu.Lock()
-	var c *child
-	for _, c = range a.children {
-		break
-	}
-	load := a.load
-	a.mu.Unlock()
-	if c == nil {
-		a.answer(r, event{}, errors.New("nothing runs here"))
+	c, err := a.current()
+	if err != nil {
+		a.answer(r, event{}, err)
 		return
 	}
 	ops := func() uint64 { return 0 }
-	if load != nil {
-		ops = load.Memory.Ops
+	if c.load != nil {
+		ops = c.load.Memory.Ops
 	}
 	begin := sched.Monotonic() + int64(r.Watch.Discard)
-	err := window.Sleep(begin, c.ended)
+	err = window.Sleep(begin, c.ended)
 	first, before := ops(), c.probes.Read(nil)
 	if err == nil {
 		err = window.Sleep(begin+int64(r.Watch.Length), c.ended)
@@ -92,8 +85,6 @@ func (a *agent) observe(r request) {
 // look reads back what the agent sees of itself, of its processes and of what
 // the data is on.
 func (a *agent) look() (*Seen, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	seen := &Seen{}
 	g := ownGroup()
 	for _, f := range []struct{ controller, name string }{
@@ -106,15 +97,17 @@ func (a *agent) look() (*Seen, error) {
 			seen.Groups = append(seen.Groups, record.Setting{Name: f.name, Got: value})
 		}
 	}
-	for _, c := range a.children {
-		if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
-			seen.Process = f
-		}
-		f, err := storage.Of("/", c.dir)
-		if err != nil {
-			return nil, err
-		}
-		seen.Volume = f.Settings()
+	c, err := a.current()
+	if err != nil {
+		return seen, nil
 	}
+	if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
+		seen.Process = f
+	}
+	f, err := storage.Of("/", c.dir)
+	if err != nil {
+		return nil, err
+	}
+	seen.Volume = f.Settings()
 	return seen, nil
 }

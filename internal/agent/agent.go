@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/linux/unixsock"
+	"github.com/tarelab/tare/internal/window"
+)
+
+// agent is the first process of a pod. It holds one process at a time.
+type agent struct {
+	say struct {
+		sync.Mutex
+		*json.Encoder
+	}
+	mu        sync.Mutex
+	child     *child     // the last one; nil: none yet
+	measuring sync.Mutex // held while the gate is moved
+	stopping  sync.Mutex
+	echo      echoListener
+}
+
+// runAgent is the life of an agent: one connection, and the end with it.
+func runAgent(socket string) error {
+	runtime.LockOSThread() // a child may end with the thread that started it
+	conn, err := unixsock.AcceptOne(socket, joinBound)
+	if err != nil {
+		return err
+	}
+	return serve(conn)
+}
+
+// serve does what it is told until the connection ends or falls silent, and ends what
+// it started.
+func serve(conn *net.UnixConn) error {
+	a := &agent{}
+	a.say.Encoder = json.NewEncoder(conn)
+	defer a.end()
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	signal.Ignore(syscall.SIGPIPE)
+	go a.reap(ended)
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGTERM) // the pod is removed
+	go func() { <-over; conn.Close() }()
+	silence := time.AfterFunc(lostAfter, func() { conn.Close() })
+	silence.Stop() // until there is a beat: only a stream has some
+	in := &unixsock.Receiver{UnixConn: conn}
+	for d := json.NewDecoder(in); ; {
+		var r request
+		if err := d.Decode(&r); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) {
+				return nil
+			}
+			return fmt.Errorf("read what tare asks: %w", err)
+		}
+		if r.Number == 0 {
+			silence.Reset(lostAfter)
+			a.tell(event{})
+		} else if r.Start != nil {
+			a.take(r, in.Take(r.Start.Files))
+		} else {
+			a.take(r, nil)
+		}
+	}
+}
+
+// take answers a request. What takes time is answered later.
+func (a *agent) take(r request, files []*os.File) {
+	switch {
+	case r.Start != nil:
+		pid, err := a.start(r.Number, *r.Start, files)
+		a.answer(r, event{Pid: pid}, err)
+	case r.Kill != 0:
+		a.answer(r, event{}, a.kill(r.Kill))
+	case r.Look:
+		seen, err := a.look()
+		a.answer(r, event{Seen: seen}, err)
+	case r.Echo != nil:
+		a.answer(r, event{}, a.echo.start(*r.Echo))
+	case r.StopEcho:
+		a.answer(r, event{Handshakes: a.echo.stop()}, nil)
+	case r.Probe != nil:
+		go a.dialProbe(r)
+	case r.Try:
+		go a.try(r)
+	case r.Stop != nil:
+		go func() { a.answer(r, event{}, a.stop(*r.Stop)) }()
+	case r.Resume:
+		resume()
+		a.answer(r, event{}, nil)
+	case r.Watch != nil:
+		go a.observe(r)
+	case r.Gate != nil, r.Pause, r.Measure != nil:
+		go a.move(r)
+	default:
+		a.answer(r, event{}, nil) // for the clock
+	}
+}
+
+// move opens or closes the gate of the load.
+func (a *agent) move(r request) {
+	a.measuring.Lock()
+	defer a.measuring.Unlock()
+	runtime.LockOSThread() // a probe reads the thread's own clock
+	defer runtime.UnlockOSThread()
+	c, _ := a.current()
+	switch {
+	case c == nil || c.load == nil:
+		a.answer(r, event{}, errors.New("no load was started"))
+	case r.Measure != nil:
+		seen, err := measure(c.load, *r.Measure)
+		a.answer(r, event{Sample: &seen}, err)
+	case r.Pause:
+		window.Pause(c.load.Memory)
+		a.answer(r, event{}, nil)
+	default:
+		c.load.Memory.SetGate(*r.Gate)
+		a.answer(r, event{}, nil)
+	}
+}
+
+// current is the last process that was started, or why none runs.
+func (a *agent) current() (*child, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.child == nil || a.child.ended() != nil {
+		return a.child, errors.New("nothing runs here")
+	}
+	return a.child, nil
+}
+
+func (a *agent) answer(r request, e event, err error) {
+	e.Number, e.Now, e.Failure = r.Number, sched.Monotonic(), FailureOf(err)
+	a.tell(e)
+}
+
+// tell says something. That nobody hears it shows at the other side.
+func (a *agent) tell(e event) {
+	a.say.Lock()
+	defer a.say.Unlock()
+	_ = a.say.Encode(e)
+}
+
+// reap waits for whatever ends, orphans too. A process is signalled by its number
+// only under the lock: until then it cannot be another's.
+func (a *agent) reap(ended <-chan os.Signal) {
+	for range ended {
+		a.mu.Lock()
+		for {
+			var ws unix.WaitStatus
+			pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+			if err == unix.EINTR {
+				continue
+			}
+			if err != nil || pid <= 0 {
+				break
+			}
+			if c := a.child; c != nil && c.pid == pid && !over(c.done) {
+				close(c.done)
+				go a.buried(c, ws)
+			}
+		}
+		a.mu.Unlock()
+	}
+}
+
+// kill ends the process, and what it has left.
+func (a *agent) kill(number int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.child; c != nil && c.number == number && !over(c.done) {
+		return errors.Join(unix.Kill(c.pid, unix.SIGKILL), unix.Kill(-c.pid, unix.SIGKILL))
+	}
+	return nil // it has ended
+}
+
+// killAll ends everything that descends from the agent.
+func killAll() {
+	for _, r := range family() {
+		_ = unix.Kill(r.pid, unix.SIGKILL)
+	}
+}
+
+// endBound is how long killed processes may take to end.
+const endBound = 10 * time.Second
+
+// end ends every process, and waits for that: none is to write where something is
+// removed. As the first one of a pod the agent takes all others with it anyway.
+func (a *agent) end() {
+	killAll()
+	if c, err := a.current(); err == nil {
+		_ = a.kill(c.number)
+		select {
+		case <-c.done:
+		case <-time.After(endBound):
+		}
+	}
+}
