@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/beside"
 	"github.com/tarelab/tare/internal/environment/chroot"
 	"github.com/tarelab/tare/internal/environment/engines"
 	"github.com/tarelab/tare/internal/environment/gvisor"
@@ -86,7 +87,7 @@ func Probes() []probe.Probe { return probe.All() }
 
 // Plan is the catalog as the plan needs it.
 func Plan(pods *kube.Target) plan.Catalog {
-	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Rungs: Rungs(pods)}
+	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(pods)}
 }
 
 // Workload finds a benchmark by name.

@@ -192,20 +192,16 @@ func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 		s.Port = 1
 	}
 	s.Beside = plan.Environments(plan.Sites(l.Arms))
-	if site.Neighbour != nil && site.Neighbour.Env == nil {
-		s.Neighbour = &environment.Neighbour{Controllers: site.Controllers}
-	}
 	return s
 }
 
-// besideIt is what the neighbour of a site changes where it is in an environment
-// of its own.
+// besideIt is what the neighbour of a site changes.
 func besideIt(site plan.Site, s environment.Spec) []environment.Change {
-	if site.Neighbour == nil || site.Neighbour.Env == nil {
+	if site.Neighbour == nil {
 		return nil
 	}
 	return site.Neighbour.Env.Changes(environment.Spec{
-		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside, As: &environment.Neighbour{},
+		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside, Neighbour: &environment.Neighbour{Controllers: site.Controllers},
 	})
 }
 

@@ -19,17 +19,17 @@ func TestTogether(t *testing.T) {
 		{"cgroup /sys/fs/cgroup/cpu,cpuacct/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
 		{"cgroup /sys/fs/cgroup/memory/tare-RUN/a", "controllers cpu, memory; a quota of 1.5 CPUs"},
 		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a-outside", "for what runs beside the arm"},
-		{"cgroup /sys/fs/cgroup/memory/tare-RUN-a-neighbour", "for the neighbour, with limits"},
-		{"cgroup /sys/fs/cgroup/pids/tare-RUN-a-neighbour", "for the neighbour, with limits"},
-		{"cgroup /mnt/pids/tare-RUN-a-neighbour", "for the neighbour, with limits"},
+		{"cgroup /sys/fs/cgroup/memory/tare-RUN-a.neighbour", "for the neighbour, with limits"},
+		{"cgroup /sys/fs/cgroup/pids/tare-RUN-a.neighbour", "for the neighbour, with limits"},
+		{"cgroup /mnt/pids/tare-RUN-a.neighbour", "for the neighbour, with limits"},
 		{"cgroup /sys/fs/cgroup/x/kubepods", "not of tare's names"},
 	})
 	want := []change{
 		{"directory /var/tmp/tare-RUN/tare-RUN-a", "its own data directory"},
 		{"cgroup /sys/fs/cgroup/*/tare-RUN/a", "* is unified, cpu,cpuacct, memory; a quota of 1.5 CPUs"},
 		{"cgroup /sys/fs/cgroup/unified/tare-RUN/a-outside", "for what runs beside the arm"},
-		{"cgroup /sys/fs/cgroup/*/tare-RUN-a-neighbour", "for the neighbour, with limits; * is memory, pids"},
-		{"cgroup /mnt/pids/tare-RUN-a-neighbour", "for the neighbour, with limits"},
+		{"cgroup /sys/fs/cgroup/*/tare-RUN-a.neighbour", "for the neighbour, with limits; * is memory, pids"},
+		{"cgroup /mnt/pids/tare-RUN-a.neighbour", "for the neighbour, with limits"},
 		{"cgroup /sys/fs/cgroup/x/kubepods", "not of tare's names"},
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -108,9 +108,6 @@ type Process struct {
 	// a server): on the host, or in the network namespace that stands in for
 	// the host's side of the arm's network.
 	Outside bool
-	// Neighbour runs the process as the arm's neighbour: on the host, in the
-	// group of Spec.Neighbour, as the user nobody.
-	Neighbour bool
 }
 
 // Place is where things are in an arm.
@@ -132,16 +129,9 @@ type Place struct {
 	Group cgroup.Group
 	// OutsideGroup holds the processes beside the arm, likewise.
 	OutsideGroup cgroup.Group
-	// NeighbourGroup holds the neighbour, and NeighbourDir is a directory of its
-	// own on the file system under test; both are empty without a neighbour.
-	NeighbourGroup cgroup.Group
-	NeighbourDir   string
-	// Pause freezes and thaws all processes of the arm, those beside it and its
-	// neighbour too, the neighbour first; nil where freezing is not possible and
-	// the load is paused by its gate.
+	// Pause freezes and thaws all processes of the arm and those beside it; nil where
+	// freezing is not possible and the load is paused by its gate.
 	Pause Freezer
-	// Alone is Pause without the neighbour; nil without a neighbour.
-	Alone Freezer
 	// Remote controls the load where tare is not; nil: it counts in memory that tare
 	// shares. Volume is a path there then, and HostVolume is empty.
 	Remote Remote
@@ -183,11 +173,9 @@ type Spec struct {
 	Volume string
 	// Port is the TCP port of a server in the arm; 0 when there is none.
 	Port int
-	// Neighbour asks for a group for a neighbour; nil: there is none.
+	// Neighbour says that what runs in the arm is a neighbour of another one, in these
+	// bounds; nil: it is not.
 	Neighbour *Neighbour
-	// As says that what runs in the arm is a neighbour itself, in these bounds;
-	// nil: it is not.
-	As *Neighbour
 	// Container is how a container is made, where that is a factor.
 	Container Container
 	// Limits are what was chosen for the arm's group; zero fields are as the
@@ -247,9 +235,6 @@ type Neighbour struct {
 	// Controllers beside those of memory and pids, which it always has.
 	Controllers []string
 	Limits      cgroup.Limits // memory and pids are not 0
-	// Data is its prepared data set, of which its directory is a copy; empty:
-	// the directory is empty.
-	Data string
 	// Time is the CPU time after which the kernel ends a process of it.
 	Time time.Duration
 }

@@ -272,7 +272,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 		Name: name, Title: kind.Title(), Kind: spec.Kind, Params: values,
 		Work: record.NeighbourOps, Unit: "1/s", Memory: uint64(spec.Memory), Pids: uint64(spec.Pids),
 	}}
-	if env != nil {
+	if env != b.c.Beside {
 		n.Environment = spec.Environment
 	}
 	if stages.Work.Name != "" {
@@ -281,10 +281,10 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	return n, nil
 }
 
-// place is the environment that a neighbour runs in; nil: the host.
+// place is the environment that a neighbour runs in.
 func (b builder) place(word string) (environment.Environment, error) {
 	if word == "" || word == experiment.Baseline {
-		return nil, nil
+		return b.c.Beside, nil
 	}
 	r, err := b.rung(word)
 	if err != nil {
@@ -303,7 +303,7 @@ func (b builder) bounds(name string, env environment.Environment) error {
 	h := b.host
 	switch {
 	case h.PodNode == "":
-	case env == nil:
+	case env == b.c.Beside:
 		return impossible{needsNode("neighbour "+name+" on the host", h)}
 	default:
 		return nil
@@ -348,7 +348,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	switch {
 	case a.Neighbour == nil:
 		parts = append(parts, "alone")
-	case a.Neighbour.Env != nil:
+	case a.Neighbour.Environment != "":
 		parts = append(parts, "beside "+a.Neighbour.Name+": in a pod of its own ("+a.Neighbour.Environment+")")
 	case len(spec.Isolation) == 0:
 		parts = append(parts, "beside "+a.Neighbour.Name+", unprotected")

@@ -55,7 +55,9 @@ type Catalog struct {
 	Workload func(kind string) (workload.Workload, bool)
 	// Neighbour finds what neighbours are made of; nil: there are none.
 	Neighbour func(kind string) (workload.Workload, bool)
-	Rungs     []Rung
+	// Beside is where a neighbour runs that names no environment.
+	Beside environment.Environment
+	Rungs  []Rung
 }
 
 // Plan is everything that is known before a run.

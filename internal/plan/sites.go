@@ -38,7 +38,11 @@ func Sites(arms []Arm) []Site {
 			continue
 		}
 		s.Neighbour = a.Neighbour
-		for _, c := range isolation.Needs(a.Isolation, isolation.Neighbour) {
+		needs := isolation.Needs(a.Isolation, isolation.Neighbour)
+		if a.grouped { // a container beside a container, else a process beside a process
+			needs = append(needs, "cpu")
+		}
+		for _, c := range needs {
 			if !slices.Contains(s.Controllers, c) {
 				s.Controllers = append(s.Controllers, c)
 			}
@@ -52,15 +56,15 @@ func Environments(sites []Site) []environment.Environment {
 	var all []environment.Environment
 	for _, s := range sites {
 		all = append(all, s.Arms[0].Env)
-		if s.Neighbour != nil && s.Neighbour.Env != nil {
+		if s.Neighbour != nil {
 			all = append(all, s.Neighbour.Env)
 		}
 	}
 	return all
 }
 
-// NeighbourArm is what the neighbour of an arm is called where it is in an
-// environment of its own; no arm that an experiment names has a dot.
+// NeighbourArm is what the neighbour of an arm is called, which is an arm of its own;
+// none that an experiment names has a dot.
 func NeighbourArm(arm string) string { return arm + ".neighbour" }
 
 // neighboursOf are the neighbours that arms have, each once.

@@ -40,7 +40,7 @@ func (e elsewhere) Support(environment.Host) environment.Support  { return envir
 func (e elsewhere) Changes(environment.Spec) []environment.Change { return nil }
 
 func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
-	a := &elsewhereArm{as: s.As, dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
+	a := &elsewhereArm{as: s.Neighbour, dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
 	if err := os.Mkdir(a.dir, 0o755); err != nil {
 		return nil, err
 	}

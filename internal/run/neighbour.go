@@ -27,7 +27,7 @@ import (
 // neighbour is a running neighbour.
 type neighbour struct {
 	*plan.Neighbour
-	opened environment.Arm // its own; nil: it is on the host, in a group of its arm
+	opened environment.Arm // nil: not yet
 	load   environment.Running
 	part   session.Neighbour // of its arm's session
 	log    *os.File
@@ -43,7 +43,6 @@ func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
 		Controllers: s.Controllers,
 		Limits:      cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
 		Time:        cpus*budget + time.Minute,
-		Data:        l.data[s.Neighbour.Stages.Key].Dir,
 	}
 }
 
@@ -77,41 +76,35 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site
 		return nil
 	}
 	n.part.Probes = probe.OpenAll(watching(l.Probes), probe.Target{Root: "/", Group: n.part.Group})
-	freeze := func() error { return s.parts.Place.Pause.Freeze(session.FreezeTimeout) }
-	if err := session.Patiently(freeze); err != nil {
+	if err := session.Patiently(func() error { return n.part.Pause.Freeze(session.FreezeTimeout) }); err != nil {
 		return fmt.Errorf("freeze neighbour %s: %w", p.Name, err)
 	}
-	return s.parts.Place.Alone.Thaw()
+	return nil
 }
 
-// openNeighbour opens the environment of a neighbour that has one of its own.
-func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site) error {
+// openNeighbour opens the arm of a neighbour.
+func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site) (err error) {
 	n := s.neighbour
-	if n.Env != nil {
-		arm, err := n.Env.Open(ctx, environment.Spec{
-			Run: l.ID, Arm: plan.NeighbourArm(s.name), Data: l.data[n.Stages.Key].Dir, Scratch: l.scratch,
-			Journal: l.journal, Groups: l.Groups, Beside: plan.Environments(l.wanted()), As: l.neighbourSpec(planned),
-		})
-		if err != nil {
-			return err
-		}
-		n.opened = arm
-		s.locate()
+	n.opened, err = n.Env.Open(ctx, environment.Spec{
+		Run: l.ID, Arm: plan.NeighbourArm(s.name), Data: l.data[n.Stages.Key].Dir, Scratch: l.scratch,
+		Journal: l.journal, Groups: l.Groups, Beside: plan.Environments(l.wanted()), Neighbour: l.neighbourSpec(planned),
+	})
+	if err != nil {
+		n.opened = nil
+		return err
 	}
-	n.part.Group = s.parts.Place.NeighbourGroup
+	place := n.opened.Place()
+	n.part.Group, n.part.Pause, n.part.Remote = place.Group, place.Pause, place.Remote
+	s.locate()
 	return nil
 }
 
 // runNeighbour starts its load and waits until that works.
 func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 	n := s.neighbour
-	where, at := s.opened, environment.Place{Volume: s.parts.Place.NeighbourDir, HostVolume: s.parts.Place.NeighbourDir}
-	if n.opened != nil {
-		where, at = n.opened, n.opened.Place()
-	}
-	task := n.Stages.Load(at)
-	n.load, err = where.Start(ctx, environment.Process{
-		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.part.Memory.File(), n.facts}, Neighbour: n.opened == nil,
+	task := n.Stages.Load(n.opened.Place())
+	n.load, err = n.opened.Start(ctx, environment.Process{
+		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.part.Memory.File(), n.facts},
 	})
 	if err != nil {
 		return err
@@ -128,23 +121,19 @@ func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 	return n.part.Stop()
 }
 
-// locate finds out where things are on the site. A neighbour in an environment of
-// its own is paused with the arm.
+// locate finds out where things are on the site, and what stops them: a neighbour here
+// is frozen with its arm.
 func (s *site) locate() {
-	p := s.opened.Place()
-	if n := s.neighbour; n != nil && n.opened != nil {
-		its := n.opened.Place()
-		if its.Remote != nil {
-			n.part.Remote, n.part.Pause = its.Remote, its.Pause
-		} else {
-			p.NeighbourGroup, p.NeighbourDir = its.Group, its.Volume
-			p.Alone, p.Pause = p.Pause, jointFreezer{its.Pause, p.Pause}
-		}
+	s.parts.Place = s.opened.Place()
+	pause := s.parts.Place.Pause
+	s.parts.Alone = pause
+	if n := s.neighbour; n != nil && n.part.Pause != nil && n.part.Remote == nil && pause != nil {
+		pause = session.Joint(n.part.Pause, pause)
 	}
-	if p.Pause != nil {
-		p.Pause = yielding{p.Pause, s}
+	if pause != nil {
+		pause = yielding{pause, s}
 	}
-	s.parts.Place = p
+	s.parts.Freezer = pause
 }
 
 func (n *neighbour) awaitReady(ctx context.Context, within time.Duration) error {
@@ -293,13 +282,10 @@ func (n *neighbour) settings() ([]record.Setting, error) {
 
 // endNeighbour ends the neighbour of a site that goes on without it.
 func (s *site) endNeighbour() error {
-	n, group := s.neighbour, s.parts.Place.NeighbourGroup
+	n := s.neighbour
 	s.neighbour, s.parts.Neighbour = nil, nil
-	if n.Env != nil {
-		s.locate() // what is left to be paused
-		return n.close()
-	}
-	return errors.Join(group.Kill(), n.close())
+	s.locate() // what is left to be paused
+	return n.close()
 }
 
 // hold puts the arm's isolation in force, and reads it back where it is already.
@@ -348,7 +334,7 @@ func (s *site) release() error {
 
 func (s *site) sides() enforce.Sides {
 	return enforce.Sides{
-		Neighbour: s.parts.Place.NeighbourGroup, Arm: []cgroup.Group{s.parts.Place.Group, s.parts.Place.OutsideGroup},
+		Neighbour: s.neighbour.part.Group, Arm: []cgroup.Group{s.parts.Place.Group, s.parts.Place.OutsideGroup},
 		Class: s.class, Journal: s.journal,
 	}
 }

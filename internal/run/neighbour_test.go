@@ -43,7 +43,7 @@ func look(id string) (l looked) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cgroup")
 	for _, f := range files {
 		groups, err := os.ReadFile(f)
-		if err != nil || !regexp.MustCompile(`/tare-`+id+`-\w+-neighbour\n`).Match(groups) {
+		if err != nil || !regexp.MustCompile(`/tare-`+id+`-\w+\.neighbour\n`).Match(groups) {
 			continue
 		}
 		dir := filepath.Dir(f)

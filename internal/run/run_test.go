@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/catalog/bodies"
+	onhost "github.com/tarelab/tare/internal/environment/beside"
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/experiment"
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 
 func catalog(rungs ...plan.Rung) plan.Catalog {
 	return plan.Catalog{
-		Rungs:    rungs,
+		Rungs: rungs, Beside: onhost.Host{},
 		Workload: func(string) (workload.Workload, bool) { return workload.Spin{}, true },
 	}
 }

@@ -108,9 +108,6 @@ func (l *loadRun) spec(s plan.Site) (spec environment.Spec, err error) {
 		Journal: l.journal, Groups: l.Groups, Container: a.Container, Limits: a.Limits,
 	}
 	spec.Beside = plan.Environments(l.wanted())
-	if s.Neighbour != nil && s.Neighbour.Env == nil {
-		spec.Neighbour = l.neighbourSpec(s)
-	}
 	if a.Stages.Server != nil {
 		spec.Carried = a.Stages.Carried
 		spec.Port, err = l.ports.next()

@@ -102,9 +102,9 @@ func (s *local) resume(w environment.WindowSpec) error {
 // nil: the load is paused by its gate.
 func (s *local) freezer(w environment.WindowSpec) environment.Freezer {
 	if s.Neighbour != nil && !w.Neighbour {
-		return s.Place.Alone
+		return s.Alone
 	}
-	return s.Place.Pause
+	return s.Freezer
 }
 
 // Pause stops everything by the freezer where there is one, which needs no gate then,
@@ -113,7 +113,7 @@ func (s *local) Pause() error {
 	if s.paused {
 		return nil
 	}
-	if f := s.Place.Pause; f == nil {
+	if f := s.Freezer; f == nil {
 		window.Pause(s.Memory)
 	} else if err := f.Freeze(FreezeTimeout); err != nil {
 		return err
@@ -128,17 +128,20 @@ func (s *local) PausePatiently() error { return Patiently(s.Pause) }
 func (s *local) Paused() bool          { return s.paused }
 
 func (s *local) Method() string {
-	if s.Place.Pause == nil {
+	if s.Freezer == nil {
 		return byLoad
 	}
-	return s.Place.Pause.Kind()
+	return s.Freezer.Kind()
 }
 
 // target is what the probes observe.
 func (s *local) target() probe.Target {
 	t := probe.Target{
-		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Neighbour: s.Place.NeighbourGroup, Host: true,
+		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Host: true,
 		Data: cmp.Or(s.Place.HostVolume, s.Place.Volume),
+	}
+	if s.Neighbour != nil {
+		t.Neighbour = s.Neighbour.Group
 	}
 	if s.Place.Sandboxed {
 		return t // read from the groups: what was started only waits for the sandbox

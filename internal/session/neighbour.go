@@ -18,10 +18,10 @@ type Neighbour struct {
 	Memory *counter.Memory
 	Group  cgroup.Group // its zero value where tare is not
 	Probes *probe.Set   // of what it does
-	// Remote controls it where tare is not, and Pause stops it there; nil: it is here,
-	// and frozen with the arm.
-	Remote environment.Remote
+	// Pause stops it. Remote controls it where tare is not; nil: it is here, and frozen
+	// with the arm.
 	Pause  environment.Freezer
+	Remote environment.Remote
 	// Ended says how it ended; nil while it runs.
 	Ended func() error
 

@@ -69,10 +69,13 @@ type Data struct {
 // Processes are what a session measures. Running are the server, if there is one, and
 // the load, in this order.
 type Processes struct {
-	Place     environment.Place
-	Memory    *counter.Memory // of the load
-	Running   []environment.Running
-	Neighbour *Neighbour // nil: none
+	Place environment.Place
+	// Freezer stops all of them, the neighbour first; nil where the load is paused by its
+	// gate. Alone leaves the neighbour out.
+	Freezer, Alone environment.Freezer
+	Memory         *counter.Memory // of the load
+	Running        []environment.Running
+	Neighbour      *Neighbour // nil: none
 	// Ended says why one of them has ended; nil while all run.
 	Ended func() error
 }

@@ -123,7 +123,7 @@ func TestByTheFreezer(t *testing.T) {
 	all, alone := &freezer{heard: h, name: "all"}, &freezer{heard: h, name: "alone"}
 	beside := &session.Neighbour{Memory: load(t), Group: cgroup.Group{}, Probes: probe.OpenAll(nil, probe.Target{}), Ended: runs}
 	m := load(t)
-	p := &session.Processes{Memory: m, Ended: runs, Neighbour: beside, Place: environment.Place{Pause: all, Alone: alone}}
+	p := &session.Processes{Memory: m, Ended: runs, Neighbour: beside, Freezer: all, Alone: alone}
 	s := session.Open(p)
 	if err := s.Pause(); err != nil || !session.Frozen(s.Method()) {
 		t.Fatal(err)

@@ -127,7 +127,7 @@ func (a *arm) Place() environment.Place {
 
 // Start starts a process in the arm or beside it.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour || p.Outside {
+	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
 	c := a.Inside(p)

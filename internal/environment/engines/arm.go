@@ -192,7 +192,7 @@ func (a *arm) Place() environment.Place {
 
 // Start starts the container with the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour || p.Outside {
+	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,8 +25,6 @@ type Choice struct {
 	Volume bool
 	// Limited gives it half a CPU's time, the first of its CPUs and 256 MiB.
 	Limited bool
-	// Neighbour puts a neighbour beside the arm, with limits and CPUs of its own.
-	Neighbour bool
 }
 
 // ofContainers is the table. An entry is one word, or two that have nothing to do with
@@ -69,11 +66,6 @@ var ofContainers = []Level{
 		// What the group around the container may not do the container may not do.
 		Name:    "limits",
 		Options: Options{Choice: Choice{Limited: true}, Cases: []string{"settings"}},
-	},
-	{
-		// There is a third group, which is frozen and limited too.
-		Name:    "neighbour",
-		Options: Options{Choice: Choice{Neighbour: true}, Cases: []string{"settings", "freeze and thaw", "closed while frozen"}},
 	},
 }
 
@@ -129,11 +121,6 @@ func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 			first++
 		}
 		spec.Limits = cgroup.Limits{CPUs: 0.5, Memory: 256 << 20, CPUSet: strconv.Itoa(first)}
-	}
-	if c.Neighbour {
-		spec.Neighbour = &environment.Neighbour{
-			Controllers: []string{"cpu", "cpuset"}, Limits: cgroup.Limits{Memory: 256 << 20, Pids: 64}, Time: time.Minute,
-		}
 	}
 }
 

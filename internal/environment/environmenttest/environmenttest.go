@@ -284,19 +284,6 @@ func (f *fixture) tryStart(t *testing.T, ctx context.Context, outside bool, mode
 	return f.tryProcess(t, ctx, environment.Process{Outside: outside}, mode, args...)
 }
 
-// startNeighbour starts one as the arm's neighbour, where it has one.
-func (f *fixture) startNeighbour(t *testing.T, mode string) []process {
-	t.Helper()
-	if f.spec.Neighbour == nil {
-		return nil
-	}
-	p, err := f.tryProcess(t, t.Context(), environment.Process{Neighbour: true}, mode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []process{p}
-}
-
 func (f *fixture) tryProcess(t *testing.T, ctx context.Context, p environment.Process, mode string, args ...string) (process, error) {
 	t.Helper()
 	file, w := f.newWords(t)

@@ -29,7 +29,7 @@ func freezeAndThaw(t *testing.T, f *fixture) {
 	if pause == nil {
 		return
 	}
-	all := append([]process{f.start(t, "count"), f.startOutside(t, "count")}, f.startNeighbour(t, "count")...)
+	all := []process{f.start(t, "count"), f.startOutside(t, "count")}
 	for _, p := range all {
 		p.ready(t)
 	}
@@ -44,7 +44,7 @@ func freezeAndThaw(t *testing.T, f *fixture) {
 			t.Fatal(err)
 		}
 		for i, p := range all {
-			await(t, "the process "+[]string{"in the arm", "beside the arm", "of the neighbour"}[i]+" to go on", p.moves)
+			await(t, "the process "+[]string{"in the arm", "beside the arm"}[i]+" to go on", p.moves)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func closedWhileFrozen(t *testing.T, f *fixture) {
 	if pause == nil {
 		return
 	}
-	all := append([]process{f.start(t, "count"), f.startOutside(t, "deaf")}, f.startNeighbour(t, "deaf")...)
+	all := []process{f.start(t, "count"), f.startOutside(t, "deaf")}
 	for _, p := range all {
 		p.ready(t)
 	}

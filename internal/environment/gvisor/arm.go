@@ -69,7 +69,7 @@ func (a *arm) Place() environment.Place {
 
 // Start makes a sandbox for the process, or starts it beside.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour || p.Outside {
+	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()

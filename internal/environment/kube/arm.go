@@ -91,7 +91,7 @@ func (a *arm) describe(ctx context.Context) error {
 		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
 		AgentArgs: agent.Args(kube.Socket, ""), InstallArgs: agent.InstallArgs(kube.InstallTo()),
 	}
-	if a.Spec.As != nil {
+	if a.Spec.Neighbour != nil {
 		a.spec.Component = "neighbour"
 	}
 	l.connect(&a.spec)
@@ -275,7 +275,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if p.Outside && a.client != nil {
 		return a.client.start(ctx, a, p)
 	}
-	if p.Neighbour || p.Outside {
+	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()
@@ -285,8 +285,8 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	c := a.Inside(p)
 	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()
-	if a.Spec.As != nil {
-		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.As.Time / time.Second)}
+	if a.Spec.Neighbour != nil {
+		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.Neighbour.Time / time.Second)}
 	}
 	running, err := a.StartByAgent(ctx, a.agent, c, a.own)
 	if err != nil {

@@ -78,8 +78,6 @@ func (p Pod) farImage() string {
 // openFar makes the arm and its pods.
 func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.Arm, err error) {
 	switch {
-	case spec.Neighbour != nil:
-		err = hint.New(fmt.Errorf("%w: a neighbour on the host needs tare on the node", environment.ErrUnsupported), needsNode+"; or a neighbour in a pod")
 	case spec.Volume != "", spec.Bind:
 		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", environment.ErrUnsupported), needsNode)
 	case p.Levels.clientNode != "" && spec.Port == 0:
@@ -121,7 +119,7 @@ func (a *far) prepare(ctx context.Context) error {
 	if err := a.provide(ctx, &spec); err != nil {
 		return err
 	}
-	if a.Spec.As != nil {
+	if a.Spec.Neighbour != nil {
 		spec.Component = "neighbour"
 	}
 	if a.asks.why != "" {
@@ -225,7 +223,7 @@ func (a *far) led() *farPod {
 // Place says where things are.
 func (a *far) Place() environment.Place {
 	p := environment.Place{Volume: a.server.dir(), Remote: a.server.link}
-	if a.Spec.As != nil {
+	if a.Spec.Neighbour != nil {
 		p.Pause = a.server.link.Freezer()
 	}
 	if a.client != nil {
@@ -253,8 +251,6 @@ func (a *far) Start(ctx context.Context, p environment.Process) (environment.Run
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case p.Neighbour:
-		return nil, fmt.Errorf("%w: a neighbour needs tare on the node", environment.ErrUnsupported)
 	case p.Outside && a.client == nil:
 		return nil, fmt.Errorf("%w: what runs outside of the pod needs tare on the node", environment.ErrUnsupported)
 	case p.Outside:

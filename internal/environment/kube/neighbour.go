@@ -9,10 +9,10 @@ import (
 // disturb must not take the node with it. A limit of the pod that is lower stays.
 // The group is gone with the pod, and so are these.
 func (a *arm) bound() error {
-	if a.Spec.As == nil {
+	if a.Spec.Neighbour == nil {
 		return nil
 	}
-	limits := a.Spec.As.Limits
+	limits := a.Spec.Neighbour.Limits
 	if own := uint64(a.asks.limits.Memory); own > 0 {
 		limits.Memory = min(limits.Memory, own)
 	}

@@ -32,7 +32,7 @@ func TestClusterNeighbour(t *testing.T) {
 			}
 			arm, err := c.pod.Open(t.Context(), environment.Spec{
 				Run: run, Arm: "arm.neighbour", Scratch: t.TempDir(), Journal: j, Beside: []environment.Environment{c.pod},
-				As: &environment.Neighbour{Limits: cgroup.Limits{Memory: 64 << 20, Pids: 200}, Time: time.Hour},
+				Neighbour: &environment.Neighbour{Limits: cgroup.Limits{Memory: 64 << 20, Pids: 200}, Time: time.Hour},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -145,9 +145,9 @@ limits, which give the QoS class %s, the security context and the volumes.
 		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
 		objects = append(objects, a.client.spec.Pod())
 	}
-	if a.Spec.As != nil {
+	if a.Spec.Neighbour != nil {
 		comment += fmt.Sprintf("It is a neighbour: tare limited its container to %s of memory and %d processes.\n",
-			kube.Bytes(int64(a.Spec.As.Limits.Memory)), a.Spec.As.Limits.Pids)
+			kube.Bytes(int64(a.Spec.Neighbour.Limits.Memory)), a.Spec.Neighbour.Limits.Pids)
 	}
 	text, err := kube.Manifest(comment, objects...)
 	if err != nil { // never: the objects are tare's own

@@ -27,11 +27,11 @@ func Changes(s environment.Spec, groups Groups) []environment.Change {
 		controllers  []string
 	}
 	all := []group{
-		{groupPath(s), limits, groups.Controllers},
-		{outsidePath(s), "for what runs beside the arm", nil},
+		{groups.path(s), limits, groups.Controllers},
+		{groups.outside(s), "for what runs beside the arm", nil},
 	}
-	if s.Neighbour != nil {
-		all = append(all, group{neighbourPath(s), "for the neighbour, with limits", neighbourControllers(groups, *s.Neighbour)})
+	if groups.Top {
+		all = []group{{groups.path(s), "for the neighbour, with limits", groups.Controllers}}
 	}
 	for _, g := range all {
 		p, err := groups.Tree.Plan(g.path, g.controllers)

@@ -18,6 +18,10 @@ type Groups struct {
 	// Controllers of the arm's own group; none makes it a plain one.
 	Controllers []string
 	Limits      cgroup.Limits
+	// Top makes one group, at the top beside the groups of all arms and not among them:
+	// weights and cpu.idle count among siblings, and the sibling of a host arm's
+	// processes is a group at the top.
+	Top bool
 }
 
 // NeededControllers are those without which a group is no container's.
@@ -104,13 +108,16 @@ func CgroupMounts() ([]string, error) {
 	return points, nil
 }
 
-func groupPath(s environment.Spec) string   { return filepath.Join("tare-"+s.Run, s.Arm) }
-func outsidePath(s environment.Spec) string { return groupPath(s) + "-outside" }
+// path is the arm's own group.
+func (g Groups) path(s environment.Spec) string {
+	if g.Top {
+		return "tare-" + s.Run + "-" + s.Arm
+	}
+	return filepath.Join("tare-"+s.Run, s.Arm)
+}
 
-// neighbourPath is beside the groups of all arms and not among them: weights
-// and cpu.idle count among siblings, and the sibling of a host arm's processes
-// is a group at the top.
-func neighbourPath(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm + "-neighbour" }
+// outside is the group of what runs beside the arm.
+func (g Groups) outside(s environment.Spec) string { return g.path(s) + "-outside" }
 
 // ContainerID is the id of the n-th container of an arm.
 func ContainerID(s environment.Spec, n int) string {

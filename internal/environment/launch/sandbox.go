@@ -27,11 +27,8 @@ type Sandbox struct {
 	// Group holds what runs in the arm and Outside what runs beside it; their
 	// zero values where no groups can be made.
 	Group, Outside cgroup.Group
-	// Neighbour holds the neighbour; its zero value without one.
-	Neighbour cgroup.Group
-	// Freezer freezes all of them, the neighbour first and then what is outside;
-	// nil without groups. Alone leaves the neighbour out; nil without one.
-	Freezer, Alone *cgroup.Freezer
+	// Freezer freezes both, what is outside first; nil without groups.
+	Freezer *cgroup.Freezer
 	// Limits of Group, as read back by Settings.
 	Limits cgroup.Limits
 	// Net is the network of the arm's own; nil: it has the host's.
@@ -67,42 +64,26 @@ func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 		return nil, fmt.Errorf("limits: %w: they need a control group with controllers", environment.ErrUnsupported)
 	}
 	if groups.Tree == nil {
-		if spec.Neighbour != nil {
-			return nil, fmt.Errorf("a neighbour: %w: it needs a control group", environment.ErrUnsupported)
-		}
 		return sb, nil
 	}
-	if sb.Group, err = sb.makeGroup(groups.Tree, groupPath(spec), groups.Controllers); err != nil {
+	if sb.Group, err = sb.makeGroup(groups.Tree, groups.path(spec), groups.Controllers); err != nil {
 		return nil, err
 	}
-	if sb.Outside, err = sb.makeGroup(groups.Tree, outsidePath(spec), nil); err != nil {
-		return nil, err
+	frozen := []cgroup.Group{sb.Group}
+	if !groups.Top {
+		if sb.Outside, err = sb.makeGroup(groups.Tree, groups.outside(spec), nil); err != nil {
+			return nil, err
+		}
+		frozen = []cgroup.Group{sb.Outside, sb.Group}
 	}
 	if _, err := sb.Group.Apply(groups.Limits); err != nil {
 		return nil, err
 	}
-	if spec.Neighbour != nil {
-		if err := sb.makeNeighbour(groups); err != nil {
-			return nil, err
-		}
-	}
-	return sb, sb.makeFreezers()
-}
-
-func (sb *Sandbox) makeFreezers() (err error) {
-	all := []cgroup.Group{sb.Outside, sb.Group}
-	if sb.Neighbour.Tree != nil {
-		if sb.Alone, err = cgroup.NewFreezer(all...); err != nil {
-			return err
-		}
-		sb.Undo(sb.Alone.Close)
-		all = append([]cgroup.Group{sb.Neighbour}, all...)
-	}
-	if sb.Freezer, err = cgroup.NewFreezer(all...); err != nil {
-		return err
+	if sb.Freezer, err = cgroup.NewFreezer(frozen...); err != nil {
+		return nil, err
 	}
 	sb.Undo(sb.Freezer.Close)
-	return nil
+	return sb, nil
 }
 
 // dirOf is the directory of an arm; its name is one that the journal removes.
@@ -262,13 +243,10 @@ func (sb *Sandbox) Alive() []environment.Running {
 
 // Place is what the sandbox knows of it: groups and freezer.
 func (sb *Sandbox) Place() environment.Place {
-	p := environment.Place{Group: sb.Group, OutsideGroup: sb.Outside, NeighbourGroup: sb.Neighbour}
+	p := environment.Place{Group: sb.Group, OutsideGroup: sb.Outside}
 	p.Listen, p.Dial = sb.addresses()
 	if sb.Freezer != nil {
 		p.Pause = sb.Freezer
-	}
-	if sb.Alone != nil {
-		p.Alone, p.NeighbourDir = sb.Alone, sb.neighbourDir()
 	}
 	return p
 }
@@ -289,12 +267,7 @@ func (sb *Sandbox) groupSettings() ([]record.Setting, error) {
 	}
 	s := []record.Setting{{Name: "cgroup", Got: sb.Group.Path}, {Name: "freezer", Got: sb.Freezer.Kind()}}
 	limits, err := sb.Group.Check(sb.Limits)
-	s = append(s, limits...)
-	if sb.Neighbour.Tree == nil {
-		return s, err
-	}
-	its, nerr := sb.neighbourSettings()
-	return append(s, its...), errors.Join(err, nerr)
+	return append(s, limits...), err
 }
 
 // Close ends every process and takes every change back. It goes on after an
@@ -322,7 +295,7 @@ func (sb *Sandbox) killAll() error {
 	for _, p := range sb.Alive() {
 		errs = append(errs, p.Kill())
 	}
-	for _, group := range []cgroup.Group{sb.Neighbour, sb.Outside, sb.Group} {
+	for _, group := range []cgroup.Group{sb.Outside, sb.Group} {
 		if group.Tree != nil {
 			errs = append(errs, group.Kill())
 		}
@@ -338,12 +311,9 @@ func (sb *Sandbox) killAll() error {
 	return errors.Join(errs...)
 }
 
-// StartBeside starts a process beside the arm: its neighbour, or one on the host,
-// or on the host's side of the arm's network.
+// StartBeside starts a process beside the arm: on the host, or on the host's side of the
+// arm's network.
 func (sb *Sandbox) StartBeside(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour {
-		return sb.startNeighbour(ctx, p)
-	}
 	c := sb.Inside(p)
 	c.Group = sb.Outside
 	if sb.Net != nil {

@@ -74,7 +74,7 @@ func (a *arm) Place() environment.Place {
 // Start starts a process in the arm or beside it. From Namespaces on, one
 // process at a time is in the arm: it is the first of its pid namespace.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
-	if p.Neighbour || p.Outside {
+	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
 	a.mu.Lock()

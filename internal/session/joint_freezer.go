@@ -1,4 +1,4 @@
-package run
+package session
 
 import (
 	"errors"
@@ -7,8 +7,10 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 )
 
-// jointFreezer is the freezers of a neighbour and of its arm as one.
-type jointFreezer struct{ neighbour, arm environment.Freezer }
+// Joint is the freezers of a neighbour and of its arm as one.
+func Joint(neighbour, arm environment.Freezer) environment.Freezer { return joint{neighbour, arm} }
+
+type joint struct{ neighbour, arm environment.Freezer }
 
 // twoStepFreezer can be asked first and confirmed afterwards.
 type twoStepFreezer interface {
@@ -19,7 +21,7 @@ type twoStepFreezer interface {
 // Freeze asks both before it waits for either: a neighbour of little weight would
 // not get the CPU time that it needs to stop beside an arm that runs on. What does
 // not freeze leaves both thawed.
-func (f jointFreezer) Freeze(timeout time.Duration) error {
+func (f joint) Freeze(timeout time.Duration) error {
 	began := time.Now()
 	remaining := func() time.Duration { return max(0, timeout-time.Since(began)) }
 	its, ok := f.neighbour.(twoStepFreezer)
@@ -43,12 +45,12 @@ func (f jointFreezer) Freeze(timeout time.Duration) error {
 }
 
 // thawed takes a freeze back that did not succeed.
-func (f jointFreezer) thawed(err error) error {
+func (f joint) thawed(err error) error {
 	if err == nil {
 		return nil
 	}
 	return errors.Join(err, f.Thaw())
 }
 
-func (f jointFreezer) Thaw() error  { return errors.Join(f.neighbour.Thaw(), f.arm.Thaw()) }
-func (f jointFreezer) Kind() string { return f.arm.Kind() }
+func (f joint) Thaw() error  { return errors.Join(f.neighbour.Thaw(), f.arm.Thaw()) }
+func (f joint) Kind() string { return f.arm.Kind() }
