@@ -6,7 +6,7 @@
 
 GO ?= go
 
-.PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd cluster cluster-down test-cluster vm uml bench clean
+.PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml bench clean
 
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
@@ -67,7 +67,12 @@ image: ## an image of Debian packages, made twice, from the mirror
 rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
-	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 15m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 30m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+
+store: ## a store of Ceph that is killed in the middle of a run, also for ever: minutes of waits
+	@sh tools/deps.sh ceph
+	@sh tools/deps.sh uml
+	TARE_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/volume
 
 CLUSTER = $(GO) -C tools/cluster run .
 cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster run . env)"

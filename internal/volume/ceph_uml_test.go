@@ -22,14 +22,25 @@ import (
 // runs the tests there that are given one.
 func TestRBDKernel(t *testing.T) {
 	testneed.Long(t, "rbd")
+	besideCluster(t, "internal/volume", "TestUMLCeph", "cmd/tare", "^TestUMLCeph$")
+}
+
+// TestStoreKernel runs there those in which a store is killed, which wait for minutes.
+func TestStoreKernel(t *testing.T) {
+	testneed.Long(t, "store")
+	besideCluster(t, "cmd/tare", "^TestUMLCephStore$")
+}
+
+// besideCluster runs tests, a package and a pattern each, on that machine.
+func besideCluster(t *testing.T, tests ...string) {
 	c := cephtest.Start(t)
 	c.FileSystem("data")
 	given := t.TempDir()
 	c.Give(given)
 	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/"+foreign)
-	cmd := exec.CommandContext(t.Context(), "sh", "tools/uml.sh", "internal/volume", "TestUMLCeph", "cmd/tare", "TestUMLCeph")
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"tools/uml.sh"}, tests...)...)
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "TARE_UML_WITH="+given, "TARE_UML_LIMIT=600")
+	cmd.Env = append(os.Environ(), "TARE_UML_WITH="+given, "TARE_UML_LIMIT=900")
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
