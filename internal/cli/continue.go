@@ -23,7 +23,11 @@ func (r *runCommand) goOn(c *console) error {
 	dir := strings.TrimRight(r.Continue, "/")
 	earlier, err := run.Reopen(dir)
 	if err != nil {
-		return &usageError{fmt.Errorf("cannot continue: %w", err), "tare report " + dir}
+		instead := "tare report " + dir
+		if errors.Is(err, record.ErrNoRecord) {
+			instead = "tare run -o " + dir
+		}
+		return &usageError{fmt.Errorf("cannot continue: %w", err), instead}
 	}
 	release, err := alone(dir, r.Beside)
 	if err != nil {
