@@ -104,7 +104,8 @@ func orphans(t *testing.T, f *fixture) {
 	}
 	f.start(t, "fork").expect(t, environment.Exit{})
 	f.startOutside(t, "fork").expect(t, environment.Exit{})
-	if left := withToken(f.token); len(left) == 0 {
+	// An agent ends what a process leaves behind, as the end of a container would.
+	if left := withToken(f.token); len(left) == 0 && !f.opts.Led {
 		t.Error("the process beside the arm had no child that outlived it")
 	}
 }

@@ -122,7 +122,19 @@ func (a Agent) await(p *Process, started *agent.Process) {
 		thaw(p.group)
 	}
 	p.end(func() environment.Exit {
+		if p.killed && a.isOver() { // with all that is in its container: no trouble of the pod's
+			return environment.Exit{Code: -1, Signal: "SIGKILL"}
+		}
 		<-started.Done()
 		return started.Exit()
 	})
+}
+
+func (a Agent) isOver() bool {
+	select {
+	case <-a.Over():
+		return true
+	default:
+		return false
+	}
 }

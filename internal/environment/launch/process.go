@@ -26,8 +26,8 @@ type Process struct {
 	done       chan struct{}
 	exit       environment.Exit
 
-	mu       sync.Mutex
-	released bool // the descriptor
+	mu               sync.Mutex
+	released, killed bool // the descriptor; by Kill
 }
 
 var _ environment.Running = (*Process)(nil)
@@ -141,6 +141,7 @@ func (p *Process) Kill() error {
 	if p.released {
 		return nil
 	}
+	p.killed = true
 	err := unix.PidfdSendSignal(p.pidfd, unix.SIGKILL, nil, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil // it has been waited for, and its number may be another's
