@@ -16,13 +16,16 @@ type CephOp struct {
 // the kernel calls them: read, write, metadata. The kernel shows a mean in whole
 // microseconds, of which a sum is made: it is too small by up to one for each request.
 func CephLatency(text []byte, kinds []string, dst []CephOp) error {
+	for i := range dst {
+		dst[i] = CephOp{math.NaN(), math.NaN()}
+	}
 	found := 0
 	for len(text) > 0 && found < len(kinds) {
 		var line []byte
 		line, text, _ = cutLine(text)
 		kind, rest := cutField(line)
 		i := slices.Index(kinds, string(kind))
-		if i < 0 {
+		if i < 0 || !math.IsNaN(dst[i].Taken) { // other tables of the file name kinds too
 			continue
 		}
 		var f [2]float64
