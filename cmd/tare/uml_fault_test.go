@@ -16,13 +16,18 @@ import (
 )
 
 const faultExperiment = `title: what befalls a server
-budget: 45s
 margin: 5%
 window: 250ms
-generations: 2
 unequal: mark
 workloads:
   load: `
+
+// How long a run takes. A load that has to meet a fault is given launches after it: on a
+// busy host the first ones take most of a short run.
+const (
+	brief = "budget: 45s\ngenerations: 2\n"
+	long  = "budget: 100s\ngenerations: 8\n"
+)
 
 // The loads that meet a fault: one that writes over what it has, and one that takes more
 // and more room, of which none becomes free.
@@ -40,7 +45,7 @@ type fault struct {
 	within time.Duration // mended so long after; 0: when the run has ended
 	says   []string      // one of them stands in the error of a run that fails
 	load   string
-	met    bool // the load cannot but meet it: the run says so, whatever its end
+	met    bool // the run is long and the load cannot but meet it: it is said, whatever the end
 }
 
 var faults = []fault{
@@ -102,7 +107,11 @@ type happening struct {
 
 // befall runs, strikes in the middle, and looks at what is there afterwards.
 func befall(t *testing.T, v onV2, f fault, h happening) {
-	args := []string{"run", v.experiment(faultExperiment + cmp.Or(f.load, rewriting)), "-q", "-o", v.dir}
+	length := brief
+	if f.met {
+		length = long
+	}
+	args := []string{"run", v.experiment(length + faultExperiment + cmp.Or(f.load, rewriting)), "-q", "-o", v.dir}
 	for _, volume := range h.volumes {
 		args = append(args, "--volume", volume)
 	}

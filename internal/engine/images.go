@@ -95,15 +95,18 @@ func (p Podman) RemoveImage(ctx context.Context, tag string) error {
 // Containerd is a containerd, through its own program ctr.
 type Containerd struct {
 	Path string // of ctr
-	// Address is its socket; empty: ContainerdAddress. Namespace is the one of its
-	// images; empty: "default".
+	// Address is its socket; empty: ContainerdAddress(). Namespace is the one of its
+	// images; empty: ctr's own choice.
 	Address, Namespace string
 	// Run starts a command and waits; nil: as it is.
 	Run func(*exec.Cmd) error
 }
 
-// ContainerdAddress is where containerd listens unless it was told otherwise.
-const ContainerdAddress = "/run/containerd/containerd.sock"
+// ContainerdAddress is the socket that $CONTAINERD_ADDRESS names, as for ctr, or else the
+// one where containerd listens unless it was told otherwise.
+func ContainerdAddress() string {
+	return cmp.Or(os.Getenv("CONTAINERD_ADDRESS"), "/run/containerd/containerd.sock")
+}
 
 // KubeNamespace is where a kubelet looks for its images.
 const KubeNamespace = "k8s.io"
@@ -113,11 +116,14 @@ func (Containerd) Name() string { return "containerd" }
 
 // call runs ctr, which would wait for a socket that is not there.
 func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	address := strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress), "unix://")
+	address := strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress()), "unix://")
 	if _, err := os.Stat(address); err != nil {
 		return "", fmt.Errorf("no containerd listens there: %w", err)
 	}
-	all := []string{"--address", address, "--namespace", cmp.Or(c.Namespace, "default")}
+	all := []string{"--address", address}
+	if c.Namespace != "" {
+		all = append(all, "--namespace", c.Namespace)
+	}
 	cmd := exec.CommandContext(ctx, c.Path, append(all, args...)...)
 	var out, said strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said

@@ -31,9 +31,10 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer docker.Close()
+	t.Setenv("CONTAINERD_ADDRESS", daemon.Containerd) // as for ctr
 	for _, into := range []engine.Images{
 		docker, engine.Podman{Path: podman},
-		engine.Containerd{Path: ctr, Address: daemon.Containerd, Namespace: engine.KubeNamespace},
+		engine.Containerd{Path: ctr, Namespace: engine.KubeNamespace},
 	} {
 		t.Run(into.Name(), func(t *testing.T) {
 			ctx := t.Context()

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ type Containerd struct{ engine.Containerd }
 
 // NewContainerd is the one that $CONTAINERD_ADDRESS names, or the usual one.
 func NewContainerd() Containerd {
-	return ContainerdAt(cmp.Or(os.Getenv("CONTAINERD_ADDRESS"), engine.ContainerdAddress))
+	return ContainerdAt(engine.ContainerdAddress())
 }
 
 // ContainerdAt is the one that listens at a socket.
