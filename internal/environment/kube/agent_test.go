@@ -190,8 +190,8 @@ func TestTareLosesAgent(t *testing.T) {
 	if k.lost != 1 || p.Exit().Code != 99 {
 		t.Errorf("%+v; asked %d times", p.Exit(), k.lost)
 	}
+	_ = k.cmd.Wait() // it reaps what was in its namespace
 	if _, err := os.Stat(fmt.Sprint("/proc/", p.Pid())); !os.IsNotExist(err) {
 		t.Errorf("the child is still there: %v", err)
 	}
-	_ = k.cmd.Wait()
 }
