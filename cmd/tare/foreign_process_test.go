@@ -42,6 +42,7 @@ func stand(t *testing.T, name, does string, group *cgroup.Group, user int) *byst
 	must(t, err)
 	b := &bystander{name: name, out: &bytes.Buffer{}, done: make(chan []string)}
 	b.cmd = exec.Command("python3", "-c", string(program), does, strconv.Itoa(user))
+	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a group of its own to the scheduler
 	in, err := b.cmd.StdinPipe()
 	must(t, err)
 	r, w, err := os.Pipe()

@@ -29,6 +29,12 @@ def clocks():
     return time.monotonic(), time.clock_gettime(time.CLOCK_THREAD_CPUTIME_ID), waited
 
 
+# It is to notice, and not to compete: beside two of them that spin at the usual weight
+# Linux 6.18 let a control group with runnable threads wait for ten seconds and more.
+os.nice(19)
+if os.path.exists("/proc/self/autogroup"):
+    with open("/proc/self/autogroup", "w") as f:
+        f.write("19")
 os.setgid(int(sys.argv[2]))
 os.setuid(int(sys.argv[2]))
 print("ready", flush=True)
