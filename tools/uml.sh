@@ -100,6 +100,9 @@ kept() { (cd "$cache" && sha256sum kernel/linux kernel/lib64/* && stat -c '%s %Y
 # 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2.
 network() {
 	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARE_UML_WITH needs it"
+	for left in /run/netns/tare-uml-*; do # of one that was killed
+		[ ! -e "$left" ] || [ -d "/proc/${left##*-}" ] || ip netns del "${left##*/}"
+	done
 	net=tare-uml-$$
 	ip netns add "$net"
 	slirp4netns --configure --netns-type=path "/run/netns/$net" tap0 >"$work/slirp" 2>&1 &
