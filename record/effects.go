@@ -105,6 +105,9 @@ type Effect struct {
 	Own     *Ratio  `json:"own,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
+	// Unjudged says that no cost and no gain is called, whatever the interval: the
+	// question of the workload was not found to differ.
+	Unjudged bool `json:"unjudged,omitempty"`
 	// Exploratory marks every metric but the primary one: false discovery rate
 	// 10 % instead of the family-wise 5 %.
 	Exploratory bool `json:"exploratory,omitempty"`

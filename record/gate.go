@@ -41,9 +41,12 @@ type Judgement struct {
 	Most float64    `json:"most"`
 	// Total says that the cost is the total effect, everything counted: the
 	// loss is intermittent and the typical effect hides it.
-	Total  bool    `json:"total,omitempty"`
-	Reason string  `json:"reason,omitempty"` // why undecided or invalid
-	Needed float64 `json:"needed_seconds,omitempty"`
+	Total  bool   `json:"total,omitempty"`
+	Reason string `json:"reason,omitempty"` // why undecided or invalid
+	// Unjudged says that the question of the workload is not shown to exceed the limit,
+	// so that this one is left undecided.
+	Unjudged bool    `json:"unjudged,omitempty"`
+	Needed   float64 `json:"needed_seconds,omitempty"`
 }
 
 // Worsening is how much worse than its baseline an arm is, as a ratio; negative

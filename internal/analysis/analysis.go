@@ -164,8 +164,11 @@ func analyseLoad(out *record.Effects, t *table, r *record.Result, draws int) {
 	out.Modes = append(out.Modes, modes(t)...)
 	out.Prices = append(out.Prices, prices(t, all, out)...)
 	w := t.result(out, all, net)
-	w.Judged, w.Question = judged, t.question()
-	w.FalsePositives = t.redraw(all[t.load.Primary], draws)
+	w.Judged = judged
+	if primary := all[t.load.Primary]; primary != nil {
+		w.Question = t.question(primary)
+	}
+	w.FalsePositives = t.redraw(all[t.load.Primary], len(judged), draws)
 	out.Workloads = append(out.Workloads, w)
 	out.Warnings = append(out.Warnings, unequalWarnings(r.Manifest.Unequal, t.load.Name)...)
 	out.Warnings = append(out.Warnings, warnings(t, all[t.load.Primary], out)...)

@@ -127,7 +127,7 @@ func TestWhatWasSaid(t *testing.T) {
 			b.Windows[i].Dropped, b.Windows[i].Detail = record.DropError, fmt.Sprintf("%d errors\n  no space left", n)
 		}
 	})
-	if d := analysed(t, r).Dropped; n == 0 || d.Reasons[record.DropError] != n || d.Said[record.DropError] != fmt.Sprintf("%d errors\n  no space left", n) {
+	if d := analysed(t, r).Dropped; n == 0 || d.Reasons[record.DropError] != n || d.Said[record.DropError] != fmt.Sprintf("oltp/rootfs: %d errors\n  no space left", n) {
 		t.Errorf("%d windows: %+v", n, d)
 	}
 }

@@ -12,9 +12,9 @@ import (
 // smallest change that matters, as a ratio. What only one result has is left
 // out.
 //
-// As in a single result, the intervals of the primary metric hold for all arms
-// of a workload together (Bonferroni's, as the two runs do not share a control),
-// and the other metrics are controlled for a false discovery rate.
+// The intervals of the primary metric hold for all arms of a workload together
+// (Bonferroni's, as the two runs do not share a control): a change has no question
+// that comes first. The other metrics are controlled for a false discovery rate.
 func Changes(before, after *record.Effects, margin float64) []record.Change {
 	var out []record.Change
 	var group []joined

@@ -23,6 +23,7 @@ type compared struct {
 	losses    *losses // windows that were dropped
 	unequal   []record.Unequal
 	noise     stat.Interval // of the twin
+	shut      bool          // what is not the question is not judged
 }
 
 // line is one comparison on its way to an effect.
@@ -41,7 +42,7 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 			c.noise = stat.Interval{Lo: -half, Hi: half}
 		}
 	}
-	groups := c.asked()
+	groups := c.asked(c.fits)
 	if c.questions == 0 { // one rate of false discoveries for all
 		groups = [][]string{slices.Concat(groups...)}
 	}
@@ -52,14 +53,15 @@ func (c *compared) effects() (effects, twin []record.Effect) {
 		}
 		effects = append(effects, c.judgeAll(lines)...)
 	}
+	c.shut = c.closed(effects)
 	c.gate(effects)
 	place := func(a, b record.Effect) int { return cmp.Compare(c.index[a.Arm], c.index[b.Arm]) }
 	slices.SortStableFunc(effects, place)
 	return effects, twin
 }
 
-// steps compares every rung with the one below; the remainder is the step to
-// the real container.
+// steps compares every rung with the one below, after effects; the remainder is the
+// step to the real container.
 func (c *compared) steps() (steps, remainder []record.Effect) {
 	var lines []line
 	for _, a := range c.arms {

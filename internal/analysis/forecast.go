@@ -25,14 +25,14 @@ const offered = 4
 // metric that is judged. Only what is narrower than now is offered.
 func (t *table) foretell(all map[string]*fits) []record.Forecast {
 	subject := t.subject()
-	judged := t.judged()
+	judged, _ := t.judgedHere()
 	var out []record.Forecast
 	for _, name := range judged {
 		f := all[name]
 		if f == nil || subject == "" || f.why[t.index[subject]] != "" {
 			continue
 		}
-		group, at := t.with(subject)
+		group, at := t.with(f, subject)
 		cs := t.against(f.typical, group)
 		now := math.Expm1(f.typical.Family(cs, 1-t.alpha, len(judged))[at].Half())
 		level := f.typical.Alone(cs, 1-t.alpha, len(judged))

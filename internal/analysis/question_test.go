@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -91,5 +92,73 @@ func TestAQuestionWithoutWindows(t *testing.T) {
 	e := analysed(t, r)
 	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Cost || e.Workloads[0].Question != "" {
 		t.Errorf("question %q, cgroup is %v (%s)", e.Workloads[0].Question, x.Verdict, x.Reason)
+	}
+}
+
+// A question that was given up after its first launch cannot be found to differ, and
+// closes nothing either.
+func TestAQuestionThatWasGivenUp(t *testing.T) {
+	r := questioned(34, -0.05)
+	eachWindow(r, func(b *record.Block, i int) {
+		if b.Windows[i].Arm == "container" && b.Generation > 0 {
+			b.Windows[i].Dropped = record.DropAbandoned
+		}
+	})
+	e := analysed(t, r)
+	if x := find(e.Effects, "throughput", "cgroup"); x.Verdict != record.Cost || e.Workloads[0].Question != "" {
+		t.Errorf("question %q, cgroup is %v (%s)", e.Workloads[0].Question, x.Verdict, x.Reason)
+	}
+}
+
+// What dropped windows may hide of the question keeps the others from being judged, as it
+// keeps the question itself.
+func TestAQuestionThatLostWindows(t *testing.T) {
+	r := questioned(35, -0.02)
+	n := 0
+	eachWindow(r, func(b *record.Block, i int) {
+		if w := &b.Windows[i]; w.Arm == "container" {
+			if n++; n%2 == 0 {
+				w.Dropped = record.DropFreeze
+			}
+		}
+	})
+	e := analysed(t, r)
+	if x := find(e.Effects, "throughput", "container"); x.Verdict != record.Invalid || x.Bound == nil || x.Typical.High >= 1 {
+		t.Fatalf("the question is %v: %+v, bound %+v", x.Verdict, x.Typical, x.Bound)
+	}
+	for what, x := range map[string]record.Effect{
+		"cgroup": find(e.Effects, "throughput", "cgroup"), "the step to cgroup": find(e.Steps, "throughput", "cgroup"),
+	} {
+		if x.Verdict != record.Undecided || !x.Unjudged || !strings.Contains(x.Reason, "not judged") {
+			t.Errorf("%s is %v, unjudged %v (%s)", what, x.Verdict, x.Unjudged, x.Reason)
+		}
+	}
+}
+
+// Labels are drawn anew among the arms that a block has, so that the question keeps its
+// blocks; and more metrics cost each of them.
+func TestRedrawnBlocksKeepTheirArms(t *testing.T) {
+	r := questioned(36, 0)
+	eachWindow(r, func(b *record.Block, i int) {
+		if a := b.Windows[i].Arm; b.Number%2 == 1 && a != "host" && a != "twin" && a != "container" {
+			b.Windows[i].Dropped = record.DropAbandoned
+		}
+	})
+	tab := tabulate(r.Plan.Workloads[0], r.Lines)
+	m, _ := tab.measureOf("throughput")
+	f := tab.fit(m, nil)
+	y, _ := tab.residual(f)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, row := range y {
+		z := relabelled(row, rng)
+		for a := range row {
+			if math.IsNaN(row[a]) != math.IsNaN(z[a]) {
+				t.Fatalf("%v became %v", row, z)
+			}
+		}
+	}
+	one, many := tab.redraw(f, 1, 200), tab.redraw(f, 20, 200)
+	if !(one.Any > many.Any) || one.Rate != many.Rate {
+		t.Errorf("found where nothing is: %+v with one metric, %+v with twenty", one, many)
 	}
 }

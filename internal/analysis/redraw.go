@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -21,8 +22,9 @@ const (
 
 // redraw checks the method on the noise of this very record: effects are taken
 // out, the labels of the arms are drawn anew within every block, where there is
-// then nothing to find, and everything is estimated again.
-func (t *table) redraw(f *fits, draws int) *record.Redrawn {
+// then nothing to find, and everything is estimated again. questions is how many metrics
+// a verdict pays for.
+func (t *table) redraw(f *fits, questions, draws int) *record.Redrawn {
 	if f == nil || draws < 1 || !f.typical.Known || f.parts == nil || len(t.arms) < 3 {
 		return nil
 	}
@@ -30,7 +32,7 @@ func (t *table) redraw(f *fits, draws int) *record.Redrawn {
 	if !stat.FitWindows(stat.Windows{Y: y, Launch: launch, Control: t.control()}, true).Known {
 		return nil
 	}
-	found, any := make([]int, draws), make([]int, draws)
+	found, any, asked := make([]int, draws), make([]int, draws), t.asked(f)
 	arms := 0
 	for _, a := range t.arms {
 		if a != t.load.Baseline && !t.arm(a).Twin {
@@ -42,7 +44,7 @@ func (t *table) redraw(f *fits, draws int) *record.Redrawn {
 	for k := range workers {
 		wait.Go(func() {
 			for d := k; d < draws; d += workers {
-				found[d], any[d] = t.redrawn(y, launch, rand.New(rand.NewPCG(uint64(d), 0x7a7e)))
+				found[d], any[d] = t.redrawn(asked, questions, y, launch, rand.New(rand.NewPCG(uint64(d), 0x7a7e)))
 			}
 		})
 	}
@@ -74,18 +76,30 @@ func (t *table) residual(f *fits) (y [][]float64, launch []int) {
 	return y, launch
 }
 
-// redrawn is one draw: how many arms are found to differ, each alone, and whether any
-// verdict would say so (0 or 1).
-func (t *table) redrawn(y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
-	z := make([][]float64, len(y))
-	for b, row := range y {
-		z[b] = make([]float64, len(row))
-		for to, from := range rng.Perm(len(row)) {
-			z[b][to] = row[from]
+// relabelled is a block with other labels; one that lacks an arm lacks it still.
+func relabelled(row []float64, rng *rand.Rand) []float64 {
+	out := slices.Clone(row)
+	var here []int
+	for a, x := range row {
+		if !math.IsNaN(x) {
+			here = append(here, a)
 		}
 	}
+	for to, from := range rng.Perm(len(here)) {
+		out[here[to]] = row[here[from]]
+	}
+	return out
+}
+
+// redrawn is one draw: how many arms are found to differ, each alone, and whether any
+// verdict would say so (0 or 1).
+func (t *table) redrawn(asked [][]string, questions int, y [][]float64, launch []int, rng *rand.Rand) (found, any int) {
+	z := make([][]float64, len(y))
+	for b, row := range y {
+		z[b] = relabelled(row, rng)
+	}
 	f := stat.FitWindows(stat.Windows{Y: z, Launch: launch, Control: t.control()}, true)
-	for i, group := range t.asked() {
+	for i, group := range asked {
 		cs := t.against(f, group)
 		least, at := math.Inf(1), 0
 		for k, c := range cs {
@@ -98,7 +112,7 @@ func (t *table) redrawn(y [][]float64, launch []int, rng *rand.Rand) (found, any
 			}
 		}
 		// What comes first opens the gate to the others, and is then an error itself.
-		if i == 0 && f.FamilyPValue(cs, at, 1) < t.alpha {
+		if i == 0 && f.FamilyPValue(cs, at, questions) < t.alpha {
 			any = 1
 		}
 	}

@@ -73,7 +73,7 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 	t := tabulate(load, lines)
 	t.alpha = 1 - stat.Level(true, max(t.runs, 1))
 	out := Progress{Done: t.looks()}
-	judged := t.judged()
+	judged := t.judged() // what would tell whether CPU time is net of steal is not kept
 	var pools []*pooled
 	for _, name := range judged {
 		m, ok := t.measureOf(name)
@@ -84,7 +84,7 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 			pools = t.pools()
 		}
 		f := t.fit(m, pools)
-		list := t.standings(f.typical, len(judged))
+		list := t.standings(f, len(judged))
 		out.Done = out.Done && len(list) > 0
 		for _, s := range list {
 			if !(s.Half <= math.Max(math.Log1p(precision), relative*math.Abs(math.Log(s.Ratio)))) {
@@ -102,8 +102,9 @@ func Running(load record.Workload, lines []record.Line, precision float64) Progr
 }
 
 // standings are the arms that are compared, in the order of the plan.
-func (t *table) standings(f *stat.Fit, questions int) (out []Standing) {
-	for _, group := range t.asked() {
+func (t *table) standings(all *fits, questions int) (out []Standing) {
+	f := all.typical
+	for _, group := range t.asked(all) {
 		cs := t.against(f, group)
 		for i, interval := range f.Family(cs, 1-t.alpha, questions) {
 			s := Standing{Arm: group[i], Ratio: 1, Half: math.Inf(1)}

@@ -129,7 +129,7 @@ func (t *table) add(b *record.Block) {
 		if why != "" {
 			t.lost[why]++
 			if w.Detail != "" {
-				t.said[why] = w.Detail
+				t.said[why] = t.load.Name + "/" + w.Arm + ": " + w.Detail
 			}
 			r.dropped = append(r.dropped, arm)
 			lost = true

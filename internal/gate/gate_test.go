@@ -258,3 +258,34 @@ func TestNoiseIsNoAbsence(t *testing.T) {
 		t.Errorf("%+v, %v", g, err)
 	}
 }
+
+// Where the question of the workload is judged too, another arm exceeds a limit only if
+// it does; alone, an arm is judged by itself.
+func TestTheQuestionComesFirst(t *testing.T) {
+	for _, c := range []struct {
+		question [3]float64
+		arms     []string
+		want     record.Answer
+	}{
+		{[3]float64{0.90, 0.88, 0.93}, nil, record.AnswerExceeded},
+		{[3]float64{0.97, 0.92, 1.02}, nil, record.AnswerUndecided},
+		{[3]float64{0.99, 0.98, 1.00}, nil, record.AnswerUndecided},
+		{[3]float64{0.97, 0.92, 1.02}, []string{"rung"}, record.AnswerExceeded},
+	} {
+		e := effects(effect("throughput", "rung", 0.88, 0.84, 0.92), effect("throughput", "container", c.question[0], c.question[1], c.question[2]),
+			effect("p99", "rung", 1.3, 1.2, 1.4))
+		e.Workloads[0].Question, e.Workloads[0].Judged = "container", []string{"throughput"}
+		g, err := Judge(e, []record.Limit{limit("throughput", 0.05), limit("p99", 0.1)}, Selection{Arms: c.arms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range g.Judgements {
+			switch {
+			case j.Metric == "p99" && j.Answer != record.AnswerExceeded:
+				t.Errorf("what is not judged with it is %v", j.Answer)
+			case j.Metric == "throughput" && j.Arm == "rung" && (j.Answer != c.want || j.Unjudged != (c.want == record.AnswerUndecided)):
+				t.Errorf("question %v: the rung is %v, unjudged %v (%s)", c.question, j.Answer, j.Unjudged, j.Reason)
+			}
+		}
+	}
+}

@@ -131,7 +131,7 @@ func gateNotes(g *record.Gate) []sentence {
 	var reasons arrange.Grouped[what]
 	for _, j := range byAnswer(g.Judgements) {
 		total = total || j.Total
-		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid {
+		if j.Reason == "" || j.Cost != nil && j.Answer != record.AnswerInvalid && !j.Unjudged {
 			continue
 		}
 		reasons.Add(what{j.Workload, j.Metric, j.Reason}, j.Arm)

@@ -73,6 +73,8 @@ func showIn(unit string) func(float64) string {
 func verdictCell(e record.Effect, margin float64) cell {
 	word, tone := verdictWord(e.Verdict), verdictTone(e.Verdict)
 	switch {
+	case e.Unjudged:
+		word = text("verdict.unjudged")
 	case e.Intermittent && e.Verdict == record.Negligible:
 		word, tone = text("verdict.intermittent"), unsure
 	case e.Intermittent && (e.Verdict == record.Cost || e.Verdict == record.Gain):

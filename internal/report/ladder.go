@@ -161,7 +161,7 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	var detectable, needed float64
 	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
 		x, ok := w.PrimaryOf(arm)
-		if !ok || x.Verdict != record.Undecided || x.Typical == nil || unjudged(x) {
+		if !ok || x.Verdict != record.Undecided || x.Typical == nil || x.Unjudged {
 			continue
 		}
 		arms = append(arms, arm)
@@ -183,23 +183,20 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(stopped(tails), ""))}
 }
 
-// unjudged says that an effect is undecided although its interval is on one side: the
-// question of the plan was not found to differ.
-func unjudged(x record.Effect) bool {
-	return x.Verdict == record.Undecided && x.Typical != nil && (x.Typical.Low > 1 || x.Typical.High < 1)
-}
-
-func unjudgedNotes(w workload) []sentence {
-	var arms []string
-	for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
-		if x, ok := w.PrimaryOf(arm); ok && unjudged(x) && w.Question != "" {
-			arms = append(arms, arm)
+// unjudgedNotes name, for each metric that is judged, the arms that are not.
+func unjudgedNotes(w workload) (notes []sentence) {
+	for _, m := range w.Judged {
+		var arms []string
+		for _, arm := range append(slices.Clone(w.Ladder), w.Beside...) {
+			if w.Effect[key(m, arm)].Unjudged {
+				arms = append(arms, arm)
+			}
+		}
+		if len(arms) > 0 {
+			notes = append(notes, msg("open.unjudged", "metric", w.metricWord(m).of, "arms", list(arms), "question", w.Question))
 		}
 	}
-	if len(arms) == 0 {
-		return nil
-	}
-	return []sentence{msg("open.unjudged", "arms", list(arms), "question", w.Question)}
+	return notes
 }
 
 // reasonNotes give the reasons why an arm has no answer.

@@ -14,13 +14,14 @@ func TestWhatIsNotJudged(t *testing.T) {
 		return record.Effect{Workload: "oltp", Metric: "throughput", Arm: name, Baseline: "host", Typical: ratio(percent, half), Detectable: 0.03}
 	}
 	e := &record.Effects{Margin: 0.01, Effects: []record.Effect{arm("cgroup", -5, 2), arm("rootfs", -1, 2), arm("container", 0, 1.5)},
-		Workloads: []record.WorkloadResult{{Name: "oltp", Primary: "throughput", Baseline: "host", Blocks: 30, Question: "container"}}}
+		Workloads: []record.WorkloadResult{{Name: "oltp", Primary: "throughput", Judged: []string{"throughput"}, Baseline: "host", Blocks: 30, Question: "container"}}}
+	e.Effects[0].Unjudged = true
 	var notes []string
 	for _, n := range ladderNotes(e, workloads(e)[0]) {
 		notes = append(notes, n.String())
 	}
 	got := strings.Join(notes, "\n")
-	for _, want := range []string{"not judged: cgroup, as container was not found to differ.", "undecided: rootfs and container."} {
+	for _, want := range []string{": not judged: cgroup, as container was not found to differ.", "undecided: rootfs and container."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}

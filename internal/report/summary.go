@@ -324,7 +324,7 @@ func (w workload) windowsCell() cell {
 
 // legend explains the marks that are used.
 func legend(e *record.Effects, ws []workload) sentence {
-	used := map[string]bool{}
+	used, unjudged := map[string]bool{}, false
 	var bases, questions arrange.Ordered
 	for _, w := range ws {
 		bases.Add(w.Baseline)
@@ -334,12 +334,17 @@ func legend(e *record.Effects, ws []workload) sentence {
 		for _, arm := range matrixArms(ws) {
 			if x, ok := w.PrimaryOf(arm); ok && x.Typical != nil {
 				used[w.mark(x)] = true
+				unjudged = unjudged || x.Unjudged
 			}
 		}
 	}
 	var parts []string
+	unmarked := "mark.none"
+	if unjudged {
+		unmarked = "mark.none.unjudged"
+	}
 	for _, m := range []struct{ mark, key string }{
-		{markMoved, "mark.moved"}, {markEqual, "mark.equal"}, {markNoise, "mark.noise"}, {markInvalid, "mark.invalid"}, {markUnequal, "mark.unequal"}, {"", "mark.none"},
+		{markMoved, "mark.moved"}, {markEqual, "mark.equal"}, {markNoise, "mark.noise"}, {markInvalid, "mark.invalid"}, {markUnequal, "mark.unequal"}, {"", unmarked},
 	} {
 		if used[m.mark] {
 			parts = append(parts, text(m.key, "margin", quantity.Size(e.Margin)))

@@ -71,8 +71,11 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 // ofBlock are the arms of a block that are up.
 func (l *loadRun) ofBlock(number int) []*arm {
 	asked := l.question
+	if asked == nil && number%2 == 1 {
+		asked = l.alone()
+	}
 	if asked == nil {
-		asked = l.Plan.Visited(l.load, number)
+		return slices.Clone(l.arms)
 	}
 	return slices.DeleteFunc(slices.Clone(l.arms), func(a *arm) bool { return !slices.Contains(asked, a.Name) })
 }

@@ -130,10 +130,18 @@ func (l *loadRun) inBlock() int {
 		return len(l.question)
 	}
 	n := len(l.load.Arms) - len(l.gaveUp)
-	if q := l.Plan.Question(l.load); q != nil {
+	if q := l.alone(); q != nil {
 		n = (n + len(q) + 1) / 2
 	}
 	return n
+}
+
+// alone is the arms of every second block; nil: all, also when the question was given up.
+func (l *loadRun) alone() []string {
+	if l.gaveUp[l.load.Workload.Question] {
+		return nil
+	}
+	return l.Plan.Alone(l.load)
 }
 
 // judge takes longer windows where what was measured shows that they are needed.

@@ -145,8 +145,11 @@ func TestWindowsKeepTheirLevel(t *testing.T) {
 		line := fmt.Sprintf("%s, %d runs: FPR %.1f %%, FWER %.1f %%, width %.2f", r.said(), r.runs, 100*r.rate(), 100*r.family(), r.width)
 		t.Log(line)
 		alone, together := 0.065, 0.06
-		if r.arms == 3 && r.launches >= 5 && r.launchSD == 0.015 {
-			alone, together = 0.085, 0.085 // docs/method.md lists these cells
+		if r.arms == 3 {
+			together = alone // one arm beside the control: it is the same rate
+		}
+		if r.arms == 3 && r.name == "steal" && r.launches >= 7 && r.launchSD == 0.015 && !r.noisy {
+			alone, together = 0.077, 0.077 // docs/method.md lists these two cells
 		}
 		if r.rate() > limit(alone, r.known) || r.family() > limit(together, r.known) {
 			t.Error("too many false positives: " + line)
