@@ -5,6 +5,7 @@
 # the environment, all is one set.
 
 GO ?= go
+GOTEST ?= $(GO) test
 
 .PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml bench clean
 
@@ -12,7 +13,7 @@ build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machin
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
 
 test: deps ## what the tests need, then every unit, property, golden and conformance test
-	$(GO) test -vet=off -timeout 20m ./...
+	$(GOTEST) -vet=off -timeout 20m ./...
 
 race: deps ## the tests of code with goroutines, with the race detector (tools/race.txt)
 	@sh tools/race.sh
@@ -41,7 +42,7 @@ simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: error
 	TARE_TIER=simulate TARE_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
 
 conformance: deps ## the variants of environments that make test tries in part, whole
-	TARE_TIER=conformance $(GO) test -count=1 -timeout 30m ./internal/environment/environmenttest ./internal/environment/engines
+	TARE_TIER=conformance $(GOTEST) -count=1 -timeout 30m ./internal/environment/environmenttest ./internal/environment/engines
 
 truth: ## known losses are measured as what they are
 	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run TestTruth ./cmd/tare
@@ -53,10 +54,10 @@ one-percent: ## in how many of TARE_RUNS runs a planted loss of 1 % is found in 
 	TARE_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
 kill: ## runs killed at TARE_KILLS random instants, in TARE_SEED's order; nothing is left, and nobody else's process is touched
-	TARE_TIER=kill $(GO) test -count=1 -v -timeout 240m -run 'TestKill|TestForeign|TestHostLook' ./cmd/tare
+	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill|TestForeign|TestHostLook' ./cmd/tare
 
 faults: ## runs whose files cannot be written, synced, renamed, removed: TARE_FAULTS of each place (all), TARE_SEED
-	TARE_TIER=faults $(GO) test -tags faults -count=1 -v -timeout 480m -run TestFaults ./cmd/tare
+	TARE_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run TestFaults ./cmd/tare
 
 soak: ## runs in a loop beside a long one, TARE_SOAK minutes: memory, descriptors, threads and leftovers stay flat
 	TARE_TIER=soak $(GO) test -count=1 -v -timeout 24h -run TestSoak ./cmd/tare
@@ -67,7 +68,7 @@ image: ## an image of Debian packages, made twice, from the mirror
 rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
-	TARE_TIER=rbd $(GO) test -count=1 -p 1 -v -timeout 30m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+	TARE_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
 store: ## a store of Ceph that is killed in the middle of a run, also for ever: minutes of waits
 	@sh tools/deps.sh ceph

@@ -23,5 +23,5 @@ done <$list
 [ "${1:-}" != -n ] || exit 0
 while read -r dir tests; do
 	case $dir in '' | '#'*) continue ;; esac
-	CGO_ENABLED=1 go test -race -vet=off -timeout 20m -run "$tests" "./$dir" </dev/null
+	CGO_ENABLED=1 ${GOTEST:-go test} -race -vet=off -timeout 20m -run "$tests" "./$dir" </dev/null
 done <$list
