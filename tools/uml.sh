@@ -19,7 +19,7 @@ for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
 done
 limit=${TARE_UML_LIMIT:-900} # seconds
 with=${TARE_UML_WITH:-}
-net='' # the network namespace that it runs in, if it is to reach anything
+net='' # the process whose network namespace it runs in, if it is to reach anything
 
 # Packages in the guest, of this host's release.
 packages=busybox-static,runc,crun,e2fsprogs,xfsprogs,util-linux,kmod,iproute2,nftables,dmsetup,nfs-kernel-server,nfs-common,ceph-common,mariadb-server,sysbench,fio
@@ -28,9 +28,8 @@ work=$(mktemp -d)
 tidy() {
 	rm -rf --one-file-system "$work"
 	[ -z "$net" ] || {
-		kill "$slirp"
-		wait "$slirp" 2>/dev/null || true
-		ip netns del "$net"
+		kill "$slirp" "$net"
+		wait "$slirp" "$net" 2>/dev/null || true
 	}
 }
 trap tidy EXIT
@@ -96,22 +95,27 @@ prefetch() {
 # kept is what the cache holds, so that one that was cut off or changed is noticed.
 kept() { (cd "$cache" && sha256sum kernel/linux kernel/lib64/* && stat -c '%s %Y' root.img) 2>&1 || true; }
 
+# inside runs a command in the network namespace.
+inside() { nsenter --net="/proc/$net/ns/net" "$@"; }
+
 # network makes a network namespace in which slirp4netns has this host's loopback at
-# 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2.
+# 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2. It has no name, which
+# other mount namespaces would show, and ends with the processes that end with this one.
 network() {
 	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARE_UML_WITH needs it"
-	for left in /run/netns/tare-uml-*; do # of one that was killed
-		[ ! -e "$left" ] || [ -d "/proc/${left##*-}" ] || ip netns del "${left##*/}"
-	done
-	net=tare-uml-$$
-	ip netns add "$net"
-	slirp4netns --configure --netns-type=path "/run/netns/$net" tap0 >"$work/slirp" 2>&1 &
-	slirp=$!
-	for _ in $(seq 100); do
-		! ip -n "$net" route show default 2>/dev/null | grep -q tap0 || break
+	setpriv --pdeathsig KILL unshare --net sleep infinity &
+	net=$!
+	until [ "$(cat "/proc/$net/comm")" = sleep ]; do
+		[ -d "/proc/$net" ] || refuse "no network namespace"
 		sleep 0.1
 	done
-	ip netns exec "$net" sh -ec '
+	setpriv --pdeathsig KILL slirp4netns --configure "$net" tap0 >"$work/slirp" 2>&1 &
+	slirp=$!
+	for _ in $(seq 100); do
+		! inside ip route show default 2>/dev/null | grep -q tap0 || break
+		sleep 0.1
+	done
+	inside sh -ec '
 		ip tuntap add dev guest mode tap
 		ip address add 10.0.3.1/24 dev guest
 		ip link set guest up
@@ -124,7 +128,7 @@ network() {
 # machine is the kernel, in namespaces of its own: its mounts and what it leaves running
 # go with it. Its memory is a file in /dev/shm.
 machine() {
-	exec ${net:+ip netns exec "$net"} timeout -k 10 "$limit" unshare --mount --pid --fork --kill-child sh -ec '
+	exec ${net:+nsenter "--net=/proc/$net/ns/net"} timeout -k 10 "$limit" unshare --mount --pid --fork --kill-child sh -ec '
 		cd "$1"
 		mount -t proc proc proc
 		mount --bind /dev/shm dev/shm

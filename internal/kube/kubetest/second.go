@@ -58,10 +58,11 @@ func (a *Admin) Second(t *testing.T) Second {
 }
 
 // Look is what there is on the node that a run could leave: links, rules, mounts,
-// processes, images, files of tare's.
+// processes, images, files of tare's. Network namespaces are those of the node's own
+// directory: mounts of the host's, of whatever runs beside, reach the node too.
 func (s Second) Look(t *testing.T) []string {
 	t.Helper()
-	const script = `ip -o link | sed 's/ .*\(mtu\)/ \1/'; nft list tables; cut -d' ' -f1-3 /proc/self/mounts; cat /proc/[0-9]*/comm
+	const script = `ip -o link | sed 's/ .*\(mtu\)/ \1/'; nft list tables; cut -d' ' -f1-3 /proc/self/mounts | grep -v '^nsfs '; cat /proc/[0-9]*/comm
 ls -A /var/lib/tare | grep -v '^journal$'; ls /run/netns; ctr --address "$1" -n k8s.io images ls -q; true`
 	testneed.Tool(t, "nsenter")
 	out, err := exec.Command("nsenter", "-t", fmt.Sprint(s.pid), "--all", "--", "sh", "-c", script, "look", s.Containerd).Output()
