@@ -31,7 +31,7 @@ func dataMount(t Target) (proc.Mount, error) {
 }
 
 // device observes the block device that the arm's data is on, an image of Ceph too: how
-// long its requests take and how many are under way. A stacked device (loop, dm) has the
+// long its requests take and how many are under way when a window ends. A stacked device (loop, dm) has the
 // time of what is below it in its own.
 type device struct{}
 
@@ -45,7 +45,7 @@ func (device) Metrics() []Metric {
 		{Name: "device.read.time", Unit: "s", Of: "device.reads", Help: "time that reads took on the device of the arm's data, with its queue"},
 		{Name: "device.write.time", Unit: "s", Of: "device.writes", Help: "time that writes took on the device of the arm's data, with its queue"},
 		{Name: "device.flush.time", Unit: "s", Of: "device.flushes", Help: "time that flushes took on the device of the arm's data"},
-		{Name: "device.inflight", Unit: "s", Help: "requests under way on the device of the arm's data, added up over time: per second, how many at a time"},
+		{Name: "device.inflight", Unit: "1", Kind: Level, Help: "requests under way on the device of the arm's data, when a window ends"},
 	}
 }
 
