@@ -1,7 +1,11 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -66,9 +70,16 @@ func (p device) Open(t Target) (Reader, error) {
 	for i, m := range metrics {
 		names[i] = m.Name
 	}
-	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names,
+	why := ""
+	if _, err := os.Stat(filepath.Join(d.Dir, "mq")); errors.Is(err, fs.ErrNotExist) {
+		why = "this device counts a flush as a write, if at all: it has no queue of requests (dm, LVM, md)"
+	}
+	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names, why: why,
 		parse: func(text []byte, dst []float64) error {
 			d, err := proc.DiskStat(text)
+			if why != "" { // the kernel shows 0
+				d.Flushes, d.FlushTime = math.NaN(), math.NaN()
+			}
 			copy(dst, []float64{d.Reads, d.Writes, d.Flushes, d.ReadTime, d.WriteTime, d.FlushTime, d.InFlight})
 			return err
 		}})

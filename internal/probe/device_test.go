@@ -45,7 +45,7 @@ const (
 // What requests took on the device of the data is told, and how many are under way.
 func TestDevice(t *testing.T) {
 	files := mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw")
-	files["sys/block/vda/stat"] = vdaBefore
+	files["sys/block/vda/stat"], files["sys/block/vda/mq/0/cpu_list"] = vdaBefore, "0, 1\n"
 	root := plant(t, files)
 	link(t, root, "sys/dev/block/254:0", "../../block/vda")
 	s := onData(t, root)
@@ -59,6 +59,32 @@ func TestDevice(t *testing.T) {
 		if got, ok := values[name].Get(); !ok || got < want-1e-9 || got > want+1e-9 {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
 		}
+	}
+}
+
+// Before Linux 5.5 there was no count of flushes, and a device without a queue of requests
+// has none either: what the kernel shows as 0 is missing, with the reason.
+func TestDeviceWithoutFlushes(t *testing.T) {
+	for name, c := range map[string]struct{ stat, mq, why string }{
+		"old": {"21330 30950 2151976 8538 0 7968 71621 9669 65 794704 535\n", "sys/block/vda/mq/0/cpu_list", "no device.flush"},
+		"dm":  {vdaBefore, "sys/block/vda/dm/name", "counts a flush as a write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw")
+			files["sys/block/vda/stat"], files[c.mq] = c.stat, "0\n"
+			root := plant(t, files)
+			link(t, root, "sys/dev/block/254:0", "../../block/vda")
+			s := onData(t, root)
+			values := s.Values(s.Read(nil), s.Read(nil))
+			for _, name := range []string{"device.flushes", "device.flush.time"} {
+				if v := values[name]; !strings.Contains(v.Reason(), c.why) {
+					t.Errorf("%s is %v", name, v)
+				}
+			}
+			if got, ok := values["device.writes"].Get(); !ok || got != 0 {
+				t.Errorf("device.writes is %v", values["device.writes"])
+			}
+		})
 	}
 }
 
