@@ -33,7 +33,7 @@ func (cephClient) Metrics() []Metric {
 		requests := "ceph." + op + ".requests"
 		all = append(all,
 			Metric{Name: requests, Unit: "1", PerOp: true, Help: op + " requests to the Ceph file system of the arm's data"},
-			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Help: "time until " + op + " requests to the Ceph file system were answered"})
+			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Rounded: 1e-6, Help: "time until " + op + " requests to the Ceph file system were answered"})
 	}
 	return all
 }
@@ -80,19 +80,13 @@ func (p cephClient) Open(t Target) (Reader, error) {
 	return openFiles(waiting, latency)
 }
 
-// cephLatency makes counters of means: what rounding lets run backwards stands still, and
-// a later window gets it.
 func cephLatency() func([]byte, []float64) error {
 	ops := cephOps()
-	all, most := make([]proc.CephOp, len(ops)), make([]float64, len(ops))
+	all := make([]proc.CephOp, len(ops))
 	return func(text []byte, dst []float64) error {
 		err := proc.CephLatency(text, ops, all)
 		for i, o := range all {
 			dst[2*i], dst[2*i+1] = o.Requests, o.Taken
-			if err == nil {
-				most[i] = max(most[i], o.Taken)
-				dst[2*i+1] = most[i]
-			}
 		}
 		return err
 	}

@@ -142,23 +142,42 @@ func TestCephWithoutDebugfs(t *testing.T) {
 	}
 }
 
-// The kernel's means become sums, which do not run backwards when a mean is rounded.
+// A mean of the kernel's becomes a sum, and where its rounding can be more than a twentieth of
+// what a window adds the window has a reason, also where the sum ran backwards.
 func TestCephLatency(t *testing.T) {
-	parse, dst := cephLatency(), make([]float64, 6)
-	read := func(text string) []float64 {
-		if err := parse([]byte(text), dst); err != nil {
+	m := cephClient{}.Metrics()[2:]
+	s := &Set{metrics: m, readers: []opened{{n: len(m)}}}
+	parse := cephLatency()
+	read := func(write string) []float64 {
+		dst := make([]float64, len(m))
+		if err := parse([]byte("read 0 0\nwrite "+write+"\nmetadata 79 12856\n"), dst); err != nil {
 			t.Fatal(err)
 		}
-		return append([]float64(nil), dst...)
+		return dst
 	}
-	near := func(got, want float64) bool { return got > want-1e-9 && got < want+1e-9 }
-	first := read(latencies(t))
-	if first[0] != 0 || first[2] != 5 || !near(first[3], 5*914013e-6) || first[4] != 79 || !near(first[5], 79*12856e-6) {
-		t.Errorf("%v", first)
+	for _, c := range []struct {
+		before, after, why string
+		requests, time     float64
+	}{
+		{before: "100 5000", after: "110 5000", requests: 10, time: 0.05},
+		{before: "100 5000", after: "100 5000"},
+		{before: "100000 5000", after: "100010 5000", requests: 10, why: "after 100010 requests"},
+		{before: "100000 5000", after: "100010 4999", requests: 10, why: "after 100010 requests"},
+		{before: "100 5000", after: "90 5000", why: "backwards"}, // another mount
+	} {
+		values := s.Values(read(c.before), read(c.after))
+		got, ok := values["ceph.write.time"].Get()
+		if why := values["ceph.write.time"].Reason(); ok != (c.why == "") || math.Abs(got-c.time) > 1e-9 || !strings.Contains(why, c.why) {
+			t.Errorf("%q to %q: %v", c.before, c.after, values["ceph.write.time"])
+		}
+		if n, ok := values["ceph.write.requests"].Get(); ok && n != c.requests {
+			t.Errorf("%q to %q: %v requests", c.before, c.after, n)
+		}
+		if x, ok := values["ceph.metadata.time"].Get(); !ok || x != 0 {
+			t.Errorf("metadata, of which there was none: %v", values["ceph.metadata.time"])
+		}
 	}
-	if again := read(strings.Replace(latencies(t), "12856", "12855", 1)); again[5] != first[5] {
-		t.Errorf("ran backwards: %v after %v", again, first)
-	}
+	dst := make([]float64, len(m))
 	if err := parse([]byte("item total\nread 1 2\n"), dst); err == nil || !math.IsNaN(dst[2]) {
 		t.Errorf("half a file: %v %v", err, dst)
 	}
