@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/storage"
 )
@@ -24,7 +25,11 @@ func dataMount(t Target) (proc.Mount, error) {
 		return proc.Mount{}, fmt.Errorf("%w: %w", errNothing, err)
 	}
 	dir := filepath.Clean(t.Data)
-	if real, err := filepath.EvalSymlinks(root.Path(dir)); err == nil {
+	real, err := storage.Answered(dir, func() (string, error) { return filepath.EvalSymlinks(root.Path(dir)) })
+	if hint.Of(err) != "" { // its server is silent
+		return proc.Mount{}, err
+	}
+	if err == nil {
 		dir = "/" + strings.Trim(strings.TrimPrefix(real, filepath.Clean(t.Root)), "/")
 	}
 	m := proc.MountOf(mounts, dir)

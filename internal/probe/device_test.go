@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"golang.org/x/sys/unix"
 )
 
 // mountedOn are a host whose data is on what a line of mountinfo says.
@@ -127,6 +130,64 @@ func TestCephImage(t *testing.T) {
 	}
 	if v := values["ceph.write.time"]; !strings.Contains(v.Reason(), "at its device") {
 		t.Errorf("ceph.write.time is %v", v)
+	}
+}
+
+// onCephFS opens the probe of the client for data on a file system of Ceph, whose kernel
+// answers for attributes as it is told.
+func onCephFS(t *testing.T, xattr func(path, name string) (string, error)) *Set {
+	t.Helper()
+	files := mountedOn("37 23 0:50 / /mnt rw - ceph 127.0.0.1:10000:/ rw,name=admin")
+	const debug = "sys/kernel/debug/ceph/" + cephName
+	files[debug+"/metrics/latency"], files[debug+"/osdc"] = latencies(t), "REQUESTS 0 homeless 0\n"
+	target := targetIn(t, plant(t, files))
+	target.Data, target.Host = "/mnt/data", true
+	s := OpenAll([]Probe{cephClient{xattr}}, target)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// The client of a file system counts its requests.
+func TestCephFS(t *testing.T) {
+	cluster, client, _ := strings.Cut(cephName, ".")
+	s := onCephFS(t, func(path, name string) (string, error) {
+		switch {
+		case filepath.Base(path) != "mnt":
+			return "", unix.ENODATA
+		case name == "ceph.cluster_fsid":
+			return cluster, nil
+		case name == "ceph.client_id":
+			return client, nil
+		}
+		return "", unix.ENODATA
+	})
+	before := s.Read(nil)
+	for i := range before {
+		before[i] = 0 // as it was mounted
+	}
+	values := s.Values(before, s.Read(nil))
+	for name, want := range map[string]float64{
+		"ceph.waiting": 0, "ceph.write.requests": 5, "ceph.write.time": 5 * 914013e-6, "ceph.metadata.requests": 79, "ceph.metadata.time": 79 * 12856e-6, "ceph.read.time": 0,
+	} {
+		if got, ok := values[name].Get(); !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v, want %v", name, values[name], want)
+		}
+	}
+}
+
+// A cluster that is silent is a reason after a while, and a kernel before Linux 5.11 at once.
+func TestCephFSNotSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		defer close(ended)
+		s := onCephFS(t, func(string, string) (string, error) { <-ended; return "", nil })
+		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has said nothing for") || !strings.Contains(v.Reason(), "umount -f") {
+			t.Errorf("silent: %v", v)
+		}
+	})
+	s := onCephFS(t, func(string, string) (string, error) { return "", unix.EOPNOTSUPP })
+	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "which Ceph client") {
+		t.Errorf("an old kernel: %v", v)
 	}
 }
 

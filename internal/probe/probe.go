@@ -91,6 +91,6 @@ func (t Target) notHost() error {
 func All() []Probe {
 	return []Probe{
 		cpuTime{}, host{}, hardware{}, throttling{}, runQueue{}, switches{}, pressure{}, faults{}, memory{},
-		blockIO{}, disks{}, device{}, network{}, retransmits{}, nfsMount{}, cephClient{}, self{},
+		blockIO{}, disks{}, device{}, network{}, retransmits{}, nfsMount{}, cephClient{getxattr}, self{},
 	}
 }

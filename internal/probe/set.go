@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/record"
 )
 
@@ -39,6 +40,9 @@ func OpenAll(probes []Probe, t Target) *Set {
 		r, err := p.Open(t)
 		if err != nil {
 			o.why, o.beside = err.Error(), errors.Is(err, errNothing)
+			if remedy := hint.Of(err); remedy != "" {
+				o.why += ": " + remedy
+			}
 		} else {
 			o.reader = r
 		}
