@@ -14,9 +14,6 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 )
 
-// devices is where the kernel's client lists what it has mapped, for the whole host.
-const devices = "/sys/bus/rbd/devices"
-
 // Map has the kernel's client show the image as a block device, and returns its
 // path. options are those of the mapping, as rbd map -o takes them.
 func (i Image) Map(ctx context.Context, options string) (string, error) {
@@ -41,14 +38,32 @@ const (
 
 // Unmap takes the devices of an image away, of which there are none or, after a
 // cleanup that was killed, several. It needs no answer from the cluster.
-func (i Image) Unmap() error {
-	ids, err := i.mapped()
+func (i Image) Unmap() error { return kernel.unmap(i) }
+
+// Abort takes the devices of an image away although they are in use: their requests fail at once,
+// when those under way have ended.
+func (i Image) Abort() { kernel.abort(i) }
+
+// bus is how the kernel lists what its client has mapped, and is told to take it away. The
+// kernel is told numbers alone and gives one that is free to whoever maps next, so each
+// is looked at once more right before.
+type bus struct {
+	dir string // of all devices of the host, by number
+	// write tells the kernel a number. The error is os.ErrDeadlineExceeded where it says
+	// nothing within the bound: it then goes on.
+	write func(text string, bound time.Duration) error
+}
+
+var kernel = bus{"/sys/bus/rbd/devices", remove}
+
+func (b bus) unmap(i Image) error {
+	ids, err := b.mapped(i)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, id := range ids {
-		errs = append(errs, remove(id))
+		errs = append(errs, b.remove(i, id))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return hint.New(fmt.Errorf("unmap %s: %w", i, err), "rbd device unmap --options force "+i.String())
@@ -56,18 +71,18 @@ func (i Image) Unmap() error {
 	return nil
 }
 
-// Abort takes the devices of an image away although they are in use: their requests fail at once,
-// when those under way have ended.
-func (i Image) Abort() {
-	ids, _ := i.mapped()
+func (b bus) abort(i Image) {
+	ids, _ := b.mapped(i)
 	for _, id := range ids {
-		_ = written(id+" force", forced) // whoever unmaps it later says what is left
+		if b.shows(i, id) {
+			_ = b.write(id+" force", forced) // whoever unmaps it later says what is left
+		}
 	}
 }
 
 // mapped are the numbers of the devices of an image.
-func (i Image) mapped() (ids []string, err error) {
-	all, err := os.ReadDir(devices)
+func (b bus) mapped(i Image) (ids []string, err error) {
+	all, err := os.ReadDir(b.dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the module is not loaded
 	}
@@ -75,35 +90,42 @@ func (i Image) mapped() (ids []string, err error) {
 		return nil, fmt.Errorf("list the mapped images: %w", err)
 	}
 	for _, d := range all {
-		word := func(name string) string {
-			b, _ := os.ReadFile(filepath.Join(devices, d.Name(), name))
-			return strings.TrimSpace(string(b))
-		}
-		// A snapshot of it is somebody else's.
-		if word("pool") == i.Pool.Name && word("name") == i.Name && word("current_snap") == "-" {
+		if b.shows(i, d.Name()) {
 			ids = append(ids, d.Name())
 		}
 	}
 	return ids, nil
 }
 
-// remove writes a number to the kernel, and with force when that does not end.
-func remove(id string) error {
-	err := written(id, unmaps)
-	for end := time.Now().Add(unmaps); (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)) && time.Now().Before(end); { // udev looks at it, or it is on its way
-		time.Sleep(100 * time.Millisecond)
-		err = written(id, unmaps)
+// shows says whether a number is a device of the image now. A snapshot of it is somebody else's.
+func (b bus) shows(i Image, id string) bool {
+	word := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(b.dir, id, name))
+		return strings.TrimSpace(string(text))
 	}
-	if errors.Is(err, unix.ENOENT) { // it was on its way
+	return word("pool") == i.Pool.Name && word("name") == i.Name && word("current_snap") == "-"
+}
+
+// remove takes a device away, and with force when that does not end.
+func (b bus) remove(i Image, id string) error {
+	err := error(unix.EBUSY)
+	for end := time.Now().Add(unmaps); time.Now().Before(end) && (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)); time.Sleep(100 * time.Millisecond) {
+		if !b.shows(i, id) {
+			return nil // it was on its way, and the number may be another's
+		}
+		err = b.write(id, unmaps) // udev may look at it
+	}
+	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errors.Join(err, written(id+" force", forced))
+	if errors.Is(err, os.ErrDeadlineExceeded) && b.shows(i, id) {
+		err = errors.Join(err, b.write(id+" force", forced))
 	}
 	return err
 }
 
-func written(text string, bound time.Duration) error {
+// remove tells this kernel.
+func remove(text string, bound time.Duration) error {
 	file := "/sys/bus/rbd/remove_single_major"
 	if _, err := os.Stat(file); err != nil {
 		file = "/sys/bus/rbd/remove"
