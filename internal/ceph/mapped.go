@@ -29,8 +29,8 @@ func (i Image) Map(ctx context.Context, options string) (string, error) {
 	return device, nil
 }
 
-// How long the kernel may take to give a device up that nothing uses: what it has not
-// written yet is written. By force, what waits for the cluster ends with errors.
+// How long the kernel may take to give a device up, what it has not written yet being written, and
+// how long the device may be in use. By force, what waits for the cluster ends with errors.
 const (
 	unmaps = 20 * time.Second
 	forced = 10 * time.Second
@@ -106,7 +106,8 @@ func (b bus) shows(i Image, id string) bool {
 	return word("pool") == i.Pool.Name && word("name") == i.Name && word("current_snap") == "-"
 }
 
-// remove takes a device away, and with force when that does not end.
+// remove takes a device away, and by force when something does not let go of it: a file system
+// that was unmounted lazily and waits for a cluster that is silent.
 func (b bus) remove(i Image, id string) error {
 	err := error(unix.EBUSY)
 	for end := time.Now().Add(unmaps); time.Now().Before(end) && (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)); time.Sleep(100 * time.Millisecond) {
@@ -115,11 +116,14 @@ func (b bus) remove(i Image, id string) error {
 		}
 		err = b.write(id, unmaps) // udev may look at it
 	}
+	if errors.Is(err, unix.EBUSY) {
+		if !b.shows(i, id) {
+			return nil
+		}
+		err = b.write(id+" force", forced)
+	}
 	if errors.Is(err, unix.ENOENT) {
 		return nil
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) && b.shows(i, id) {
-		err = errors.Join(err, b.write(id+" force", forced))
 	}
 	return err
 }

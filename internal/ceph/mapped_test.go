@@ -48,6 +48,34 @@ func (b *testBus) gone(id string) error { return os.RemoveAll(filepath.Join(b.di
 
 var testImage = Image{Pool{Name: "rbd"}, "tare-x"}
 
+// What a file system holds although it was unmounted goes by force, when it has been in use
+// for the bound.
+func TestUnmapByForce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestBus(t, func(b *testBus, text string) error {
+			if text == "0 force" {
+				return b.gone("0")
+			}
+			return unix.EBUSY
+		}, "0")
+		began := time.Now()
+		if err := b.unmap(testImage); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < unmaps || !slices.Contains(b.wrote, "0") || b.wrote[len(b.wrote)-1] != "0 force" {
+			t.Errorf("after %v: %q", took, b.wrote)
+		}
+	})
+}
+
+// A write that the kernel is still at is an error, and nothing more is written.
+func TestUnmapThatHangs(t *testing.T) {
+	b := newTestBus(t, func(*testBus, string) error { return os.ErrDeadlineExceeded }, "0")
+	if err := b.unmap(testImage); !errors.Is(err, os.ErrDeadlineExceeded) || !slices.Equal(b.wrote, []string{"0"}) {
+		t.Errorf("%q: %v", b.wrote, err)
+	}
+}
+
 // A number that was given to another image meanwhile is left alone.
 func TestNumberOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
