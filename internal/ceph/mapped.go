@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // Map has the kernel's client show the image as a block device, and returns its
@@ -40,21 +41,26 @@ const (
 // cleanup that was killed, several. It needs no answer from the cluster.
 func (i Image) Unmap() error { return kernel.unmap(i) }
 
-// Abort takes the devices of an image away although they are in use: their requests fail at once,
-// when those under way have ended.
-func (i Image) Abort() { kernel.abort(i) }
+// AbortStalled takes the devices of an image away although they are in use, when none of their
+// requests has ended for so long: those under way wait for a cluster that is silent, and those
+// that come then fail at once. A cluster that is slow is left to end them. It returns when
+// closed is.
+func (i Image) AbortStalled(closed <-chan struct{}, bound time.Duration) {
+	kernel.abortStalled(i, closed, bound)
+}
 
 // bus is how the kernel lists what its client has mapped, and is told to take it away. The
 // kernel is told numbers alone and gives one that is free to whoever maps next, so each
 // is looked at once more right before.
 type bus struct {
-	dir string // of all devices of the host, by number
+	dir    string // of all devices of the host, by number
+	blocks string // of the same as block devices, by name
 	// write tells the kernel a number. The error is os.ErrDeadlineExceeded where it says
 	// nothing within the bound: it then goes on.
 	write func(text string, bound time.Duration) error
 }
 
-var kernel = bus{"/sys/bus/rbd/devices", remove}
+var kernel = bus{"/sys/bus/rbd/devices", "/sys/block", remove}
 
 func (b bus) unmap(i Image) error {
 	ids, err := b.mapped(i)
@@ -71,13 +77,36 @@ func (b bus) unmap(i Image) error {
 	return nil
 }
 
-func (b bus) abort(i Image) {
+func (b bus) abortStalled(i Image, closed <-chan struct{}, bound time.Duration) {
+	ended, since := b.ended(i), time.Now()
+	for time.Since(since) < bound {
+		select {
+		case <-closed:
+			return
+		case <-time.After(time.Second):
+		}
+		if now := b.ended(i); now != ended {
+			ended, since = now, time.Now()
+		}
+	}
 	ids, _ := b.mapped(i)
 	for _, id := range ids {
 		if b.shows(i, id) {
 			_ = b.write(id+" force", forced) // whoever unmaps it later says what is left
 		}
 	}
+}
+
+// ended is how many requests of the devices of an image have ended.
+func (b bus) ended(i Image) (n float64) {
+	ids, _ := b.mapped(i)
+	for _, id := range ids {
+		text, _ := os.ReadFile(filepath.Join(b.blocks, "rbd"+id, "stat"))
+		if d, err := proc.DiskStat(text); err == nil { // it may go just now
+			n += d.Reads + d.Writes
+		}
+	}
+	return n
 }
 
 // mapped are the numbers of the devices of an image.

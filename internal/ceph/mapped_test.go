@@ -2,6 +2,7 @@ package ceph
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ type testBus struct {
 
 func newTestBus(t *testing.T, answer func(b *testBus, text string) error, ids ...string) *testBus {
 	t.Helper()
-	b := &testBus{bus: bus{dir: t.TempDir()}}
+	b := &testBus{bus: bus{dir: t.TempDir(), blocks: t.TempDir()}}
 	for _, id := range ids {
 		b.show(t, id, "tare-x", "-")
 	}
@@ -39,6 +40,17 @@ func (b *testBus) show(t *testing.T, id, name, snap string) {
 	for file, text := range map[string]string{"pool": "rbd", "name": name, "current_snap": snap} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, file), []byte(text+"\n"), 0o644))
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ends says that so many writes of a device have ended.
+func (b *testBus) ends(t *testing.T, id string, n int) {
+	t.Helper()
+	dir := filepath.Join(b.blocks, "rbd"+id)
+	err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "stat"),
+		fmt.Appendf(nil, "%8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d\n", 40, 0, 320, 9, n, 0, 8*n, 0, 1, 9, 9, 0, 0, 0, 0, 0, 0), 0o644))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +103,36 @@ func TestNumberOfAnother(t *testing.T) {
 			return b.gone("0")
 		}, "0", "1")
 		b.show(t, "2", "tare-x", "snapshot")
-		if b.abort(testImage); !slices.Equal(b.wrote, []string{"0 force"}) {
+		if b.abortStalled(testImage, nil, time.Minute); !slices.Equal(b.wrote, []string{"0 force"}) {
 			t.Errorf("%q", b.wrote)
+		}
+	})
+}
+
+// An image whose requests end, however slowly, is left alone; one of whose requests none has
+// ended for the bound is taken away, and not before.
+func TestAbortStalled(t *testing.T) {
+	const bound, slow, requests = 30 * time.Second, 20500 * time.Millisecond, 10
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestBus(t, func(b *testBus, _ string) error { return b.gone("0") }, "0")
+		began, last := time.Now(), slow*(requests-1)
+		go func() {
+			for n := range requests { // as a slow cluster ends them
+				b.ends(t, "0", n)
+				time.Sleep(slow)
+			}
+		}()
+		b.abortStalled(testImage, nil, bound)
+		if took := time.Since(began); took < last+bound || took > last+bound+2*time.Second || !slices.Equal(b.wrote, []string{"0 force"}) {
+			t.Errorf("the last request ended after %v; after %v it wrote %q", last, took, b.wrote)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestBus(t, func(*testBus, string) error { return nil }, "0")
+		closed := make(chan struct{})
+		time.AfterFunc(bound/2, func() { close(closed) })
+		if b.abortStalled(testImage, closed, bound); len(b.wrote) > 0 {
+			t.Errorf("closed, and it wrote %q", b.wrote)
 		}
 	})
 }

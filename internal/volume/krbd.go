@@ -21,10 +21,10 @@ import (
 // otherwise. It changes nothing for a cluster that answers.
 const patience = "osd_request_timeout=30"
 
-// unmounts is how long unmounting an image may take: its file system writes one thing after
-// the other, and each waits for patience where the cluster is gone. What is lost is removed
-// anyway.
-const unmounts = 30 * time.Second
+// stalled is for how long no request of an image may end while it is closed: its file system writes one
+// thing after the other, and each waits for patience where the cluster is gone. What is lost
+// is removed anyway.
+const stalled = 30 * time.Second
 
 // parseRBD reads POOL/IMAGE with options of the mapping behind a comma.
 func parseRBD(word, kind, rest string) (Volume, error) {
@@ -63,7 +63,7 @@ func (o *Opened) openKernelRBD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.abort, o.after = image.Abort, unmounts
+	o.closing = func(closed <-chan struct{}) { image.AbortStalled(closed, stalled) }
 	if err := format(ctx, o.v.system, device); err != nil {
 		return err
 	}
