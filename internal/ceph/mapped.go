@@ -27,7 +27,29 @@ func (i Image) Map(ctx context.Context, options string) (string, error) {
 	if !filepath.IsAbs(device) {
 		return "", fmt.Errorf("rbd device map printed %q, and no device", device)
 	}
-	return device, nil
+	return device, kernel.taken(device, options)
+}
+
+// taken reads back whether the kernel has a device with all options that have a value.
+func (b bus) taken(device, options string) error {
+	id := strings.TrimPrefix(filepath.Base(device), "rbd")
+	text, err := os.ReadFile(filepath.Join(b.dir, id, "config_info"))
+	if err != nil {
+		return fmt.Errorf("read back how the kernel mapped %s: %w", device, err)
+	}
+	_, words, _ := strings.Cut(string(text), " ") // the first are the monitors
+	words, _, _ = strings.Cut(words, " ")
+	has := map[string]string{}
+	for _, o := range strings.Split(words, ",") {
+		name, value, _ := strings.Cut(o, "=")
+		has[name] = value
+	}
+	for _, o := range strings.Split(options, ",") {
+		if name, value, valued := strings.Cut(o, "="); valued && has[name] != value {
+			return hint.New(fmt.Errorf("asked for %s, and the kernel mapped %s with %s=%s", o, device, name, has[name]), "ask for what it gave")
+		}
+	}
+	return nil
 }
 
 // How long the kernel may take to give a device up, what it has not written yet being written, and

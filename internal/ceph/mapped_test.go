@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,4 +154,26 @@ func TestUnmapOnItsWay(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// What the kernel was told is read back: every option with a value is one that it has.
+func TestTaken(t *testing.T) {
+	b := newTestBus(t, nil, "0")
+	// Made up, in the form in which rbd(8) writes it and the kernel repeats it.
+	const config = "127.0.0.1:10000 name=admin,queue_depth=64,osd_request_timeout=60 rbd tare-x -\n"
+	if err := os.WriteFile(filepath.Join(b.dir, "0", "config_info"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for options, says := range map[string]string{
+		"queue_depth=64,osd_request_timeout=60": "", "noudev,osd_request_timeout=60": "",
+		"osd_request_timeout=6": "with osd_request_timeout=60", "queue_depth=64,alloc_size=65536": "with alloc_size=",
+	} {
+		err := b.taken("/dev/rbd0", options)
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q in it", options, err, says)
+		}
+	}
+	if err := b.taken("/dev/rbd1", "osd_request_timeout=60"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a device of which the kernel says nothing: %v", err)
+	}
 }
