@@ -159,8 +159,8 @@ func TestUnmapOnItsWay(t *testing.T) {
 // What the kernel was told is read back: every option with a value is one that it has.
 func TestTaken(t *testing.T) {
 	b := newTestBus(t, nil, "0")
-	// Made up, in the form in which rbd(8) writes it and the kernel repeats it.
-	const config = "127.0.0.1:10000 name=admin,queue_depth=64,osd_request_timeout=60 rbd tare-x -\n"
+	// As Linux 7.2 had it in make rbd.
+	const config = "127.0.0.1:15537 name=admin,osd_request_timeout=60,queue_depth=64 rbd tare-tare-test-arm -\n"
 	if err := os.WriteFile(filepath.Join(b.dir, "0", "config_info"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
