@@ -70,7 +70,7 @@ rbd: ## images and a file system of a real Ceph cluster on loopback, also by a k
 	@sh tools/deps.sh uml
 	TARE_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
-store: ## a store of Ceph that is killed in the middle of a run, also for ever: minutes of waits
+store: ## a store of Ceph that is killed in the middle of a run, and comes back or never does: minutes of waits
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
 	TARE_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/volume

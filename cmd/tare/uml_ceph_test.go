@@ -53,16 +53,29 @@ func TestUMLCeph(t *testing.T) {
 	cleanCeph(t)
 }
 
-// TestUMLCephStore: the one store of the cluster is killed in the middle of a run and comes
-// back when the first requests have ended with errors. The run ends and says so, its record
-// can be read, and nothing is left.
+// stores are what becomes of the one store of a cluster that is killed: it comes back when the
+// first requests have ended with errors, or never while the run goes on.
+var stores = []struct {
+	fault
+	options string // of the image
+}{
+	{fault{name: "back", within: 30 * time.Second}, ",osd_request_timeout=20"},
+	{fault{name: "never"}, ""},
+}
+
+// TestUMLCephStore: the store is killed in the middle of a run. The run ends and says so, its
+// record can be read, and when the store is there again nothing is left.
 func TestUMLCephStore(t *testing.T) {
-	c := cephtest.Reach(t)
-	f := fault{within: 45 * time.Second, says: []string{"input/output error", "does not answer", ") d "}}
-	befall(t, newOnV2(t, "uml"), f, happening{
-		volumes: []string{"bind", "rbd:" + cephtest.Pool + "/tare", "cephfs:data:/"},
-		strike:  c.KillStore, mend: c.StartStore, clean: func() { cleanCeph(t) },
-	})
+	for _, s := range stores {
+		t.Run(s.name, func(t *testing.T) {
+			c := cephtest.Reach(t)
+			s.says = []string{"input/output error", "does not answer", ") d "}
+			befall(t, newOnV2(t, "uml"), s.fault, happening{
+				volumes: []string{"bind", "rbd:" + cephtest.Pool + "/tare" + s.options, "cephfs:data:/"},
+				strike:  c.KillStore, mend: c.StartStore, clean: func() { cleanCeph(t) },
+			})
+		})
+	}
 }
 
 // cleanCeph wants nothing mounted and nothing mapped.

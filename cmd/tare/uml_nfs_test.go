@@ -106,13 +106,20 @@ func (p planted) longer(arm string) (least, most time.Duration) {
 			continue
 		}
 		rate := p.rate(x.Baseline)
-		seconds := func(ratio float64) time.Duration {
-			return time.Duration((1/ratio - 1) / rate * float64(time.Second))
-		}
-		return seconds(x.Typical.High), seconds(x.Typical.Low)
+		longer := func(ratio float64) time.Duration { return p.seconds((1/ratio - 1) / rate) }
+		return longer(x.Typical.High), longer(x.Typical.Low)
 	}
 	p.t.Fatalf("no effect of %s: %+v", arm, p.effects.Effects)
 	return 0, 0
+}
+
+// seconds ends the test where there is no number: every comparison with it would hold, or none.
+func (p planted) seconds(s float64) time.Duration {
+	p.t.Helper()
+	if math.IsNaN(s) || math.IsInf(s, 0) {
+		p.t.Fatalf("a figure is missing: arms %+v, kernel %+v", p.effects.Arms, p.effects.Kernel)
+	}
+	return time.Duration(s * float64(time.Second))
 }
 
 // rate is the throughput of an arm, NaN where there is none.

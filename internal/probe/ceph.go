@@ -17,7 +17,9 @@ import (
 // cephClient observes the kernel's client of the Ceph cluster that has the arm's data, an
 // image or a file system, as it shows itself in debugfs: what waits for the stores,
 // and for a file system how many requests of each kind there were and how long they took.
-type cephClient struct{}
+type cephClient struct {
+	xattr func(path, name string) (string, error) // getxattr, outside tests
+}
 
 func (cephClient) Name() string { return "Ceph client" }
 
@@ -33,7 +35,7 @@ func (cephClient) Metrics() []Metric {
 		requests := "ceph." + op + ".requests"
 		all = append(all,
 			Metric{Name: requests, Unit: "1", PerOp: true, Help: op + " requests to the Ceph file system of the arm's data"},
-			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Help: "time until " + op + " requests to the Ceph file system were answered"})
+			Metric{Name: "ceph." + op + ".time", Unit: "s", Of: requests, Rounded: 1e-6, Help: "time until " + op + " requests to the Ceph file system were answered"})
 	}
 	return all
 }
@@ -46,7 +48,7 @@ func (p cephClient) Open(t Target) (Reader, error) {
 	root := proc.FS(t.Root)
 	name, image, err := "", false, error(nil)
 	if m.Type == "ceph" {
-		name, err = cephMount(root.Path(m.Point))
+		name, err = p.mount(root.Path(m.Point))
 	} else if d, ok := storage.DeviceOf(root, m); ok && d.Mapping != "" {
 		image = true
 		name, err = cephImage(d.Dir)
@@ -80,40 +82,46 @@ func (p cephClient) Open(t Target) (Reader, error) {
 	return openFiles(waiting, latency)
 }
 
-// cephLatency makes counters of means: what rounding lets run backwards stands still, and
-// a later window gets it.
 func cephLatency() func([]byte, []float64) error {
 	ops := cephOps()
-	all, most := make([]proc.CephOp, len(ops)), make([]float64, len(ops))
+	all := make([]proc.CephOp, len(ops))
 	return func(text []byte, dst []float64) error {
 		err := proc.CephLatency(text, ops, all)
 		for i, o := range all {
 			dst[2*i], dst[2*i+1] = o.Requests, o.Taken
-			if err == nil {
-				most[i] = max(most[i], o.Taken)
-				dst[2*i+1] = most[i]
-			}
 		}
 		return err
 	}
 }
 
-// cephMount is the name of the directory that the client of a mount has in debugfs. The
-// kernel answers by itself.
-func cephMount(point string) (string, error) {
-	var words [2]string
-	for i, attr := range []string{"ceph.cluster_fsid", "ceph.client_id"} {
-		var b [128]byte
-		n, err := unix.Getxattr(point, attr, b[:])
+// mount is the name of the directory that the client of a mount has in debugfs. The kernel
+// knows it since Linux 5.11, and may ask the cluster before it says it.
+func (p cephClient) mount(point string) (string, error) {
+	name, err := storage.Answered(point, func() (string, error) {
+		cluster, err := p.xattr(point, "ceph.cluster_fsid")
 		if err != nil {
-			return "", fmt.Errorf("ask the kernel which Ceph client %s has: %w", point, &os.PathError{Op: "getxattr " + attr, Path: point, Err: err})
+			return "", err
 		}
-		words[i] = string(b[:n])
+		client, err := p.xattr(point, "ceph.client_id")
+		return cluster + "." + client, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("ask which Ceph client %s has: %w", point, err)
 	}
-	return words[0] + "." + words[1], nil
+	return name, nil
 }
 
-// cephImage is the same for the device of an image: devices/rbd/0 of devices/rbd/0/block/rbd0.
+// getxattr reads a short attribute of a file.
+func getxattr(path, name string) (string, error) {
+	var b [128]byte
+	n, err := unix.Getxattr(path, name, b[:])
+	if err != nil {
+		return "", &os.PathError{Op: "getxattr " + name, Path: path, Err: err}
+	}
+	return string(b[:n]), nil
+}
+
+// cephImage is the same name for the device of an image: devices/rbd/0 of devices/rbd/0/block/rbd0.
 func cephImage(dir string) (string, error) {
 	var words [2]string
 	for i, name := range []string{"cluster_fsid", "client_id"} {

@@ -1,10 +1,15 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/storage"
 )
@@ -20,7 +25,11 @@ func dataMount(t Target) (proc.Mount, error) {
 		return proc.Mount{}, fmt.Errorf("%w: %w", errNothing, err)
 	}
 	dir := filepath.Clean(t.Data)
-	if real, err := filepath.EvalSymlinks(root.Path(dir)); err == nil {
+	real, err := storage.Answered(dir, func() (string, error) { return filepath.EvalSymlinks(root.Path(dir)) })
+	if hint.Of(err) != "" { // its server is silent
+		return proc.Mount{}, err
+	}
+	if err == nil {
 		dir = "/" + strings.Trim(strings.TrimPrefix(real, filepath.Clean(t.Root)), "/")
 	}
 	m := proc.MountOf(mounts, dir)
@@ -31,7 +40,7 @@ func dataMount(t Target) (proc.Mount, error) {
 }
 
 // device observes the block device that the arm's data is on, an image of Ceph too: how
-// long its requests take and how many are under way. A stacked device (loop, dm) has the
+// long its requests take and how many are under way when a window ends. A stacked device (loop, dm) has the
 // time of what is below it in its own.
 type device struct{}
 
@@ -45,7 +54,7 @@ func (device) Metrics() []Metric {
 		{Name: "device.read.time", Unit: "s", Of: "device.reads", Help: "time that reads took on the device of the arm's data, with its queue"},
 		{Name: "device.write.time", Unit: "s", Of: "device.writes", Help: "time that writes took on the device of the arm's data, with its queue"},
 		{Name: "device.flush.time", Unit: "s", Of: "device.flushes", Help: "time that flushes took on the device of the arm's data"},
-		{Name: "device.inflight", Unit: "s", Help: "requests under way on the device of the arm's data, added up over time: per second, how many at a time"},
+		{Name: "device.inflight", Unit: "1", Kind: Level, Help: "requests under way on the device of the arm's data, when a window ends"},
 	}
 }
 
@@ -66,9 +75,16 @@ func (p device) Open(t Target) (Reader, error) {
 	for i, m := range metrics {
 		names[i] = m.Name
 	}
-	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names,
+	why := ""
+	if _, err := os.Stat(filepath.Join(d.Dir, "mq")); errors.Is(err, fs.ErrNotExist) {
+		why = "this device counts a flush as a write, if at all: it has no queue of requests (dm, LVM, md)"
+	}
+	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names, why: why,
 		parse: func(text []byte, dst []float64) error {
 			d, err := proc.DiskStat(text)
+			if why != "" { // the kernel shows 0
+				d.Flushes, d.FlushTime = math.NaN(), math.NaN()
+			}
 			copy(dst, []float64{d.Reads, d.Writes, d.Flushes, d.ReadTime, d.WriteTime, d.FlushTime, d.InFlight})
 			return err
 		}})

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"golang.org/x/sys/unix"
 )
 
 // mountedOn are a host whose data is on what a line of mountinfo says.
@@ -35,18 +38,26 @@ func onData(t *testing.T, root string) *Set {
 	return open(t, target)
 }
 
-// What requests took on the device of the data is told, and how many were under way.
+// Two readings of /sys/block/vda/stat on a virtual machine with Linux 6.18, where
+// dd wrote with oflag=direct,dsync; at the second a write was under way.
+const (
+	vdaBefore = " 1886910    78027 51698726  4226381 11785486  1353899 311801848  5936915        0  1047240 10806159  1228424      710 375873416   252599  4162231   390262\n"
+	vdaAfter  = " 1886920    78027 51698822  4226382 11785687  1353899 311811976  5936929        1  1047256 10806177  1228424      710 375873416   252599  4162306   390266\n"
+)
+
+// What requests took on the device of the data is told, and how many are under way.
 func TestDevice(t *testing.T) {
-	root := plant(t, mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw"))
+	files := mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw")
+	files["sys/block/vda/stat"], files["sys/block/vda/mq/0/cpu_list"] = vdaBefore, "0, 1\n"
+	root := plant(t, files)
 	link(t, root, "sys/dev/block/254:0", "../../block/vda")
 	s := onData(t, root)
 	before := s.Read(nil)
-	change(t, root, "sys/block/vda/stat", "21330    30950  2151976     8538        0     7968    71621     9669       65   794704      535     6416      211",
-		"21334    30950  2151976     8618        0     7968    71721     9669       65   794704      535     6418      251")
+	change(t, root, "sys/block/vda/stat", vdaBefore, vdaAfter)
 	values := s.Values(before, s.Read(nil))
 	for name, want := range map[string]float64{
-		"device.reads": 0, "device.writes": 4, "device.flushes": 2,
-		"device.read.time": 0, "device.write.time": 0.08, "device.flush.time": 0.04, "device.inflight": 0.1,
+		"device.reads": 10, "device.writes": 201, "device.flushes": 75,
+		"device.read.time": 1e-3, "device.write.time": 14e-3, "device.flush.time": 4e-3, "device.inflight": 1,
 	} {
 		if got, ok := values[name].Get(); !ok || got < want-1e-9 || got > want+1e-9 {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
@@ -54,29 +65,66 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// latencies are as a kernel shows them in one file; later ones have the first table in one
-// of its own.
-func latencies(t *testing.T) string {
+// Before Linux 5.5 there was no count of flushes, and a device without a queue of requests
+// has none either: what the kernel shows as 0 is missing, with the reason.
+func TestDeviceWithoutFlushes(t *testing.T) {
+	for name, c := range map[string]struct{ stat, mq, why string }{
+		"old": {"21330 30950 2151976 8538 0 7968 71621 9669 65 794704 535\n", "sys/block/vda/mq/0/cpu_list", "no device.flush"},
+		"dm":  {vdaBefore, "sys/block/vda/dm/name", "counts a flush as a write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw")
+			files["sys/block/vda/stat"], files[c.mq] = c.stat, "0\n"
+			root := plant(t, files)
+			link(t, root, "sys/dev/block/254:0", "../../block/vda")
+			s := onData(t, root)
+			values := s.Values(s.Read(nil), s.Read(nil))
+			for _, name := range []string{"device.flushes", "device.flush.time"} {
+				if v := values[name]; !strings.Contains(v.Reason(), c.why) {
+					t.Errorf("%s is %v", name, v)
+				}
+			}
+			if got, ok := values["device.writes"].Get(); !ok || got != 0 {
+				t.Errorf("device.writes is %v", values["device.writes"])
+			}
+		})
+	}
+}
+
+// posted is what a kernel printed, of which internal/linux/proc says where it is from.
+func posted(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile("../linux/proc/testdata/text/ceph.metrics")
+	b, err := os.ReadFile("../linux/proc/testdata/text/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
 }
 
-const cephName = "5d1e3c47-0b6a-4b0a-8a55-9c3d5c0b7a11.client4123"
+// latencies is the table of them with which a file of a later kernel begins. Its last line is made
+// up in the form of metrics_latency_show in fs/ceph/debugfs.c.
+func latencies(t *testing.T) string {
+	t.Helper()
+	all := posted(t, "ceph.metrics")
+	table, _, _ := strings.Cut(all[strings.Index(all, "item          total       avg_lat"):], "\n\n")
+	return table + "\ncopyfrom      0           0               0               0               0\n"
+}
 
-// cephTree is a host with an image of Ceph mapped and mounted, as a kernel shows both.
+const cephName = "63be7de3-e137-4b6d-ab75-323b27f21254.client4475"
+
+// cephTree is a host with an image of Ceph mapped and mounted. What the kernel shows of the
+// mapping and the device is made up in the form of drivers/block/rbd.c and block/genhd.c: no
+// kernel here has both an image and debugfs.
 func cephTree(t *testing.T) string {
 	t.Helper()
 	const rbd, debug = "sys/devices/rbd/0/", "sys/kernel/debug/ceph/" + cephName
-	files := mountedOn("37 23 252:0 / /mnt rw - ext4 /dev/rbd0 rw")
-	files[rbd+"cluster_fsid"], files[rbd+"client_id"] = "5d1e3c47-0b6a-4b0a-8a55-9c3d5c0b7a11\n", "client4123\n"
-	files[rbd+"config_info"] = "127.0.0.1:10000 name=admin,osd_request_timeout=30 rbd tare -\n"
-	files[rbd+"block/rbd0/stat"] = "1 0 8 1 4 0 64 20 0 20 21 0 0 0 0 4 8\n"
-	files[debug+"/metrics"] = latencies(t)
-	files[debug+"/osdc"] = "REQUESTS 3 homeless 1\n12\tosd0\t1.7\t...\nLINGER REQUESTS\nBACKOFFS\n"
+	cluster, client, _ := strings.Cut(cephName, ".")
+	files := mountedOn("37 23 252:0 / /mnt rw,nosuid,nodev,relatime - ext4 /dev/rbd0 rw")
+	files[rbd+"cluster_fsid"], files[rbd+"client_id"] = cluster+"\n", client+"\n"
+	files[rbd+"config_info"] = "127.0.0.1:10000 name=admin,osd_request_timeout=60 rbd tare -\n"
+	files[rbd+"block/rbd0/stat"] = "       1        0        8        1        4        0       64       20        0       20       21        0        0        0        0        0        0\n"
+	files[rbd+"block/rbd0/mq/0/cpu_list"] = "0\n"
+	files[debug+"/osdc"] = posted(t, "ceph.osdc")
 	root := plant(t, files)
 	link(t, root, "sys/dev/block/252:0", "../../devices/rbd/0/block/rbd0")
 	return root
@@ -84,15 +132,84 @@ func cephTree(t *testing.T) string {
 
 // An image's client says what waits for the stores, and its device how long that takes.
 func TestCephImage(t *testing.T) {
-	s := onData(t, cephTree(t))
+	root := cephTree(t)
+	s := onData(t, root)
 	values := s.Values(s.Read(nil), s.Read(nil))
-	for name, want := range map[string]float64{"ceph.waiting": 3, "ceph.homeless": 1, "device.writes": 0} {
+	for name, want := range map[string]float64{"ceph.waiting": 2, "ceph.homeless": 0, "device.writes": 0, "device.flushes": 0} {
 		if got, ok := values[name].Get(); !ok || got != want {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
 		}
 	}
 	if v := values["ceph.write.time"]; !strings.Contains(v.Reason(), "at its device") {
 		t.Errorf("ceph.write.time is %v", v)
+	}
+}
+
+// onCephFS opens the probe of the client for data on a file system of Ceph, whose kernel
+// answers for attributes as it is told.
+func onCephFS(t *testing.T, shown map[string]string, xattr func(path, name string) (string, error)) *Set {
+	t.Helper()
+	files := mountedOn("37 23 0:50 / /mnt rw - ceph 127.0.0.1:10000:/ rw,name=admin")
+	const debug = "sys/kernel/debug/ceph/" + cephName
+	files[debug+"/osdc"] = posted(t, "ceph.osdc")
+	for name, text := range shown {
+		files[debug+name] = text
+	}
+	target := targetIn(t, plant(t, files))
+	target.Data, target.Host = "/mnt/data", true
+	s := OpenAll([]Probe{cephClient{xattr}}, target)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// The client of a file system counts its requests: in files of their own, and before Linux
+// 5.16 in one.
+func TestCephFS(t *testing.T) {
+	countsRequests(t, map[string]string{"/metrics/latency": latencies(t)})
+	countsRequests(t, map[string]string{"/metrics": posted(t, "ceph.metrics")})
+}
+
+func countsRequests(t *testing.T, shown map[string]string) {
+	t.Helper()
+	cluster, client, _ := strings.Cut(cephName, ".")
+	s := onCephFS(t, shown, func(path, name string) (string, error) {
+		switch {
+		case filepath.Base(path) != "mnt":
+			return "", unix.ENODATA
+		case name == "ceph.cluster_fsid":
+			return cluster, nil
+		case name == "ceph.client_id":
+			return client, nil
+		}
+		return "", unix.ENODATA
+	})
+	before := s.Read(nil)
+	for i := range before {
+		before[i] = 0 // as it was mounted
+	}
+	values := s.Values(before, s.Read(nil))
+	for name, want := range map[string]float64{
+		"ceph.waiting": 2, "ceph.write.requests": 5, "ceph.write.time": 5 * 914013e-6, "ceph.metadata.requests": 79, "ceph.metadata.time": 79 * 12856e-6, "ceph.read.time": 0,
+	} {
+		if got, ok := values[name].Get(); !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v, want %v", name, values[name], want)
+		}
+	}
+}
+
+// A cluster that is silent is a reason after a while, and a kernel before Linux 5.11 at once.
+func TestCephFSNotSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		defer close(ended)
+		s := onCephFS(t, nil, func(string, string) (string, error) { <-ended; return "", nil })
+		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has said nothing for") || !strings.Contains(v.Reason(), "umount -f") {
+			t.Errorf("silent: %v", v)
+		}
+	})
+	s := onCephFS(t, nil, func(string, string) (string, error) { return "", unix.EOPNOTSUPP })
+	if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "which Ceph client") {
+		t.Errorf("an old kernel: %v", v)
 	}
 }
 
@@ -108,23 +225,42 @@ func TestCephWithoutDebugfs(t *testing.T) {
 	}
 }
 
-// The kernel's means become sums, which do not run backwards when a mean is rounded.
+// A mean of the kernel's becomes a sum, and where its rounding can be more than a twentieth of
+// what a window adds the window has a reason, also where the sum ran backwards.
 func TestCephLatency(t *testing.T) {
-	parse, dst := cephLatency(), make([]float64, 6)
-	read := func(text string) []float64 {
-		if err := parse([]byte(text), dst); err != nil {
+	m := cephClient{}.Metrics()[2:]
+	s := &Set{metrics: m, readers: []opened{{n: len(m)}}}
+	parse := cephLatency()
+	read := func(write string) []float64 {
+		dst := make([]float64, len(m))
+		if err := parse([]byte("read 0 0\nwrite "+write+"\nmetadata 79 12856\n"), dst); err != nil {
 			t.Fatal(err)
 		}
-		return append([]float64(nil), dst...)
+		return dst
 	}
-	near := func(got, want float64) bool { return got > want-1e-9 && got < want+1e-9 }
-	first := read(latencies(t))
-	if first[0] != 0 || first[2] != 5 || !near(first[3], 5*914013e-6) || first[4] != 79 || !near(first[5], 79*12856e-6) {
-		t.Errorf("%v", first)
+	for _, c := range []struct {
+		before, after, why string
+		requests, time     float64
+	}{
+		{before: "100 5000", after: "110 5000", requests: 10, time: 0.05},
+		{before: "100 5000", after: "100 5000"},
+		{before: "100000 5000", after: "100010 5000", requests: 10, why: "after 100010 requests"},
+		{before: "100000 5000", after: "100010 4999", requests: 10, why: "after 100010 requests"},
+		{before: "100 5000", after: "90 5000", why: "backwards"}, // another mount
+	} {
+		values := s.Values(read(c.before), read(c.after))
+		got, ok := values["ceph.write.time"].Get()
+		if why := values["ceph.write.time"].Reason(); ok != (c.why == "") || math.Abs(got-c.time) > 1e-9 || !strings.Contains(why, c.why) {
+			t.Errorf("%q to %q: %v", c.before, c.after, values["ceph.write.time"])
+		}
+		if n, ok := values["ceph.write.requests"].Get(); ok && n != c.requests {
+			t.Errorf("%q to %q: %v requests", c.before, c.after, n)
+		}
+		if x, ok := values["ceph.metadata.time"].Get(); !ok || x != 0 {
+			t.Errorf("metadata, of which there was none: %v", values["ceph.metadata.time"])
+		}
 	}
-	if again := read(strings.Replace(latencies(t), "12856", "12855", 1)); again[5] != first[5] {
-		t.Errorf("ran backwards: %v after %v", again, first)
-	}
+	dst := make([]float64, len(m))
 	if err := parse([]byte("item total\nread 1 2\n"), dst); err == nil || !math.IsNaN(dst[2]) {
 		t.Errorf("half a file: %v %v", err, dst)
 	}

@@ -18,9 +18,9 @@ import (
 // source is one file and the numbers that are taken from it.
 type source struct {
 	// paths are tried in order: other versions have other names. None means
-	// that there is no such file here, and why says why.
+	// that there is no such file here.
 	paths []string
-	why   string
+	why   string // there is no file, or numbers are missing from one that was read
 	// names are what the numbers are called, for reasons; one for each.
 	names []string
 	// parse fills in one number per name; one that it does not find is NaN.

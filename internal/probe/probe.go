@@ -31,6 +31,9 @@ type Metric struct {
 	PerOp bool
 	// Of names the metric of which it is shown per unit: seconds per request.
 	Of string
+	// Rounded is by how much a reading may be off for each unit of Of since the kernel began
+	// to count, where it shows a rounded mean; 0: it is exact.
+	Rounded float64
 }
 
 // Probe is one kind of observation.
@@ -88,6 +91,6 @@ func (t Target) notHost() error {
 func All() []Probe {
 	return []Probe{
 		cpuTime{}, host{}, hardware{}, throttling{}, runQueue{}, switches{}, pressure{}, faults{}, memory{},
-		blockIO{}, disks{}, device{}, network{}, retransmits{}, nfsMount{}, cephClient{}, self{},
+		blockIO{}, disks{}, device{}, network{}, retransmits{}, nfsMount{}, cephClient{getxattr}, self{},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/record"
 )
 
@@ -39,6 +40,9 @@ func OpenAll(probes []Probe, t Target) *Set {
 		r, err := p.Open(t)
 		if err != nil {
 			o.why, o.beside = err.Error(), errors.Is(err, errNothing)
+			if remedy := hint.Of(err); remedy != "" {
+				o.why += ": " + remedy
+			}
 		} else {
 			o.reader = r
 		}
@@ -110,10 +114,30 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 				out[m.Name] = record.Missing("the window has no reading at one of its ends")
 				continue
 			}
+			if why := s.coarse(o.first+i, before, after); why != "" {
+				out[m.Name] = record.Missing(why)
+				continue
+			}
 			out[m.Name] = o.value(m.Kind, i, before[o.first+i], after[o.first+i])
 		}
 	}
 	return out
+}
+
+// coarsest is how large a share of a value its rounding may be.
+const coarsest = 0.05
+
+// coarse is why a difference of rounded readings says nothing; empty where it does.
+func (s *Set) coarse(i int, before, after []float64) string {
+	m := s.metrics[i]
+	if m.Rounded == 0 {
+		return ""
+	}
+	of := slices.IndexFunc(s.metrics, func(x Metric) bool { return x.Name == m.Of })
+	if after[of] > before[of] && after[of]*m.Rounded > coarsest*(after[i]-before[i]) {
+		return fmt.Sprintf("the kernel's mean is too coarse after %.0f requests since the mount", after[of])
+	}
+	return ""
 }
 
 func (o opened) value(kind Kind, i int, before, after float64) record.Value {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,13 +19,15 @@ import (
 
 // patience is the option by which a request to a cluster that is gone ends with an error,
 // after seconds, instead of never: what waits for it in the kernel cannot be ended
-// otherwise. It changes nothing for a cluster that answers.
-const patience = "osd_request_timeout=30"
+// otherwise. It changes nothing for a cluster that answers within them.
+const patience = timeout + "60"
 
-// unmounts is how long unmounting an image may take: its file system writes one thing after
-// the other, and each waits for patience where the cluster is gone. What is lost is removed
-// anyway.
-const unmounts = 30 * time.Second
+const timeout = "osd_request_timeout="
+
+// stalled is for how long no request of an image may end while it is closed: its file system writes one
+// thing after the other, and each waits for patience where the cluster is gone. What is lost
+// is removed anyway.
+const stalled = 30 * time.Second
 
 // parseRBD reads POOL/IMAGE with options of the mapping behind a comma.
 func parseRBD(word, kind, rest string) (Volume, error) {
@@ -36,14 +39,24 @@ func parseRBD(word, kind, rest string) (Volume, error) {
 		return Volume{}, hint.New(fmt.Errorf("volume %q: no options of a mapping behind the comma", word), "rbd:POOL/IMAGE,queue_depth=256,ms_mode=crc")
 	}
 	for _, o := range strings.Split(options, ",") {
-		if o == "ro" || o == "read_only" || strings.HasPrefix(o, "osd_request_timeout=") {
-			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q is not for a volume of an arm", word, o), "leave it out: tare maps the image for writing, with "+patience)
+		if o == "ro" || o == "read_only" {
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q is not for a volume of an arm", word, o), "leave it out: tare maps the image for writing")
+		}
+		if name, after, _ := strings.Cut(o, "="); name+"=" != timeout {
+			continue
+		} else if n, err := strconv.Atoi(after); err != nil || n < 1 {
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q: want a time in seconds; without one, what waits for a cluster that is gone waits for ever", word, o), "leave it out for "+patience)
 		}
 	}
 	return Volume{kind: kind, path: name, system: "ext4", options: options}, nil
 }
 
-func (v Volume) mapOptions() string { return strings.TrimPrefix(v.options+","+patience, ",") }
+func (v Volume) mapOptions() string {
+	if strings.Contains(","+v.options, ","+timeout) {
+		return v.options
+	}
+	return strings.TrimPrefix(v.options+","+patience, ",")
+}
 
 // openKernelRBD makes an image, has the kernel show it as a device, and makes a file
 // system on that.
@@ -63,7 +76,7 @@ func (o *Opened) openKernelRBD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.abort, o.after = image.Abort, unmounts
+	o.closing = func(closed <-chan struct{}) { image.AbortStalled(closed, stalled) }
 	if err := format(ctx, o.v.system, device); err != nil {
 		return err
 	}

@@ -50,10 +50,9 @@ type Opened struct {
 	shown  *ceph.Shown    // nil but for RBDFuse
 	wire   time.Duration  // to the server of NFS and back; 0: not known
 	undo   []func() error // in the order in which they were made
-	// abort ends, with errors, what waits in the kernel for a cluster that is gone, when
-	// closing is not done after so long; nil: nothing waits so.
-	abort func()
-	after time.Duration
+	// closing goes on while it is closed, and ends, with errors, what waits in the kernel for a
+	// cluster that is gone; nil: nothing waits so.
+	closing func(closed <-chan struct{})
 }
 
 // Open makes the volume. On an error nothing is left.
@@ -88,8 +87,10 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 
 // Close takes it back, newest first. It may be called twice.
 func (o *Opened) Close() error {
-	if o.abort != nil {
-		defer time.AfterFunc(o.after, o.abort).Stop()
+	if o.closing != nil {
+		closed := make(chan struct{})
+		defer close(closed)
+		go o.closing(closed)
 	}
 	var errs []error
 	for len(o.undo) > 0 {

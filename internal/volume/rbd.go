@@ -72,7 +72,13 @@ func (o *Opened) show(image ceph.Image, point, log string) (err error) {
 	if o.shown, err = image.Show(point, log); err != nil {
 		return err
 	}
-	o.abort, o.after = o.shown.Kill, hangs
+	o.closing = func(closed <-chan struct{}) {
+		select {
+		case <-closed:
+		case <-time.After(hangs):
+			o.shown.Kill()
+		}
+	}
 	step, err := journal.Process(o.shown.Pid)
 	if err == nil {
 		err = o.record(step, o.hide)

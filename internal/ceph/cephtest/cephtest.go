@@ -58,7 +58,7 @@ func Start(t testing.TB) *Cluster {
 	store := uuid()
 	c.Run("ceph", "osd", "new", store)
 	c.Run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", store)
-	c.store = c.daemon("ceph-osd", "0")
+	c.StartStore()
 	c.Run("ceph", "osd", "pool", "create", Pool, "8")
 	c.Run("rbd", "pool", "init", Pool) // when the store is up
 	for !strings.Contains(c.Run("ceph", "df"), Pool) && time.Since(began) < patience {
@@ -108,7 +108,20 @@ func (c *Cluster) FileSystem(name string) {
 func (c *Cluster) KillStore() { c.store.end() }
 
 // StartStore starts it again, with what it had acknowledged.
-func (c *Cluster) StartStore() { c.store = c.daemon("ceph-osd", "0") }
+func (c *Cluster) StartStore() {
+	c.t.Helper()
+	if err := c.startStore(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *Cluster) startStore() error {
+	d, err := c.start("ceph-osd", "0")
+	if err == nil {
+		c.store = d
+	}
+	return err
+}
 
 // Stop ends the monitor: the cluster does not answer any more.
 func (c *Cluster) Stop() { c.mon.end() }
@@ -131,12 +144,21 @@ type daemon struct {
 	done chan struct{}
 }
 
-// daemon starts one, in the foreground, and ends it with the test.
+// daemon starts one.
 func (c *Cluster) daemon(program, id string) *daemon {
 	c.t.Helper()
-	log, err := os.Create(filepath.Join(c.dir, program+".out"))
+	d, err := c.start(program, id)
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	return d
+}
+
+// start starts one, in the foreground; it ends with the test. Any goroutine may start one.
+func (c *Cluster) start(program, id string) (*daemon, error) {
+	log, err := os.OpenFile(filepath.Join(c.dir, program+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
 	}
 	defer log.Close()
 	cmd := exec.Command(program, "--conf", c.Config, "-i", id, "-f")
@@ -144,10 +166,10 @@ func (c *Cluster) daemon(program, id string) *daemon {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	d := &daemon{cmd, make(chan struct{})}
 	if err := child.Start(cmd, func(error) { close(d.done) }); err != nil {
-		c.t.Fatal(err)
+		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	c.t.Cleanup(d.end)
-	return d
+	return d, nil
 }
 
 // end kills it and waits. It may be called twice.

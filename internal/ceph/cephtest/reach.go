@@ -24,6 +24,9 @@ const host = "10.0.2.2"
 // orders is the port at which the host does with the store what a machine asks for.
 func orders(first int) string { return fmt.Sprintf("127.0.0.1:%d", first+ports-1) }
 
+// done is the answer to an order that was carried out.
+const done = "done"
+
 // obey does what is ordered, one word on each connection, until the test ends.
 func (c *Cluster) obey() {
 	l, err := net.Listen("tcp4", orders(c.first))
@@ -39,20 +42,29 @@ func (c *Cluster) obey() {
 			if err != nil {
 				return
 			}
-			var word string
-			_, err = fmt.Fscanln(asks, &word)
-			switch {
-			case err != nil:
-				c.t.Errorf("an order: %v", err)
-			case word == "kill":
-				c.KillStore()
-			case word == "start":
-				c.StartStore()
-			}
-			fmt.Fprintln(asks, "done")
+			fmt.Fprintln(asks, c.ordered(asks))
 			asks.Close()
 		}
 	}()
+}
+
+// ordered does what one connection asks for, and returns the answer.
+func (c *Cluster) ordered(asks io.Reader) string {
+	var word string
+	_, err := fmt.Fscanln(asks, &word)
+	switch {
+	case err != nil:
+	case word == "kill":
+		c.KillStore()
+	case word == "start":
+		err = c.startStore()
+	default:
+		err = fmt.Errorf("nobody knows the order %q", word)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return done
 }
 
 // Give writes a directory from which a virtual machine on this host can reach the
@@ -134,8 +146,8 @@ func (r *Reached) order(word string) {
 	if _, err := fmt.Fprintln(c, word); err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := fmt.Fscanln(c, &word); err != nil || word != "done" {
-		r.t.Fatalf("the host answers %q: %v", word, err)
+	if answer, err := io.ReadAll(c); err != nil || strings.TrimSpace(string(answer)) != done {
+		r.t.Fatalf("%s: the host answers %q: %v", word, answer, err)
 	}
 }
 

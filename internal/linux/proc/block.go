@@ -91,9 +91,9 @@ func Blkio(text []byte) (read, write float64, err error) {
 type Disk struct {
 	IO
 	Flushes float64
-	// The times are those of all requests that have ended, in s. InFlight is the number of
-	// requests that have not, added up over time.
-	ReadTime, WriteTime, FlushTime, InFlight float64
+	// The times are those of all requests that have ended, in s.
+	ReadTime, WriteTime, FlushTime float64
+	InFlight                       float64 // requests that have not ended now
 }
 
 // DiskStat reads /sys/block/DEVICE/stat: the numbers of its line in
@@ -105,7 +105,7 @@ func DiskStat(text []byte) (Disk, error) {
 	fieldsInto(line, f[:])
 	d := Disk{
 		IO: IO{Reads: f[0], ReadBytes: f[2] * sector, Writes: f[4], WriteBytes: f[6] * sector}, Flushes: f[15],
-		ReadTime: f[3] * milli, WriteTime: f[7] * milli, FlushTime: f[16] * milli, InFlight: f[10] * milli,
+		ReadTime: f[3] * milli, WriteTime: f[7] * milli, FlushTime: f[16] * milli, InFlight: f[8],
 	}
 	if !whole || math.IsNaN(d.Reads+d.ReadBytes+d.Writes+d.WriteBytes) {
 		missing(f[:])

@@ -14,7 +14,7 @@ type CephOp struct {
 
 // CephLatency reads metrics/latency of a client's directory in debugfs, for kinds as
 // the kernel calls them: read, write, metadata. The kernel shows a mean in whole
-// microseconds, of which a sum is made: it is too small by up to one for each request.
+// microseconds, of which a sum is made: it is off by up to one for each request since then.
 func CephLatency(text []byte, kinds []string, dst []CephOp) error {
 	for i := range dst {
 		dst[i] = CephOp{math.NaN(), math.NaN()}
