@@ -136,12 +136,3 @@ func clock(id int32) int64 {
 	_ = unix.ClockGettime(id, &ts)
 	return ts.Nano()
 }
-
-// SleepUntil sleeps on the calling thread until a moment of Monotonic; one that
-// has passed returns at once. The kernel's timer wakes the thread itself, with
-// no other thread in between that would need a turn too.
-func SleepUntil(ns int64) {
-	ts := unix.NsecToTimespec(ns)
-	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &ts, nil) == unix.EINTR {
-	}
-}
