@@ -218,7 +218,7 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-wrong.Done()
-	if want := (environment.Exit{Code: 1}); wrong.Exit() != want {
+	if want := (environment.Exit{Code: 2}); wrong.Exit() != want {
 		t.Errorf("%+v, want %+v", wrong.Exit(), want)
 	}
 	if said, _ := os.ReadFile(log.Name()); !strings.Contains(string(said), "nonsense") {
