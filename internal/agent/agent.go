@@ -87,8 +87,10 @@ func (a *agent) take(r request, files []*os.File) {
 	case r.Kill != 0:
 		a.answer(r, event{}, a.kill(r.Kill))
 	case r.Look:
-		seen, err := a.look()
-		a.answer(r, event{Seen: seen}, err)
+		go func() {
+			seen, err := a.look() // the data may be on a server that does not answer
+			a.answer(r, event{Seen: seen}, err)
+		}()
 	case r.Echo != nil:
 		a.answer(r, event{}, a.echo.start(*r.Echo))
 	case r.StopEcho:

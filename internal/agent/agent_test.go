@@ -3,7 +3,9 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -305,4 +307,41 @@ func TestFill(t *testing.T) {
 	if err := fill(strings.NewReader("not an archive"), filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("made a directory of what is no archive")
 	}
+}
+
+// What holds the answer to one question does not hold the next: a volume may hang, and
+// the beats are to be answered.
+func TestLookDoesNotHoldTheOthers(t *testing.T) {
+	said, says := io.Pipe()
+	a := &agent{}
+	a.say.Encoder = json.NewEncoder(says)
+	a.mu.Lock() // as a volume that hangs
+	go func() {
+		a.take(request{Number: 1, Look: true}, nil)
+		a.take(request{Number: 2}, nil)
+	}()
+	heard := make(chan int)
+	go func() {
+		for d := json.NewDecoder(said); ; {
+			var e event
+			if d.Decode(&e) != nil {
+				return
+			}
+			heard <- e.Number
+		}
+	}()
+	for _, want := range []int{2, 1} {
+		select {
+		case got := <-heard:
+			if got != want {
+				t.Errorf("%d was answered, want %d", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%d is not answered", want)
+		}
+		if want == 2 {
+			a.mu.Unlock()
+		}
+	}
+	said.Close()
 }
