@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 			os.Exit(Main(os.Args[2:]))
 		case load.Command:
 			os.Exit(bodies.Main(os.Args[2:]))
+		case saysEnvironment:
+			fmt.Print(strings.Join(os.Environ(), "\n"))
+			os.Exit(0)
 		case startsPrograms:
 			for range 3 {
 				go func() {
@@ -344,4 +348,48 @@ func TestLookDoesNotHoldTheOthers(t *testing.T) {
 		}
 	}
 	said.Close()
+}
+
+// saysEnvironment is the word that makes the test binary print its environment.
+const saysEnvironment = "__environment"
+
+// asked starts an agent that is asked at its socket, as a pod's on this node is.
+func asked(t *testing.T) *Link {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "ask")
+	cmd := exec.Command(selfPath, Args(socket, "")...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "OF_THE_CONTAINER=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Dial(t.Context(), cmd.Process.Pid, socket, func() environment.Exit { return environment.Exit{Code: 99} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(l.Close(), cmd.Wait()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// What is handed its descriptors has the environment that it is given, and not its
+// container's.
+func TestEnvironmentOfAChild(t *testing.T) {
+	l := asked(t)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p, _, err := l.StartWith(t.Context(), []string{saysEnvironment}, []string{"GIVEN=1"}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if said, err := os.ReadFile(log.Name()); err != nil || string(said) != "GIVEN=1" {
+		t.Errorf("%q %v", said, err)
+	}
 }

@@ -123,9 +123,13 @@ func (c *child) fork(s start, files []*os.File) error {
 	for _, f := range files {
 		fds = append(fds, f.Fd())
 	}
+	env := s.Env
+	if s.Files == 0 {
+		env = append(os.Environ(), env...)
+	}
 	c.ooms, _ = ownGroup().OOMKills()
 	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
-		Dir: s.Dir, Env: append(os.Environ(), s.Env...), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: s.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return fmt.Errorf("start a process: %w", err)
