@@ -11,15 +11,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dirtar"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/linux/namespace"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/linux/unixsock"
 	"github.com/tarelab/tare/internal/load"
 )
 
@@ -27,12 +32,36 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case Command:
+			// What has lost its parent is the agent's, as in a pod.
+			if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
 			os.Exit(Main(os.Args[2:]))
+		case inPod:
+			if err := errors.Join(namespace.Private(), namespace.Proc()); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(Main(os.Args[3:]))
+		case impatient:
+			conn, err := unixsock.AcceptOne(os.Args[2], time.Minute)
+			if err == nil {
+				err = serve(conn, impatience)
+			}
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		case load.Command:
 			os.Exit(bodies.Main(os.Args[2:]))
 		case saysEnvironment:
 			fmt.Print(strings.Join(os.Environ(), "\n"))
 			os.Exit(0)
+		case shell:
+			fmt.Fprintln(os.Stderr, unix.Exec("/bin/sh", []string{"sh", "-c", os.Args[2]}, os.Environ()))
+			os.Exit(1)
 		case startsPrograms:
 			for range 3 {
 				go func() {
@@ -46,6 +75,18 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// What the test binary is as well, by its first argument.
+const (
+	inPod           = "__in-pod"      // an agent in a mount namespace of its own, whose /proc is that of its pid namespace
+	impatient       = "__impatient"   // an agent that does not wait long for a beat
+	saysEnvironment = "__environment" // what prints its environment
+	shell           = "__shell"       // a shell that runs a script
+	startsPrograms  = "__starts"      // what starts programs all the time, in several threads
+)
+
+// impatience is how long that one waits.
+const impatience = 50 * time.Millisecond
 
 // pod is an agent as in a pod, but for the namespaces: its two processes, and the
 // stream between.
@@ -350,16 +391,19 @@ func TestLookDoesNotHoldTheOthers(t *testing.T) {
 	said.Close()
 }
 
-// saysEnvironment is the word that makes the test binary print its environment.
-const saysEnvironment = "__environment"
-
-// asked starts an agent that is asked at its socket, as a pod's on this node is.
-func asked(t *testing.T) *Link {
+// asked starts an agent that is asked at its socket, as a pod's on this node is: in a pid
+// namespace of its own, or in this one.
+func asked(t *testing.T, command string, flags uintptr) *Link {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "ask")
-	cmd := exec.Command(selfPath, Args(socket, "")...)
+	args := Args(socket, "")
+	if command != "" {
+		args = append([]string{command}, args...)
+	}
+	cmd := exec.Command(selfPath, args...)
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(), "OF_THE_CONTAINER=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +422,7 @@ func asked(t *testing.T) *Link {
 // What is handed its descriptors has the environment that it is given, and not its
 // container's.
 func TestEnvironmentOfAChild(t *testing.T) {
-	l := asked(t)
+	l := asked(t, "", 0)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
