@@ -54,7 +54,7 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	if err != nil {
 		return g, err
 	}
-	g.Top, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
+	g.TopLevel, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
 	for _, c := range append([]string{"cpuacct", "blkio"}, n.Controllers...) {
 		if c != "memory" && c != "pids" && g.Tree.Can(c) == nil {
 			g.Controllers = append(g.Controllers, c)
@@ -132,7 +132,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, fmt.Errorf("%w: a neighbour has nothing beside it", environment.ErrUnsupported)
 	}
 	c := launch.Inside(p)
-	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.ANobody(a.Spec.Neighbour.Time)
+	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.AsNobody(a.Spec.Neighbour.Time)
 	running, err := a.Sandbox.Start(ctx, c)
 	if errors.Is(err, unix.EACCES) && os.Geteuid() == 0 {
 		return nil, fmt.Errorf("start the neighbour: %w (this binary must be executable for everybody: chmod o+rx)", err)

@@ -18,10 +18,10 @@ type Groups struct {
 	// Controllers of the arm's own group; none makes it a plain one.
 	Controllers []string
 	Limits      cgroup.Limits
-	// Top makes one group, at the top beside the groups of all arms and not among them:
+	// TopLevel makes one group, at the top beside the groups of all arms and not among them:
 	// weights and cpu.idle count among siblings, and the sibling of a host arm's
 	// processes is a group at the top.
-	Top bool
+	TopLevel bool
 }
 
 // NeededControllers are those without which a group is no container's.
@@ -110,7 +110,7 @@ func CgroupMounts() ([]string, error) {
 
 // path is the arm's own group.
 func (g Groups) path(s environment.Spec) string {
-	if g.Top {
+	if g.TopLevel {
 		return "tare-" + s.Run + "-" + s.Arm
 	}
 	return filepath.Join("tare-"+s.Run, s.Arm)
