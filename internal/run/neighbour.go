@@ -280,12 +280,26 @@ func (n *neighbour) settings() ([]record.Setting, error) {
 	return said, err
 }
 
-// endNeighbour ends the neighbour of a site that goes on without it.
+// endNeighbour ends the neighbour of a site that goes on without it. Its environment is
+// closed with the site: what is removed there, and controllers that are disabled, would
+// disturb those that are measured meanwhile.
 func (s *site) endNeighbour() error {
-	n := s.neighbour
+	s.gone = s.neighbour
 	s.neighbour, s.parts.Neighbour = nil, nil
 	s.locate() // what is left to be paused
-	return n.close()
+	return s.gone.kill()
+}
+
+// kill ends the processes of a neighbour, frozen or not.
+func (n *neighbour) kill() error {
+	var errs []error
+	if n.load != nil {
+		errs = append(errs, n.load.Kill())
+	}
+	if n.part.Group.Tree != nil { // what it has left
+		errs = append(errs, n.part.Group.Kill())
+	}
+	return errors.Join(errs...)
 }
 
 // hold puts the arm's isolation in force, and reads it back where it is already.
