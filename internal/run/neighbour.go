@@ -40,9 +40,9 @@ func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
 	cpus := time.Duration(runtime.NumCPU())
 	budget := time.Duration(l.Plan.Record.Budget * float64(time.Second))
 	return &environment.Neighbour{
-		Controllers: s.Controllers,
-		Limits:      cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
-		Time:        cpus*budget + time.Minute,
+		Controllers: s.Controllers, Grouped: s.Grouped,
+		Limits: cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
+		Time:   cpus*budget + time.Minute,
 	}
 }
 

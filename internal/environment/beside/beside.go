@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -44,8 +45,8 @@ func (Host) Support(h environment.Host) environment.Support {
 	return environment.Supported()
 }
 
-// groups is the neighbour's group: with limits, counted, and with what its arm's
-// isolation needs.
+// groups is the neighbour's group: with limits and with what its arm's isolation needs;
+// where this host can, also counted, and with what a container has.
 func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	g, err := launch.PlainGroups(t)
 	if err == nil && g.Tree == nil {
@@ -55,8 +56,20 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 		return g, err
 	}
 	g.TopLevel, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
-	for _, c := range append([]string{"cpuacct", "blkio"}, n.Controllers...) {
-		if c != "memory" && c != "pids" && g.Tree.Can(c) == nil {
+	for _, c := range n.Controllers {
+		if !slices.Contains(g.Controllers, c) {
+			g.Controllers = append(g.Controllers, c)
+		}
+	}
+	if err := g.Tree.Can(g.Controllers...); err != nil {
+		return g, fmt.Errorf("%w: the neighbour's group: %w", environment.ErrUnsupported, err)
+	}
+	optional := []string{"cpuacct", "blkio"}
+	if n.Grouped {
+		optional = append(optional, "cpu")
+	}
+	for _, c := range optional {
+		if !slices.Contains(g.Controllers, c) && g.Tree.Can(c) == nil {
 			g.Controllers = append(g.Controllers, c)
 		}
 	}

@@ -2,7 +2,9 @@ package beside
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -88,5 +90,58 @@ func TestWithoutBounds(t *testing.T) {
 	a := launchtest.Open(t, Host{}, asNeighbour)
 	if _, err := a.Start(t.Context(), environment.Process{Outside: true}); !errors.Is(err, environment.ErrUnsupported) {
 		t.Errorf("beside a neighbour: %v", err)
+	}
+}
+
+// tree is a machine with these controllers of version 1 and no others.
+func tree(t *testing.T, controllers ...string) *cgroup.Tree {
+	t.Helper()
+	root := t.TempDir()
+	var mounts, own string
+	for i, c := range append(controllers, "freezer") {
+		if err := os.MkdirAll(filepath.Join(root, "cg", c), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mounts += fmt.Sprintf("%d 1 0:%d / /cg/%s rw - cgroup cgroup rw,%s\n", 30+i, 30+i, c, c)
+		own += fmt.Sprintf("%d:%s:/\n", i+1, c)
+	}
+	self := filepath.Join(root, "proc", "self")
+	err := errors.Join(os.MkdirAll(self, 0o755), os.WriteFile(filepath.Join(self, "mountinfo"), []byte(mounts), 0o644),
+		os.WriteFile(filepath.Join(self, "cgroup"), []byte(own), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := cgroup.Detect(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// What isolation needs it has, or the error says what is missing. Done without are only
+// what counts and what it has because its arm is a container.
+func TestControllers(t *testing.T) {
+	for _, c := range []struct {
+		has  []string
+		n    environment.Neighbour
+		want []string // nil: it cannot be
+		says string
+	}{
+		{[]string{"memory", "pids"}, environment.Neighbour{Grouped: true}, []string{"memory", "pids"}, ""},
+		{[]string{"memory", "pids", "cpu", "cpuacct", "blkio"}, environment.Neighbour{}, []string{"memory", "pids", "cpuacct", "blkio"}, ""},
+		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Grouped: true}, []string{"memory", "pids", "cpu"}, ""},
+		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Grouped: true, Controllers: []string{"memory", "cpu"}}, []string{"memory", "pids", "cpu"}, ""},
+		{[]string{"memory", "pids", "cpu"}, environment.Neighbour{Controllers: []string{"cpuset", "cpu"}}, nil, "no cpuset controller"},
+		{[]string{"memory", "pids"}, environment.Neighbour{Grouped: true, Controllers: []string{"cpu"}}, nil, "no cpu controller"},
+		{[]string{"memory", "pids"}, environment.Neighbour{Controllers: []string{"io"}}, nil, "no blkio controller"},
+		{[]string{"memory"}, environment.Neighbour{}, nil, "no pids controller"},
+	} {
+		g, err := groups(tree(t, c.has...), c.n)
+		switch {
+		case c.want == nil && (!errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("with %v, %+v: %v", c.has, c.n, err)
+		case c.want != nil && (err != nil || !slices.Equal(g.Controllers, c.want)):
+			t.Errorf("with %v, %+v: %v, %v", c.has, c.n, g.Controllers, err)
+		}
 	}
 }
