@@ -10,14 +10,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/catalog/bodies"
+	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/environment/layers"
+	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
 
-func TestMain(m *testing.M) { os.Exit(launchtest.Main(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == load.Command {
+		os.Exit(bodies.Main(os.Args[2:]))
+	}
+	os.Exit(launchtest.Main(m))
+}
 
 func asNeighbour(s *environment.Spec) {
 	s.Neighbour = &environment.Neighbour{
@@ -74,6 +85,82 @@ func TestNeighbour(t *testing.T) {
 		if _, err := os.Stat(dir); dir != "" && !os.IsNotExist(err) {
 			t.Errorf("%s is still there: %v", dir, err)
 		}
+	}
+}
+
+// spinning starts a load that does arithmetic in an arm, and waits until it counts.
+func spinning(t *testing.T, a environment.Arm) *counter.Memory {
+	t.Helper()
+	memory, err := counter.Create(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { memory.Close() })
+	said, err := facts.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	p, err := a.Start(t.Context(), environment.Process{
+		Args: []string{load.Command, load.KindSpin, `{"rounds":1000}`}, Files: []*os.File{memory.File(), said},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for memory.Ops() == 0 {
+		if environment.Ended(p) {
+			t.Fatalf("it ended: %+v", p.Exit())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return memory
+}
+
+// It stops and goes on, alone and together with the arm that it disturbs.
+func TestFreeze(t *testing.T) {
+	testneed.Root(t)
+	its := launchtest.Open(t, Host{}, asNeighbour)
+	arm := launchtest.Open(t, layers.Cgroup, nil)
+	alone := its.Place().Pause
+	both := session.Joint(alone, arm.Place().Pause)
+	counted := []*counter.Memory{spinning(t, its), spinning(t, arm)}
+	ops := func() [2]uint64 { return [2]uint64{counted[0].Ops(), counted[1].Ops()} }
+	goesOn := func(i int) {
+		t.Helper()
+		for before := ops(); ops()[i] == before[i]; {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for range 3 {
+		if err := alone.Freeze(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		before := ops()
+		goesOn(1)
+		time.Sleep(20 * time.Millisecond)
+		if now := ops(); now[0] != before[0] {
+			t.Errorf("it goes on while frozen: %d, %d before", now[0], before[0])
+		}
+		if err := both.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(0)
+		if err := both.Freeze(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		before = ops()
+		time.Sleep(20 * time.Millisecond)
+		if now := ops(); now != before {
+			t.Errorf("they go on while frozen: %d, %d before", now, before)
+		}
+		if err := both.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(0)
+		goesOn(1)
+	}
+	if err := both.Freeze(time.Minute); err != nil { // and closed so
+		t.Error(err)
 	}
 }
 
