@@ -3,13 +3,12 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // Groups is how the groups of an arm are made.
@@ -94,15 +93,14 @@ func detect(t *cgroup.Tree) (*cgroup.Tree, error) {
 // CgroupMounts are the mount points of all hierarchies of version 1, those
 // without controllers too: a runtime makes groups in each.
 func CgroupMounts() ([]string, error) {
-	b, err := os.ReadFile("/proc/self/mountinfo")
+	all, err := proc.FS("/").Mounts()
 	if err != nil {
 		return nil, fmt.Errorf("find the control groups: %w", err)
 	}
 	var points []string
-	for line := range strings.Lines(string(b)) {
-		head, tail, _ := strings.Cut(line, " - ")
-		if f := strings.Fields(head); strings.HasPrefix(tail, "cgroup ") && len(f) > 4 {
-			points = append(points, f[4])
+	for _, m := range all {
+		if m.Type == "cgroup" {
+			points = append(points, m.Point)
 		}
 	}
 	return points, nil
