@@ -287,19 +287,10 @@ func (s *site) endNeighbour() error {
 	s.gone = s.neighbour
 	s.neighbour, s.parts.Neighbour = nil, nil
 	s.locate() // what is left to be paused
-	return s.gone.kill()
-}
-
-// kill ends the processes of a neighbour, frozen or not.
-func (n *neighbour) kill() error {
-	var errs []error
-	if n.load != nil {
-		errs = append(errs, n.load.Kill())
+	if s.gone.load == nil {
+		return nil
 	}
-	if n.part.Group.Tree != nil { // what it has left
-		errs = append(errs, n.part.Group.Kill())
-	}
-	return errors.Join(errs...)
+	return s.gone.load.Kill() // with what it has left
 }
 
 // hold puts the arm's isolation in force, and reads it back where it is already.

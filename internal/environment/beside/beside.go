@@ -146,9 +146,21 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	c := launch.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.AsNobody(a.Spec.Neighbour.Time)
-	running, err := a.Sandbox.Start(ctx, c)
+	started, err := a.Sandbox.Start(ctx, c)
 	if errors.Is(err, unix.EACCES) && os.Geteuid() == 0 {
 		return nil, fmt.Errorf("start the neighbour: %w (this binary must be executable for everybody: chmod o+rx)", err)
 	}
-	return running, err
+	if err != nil {
+		return nil, err
+	}
+	return running{started, a.Group}, nil
 }
+
+// running is a process of it, with all that came of that: nobody else knows them.
+type running struct {
+	environment.Running
+	group cgroup.Group
+}
+
+// Kill ends what it has left too, as the first process of a pod does.
+func (r running) Kill() error { return errors.Join(r.Running.Kill(), r.group.Kill()) }

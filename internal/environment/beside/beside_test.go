@@ -164,6 +164,41 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
+// What a process has left behind is killed with it, also when it has ended, and the group
+// stays.
+func TestKill(t *testing.T) {
+	testneed.Root(t)
+	a := launchtest.Open(t, Host{}, asNeighbour)
+	memory, err := counter.Create(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	said, err := facts.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	p, err := a.Start(t.Context(), environment.Process{
+		Args:  []string{load.Command, load.KindProgram, `{"args":["/bin/sh","-c","setsid sleep 1000 & exit"]}`},
+		Files: []*os.File{memory.File(), said},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	g := a.Place().Group
+	if left, err := g.Pids(); err != nil || len(left) == 0 {
+		t.Fatalf("it has left nothing behind: %v", err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Error(err)
+	}
+	if left, err := g.Pids(); err != nil || len(left) > 0 {
+		t.Errorf("in its group: %v %v", left, err)
+	}
+}
+
 // One without bounds is none.
 func TestWithoutBounds(t *testing.T) {
 	for _, n := range []*environment.Neighbour{nil, {Time: time.Minute}, {Limits: cgroup.Limits{Memory: 1 << 20, Pids: 1}}} {
