@@ -22,7 +22,9 @@ import (
 
 // agent is the first process of a pod. It holds one process at a time.
 type agent struct {
-	say struct {
+	// apart says that who asks is not in this pod: there is nothing but what was started.
+	apart bool
+	say   struct {
 		sync.Mutex
 		*json.Encoder
 	}
@@ -40,15 +42,20 @@ func runAgent(socket string) error {
 	if err != nil {
 		return err
 	}
-	return serve(conn)
+	return serve(conn, lostAfter)
 }
 
-// serve does what it is told until the connection ends or falls silent, and ends what
-// it started.
-func serve(conn *net.UnixConn) error {
-	a := &agent{}
+// serve does what it is told until the connection ends, or a stream falls silent for so
+// long, and ends what it started. A connection from outside of the pod is no stream: the
+// kernel closes it when tare ends, and no beats come over it.
+func serve(conn *net.UnixConn, patience time.Duration) error {
+	peer, err := unixsock.Peer(conn)
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	a := &agent{apart: peer == 0}
 	a.say.Encoder = json.NewEncoder(conn)
-	defer a.end()
+	defer a.endAll(endBound) // none is to write where something is removed then
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	signal.Ignore(syscall.SIGPIPE)
@@ -56,8 +63,10 @@ func serve(conn *net.UnixConn) error {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGTERM) // the pod is removed
 	go func() { <-over; conn.Close() }()
-	silence := time.AfterFunc(lostAfter, func() { conn.Close() })
-	silence.Stop() // until there is a beat: only a stream has some
+	silence := time.AfterFunc(patience, func() { conn.Close() })
+	if a.apart {
+		silence.Stop()
+	}
 	in := &unixsock.Receiver{UnixConn: conn}
 	for d := json.NewDecoder(in); ; {
 		var r request
@@ -68,7 +77,7 @@ func serve(conn *net.UnixConn) error {
 			return fmt.Errorf("read what tare asks: %w", err)
 		}
 		if r.Number == 0 {
-			silence.Reset(lostAfter)
+			silence.Reset(patience)
 			a.tell(event{})
 		} else if r.Start != nil {
 			a.take(r, in.Take(r.Start.Files))
@@ -87,8 +96,10 @@ func (a *agent) take(r request, files []*os.File) {
 	case r.Kill != 0:
 		a.answer(r, event{}, a.kill(r.Kill))
 	case r.Look:
-		seen, err := a.look()
-		a.answer(r, event{Seen: seen}, err)
+		go func() {
+			seen, err := a.look() // the data may be on a server that does not answer
+			a.answer(r, event{Seen: seen}, err)
+		}()
 	case r.Echo != nil:
 		a.answer(r, event{}, a.echo.start(*r.Echo))
 	case r.StopEcho:
@@ -155,8 +166,10 @@ func (a *agent) tell(e event) {
 	_ = a.say.Encode(e)
 }
 
-// reap waits for whatever ends, orphans too. A process is signalled by its number
-// only under the lock: until then it cannot be another's.
+// reap waits for whatever ends, orphans too. A child is signalled by its number only
+// under the lock, and while it was not reaped; its process group also right after that,
+// before the agent starts another. What family finds is signalled by the number that it
+// had a moment ago: in a pod that is nobody's but the pod's own.
 func (a *agent) reap(ended <-chan os.Signal) {
 	for range ended {
 		a.mu.Lock()
@@ -170,8 +183,9 @@ func (a *agent) reap(ended <-chan os.Signal) {
 				break
 			}
 			if c := a.child; c != nil && c.pid == pid && !over(c.done) {
+				_ = unix.Kill(-pid, unix.SIGKILL)
 				close(c.done)
-				go a.buried(c, ws)
+				go a.bury(c, ws)
 			}
 		}
 		a.mu.Unlock()
@@ -186,27 +200,4 @@ func (a *agent) kill(number int) error {
 		return errors.Join(unix.Kill(c.pid, unix.SIGKILL), unix.Kill(-c.pid, unix.SIGKILL))
 	}
 	return nil // it has ended
-}
-
-// killAll ends everything that descends from the agent.
-func killAll() {
-	for _, r := range family() {
-		_ = unix.Kill(r.pid, unix.SIGKILL)
-	}
-}
-
-// endBound is how long killed processes may take to end.
-const endBound = 10 * time.Second
-
-// end ends every process, and waits for that: none is to write where something is
-// removed. As the first one of a pod the agent takes all others with it anyway.
-func (a *agent) end() {
-	killAll()
-	if c, err := a.current(); err == nil {
-		_ = a.kill(c.number)
-		select {
-		case <-c.done:
-		case <-time.After(endBound):
-		}
-	}
 }

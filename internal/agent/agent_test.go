@@ -3,20 +3,28 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/dirtar"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/facts"
+	"github.com/tarelab/tare/internal/linux/namespace"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/linux/unixsock"
 	"github.com/tarelab/tare/internal/load"
 )
 
@@ -24,9 +32,36 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case Command:
+			// What has lost its parent is the agent's, as in a pod.
+			if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
 			os.Exit(Main(os.Args[2:]))
+		case inPod:
+			if err := errors.Join(namespace.Private(), namespace.Proc()); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(Main(os.Args[3:]))
+		case impatient:
+			conn, err := unixsock.AcceptOne(os.Args[2], time.Minute)
+			if err == nil {
+				err = serve(conn, impatience)
+			}
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		case load.Command:
 			os.Exit(bodies.Main(os.Args[2:]))
+		case saysEnvironment:
+			fmt.Print(strings.Join(os.Environ(), "\n"))
+			os.Exit(0)
+		case shell:
+			fmt.Fprintln(os.Stderr, unix.Exec("/bin/sh", []string{"sh", "-c", os.Args[2]}, os.Environ()))
+			os.Exit(1)
 		case startsPrograms:
 			for range 3 {
 				go func() {
@@ -40,6 +75,18 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// What the test binary is as well, by its first argument.
+const (
+	inPod           = "__in-pod"      // an agent in a mount namespace of its own, whose /proc is that of its pid namespace
+	impatient       = "__impatient"   // an agent that does not wait long for a beat
+	saysEnvironment = "__environment" // what prints its environment
+	shell           = "__shell"       // a shell that runs a script
+	startsPrograms  = "__starts"      // what starts programs all the time, in several threads
+)
+
+// impatience is how long that one waits.
+const impatience = 50 * time.Millisecond
 
 // pod is an agent as in a pod, but for the namespaces: its two processes, and the
 // stream between.
@@ -218,7 +265,7 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-wrong.Done()
-	if want := (environment.Exit{Code: 1}); wrong.Exit() != want {
+	if want := (environment.Exit{Code: 2}); wrong.Exit() != want {
 		t.Errorf("%+v, want %+v", wrong.Exit(), want)
 	}
 	if said, _ := os.ReadFile(log.Name()); !strings.Contains(string(said), "nonsense") {
@@ -304,5 +351,89 @@ func TestFill(t *testing.T) {
 	}
 	if err := fill(strings.NewReader("not an archive"), filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("made a directory of what is no archive")
+	}
+}
+
+// What holds the answer to one question does not hold the next: a volume may hang, and
+// the beats are to be answered.
+func TestLookDoesNotHoldTheOthers(t *testing.T) {
+	said, says := io.Pipe()
+	a := &agent{}
+	a.say.Encoder = json.NewEncoder(says)
+	a.mu.Lock() // as a volume that hangs
+	go func() {
+		a.take(request{Number: 1, Look: true}, nil)
+		a.take(request{Number: 2}, nil)
+	}()
+	heard := make(chan int)
+	go func() {
+		for d := json.NewDecoder(said); ; {
+			var e event
+			if d.Decode(&e) != nil {
+				return
+			}
+			heard <- e.Number
+		}
+	}()
+	for _, want := range []int{2, 1} {
+		select {
+		case got := <-heard:
+			if got != want {
+				t.Errorf("%d was answered, want %d", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%d is not answered", want)
+		}
+		if want == 2 {
+			a.mu.Unlock()
+		}
+	}
+	said.Close()
+}
+
+// asked starts an agent that is asked at its socket, as a pod's on this node is: in a pid
+// namespace of its own, or in this one.
+func asked(t *testing.T, command string, flags uintptr) *Link {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "ask")
+	args := Args(socket, "")
+	if command != "" {
+		args = append([]string{command}, args...)
+	}
+	cmd := exec.Command(selfPath, args...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "OF_THE_CONTAINER=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Dial(t.Context(), cmd.Process.Pid, socket, func() environment.Exit { return environment.Exit{Code: 99} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(l.Close(), cmd.Wait()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// What is handed its descriptors has the environment that it is given, and not its
+// container's.
+func TestEnvironmentOfAChild(t *testing.T) {
+	l := asked(t, "", 0)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p, _, err := l.StartWith(t.Context(), []string{saysEnvironment}, []string{"GIVEN=1"}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if said, err := os.ReadFile(log.Name()); err != nil || string(said) != "GIVEN=1" {
+		t.Errorf("%q %v", said, err)
 	}
 }

@@ -28,6 +28,7 @@ type child struct {
 	logged      chan struct{}          // closed when all that it printed was passed on
 	why         atomic.Pointer[string] // it was ended by the agent; nil: it was not
 	watched     chan struct{}          // closed when what it said of its state was
+	buried      chan struct{}          // closed when all that came of it has ended too
 }
 
 // start starts a process: with the files that came for it, else with its output passed
@@ -35,7 +36,7 @@ type child struct {
 func (a *agent) start(number int, s start, files []*os.File) (pid int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.child != nil && !over(a.child.done) {
+	if a.child != nil && !over(a.child.buried) {
 		err = errors.New("a process runs here already")
 	} else if len(files) != s.Files {
 		err = fmt.Errorf("%d descriptors came, want %d", len(files), s.Files)
@@ -43,9 +44,12 @@ func (a *agent) start(number int, s start, files []*os.File) (pid int, err error
 	if err != nil {
 		return 0, errors.Join(err, closeAll(files))
 	}
-	c := &child{number: number, dir: s.Dir, done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{})}
+	c := &child{
+		number: number, dir: s.Dir,
+		done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{}), buried: make(chan struct{}),
+	}
 	if s.Files > 0 {
-		err = c.fork(s, append([]*os.File{files[0]}, files...)) // the log is for output and errors
+		err = a.fork(c, s, append([]*os.File{files[0]}, files...)) // the log is for output and errors
 		close(c.logged)
 		close(c.watched)
 		_ = closeAll(files)
@@ -90,7 +94,7 @@ func (a *agent) startHere(c *child, s start) (err error) {
 		memory.HoldWhenReady()
 		files = append(files, memory.File(), said)
 	}
-	if err := c.fork(s, files); err != nil {
+	if err := a.fork(c, s, files); err != nil {
 		return err
 	}
 	c.probes = probe.OpenAll(probe.All(), c.target())
@@ -113,7 +117,7 @@ func closeAll(files []*os.File) error {
 }
 
 // fork makes the process, within its bounds; the files are its descriptors from 1 on.
-func (c *child) fork(s start, files []*os.File) error {
+func (a *agent) fork(c *child, s start, files []*os.File) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
@@ -123,9 +127,13 @@ func (c *child) fork(s start, files []*os.File) error {
 	for _, f := range files {
 		fds = append(fds, f.Fd())
 	}
+	env := s.Env
+	if s.Files == 0 {
+		env = append(os.Environ(), env...)
+	}
 	c.ooms, _ = ownGroup().OOMKills()
 	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
-		Dir: s.Dir, Env: append(os.Environ(), s.Env...), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: s.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return fmt.Errorf("start a process: %w", err)
@@ -133,7 +141,7 @@ func (c *child) fork(s start, files []*os.File) error {
 	if s.Bounds == nil {
 		return nil
 	}
-	return c.bound(*s.Bounds)
+	return a.bound(c, *s.Bounds)
 }
 
 func over(done <-chan struct{}) bool {
@@ -196,9 +204,9 @@ func (a *agent) watch(c *child, memory *counter.Memory, said *os.File) {
 // behind may hold its output open.
 const logBound = 200 * time.Millisecond
 
-// buried ends what a process has left behind, as the end of a container's first process
-// does, and says how it ended.
-func (a *agent) buried(c *child, ws unix.WaitStatus) {
+// bury ends what a process has left behind, as the end of a container's first process
+// does, and says how it ended. Until then no other one is started.
+func (a *agent) bury(c *child, ws unix.WaitStatus) {
 	x := &exit{Status: int(ws)}
 	if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
 		x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
@@ -206,8 +214,8 @@ func (a *agent) buried(c *child, ws unix.WaitStatus) {
 	if why := c.why.Load(); why != nil {
 		x.Why = *why
 	}
-	_ = unix.Kill(-c.pid, unix.SIGKILL)
-	killAll()
+	a.endAll(endBound)
+	close(c.buried)
 	select {
 	case <-c.logged:
 	case <-time.After(logBound):

@@ -17,6 +17,7 @@ import (
 // relative is a process that descends from the agent.
 type relative struct {
 	pid     int
+	group   int    // of processes
 	stopped bool   // with all its threads, or it has ended
 	memory  uint64 // of its own, in bytes
 }
@@ -51,6 +52,9 @@ func family() []relative {
 			continue
 		}
 		r := relative{pid: pid, stopped: rests(states[pid]) && everyThread(pid, rests)}
+		if groups := strings.Fields(states[pid]["NSpgid"]); len(groups) > 0 {
+			r.group, _ = strconv.Atoi(groups[0])
+		}
 		for _, key := range []string{"RssAnon", "RssShmem"} {
 			n, _ := strconv.ParseUint(strings.TrimSuffix(states[pid][key], " kB"), 10, 64)
 			r.memory += n << 10
@@ -133,6 +137,37 @@ func resume() {
 	}
 }
 
+// endBound is how long killed processes may take to end. What is frozen in a control
+// group of version 1 does not end before it is thawed.
+const endBound = 10 * time.Second
+
+// endAll ends everything that the agent has started, with all that came of it, and
+// returns when it is gone, or when the time is over. What is begun meanwhile is found by
+// looking again; what forks faster than one can look, by its process group, in which it
+// stays, or because nothing else is there.
+func (a *agent) endAll(within time.Duration) {
+	self, group, end := os.Getpid(), unix.Getpgrp(), time.Now().Add(within)
+	for again := time.Millisecond; !childless() && time.Now().Before(end); again = min(2*again, 50*time.Millisecond) {
+		if a.apart && self == 1 {
+			_ = unix.Kill(-1, unix.SIGKILL)
+		}
+		for _, r := range family() {
+			_ = unix.Kill(r.pid, unix.SIGKILL)
+			if r.group > 1 && r.group != group {
+				_ = unix.Kill(-r.group, unix.SIGKILL)
+			}
+		}
+		time.Sleep(again)
+	}
+}
+
+// childless says whether nothing is left of what was started. The kernel knows it, where
+// a look at /proc may miss what forks meanwhile: who loses its parent becomes a child of a
+// pod's first process.
+func childless() bool {
+	return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == unix.ECHILD
+}
+
 // Bounds are what a process may use with all that comes of it; 0: anything.
 type Bounds struct {
 	Memory, Pids uint64
@@ -145,7 +180,7 @@ const boundEvery = 100 * time.Millisecond
 
 // bound has the kernel end a process after its CPU time, and ends the child where it
 // has more than it may have.
-func (c *child) bound(b Bounds) error {
+func (a *agent) bound(c *child, b Bounds) error {
 	if b.CPU > 0 {
 		if err := unix.Prlimit(c.pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: b.CPU, Max: b.CPU}, nil); err != nil {
 			return errors.Join(fmt.Errorf("bound a process: %w", err), unix.Kill(c.pid, unix.SIGKILL))
@@ -160,13 +195,7 @@ func (c *child) bound(b Bounds) error {
 			}
 			if why := b.exceeded(family()); why != "" {
 				c.why.Store(&why)
-				for _, r := range family() {
-					if r.pid != c.pid {
-						_ = unix.Kill(r.pid, unix.SIGKILL)
-					}
-				}
-				// It goes last: when it has ended another one may be started.
-				_ = unix.Kill(-c.pid, unix.SIGKILL)
+				_ = a.kill(c.number) // what came of it ends with it
 				return
 			}
 		}

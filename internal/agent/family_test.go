@@ -100,10 +100,6 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// startsPrograms is the word that makes the test binary start programs all the time,
-// in several threads.
-const startsPrograms = "__starts"
-
 // What starts programs all the time is stopped, whatever it is about: between vfork
 // and exec a thread cannot stop, for it waits for a child that is stopped.
 func TestStopsBetweenForkAndExec(t *testing.T) {

@@ -214,12 +214,12 @@ func (l *Link) Start(ctx context.Context, p environment.Process, dir string, wit
 	return out, err
 }
 
-// StartWith does so with descriptors, on this host: the first of the files is its
-// output and errors, the others it inherits as descriptors 3, 4, ... What is returned
-// with its number in the pod is known only by how it ends.
-func (l *Link) StartWith(ctx context.Context, args []string, files ...*os.File) (*Process, int, error) {
+// StartWith does so with descriptors and an environment, on this host: the first of the
+// files is its output and errors, the others it inherits as descriptors 3, 4, ... What is
+// returned with its number in the pod is known only by how it ends.
+func (l *Link) StartWith(ctx context.Context, args, env []string, files ...*os.File) (*Process, int, error) {
 	out := &Process{link: l, done: make(chan struct{})}
-	pid, err := l.start(ctx, out, start{Args: args, Files: len(files)}, files...)
+	pid, err := l.start(ctx, out, start{Args: args, Env: env, Files: len(files)}, files...)
 	return out, pid, err
 }
 

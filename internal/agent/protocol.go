@@ -51,7 +51,7 @@ type watch struct{ Discard, Length time.Duration }
 // start is a process to start.
 type start struct {
 	Args []string `json:"args"`
-	Env  []string `json:"env,omitempty"` // beside the agent's
+	Env  []string `json:"env,omitempty"` // beside the agent's; with descriptors: all of it
 	Dir  string   `json:"dir,omitempty"`
 	// Files is how many descriptors come with the request: a log, and what the process
 	// inherits as descriptors 3, 4, ... 0: none, and the agent passes on what it prints.

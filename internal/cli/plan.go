@@ -201,7 +201,8 @@ func besideIt(site plan.Site, s environment.Spec) []environment.Change {
 		return nil
 	}
 	return site.Neighbour.Env.Changes(environment.Spec{
-		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside, Neighbour: &environment.Neighbour{Controllers: site.Controllers},
+		Run: s.Run, Arm: plan.NeighbourArm(s.Arm), Scratch: s.Scratch, Beside: s.Beside,
+		Neighbour: &environment.Neighbour{Controllers: site.Controllers, Grouped: site.Grouped},
 	})
 }
 

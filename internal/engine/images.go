@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/linux/child"
 )
@@ -114,13 +115,31 @@ const KubeNamespace = "k8s.io"
 // Name is "containerd".
 func (Containerd) Name() string { return "containerd" }
 
-// call runs ctr, which would wait for a socket that is not there.
-func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	address := strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress()), "unix://")
-	if _, err := os.Stat(address); err != nil {
-		return "", fmt.Errorf("no containerd listens there: %w", err)
+func (c Containerd) address() string {
+	return strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress()), "unix://")
+}
+
+// Can says why it cannot be asked, as far as that shows without asking it.
+func (c Containerd) Can() error {
+	if _, err := exec.LookPath(c.Path); err != nil {
+		return hint.New(fmt.Errorf("ask containerd: %w", err), "install ctr, which comes with containerd (apt install containerd)")
 	}
-	all := []string{"--address", address}
+	_, err := os.Stat(c.address())
+	if errors.Is(err, os.ErrNotExist) {
+		return hint.New(fmt.Errorf("no containerd listens at %s: %w", c.address(), os.ErrNotExist), "start it, or set CONTAINERD_ADDRESS to its socket; a kubelet may have one of its own")
+	}
+	if err != nil {
+		return hint.New(fmt.Errorf("find the socket of containerd: %w", err), "run as root")
+	}
+	return nil
+}
+
+// call runs ctr, which by itself would wait longer for one that does not answer.
+func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	if err := c.Can(); err != nil {
+		return "", err
+	}
+	all := []string{"--address", c.address(), "--connect-timeout", "3s"}
 	if c.Namespace != "" {
 		all = append(all, "--namespace", c.Namespace)
 	}

@@ -232,9 +232,13 @@ func CapabilitySets() []string { return []string{Default, NoCapabilities} }
 
 // Neighbour is what a neighbour may use.
 type Neighbour struct {
-	// Controllers beside those of memory and pids, which it always has.
+	// Controllers that its isolation needs beside those of memory and pids, which it
+	// always has.
 	Controllers []string
-	Limits      cgroup.Limits // memory and pids are not 0
+	// Grouped says that it is beside a container: its group has the cpu controller too,
+	// where there is one.
+	Grouped bool
+	Limits  cgroup.Limits // memory and pids are not 0
 	// Time is the CPU time after which the kernel ends a process of it.
 	Time time.Duration
 }

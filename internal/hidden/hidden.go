@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,9 +17,12 @@ import (
 	"github.com/tarelab/tare/internal/linux/oom"
 )
 
+// ErrKind means that a command has no such kind.
+var ErrKind = errors.New("called wrongly")
+
 // Main is such a command: args are a kind and its parameters in JSON. do returns when it
 // has finished, or when it was told to end by SIGTERM. The exit code is 0, 1 on an error,
-// which is on standard error, and 2 when called wrongly.
+// which is on standard error, and 2 when called wrongly: of other arguments or ErrKind.
 func Main(command string, args []string, do func(ctx context.Context, kind string, params []byte) error) int {
 	if len(args) != 2 {
 		fmt.Fprintf(os.Stderr, "tare %s: want a kind and its parameters; tare itself starts this\n", command)
@@ -36,6 +40,9 @@ func Main(command string, args []string, do func(ctx context.Context, kind strin
 	fmt.Fprintf(os.Stderr, "tare: %v\n", err)
 	if remedy := hint.Of(err); remedy != "" {
 		fmt.Fprintf(os.Stderr, "tare: %s\n", remedy)
+	}
+	if errors.Is(err, ErrKind) {
+		return 2
 	}
 	return 1
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 
@@ -30,17 +28,6 @@ func NewContainerd() Containerd {
 // ContainerdAt is the one that listens at a socket.
 func ContainerdAt(address string) Containerd {
 	return Containerd{engine.Containerd{Path: "ctr", Address: address, Namespace: engine.KubeNamespace}}
-}
-
-// Can says whether images can be given to it.
-func (c Containerd) Can() error {
-	if _, err := exec.LookPath("ctr"); err != nil {
-		return hint.New(fmt.Errorf("give the node tare's image: %w", err), "install ctr, which comes with containerd (apt install containerd)")
-	}
-	if _, err := os.Stat(c.Address); err != nil {
-		return hint.New(fmt.Errorf("the node's containerd is not there: %w", err), "set CONTAINERD_ADDRESS to the socket that the kubelet uses")
-	}
-	return nil
 }
 
 // Load gives it the image of a run: the binary at a path of this host, and

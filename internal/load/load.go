@@ -65,7 +65,7 @@ func Main(args []string, bodies map[string]Body) int {
 	return hidden.Main(Command, args, func(ctx context.Context, kind string, params []byte) error {
 		run, ok := bodies[kind]
 		if !ok {
-			return fmt.Errorf("no load %q", kind)
+			return fmt.Errorf("%w: no load %q", hidden.ErrKind, kind)
 		}
 		if err := run(ctx, params); err != nil {
 			return fmt.Errorf("load %s: %w", kind, err)

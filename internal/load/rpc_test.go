@@ -197,7 +197,7 @@ func TestCalledWrongly(t *testing.T) {
 	}{
 		{nil, 2, "tare itself starts this"},
 		{[]string{"oltp"}, 2, "tare itself starts this"},
-		{[]string{"juggling", "{}"}, 1, `no load "juggling"`},
+		{[]string{"juggling", "{}"}, 2, `no load "juggling"`},
 		{[]string{load.KindRPCServer, "{"}, 1, "parameters"},
 		{[]string{load.KindRPCServer, `{"listne":"x"}`}, 1, "listne"},
 		{[]string{load.KindCommit, `{}`}, 1, "descriptor 3"},

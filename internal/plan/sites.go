@@ -13,8 +13,11 @@ type Site struct {
 	Arms []Arm // the first gives its name
 	// Neighbour runs beside some of them; nil: none.
 	Neighbour *Neighbour
-	// Controllers that the neighbour's group needs beside those it always has.
+	// Controllers that the isolation needs of the neighbour's group.
 	Controllers []string
+	// Grouped says that it is a container beside a container, else a process beside a
+	// process.
+	Grouped bool
 }
 
 // Sites groups arms by their processes, in their order.
@@ -38,11 +41,8 @@ func Sites(arms []Arm) []Site {
 			continue
 		}
 		s.Neighbour = a.Neighbour
-		needs := isolation.Needs(a.Isolation, isolation.Neighbour)
-		if a.grouped { // a container beside a container, else a process beside a process
-			needs = append(needs, "cpu")
-		}
-		for _, c := range needs {
+		s.Grouped = s.Grouped || a.grouped
+		for _, c := range isolation.Needs(a.Isolation, isolation.Neighbour) {
 			if !slices.Contains(s.Controllers, c) {
 				s.Controllers = append(s.Controllers, c)
 			}

@@ -49,6 +49,7 @@ type site struct {
 	facts   *os.File // what the load read back
 
 	neighbour    *neighbour // nil: none
+	gone         *neighbour // one that has ended before the site; nil: none
 	neighbourErr error      // why there is none that there should be
 	journal      *journal.Journal
 	enforced     *enforce.Enforced
@@ -231,8 +232,10 @@ func (a *site) close() error {
 	if a.opened != nil {
 		errs = append(errs, a.opened.Close())
 	}
-	if a.neighbour != nil {
-		errs = append(errs, a.neighbour.close())
+	for _, n := range []*neighbour{a.neighbour, a.gone} {
+		if n != nil {
+			errs = append(errs, n.close())
+		}
 	}
 	if a.parts.Memory != nil {
 		errs = append(errs, a.parts.Memory.Close())

@@ -40,9 +40,9 @@ func (l *loadRun) neighbourSpec(s plan.Site) *environment.Neighbour {
 	cpus := time.Duration(runtime.NumCPU())
 	budget := time.Duration(l.Plan.Record.Budget * float64(time.Second))
 	return &environment.Neighbour{
-		Controllers: s.Controllers,
-		Limits:      cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
-		Time:        cpus*budget + time.Minute,
+		Controllers: s.Controllers, Grouped: s.Grouped,
+		Limits: cgroup.Limits{Memory: s.Neighbour.Memory, Pids: s.Neighbour.Pids},
+		Time:   cpus*budget + time.Minute,
 	}
 }
 
@@ -280,12 +280,17 @@ func (n *neighbour) settings() ([]record.Setting, error) {
 	return said, err
 }
 
-// endNeighbour ends the neighbour of a site that goes on without it.
+// endNeighbour ends the neighbour of a site that goes on without it. Its environment is
+// closed with the site: what is removed there, and controllers that are disabled, would
+// disturb those that are measured meanwhile.
 func (s *site) endNeighbour() error {
-	n := s.neighbour
+	s.gone = s.neighbour
 	s.neighbour, s.parts.Neighbour = nil, nil
 	s.locate() // what is left to be paused
-	return n.close()
+	if s.gone.load == nil {
+		return nil
+	}
+	return s.gone.load.Kill() // with what it has left
 }
 
 // hold puts the arm's isolation in force, and reads it back where it is already.

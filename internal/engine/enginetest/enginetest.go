@@ -20,6 +20,7 @@ import (
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -143,10 +144,10 @@ func tail(file string) string {
 
 // removeAll unmounts what the daemon left mounted and removes its directory.
 func removeAll(t *testing.T, dir string) {
-	b, _ := os.ReadFile("/proc/self/mountinfo")
-	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], dir+"/") {
-			_ = unix.Unmount(f[4], unix.MNT_DETACH)
+	all, _ := proc.FS("/").Mounts()
+	for _, m := range all {
+		if strings.HasPrefix(m.Point, dir+"/") {
+			_ = unix.Unmount(m.Point, unix.MNT_DETACH)
 		}
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -44,8 +45,8 @@ func (Host) Support(h environment.Host) environment.Support {
 	return environment.Supported()
 }
 
-// groups is the neighbour's group: with limits, counted, and with what its arm's
-// isolation needs.
+// groups is the neighbour's group: with limits and with what its arm's isolation needs;
+// where this host can, also counted, and with what a container has.
 func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	g, err := launch.PlainGroups(t)
 	if err == nil && g.Tree == nil {
@@ -54,9 +55,21 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	if err != nil {
 		return g, err
 	}
-	g.Top, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
-	for _, c := range append([]string{"cpuacct", "blkio"}, n.Controllers...) {
-		if c != "memory" && c != "pids" && g.Tree.Can(c) == nil {
+	g.TopLevel, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
+	for _, c := range n.Controllers {
+		if !slices.Contains(g.Controllers, c) {
+			g.Controllers = append(g.Controllers, c)
+		}
+	}
+	if err := g.Tree.Can(g.Controllers...); err != nil {
+		return g, fmt.Errorf("%w: the neighbour's group: %w", environment.ErrUnsupported, err)
+	}
+	optional := []string{"cpuacct", "blkio"}
+	if n.Grouped {
+		optional = append(optional, "cpu")
+	}
+	for _, c := range optional {
+		if !slices.Contains(g.Controllers, c) && g.Tree.Can(c) == nil {
 			g.Controllers = append(g.Controllers, c)
 		}
 	}
@@ -132,10 +145,22 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, fmt.Errorf("%w: a neighbour has nothing beside it", environment.ErrUnsupported)
 	}
 	c := launch.Inside(p)
-	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.ANobody(a.Spec.Neighbour.Time)
-	running, err := a.Sandbox.Start(ctx, c)
+	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.AsNobody(a.Spec.Neighbour.Time)
+	started, err := a.Sandbox.Start(ctx, c)
 	if errors.Is(err, unix.EACCES) && os.Geteuid() == 0 {
 		return nil, fmt.Errorf("start the neighbour: %w (this binary must be executable for everybody: chmod o+rx)", err)
 	}
-	return running, err
+	if err != nil {
+		return nil, err
+	}
+	return running{started, a.Group}, nil
 }
+
+// running is a process of it, with all that came of that: nobody else knows them.
+type running struct {
+	environment.Running
+	group cgroup.Group
+}
+
+// Kill ends what it has left too, as the first process of a pod does.
+func (r running) Kill() error { return errors.Join(r.Running.Kill(), r.group.Kill()) }

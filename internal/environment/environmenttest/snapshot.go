@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/nftables"
 	"github.com/vishvananda/netlink"
+
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // Snapshot is what an environment can leave behind on the host, by kind. Where
@@ -95,16 +97,12 @@ func (s Snapshot) difference(now Snapshot) []string {
 // hostHas says whether the host still has a mount of which this process has a copy.
 // The kernel takes the copy away when whoever made the mount removes its directory.
 func hostHas(line string) bool {
-	list, err := readLines(fmt.Sprintf("/proc/%d/mountinfo", os.Getppid()))
-	return err != nil || slices.ContainsFunc(list, func(l string) bool { return pointOf(l) == pointOf(line) })
-}
-
-// pointOf is the mount point in a line of mountinfo.
-func pointOf(line string) string {
-	if f := strings.Fields(line); len(f) > 4 {
-		return f[4]
+	its, err := proc.ParseMountInfo([]byte(line + "\n"))
+	if err != nil {
+		return true
 	}
-	return ""
+	all, err := proc.FS("/").MountsOf(strconv.Itoa(os.Getppid()))
+	return err != nil || slices.ContainsFunc(all, func(m proc.Mount) bool { return m.Point == its[0].Point })
 }
 
 // minus is the items of a that are not in b, each as often as it is there.

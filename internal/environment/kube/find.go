@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // A container on this host: its control groups, its first process, and where
@@ -129,27 +130,6 @@ func addV2(g *cgroup.Group, path string) {
 	}
 }
 
-// mount is a line of mountinfo, see proc_pid_mountinfo(5).
-type mount struct{ device, root, point string }
-
-func mountsOf(pid string) ([]mount, error) {
-	b, err := os.ReadFile("/proc/" + pid + "/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	var all []mount
-	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) > 4 {
-			all = append(all, mount{f[2], unescape(f[3]), unescape(f[4])})
-		}
-	}
-	return all, nil
-}
-
-func unescape(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
-}
-
 // onHost is where this host has a directory that is mounted in a process's file
 // system: by the host's own mount of the same file system. Where the host has
 // none it is reached through the process.
@@ -159,24 +139,24 @@ func onHost(pid int, point string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the pod's volume: %w", err)
 	}
-	inside, err := mountsOf(strconv.Itoa(pid))
+	inside, err := proc.FS("/").MountsOf(strconv.Itoa(pid))
 	if err != nil {
 		return "", fmt.Errorf("find the pod's volume: %w", err)
 	}
-	i := slices.IndexFunc(inside, func(m mount) bool { return m.point == point })
+	i := slices.IndexFunc(inside, func(m proc.Mount) bool { return m.Point == point })
 	if i < 0 {
 		return "", fmt.Errorf("find the pod's volume: nothing is mounted at %s in it", point)
 	}
-	host, err := mountsOf("self")
+	host, err := proc.FS("/").Mounts()
 	if err != nil {
 		return "", fmt.Errorf("find the pod's volume: %w", err)
 	}
 	for _, m := range host {
-		rest, ok := strings.CutPrefix(inside[i].root, strings.TrimSuffix(m.root, "/"))
-		if m.device != inside[i].device || !ok || rest != "" && rest[0] != '/' {
+		rest, ok := strings.CutPrefix(inside[i].Root, strings.TrimSuffix(m.Root, "/"))
+		if m.Major != inside[i].Major || m.Minor != inside[i].Minor || !ok || rest != "" && rest[0] != '/' {
 			continue
 		}
-		path := filepath.Join(m.point, rest)
+		path := filepath.Join(m.Point, rest)
 		if st, err := os.Stat(path); err == nil && os.SameFile(st, want) {
 			return path, nil
 		}

@@ -66,7 +66,7 @@ func (a Agent) startChild(ctx context.Context, c Child, socket *os.File) (*agent
 	}
 	defer log.Close()
 	args := []string{InitCommand, strconv.Itoa(FirstFile + len(c.Files))}
-	p, inside, err := a.StartWith(ctx, args, append(append([]*os.File{log}, c.Files...), socket)...)
+	p, inside, err := a.StartWith(ctx, args, environ(), append(append([]*os.File{log}, c.Files...), socket)...)
 	if err != nil {
 		return nil, 0, err
 	}

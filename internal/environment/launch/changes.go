@@ -30,7 +30,7 @@ func Changes(s environment.Spec, groups Groups) []environment.Change {
 		{groups.path(s), limits, groups.Controllers},
 		{groups.outside(s), "for what runs beside the arm", nil},
 	}
-	if groups.Top {
+	if groups.TopLevel {
 		all = []group{{groups.path(s), "for the neighbour, with limits", groups.Controllers}}
 	}
 	for _, g := range all {

@@ -3,13 +3,12 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // Groups is how the groups of an arm are made.
@@ -18,10 +17,10 @@ type Groups struct {
 	// Controllers of the arm's own group; none makes it a plain one.
 	Controllers []string
 	Limits      cgroup.Limits
-	// Top makes one group, at the top beside the groups of all arms and not among them:
+	// TopLevel makes one group, at the top beside the groups of all arms and not among them:
 	// weights and cpu.idle count among siblings, and the sibling of a host arm's
 	// processes is a group at the top.
-	Top bool
+	TopLevel bool
 }
 
 // NeededControllers are those without which a group is no container's.
@@ -94,15 +93,14 @@ func detect(t *cgroup.Tree) (*cgroup.Tree, error) {
 // CgroupMounts are the mount points of all hierarchies of version 1, those
 // without controllers too: a runtime makes groups in each.
 func CgroupMounts() ([]string, error) {
-	b, err := os.ReadFile("/proc/self/mountinfo")
+	all, err := proc.FS("/").Mounts()
 	if err != nil {
 		return nil, fmt.Errorf("find the control groups: %w", err)
 	}
 	var points []string
-	for line := range strings.Lines(string(b)) {
-		head, tail, _ := strings.Cut(line, " - ")
-		if f := strings.Fields(head); strings.HasPrefix(tail, "cgroup ") && len(f) > 4 {
-			points = append(points, f[4])
+	for _, m := range all {
+		if m.Type == "cgroup" {
+			points = append(points, m.Point)
 		}
 	}
 	return points, nil
@@ -110,7 +108,7 @@ func CgroupMounts() ([]string, error) {
 
 // path is the arm's own group.
 func (g Groups) path(s environment.Spec) string {
-	if g.Top {
+	if g.TopLevel {
 		return "tare-" + s.Run + "-" + s.Arm
 	}
 	return filepath.Join("tare-"+s.Run, s.Arm)

@@ -61,7 +61,7 @@ func (h *HandoffListener) Accept(ctx context.Context, given func() error) (*Hand
 		conn, err := h.l.AcceptUnix()
 		switch {
 		case err == nil:
-			h, err := newHandoffConn(conn)
+			h, err := identifyPeer(conn)
 			if err != nil {
 				conn.Close()
 			}
@@ -77,7 +77,7 @@ func (h *HandoffListener) Accept(ctx context.Context, given func() error) (*Hand
 	}
 }
 
-func newHandoffConn(conn *net.UnixConn) (*HandoffConn, error) {
+func identifyPeer(conn *net.UnixConn) (*HandoffConn, error) {
 	pid, err := unixsock.Peer(conn)
 	if err == nil && pid == 0 {
 		err = errors.New("the container is in no pid namespace below this one")

@@ -24,8 +24,8 @@ type Nobody struct {
 	CPU uint64
 }
 
-// ANobody may use so much CPU time.
-func ANobody(time time.Duration) *Nobody {
+// AsNobody may use so much CPU time.
+func AsNobody(time time.Duration) *Nobody {
 	n := &Nobody{CPU: uint64(time.Seconds())}
 	if os.Geteuid() == 0 {
 		n.UID, n.GID = NobodyUID, NobodyGID

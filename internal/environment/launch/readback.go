@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/namespace"
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/record"
 )
 
@@ -121,25 +122,20 @@ func namespaceSettings(pid int, owned, either []string) ([]record.Setting, error
 
 // rootSetting finds the file system at the root in mountinfo.
 func rootSetting(pid int, overlay bool) ([]record.Setting, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	all, err := proc.FS("/").MountsOf(strconv.Itoa(pid))
 	if err != nil {
 		return nil, fmt.Errorf("read back the root file system: %w", err)
 	}
-	var kind, opts string
-	for line := range strings.Lines(string(b)) {
-		head, tail, _ := strings.Cut(line, " - ")
-		if f := strings.Fields(head); len(f) > 4 && f[4] == "/" {
-			if t := strings.Fields(tail); len(t) > 2 {
-				kind, opts = t[0], t[2]
-			}
-		}
+	root := proc.Mount{}
+	if m := proc.MountOf(all, "/"); m != nil {
+		root = *m
 	}
-	s := record.Setting{Name: "root.type", Got: kind}
+	s := record.Setting{Name: "root.type", Got: root.Type}
 	if !overlay {
 		return []record.Setting{s}, nil
 	}
-	s, err = Wanted("root.type", "overlay", kind)
-	return []record.Setting{s, {Name: "root.options", Got: opts}}, err
+	s, err = Wanted("root.type", "overlay", root.Type)
+	return []record.Setting{s, {Name: "root.options", Got: root.Super}}, err
 }
 
 func capabilitySettings(status map[string]string, kept []string, root int) ([]record.Setting, error) {
@@ -267,16 +263,10 @@ func scheduling(status map[string]string) []record.Setting {
 }
 
 // statusOf reads /proc/PID/status.
-func statusOf(pid int) (map[string]string, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func statusOf(pid int) (proc.Status, error) {
+	status, err := proc.FS("/").Status(pid)
 	if err != nil {
 		return nil, fmt.Errorf("read back the state of process %d: %w", pid, err)
-	}
-	status := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		if k, v, ok := strings.Cut(line, ":"); ok {
-			status[k] = strings.TrimSpace(v)
-		}
 	}
 	return status, nil
 }

@@ -70,7 +70,7 @@ func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 		return nil, err
 	}
 	frozen := []cgroup.Group{sb.Group}
-	if !groups.Top {
+	if !groups.TopLevel {
 		if sb.Outside, err = sb.makeGroup(groups.Tree, groups.outside(spec), nil); err != nil {
 			return nil, err
 		}

@@ -100,7 +100,7 @@ func (r *Receiver) Read(b []byte) (int, error) {
 	control := make([]byte, ControlSize())
 	n, nc, _, _, err := r.ReadMsgUnix(b, control)
 	if err != nil {
-		return n, err
+		return 0, err // n is -1 then
 	}
 	if n == 0 && len(b) > 0 {
 		return 0, io.EOF

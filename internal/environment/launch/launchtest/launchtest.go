@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // Main lets a test binary play tare: launch.InitCommand prepares a child, and
@@ -101,12 +102,9 @@ func list(dir string) []string {
 
 func mounts() []string {
 	var all []string
-	b, _ := os.ReadFile("/proc/self/mountinfo")
-	for _, line := range strings.Split(string(b), "\n") {
-		head, tail, _ := strings.Cut(line, " - ")
-		if f, kind := strings.Fields(head), strings.Fields(tail); len(f) > 5 && len(kind) > 0 {
-			all = append(all, strings.Join([]string{f[4], kind[0], f[5]}, " "))
-		}
+	seen, _ := proc.FS("/").Mounts()
+	for _, m := range seen {
+		all = append(all, strings.Join([]string{m.Point, m.Type, m.Options}, " "))
 	}
 	slices.Sort(all)
 	return all
