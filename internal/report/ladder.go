@@ -172,7 +172,7 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 	}
 	var tails []sentence
 	if detectable > 0 {
-		tails = append(tails, msg("open.detectable", "size", quantity.PlusMinus(detectable)[len("±"):]))
+		tails = append(tails, detectableNote(w, detectable))
 	}
 	switch {
 	case needed > 0 && len(arms) > 1:
@@ -181,6 +181,15 @@ func undecidedNotes(e *record.Effects, w workload) []sentence {
 		tails = append(tails, msg("tail.more", "time", quantity.About(needed), "margin", quantity.Size(e.Margin)))
 	}
 	return []sentence{joined(" ", msg("open.arms", "arms", list(arms)), capital(stopped(tails), ""))}
+}
+
+// detectableNote says how large a loss would be seen: a cost as the judged metric shows it.
+func detectableNote(w workload, detectable float64) sentence {
+	key := "open.detectable"
+	if w.metricWord(w.Primary).more {
+		key, detectable = "open.detectable.loss", detectable/(1+detectable)
+	}
+	return msg(key, "size", quantity.PlusMinus(detectable)[len("±"):])
 }
 
 // unjudgedNotes name, for each metric that is judged, the arms that are not.
