@@ -59,8 +59,8 @@ func describe(e dataset.Entry) string {
 
 type cachePrune struct {
 	Keys   []string      `arg:"" optional:"" name:"data set" help:"Names or patterns as tare cache list shows them, such as mariadb-*."`
-	Unused time.Duration `placeholder:"720h" help:"Those that were not used for so long."`
-	All    bool          `help:"Every one."`
+	Unused time.Duration `placeholder:"720h" help:"Data sets that were not used for this long."`
+	All    bool          `help:"All data sets."`
 	DryRun bool          `short:"n" help:"Only list what would be removed."`
 }
 

@@ -22,7 +22,7 @@ type checkCommand struct {
 }
 
 func (checkCommand) Help() string {
-	return `Judges the bounds of the intervals, not the estimates: a cost passes when its whole interval is within the limit, and exceeds it when the whole interval is above. Where the loss comes in bursts, the total effect is judged as well. Whoever needs an arm to be there names it with --arm.
+	return `Judges the bounds of the intervals, not the estimates: a cost passes when its whole interval is within the limit, and exceeds it when the whole interval is above. Where the loss comes in bursts, the total effect is judged as well. An arm that was left out is not judged, unless --arm names it: then it is an error.
 
 Examples:
 
@@ -30,7 +30,7 @@ Examples:
   tare check r --max-cost throughput=5% --max-cost p99=10% --arm container
   tare check r --max-cost throughput=5% --format junit > tare.xml
 
-Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 wrong usage, 3 a limit is exceeded, 4 undecided: longer would tell, 6 invalid: the data cannot carry an answer, however long.`
+Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 wrong usage, no result there, or a name that selects nothing, 3 a limit is exceeded, 4 undecided: longer would tell, 6 invalid: the data cannot support an answer, however long.`
 }
 
 func (k checkCommand) Run(c *console) error {

@@ -19,7 +19,7 @@ type cleanupCommand struct {
 }
 
 func (cleanupCommand) Help() string {
-	return `A run that is killed cannot take back what it changed, but it wrote down how before it changed it. This command does what those journals say, and removes data sets that were being prepared. Runs that are still going are left alone.
+	return `A run that is killed cannot take back what it changed, but before each change it wrote the way back into a journal. This command does what these journals say, and removes data sets that were being prepared. Runs that are still going are left alone.
 
 Examples:
 

@@ -28,7 +28,7 @@ type grammar struct {
 	Check     checkCommand     `cmd:"" help:"Judge a result against the largest costs that pass, for CI."`
 	Compare   compareCommand   `cmd:"" help:"Compare two results of the same experiment."`
 	Import    importCommand    `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
-	Calibrate calibrateCommand `cmd:"" help:"Show what this host makes of losses whose size is known."`
+	Calibrate calibrateCommand `cmd:"" help:"Show how well this host measures losses whose size is known."`
 	Cache     cacheCommand     `cmd:"" help:"List the prepared data sets of databases, or remove some."`
 	Image     imageCommand     `cmd:"" help:"Build container images without a registry, and put them into an engine."`
 	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`

@@ -29,20 +29,20 @@ type experimentFlags struct {
 	Seed        string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
 	Workload    []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
 	Arms        []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
-	Volume      []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, nfs:SERVER:/PATH, tmpfs, loop:ext4, loop:xfs or loop:btrfs. Given several times, the volumes are what is compared, with the first."`
+	Volume      []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH, rbd:POOL/IMAGE or rbd-fuse:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
 	Scratch     string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
 	Generations string   `group:"experiment" placeholder:"N" help:"Launches of all arms; auto: as the budget allows."`
 	Set         []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8 or window=200ms. May be repeated."`
 
-	Kubeconfig string `group:"experiment" placeholder:"FILE" help:"The cluster of arms that are pods; without it $KUBECONFIG, or kubectl's own."`
-	Context    string `group:"experiment" placeholder:"NAME" help:"The context in it; without it the current one."`
+	Kubeconfig string `group:"experiment" placeholder:"FILE" help:"The kubeconfig of the cluster for arms in pods; without it $KUBECONFIG, or kubectl's own."`
+	Context    string `group:"experiment" placeholder:"NAME" help:"The context of the kubeconfig; without it the current one."`
 
-	Namespace string `group:"experiment" placeholder:"NAME" help:"A namespace that is there already, for pods whose node tare is not on. Without it a run makes its own."`
-	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image of pods whose node tare is not on, where an arm names none: with sh, and with what the load needs."`
+	Namespace string `group:"experiment" placeholder:"NAME" help:"An existing namespace, for pods on a node that tare is not on. Without it a run makes its own."`
+	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image for pods on a node that tare is not on, where an arm names none: with sh, and with what the load needs."`
 
 	pods *kube.Target // see cluster
 
-	AllowUnequal bool `group:"experiment" help:"Compare arms that keep less or more of what is committed than the baseline too, and mark every result of theirs."`
+	AllowUnequal bool `group:"experiment" help:"Compare also arms whose commits are less or more durable than those of the baseline, and mark each of their results. Without it they are left out."`
 }
 
 // cluster is the one that the flags mean.

@@ -24,8 +24,8 @@ type imageCommand struct {
 type imageBuild struct {
 	Output   string   `short:"o" default:"tare-image.tar" placeholder:"FILE" help:"The archive to write, tare-image.tar by default."`
 	Tag      string   `default:"${image_tag}" placeholder:"NAME:TAG" help:"The image's name, ${image_tag} by default."`
-	FromHost []string `placeholder:"NAME|PATH,..." help:"Programs of this host with the files of their Debian packages and the libraries that they load; by path: files and directories."`
-	Packages []string `placeholder:"NAME,..." help:"Debian packages, with all that they depend on, instead."`
+	FromHost []string `placeholder:"NAME|PATH" help:"Programs of this host with the files of their Debian packages and the libraries that they load; by path: files and directories."`
+	Packages []string `placeholder:"NAME" help:"Debian packages, with all that they depend on, instead."`
 	Suite    string   `placeholder:"bookworm" help:"Release of the packages; without it this host's."`
 	Mirror   string   `placeholder:"URL" help:"Where the packages come from; without it this host's mirror."`
 }

@@ -26,9 +26,9 @@ type importCommand struct {
 }
 
 func (importCommand) Help() string {
-	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine, redis-benchmark (also Valkey's) and CSV, also compressed with gzip. The result is like that of a run: tare report, tare check and the others read it.
+	return `Reads what other tools printed: sysbench (0.4 to 1.1, also a few lines pasted from a page), fio (JSON, text, terse, logs), clickhouse-benchmark, pgbench, hyperfine, redis-benchmark (also Valkey's) and CSV, also compressed with gzip or bzip2. The result is like that of a run: tare report, tare check and the others read it.
 
-Every file is one run of its arm, or several; what the threads or jobs of a run write is one. One arm alone is summed up. Patterns are expanded where the shell did not. With one run per arm there is no verdict: how two runs of the same arm differ is not known.
+Every file is one run of its arm, or several; the files of the threads or jobs of one run are one run. One arm alone is summed up. Patterns are expanded where the shell did not. With one run per arm there is no verdict: how two runs of the same arm differ is not known.
 
 Examples:
 

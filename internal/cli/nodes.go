@@ -29,11 +29,11 @@ import (
 
 // nodeFlags say on which nodes of a cluster to measure, from outside.
 type nodeFlags struct {
-	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Without it: one node, for arms in pods, which are led from here and paused through their load."`
-	AllNodes    bool     `group:"nodes" xor:"nodes" help:"On each node of the cluster."`
+	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Without it: one node, for arms in pods, which are controlled from here and paused through their load."`
+	AllNodes    bool     `group:"nodes" xor:"nodes" help:"With --node-helper: on each node of the cluster."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
 	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, by its digest, with sh, head, sleep, chmod and wc. Without it: any that the node has, with the node's own programs."`
-	Parallel    bool     `group:"nodes" help:"All nodes at the same time."`
+	Parallel    bool     `group:"nodes" help:"All nodes at the same time, instead of one after the other."`
 
 	NodeAbout string `hidden:"" placeholder:"FILE"`
 }
@@ -41,7 +41,7 @@ type nodeFlags struct {
 // elsewhere says that the whole experiment is to run on other nodes.
 func (f *nodeFlags) elsewhere() bool { return len(f.Nodes) > 1 || f.AllNodes || f.NodeHelper }
 
-// away says that the pods are to be on a node that is named, and led from here.
+// away says that the pods are to be on a node that is named, and controlled from here.
 func (f *nodeFlags) away() string {
 	if f.elsewhere() || len(f.Nodes) == 0 {
 		return ""
@@ -88,7 +88,7 @@ func (f *nodeFlags) idle() error {
 func (f *nodeFlags) check() error {
 	switch {
 	case !f.NodeHelper:
-		return &usageError{hint.New(errors.New("several nodes are measured through a privileged pod on each, in its host's namespaces"), "allow it with --node-helper, run tare on the node itself, or name one node, whose pods are then led from here"), ""}
+		return &usageError{hint.New(errors.New("several nodes are measured through a privileged pod on each, in its host's namespaces"), "allow it with --node-helper, run tare on the node itself, or name one node, whose pods are then controlled from here"), ""}
 	case f.HelperImage != "" && api.CheckHelperImage(f.HelperImage) != nil:
 		return &usageError{api.CheckHelperImage(f.HelperImage), ""}
 	case len(f.Nodes) == 0 && !f.AllNodes:

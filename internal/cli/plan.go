@@ -26,8 +26,8 @@ type planCommand struct {
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
 	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that arms in pods need, for kubectl apply -f -."`
 
-	NodeHelper bool     `group:"output" help:"With --rbac: and those that the node helper needs."`
-	Nodes      []string `group:"output" placeholder:"NAME" help:"The node of arms in pods that are led from here, as in tare run without --node-helper."`
+	NodeHelper bool     `group:"output" help:"With --rbac: also the rights that the node helper needs."`
+	Nodes      []string `group:"output" placeholder:"NAME" help:"The node of arms in pods that are controlled from here, as in tare run without --node-helper."`
 }
 
 // planFormat is the value of --format of plan.

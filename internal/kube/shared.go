@@ -90,8 +90,8 @@ func SharedRBAC(user, namespace string, more ...Rights) ([]byte, error) {
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	}
-	return Manifest(`The least that tare needs for arms in pods of this namespace, which are led from
-outside: no right beyond it, and none on nodes. Pods of others are not touched.
+	return Manifest(`The least that tare needs for arms in pods of this namespace, which are controlled
+from outside: no right beyond it, and none on nodes. Pods of others are not touched.
 The user is the one that the cluster sees: kubectl auth whoami.
 `, role, binding)
 }

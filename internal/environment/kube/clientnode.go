@@ -15,7 +15,7 @@ import (
 )
 
 // The client of a server can be on another node (client=node:NAME): a load counts
-// where tare does not share its memory, so that both pods are led over a stream.
+// where tare does not share its memory, so that both pods are controlled over a stream.
 
 const nodeWord = "node:"
 
@@ -65,7 +65,7 @@ func (p Pod) suits(away bool) error {
 
 // suitsNear says what a pod cannot have where tare is on its node.
 func (p Pod) suitsNear(node string) error {
-	return hint.New(fmt.Errorf("%w: client=%s%s needs the pods to be led over a stream, from a host that is not on their node", environment.ErrUnsupported, nodeWord, p.Levels.clientNode),
+	return hint.New(fmt.Errorf("%w: client=%s%s needs the pods to be controlled over a stream, from a host that is not on their node", environment.ErrUnsupported, nodeWord, p.Levels.clientNode),
 		"--nodes "+node+" without --node-helper; then all arms of the run are paused alike")
 }
 

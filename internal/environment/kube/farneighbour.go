@@ -20,7 +20,7 @@ func (a *far) bounds() *agent.Bounds {
 // paused says how what runs in the pod is paused.
 func (a *far) paused() string {
 	if a.Spec.Neighbour != nil {
-		return "not on the node: it is led over a stream, and paused by SIGSTOP; its bounds are looked at ten times a second"
+		return "not on the node: it is controlled over a stream, and paused by SIGSTOP; its bounds are looked at ten times a second"
 	}
-	return "not on the node: the load is led over a stream, and paused by its gate; a server runs on, idle"
+	return "not on the node: the load is controlled over a stream, and paused by its gate; a server runs on, idle"
 }
