@@ -27,12 +27,15 @@ const (
 // an error. What hinders it is in the error.
 func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
 	var asked, looked time.Time
+	var last corev1.Namespace // as it was seen last
 	for {
 		var n corev1.Namespace
 		err := c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(name).Do(ctx).Into(&n) })
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
+		case err != nil && !asked.IsZero():
+			return c.hindered(ctx, &last, c.explain("look at namespace "+name, err))
 		case err != nil:
 			return c.explain("look at namespace "+name, err)
 		case n.Labels[LabelRun] != run:
@@ -53,6 +56,7 @@ func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
 		if err := pause(ctx); err != nil {
 			return c.hindered(ctx, &n, err)
 		}
+		last = n
 	}
 }
 
