@@ -84,7 +84,7 @@ func inSequence(w record.WorkloadResult, js []record.Judgement) {
 		at := slices.IndexFunc(js, func(q record.Judgement) bool {
 			return q.Arm == w.Question && q.Metric == j.Metric && q.Most == j.Most
 		})
-		if at >= 0 && js[at].Answer != record.AnswerExceeded {
+		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // no cost: it was not asked in this metric
 			j.Answer, j.Unjudged = record.AnswerUndecided, true
 			j.Reason = "not judged, as " + w.Question + " is not shown to exceed it"
 		}

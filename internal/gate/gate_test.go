@@ -259,6 +259,22 @@ func TestNoiseIsNoAbsence(t *testing.T) {
 	}
 }
 
+// A metric in which the question has no interval, as of too few operations, was judged
+// without it: there an arm exceeds a limit by itself.
+func TestAQuestionWithoutAnInterval(t *testing.T) {
+	unknown := effect("p99", "container", 1, 1, 1)
+	unknown.Typical, unknown.Reason = nil, "too few operations beyond the quantile"
+	e := effects(effect("p99", "rung", 1.3, 1.2, 1.4), unknown, effect("throughput", "container", 0.99, 0.98, 1.00))
+	e.Workloads[0].Question, e.Workloads[0].Judged = "container", []string{"throughput", "p99"}
+	g, err := Judge(e, []record.Limit{limit("throughput", 0.05), limit("p99", 0.1)}, Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := g.Judgements[0]; j.Answer != record.AnswerExceeded || j.Unjudged || g.Answer != record.AnswerExceeded {
+		t.Errorf("the rung is %v, unjudged %v (%s); in all %v", j.Answer, j.Unjudged, j.Reason, g.Answer)
+	}
+}
+
 // Where the question of the workload is judged too, another arm exceeds a limit only if
 // it does; alone, an arm is judged by itself.
 func TestTheQuestionComesFirst(t *testing.T) {
