@@ -71,7 +71,7 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 // ofBlock are the arms of a block that are up.
 func (l *loadRun) ofBlock(number int) []*arm {
 	asked := l.question
-	if asked == nil && number%2 == 1 {
+	if up := func(a *arm) bool { return a.Name == l.load.Workload.Question }; asked == nil && number%2 == 1 && slices.ContainsFunc(l.arms, up) {
 		asked = l.alone()
 	}
 	if asked == nil {

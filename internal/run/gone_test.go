@@ -87,3 +87,26 @@ func TestNeighbourIsClosedWithItsSite(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Every second block is for the question alone, but not in a launch in which its arm has
+// ended: nothing of such a block would be of use.
+func TestBlocksWithoutTheQuestion(t *testing.T) {
+	var arms []plan.Arm
+	for _, name := range []string{"host", plan.TwinName, "cgroup", "rootfs", "container"} {
+		arms = append(arms, plan.Arm{Arm: record.Arm{Name: name, Remainder: name == "container"}})
+	}
+	l := &loadRun{
+		runner: &runner{Config: Config{Plan: &plan.Plan{}}}, gaveUp: map[string]bool{},
+		load: &plan.Load{Workload: record.Workload{Baseline: "host", Question: "container"}, Arms: arms},
+	}
+	for _, a := range arms {
+		l.arms = append(l.arms, &arm{Arm: a.Arm})
+	}
+	if n, other := len(l.ofBlock(0)), len(l.ofBlock(1)); n != 5 || other != 3 {
+		t.Errorf("%d and %d arms", n, other)
+	}
+	l.arms = l.arms[:4]
+	if n, other := len(l.ofBlock(0)), len(l.ofBlock(1)); n != 4 || other != 4 {
+		t.Errorf("without the question: %d and %d arms", n, other)
+	}
+}
