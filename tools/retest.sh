@@ -1,6 +1,6 @@
 #!/bin/sh
 # go test, in which a test that fails is run once more, alone, and what failed is told
-# once more at the end: what .ci/run has as $TEST. What fails twice fails. A binary that
+# once more at the end: what .ci/run has as $GOTEST. What fails twice fails. A binary that
 # ended in the middle is not run again. Names of tests that failed once go to $TARE_RERUN.
 set -eu
 packages='' format=standard-quiet

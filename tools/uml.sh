@@ -20,6 +20,7 @@ done
 limit=${TARE_UML_LIMIT:-900} # seconds
 with=${TARE_UML_WITH:-}
 net='' # the process whose network namespace it runs in, if it is to reach anything
+slirp=''
 
 # Packages in the guest, of this host's release.
 packages=busybox-static,runc,crun,e2fsprogs,xfsprogs,util-linux,kmod,iproute2,nftables,dmsetup,nfs-kernel-server,nfs-common,ceph-common,mariadb-server,sysbench,fio
@@ -28,8 +29,10 @@ work=$(mktemp -d)
 tidy() {
 	rm -rf --one-file-system "$work"
 	[ -z "$net" ] || {
-		kill "$slirp" "$net"
-		wait "$slirp" "$net" 2>/dev/null || true
+		# shellcheck disable=SC2086
+		kill $slirp $net 2>/dev/null || true # one that has ended is no failure of the tests
+		# shellcheck disable=SC2086
+		wait $slirp $net 2>/dev/null || true
 	}
 }
 trap tidy EXIT
