@@ -1,7 +1,8 @@
 #!/bin/sh
 # go test, in which a test that fails is run once more, alone, and what failed is told
 # once more at the end: what .ci/run has as $GOTEST. What fails twice fails. A binary that
-# ended in the middle is not run again. Names of tests that failed once go to $TARE_RERUN.
+# ended in the middle is not run again, nor is one that had a data race: seen once, it is
+# there. Names of tests that failed once go to $TARE_RERUN.
 set -eu
 packages='' format=standard-quiet
 report=$(mktemp)
@@ -16,6 +17,6 @@ for arg; do # packages apart from flags
 done
 status=0
 go tool -modfile=tools/go.mod gotestsum --format $format --no-color --hide-summary skipped \
-	--rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-report "$report" --packages "${packages# }" -- "$@" || status=$?
+	--rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report "$report" --packages "${packages# }" -- "$@" || status=$?
 [ -z "${TARE_RERUN:-}" ] || cat "$report" >>"$TARE_RERUN"
 exit $status
