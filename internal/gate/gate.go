@@ -109,10 +109,11 @@ func worse(a, b record.Answer) record.Answer {
 	return a
 }
 
-// judge judges the typical effect; where the loss is intermittent the total one
-// too, and the worse answer counts: a loss in bursts hides from a typical effect.
+// judge judges the typical effect, with what dropped windows may hide; where the loss is
+// intermittent the total one too, and the worse answer counts: a loss in bursts hides from
+// a typical effect.
 func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judgement {
-	j := one(w, x, x.Typical, l)
+	j := one(w, x, cmp.Or(x.Bound, x.Typical), l)
 	if !x.Intermittent || j.Answer == record.AnswerInvalid {
 		return j
 	}

@@ -275,6 +275,25 @@ func TestAQuestionWithoutAnInterval(t *testing.T) {
 	}
 }
 
+// What dropped windows may hide decides no limit, in either direction.
+func TestDroppedWindowsMayHideIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		typical, bound [3]float64
+		want           record.Answer
+	}{
+		"a pass":         {[3]float64{0.97, 0.96, 0.98}, [3]float64{0.97, 0.93, 0.98}, record.AnswerUndecided},
+		"that it is not": {[3]float64{0.92, 0.90, 0.94}, [3]float64{0.92, 0.90, 0.97}, record.AnswerUndecided},
+		"nothing":        {[3]float64{0.92, 0.90, 0.94}, [3]float64{0.92, 0.88, 0.945}, record.AnswerExceeded},
+	} {
+		x := effect("throughput", "a", c.typical[0], c.typical[1], c.typical[2])
+		x.Bound = effect("throughput", "a", c.bound[0], c.bound[1], c.bound[2]).Typical
+		g, err := Judge(effects(x), []record.Limit{limit("throughput", 0.05)}, Selection{})
+		if err != nil || g.Answer != c.want {
+			t.Errorf("hides %s: %+v, %v", name, g, err)
+		}
+	}
+}
+
 // Where the question of the workload is judged too, another arm exceeds a limit only if
 // it does; alone, an arm is judged by itself.
 func TestTheQuestionComesFirst(t *testing.T) {
