@@ -128,9 +128,10 @@ func befall(t *testing.T, v onV2, f fault, h happening) {
 	hasBlock(t, v, ended)
 	h.strike()
 	t.Logf("struck after %.0f s", time.Since(began).Seconds())
-	mended := make(<-chan time.Time)
+	mended := false
+	back := make(<-chan time.Time)
 	if f.within > 0 {
-		mended = time.After(f.within)
+		back = time.After(f.within)
 	}
 	limit := time.After(8 * time.Minute) // without Ceph's store it took 289 s
 	for over := false; !over; {
@@ -139,8 +140,9 @@ func befall(t *testing.T, v onV2, f fault, h happening) {
 			over = true
 			t.Logf("ended after %.0f s: %v\n%s", time.Since(began).Seconds(), err, said.String())
 			f.judge(t, err, said.String()+v.must("report", v.dir, "--verbose"))
-		case <-mended:
+		case <-back:
 			h.mend()
+			mended = true
 		case <-limit:
 			stacks(t, cmd)
 			_ = cmd.Process.Kill()
@@ -154,7 +156,7 @@ func befall(t *testing.T, v onV2, f fault, h happening) {
 			}
 		}
 	}
-	if f.within == 0 {
+	if !mended {
 		h.mend()
 	}
 	recordReads(t, v)
