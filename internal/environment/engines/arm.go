@@ -231,6 +231,9 @@ func (a *arm) start(ctx context.Context, p environment.Process) (environment.Run
 	if err := a.adopt(conn.Pid); err != nil {
 		return nil, err
 	}
+	if err := a.note(conn.Pid); err != nil {
+		return nil, err
+	}
 	if err := a.attach(conn.Pid); err != nil {
 		return nil, err
 	}
@@ -246,6 +249,20 @@ func (a *arm) start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, errors.Join(err, killErr)
 	}
 	return running, nil
+}
+
+// note is for containers outside of the arm's own groups: cleanup ends their first process
+// itself. An engine that was killed in between may take a container for one that does not run,
+// and removes it without its process. Until it is sent its load, that one ends with tare.
+func (a *arm) note(pid int) error {
+	if !a.elsewhere() {
+		return nil
+	}
+	step, err := journal.Process(pid)
+	if err != nil {
+		return err
+	}
+	return a.Record(step, func() error { return nil }) // it ends with the container
 }
 
 // begun says that a container ended before it asked for anything.

@@ -290,6 +290,7 @@ func mounts() ([]string, error) {
 		return nil, nil
 	}
 	all, err := readLines("/proc/self/mountinfo")
+	all = slices.DeleteFunc(all, engineMount.MatchString)
 	if os.Getenv(isolatedEnv) == onHost {
 		all = slices.DeleteFunc(all, func(l string) bool { return !podMount.MatchString(l) })
 	}
@@ -298,6 +299,10 @@ func mounts() ([]string, error) {
 
 // podMount is a mount of a kubelet's, of containerd's for it, or of its network.
 var podMount = regexp.MustCompile(`/pods/|/k8s\.io/|/sandboxes/|/netns/cni-`)
+
+// engineMount is Podman's storage, bound onto itself while Podman works. One that is killed
+// leaves it to the next.
+var engineMount = regexp.MustCompile(` \S*/containers/storage/overlay \S*/containers/storage/overlay `)
 
 func readLines(file string) ([]string, error) {
 	b, err := os.ReadFile(file)
