@@ -60,7 +60,7 @@ var stores = []struct {
 	options string // of the image
 }{
 	{fault{name: "back", within: 30 * time.Second}, ",osd_request_timeout=20"},
-	{fault{name: "never"}, ""},
+	{fault{name: "never", fails: true}, ""},
 }
 
 // TestUMLCephStore: the store is killed in the middle of a run. The run ends and says so, its

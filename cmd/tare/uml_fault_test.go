@@ -47,6 +47,7 @@ type fault struct {
 	says   []string      // one of them stands in the error of a run that fails
 	load   string
 	met    bool // the run is long and the load cannot but meet it: it is said, whatever the end
+	fails  bool // the run cannot go on
 }
 
 var faults = []fault{
@@ -167,6 +168,9 @@ func befall(t *testing.T, v onV2, f fault, h happening) {
 // judge is about how the run ended.
 func (f fault) judge(t *testing.T, err error, said string) {
 	t.Helper()
+	if err == nil && f.fails {
+		t.Error("the run ended as if nothing had befallen it")
+	}
 	if err == nil && !f.met {
 		return
 	}
