@@ -187,6 +187,9 @@ func TestTwoMappings(t *testing.T) {
 	if m.Ops() != 1 {
 		t.Errorf("%d operations, want 1", m.Ops())
 	}
+	if w := m.Words(); len(w) != 3 || *w[0] != 0 || *w[1] != 0 || *w[2] != 1 {
+		t.Errorf("the words of the operations are %v, want the third to be 1", w)
+	}
 	var low, high unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &low)
 	a, b := m.Now(), o.Now()

@@ -2,6 +2,7 @@ package counter
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/tarelab/tare/record"
 )
@@ -60,6 +61,15 @@ func (m *Memory) Ops() uint64 {
 		n += m.Slot(i).ops.Load()
 	}
 	return n
+}
+
+// Words are where Ops adds up from, one for each thread.
+func (m *Memory) Words() []*uint64 {
+	words := make([]*uint64, m.Threads())
+	for i := range words {
+		words[i] = (*uint64)(unsafe.Pointer(&m.Slot(i).ops))
+	}
+	return words
 }
 
 // Snapshot is a reading of all counters. Reuse one per arm: it is large.

@@ -65,8 +65,8 @@ type Sample struct {
 	// Thawing is how long it took until the load ran, Ran how long it did, and Pausing
 	// how long it took then until all was frozen, or nothing in flight.
 	Thawing, Ran, Pausing time.Duration
-	// Self is the CPU time of tare itself between the two ends of the window, which are
-	// SelfWall apart; both are 0 where tare was not there.
+	// Self is the CPU time, between the two ends of the window, of the process of tare's
+	// that cut it; they are SelfWall apart. Both are 0 where there was none.
 	Self, SelfWall time.Duration
 	// Neighbour is what the neighbour did in the window; nil: it did not run, or nobody
 	// looked.

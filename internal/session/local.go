@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/tarelab/tare/internal/durability"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -29,7 +27,6 @@ type local struct {
 	probes *probe.Set
 	load   window.Load
 	paused bool
-	self   selfUse
 }
 
 func (s *local) Settle(_ context.Context, d time.Duration) (time.Duration, error) {
@@ -44,17 +41,13 @@ func (s *local) Observe(probes []probe.Probe) {
 
 func (s *local) Metrics() []probe.Metric { return s.probes.Metrics() }
 
-// opened is when a window is open, closing when it is about to be closed: what tare
-// itself uses in it is counted between them.
 func (s *local) opened() {
 	if s.Neighbour != nil {
 		s.Neighbour.open()
 	}
-	s.self.open()
 }
 
 func (s *local) closing() {
-	s.self.shut()
 	if s.Neighbour != nil {
 		s.Neighbour.shut()
 	}
@@ -62,7 +55,6 @@ func (s *local) closing() {
 
 func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environment.Sample, error) {
 	began := sched.Monotonic()
-	s.self = selfUse{}
 	if err := s.resume(w); err != nil {
 		return environment.Sample{}, fmt.Errorf("thaw: %w", err)
 	}
@@ -78,7 +70,6 @@ func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environm
 	err = errors.Join(err, pause())
 	out.Pausing = time.Duration(sched.Monotonic() - began)
 	s.load.Fill(&out)
-	out.Self, out.SelfWall = s.self.cpu, s.self.wall
 	if s.Neighbour != nil && w.Neighbour {
 		out.Neighbour = s.Neighbour.sample()
 	}
@@ -194,30 +185,4 @@ func (s *local) Close() error {
 		return nil
 	}
 	return s.probes.Close()
-}
-
-// selfUse is the CPU time that tare used in an open window.
-type selfUse struct {
-	cpu, wall time.Duration
-	cpuOpen   time.Duration
-	at        int64 // CLOCK_MONOTONIC ns
-}
-
-func (u *selfUse) open() { u.at, u.cpuOpen = sched.Monotonic(), cpuTime() }
-
-// shut may be called again when the window was not closed after all.
-func (u *selfUse) shut() {
-	now, cpu := sched.Monotonic(), cpuTime()
-	u.cpu += cpu - u.cpuOpen
-	u.wall += time.Duration(now - u.at)
-	u.at, u.cpuOpen = now, cpu
-}
-
-// cpuTime is the CPU time of this process so far.
-func cpuTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -25,6 +25,7 @@ type Load struct {
 
 	asked         counter.Request
 	closed        bool
+	words         []*uint64 // that Memory counts operations in
 	open, shut    counter.Snapshot
 	before, after []float64
 	quickest      time.Duration // that the probes were read in; 0: not yet
@@ -35,6 +36,9 @@ type Load struct {
 // Announce tells the load what comes, before it is let go.
 func (l *Load) Announce(v environment.WindowSpec) {
 	l.closed = false
+	if l.words == nil {
+		l.words = l.Memory.Words()
+	}
 	if v.Asked {
 		l.Memory.SetMode(v.Mode)
 		l.asked = l.Memory.Ask(v.Length, v.Discard)
@@ -78,16 +82,11 @@ func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began i
 		return err
 	}
 	first := l.begin(v)
-	if err := Sleep(first.at+int64(v.Length)/2, l.Ended); err != nil {
+	middle, err := l.sleep(first.at, v.Length)
+	if err != nil {
 		return err
 	}
-	middle := l.mark()
-	if err := Sleep(first.at+int64(v.Length), l.Ended); err != nil {
-		return err
-	}
-	last := l.end(v)
-	out.Start = first.at
-	out.Seconds, out.Ops = last.since(first)
+	between(out, first, l.end(v))
 	out.FirstSeconds, out.First = middle.since(first)
 	if v.Steady == 0 {
 		return nil
@@ -127,8 +126,8 @@ func (l *Load) answer(out *environment.Sample, v environment.WindowSpec) error {
 	if err != nil {
 		return err
 	}
-	_, out.Ops = l.end(v).since(first)
-	out.Start, out.Seconds, out.First, out.FirstSeconds = first.at, said.Seconds, said.First, said.FirstSeconds
+	between(out, first, l.end(v))
+	out.Seconds, out.First, out.FirstSeconds = said.Seconds, said.First, said.FirstSeconds
 	return nil
 }
 
@@ -200,6 +199,25 @@ func (l *Load) end(v environment.WindowSpec) (m mark) {
 	return m
 }
 
+// sleep sleeps through a window that was opened then, and marks its middle. In a short
+// window, and at the end of each half of a longer one, Go's runtime is away: it
+// would take CPU time from the load.
+func (l *Load) sleep(opened int64, length time.Duration) (middle mark, err error) {
+	var marks [2]sched.Mark
+	moments := [2]int64{opened + int64(length)/2, opened + int64(length)}
+	if length <= slice {
+		sched.Marks(moments[:], l.words, marks[:])
+		return mark{at: marks[0].At, ops: marks[0].Sum}, l.Ended()
+	}
+	for i := range moments {
+		if err := Sleep(moments[i]-int64(slice)/2, l.Ended); err != nil {
+			return middle, err
+		}
+		sched.Marks(moments[i:i+1], l.words, marks[i:i+1])
+	}
+	return mark{at: marks[0].At, ops: marks[0].Sum}, l.Ended()
+}
+
 // readOpen reads the counters, then the probes, the first of them last; readShut
 // the other way round. They say whether the probes were read without delay.
 func (l *Load) readOpen(v environment.WindowSpec) bool {
@@ -242,12 +260,20 @@ func (l *Load) said(v environment.WindowSpec, to []counter.Sum) []counter.Sum {
 type mark struct {
 	at  int64 // CLOCK_MONOTONIC ns
 	ops uint64
+	cpu int64 // of this process, ns
 }
 
-func (l *Load) mark() mark { return mark{sched.Monotonic(), l.Memory.Ops()} }
+func (l *Load) mark() mark { return mark{sched.Monotonic(), l.Memory.Ops(), sched.ProcessCPU()} }
 
 func (m mark) since(earlier mark) (seconds float64, ops uint64) {
 	return float64(m.at-earlier.at) * 1e-9, m.ops - earlier.ops
+}
+
+// between is what was seen from one mark to the other.
+func between(out *environment.Sample, first, last mark) {
+	out.Start = first.at
+	out.Seconds, out.Ops = last.since(first)
+	out.Self, out.SelfWall = time.Duration(last.cpu-first.cpu), time.Duration(last.at-first.at)
 }
 
 const (

@@ -7,8 +7,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -124,6 +127,54 @@ func TestSleepUntil(t *testing.T) {
 	SleepUntil(until)
 	if now := Monotonic(); now < until {
 		t.Errorf("woke %d ns too early", until-now)
+	}
+}
+
+// The words are read at each moment and not before it, while garbage is collected and
+// signals interrupt the sleep.
+func TestMarks(t *testing.T) {
+	begin := Monotonic()
+	moments := []int64{begin - 1, begin + 5e6, begin + 20e6, begin + 60e6}
+	counted := [2]atomic.Uint64{} // ns since begin, written all the time
+	words := []*uint64{(*uint64)(unsafe.Pointer(&counted[0])), (*uint64)(unsafe.Pointer(&counted[1]))}
+	over := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				counted[0].Store(uint64(Monotonic() - begin))
+				counted[1].Add(1)
+			}
+		}
+	})
+	others.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+				runtime.GC()
+				_ = unix.Kill(os.Getpid(), unix.SIGURG)
+			}
+		}
+	})
+	marks := make([]Mark, len(moments))
+	Marks(moments, words, marks)
+	close(over)
+	others.Wait()
+	for i, m := range marks {
+		if m.At < moments[i] || i > 0 && m.At < marks[i-1].At {
+			t.Errorf("mark %d at %d, asked for %d", i, m.At-begin, moments[i]-begin)
+		}
+		if i > 0 && m.Sum <= marks[i-1].Sum {
+			t.Errorf("mark %d: the words add up to %d, and to %d before", i, m.Sum, marks[i-1].Sum)
+		}
+	}
+	if at := counted[0].Load(); marks[3].Sum > at+counted[1].Load() {
+		t.Errorf("%d was read, and never written", marks[3].Sum)
 	}
 }
 

@@ -10,9 +10,14 @@ import (
 // has passed returns at once. The kernel's timer wakes the thread itself, with
 // no other thread in between that would need a turn too.
 func SleepUntil(ns int64) {
-	ts := unix.NsecToTimespec(ns)
-	for sleep(&ts) == unix.EINTR {
-	}
+	var m [1]Mark
+	Marks([]int64{ns}, nil, m[:])
+}
+
+// Mark is what Marks reads at a moment.
+type Mark struct {
+	At  int64  // Monotonic, ns
+	Sum uint64 // of the words
 }
 
 // Go's runtime is told at once that the thread sleeps. It takes any other system call
@@ -25,13 +30,32 @@ func entersyscallblock()
 //go:linkname exitsyscall runtime.exitsyscall
 func exitsyscall()
 
-// sleep is one call of the kernel's. Its frame is there until exitsyscall returns.
+// Marks sleeps on the calling thread until one moment of Monotonic after the other, and
+// reads clock and words right when it wakes up. Go's runtime is away until
+// the last of them: it is not asked for a turn at each, and wakes none of its threads.
+// So nothing here may need it: no call that is not nosplit, no memory of the heap that
+// is not held by the arguments, no pointer that is written. Words are read without
+// package atomic, which has the race detector in it; they are aligned, and one reading
+// is one instruction. The frame is there until exitsyscall returns.
 //
 //go:nosplit
 //go:norace
-func sleep(until *unix.Timespec) unix.Errno {
+func Marks(moments []int64, words []*uint64, marks []Mark) {
 	entersyscallblock()
-	_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(until)), 0, 0, 0)
+	for i := range moments {
+		until := unix.Timespec{Sec: moments[i] / 1e9, Nsec: moments[i] % 1e9}
+		for {
+			_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&until)), 0, 0, 0)
+			if errno != unix.EINTR {
+				break
+			}
+		}
+		var now unix.Timespec
+		_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&now)), 0)
+		marks[i].At, marks[i].Sum = now.Sec*1e9+now.Nsec, 0
+		for k := range words {
+			marks[i].Sum += *words[k]
+		}
+	}
 	exitsyscall()
-	return errno
 }
