@@ -1,12 +1,15 @@
 package run
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/linux/proc"
@@ -32,7 +35,33 @@ func (s *selfUse) add(seen environment.Sample, frozen bool) {
 // kernel forget the most that it was: what counts is what is there beside the load.
 func forgetPeak() {
 	debug.FreeOSMemory()
+	unmapProgram()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // without it the peak is the larger one
+}
+
+// unmapProgram gives back the pages of this program's own file, of which planning
+// needed the most: those that are needed again come from the kernel's cache. Parts that
+// were written to (by the loader of an executable that may lie anywhere) stay.
+func unmapProgram() {
+	exe, err := os.Readlink("/proc/self/exe")
+	smaps, rerr := os.ReadFile("/proc/self/smaps")
+	if err != nil || rerr != nil {
+		return
+	}
+	var from, to uintptr // 0: not of the program
+	for line := range strings.Lines(string(smaps)) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 6 && f[5] == exe && !strings.Contains(f[1], "w"):
+			if _, err := fmt.Sscanf(f[0], "%x-%x", &from, &to); err != nil {
+				return
+			}
+		case len(f) >= 5 && !strings.HasSuffix(f[0], ":"):
+			from = 0
+		case f[0] == "Anonymous:" && f[1] == "0" && from != 0:
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
+		}
+	}
 }
 
 func (s *selfUse) summary() record.Self {
