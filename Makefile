@@ -57,7 +57,7 @@ kill: ## runs killed at TARE_KILLS random instants, in TARE_SEED's order; nothin
 	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill|TestForeign|TestHostLook' ./cmd/tare
 
 faults: ## runs whose files cannot be written, synced, renamed, removed: TARE_FAULTS of each place (all), TARE_SEED
-	TARE_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run TestFaults ./cmd/tare
+	TARE_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare
 
 soak: ## runs in a loop beside a long one, TARE_SOAK minutes: memory, descriptors, threads and leftovers stay flat
 	TARE_TIER=soak $(GO) test -count=1 -v -timeout 24h -run TestSoak ./cmd/tare

@@ -21,6 +21,7 @@ type Writer struct {
 // Create makes the result directory with its raw/ directory and an empty
 // record. A directory that already holds a record is refused.
 func Create(dir string) (*Writer, error) {
+	above := holding(dir)
 	err := makeDir(dir)
 	if err == nil {
 		err = os.Mkdir(filepath.Join(dir, RawDir), 0o755)
@@ -32,16 +33,28 @@ func Create(dir string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the record: %w", err)
 	}
-	// And the directory that the new one is in, which may be one that is only searched.
 	err = syncDir(dir)
-	if up := syncDir(filepath.Dir(filepath.Clean(dir))); err == nil && !errors.Is(up, os.ErrPermission) {
-		err = up
+	for _, up := range above { // one of them may be one that is only searched
+		if serr := syncDir(up); err == nil && !errors.Is(serr, os.ErrPermission) {
+			err = serr
+		}
 	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return &Writer{f: f}, nil
+}
+
+// holding are the directories that name a new one or one above it that is new too: they
+// are synced for the new one to be there after a power cut.
+func holding(dir string) (all []string) {
+	for up, there := filepath.Clean(dir), false; !there; {
+		up = filepath.Dir(up)
+		_, err := os.Lstat(up)
+		all, there = append(all, up), err == nil || up == filepath.Dir(up)
+	}
+	return all
 }
 
 // makeDir makes a directory. One that is there is no link: its name can be foreseen, and it

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/tarelab/tare/internal/faultfs"
 	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
@@ -251,6 +253,48 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a power cut may not take: the directories that name journal and record are synced
+// after they were made, up to the first that was there before.
+func TestParentsAreSynced(t *testing.T) {
+	testneed.Long(t, "faults")
+	begin := map[string]func(dir string) (io.Closer, error){
+		"journal": func(dir string) (io.Closer, error) { return journal.Open(dir, "parents") },
+		"record":  func(dir string) (io.Closer, error) { return record.Create(dir) },
+	}
+	for area, begin := range begin {
+		for _, dir := range []string{"new", "new/newer/newest"} {
+			f := faultfs.Mount(t)
+			begun, err := begin(filepath.Join(f.Dir, dir))
+			must(t, err)
+			seen := f.Seen()
+			must(t, begun.Close())
+			if named := unsynced(seen); len(named) > 0 {
+				t.Errorf("%s in %s: no sync of what names %v", area, dir, named)
+			}
+			if !slices.ContainsFunc(seen, func(op faultfs.Op) bool { return op.Kind == faultfs.Mkdir }) {
+				t.Errorf("%s in %s: no directory was made: %v", area, dir, seen)
+			}
+		}
+	}
+}
+
+// unsynced are the names that were made and not removed, whose directory was not synced
+// afterwards.
+func unsynced(seen []faultfs.Op) (names []string) {
+	in := func(path string) string { return filepath.Join("/", filepath.Dir(path)) }
+	for i, op := range seen {
+		if !slices.Contains([]faultfs.Kind{faultfs.Mkdir, faultfs.Create, faultfs.Link}, op.Kind) {
+			continue
+		}
+		if !slices.ContainsFunc(seen[i:], func(o faultfs.Op) bool {
+			return o.Kind == faultfs.Unlink && o.Path == op.Path || o.Kind == faultfs.Sync && filepath.Join("/", o.Path) == in(op.Path)
+		}) {
+			names = append(names, op.Path)
+		}
+	}
+	return names
 }
 
 // faultsOf are the faults to try where so much was seen without one.

@@ -106,6 +106,7 @@ func Open(stateDir, run string) (*Journal, error) {
 // has its header, so that no cleanup finds it without.
 func create(stateDir, run string) (*Journal, error) {
 	dir := journalDir(stateDir)
+	above := append(holding(dir), filepath.Dir(stateDir)) // a kill may have left that one new
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func create(stateDir, run string) (*Journal, error) {
 	if err == nil {
 		err = syncDir(dir)
 	}
-	for _, up := range []string{stateDir, filepath.Dir(stateDir)} { // where they are new
+	for _, up := range above {
 		if serr := syncDir(up); err == nil && !errors.Is(serr, os.ErrPermission) {
 			err = serr
 		}
@@ -142,6 +143,16 @@ func create(stateDir, run string) (*Journal, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// holding are the directories that name this one or one above it that is not there yet.
+func holding(dir string) (all []string) {
+	for up, there := dir, false; !there; {
+		up = filepath.Dir(up)
+		_, err := os.Lstat(up)
+		all, there = append(all, up), err == nil || up == filepath.Dir(up)
+	}
+	return all
 }
 
 const newPrefix = "new-"
