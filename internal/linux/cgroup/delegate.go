@@ -15,19 +15,37 @@ import (
 
 // enableBase changes the group below which groups are made, which is not
 // tare's own: it moves the processes in it to a leaf where the kernel asks for
-// that, and enables controllers.
-func (t *Tree) enableBase(p Plan) error {
+// that, and enables controllers. Another run that had them enabled when the plan was
+// made may have ended since.
+func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
+	if p.EnableAt == "" {
+		return nil
+	}
+	if !t.enables {
+		if t.held, err = hold(p.EnableAt); err != nil {
+			return err
+		}
+		t.enables = true
+	}
 	if p.Leaf != "" && t.leaf == "" {
+		note(p.EnableAt, []string{noteLeaf})
 		if err := t.moveToLeaf(p); err != nil {
 			return err
 		}
 	}
-	for _, c := range p.Enable {
-		if !slices.Contains(t.enabled, c) {
-			t.enabled = append(t.enabled, c)
+	have, err := readFields(filepath.Join(p.EnableAt, "cgroup.subtree_control"))
+	if err != nil {
+		return fmt.Errorf("read which controllers are enabled: %w", err)
+	}
+	missing := without(controllers, have)
+	if slices.Contains(missing, cpusetName) && !slices.Contains(p.Enable, cpusetName) {
+		if p.Pinned, err = pinnedBelow(t.proc, p.EnableAt); err != nil {
+			return fmt.Errorf("find the threads that are kept to some CPUs: %w", err)
 		}
 	}
-	err := t.enable(p.EnableAt, p.Enable)
+	note(p.EnableAt, missing)
+	t.enabled = append(t.enabled, without(append(missing, without(p.Enable, missing)...), t.enabled)...)
+	err = t.enable(p.EnableAt, missing)
 	return errors.Join(err, pinAgain(t.proc, p.Pinned))
 }
 
@@ -66,23 +84,43 @@ func (t *Tree) moveAll(from, to string) error {
 	return nil
 }
 
-// disable takes back what enableBase did, unless others still use it. The kernel
-// refuses only where a child has a controller enabled for its own children: from a
-// group right below it takes the controller away, with all that was set.
+// disable takes back what enableBase did, unless other groups of this tree or other
+// runs use it. The kernel refuses only where a child has a controller enabled for its own
+// children: from a group right below it takes the controller away, with all that was set.
 func (t *Tree) disable() error {
-	if len(t.using) > 0 || len(t.enabled) == 0 && t.leaf == "" {
+	if len(t.using) > 0 || !t.enables {
 		return nil
 	}
-	done, err := disable(t.kernel, t.proc, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
+	t.enables = false
+	var err error
+	if t.held != nil {
+		err = t.held.Close()
+	}
+	done, derr := disable(t.kernel, t.proc, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
 	if done {
 		t.enabled, t.leaf = nil, ""
 	}
-	return err
+	return errors.Join(err, derr)
 }
 
-// disable takes the Enable part of a plan back; done is false while other
-// groups use the controllers.
+// disable takes the Enable part of a plan back, and what else is noted there; done is
+// false while the kernel says that a group uses the controllers. What other runs use is
+// left to the last of them.
 func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
+	if p.EnableAt == "" {
+		return true, nil
+	}
+	lock, err := alone(p.EnableAt)
+	if lock == nil || err != nil {
+		if errors.Is(err, os.ErrNotExist) { // the whole group is gone
+			err = nil
+		}
+		return true, err
+	}
+	defer lock.Close()
+	notes := noted(p.EnableAt)
+	leaf := filepath.Join(p.EnableAt, leafName)
+	p.Enable = append(p.Enable, without(notes, append(p.Enable, noteLeaf))...)
 	var kept []Pinned
 	if slices.Contains(p.Enable, cpusetName) {
 		if kept, err = pinnedBelow(root, p.EnableAt); err != nil {
@@ -95,14 +133,17 @@ func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	if err := pinAgain(root, kept); err != nil {
 		return false, err
 	}
-	if p.Leaf == "" || !exists(p.Leaf) {
-		return true, nil
+	if (p.Leaf != "" || slices.Contains(notes, noteLeaf)) && exists(leaf) {
+		t := Tree{kernel: k}
+		if err := t.moveAll(leaf, p.EnableAt); err != nil {
+			return false, err
+		}
+		if err := k.rmdir(leaf); err != nil {
+			return true, err
+		}
 	}
-	t := Tree{kernel: k}
-	if err := t.moveAll(p.Leaf, p.EnableAt); err != nil {
-		return false, err
-	}
-	return true, k.rmdir(p.Leaf)
+	unnote(p.EnableAt, notes)
+	return true, nil
 }
 
 func disableAll(k kernel, p Plan) (done bool, err error) {

@@ -45,7 +45,7 @@ func (t *Tree) makeDirs(p Plan, controllers []string) (made []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.enableBase(p); err != nil {
+	if err := t.enableBase(p, enable); err != nil {
 		return nil, err
 	}
 	for _, dir := range p.Dirs {

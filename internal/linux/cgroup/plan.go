@@ -16,7 +16,8 @@ type Plan struct {
 	// name begins with Prefix.
 	Dirs []string `json:"dirs"`
 	// Enable are controllers of version 2 that are enabled for the children of
-	// the group EnableAt, a group that is not tare's own.
+	// the group EnableAt, a group that is not tare's own. Without any they are
+	// enabled already, perhaps by another run.
 	Enable   []string `json:"enable,omitempty"`
 	EnableAt string   `json:"enable_at,omitempty"`
 	// Leaf is where the processes of EnableAt are moved, because version 2
@@ -226,10 +227,10 @@ func (t *Tree) planEnable(p *Plan, enable []string) error {
 			p.Enable = append(p.Enable, c)
 		}
 	}
+	p.EnableAt = base
 	if len(p.Enable) == 0 {
 		return nil
 	}
-	p.EnableAt = base
 	if t.leaf != "" || t.occupied(base) {
 		p.Leaf = filepath.Join(base, leafName)
 	}

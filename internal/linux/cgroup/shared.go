@@ -1,0 +1,102 @@
+package cgroup
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/again"
+)
+
+// Several runs may have groups with controllers below one group that is not tare's own.
+// Each holds a shared lock of that group's directory (flock, which ends with the process),
+// and what tare changed there is noted at the directory in extended attributes, which end
+// with it. Whoever finds no other holder takes back all that is noted.
+
+// holdBound is how long the exclusive lock of another is waited for, which a run holds for
+// milliseconds. Any user can have it for longer: then nobody is counted.
+const holdBound = 2 * time.Second
+
+// hold takes the shared lock of a directory until the file is closed; nil: it cannot be had.
+func hold(dir string) (*os.File, error) {
+	for end := time.Now().Add(holdBound); ; time.Sleep(5 * time.Millisecond) {
+		f, err := locked(dir, unix.LOCK_SH|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return f, err
+		}
+		if time.Now().After(end) {
+			return nil, nil
+		}
+	}
+}
+
+// alone takes the exclusive lock, without waiting; nil: others hold the directory.
+func alone(dir string) (*os.File, error) {
+	f, err := locked(dir, unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, nil
+	}
+	return f, err
+}
+
+func locked(dir string, how int) (*os.File, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := again.Do(func() error { return unix.Flock(int(f.Fd()), how) }); err != nil {
+		f.Close()
+		return nil, &os.PathError{Op: "lock", Path: dir, Err: err}
+	}
+	return f, nil
+}
+
+// noteLeaf is noted where processes were moved to the group leafName.
+const noteLeaf = "leaf"
+
+// notePrefix is what the names of notes begin with. Of root's others cannot write them.
+func notePrefix() string {
+	if os.Geteuid() == 0 {
+		return "trusted.tare."
+	}
+	return "user.tare."
+}
+
+// note notes controllers, or noteLeaf. A kernel or a container that has no such attributes
+// leaves what a run enabled to that run alone.
+func note(dir string, names []string) {
+	for _, name := range names {
+		_ = unix.Setxattr(dir, notePrefix()+name, []byte("1"), 0)
+	}
+}
+
+// noted are the notes of a directory.
+func noted(dir string) (names []string) {
+	list := make([]byte, 64<<10) // the kernel's bound of all names
+	n, err := unix.Listxattr(dir, list)
+	if err != nil {
+		return nil
+	}
+	for name := range strings.SplitSeq(string(list[:n]), "\x00") {
+		if name, ok := strings.CutPrefix(name, notePrefix()); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func unnote(dir string, names []string) {
+	for _, name := range names {
+		_ = unix.Removexattr(dir, notePrefix()+name)
+	}
+}
+
+// without are the words of a that are not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
