@@ -5,14 +5,22 @@ package trust
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
 )
+
+// user is who is about to act.
+type user struct {
+	uid      int
+	accounts string // the directory of passwd and group
+}
+
+func self() user { return user{os.Geteuid(), "/etc"} }
 
 // File says why an open file is not to be trusted: it, its directory or one above is of
 // another user, or can be written by others. nil: nobody but this user and root can have
@@ -22,60 +30,83 @@ func File(f *os.File) error {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return fmt.Errorf("look at %s: %w", f.Name(), err)
 	}
-	if err := owned(f.Name(), &st); err != nil {
+	if err := self().owned(f.Name(), &st); err != nil {
 		return err
 	}
 	return Dir(filepath.Dir(f.Name()))
 }
 
-// Dir says the same of a directory, which need not be there yet.
+// Dir says the same of a directory. Of one that is not there yet it looks at what it
+// would be made in.
 func Dir(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	if err := above(path); err != nil {
-		return err
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || real == path {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
-	return above(real)
+	return self().walk(path)
 }
 
-// above looks at a path and at everything above it, from the top.
-func above(path string) error {
-	if up := filepath.Dir(path); up != path {
-		if err := above(up); err != nil {
+// walk goes an absolute path from the top, as the kernel does, also through links: who
+// can replace one of the things on the way decides what is at its end.
+func (u user) walk(path string) error {
+	const mostLinks = 40 // as the kernel's
+	dir, rest, links := "/", elements("."+path), 0
+	for len(rest) > 0 {
+		at := filepath.Join(dir, rest[0]) // no link is in dir, so .. is what is above
+		rest = rest[1:]
+		var st unix.Stat_t
+		err := unix.Lstat(at, &st)
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", at, err)
+		}
+		if err := u.owned(at, &st); err != nil {
 			return err
 		}
+		if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			dir = at
+			continue
+		}
+		to, err := os.Readlink(at)
+		if links++; err == nil && links > mostLinks {
+			err = &os.PathError{Op: "follow", Path: path, Err: unix.ELOOP}
+		}
+		if err != nil {
+			return err
+		}
+		if filepath.IsAbs(to) {
+			dir = "/"
+		}
+		rest = append(elements(to), rest...)
 	}
-	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); errors.Is(err, unix.ENOENT) {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("look at %s: %w", path, err)
-	}
-	return owned(path, &st)
+	return nil
 }
+
+func elements(path string) []string { return strings.Split(path, "/") }
 
 // owned looks at one file or directory. In a sticky directory nobody replaces what is
 // another user's; the mode of a link says nothing.
-func owned(path string, st *unix.Stat_t) error {
+func (u user) owned(path string, st *unix.Stat_t) error {
+	const group, others = 0o020, 0o002
 	kind := st.Mode & unix.S_IFMT
 	switch {
-	case int(st.Uid) != os.Geteuid() && st.Uid != 0:
+	case int(st.Uid) != u.uid && st.Uid != 0:
 		return hint.New(fmt.Errorf("%s is of user %d, who could have put anything there", path, st.Uid),
-			"do it as that user, or name a directory of your own (XDG_STATE_HOME, XDG_CACHE_HOME)")
+			"do it as that user, or in a directory of your own: unset XDG_STATE_HOME and XDG_CACHE_HOME (sudo without -E), or let them name one")
 	case kind == unix.S_IFLNK, kind == unix.S_IFDIR && st.Mode&unix.S_ISVTX != 0:
 		return nil
-	case st.Mode&0o022 != 0:
-		return hint.New(fmt.Errorf("%s can be written by others, who could have put anything there", path),
-			"look at what it holds; chmod go-w if it is as it was written")
+	case st.Mode&others != 0:
+		return writable(path, "others", "go-w")
+	case st.Mode&group != 0 && !u.alone(path, st.Gid):
+		return writable(path, fmt.Sprintf("others, of group %d", st.Gid), "g-w")
 	}
 	return nil
+}
+
+func writable(path, who, mode string) error {
+	const remedy = "look at what it holds, and chmod %s %s if it is as it was written; " +
+		"or let XDG_STATE_HOME and XDG_CACHE_HOME name directories in which nobody else can write"
+	return hint.New(fmt.Errorf("%s can be written by %s, who could have put anything there", path, who), fmt.Sprintf(remedy, mode, path))
 }
