@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/run"
 )
 
@@ -59,8 +60,12 @@ func execute(config run.Config, show progress) (run.Outcome, error) {
 }
 
 // alone keeps other runs of this host away, or says which one is there; beside: it may
-// be, and only those that come later are kept away.
+// be, and only those that come later are kept away. Nothing begins whose journal nobody
+// would undo.
 func alone(dir string, beside bool) (release func(), err error) {
+	if err := journal.Trusted(journal.StateDir()); err != nil {
+		return nil, err
+	}
 	release, err = hostlock.Take(dir)
 	if err != nil && beside {
 		return func() {}, nil

@@ -5,6 +5,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // Journal is the open journal of a live run. It is safe for concurrent use.
@@ -90,16 +93,34 @@ func checkRun(run string) error {
 }
 
 // Open makes the journal of a run below stateDir and keeps it locked. It fails
-// before anything is changed where the journal cannot be written.
+// before anything is changed where the journal cannot be written, or where Undo would
+// not act on it.
 func Open(stateDir, run string) (*Journal, error) {
 	if err := checkRun(run); err != nil {
 		return nil, err
 	}
+	if err := Trusted(stateDir); err != nil {
+		return nil, err
+	}
 	j, err := create(stateDir, run)
 	if err != nil {
-		return nil, fmt.Errorf("open the undo journal: %w; set XDG_STATE_HOME to a directory that can be written", err)
+		return nil, notHere(err)
 	}
 	return j, nil
+}
+
+// Trusted says why Undo would not act on a journal below stateDir: others could have
+// written it.
+func Trusted(stateDir string) error {
+	if err := trust.Dir(journalDir(stateDir)); err != nil {
+		return notHere(err)
+	}
+	return nil
+}
+
+func notHere(err error) error {
+	remedy := "let XDG_STATE_HOME name a directory that you can write, and nobody else, or unset it"
+	return hint.New(fmt.Errorf("open the undo journal: %w", err), cmp.Or(hint.Of(err), remedy))
 }
 
 // create makes the file under another name and links it when it is locked and

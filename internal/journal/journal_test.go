@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/ceph"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -203,11 +204,41 @@ func TestNotWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(file, "r1")
-	if err == nil || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
-		t.Errorf("%v", err)
+	if err == nil || !strings.Contains(hint.Of(err), "XDG_STATE_HOME") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
 	if _, err := Leftovers(filepath.Join(t.TempDir(), "none")); err != nil {
 		t.Errorf("no state directory: %v", err)
+	}
+}
+
+// A journal on which nobody would act is refused before it is made, for the same reason.
+func TestOpenUntrusted(t *testing.T) {
+	testneed.Root(t)
+	for name, c := range map[string]struct {
+		change     func(dir string) error
+		says, help string
+	}{
+		"of another": {func(dir string) error { return os.Chown(dir, 65534, 65534) }, "is of user 65534", "sudo without -E"},
+		"for all":    {func(dir string) error { return os.Chmod(dir, 0o777) }, "can be written by others", "chmod go-w "},
+		"a group's":  {func(dir string) error { return os.Chmod(dir, 0o775) }, "can be written by others", "chmod g-w "},
+	} {
+		dir := t.TempDir()
+		state := filepath.Join(dir, "tare")
+		if err := c.change(dir); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(state, "r1")
+		if err == nil || !strings.Contains(err.Error(), dir+" "+c.says) || !strings.Contains(hint.Of(err), c.help) || !gone(state) {
+			t.Errorf("%s: %v (%s)", name, err, hint.Of(err))
+		}
+		if untrusted := Trusted(state); fmt.Sprint(untrusted) != fmt.Sprint(err) {
+			t.Errorf("%s: %v, and %v", name, err, untrusted)
+		}
+		if err := errors.Join(os.Chmod(dir, 0o700), os.Chown(dir, 0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		mustOpen(t, state, "r1")
 	}
 }
 

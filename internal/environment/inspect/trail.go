@@ -16,12 +16,12 @@ import (
 // a moment, and may be killed in it.
 type trail struct {
 	run     string
-	journal *journal.Journal // nil where none can be written
+	journal *journal.Journal // nil where none can be had
 	missing []string         // directories that were not there before, innermost first
 }
 
-// newTrail opens a journal of the trials' own. Where none can be written, the
-// trials go on without: a run would end there, but looking at a host must not.
+// newTrail opens a journal of the trials' own. Where none can be written, or others
+// could, the trials go on without: a run would end there, but looking at a host must not.
 func newTrail() *trail {
 	t := &trail{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
 	for dir := filepath.Join(journal.StateDir(), "journal"); ; dir = filepath.Dir(dir) {

@@ -23,9 +23,12 @@ func AsOrdinary(t *testing.T, f func(t *testing.T)) {
 	uid, gid := testneed.Ordinary(t)
 	dir := t.TempDir()
 	for _, d := range []string{dir, filepath.Dir(dir)} { // /tmp/Test1/001
-		if err := os.Chmod(d, 0o777); err != nil {
+		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+		t.Fatal(err)
 	}
 	name := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run="+name, "-test.v")
