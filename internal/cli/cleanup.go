@@ -111,7 +111,7 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 	for _, s := range r.Undone {
 		fmt.Fprintln(c.stdout, "  undone", step(s))
 	}
-	errs := []error{cmp.Or(err, l.Err)} // the first says what becomes of the journal
+	errs := []error{withRemedy(cmp.Or(err, l.Err))} // the first says what becomes of the journal
 	var said []string
 	for _, f := range r.Failed {
 		if text := step(f.Step); !slices.Contains(said, text) { // arms share some
@@ -124,9 +124,13 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 
 // failure is a step that could not be taken back, with what helps.
 func failure(f journal.Failure) error {
-	err := fmt.Errorf("%s: %w", step(f.Step), f.Err)
-	if h := hint.Of(f.Err); h != "" {
-		err = fmt.Errorf("%w (%s)", err, h)
+	return fmt.Errorf("%s: %w", step(f.Step), withRemedy(f.Err))
+}
+
+// withRemedy says what helps with this one of several errors.
+func withRemedy(err error) error {
+	if h := hint.Of(err); h != "" {
+		return fmt.Errorf("%w (%s)", err, h)
 	}
 	return err
 }
