@@ -211,9 +211,9 @@ func (s HelperSpec) shell() []string {
 const programPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // What an image could have the loader of the node's own programs load, which begin in
-// it: words of the environment, and files.
+// it: words of the environment, also for conversions between character sets, and files.
 var (
-	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES"}
+	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LOCPATH", "GCONV_PATH"}
 	loaderFiles = []string{"/etc/ld.so.preload", "/etc/ld.so.cache"}
 )
 
