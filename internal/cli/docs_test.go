@@ -20,7 +20,7 @@ import (
 // What stands in the README and in docs/ works as it is written: every command is
 // one, with flags and experiments that there are, and every experiment is accepted.
 
-// pages are the README and the pages of docs/.
+// pages are the pages of docs/ and those at the top.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("../../docs/*.md")
@@ -28,7 +28,7 @@ func pages(t *testing.T) map[string]string {
 		t.Fatalf("%d pages: %v", len(names), err)
 	}
 	all := map[string]string{}
-	for _, name := range append(names, "../../README.md", "../../CONTRIBUTING.md") {
+	for _, name := range append(names, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -232,8 +232,12 @@ func TestDocumentedNames(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if name != "README.md" && name != "CONTRIBUTING.md" && !strings.Contains(all["README.md"], "docs/"+name) {
-			t.Errorf("the README does not lead to docs/%s", name)
+		lead := "docs/" + name
+		if name == "SECURITY.md" {
+			lead = name
+		}
+		if name != "README.md" && name != "CONTRIBUTING.md" && !strings.Contains(all["README.md"], lead) {
+			t.Errorf("the README does not lead to %s", lead)
 		}
 	}
 	if named < 10 {
@@ -246,21 +250,33 @@ func TestDocumentedNames(t *testing.T) {
 
 // The page for who runs a production host names every kind of change.
 func TestKindsAreDocumented(t *testing.T) {
-	code, err := os.ReadFile("../journal/step.go")
+	files, err := filepath.Glob("../journal/*.go")
 	if err != nil {
 		t.Fatal(err)
+	}
+	kinds := map[string]string{} // what the code calls it, and its word
+	for _, file := range files {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\bkind[A-Z]\w*`).FindAllString(string(code), -1) {
+			kinds[m] += ""
+		}
+		for _, m := range regexp.MustCompile(`(?m)^\s+(kind[A-Z]\w*)\s+= "(.+)"`).FindAllStringSubmatch(string(code), -1) {
+			kinds[m[1]] = m[2]
+		}
 	}
 	page, err := os.ReadFile("../../docs/safety.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := regexp.MustCompile(`(?m)^\tkind\w+\s+= "(\w+)"`).FindAllSubmatch(code, -1)
-	if len(kinds) < 12 {
+	if len(kinds) < 15 {
 		t.Fatalf("found %d kinds", len(kinds))
 	}
-	for _, k := range kinds {
-		if !bytes.Contains(page, []byte("`"+string(k[1])+"`")) {
-			t.Errorf("docs/safety.md has no kind %s", k[1])
+	for name, word := range kinds {
+		if word == "" || !bytes.Contains(page, []byte("`"+word+"`")) {
+			t.Errorf("docs/safety.md has no kind %q, %s", word, name)
 		}
 	}
 }
