@@ -23,6 +23,8 @@ func TestNodeFlags(t *testing.T) {
 		{nodeFlags{AllNodes: true}, "--node-helper"},
 		{nodeFlags{NodeHelper: true}, "--nodes a,b"},
 		{nodeFlags{NodeHelper: true, AllNodes: true}, ""},
+		{nodeFlags{NodeHelper: true, AllNodes: true, HelperImage: "busybox:1"}, "busybox:1@sha256:"},
+		{nodeFlags{NodeHelper: true, AllNodes: true, HelperImage: "busybox@sha256:0123"}, ""},
 	} {
 		err := c.f.check()
 		if (err == nil) != (c.helps == "") || !strings.Contains(hint.Of(err), c.helps) || err != nil && exitCode(err) != exitUsage {

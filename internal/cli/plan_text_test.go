@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/record"
 )
@@ -45,6 +46,35 @@ func TestAtTheTop(t *testing.T) {
 	} {
 		if got := atTheTop([]armChanges{{Arm: "a", Changes: []change{{"directory /x", ""}, {what, ""}}}}); got != want {
 			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
+// changing is an environment that changes something.
+type changing struct {
+	environment.Environment
+	what string
+}
+
+func (c changing) Changes(environment.Spec) []environment.Change {
+	return []environment.Change{{What: c.what, Detail: "plain"}}
+}
+
+// The plan of a run as root says what its groups weigh, below the changes; that of a user,
+// whose groups are further down, does not.
+func TestPlanOfGroups(t *testing.T) {
+	const weigh = "  control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services\n"
+	for what, want := range map[string]bool{
+		"cgroup /sys/fs/cgroup/tare-RUN/a": true,
+		"cgroup /sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/x.scope/tare-RUN/a": false,
+	} {
+		arm := plan.Arm{Arm: record.Arm{Name: "a"}, Env: changing{what: what}}
+		built := &plan.Plan{Loads: []plan.Load{{Workload: record.Workload{Name: "w", Kind: "rpc", Baseline: "a"}, Arms: []plan.Arm{arm}}}}
+		p := &sheet{width: 200, piped: true, c: &console{color: "never"}}
+		p.plan(built, "title")
+		_, below, ok := strings.Cut(p.String(), "  a  "+what+"  plain\n")
+		if !ok || strings.HasPrefix(below, weigh) != want || strings.Contains(p.String(), "default weight") != want {
+			t.Errorf("%s:\n%s", what, p.String())
 		}
 	}
 }

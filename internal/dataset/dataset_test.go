@@ -280,6 +280,9 @@ func TestOthersCache(t *testing.T) {
 		if set, _, err := s.Use(t.Context(), about, 0, write); err == nil || hint.Of(err) == "" {
 			t.Errorf("%s: used, %+v, %v", what, set, err)
 		}
+		if gone, err := s.Prune(func(Entry) bool { return true }); err == nil || hint.Of(err) == "" || len(gone) > 0 {
+			t.Errorf("%s: removed %+v, %v", what, gone, err)
+		}
 		if err := errors.Join(os.Chown(s.Dir, 0, 0), os.Chmod(s.Dir, 0o700), os.Chown(filepath.Dir(s.Dir), 0, 0)); err != nil {
 			t.Fatal(err)
 		}

@@ -110,6 +110,7 @@ func TestOpen(t *testing.T) {
 			}
 			if v.Opens() {
 				holds(t, o, fs, s.Need)
+				closed(t, o.Dir)
 			} else if o.Dir != "" {
 				t.Errorf("a directory %s that nobody asked for", o.Dir)
 			}
@@ -159,6 +160,22 @@ func holds(t *testing.T, o *Opened, fs string, need int64) {
 	}
 	if err := os.WriteFile(filepath.Join(o.Dir, "data", "file"), make([]byte, need), 0o600); err != nil {
 		t.Errorf("the data does not fit: %v", err)
+	}
+}
+
+// closed: others do not get at what is in the volume; a container can leave a program
+// there that becomes root for whoever starts it.
+func closed(t *testing.T, dir string) {
+	t.Helper()
+	for !strings.HasPrefix(filepath.Base(dir), journal.Prefix) {
+		dir = filepath.Dir(dir)
+	}
+	st, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := st.Mode().Perm(); mode != 0o700 {
+		t.Errorf("%s is %v", dir, mode)
 	}
 }
 

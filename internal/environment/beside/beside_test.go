@@ -49,6 +49,9 @@ func TestNeighbour(t *testing.T) {
 	if v.Status["NoNewPrivs"] != "1" || v.Status["CapEff"] != "0000000000000000" {
 		t.Errorf("new privileges %s, capabilities %s", v.Status["NoNewPrivs"], v.Status["CapEff"])
 	}
+	if score := read(t, fmt.Sprintf("/proc/%d/oom_score_adj", v.Pid)); score != "1000" {
+		t.Errorf("when memory runs out it goes with %s", score)
+	}
 	if v.Dir != p.Volume || !slices.Equal(v.Volume, []string{"table"}) {
 		t.Errorf("in %s, with %v; want %s, with its data", v.Dir, v.Volume, p.Volume)
 	}
@@ -86,6 +89,15 @@ func TestNeighbour(t *testing.T) {
 			t.Errorf("%s is still there: %v", dir, err)
 		}
 	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
 }
 
 // spinning starts a load that does arithmetic in an arm, and waits until it counts.
