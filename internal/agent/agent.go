@@ -3,8 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -24,7 +22,9 @@ import (
 type agent struct {
 	// apart says that who asks is not in this pod: there is nothing but what was started.
 	apart bool
-	say   struct {
+	// execute is syscall.ForkExec; of a test that is to start nothing another.
+	execute func(path string, args []string, attr *syscall.ProcAttr) (pid int, err error)
+	say     struct {
 		sync.Mutex
 		*json.Encoder
 	}
@@ -53,7 +53,7 @@ func serve(conn *net.UnixConn, patience time.Duration) error {
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	a := &agent{apart: peer == 0}
+	a := &agent{apart: peer == 0, execute: syscall.ForkExec}
 	a.say.Encoder = json.NewEncoder(conn)
 	defer a.endAll(endBound) // none is to write where something is removed then
 	ended := make(chan os.Signal, 1)
@@ -68,23 +68,14 @@ func serve(conn *net.UnixConn, patience time.Duration) error {
 		silence.Stop()
 	}
 	in := &unixsock.Receiver{UnixConn: conn}
-	for d := json.NewDecoder(in); ; {
-		var r request
-		if err := d.Decode(&r); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) {
-				return nil
-			}
-			return fmt.Errorf("read what tare asks: %w", err)
-		}
+	return heed(in, mostRequest, in.Take, func(r request, files []*os.File) {
 		if r.Number == 0 {
 			silence.Reset(patience)
 			a.tell(event{})
-		} else if r.Start != nil {
-			a.take(r, in.Take(r.Start.Files))
-		} else {
-			a.take(r, nil)
+			return
 		}
-	}
+		a.take(r, files)
+	})
 }
 
 // take answers a request. What takes time is answered later.

@@ -132,7 +132,7 @@ func (a *agent) fork(c *child, s start, files []*os.File) error {
 		env = append(os.Environ(), env...)
 	}
 	c.ooms, _ = ownGroup().OOMKills()
-	c.pid, err = syscall.ForkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
+	c.pid, err = a.execute(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
 		Dir: s.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func TestStopsBetweenForkAndExec(t *testing.T) {
 
 // A start that fails gives back what it had opened.
 func TestAFailedStartLeavesNothingOpen(t *testing.T) {
-	a := &agent{}
+	a := &agent{execute: syscall.ForkExec}
 	opened := func() int {
 		t.Helper()
 		all, err := os.ReadDir("/proc/self/fd")

@@ -75,8 +75,10 @@ func (l *Link) Over() <-chan struct{} { return l.over }
 func (l *Link) hear(patience time.Duration) {
 	silence := time.AfterFunc(patience, func() { l.in.Close() })
 	defer silence.Stop()
-	d := json.NewDecoder(l.in)
+	said := &bounded{Reader: l.in, most: mostEvent}
+	d := json.NewDecoder(said)
 	for {
+		said.next()
 		var e event
 		if err := d.Decode(&e); err != nil {
 			l.end(err)

@@ -20,7 +20,7 @@ import (
 )
 
 // request is what an agent is told, as a line of JSON. But for a beat it has a
-// number, and exactly one more field.
+// number, and one more field, or none where only the clock is asked for.
 type request struct {
 	Number   int                     `json:"number,omitempty"`
 	Start    *start                  `json:"start,omitempty"`
