@@ -247,7 +247,10 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	return err
 }
 
-// prefixed writes whole lines with something in front.
+// longestLine is how much of a line of a node is waited for, in bytes.
+const longestLine = 64 << 10
+
+// prefixed writes whole lines with something in front; a longer one in parts.
 type prefixed struct {
 	to     io.Writer
 	prefix string
@@ -259,6 +262,9 @@ func (p *prefixed) Write(b []byte) (int, error) {
 	for {
 		end := slices.Index(p.part, '\n')
 		if end < 0 {
+			if len(p.part) > longestLine {
+				p.flush()
+			}
 			return len(b), nil
 		}
 		if _, err := fmt.Fprintf(p.to, "%s%s", p.prefix, p.part[:end+1]); err != nil {

@@ -61,6 +61,34 @@ func TestPrefixed(t *testing.T) {
 	}
 }
 
+// A line of a node that never ends is not kept: it is shown in parts, with nothing lost.
+func TestPrefixedEndless(t *testing.T) {
+	const pieces, size = 1000, 1000 // bytes
+	var b bytes.Buffer
+	p := &prefixed{to: &b, prefix: "n1: "}
+	for range pieces {
+		if _, err := p.Write(bytes.Repeat([]byte("x"), size)); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.part) > longestLine {
+			t.Fatalf("%d bytes are kept", len(p.part))
+		}
+	}
+	p.flush()
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	said := 0
+	for _, l := range lines {
+		text, ok := strings.CutPrefix(l, "n1: ")
+		if !ok {
+			t.Fatalf("a line without its node: %.20q", l)
+		}
+		said += len(text)
+	}
+	if said != pieces*size || len(lines) < 2 {
+		t.Errorf("%d bytes in %d lines", said, len(lines))
+	}
+}
+
 // After a signal no further node is begun.
 func TestVisitEndsWithASignal(t *testing.T) {
 	devnull, err := os.Open(os.DevNull)

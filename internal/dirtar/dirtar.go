@@ -23,11 +23,14 @@ func Write(w io.Writer, dir string) error {
 	return out.Close()
 }
 
-// bounds are what somebody else's archive may hold.
+// bounds are what somebody else's archive may hold, and what may become of it.
 type bounds struct {
 	bytes   int64
-	entries int
+	entries int // files and directories, those on the way to them too
 }
+
+// longestName is the longest path that the kernel takes, in bytes.
+const longestName = 4095
 
 // Days of a record are some GiB in a few files.
 var most = bounds{bytes: 16 << 30, entries: 100_000}
@@ -47,7 +50,8 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 	if !own { // a hole takes no room in an archive, and much on a disk
 		content = &bounded{in, b.bytes, b.bytes}
 	}
-	for entries := 0; ; {
+	entries, made := 0, map[string]bool{".": true}
+	for {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(io.Discard, r) // the padding
@@ -56,11 +60,11 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 		if err != nil {
 			return files, err
 		}
-		if entries++; entries > b.entries && !own {
-			return files, fmt.Errorf("more than %d files", b.entries)
+		if !within(h) {
+			return files, fmt.Errorf("a file called %.100q", h.Name)
 		}
-		if !filepath.IsLocal(h.Name) {
-			return files, fmt.Errorf("a file called %q", h.Name)
+		if entries += 1 + above(h.Name, made); entries > b.entries && !own {
+			return files, fmt.Errorf("more than %d files and directories", b.entries)
 		}
 		path := filepath.Join(dir, h.Name)
 		switch h.Typeflag {
@@ -85,6 +89,22 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 			return files, err
 		}
 	}
+}
+
+// within says whether a name leads to something below the directory, or is that itself. A long
+// one is not looked through.
+func within(h *tar.Header) bool {
+	return len(h.Name) <= longestName && filepath.IsLocal(h.Name) && (filepath.Clean(h.Name) != "." || h.Typeflag == tar.TypeDir)
+}
+
+// above counts the directories on the way to a file that are not made yet, and notes them: a
+// name of a few KiB would make thousands.
+func above(name string, made map[string]bool) (n int) {
+	for dir := filepath.Dir(filepath.Clean(name)); !made[dir]; dir = filepath.Dir(dir) {
+		made[dir] = true
+		n++
+	}
+	return n
 }
 
 // bounded is a reader that has an error when too much is in it.

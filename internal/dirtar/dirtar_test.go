@@ -22,6 +22,7 @@ func TestBounds(t *testing.T) {
 	}{
 		"as much as may be":  {archived(t, "a", strings.Repeat("x", 30<<10), "b", ""), ""},
 		"many files":         {archived(t, "a", "", "b", "", "c", ""), "more than 2 files"},
+		"many directories":   {archived(t, "a/b/c", ""), "more than 2 files and directories"},
 		"a long archive":     {archived(t, "a", strings.Repeat("x", 65<<10)), "more than 65536 bytes"},
 		"a file with a hole": {withHole(t, 1<<20), "more than 65536 bytes"},
 	} {
@@ -31,8 +32,8 @@ func TestBounds(t *testing.T) {
 			if refused := err != nil && strings.Contains(err.Error(), c.says); own && err != nil || !own && refused != (c.says != "") {
 				t.Errorf("%s, own %v: %v", name, own, err)
 			}
-			if size := sizeOf(t, dir); !own && size > small.bytes {
-				t.Errorf("%s: %d bytes were written", name, size)
+			if size, made := sizeOf(t, dir); !own && (size > small.bytes || made > small.entries) {
+				t.Errorf("%s: %d bytes in %d files and directories were written", name, size, made)
 			}
 		}
 	}
@@ -77,9 +78,13 @@ func withHole(t testing.TB, size int64) []byte {
 	return bytes.ReplaceAll(b.Bytes(), []byte("GNU-sparse"), []byte("GNU.sparse"))
 }
 
-func sizeOf(t testing.TB, dir string) (size int64) {
+// sizeOf are the bytes, and the files and directories, below a directory.
+func sizeOf(t testing.TB, dir string) (size int64, made int) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if path != dir {
+			made++
+		}
 		if err == nil && d.Type().IsRegular() {
 			info, infoErr := d.Info()
 			size, err = size+info.Size(), infoErr
@@ -89,7 +94,7 @@ func sizeOf(t testing.TB, dir string) (size int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return size
+	return size, made
 }
 
 // Whatever comes in, nothing is made outside, no link where it is another's, and no more
@@ -98,6 +103,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(archived(f, "a", "text", "d/b", "more"))
 	f.Add(withHole(f, 1<<16))
 	f.Add(archived(f, "../x", "y"))
+	f.Add(archived(f, "a/b/c/d/e/f/g/h/i", "deep"))
+	f.Add(archived(f, strings.Repeat("d/", 3000)+"i", "deeper than the kernel takes"))
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		top := t.TempDir()
 		dir := filepath.Join(top, "d")
@@ -119,13 +126,25 @@ func FuzzRead(f *testing.F) {
 			}
 			return err
 		})
-		if size := sizeOf(t, dir); walk != nil || size > small.bytes || found > small.entries {
-			t.Errorf("%d files, %d bytes, %v", found, size, walk)
+		if size, made := sizeOf(t, dir); walk != nil || size > small.bytes || made > small.entries {
+			t.Errorf("%d bytes in %d files and directories, %v", size, made, walk)
 		}
 		if err == nil && found != files {
 			t.Errorf("%d files, and %d are there", files, found)
 		}
 	})
+}
+
+// A name that the kernel does not take is not looked through, and the directory itself is no
+// file. Nothing is made of either.
+func TestNames(t *testing.T) {
+	for _, name := range []string{strings.Repeat("d/", 1<<11) + "a", ".", "a/.."} {
+		dir := filepath.Join(t.TempDir(), "d")
+		_, err := Read(bytes.NewReader(archived(t, name, "text")), dir, false)
+		if _, there := os.Lstat(dir); err == nil || !strings.Contains(err.Error(), "a file called") || there == nil {
+			t.Errorf("%.10q: %v", name, err)
+		}
+	}
 }
 
 func TestOutside(t *testing.T) {

@@ -192,20 +192,10 @@ func (h *helper) run(ctx context.Context, said io.Writer, dir string, interrupts
 
 // receive executes a word in the helper and unpacks what that sends.
 func (h *helper) receive(ctx context.Context, dir string, s kube.Streams, words ...string) error {
-	r, w := io.Pipe()
-	unpacked := make(chan error, 1)
-	go func() {
-		_, err := readRecord(r, dir)
-		r.CloseWithError(err)
-		unpacked <- err
-	}()
-	s.Out = w
-	err := h.Cluster.Exec(ctx, kube.NamespaceOf(h.spec.Run), kube.HelperName, s, append([]string{selfInPod, Command, wordEnter}, words...)...)
-	w.CloseWithError(err)
-	if unpackErr := <-unpacked; err == nil {
-		err = unpackErr
-	}
-	return err
+	return unpack(dir, func(to io.Writer) error {
+		s.Out = to
+		return h.Cluster.Exec(ctx, kube.NamespaceOf(h.spec.Run), kube.HelperName, s, append([]string{selfInPod, Command, wordEnter}, words...)...)
+	})
 }
 
 // talk says what to do, and then that the client is there.

@@ -28,6 +28,24 @@ func readRecord(r io.Reader, dir string) (files int, err error) {
 	return files, err
 }
 
+// unpack makes a directory of the record that is sent. Why it was not sent goes before what is
+// wrong with it.
+func unpack(dir string, send func(to io.Writer) error) error {
+	r, w := io.Pipe()
+	unpacked := make(chan error, 1)
+	go func() {
+		_, err := readRecord(r, dir)
+		r.CloseWithError(err)
+		unpacked <- err
+	}()
+	err := send(w)
+	w.CloseWithError(err)
+	if unpackErr := <-unpacked; err == nil {
+		err = unpackErr
+	}
+	return err
+}
+
 // collectBound is how long the record stays on the node when the client is lost.
 const collectBound = 2 * time.Minute
 
