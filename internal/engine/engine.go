@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -94,15 +95,24 @@ const OwnerLabel = "org.tarelab.tare.run"
 // ErrNone means that there is no such container.
 var ErrNone = errors.New("no such container")
 
+// Check says why Name and Host of no engine say that.
+func Check(name, host string) error {
+	switch {
+	case name == dockerName && strings.Contains(host, "://"), name == podmanName && filepath.IsAbs(host) && filepath.Base(host) == podmanName:
+		return nil
+	}
+	return fmt.Errorf("no engine is called %q and is at %q", name, host)
+}
+
 // Open finds an engine by what Name and Host said.
 func Open(name, host string) (Engine, error) {
-	switch name {
-	case dockerName:
-		return NewDocker(host)
-	case podmanName:
+	if err := Check(name, host); err != nil {
+		return nil, err
+	}
+	if name == podmanName {
 		return Podman{Path: host}, nil
 	}
-	return nil, fmt.Errorf("no engine is called %q", name)
+	return NewDocker(host)
 }
 
 // endBound is how long an engine may take to notice the end of a container.

@@ -21,9 +21,12 @@ func TestUndoContainer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runtime := testneed.Tool(t, name)
 			dir, top := t.TempDir(), t.TempDir()
-			root := filepath.Join(top, "state")
+			root := filepath.Join(top, "tare-r1-arm", "runtime")
 			group := "tare-r1-" + filepath.Base(filepath.Dir(top))
 			bundle := makeBundle(t, top, group)
+			if err := os.Mkdir(filepath.Dir(root), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			id := "tare-r1-arm"
 			enable := notEnabled(t)
 			// crun refuses a version 2 with controllers beside version 1.
@@ -34,7 +37,9 @@ func TestUndoContainer(t *testing.T) {
 			defer exec.Command(runtime, "--root", root, "delete", "--force", id).Run()
 			// A runtime can leave its groups: the step before it takes those.
 			plan := groupsNamed(t, group)
-			plan.Enable, plan.EnableAt = enable, "/sys/fs/cgroup"
+			if len(enable) > 0 {
+				plan.Enable, plan.EnableAt = enable, "/sys/fs/cgroup"
+			}
 			dead(t, dir, "r1", nil, Group(plan), Container(runtime, root, id), Container(runtime, root, "tare-r1-never"),
 				Container("/nowhere/runc", root, "tare-r1-never"))
 			undone(t, dir, "r1")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/engine"
+	"github.com/tarelab/tare/internal/hint"
 )
 
 const (
@@ -25,6 +26,12 @@ const (
 
 // removeContainer removes a container of an engine.
 func removeContainer(s Step, run string) error {
+	if filepath.IsAbs(s.Root) { // a program, and no address
+		if err := runnable(s.Root); err != nil && !gone(s.Root) {
+			return hint.New(fmt.Errorf("remove container %s: %w", s.ID, err),
+				byHand+s.Value+" rm --force "+s.ID)
+		}
+	}
 	e, err := engine.Open(s.Value, s.Root)
 	if err != nil {
 		return err

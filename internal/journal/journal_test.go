@@ -134,7 +134,7 @@ func TestRunsAndSteps(t *testing.T) {
 	for _, s := range []Step{
 		{}, {Kind: "future"}, Directory("relative"), Directory("/home/user"), Directory("/x/tare-r12"),
 		Directory("/x/tare-other"), Mount("/home"),
-		Container("", "", ""), Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "mine"}),
+		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "mine"}),
 		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "a-tare-r1-b"}, Name: "mine"}),
 		Image(ceph.Image{Pool: ceph.Pool{Config: "/c", Name: "rbd"}, Name: "x-tare-r12-a"}),
 		Share("s:/x", "", "/mnt", "tare-r1-a"), Share("s:/x", "", "/x/tare-r1/mnt", "tare-r12-a"), Share("s:/x", "", "/x/tare-r1/mnt", "tare-r1-a/../b"), {Kind: kindProcess, Pid: 1, Start: 1}, {Kind: kindProcess}, {Kind: kindGroup},

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/ceph"
+	"github.com/tarelab/tare/internal/hint"
 )
 
 // Unmount takes one mount away, lazily, so that users of it do not hinder.
@@ -65,12 +66,16 @@ const runtimeBound = 30 * time.Second
 
 // deleteContainer kills and deletes a container by its own runtime.
 func deleteContainer(s Step) error {
-	if s.Root != "" && gone(filepath.Join(s.Root, s.ID)) {
+	if gone(filepath.Join(s.Root, s.ID)) {
 		return nil
 	}
 	if gone(s.Path) {
 		return fmt.Errorf("delete container %s: %s is not there any more: install it again, or remove %s by hand",
 			s.ID, s.Path, filepath.Join(s.Root, s.ID))
+	}
+	if err := runnable(s.Path); err != nil {
+		return hint.New(fmt.Errorf("delete container %s: %w", s.ID, err),
+			byHand+fmt.Sprintf("%s --root %s delete --force %s", filepath.Base(s.Path), s.Root, s.ID))
 	}
 	_, _ = runtimeCommand(s, "kill", s.ID, "KILL") // it may have ended
 	out, err := runtimeCommand(s, "delete", "--force", s.ID)
@@ -86,10 +91,7 @@ func deleteContainer(s Step) error {
 func runtimeCommand(s Step, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), runtimeBound)
 	defer cancel()
-	if s.Root != "" {
-		args = append([]string{"--root", s.Root}, args...)
-	}
-	cmd := exec.CommandContext(ctx, s.Path, args...)
+	cmd := exec.CommandContext(ctx, s.Path, append([]string{"--root", s.Root}, args...)...)
 	cmd.WaitDelay = time.Second // a child may keep the pipe
 	out, err := cmd.CombinedOutput()
 	return string(out), err

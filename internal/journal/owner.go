@@ -36,6 +36,26 @@ func lock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
+// since is which start of the machine a journal is of.
+type since int
+
+const (
+	sinceThis since = iota
+	sinceEarlier
+	sinceUnknown // the journal does not say, or the kernel
+)
+
+func (h Header) since() since {
+	boot, err := bootID()
+	switch {
+	case err != nil || h.Boot == "":
+		return sinceUnknown
+	case h.Boot != boot:
+		return sinceEarlier
+	}
+	return sinceThis
+}
+
 // alive says whether the process that wrote a header still runs.
 func (h Header) alive() bool {
 	boot, err := bootID()

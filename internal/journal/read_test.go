@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -89,36 +87,4 @@ func TestReadDamage(t *testing.T) {
 			t.Errorf("%s: %d steps, %v", name, len(got.steps), err)
 		}
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add(write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindDirectory, Path: "/a"}, Token: 1}, {Done: 1}}))
-	f.Add(write([]line{{Step: &Step{Kind: kindMount, Path: "/x/tare-r/m"}, Token: 1}, {Step: &Step{Kind: kindEngine, ID: "tare-r-a", Root: "unix:///x"}, Token: 2},
-		{Step: &Step{Kind: kindShare, Path: "/x/tare-r", ID: "tare-r-a", Root: "s:/p"}, Token: 3}, {Step: &Step{Kind: kindNamespace, ID: "tare-r", Root: "/k"}, Token: 4},
-		{Step: &Step{Kind: kindImage, Path: "/c", ID: "pool/x-tare-r-a"}, Token: 5}, {Step: &Step{Kind: kindPodImage, ID: "localhost/tare:r", Root: "/s"}, Token: 6}}))
-	f.Add([]byte("{\"step\":null}\n{\"header\":{}}\n{"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, _ := parse(data)
-		if c.whole > len(data) || c.whole < 0 {
-			t.Errorf("whole %d of %d", c.whole, len(data))
-		}
-		for _, p := range c.steps {
-			if p.step.check("r") == nil && !tares(p.step) {
-				t.Errorf("took %+v", p.step)
-			}
-		}
-	})
-}
-
-// tares says that what a step names has a name of the run r in it, where it is named.
-func tares(s Step) bool {
-	switch s.Kind {
-	case kindDirectory, kindRuntime, kindClass:
-		return filepath.IsAbs(s.Path) && strings.HasPrefix(filepath.Base(s.Path), "tare-r")
-	case kindMount:
-		return filepath.IsAbs(s.Path) && strings.Contains(s.Path, "tare-")
-	case kindEngine, kindImage, kindMapping, kindShare, kindCeph, kindNamespace, kindPodImage, kindPods:
-		return strings.Contains(s.ID, "tare-r") || strings.Contains(s.ID, "tare:r")
-	}
-	return s.Kind == kindGroup || s.Kind == kindProcess || s.Kind == kindContainer
 }

@@ -2,8 +2,6 @@ package journal
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -49,10 +47,11 @@ const (
 	kindPods      = "pods"
 )
 
-// Group undoes Tree.Make: kills and removes what its Plan names.
+// Group undoes Tree.Make: kills and removes what its Plan names, of a group whose path begins
+// with tare-<run> or tare-<run>-.
 func Group(p cgroup.Plan) Step { return Step{Kind: kindGroup, Plan: &p} }
 
-// Mount unmounts path lazily. An element of path begins with Prefix.
+// Mount unmounts path lazily. An element of path is tare-<run> or begins with tare-<run>-.
 func Mount(path string) Step { return Step{Kind: kindMount, Path: path} }
 
 // Directory removes a directory with all in it, but never across a mount
@@ -73,8 +72,9 @@ func Process(pid int) (Step, error) {
 	return Step{Kind: kindProcess, Pid: pid, Start: start}, nil
 }
 
-// Container kills and deletes an OCI container: the runtime's program, its
-// --root directory, the container's id.
+// Container kills and deletes an OCI container: the runtime's program, which is called runc or
+// crun, its --root directory, in one of the run, and the container's id, which begins with
+// tare-<run>-.
 func Container(runtime, root, id string) Step {
 	return Step{Kind: kindContainer, Path: runtime, Root: root, ID: id}
 }
@@ -97,47 +97,4 @@ func Image(i ceph.Image) Step { return Step{Kind: kindImage, Path: i.Config, ID:
 // Mapping takes the devices away as which the kernel shows an image of a Ceph cluster.
 func Mapping(i ceph.Image) Step {
 	return Step{Kind: kindMapping, Path: i.Config, ID: i.String()}
-}
-
-// Prefix is what the names of everything begin with that may be removed.
-const Prefix = cgroup.Prefix
-
-// check refuses what could not be undone, or is not tare's to undo. It holds
-// when a step is written and again when it is read.
-func (s Step) check(run string) error {
-	if s.Path != "" && !filepath.IsAbs(s.Path) {
-		return fmt.Errorf("%s step: path %q is not absolute", s.Kind, s.Path)
-	}
-	ok := true
-	switch base := filepath.Base(s.Path); s.Kind {
-	case kindGroup:
-		ok = s.Plan != nil
-	case kindMount:
-		ok = strings.Contains(s.Path, "/"+Prefix)
-	case kindDirectory, kindRuntime, kindClass:
-		own := Prefix + run
-		ok = base == own || strings.HasPrefix(base, own+"-")
-	case kindProcess:
-		ok = s.Pid > 1 && s.Start > 0
-	case kindContainer:
-		ok = s.Path != "" && s.ID != ""
-	case kindEngine:
-		ok = strings.HasPrefix(s.ID, Prefix+run+"-") && s.Root != ""
-	case kindImage, kindMapping:
-		ok = s.Path != "" && strings.Contains(filepath.Base(s.ID), "-"+Prefix+run+"-")
-	case kindShare, kindCeph:
-		ok = strings.Contains(s.Path, "/"+Prefix) && strings.HasPrefix(s.ID, Prefix+run+"-") && !strings.Contains(s.ID, "/") && s.Root != ""
-	case kindNamespace:
-		ok = s.checkNamespace(run)
-	case kindPodImage:
-		ok = s.checkImage(run)
-	case kindPods:
-		ok = strings.HasSuffix(s.ID, "/"+Prefix+run) && s.Root != ""
-	default:
-		return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", s.Kind)
-	}
-	if !ok {
-		return fmt.Errorf("%s step of %s: not tare's own: %s%s", s.Kind, run, s.Path, s.ID)
-	}
-	return nil
 }

@@ -104,15 +104,14 @@ func removeIfThere(path string) error {
 // leave, a directory be emptied, when later steps have been taken back.
 func (c content) undo(run string, f *os.File) Report {
 	var r Report
-	boot, err := bootID()
-	rebooted := err == nil && c.header.Boot != "" && c.header.Boot != boot
+	since := c.header.since()
 	left := c.steps
 	var together kube.Silences // of clusters that several steps ask
 	for range 2 {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
-			err := p.step.undo(run, rebooted, &together)
+			err := p.step.undo(run, since, &together)
 			if err != nil {
 				failed = append(failed, p)
 				r.Failed = append(r.Failed, Failure{p.step, err})
@@ -124,17 +123,15 @@ func (c content) undo(run string, f *os.File) Report {
 		slices.Reverse(failed)
 		left = failed
 	}
-	if !rebooted {
-		c.disable()
-	}
+	c.disable(run, since)
 	return r
 }
 
 // disable undoes the groups once more: a controller that was enabled for one of them
 // can be disabled when the last is gone. What others use stays, and is no failure.
-func (c content) disable() {
+func (c content) disable(run string, since since) {
 	for _, p := range slices.Backward(c.steps) {
-		if p.step.Kind == kindGroup && p.step.Plan != nil && len(p.step.Plan.Enable) > 0 {
+		if due, err := p.step.due(run, since); due && err == nil && p.step.Kind == kindGroup && len(p.step.Plan.Enable) > 0 {
 			_ = cgroup.Undo(*p.step.Plan)
 		}
 	}
@@ -151,9 +148,26 @@ func note(f *os.File, t Token) {
 	}
 }
 
-// undo takes one step back. What ended with the machine is not tried.
-func (s Step) undo(run string, rebooted bool, together *kube.Silences) error {
+// due says whether a step is to be taken back: one that is not tare's is an error, and what
+// ended with the machine is not tried. A process is known by its number and the ticks from
+// the machine's start to its own, which another start has too.
+func (s Step) due(run string, since since) (bool, error) {
 	if err := s.check(run); err != nil {
+		return false, err
+	}
+	if undoers[s.Kind] == nil {
+		return true, nil
+	}
+	if s.Kind == kindProcess && since == sinceUnknown {
+		return false, hint.New(fmt.Errorf("process %d: the journal does not say which start of this machine it is of", s.Pid),
+			"look whether it is tare's, and end it by hand")
+	}
+	return since != sinceEarlier, nil
+}
+
+// undo takes one step back.
+func (s Step) undo(run string, since since, together *kube.Silences) error {
+	if due, err := s.due(run, since); err != nil || !due {
 		return err
 	}
 	switch s.Kind {
@@ -176,9 +190,6 @@ func (s Step) undo(run string, rebooted bool, together *kube.Silences) error {
 		return removeImage(s)
 	case kindShare, kindCeph:
 		return Unshare(s)
-	}
-	if rebooted {
-		return nil
 	}
 	return undoers[s.Kind](s)
 }

@@ -134,7 +134,7 @@ func TestUndoMountAndDirectory(t *testing.T) {
 	testneed.Root(t)
 	dir, target := t.TempDir(), t.TempDir()
 	own := filepath.Join(target, "tare-r1")
-	point := filepath.Join(own, "with space")
+	point := filepath.Join(own, "tare-r2-with space")
 	precious := filepath.Join(target, "precious")
 	if err := errors.Join(os.MkdirAll(point, 0o755), os.MkdirAll(precious, 0o755), os.WriteFile(precious+"/file", nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestUndoMountAndDirectory(t *testing.T) {
 	if gone(precious+"/file") || len(files(t, dir)) != 1 {
 		t.Fatal("removed across a mount point, or forgot what is left")
 	}
-	dead(t, dir, "r2", nil, Directory(filepath.Join(target, "tare-r2")), Mount(point), Mount(filepath.Join(own, "never")))
+	dead(t, dir, "r2", nil, Directory(filepath.Join(target, "tare-r2")), Mount(point), Mount(filepath.Join(own, "tare-r2-never")))
 	undone(t, dir, "r2")
 	undone(t, dir, "r1")
 	if !gone(own) || gone(precious+"/file") {
@@ -268,6 +268,92 @@ func TestUndoUnknownKind(t *testing.T) {
 	}
 	if !gone(own) {
 		t.Error("one step that cannot be undone kept another from it")
+	}
+}
+
+// A group of another run stays, also where a step of this one says that controllers were
+// enabled for it.
+func TestUndoGroupOfAnother(t *testing.T) {
+	testneed.Root(t)
+	tree, err := cgroup.Detect("/")
+	if err == nil {
+		err = tree.Can()
+	}
+	testneed.Feature(t, "cgroup", err)
+	path := fmt.Sprintf("tare-jo%d/arm", os.Getpid())
+	plan, err := tree.Plan(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := tree.Make(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Remove()
+	plan.Enable, plan.EnableAt = []string{"pids"}, filepath.Dir(plan.Dirs[0])
+	dir := t.TempDir()
+	dead(t, dir, "r1", nil, Group(plan))
+	if r, err := Undo(dir, "r1"); err != nil || len(r.Failed) != 1 || gone(plan.Dirs[len(plan.Dirs)-1]) {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// A process is killed by a journal that says which start of the machine it is of, and by no
+// other: its number and its ticks are another's after the next one.
+func TestUndoProcessOfAnyStart(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	s, err := Process(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	dead(t, dir, "r1", func(h *Header) { h.Boot = "" }, s)
+	if r, err := Undo(dir, "r1"); err != nil || len(r.Failed) != 1 || hint.Of(r.Failed[0].Err) == "" {
+		t.Errorf("%+v %v", r, err)
+	}
+	if err := cmd.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("it was killed: %v", err)
+	}
+}
+
+// The program of a step is run where PATH leads to it or nobody else could have put it there.
+func TestUndoByAnothersProgram(t *testing.T) {
+	top := t.TempDir()
+	bin, root := filepath.Join(top, "bin"), filepath.Join(top, "tare-r1-arm", "runtime")
+	seen, script := filepath.Join(top, "seen"), "#!/bin/sh\nexec >>%s\necho $0 \"$@\"\n"
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.MkdirAll(filepath.Join(root, "tare-r1-arm-1"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"runc", "podman"} {
+		if err := os.WriteFile(filepath.Join(bin, name), fmt.Appendf(nil, script, seen), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := map[string]Step{
+		"runc":   Container(filepath.Join(bin, "runc"), root, "tare-r1-arm-1"),
+		"podman": Engine("podman", filepath.Join(bin, "podman"), "tare-r1-arm"),
+	}
+	elsewhere := os.Getenv("PATH")
+	for name, s := range steps {
+		for _, c := range []struct {
+			path string
+			mode os.FileMode
+			runs bool
+		}{{elsewhere, 0o777, false}, {elsewhere, 0o755, true}, {bin + ":" + elsewhere, 0o777, true}} {
+			t.Setenv("PATH", c.path)
+			if err := errors.Join(os.RemoveAll(seen), os.Chmod(bin, c.mode)); err != nil {
+				t.Fatal(err)
+			}
+			err := s.undo("r1", sinceThis, nil)
+			if ran := !gone(seen); ran != c.runs || !c.runs && (err == nil || hint.Of(err) == "") {
+				t.Errorf("%s with mode %o and PATH %s: ran %v, %v", name, c.mode, c.path, ran, err)
+			}
+		}
 	}
 }
 

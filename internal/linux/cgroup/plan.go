@@ -27,6 +27,34 @@ type Plan struct {
 	Pinned []Pinned `json:"pinned,omitempty"`
 }
 
+// Check says why a plan is not one of Make for a group whose path begins with name, or with
+// name- and more. A plan comes from a file, and Undo kills and removes by it.
+func (p Plan) Check(name string) error {
+	own := func(e string) bool { return e == name || strings.HasPrefix(e, name+"-") }
+	for _, dir := range p.Dirs {
+		if !filepath.IsAbs(dir) || dir != filepath.Clean(dir) || !slices.ContainsFunc(strings.Split(dir, "/"), own) {
+			return fmt.Errorf("%q is in no group %s", dir, name)
+		}
+	}
+	if p.EnableAt == "" && (len(p.Enable) > 0 || len(p.Pinned) > 0) || p.Leaf != "" && p.Leaf != filepath.Join(p.EnableAt, leafName) {
+		return fmt.Errorf("controllers %q at %q, processes in %q: that is not how tare enables any", p.Enable, p.EnableAt, p.Leaf)
+	}
+	if p.EnableAt != "" && !slices.ContainsFunc(p.Dirs, func(dir string) bool { return inside(dir, p.EnableAt) }) {
+		return fmt.Errorf("controllers are enabled at %q, and no group of the plan is there", p.EnableAt)
+	}
+	for _, c := range p.Enable {
+		if strings.Trim(c, "abcdefghijklmnopqrstuvwxyz_") != "" || c == "" {
+			return fmt.Errorf("no controller is called %q", c)
+		}
+	}
+	for _, t := range p.Pinned {
+		if t.TID < 1 || t.Start == 0 || slices.ContainsFunc(t.CPUs, func(c int) bool { return c < 0 }) {
+			return fmt.Errorf("no thread is like %+v", t)
+		}
+	}
+	return nil
+}
+
 // Can says whether groups with these controllers can be made: nil or an
 // *Unusable. Without controllers it is about plain groups.
 func (t *Tree) Can(controllers ...string) error {
