@@ -131,7 +131,7 @@ func (c content) undo(run string, f *os.File) Report {
 // can be disabled when the last is gone. What others use stays, and is no failure.
 func (c content) disable(run string, since since) {
 	for _, p := range slices.Backward(c.steps) {
-		if due, err := p.step.due(run, since); due && err == nil && p.step.Kind == kindGroup && len(p.step.Plan.Enable) > 0 {
+		if due, err := p.step.due(run, since); due && err == nil && p.step.Kind == kindGroup && p.step.Plan.EnableAt != "" {
 			_ = cgroup.Undo(*p.step.Plan)
 		}
 	}
