@@ -1,8 +1,10 @@
 // Package dataset keeps prepared data sets: directories under a key of what
 // they were made from, in the user's cache. A data set is built in a directory
-// with another name, sealed by a marker that lists every file, and renamed;
-// so an interrupted one is never used, and one that was touched afterwards is
-// found out. The package knows directories and nothing of what is in them.
+// with another name, taken back from whoever was given parts of it meanwhile,
+// sealed by a marker that lists every file, and renamed; so an interrupted one is
+// never used, and one that was touched afterwards, or in which another user could
+// put something, is found out. The package knows directories and nothing of what is
+// in them.
 package dataset
 
 import (
@@ -15,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // MarkerFile is the seal of a data set. It is copied along with the data, so a
@@ -82,6 +86,9 @@ type File struct {
 type Set struct {
 	Dir string
 	Marker
+	// Instead says why the one that was there is not used; empty: there was none, or
+	// this is it.
+	Instead string
 }
 
 // Errors that callers tell apart.
@@ -91,9 +98,13 @@ var (
 	ErrDamaged = errors.New("damaged data set")
 )
 
-// Read reads the marker of a data set or of a copy of one.
+// mostMarker is how large a marker may be, in bytes: enough for millions of files.
+const mostMarker = 1 << 30
+
+// Read reads the marker of a data set or of a copy of one. Others may have written in a
+// copy: nothing is executed for what stands there.
 func Read(dir string) (Marker, error) {
-	b, err := os.ReadFile(filepath.Join(dir, MarkerFile))
+	b, err := trust.Read(filepath.Join(dir, MarkerFile), mostMarker)
 	if errors.Is(err, os.ErrNotExist) {
 		return Marker{}, fmt.Errorf("%s: %w (no %s)", dir, ErrNone, MarkerFile)
 	}

@@ -22,6 +22,10 @@ type Prepared struct {
 	Seconds float64 `json:"seconds"` // that building it took
 	// Versions of what was used, by name.
 	Versions map[string]string `json:"versions"`
+	// Program is the server's, as it was found when the data set was asked for; empty:
+	// there is none. Instead is that of Set.
+	Program string `json:"program,omitempty"`
+	Instead string `json:"instead,omitempty"`
 }
 
 // Write leaves it in a directory.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/trust"
 )
 
@@ -45,17 +46,20 @@ func (s Store) Use(ctx context.Context, a About, need int64, build Build) (set S
 	if err == nil { // somebody else has built it
 		return Set{Dir: dir, Marker: m}, true, nil
 	}
+	if !errors.Is(err, ErrNone) {
+		set.Instead = err.Error()
+	}
 	if err := s.discard(a.Key()); err != nil {
 		return Set{}, false, err
 	}
 	if err := enoughSpace(s.Dir, need); err != nil {
 		return Set{}, false, err
 	}
-	m, err = s.build(ctx, a, build)
-	if err != nil {
+	set.Dir = dir
+	if set.Marker, err = s.build(ctx, a, build); err != nil {
 		return Set{}, false, withHint(err)
 	}
-	return Set{Dir: dir, Marker: m}, false, nil
+	return set, false, nil
 }
 
 // there returns a data set that is whole.
@@ -96,6 +100,9 @@ func (s Store) build(ctx context.Context, a About, build Build) (_ Marker, err e
 	if err := ctx.Err(); err != nil {
 		return Marker{}, err
 	}
+	if err := errors.Join(clonetree.Take(part), os.Chmod(part, 0o700)); err != nil {
+		return Marker{}, err
+	}
 	m := Marker{Schema: markerSchema, Key: a.Key(), About: a, Notes: notes, Created: began.UTC(), Finished: true}
 	if m.Files, err = list(part, syncPath); err != nil {
 		return Marker{}, err
@@ -119,10 +126,15 @@ func seal(dir string, m Marker) error {
 		return err
 	}
 	path := filepath.Join(dir, MarkerFile)
-	if err := os.WriteFile(path, append(b, '\n'), 0o600); err != nil {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
 		return fmt.Errorf("seal a data set: %w", err)
 	}
-	return errors.Join(syncPath(path), syncPath(dir))
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("seal a data set: %w", err)
+	}
+	return syncPath(dir)
 }
 
 // partName is how directories begin that are being built.

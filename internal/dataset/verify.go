@@ -6,13 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // Verify reads the marker and compares every file with it: none missing, none
-// more, none changed since.
+// more, none changed since. Nobody but this user and root can have put any of
+// them there (see list).
 func Verify(dir string) (Marker, error) {
 	m, err := Read(dir)
 	if err != nil {
+		return Marker{}, err
+	}
+	if err := trust.Entry(filepath.Join(dir, MarkerFile)); err != nil {
 		return Marker{}, err
 	}
 	now, err := list(dir, nil)
@@ -54,7 +60,9 @@ func difference(was, is []File) string {
 }
 
 // list is every file below dir but the marker, in the order of the walk. each
-// is called for files and directories, these after their files; nil: not.
+// is called for files and directories, these after their files; nil: not. What
+// root acts on is beside the marker: there, and of the directories, nothing is
+// taken that somebody else could have written (trust.Entry).
 func list(dir string, each func(path string) error) ([]File, error) {
 	var out []File
 	var dirs []string
@@ -65,6 +73,11 @@ func list(dir string, each func(path string) error) ([]File, error) {
 		rel, err := filepath.Rel(dir, path)
 		if err != nil || rel == MarkerFile {
 			return err
+		}
+		if d.IsDir() || filepath.Dir(path) == dir {
+			if err := trust.Entry(path); err != nil {
+				return err
+			}
 		}
 		if d.IsDir() {
 			dirs = append(dirs, path)

@@ -116,8 +116,11 @@ type Place struct {
 	// HostVolume the same directory as the host sees it.
 	Volume, HostVolume string
 	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees
-	// it, where that does not see HostVolume; else empty.
+	// it; empty: HostVolume.
 	ClientVolume string
+	// Program is the server's that the data was prepared with; empty: there is none. It
+	// is not read out of Volume, in which others may write.
+	Program string
 	// Sandboxed says that a kernel of its own (gVisor) stands between the processes and
 	// this host, which sees that kernel in Group and nothing behind it: no process has the
 	// arm's root, and HostVolume is what there is of the volume.

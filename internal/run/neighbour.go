@@ -102,7 +102,7 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 // runNeighbour starts its load and waits until that works.
 func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 	n := s.neighbour
-	task := n.Stages.Load(n.opened.Place())
+	task := n.Stages.Load(onData(n.opened.Place(), l.data[n.Stages.Key]))
 	n.load, err = n.opened.Start(ctx, environment.Process{
 		Args: task.Args, Env: task.Env, Log: n.log, Files: []*os.File{n.part.Memory.File(), n.facts},
 	})

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
@@ -110,6 +112,9 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 	if err != nil {
 		return none, err
 	}
+	if p.Instead != "" {
+		l.warn(record.Warning{Workload: l.load.Name, Text: "prepared anew, for the data set in the cache is not used: " + p.Instead})
+	}
 	if len(p.Versions) > 0 {
 		if l.Manifest.Versions == nil {
 			l.Manifest.Versions = map[string]string{}
@@ -117,6 +122,17 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		maps.Copy(l.Manifest.Versions, p.Versions)
 	}
 	return p, nil
+}
+
+// onData is where things are for a load on a prepared data set. Which program its server
+// is and, for a process beside the arm, the password come from what tare keeps: what runs
+// in the arm may write in the copy.
+func onData(at environment.Place, p dataset.Prepared) environment.Place {
+	at.Program = p.Program
+	if p.Key != "" {
+		at.ClientVolume = cmp.Or(at.ClientVolume, p.Dir)
+	}
+	return at
 }
 
 // preparing is a control group for what prepares: the programs that install a database

@@ -152,14 +152,15 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 			return nil, err
 		}
 	}
+	place := onData(out.parts.Place, l.data[stages.Key])
 	if stages.Server != nil {
-		task := stages.Server(out.parts.Place)
+		task := stages.Server(place)
 		p := environment.Process{Args: task.Args, Env: task.Env, Log: out.log}
 		if out.server, err = out.opened.Start(ctx, p); err != nil {
 			return nil, fmt.Errorf("start the server: %w", err)
 		}
 	}
-	task := stages.Load(out.parts.Place)
+	task := stages.Load(place)
 	p := environment.Process{
 		Args: task.Args, Env: task.Env, Log: out.log,
 		Files: []*os.File{out.parts.Memory.File(), out.facts}, Outside: stages.Server != nil,

@@ -85,9 +85,12 @@ func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log 
 	if err != nil {
 		return dataset.Prepared{}, fmt.Errorf("prepare the data set: %w", err)
 	}
+	if set.Instead != "" {
+		fmt.Fprintln(log, "prepared anew, for the data set in the cache is not used:", set.Instead)
+	}
 	out := dataset.Prepared{
 		Dir: set.Dir, Key: set.Key, Cached: cached, Bytes: set.Bytes, Seconds: set.Seconds,
-		Versions: map[string]string{f.Name(): f.Version.Text},
+		Versions: map[string]string{f.Name(): f.Version.Text}, Program: f.Programs[db.Server], Instead: set.Instead,
 	}
 	if program, version := with.tool(); program != "" {
 		out.Versions[program] = version
@@ -192,6 +195,10 @@ func (b *building) install(ctx context.Context, r db.Recipe) error {
 	}
 	if who != nil {
 		defer who.Close()
+		// In the directory above it the user can make none.
+		if err := os.Mkdir(filepath.Join(b.dir, db.DataDir), 0o700); err != nil {
+			return fmt.Errorf("make the data directory: %w", err)
+		}
 		if err := who.own(); err != nil {
 			return err
 		}
@@ -275,7 +282,7 @@ func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
 
 // clear removes what is of no use to the copies.
 func (b *building) clear(r db.Recipe) error {
-	root, err := os.OpenRoot(b.dir) // the server's user can put links there
+	root, err := os.OpenRoot(b.dir) // the server's user can put links below
 	if err != nil {
 		return fmt.Errorf("tidy the data set: %w", err)
 	}

@@ -82,8 +82,9 @@ func (p *runAs) Close() error {
 	return p.dir.Close()
 }
 
-// own gives the server's files to the user: a copy of a data set belongs to
-// whoever made it. The password stays tare's.
+// own gives the user what is the server's: its data and its sockets. The directory
+// itself stays tare's, with the password and what else stands beside them: the user, and
+// whoever else runs as that user on this host, can go through it and put nothing there.
 func (p *runAs) own() error {
 	root, err := os.OpenRoot(p.dir.Name())
 	if err != nil {
@@ -91,12 +92,26 @@ func (p *runAs) own() error {
 	}
 	defer root.Close()
 	if err = clonetree.Give(root, p.uid, p.gid, db.DataDir, db.RunDir); err == nil {
-		err = root.Lchown(".", p.uid, p.gid)
+		err = p.letThrough(root)
 	}
 	if err != nil {
 		return p.cannot(err)
 	}
 	return nil
+}
+
+// letThrough lets the user's group through the directory.
+func (p *runAs) letThrough(root *os.Root) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(p.dir.Fd()), &st); err != nil {
+		return err
+	}
+	if int(st.Gid) != p.gid {
+		if err := root.Lchown(".", -1, p.gid); err != nil {
+			return err
+		}
+	}
+	return root.Chmod(".", 0o710)
 }
 
 // cannot explains a user namespace in which there is nobody but root.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // A server, PostgreSQL, tells by a System V shared memory segment of 56 bytes whether a
@@ -44,10 +45,13 @@ func markSegment(lock string, pid int, gone func() bool) error {
 	return nil
 }
 
+// mostLock is how large a lock file may be, in bytes; it names a directory.
+const mostLock = 1 << 16
+
 // segmentOf is the segment that a running server names in its lock file: the
 // first line is its pid, the seventh key and id.
 func segmentOf(lock string, pid int) (id int, ok bool) {
-	text, err := os.ReadFile(lock)
+	text, err := trust.Read(lock, mostLock)
 	if err != nil {
 		return 0, false
 	}
@@ -104,7 +108,7 @@ func (s Server) forget(root *os.Root, r db.Recipe) error {
 		return nil
 	}
 	lock := filepath.Join(s.Dir, r.Segment)
-	text, err := root.ReadFile(r.Segment)
+	text, err := trust.Read(lock, mostLock)
 	if err != nil {
 		return nil // there is none
 	}

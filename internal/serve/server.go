@@ -22,12 +22,16 @@ import (
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // Server are the parameters of a server on a prepared data set.
 type Server struct {
 	// Dir is the data set's directory (a copy of its own), absolute.
 	Dir string `json:"dir"`
+	// Program is the server's; empty: in PATH. Never is it the one that the data set
+	// names, for others may have written in a copy of one.
+	Program string `json:"program,omitempty"`
 	// Listen is where it listens for TCP, IP:port; empty: on its socket only.
 	Listen string `json:"listen,omitempty"`
 	// Settings by tare's words; what is missing has its default.
@@ -90,7 +94,7 @@ func (s Server) check(ctx context.Context, kind string) (db.Recipe, error) {
 	if err != nil {
 		return db.Recipe{}, err
 	}
-	f, err := Find(ctx, m.About.Kind, m.Notes[db.Server])
+	f, err := Find(ctx, m.About.Kind, s.Program)
 	if err != nil {
 		return db.Recipe{}, err
 	}
@@ -182,7 +186,7 @@ func (s Server) start(r db.Recipe, more []string, log io.Writer) (*Process, erro
 // ready makes the directory for sockets, writes the configuration and looks
 // whether the port is free: a server says so too, but only some, and much later.
 func (s Server) ready(r db.Recipe) error {
-	root, err := os.OpenRoot(s.Dir) // once it has run, the server's user can put links there
+	root, err := os.OpenRoot(s.Dir) // once it has run, the server's user can put links below
 	if err != nil {
 		return fmt.Errorf("open the data set: %w", err)
 	}
@@ -251,9 +255,12 @@ func FreeLoopback() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
+// mostSecret is how long a password may be, in bytes.
+const mostSecret = 4096
+
 // Secret reads the password that the data set was made with.
 func Secret(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, db.SecretFile))
+	b, err := trust.Read(filepath.Join(dir, db.SecretFile), mostSecret)
 	if err != nil {
 		return "", fmt.Errorf("read the password of the data set: %w", err)
 	}

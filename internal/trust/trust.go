@@ -5,6 +5,7 @@ package trust
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,49 @@ func Dir(path string) error {
 		return err
 	}
 	return self().walk(path)
+}
+
+// Entry says the same of a file or a directory, by itself: whoever asks trusts what is
+// above it. A link is not trusted, nor a file that has another name, for either can be
+// what somebody else has put there.
+func Entry(path string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return &os.PathError{Op: "look at", Path: path, Err: err}
+	}
+	switch kind := st.Mode & unix.S_IFMT; {
+	case kind != unix.S_IFREG && kind != unix.S_IFDIR:
+		return fmt.Errorf("%s is neither a file nor a directory", path)
+	case kind == unix.S_IFREG && st.Nlink > 1:
+		return fmt.Errorf("%s has another name, by which it may be another file's", path)
+	}
+	st.Mode &^= unix.S_ISVTX
+	return self().owned(path, &st)
+}
+
+// Read reads a file where others may have put something else in its place: nothing is
+// read behind a link, out of a pipe or a device, and no more than most bytes.
+func Read(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("%s is a link", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file", path)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return b, err
 }
 
 // walk goes an absolute path from the top, as the kernel does, also through links: who

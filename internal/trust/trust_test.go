@@ -1,10 +1,13 @@
 package trust_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/testneed"
@@ -91,5 +94,54 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.says)
 			}
 		})
+	}
+}
+
+func TestEntries(t *testing.T) {
+	testneed.Root(t)
+	for name, c := range map[string]struct {
+		change func(path string) error
+		says   string
+	}{
+		"own":         {func(string) error { return nil }, ""},
+		"another's":   {func(p string) error { return os.Chown(p, somebody, somebody) }, "is of user 12345"},
+		"for a group": {func(p string) error { return os.Chmod(p, 0o660) }, "can be written by others"},
+		"two names":   {func(p string) error { return os.Link(p, p+"2") }, "has another name"},
+		"a link":      {func(p string) error { return errors.Join(os.Rename(p, p+"2"), os.Symlink(p+"2", p)) }, "neither a file nor a directory"},
+		"not there":   {os.Remove, "no such file"},
+		"a directory": {func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o755)) }, ""},
+		"a sticky one": {func(p string) error {
+			return errors.Join(os.Remove(p), os.Mkdir(p, 0), os.Chmod(p, 0o777|os.ModeSticky))
+		}, "can be written by others"},
+		"a named pipe":   {func(p string) error { return errors.Join(os.Remove(p), unix.Mkfifo(p, 0o600)) }, "neither a file nor a directory"},
+		"read by others": {func(p string) error { return os.Chmod(p, 0o644) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			must(t, os.WriteFile(path, nil, 0o600), c.change(path))
+			if err := trust.Entry(path); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// What is read is a file, where it is, and no larger than it may be.
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	must(t, os.WriteFile(file, []byte("12345"), 0o600), os.Symlink(file, link), unix.Mkfifo(pipe, 0o600))
+	for _, c := range []struct {
+		path string
+		most int64
+		says string
+	}{
+		{file, 5, ""}, {file, 4, "more than 4 bytes"}, {link, 5, "is a link"}, {pipe, 5, "is no file"},
+		{dir, 5, "is no file"}, {"/dev/zero", 5, "is no file"}, {filepath.Join(dir, "none"), 5, "no such file"},
+	} {
+		b, err := trust.Read(c.path, c.most)
+		if c.says == "" && (err != nil || string(b) != "12345") || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %q, %v, want %q", c.path, b, err, c.says)
+		}
 	}
 }

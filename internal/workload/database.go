@@ -75,7 +75,7 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 	if d.Inside {
 		s.Load = func(at environment.Place) Task {
 			here := d
-			here.Server.Dir = at.Volume
+			here.Server.Dir, here.Server.Program = at.Volume, at.Program
 			return task(here)
 		}
 		return
@@ -83,7 +83,7 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 	s.Carried = []string{dataset.MarkerFile, db.SecretFile}
 	s.Server = func(at environment.Place) Task {
 		here := d.Server
-		here.Dir, here.Listen = at.Volume, at.Listen
+		here.Dir, here.Listen, here.Program = at.Volume, at.Listen, at.Program
 		return hiddenTask(serve.Command, d.Service, here)
 	}
 	s.Load = func(at environment.Place) Task {

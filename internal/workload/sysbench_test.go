@@ -57,7 +57,7 @@ func TestSysbenchTasks(t *testing.T) {
 	var prepare serve.Prepare
 	var server serve.Server
 	var client driver.Params
-	at := environment.Place{Volume: "/in", HostVolume: "/out", Listen: "198.18.1.2:3306", Dial: "198.18.1.2:3307"}
+	at := environment.Place{Volume: "/in", HostVolume: "/out", Listen: "198.18.1.2:3306", Dial: "198.18.1.2:3307", Program: "/opt/p/bin/mysqld"}
 	for _, task := range []struct {
 		args    []string
 		command string
@@ -80,7 +80,7 @@ func TestSysbenchTasks(t *testing.T) {
 	if prepare.Into != "/d" || prepare.Server != "/opt/p/bin/mysqld" || prepare.Sysbench.Rows != 1_000_000 || prepare.Sysbench.Tables != 10 {
 		t.Errorf("%+v", prepare)
 	}
-	if server.Dir != "/in" || server.Listen != at.Listen || server.Settings["flush_method"] != "O_DIRECT_NO_FSYNC" || server.Connections != 8 ||
+	if server.Dir != "/in" || server.Program != at.Program || server.Listen != at.Listen || server.Settings["flush_method"] != "O_DIRECT_NO_FSYNC" || server.Connections != 8 ||
 		!slices.Equal(server.Options, []string{"--innodb-io-capacity=2000"}) {
 		t.Errorf("%+v", server)
 	}
@@ -90,6 +90,19 @@ func TestSysbenchTasks(t *testing.T) {
 	}
 	if s.Threads != 8 || !s.Disk {
 		t.Errorf("%d threads, disk: %v", s.Threads, s.Disk)
+	}
+}
+
+// A load in the arm starts the server itself, and it is the same program.
+func TestInsideStartsTheProgram(t *testing.T) {
+	s, err := sysbenchStages(t, map[string]string{"client": "inside"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var client driver.Params
+	task := s.Load(environment.Place{Volume: "/in", Program: "/opt/p/bin/mysqld"})
+	if err := json.Unmarshal([]byte(task.Args[2]), &client); err != nil || client.Server.Dir != "/in" || client.Server.Program != "/opt/p/bin/mysqld" {
+		t.Errorf("%+v, %v", client, err)
 	}
 }
 

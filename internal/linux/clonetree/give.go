@@ -5,35 +5,30 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/again"
 )
 
-// Give makes what is at these names below an open directory another user's, a directory
+// Give makes what is at these names in an open directory another user's, a directory
 // with all that is in it: its entries first, itself last. A name that is not there is
-// left out. It follows no link out of the open directory, whoever can write in it.
+// left out. Whoever can write in it gets nothing else by that: no link is followed, a
+// file that has another name is an error, and what is in a directory that is that user's
+// already stays as it is.
 func Give(root *os.Root, uid, gid int, names ...string) error {
-	for _, top := range names {
-		var dirs []string
-		err := fs.WalkDir(root.FS(), top, func(name string, d fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
-			case err != nil:
-				return err
-			case d.IsDir():
-				dirs = append(dirs, name)
-				return nil
-			}
-			return root.Lchown(name, uid, gid)
-		})
-		for _, name := range slices.Backward(dirs) {
+	top, err := root.Open(".")
+	if err == nil {
+		defer top.Close()
+		for _, name := range names {
 			if err == nil {
-				err = root.Lchown(name, uid, gid)
+				err = give(top, name, uid, gid)
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("give %s to user %d: %w", root.Name(), uid, err)
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("give %s to user %d: %w", root.Name(), uid, err)
 	}
 	return nil
 }
@@ -46,4 +41,85 @@ func GiveAll(dir string, uid, gid int) error {
 	}
 	defer root.Close()
 	return Give(root, uid, gid, ".")
+}
+
+func give(at *os.File, name string, uid, gid int) error {
+	f, st, err := look(at, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch {
+	case int(st.Uid) == uid:
+		return nil // a directory is given last: all in it was given, or is that user's doing
+	case int(st.Uid) != os.Geteuid(): // also who is nobody in this user namespace
+		return fmt.Errorf("%s is of user %d: %w", f.Name(), st.Uid, unix.EPERM)
+	case isDir(st):
+		err = each(f, func(name string) error { return give(f, name, uid, gid) })
+	case st.Nlink > 1:
+		err = fmt.Errorf("%s has another name: it may be somebody else's", f.Name())
+	}
+	if err != nil {
+		return err
+	}
+	return chown(f, uid, gid)
+}
+
+// look opens an entry of a directory, whatever it is, but neither follows nor reads it.
+func look(at *os.File, name string) (*os.File, *unix.Stat_t, error) {
+	f, err := openAt(at, name, unix.O_PATH)
+	if err != nil {
+		return nil, nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, nil, errors.Join(&os.PathError{Op: "stat", Path: f.Name(), Err: err}, f.Close())
+	}
+	return f, &st, nil
+}
+
+// openAt opens an entry of a directory, and follows no link.
+func openAt(at *os.File, name string, flags int) (*os.File, error) {
+	fd, path := -1, filepath.Join(at.Name(), name)
+	err := again.Do(func() (err error) {
+		fd, err = unix.Openat(int(at.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		return err
+	})
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+func isDir(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFDIR }
+
+// each calls f for the entries of a directory that look has opened.
+func each(dir *os.File, f func(name string) error) error {
+	open, err := reopen(dir)
+	if err != nil {
+		return err
+	}
+	names, err := open.Readdirnames(-1)
+	err = errors.Join(err, open.Close())
+	for _, name := range names {
+		if err == nil {
+			err = f(name)
+		}
+	}
+	return err
+}
+
+// reopen opens such a directory to be read and changed.
+func reopen(dir *os.File) (*os.File, error) { return openAt(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY) }
+
+// chown changes the owner of what look has opened.
+func chown(f *os.File, uid, gid int) error {
+	err := again.Do(func() error { return unix.Fchownat(int(f.Fd()), "", uid, gid, unix.AT_EMPTY_PATH) })
+	if err != nil {
+		return &os.PathError{Op: "chown", Path: f.Name(), Err: err}
+	}
+	return nil
 }

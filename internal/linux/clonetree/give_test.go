@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -115,9 +116,56 @@ func TestGiveWhileSwapped(t *testing.T) {
 	stop := swap(sub, aside)
 	for range 2000 {
 		_ = Give(root, somebody, somebody, "top") // it may fail, and must not follow
+		_ = os.Lchown(filepath.Join(dir, "top"), 0, 0)
 	}
 	stop()
 	if owner(t, target) != 0 || owner(t, file) != 0 {
 		t.Error("a directory behind a link was given away")
+	}
+}
+
+// A file that has another name may be somebody else's, by a link that whoever can write
+// in the directory has made.
+func TestGiveLeavesOtherNames(t *testing.T) {
+	testneed.Root(t)
+	dir := t.TempDir()
+	precious := filepath.Join(dir, "precious")
+	must(t, os.WriteFile(precious, nil, 0o600), os.MkdirAll(filepath.Join(dir, "data/db"), 0o700))
+	must(t, os.Link(precious, filepath.Join(dir, "data/db/file")))
+	root, err := os.OpenRoot(filepath.Join(dir, "data"))
+	must(t, err)
+	defer root.Close()
+	if err := Give(root, somebody, somebody, "db"); err == nil || !strings.Contains(err.Error(), "db/file has another name") {
+		t.Errorf("want the file's name, got %v", err)
+	}
+	if owner(t, precious) != 0 {
+		t.Error("somebody else's file was given away")
+	}
+}
+
+// What is in a directory that the user has already, that user may have put there: also
+// what has no other name any more.
+func TestGiveLeavesWhatIsInTheirs(t *testing.T) {
+	testneed.Root(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "db/file")
+	must(t, os.Mkdir(filepath.Join(dir, "db"), 0o700), os.WriteFile(file, nil, 0o600), os.Chown(filepath.Join(dir, "db"), somebody, somebody))
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	defer root.Close()
+	must(t, Give(root, somebody, somebody, "db"))
+	if owner(t, file) != 0 {
+		t.Error("a file of root's was given away")
+	}
+	must(t, os.Chown(filepath.Join(dir, "db"), somebody+1, somebody+1))
+	if err := Give(root, somebody, somebody, "db"); !errors.Is(err, unix.EPERM) || owner(t, file) != 0 {
+		t.Errorf("a third user's directory: %v, its file is of user %d", err, owner(t, file))
+	}
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

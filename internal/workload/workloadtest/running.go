@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/counter"
-	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/workload"
 )
@@ -161,17 +160,4 @@ func AwaitReady(t *testing.T, p *Process, m *counter.Memory) {
 		}
 		return state == counter.Ready && m.Ops() > 10
 	})
-}
-
-// Edit changes a word in what a data set remembers of its server.
-func Edit(t *testing.T, dir, old, new string) {
-	t.Helper()
-	path := filepath.Join(dir, dataset.MarkerFile)
-	text, err := os.ReadFile(path)
-	if err != nil || !bytes.Contains(text, []byte(old)) {
-		t.Fatalf("no %s in %s: %v", old, path, err)
-	}
-	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(old), []byte(new)), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
