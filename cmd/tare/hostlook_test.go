@@ -219,17 +219,18 @@ func processesOf(names []string) (all []string) {
 }
 
 // leaving leave something of a kind behind, until the end of the test, and return a
-// pattern of what is to be told of it. dir is a directory of the test's own, name a name.
-var leaving = map[string]func(t *testing.T, dir, name string) (told string){
-	"group": func(t *testing.T, _, name string) string {
+// pattern of what is to be told of it. dir is a directory of the test's own, name a name;
+// others work on the host since it was looked at before.
+var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (told string){
+	"group": func(t *testing.T, _ hostLook, _, name string) string {
 		group := makeGroup(t, name)
 		return "^left behind: group " + group + "$"
 	},
-	"file": func(t *testing.T, dir, _ string) string {
+	"file": func(t *testing.T, _ hostLook, dir, _ string) string {
 		must(t, os.WriteFile(filepath.Join(dir, "left"), nil, 0o600))
 		return "^left behind: file " + dir + "/left$"
 	},
-	"CPUs": func(t *testing.T, _, _ string) string {
+	"CPUs": func(t *testing.T, _ hostLook, _, _ string) string {
 		pid := os.Getpid()
 		had, err := sched.CPUs(pid)
 		must(t, err)
@@ -240,37 +241,42 @@ var leaving = map[string]func(t *testing.T, dir, name string) (told string){
 		must(t, keepTo(pid, had[:1]))
 		return fmt.Sprintf(`^changed: CPUs of thread %d begun at \d+ was ".+", is "%d"$`, pid, had[0])
 	},
-	"process": func(t *testing.T, dir, _ string) string {
+	"process": func(t *testing.T, _ hostLook, dir, _ string) string {
 		return fmt.Sprintf(`^left behind: process %d \(sleep\)$`, sleeping(t, dir, 0))
 	},
-	"name of a process": func(t *testing.T, dir, _ string) string {
+	"name of a process": func(t *testing.T, _ hostLook, dir, _ string) string {
 		return fmt.Sprintf("^process %d of %s: sleep ", sleeping(t, dir, 0), dir)
 	},
-	"namespace": func(t *testing.T, dir, _ string) string {
-		space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/uts", sleeping(t, dir, unix.CLONE_NEWUTS)))
-		must(t, err)
-		return "^left behind: namespace " + regexp.QuoteMeta(space) + "$"
+	"namespace": func(t *testing.T, before hostLook, dir, _ string) string {
+		for { // it can have the number of one that has ended since
+			space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/uts", sleeping(t, dir, unix.CLONE_NEWUTS)))
+			must(t, err)
+			if _, was := before["namespace "+space]; !was {
+				return "^left behind: namespace " + regexp.QuoteMeta(space) + "$"
+			}
+		}
 	},
-	"mount": func(t *testing.T, dir, _ string) string {
+	"mount": func(t *testing.T, _ hostLook, dir, _ string) string {
 		must(t, unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"))
 		t.Cleanup(func() { must(t, unix.Unmount(dir, 0)) })
 		return `^left behind: mount \S+ / ` + dir + " rw,size=64k"
 	},
-	"loop device": func(t *testing.T, dir, _ string) string {
+	"loop device": func(t *testing.T, _ hostLook, dir, _ string) string {
 		image := filepath.Join(dir, "image")
 		must(t, os.WriteFile(image, make([]byte, 1<<20), 0o600))
 		d, err := loop.Attach(image)
 		testneed.Feature(t, "loop", err)
 		t.Cleanup(func() { must(t, errors.Join(d.Release(), d.Gone())) })
-		return "^left behind: loop device /sys/block/" + filepath.Base(d.Path) + "/loop/backing_file$"
+		told := "loop device /sys/block/" + filepath.Base(d.Path) + "/loop/backing_file"
+		return fmt.Sprintf(`^left behind: %s$|^changed: %s was ".*", is "%s`, told, told, image) // it can be one that was another's
 	},
-	"link": func(t *testing.T, _, _ string) string {
+	"link": func(t *testing.T, _ hostLook, _, _ string) string {
 		link := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("look%d", os.Getpid())}} // without addresses
 		testneed.Feature(t, "bridge", netlink.LinkAdd(link))
 		t.Cleanup(func() { must(t, netlink.LinkDel(link)) })
 		return "^left behind: link bridge " + link.Name + " master 0$"
 	},
-	"rule": func(t *testing.T, _, name string) string {
+	"rule": func(t *testing.T, _ hostLook, _, name string) string {
 		c, err := nftables.New()
 		must(t, err)
 		table := c.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: name}) // nothing goes through it
@@ -279,7 +285,7 @@ var leaving = map[string]func(t *testing.T, dir, name string) (told string){
 		return fmt.Sprintf("^left behind: rule table %d %s$", table.Family, name)
 	},
 	// How often a message of the network may come into the kernel's log.
-	"setting": func(t *testing.T, _, _ string) string {
+	"setting": func(t *testing.T, _ hostLook, _, _ string) string {
 		const path = "/proc/sys/net/core/message_burst"
 		had, err := strconv.Atoi(read(path))
 		if err != nil || unix.Access(path, unix.W_OK) != nil {
@@ -298,7 +304,7 @@ func TestHostLookSees(t *testing.T) {
 	dir := t.TempDir()
 	before := lookAtHost(t, dir)
 	for what, leave := range leaving {
-		t.Run(what, func(t *testing.T) { sees(t, before, dir, leave(t, dir, filepath.Base(filepath.Dir(dir)))) })
+		t.Run(what, func(t *testing.T) { sees(t, before, dir, leave(t, before, dir, filepath.Base(filepath.Dir(dir)))) })
 	}
 }
 
