@@ -134,9 +134,7 @@ func (r ruling) fill(e *record.Effect) {
 	e.P, e.Adjusted = r.p, r.adjusted
 	e.Typical, e.Own = shown(r.est, r.shown), shown(r.est, r.own)
 	e.Verdict, e.Reason = r.verdict, r.reason
-	if h := r.shown.Half(); !math.IsInf(h, 0) && !math.IsNaN(h) {
-		e.Detectable = math.Expm1(stat.MDE(h, 0.8))
-	}
+	e.Detectable = finite(math.Expm1(stat.MDE(r.shown.Half(), 0.8)))
 }
 
 // widest is the half-width, as a log ratio, beyond which an interval is not

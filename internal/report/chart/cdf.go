@@ -75,7 +75,7 @@ func stairs(shares []float64, x, y scale) string {
 	b.WriteString("M" + number(x.from) + " " + number(y.at(0)))
 	for i, s := range shares {
 		sum += s
-		b.WriteString("L" + number(x.from+float64(i+1)*w) + " " + number(y.at(min(sum, 1))))
+		b.WriteString("L" + number(x.from+float64(i+1)*w) + " " + number(y.at(min(max(sum, 0), 1))))
 	}
 	return b.String()
 }

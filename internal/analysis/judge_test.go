@@ -1,0 +1,27 @@
+package analysis
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/record"
+)
+
+// However wide an interval is, the effect can be written: JSON has no word for what is
+// beyond all numbers, and one such number would cost the whole report.
+func TestWideIsWritten(t *testing.T) {
+	for _, half := range []float64{0.1, 600, 1e300, math.Inf(1), math.NaN()} {
+		i := stat.Interval{Lo: -half, Hi: half}
+		r := ruling{est: stat.Estimate{Mean: 0, SE: half, DF: 1}, shown: i, inner: i, own: i, p: 1, adjusted: 1}
+		var e record.Effect
+		r.fill(&e)
+		if _, err := json.Marshal(e); err != nil {
+			t.Errorf("±%g: %v", half, err)
+		}
+		if half == 0.1 && !(e.Detectable > 0.1) {
+			t.Errorf("±%g: %g can be detected", half, e.Detectable)
+		}
+	}
+}
