@@ -24,7 +24,7 @@ import (
 
 // fewHits is one small table for all tests.
 var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
-	dir, err := os.MkdirTemp("", "tare-serve")
+	dir, err := os.MkdirTemp(stores, "")
 	if err != nil {
 		return dataset.Prepared{}, err
 	}

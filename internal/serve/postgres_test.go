@@ -25,7 +25,7 @@ import (
 
 // accounts is one data set of pgbench for all tests.
 var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
-	dir, err := os.MkdirTemp("", "tare-serve")
+	dir, err := os.MkdirTemp(stores, "")
 	if err != nil {
 		return dataset.Prepared{}, err
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
-	dir, err := os.MkdirTemp("", "tare-serve")
+	dir, err := os.MkdirTemp(stores, "")
 	if err != nil {
 		return dataset.Prepared{}, err
 	}

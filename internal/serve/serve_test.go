@@ -40,15 +40,19 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	if shared.dir != "" {
-		os.RemoveAll(shared.dir)
+	var err error
+	if stores, err = os.MkdirTemp("", "tare-serve"); err != nil {
+		panic(err)
 	}
-	if made, err := accounts(); err == nil {
-		os.RemoveAll(filepath.Dir(made.Dir))
+	code := m.Run()
+	if err := os.RemoveAll(stores); err != nil {
+		panic(err)
 	}
 	os.Exit(code)
 }
+
+// stores is where the tests of a run keep their data sets.
+var stores string
 
 var small = Prepare{Sysbench: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 500}}
 
@@ -65,7 +69,7 @@ func prepared(t *testing.T) dataset.Prepared {
 	testneed.Tool(t, "mariadbd")
 	testneed.Tool(t, "sysbench")
 	shared.once.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "tare-serve"); shared.err == nil {
+		if shared.dir, shared.err = os.MkdirTemp(stores, ""); shared.err == nil {
 			shared.made, shared.err = small.Run(context.Background(), mysql.MariaDB, dataset.Store{Dir: shared.dir}, io.Discard)
 		}
 	})
