@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -102,6 +103,12 @@ func Become(_ context.Context, params []byte) error {
 		if err := os.Symlink(load.Inherited(p.First+i), name); err != nil {
 			return fmt.Errorf("name a log: %w", err)
 		}
+	}
+	// The signal at the end of the parent belongs to a thread, and this one need not be
+	// the one that was started with it: pgbench would outlive tare.
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("ask to end with the parent: %w", err)
 	}
 	return fmt.Errorf("execute %s: %w", p.Path, syscall.Exec(p.Path, append([]string{p.Path}, p.Args...), os.Environ()))
 }
