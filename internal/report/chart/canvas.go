@@ -141,12 +141,9 @@ func escape(s string) string {
 
 // number prints a coordinate to a tenth of a pixel.
 func number(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return "0"
-	}
 	x = math.Round(10*x) / 10
-	if x == 0 {
-		return "0" // and not -0
+	if math.IsNaN(x) || math.IsInf(x, 0) || x == 0 { // and not -0
+		return "0"
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
