@@ -75,8 +75,8 @@ type Tree struct {
 	mu      sync.Mutex // held while groups are made and removed
 	enabled []string   // controllers of version 2 that this Tree enabled at at[Unified]
 	leaf    string     // where the own processes were moved, at[Unified] being occupied
-	enables bool       // groups have controllers below at[Unified]
-	held    *os.File   // its lock meanwhile; nil: it could not be had
+	enables bool       // what was changed at at[Unified] has not been taken back
+	held    *os.File   // its lock while groups have controllers there; nil: it could not be had
 	// using are the groups, by path, that have controllers of version 2.
 	using map[string]bool
 }

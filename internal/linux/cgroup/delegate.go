@@ -21,12 +21,12 @@ func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 	if p.EnableAt == "" {
 		return nil
 	}
-	if !t.enables {
+	if t.held == nil {
 		if t.held, err = hold(p.EnableAt); err != nil {
 			return err
 		}
-		t.enables = true
 	}
+	t.enables = true
 	if p.Leaf != "" && t.leaf == "" {
 		note(p.EnableAt, []string{noteLeaf})
 		if err := t.moveToLeaf(p); err != nil {
@@ -44,7 +44,7 @@ func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 		}
 	}
 	note(p.EnableAt, missing)
-	t.enabled = append(t.enabled, without(append(missing, without(p.Enable, missing)...), t.enabled)...)
+	t.enabled = append(t.enabled, without(slices.Concat(missing, without(p.Enable, missing)), t.enabled)...)
 	err = t.enable(p.EnableAt, missing)
 	return errors.Join(err, pinAgain(t.proc, p.Pinned))
 }
@@ -91,14 +91,13 @@ func (t *Tree) disable() error {
 	if len(t.using) > 0 || !t.enables {
 		return nil
 	}
-	t.enables = false
 	var err error
 	if t.held != nil {
-		err = t.held.Close()
+		err, t.held = t.held.Close(), nil
 	}
 	done, derr := disable(t.kernel, t.proc, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
 	if done {
-		t.enabled, t.leaf = nil, ""
+		t.enables, t.enabled, t.leaf = false, nil, ""
 	}
 	return errors.Join(err, derr)
 }
@@ -120,7 +119,7 @@ func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	defer lock.Close()
 	notes := noted(p.EnableAt)
 	leaf := filepath.Join(p.EnableAt, leafName)
-	p.Enable = append(p.Enable, without(notes, append(p.Enable, noteLeaf))...)
+	p.Enable = slices.Concat(p.Enable, without(notes, slices.Concat(p.Enable, []string{noteLeaf})))
 	var kept []Pinned
 	if slices.Contains(p.Enable, cpusetName) {
 		if kept, err = pinnedBelow(root, p.EnableAt); err != nil {

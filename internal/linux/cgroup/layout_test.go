@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -190,155 +189,13 @@ func TestMakeV2(t *testing.T) {
 }
 
 // The last group that goes takes back what the first one enabled, in any order.
-func TestEnabledUntilTheLast(t *testing.T) {
-	for _, first := range []int{0, 1} {
-		f := machineV2(t)
-		tree := f.detect()
-		var groups [2]Group
-		for i := range groups {
-			plan, err := tree.Plan(fmt.Sprint("tare-r/", i), []string{"cpuset"})
-			if err != nil || !slices.Equal(plan.Enable, []string{"cpuset"}) {
-				t.Fatalf("plan %d %+v %v", i, plan, err)
-			}
-			if groups[i], err = tree.Make(fmt.Sprint("tare-r/", i), []string{"cpuset"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := groups[first].Remove(); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.read(cg + "/cgroup.subtree_control"); !strings.Contains(got, "cpuset") {
-			t.Error("disabled under a group that uses it")
-		}
-		if err := groups[1-first].Remove(); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.read(cg + "/cgroup.subtree_control"); strings.Contains(got, "cpuset") {
-			t.Errorf("still enabled: %s", got)
-		}
-	}
-}
-
 // Two groups right below the root: the kernel lets a controller be disabled that
 // one of them has, and tare does not.
-func TestEnabledBesideAnother(t *testing.T) {
-	f := machineV2(t)
-	tree := f.detect()
-	var groups [2]Group
-	for i := range groups {
-		var err error
-		if groups[i], err = tree.Make(fmt.Sprint("tare-r-", i), []string{"cpuset"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i, want := range []bool{true, false} {
-		if err := groups[i].Remove(); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.read(cg + "/cgroup.subtree_control"); strings.Contains(got, "cpuset") != want {
-			t.Errorf("after %d were removed: %q", i+1, got)
-		}
-	}
-}
-
 // Two runs on one host: what the first one enabled stays while the second one has groups,
 // also when the first one ends or was killed and is undone; the last one takes it back.
-func TestEnabledBesideAnotherRun(t *testing.T) {
-	for _, killed := range []bool{false, true} {
-		f := machineV2(t)
-		one, two := f.detect(), f.detect()
-		plan, err := one.Plan("tare-one", []string{"cpuset"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := one.Make("tare-one", []string{"cpuset"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, err := two.Plan("tare-two", []string{"cpuset"}); err != nil || len(p.Enable) > 0 || p.EnableAt != f.path(cg) {
-			t.Errorf("the plan of the second run is %+v, %v", p, err)
-		}
-		second, err := two.Make("tare-two", []string{"cpuset"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if killed {
-			one.held.Close() // as the kernel does
-			if _, err := disable(f, one.proc, plan); err != nil {
-				t.Error(err)
-			}
-		} else if err := first.Remove(); err != nil {
-			t.Error(err)
-		}
-		if got := f.read(cg + "/cgroup.subtree_control"); !strings.Contains(got, "cpuset") {
-			t.Errorf("killed %v: disabled under the second run", killed)
-		}
-		if err := second.Remove(); err != nil {
-			t.Error(err)
-		}
-		if got := f.read(cg + "/cgroup.subtree_control"); strings.Contains(got, "cpuset") {
-			t.Errorf("killed %v: still enabled: %s", killed, got)
-		}
-		if left := noted(f.path(cg)); len(left) > 0 {
-			t.Errorf("killed %v: noted: %v", killed, left)
-		}
-	}
-}
-
 // A run that ends between the plan and the groups of another takes back what that one
 // took for enabled.
-func TestEnabledWhenPlanned(t *testing.T) {
-	f := machineV2(t)
-	one, two := f.detect(), f.detect()
-	first, err := one.Make("tare-one", []string{"cpuset"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := "tare-two"
-	p, err := two.Plan(path, []string{"cpuset"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	if err := two.enableBase(p, []string{"cpuset"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.read(cg + "/cgroup.subtree_control"); !strings.Contains(got, "cpuset") {
-		t.Errorf("not enabled: %s", got)
-	}
-	if err := two.disable(); err != nil {
-		t.Error(err)
-	}
-	if got := f.read(cg + "/cgroup.subtree_control"); strings.Contains(got, "cpuset") {
-		t.Errorf("still enabled: %s", got)
-	}
-}
-
 // Any user can lock a directory that can be read: that keeps nobody waiting for long.
-func TestLockedByOthers(t *testing.T) {
-	dir := t.TempDir()
-	for range 2 {
-		f, err := alone(dir)
-		if f == nil || err != nil {
-			t.Fatalf("%v, %v", f, err)
-		}
-		if held, err := hold(dir); held != nil || err != nil {
-			t.Errorf("held beside an exclusive lock: %v", err)
-		}
-		f.Close()
-		shared, err := hold(dir)
-		if shared == nil || err != nil {
-			t.Fatalf("not held: %v", err)
-		}
-		if f, err := alone(dir); f != nil || err != nil {
-			t.Errorf("alone beside a holder: %v", err)
-		}
-		shared.Close()
-	}
-}
-
 func TestMakeV1(t *testing.T) {
 	f := machineV1(t)
 	tree := f.detect()
