@@ -31,7 +31,7 @@ func entersyscallblock()
 func exitsyscall()
 
 // Marks sleeps on the calling thread until one moment of Monotonic after the other, and
-// reads clock and words right when it wakes up. Go's runtime is away until
+// reads clock and words right when it wakes up, into as many marks. Go's runtime is away until
 // the last of them: it is not asked for a turn at each, and wakes none of its threads.
 // So nothing here may need it: no call that is not nosplit, no memory of the heap that
 // is not held by the arguments, no pointer that is written. Words are read without
@@ -41,6 +41,7 @@ func exitsyscall()
 //go:nosplit
 //go:norace
 func Marks(moments []int64, words []*uint64, marks []Mark) {
+	marks = marks[:len(moments)] // too few are found out while the runtime is there
 	entersyscallblock()
 	for i := range moments {
 		until := unix.Timespec{Sec: moments[i] / 1e9, Nsec: moments[i] % 1e9}
