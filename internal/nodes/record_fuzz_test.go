@@ -18,32 +18,7 @@ import (
 // end here, makes nothing but plain files and directories inside of the result directory, and
 // what is said to be a record is one: it can be sent on and is the same.
 func FuzzUnpack(f *testing.F) {
-	result := f.TempDir()
-	for name, text := range map[string]string{"record.jsonl": "line\n", "raw/deep/log": "x", "empty": ""} {
-		path := filepath.Join(result, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			f.Fatal(err)
-		}
-	}
-	var whole bytes.Buffer
-	if err := writeRecord(&whole, result); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole.Bytes(), uint16(0), false)
-	f.Add(whole.Bytes(), uint16(7), true)
-	f.Add(whole.Bytes()[:whole.Len()/2], uint16(512), false)
-	f.Add(append(whole.Bytes()[:whole.Len():whole.Len()], strings.Repeat("more", 1000)...), uint16(100), false)
-	for _, h := range []tar.Header{
-		{Name: "../out", Typeflag: tar.TypeReg}, {Name: ".", Typeflag: tar.TypeReg}, {Name: "setuid", Typeflag: tar.TypeReg, Mode: 0o6777},
-		{Name: "link", Typeflag: tar.TypeSymlink, Linkname: "/"}, {Name: "hard", Typeflag: tar.TypeLink, Linkname: "../x"},
-		{Name: "fifo", Typeflag: tar.TypeFifo}, {Name: "device", Typeflag: tar.TypeChar},
-	} {
-		var b bytes.Buffer
-		if w := tar.NewWriter(&b); errors.Join(w.WriteHeader(&h), w.Close()) != nil {
-			f.Fatal(h.Name)
-		}
-		f.Add(b.Bytes(), uint16(0), false)
-	}
+	addArchives(f)
 	f.Fuzz(func(t *testing.T, said []byte, piece uint16, breaks bool) {
 		top := t.TempDir()
 		dir := filepath.Join(top, "a", "node")
@@ -84,6 +59,37 @@ func FuzzUnpack(f *testing.F) {
 			t.Errorf("%q was taken, and is %q when it is sent on", got, more)
 		}
 	})
+}
+
+// addArchives begins with whole records, damaged ones, and what is in none.
+func addArchives(f *testing.F) {
+	f.Helper()
+	result := f.TempDir()
+	for name, text := range map[string]string{"record.jsonl": "line\n", "raw/deep/log": "x", "empty": ""} {
+		path := filepath.Join(result, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	var whole bytes.Buffer
+	if err := writeRecord(&whole, result); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole.Bytes(), uint16(0), false)
+	f.Add(whole.Bytes(), uint16(7), true)
+	f.Add(whole.Bytes()[:whole.Len()/2], uint16(512), false)
+	f.Add(append(whole.Bytes()[:whole.Len():whole.Len()], strings.Repeat("more", 1000)...), uint16(100), false)
+	for _, h := range []tar.Header{
+		{Name: "../out", Typeflag: tar.TypeReg}, {Name: ".", Typeflag: tar.TypeReg}, {Name: "setuid", Typeflag: tar.TypeReg, Mode: 0o6777},
+		{Name: "link", Typeflag: tar.TypeSymlink, Linkname: "/"}, {Name: "hard", Typeflag: tar.TypeLink, Linkname: "../x"},
+		{Name: "fifo", Typeflag: tar.TypeFifo}, {Name: "device", Typeflag: tar.TypeChar},
+	} {
+		var b bytes.Buffer
+		if w := tar.NewWriter(&b); errors.Join(w.WriteHeader(&h), w.Close()) != nil {
+			f.Fatal(h.Name)
+		}
+		f.Add(b.Bytes(), uint16(0), false)
+	}
 }
 
 // treeOf are the files below a directory with what they hold, and the directories, which hold
