@@ -133,8 +133,8 @@ func (l *loadRun) reviveNeighbour(s *site) error {
 	return errors.Join(s.release(), s.endNeighbour(), l.lost(arms, hint.New(errors.New(detail), hint.Of(err)), detail))
 }
 
-// lost is arms that died in a window. Their other windows stand; an arm that
-// dies in three generations is given up.
+// lost is arms that died in a window of theirs, or before one. Their other windows
+// stand; an arm that dies in three generations is given up.
 func (l *loadRun) lost(arms []*arm, why error, detail string) error {
 	for _, a := range arms {
 		if a.Name == l.load.Baseline || a.Twin {
@@ -149,7 +149,7 @@ func (l *loadRun) lost(arms []*arm, why error, detail string) error {
 			l.gaveUp[a.Name] = true
 			l.skip(skipped)
 		}
-		l.warn(record.Warning{Workload: l.load.Name, Arm: a.Name, Text: "ended in a window: " + skipped.Reason, Remedy: skipped.Remedy})
+		l.warn(record.Warning{Workload: l.load.Name, Arm: a.Name, Text: "ended in the middle of a launch: " + skipped.Reason, Remedy: skipped.Remedy})
 	}
 	return nil
 }

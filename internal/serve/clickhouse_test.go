@@ -34,7 +34,7 @@ var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 
 func needClickHouse(t *testing.T) Found {
 	t.Helper()
-	f, err := Find(t.Context(), clickhouse.Name, "")
+	f, err := Find(t.Context(), clickhouse.Name, "", "")
 	testneed.Feature(t, "clickhouse", err)
 	return f
 }

@@ -33,8 +33,10 @@ func (f Found) Name() string { return f.Service.Describe().Name }
 const autoProtocol = "mysql"
 
 // Find finds a service by name, or whichever there is with Auto. server is the
-// path of its server program; empty: in PATH, and where programs for root are.
-func Find(ctx context.Context, name, server string) (Found, error) {
+// path of its server program; empty: in PATH, and where programs for root are. A server
+// that has to be started for its version writes to a new directory in temp; empty: that
+// of the system.
+func Find(ctx context.Context, name, server, temp string) (Found, error) {
 	candidates := slices.DeleteFunc(databases.All(), func(s db.Service) bool { return s.Describe().Protocol != autoProtocol })
 	if name != Auto {
 		s, err := databases.Find(name)
@@ -45,7 +47,7 @@ func Find(ctx context.Context, name, server string) (Found, error) {
 	}
 	var errs []error
 	for _, s := range candidates {
-		f, err := find(ctx, s, server)
+		f, err := find(ctx, s, server, temp)
 		if err == nil {
 			return f, nil
 		}
@@ -56,7 +58,7 @@ func Find(ctx context.Context, name, server string) (Found, error) {
 		fmt.Sprintf("install one (apt-get install %s), or name the server's program with server=PATH", d.Package))
 }
 
-func find(ctx context.Context, s db.Service, server string) (Found, error) {
+func find(ctx context.Context, s db.Service, server, temp string) (Found, error) {
 	d := s.Describe()
 	f := Found{Service: s, Programs: map[string]string{}}
 	for _, p := range d.Programs {
@@ -79,7 +81,7 @@ func find(ctx context.Context, s db.Service, server string) (Found, error) {
 		}
 		banner, err := ask(ctx, path, d.VersionArgs)
 		if err != nil && d.VersionTrial != nil {
-			banner, err = try(ctx, path, *d.VersionTrial)
+			banner, err = try(ctx, path, temp, *d.VersionTrial)
 		}
 		if err != nil {
 			return Found{}, fmt.Errorf("%s: ask %s for its version: %w", d.Name, path, err)
@@ -104,8 +106,8 @@ func ask(ctx context.Context, path string, args []string) (string, error) {
 }
 
 // try starts a program that is to give up, and returns what it said.
-func try(ctx context.Context, path string, t db.Trial) (string, error) {
-	dir, err := os.MkdirTemp("", "tare-version-")
+func try(ctx context.Context, path, temp string, t db.Trial) (string, error) {
+	dir, err := os.MkdirTemp(temp, "tare-version-")
 	if err != nil {
 		return "", err
 	}

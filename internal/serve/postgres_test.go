@@ -35,7 +35,7 @@ var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 
 func needPostgres(t *testing.T) {
 	t.Helper()
-	if _, err := Find(t.Context(), postgres.Name, ""); err != nil {
+	if _, err := Find(t.Context(), postgres.Name, "", ""); err != nil {
 		testneed.Feature(t, "postgres", err)
 	}
 }

@@ -66,7 +66,7 @@ func (p Prepare) answer(ctx context.Context, kind string) error {
 // Run makes sure that the data set is in the store. What the programs say goes
 // to the log.
 func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log io.Writer) (dataset.Prepared, error) {
-	f, err := Find(ctx, kind, p.Server)
+	f, err := Find(ctx, kind, p.Server, p.Into)
 	if err != nil {
 		return dataset.Prepared{}, err
 	}

@@ -28,7 +28,7 @@ var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 
 func needRedis(t *testing.T) {
 	t.Helper()
-	_, err := Find(t.Context(), redis.Name, "")
+	_, err := Find(t.Context(), redis.Name, "", "")
 	testneed.Feature(t, "redis", err)
 }
 

@@ -94,7 +94,7 @@ func (s Server) check(ctx context.Context, kind string) (db.Recipe, error) {
 	if err != nil {
 		return db.Recipe{}, err
 	}
-	f, err := Find(ctx, m.About.Kind, s.Program)
+	f, err := Find(ctx, m.About.Kind, s.Program, s.Dir)
 	if err != nil {
 		return db.Recipe{}, err
 	}

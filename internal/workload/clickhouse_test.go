@@ -14,7 +14,7 @@ import (
 
 func TestClickHouse(t *testing.T) {
 	t.Parallel()
-	_, err := serve.Find(t.Context(), clickhouse.Name, "")
+	_, err := serve.Find(t.Context(), clickhouse.Name, "", "")
 	testneed.Feature(t, "clickhouse", err)
 	file := filepath.Join(t.TempDir(), "queries.sql")
 	if err := os.WriteFile(file, []byte("-- mine\n\nSELECT count() FROM hits;\nSELECT 1 FORMAT Null\n"), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 
 func TestPgbench(t *testing.T) {
 	t.Parallel()
-	_, err := serve.Find(t.Context(), postgres.Name, "")
+	_, err := serve.Find(t.Context(), postgres.Name, "", "")
 	testneed.Feature(t, "postgres", err)
 	for name, fast := range map[string]map[string]string{
 		"outside":                {"scale": "1", "clients": "3", "threads": "2"},

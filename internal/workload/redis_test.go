@@ -12,7 +12,7 @@ import (
 
 func TestRedis(t *testing.T) {
 	t.Parallel()
-	_, err := serve.Find(t.Context(), redis.Name, "")
+	_, err := serve.Find(t.Context(), redis.Name, "", "")
 	testneed.Feature(t, "redis", err)
 	for name, fast := range map[string]map[string]string{
 		"outside":               {"keys": "1000", "connections": "3", "size": "100B"},

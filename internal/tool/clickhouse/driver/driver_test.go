@@ -38,7 +38,7 @@ var fewHits = sync.OnceValues(func() (dataset.Prepared, error) {
 // onHits is a load on a copy of the table, with a server of its own.
 func onHits(t *testing.T, queries ...string) driver.Params {
 	t.Helper()
-	if _, err := serve.Find(t.Context(), clickhouse.Name, ""); err != nil {
+	if _, err := serve.Find(t.Context(), clickhouse.Name, "", ""); err != nil {
 		testneed.Feature(t, "clickhouse", err)
 	}
 	p, err := fewHits()

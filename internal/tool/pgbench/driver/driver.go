@@ -151,7 +151,8 @@ func (p *pgbenchRun) start(path string) error {
 	}
 	child := pgbenchExec{Path: path, First: serve.PgbenchFiles}
 	if !p.NoLog {
-		dir, err := os.MkdirTemp("", "tare-pgbench-")
+		// Beside the data: what a kill leaves goes with them.
+		dir, err := os.MkdirTemp(p.server.Server.Dir, "tare-pgbench-")
 		if err != nil {
 			return fmt.Errorf("make a directory for logs: %w", err)
 		}

@@ -51,7 +51,7 @@ type pgProcess struct {
 
 func newPgbench(t testing.TB) *pgProcess {
 	t.Helper()
-	if _, err := serve.Find(t.Context(), postgres.Name, ""); err != nil {
+	if _, err := serve.Find(t.Context(), postgres.Name, "", ""); err != nil {
 		testneed.Feature(t, "postgres", err)
 	}
 	p, err := accounts()
@@ -332,7 +332,7 @@ func TestPgbenchFaults(t *testing.T) {
 			if p.Counters.InFlight() != 0 {
 				t.Errorf("%d operations in flight", p.Counters.InFlight())
 			}
-			if left, _ := filepath.Glob(filepath.Join(p.Temp, "tare-pgbench-*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(p.Server.Dir, "tare-pgbench-*")); len(left) > 0 {
 				t.Errorf("left %v", left)
 			}
 		})

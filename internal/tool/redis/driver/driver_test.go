@@ -37,7 +37,7 @@ var emptyRedis = sync.OnceValues(func() (dataset.Prepared, error) {
 // startRedis starts a load with a server of its own.
 func startRedis(t *testing.T, p driver.Params) (driver.Params, *workloadtest.Process, *counter.Memory) {
 	t.Helper()
-	_, err := serve.Find(t.Context(), redis.Name, "")
+	_, err := serve.Find(t.Context(), redis.Name, "", "")
 	testneed.Feature(t, "redis", err)
 	empty, err := emptyRedis()
 	if err != nil {
