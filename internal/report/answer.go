@@ -168,6 +168,13 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 	case !ok:
 		g.subject = text("alone.subject")
 	case x.Verdict == record.Invalid:
+	case x.Verdict == record.Undecided && workDecided(f) && !l.Doubted:
+		g.kind, g.says = "moved", msg("does.work")
+		if f.Efficiency.Verdict == record.Gain {
+			g.says = msg("does.work.less")
+		}
+		g.what = g.says.String()
+		g.loads = []string{text("group.load", "load", w.Name, "change", quantity.Percent(f.CPU.Ratio))}
 	case x.Verdict == record.Undecided:
 		g.kind = "open"
 	case x.Verdict == record.Negligible:
@@ -183,6 +190,11 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 		g.loads = []string{text("group.load", "load", w.Name, "change", quantity.Percent(x.Typical.Ratio))}
 	}
 	return g
+}
+
+// workDecided says that an operation is shown to need more CPU time, or less.
+func workDecided(f record.Finding) bool {
+	return f.CPU != nil && (f.Efficiency.Verdict == record.Cost || f.Efficiency.Verdict == record.Gain)
 }
 
 // foremost is the finding about the subject; of arms beside each other the one

@@ -34,8 +34,8 @@ func TestSentences(t *testing.T) {
 		{&cost, efficiency(record.Cost, -1.5, 0.5), "The container costs throughput: -3.1 % [-3.8, -2.4]; each operation costs 1.5 % more CPU; it got less CPU."},
 		{&cost, efficiency(record.Negligible, -0.1, 0.5), "The container costs throughput: -3.1 % [-3.8, -2.4]; it got less CPU."},
 		{&cost, efficiency(record.Undecided, -0.1, 3), "The container costs throughput: -3.1 % [-3.8, -2.4]."},
-		{&open, efficiency(record.Cost, -2, 0.5), "Undecided for the container: -0.4 % [-2.2, +1.4]; a loss above 2.2 % is ruled out; " +
-			"about 2 min more would decide it against a margin of 1 %, if it is as large as it looks; CPU time per operation +2.0 % [+1.5, +2.6]."},
+		{&open, efficiency(record.Cost, -2, 0.5), "Undecided for the container: -0.4 % [-2.2, +1.4]; CPU time per operation +2.0 % [+1.5, +2.6]; " +
+			"a loss above 2.2 % is ruled out; about 2 min more would decide it against a margin of 1 %, if it is as large as it looks."},
 		{ptr(effect("throughput", record.Gain, ratio(2, 0.5))), nil, "The container gains throughput: +2.0 % [+1.5, +2.5]."},
 		{ptr(effect("p99", record.Cost, ratio(12, 4))), nil, "The container raises latency (p99): +12.0 % [+8.0, +16.0]."},
 		{ptr(effect("p99", record.Gain, ratio(-5, 2))), nil, "The container lowers latency (p99): -5.0 % [-7.0, -3.0]."},
@@ -87,5 +87,27 @@ func TestTitleOfDoubts(t *testing.T) {
 	}
 	if !strings.Contains(told(t, e, 100), "do not trust oltp (-30.0 % [-35.0, -25.0]) and rpc (-30.0 % [-35.0, -25.0]): the twin, which is the baseline again, differs") {
 		t.Errorf("the doubt is not told:\n%s", told(t, e, 100))
+	}
+}
+
+// TestTitleOfWork: what an operation costs is an answer where the throughput is open.
+func TestTitleOfWork(t *testing.T) {
+	effect := func(workload, metric string, v record.Verdict, percent, wide float64) record.Effect {
+		return record.Effect{Workload: workload, Metric: metric, Arm: "container", Baseline: "host", Verdict: v, Typical: ratio(percent, wide)}
+	}
+	result := func(name string) record.WorkloadResult {
+		return record.WorkloadResult{Name: name, Primary: "throughput", Baseline: "host", Seconds: 45, Blocks: 30}
+	}
+	e := &record.Effects{Margin: 0.01, Ended: "budget", Seconds: 90,
+		Effects: []record.Effect{
+			effect("oltp", "throughput", record.Undecided, -1, 3), effect("oltp", "efficiency", record.Cost, -5, 1),
+			effect("rpc", "throughput", record.Undecided, -1, 3), effect("rpc", "efficiency", record.Undecided, -1, 3)},
+		Workloads: []record.WorkloadResult{result("oltp"), result("rpc")}}
+	want := "The container needs more CPU time per operation in oltp (+5.3 %); undecided in rpc."
+	if got := verdictSentence(answered(e), workloads(e)).String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := told(t, e, 100); !strings.Contains(got, "CPU time per operation +5.3 % [") {
+		t.Errorf("the amount is not told:\n%s", got)
 	}
 }

@@ -50,7 +50,7 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 		form += "unknown"
 	case x.Verdict == record.Undecided:
 		form += "open"
-		tails = w.openTails(f, margin, alone)
+		tails = append(partTails(f), w.openTails(f, margin, alone)...)
 	case x.Verdict != record.Cost && x.Verdict != record.Gain && x.Verdict != record.Negligible:
 		form += "invalid"
 	case x.Typical == nil:
@@ -61,7 +61,11 @@ func (w workload) clauses(f record.Finding, margin float64, alone bool) []senten
 		form += "moved"
 		pairs = append(pairs, "what", w.does(x))
 	}
-	tails = append(append(append(tails, w.noiseTail(x)), partTails(f)...), burstTail(x), w.stepTail(f))
+	tails = append(tails, w.noiseTail(x))
+	if x.Verdict != record.Undecided {
+		tails = append(tails, partTails(f)...)
+	}
+	tails = append(tails, burstTail(x), w.stepTail(f))
 	tails = slices.DeleteFunc(tails, func(s sentence) bool { return len(s) == 0 })
 	return append([]sentence{msg(form, pairs...)}, tails...)
 }
@@ -118,7 +122,7 @@ func partTails(f record.Finding) []sentence {
 		return []sentence{msg("tail.cpu")}
 	case f.Part == record.LossBoth:
 		return []sentence{work, msg("tail.cpu")}
-	case f.Efficiency.Verdict == record.Cost, f.Efficiency.Verdict == record.Gain:
+	case workDecided(f):
 		return []sentence{msg("tail.efficiency", "cpu", quantity.Interval(f.CPU))}
 	}
 	return nil
