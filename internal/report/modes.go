@@ -50,7 +50,7 @@ func twoModes(w workload, m record.ArmModes) sentence {
 
 // hidden is how far apart two levels may be before it means nothing that they were
 // not found.
-const hidden = 1
+const hidden = 0.5
 
 // oneMode says that no arm has two, as far as could be told.
 func oneMode(e *record.Effects, w workload) sentence {

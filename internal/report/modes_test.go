@@ -65,14 +65,14 @@ func TestTwoModesAreTold(t *testing.T) {
 	e := moody()
 	e.Modes[1].Modes, e.Modes[1].Detectable, e.Modes[1].Differ = nil, 0.3, nil
 	text = told(t, e, 100)
-	if !strings.Contains(text, "No arm shows two modes over time; two levels that are 30 % or more apart would have shown.") {
+	if !strings.Contains(text, "No arm shows two modes over time; levels 30 % apart or more would have shown.") {
 		t.Errorf("%s", text)
 	}
-	e.Modes[1].Detectable = 4
+	e.Modes[1].Detectable = 0.6
 	if text = told(t, e, 100); !strings.Contains(text, "but not in besteffort, whose windows scatter too much") {
 		t.Errorf("%s", text)
 	}
-	e.Modes[0].Detectable = 4
+	e.Modes[0].Detectable = 0.6
 	if text = told(t, e, 100); !strings.Contains(text, "two modes over time cannot be told") {
 		t.Errorf("%s", text)
 	}
