@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream"
@@ -18,6 +19,20 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
+
+// mostSaid bounds what is kept of what a command says, bytes.
+const mostSaid = 64 << 10
+
+// Said keeps the first of what a command says; more than an error needs is dropped.
+type Said struct{ text []byte }
+
+func (s *Said) Write(b []byte) (int, error) {
+	s.text = append(s.text, b[:min(len(b), mostSaid-len(s.text))]...)
+	return len(b), nil
+}
+
+// String is what was said, without space around it.
+func (s *Said) String() string { return strings.TrimSpace(string(s.text)) }
 
 // ExitError is a command in a pod that ended with a code other than 0.
 type ExitError struct{ Code int }

@@ -93,11 +93,11 @@ func (p *farPod) fill(ctx context.Context, data string) error {
 		}
 		w.CloseWithError(dirtar.Write(w, data))
 	}()
-	var said strings.Builder
+	var said kube.Said
 	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, agent.FillArgs(p.dir()))
 	r.CloseWithError(err)
 	if err != nil {
-		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, strings.TrimSpace(said.String()))
+		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, said.String())
 		if strings.Contains(said.String(), "permission denied") && p.spec.Volume.Server != "" {
 			err = hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
 		}
@@ -128,10 +128,10 @@ func (p *farPod) join(ctx context.Context, g *launch.Sandbox) error {
 	})
 	go func() {
 		defer close(over)
-		var words strings.Builder
+		var words kube.Said
 		err := p.exec(lasting, kube.Streams{In: in, Out: said, Err: &words}, agent.JoinArgs(kube.Socket))
-		if err != nil && words.Len() > 0 {
-			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(words.String()))
+		if text := words.String(); err != nil && text != "" {
+			err = fmt.Errorf("%w: %s", err, text)
 		}
 		said.CloseWithError(err)
 		in.CloseWithError(errors.Join(err, io.ErrClosedPipe))

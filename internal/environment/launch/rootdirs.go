@@ -77,6 +77,15 @@ func (r RootDirs) Overlay(user bool) namespace.Overlay {
 // LinkExe gives processes in the arm the name tare.
 func (r RootDirs) LinkExe() error { return LinkExe(r.Upper) }
 
+// LinkUsr gives what is in /usr its names on the host, where the root is an overlay
+// over /usr alone: a server that was found as /usr/bin/NAME is there too.
+func (r RootDirs) LinkUsr() error {
+	if err := os.Symlink(".", filepath.Join(r.Upper, "usr")); err != nil {
+		return fmt.Errorf("link /usr: %w", err)
+	}
+	return nil
+}
+
 // LinkExe does so below a directory that is going to be a root.
 func LinkExe(root string) error {
 	if err := os.Symlink(selfPath, filepath.Join(root, Exe)); err != nil {

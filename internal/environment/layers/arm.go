@@ -60,6 +60,11 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 	if err := a.root.LinkExe(); err != nil {
 		return err
 	}
+	if a.user {
+		if err := a.root.LinkUsr(); err != nil {
+			return err
+		}
+	}
 	a.volume, a.hostVolume = launch.Volume, a.root.HostVolume
 	return a.FillVolume(ctx, a.hostVolume)
 }

@@ -59,6 +59,9 @@ func given(t *testing.T, place environment.Place, v View) {
 	if v.Status["Name"] != "tare" {
 		t.Errorf("the process is called %q, want tare", v.Status["Name"])
 	}
+	if v.Usr != "" {
+		t.Error(v.Usr)
+	}
 	if v.Dir != place.Volume || !slices.Equal(v.Volume, []string{"table"}) {
 		t.Errorf("in %s with %v, want %s with the data set", v.Dir, v.Volume, place.Volume)
 	}

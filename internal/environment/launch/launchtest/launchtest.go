@@ -64,6 +64,7 @@ type View struct {
 	Dev      []string // names in /dev
 	Limits   string   // /proc/self/limits
 	Try      map[string]string
+	Usr      string // why /usr/bin/env, a program of every host, is not there; empty: it is
 }
 
 func seen() View {
@@ -88,6 +89,9 @@ func seen() View {
 	v.Limits = string(limits)
 	v.Mounts = mounts()
 	v.Try = tries()
+	if _, err := os.Stat("/usr/bin/env"); err != nil {
+		v.Usr = err.Error()
+	}
 	return v
 }
 
