@@ -2,10 +2,12 @@ package inspect
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -117,12 +119,12 @@ func TestKilledTrials(t *testing.T) {
 func TestOrdinaryUser(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
 	dir := t.TempDir()
-	for _, d := range []string{dir, filepath.Dir(dir)} { // /tmp/TestOrdinaryUser1/001
-		if err := os.Chmod(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+	// /tmp/TestOrdinaryUser1/001: nobody else can write there, for it has the journal.
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, int(uid), int(gid))); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "as-user", dir)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -144,5 +146,23 @@ func TestOrdinaryUser(t *testing.T) {
 		if h.Has(f).Answer != environment.No {
 			t.Errorf("%s: %+v: want no", f, h.Has(f))
 		}
+	}
+}
+
+// TestUntrustedJournal: where others could write what is to be taken back, nothing is
+// made that would have to be.
+func TestUntrustedJournal(t *testing.T) {
+	testneed.Root(t)
+	state, scratch := t.TempDir(), t.TempDir()
+	if err := os.Chmod(state, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", state)
+	h := HostAt("/", scratch)
+	if h.Groups == nil || h.Freezer != "" || !strings.Contains(h.FreezeWhy, "no way back") {
+		t.Errorf("freezer %q: %q", h.Freezer, h.FreezeWhy)
+	}
+	if s := h.Features[environment.FeatureOverlay]; s.Answer != environment.Unknown || !strings.Contains(s.Reason, "no way back") || !strings.Contains(s.Remedy, "chmod") {
+		t.Errorf("overlay: %+v", s)
 	}
 }

@@ -12,16 +12,22 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
+// errNoJournal is why something was not tried; the error that it is joined with has the
+// remedy.
+var errNoJournal = errors.New("not tried, for there is no way back")
+
 // trail is the way back from the trials: they make a group and a directory for
 // a moment, and may be killed in it.
 type trail struct {
 	run     string
 	journal *journal.Journal // nil where none can be had
+	none    error            // why not
 	missing []string         // directories that were not there before, innermost first
 }
 
 // newTrail opens a journal of the trials' own. Where none can be written, or others
-// could, the trials go on without: a run would end there, but looking at a host must not.
+// could, what changes the host is not tried, and that is why it is not there: a run ends
+// in such a place, but looking at a host must not.
 func newTrail() *trail {
 	t := &trail{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
 	for dir := filepath.Join(journal.StateDir(), "journal"); ; dir = filepath.Dir(dir) {
@@ -30,13 +36,13 @@ func newTrail() *trail {
 		}
 		t.missing = append(t.missing, dir)
 	}
-	t.journal, _ = journal.Open(journal.StateDir(), t.run)
+	t.journal, t.none = journal.Open(journal.StateDir(), t.run)
 	return t
 }
 
 // close leaves no directory either that was not there: tare plan changes nothing.
 func (t *trail) close() error {
-	if t.journal == nil {
+	if t.none != nil {
 		return nil
 	}
 	err := t.journal.Close()
@@ -51,8 +57,8 @@ func (t *trail) close() error {
 // with notes the step, does what it undoes, and notes that it was undone
 // unless do failed to.
 func (t *trail) with(s journal.Step, do func() error) error {
-	if t.journal == nil {
-		return do()
+	if t.none != nil {
+		return fmt.Errorf("%w: %w", errNoJournal, t.none)
 	}
 	token, err := t.journal.Add(s)
 	if err != nil {

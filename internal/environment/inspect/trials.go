@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 )
 
@@ -77,6 +78,9 @@ var unclear = []struct {
 func answer(err error, remedy string) environment.Support {
 	if err == nil {
 		return environment.Supported()
+	}
+	if errors.Is(err, errNoJournal) {
+		return environment.Support{Answer: environment.Unknown, Reason: err.Error(), Remedy: hint.Of(err)}
 	}
 	for _, u := range unclear {
 		if errors.Is(err, u.err) {
