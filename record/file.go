@@ -57,8 +57,8 @@ func holding(dir string) (all []string) {
 	return all
 }
 
-// makeDir makes a directory. One that is there is no link: its name can be foreseen, and it
-// may be in a directory in which others write.
+// makeDir makes a directory. One that is there is no link and no other user's: its name
+// can be foreseen, and it may be in a directory in which others write.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -67,17 +67,35 @@ func makeDir(dir string) error {
 	if !errors.Is(err, os.ErrExist) {
 		return err
 	}
+	return own(dir)
+}
+
+// own says whether a directory is there in which nobody else but root can put a link in
+// the place of what is written.
+func own(dir string) error {
 	info, err := os.Lstat(filepath.Clean(dir))
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is there already, and is no directory", dir)
+	if err != nil {
+		return err
 	}
-	return err
+	if !info.IsDir() {
+		return fmt.Errorf("%s is there already, and is no directory", dir)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid)
+	}
+	if info.Mode()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("%s is there already, and all users can write there: name another, or chmod o-w it", dir)
+	}
+	return nil
 }
 
 // Open opens a record to append to it: what is behind the first whole bytes, as a
 // kill leaves it, is cut off.
 func Open(dir string, whole int64) (*Writer, error) {
-	f, err := os.OpenFile(filepath.Join(dir, RecordFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err := errors.Join(own(dir), own(filepath.Join(dir, RawDir))); err != nil {
+		return nil, fmt.Errorf("open the record: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, RecordFile), os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open the record: %w", err)
 	}

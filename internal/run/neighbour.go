@@ -60,7 +60,7 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site
 	if n.facts, err = facts.Create(); err != nil {
 		return err
 	}
-	if n.log, err = os.Create(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
+	if n.log, err = createLog(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
 		return err
 	}
 	err = l.openNeighbour(ctx, s, planned)

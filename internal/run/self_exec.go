@@ -14,10 +14,15 @@ import (
 	"github.com/tarelab/tare/internal/workload"
 )
 
+// createLog creates what a load says as a file, or empties it; it follows no link.
+func createLog(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
+}
+
 // runSelf runs this binary with the task's arguments on the host, to its end.
 // It dies with tare. What it starts in its turn is where enter has put it.
 func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid int) error) error {
-	f, err := os.Create(log)
+	f, err := createLog(log)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 		return nil, err
 	}
 	name := fmt.Sprintf("%s-%s-%d", l.load.Name, first.Name, generation)
-	if out.log, err = os.Create(filepath.Join(l.Dir, record.RawDir, name+".log")); err != nil {
+	if out.log, err = createLog(filepath.Join(l.Dir, record.RawDir, name+".log")); err != nil {
 		return nil, err
 	}
 	if out.volume, err = l.openVolume(ctx, first, &spec); err != nil {
