@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 )
 
 // Scan is what every reader of text begins with: the lines of an input, what is
@@ -61,6 +62,17 @@ func (s *Scan) JSON(v any) (line int, err error) {
 		s.Once(d.Line, string(s.foreign.Own)+" wrote nan or inf where nothing was measured; these figures are missing", "")
 	}
 	return d.Line, err
+}
+
+// noFigure is a word in the place of a figure.
+var noFigure = regexp.MustCompile(`(?i)(?:^|[\s=:(])[-+]?(?:nan|inf|infinity)(?:$|[\s,;)%])`)
+
+// Undefined looks whether the tool wrote nan or inf for a figure, in a line of its own
+// that is read.
+func (s *Scan) Undefined(line []byte) {
+	if noFigure.Match(line) {
+		s.Doubt(string(s.foreign.Own)+" wrote nan or inf for a figure, which is missing", "nothing was measured, or the tool or its clock was wrong: look at the log")
+	}
 }
 
 // NotOurs is the warning about a JSON document that the tool did not write.

@@ -201,7 +201,7 @@ func fioText(version, rw, bs string, depth int) string {
 
 func pgbenchLog(version string, threads int, tps float64) string {
 	return fmt.Sprintf("pgbench (%s)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nquery mode: simple\nnumber of clients: 8\nnumber of threads: %d\nduration: 30 s\n"+
-		"number of transactions actually processed: 100\nlatency average = 2.000 ms\ninitial connection time = 3.000 ms\ntps = %.6f (without initial connection time)\n", version, threads, tps)
+		"number of transactions actually processed: %.0f\nlatency average = 2.000 ms\ninitial connection time = 3.000 ms\ntps = %.6f (without initial connection time)\n", version, threads, 30*tps, tps)
 }
 
 const all4k = "(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B"
@@ -269,7 +269,10 @@ func TestSecondReport(t *testing.T) {
 		text, metric string
 		want         []float64
 	}{
-		"clickhouse":                {report("281.348", "0.005") + "more\n" + report("242.909", "0.008"), "throughput", []float64{281.348, 242.909}},
+		"clickhouse": {report("281.348", "0.005") + "more\n" + report("242.909", "0.008"), "throughput", []float64{281.348, 242.909}},
+		"clickhouse, two servers, own times": {"Queries executed: 400.\n\na:9000, queries 194, QPS: 8.375, RPS: 1.000, MiB/s: 1.000, result RPS: 1.000, result MiB/s: 1.000.\n" +
+			"b:9000, queries 206, QPS: 11.869, RPS: 1.000, MiB/s: 1.000, result RPS: 1.000, result MiB/s: 1.000.\n\n0.000%\t\t0.001 sec.\t0.001 sec.\n50.000%\t\t0.002 sec.\t0.002 sec.\n\n",
+			"throughput", []float64{400.0 / (194/8.375 + 206/11.869), 8.375, 11.869}},
 		"clickhouse, percentiles":   {report("281.348", "0.005") + "more\n" + report("242.909", "0.008"), "p99", []float64{0.005, 0.008}},
 		"clickhouse, of equal size": {"Queries executed: 100.\n\n" + report("281.348", "0.005") + "Queries executed: 100.\n\n" + report("242.909", "0.008"), "throughput", []float64{281.348, 242.909}},
 		"pgbench without tops": {"scaling factor: 5\n" + strings.SplitN(pgbenchLog("15", 2, 500), "query", 2)[1][5:] + "\nscaling factor: 5\nquery mode: simple\nlatency average = 3.000 ms\ntps = 400.0 (without initial connection time)\n",

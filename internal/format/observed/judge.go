@@ -12,6 +12,9 @@ const (
 	mostRate      = 1e12 // per second
 	mostBandwidth = 1e15 // bytes per second
 	mostSeconds   = 1e7
+	// A rate without the time for making connections is larger than operations per
+	// second of the run, with one for each operation by far; not by this factor.
+	mostConnecting = 100
 )
 
 // most is the largest value of a metric that can be true.
@@ -54,6 +57,9 @@ func (r *Run) impossible(f *Figure, x float64) string {
 		return "is more than can be (a counter that wrapped round?)"
 	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric != "time" && metric.OfTool(f.Metric).Unit == "s":
 		return fmt.Sprintf("seconds is longer than the run of %.4g s", r.Seconds)
+	}
+	if done, ok := r.Done.Get(); ok && f.Metric == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
+		return fmt.Sprintf("per second do not go with %.0f operations in %.4g s", done, r.Seconds)
 	}
 	return ""
 }

@@ -30,6 +30,9 @@ type Run struct {
 	// Clients of which the file has operations, where no setting says it.
 	Clients int
 	Doubts  []format.Warning // figures that were left out
+	// Done is how many operations the tool did in the seconds of the run, where it
+	// says both.
+	Done format.Num
 
 	// Queries and Writes are what a transaction consists of on average. It is no
 	// setting, for it wobbles.

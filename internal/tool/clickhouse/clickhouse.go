@@ -47,6 +47,8 @@ type Report struct {
 	Executed    format.Num `json:"executed,omitzero"`
 	Concurrency format.Num `json:"concurrency,omitzero"` // with --max_concurrency
 	Servers     []Server   `json:"servers"`
+
+	own bool // rates are of the servers' own query times
 }
 
 // Server is one line of a report: one server, or all with --roundrobin.

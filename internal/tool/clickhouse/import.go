@@ -43,21 +43,34 @@ func servers(one *Run) (out []*observed.Run) {
 	return out
 }
 
-// queryRate is the queries per second over all servers.
+// queryRate is the queries per second over all servers. Where a server's rate is its
+// queries over its own query times (Benchmark.cpp before 23.8), and each query goes to one
+// server, it is all queries over all of these times; else rates add up.
 func queryRate(r *Report) format.Num {
-	total := 0.0
+	own := r.own
+	total, queries, seconds := 0.0, 0.0, 0.0
 	for _, s := range r.Servers {
 		x, ok := s.QPS.Get()
 		if !ok {
 			return format.Num{}
 		}
 		total += x
+		n, counted := s.Queries.Get()
+		if own = own && counted && x > 0; own {
+			queries, seconds = queries+n, seconds+n/x
+		}
 	}
-	if len(r.Servers) == 0 {
+	switch {
+	case len(r.Servers) == 0:
 		return format.Num{}
+	case own && seconds > 0 && len(r.Servers) > 1:
+		return format.Some(queries / seconds)
 	}
 	return format.Some(total)
 }
+
+// ownTimes says that the rates are computed from query times.
+func (r *Run) ownTimes() bool { return r.Era == "19.x" || r.Era == "20 to 23.7" }
 
 func imported(r *observed.Run, one *Run) []format.Warning {
 	r.Tool, r.Line, r.Complete = "clickhouse-benchmark", one.Line, one.Complete && one.Total != nil

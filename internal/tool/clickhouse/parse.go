@@ -156,6 +156,7 @@ func (p *parser) interim() error {
 		return nil // nothing finished in this interval
 	}
 	p.run.Reports++
+	r.own = p.run.ownTimes()
 	if p.each == nil {
 		return nil
 	}
@@ -170,12 +171,13 @@ func (p *parser) end() {
 		return
 	}
 	r.Total = p.now
+	r.Total.own = r.ownTimes()
 	p.now = nil
 	r.Complete = p.complete(r)
 	if !r.Complete {
 		p.Add(r.Total.Line, "the report of the whole run is missing: the last one is of an interval", "the run was stopped or the file is cut")
 	}
-	if r.Era == "19.x" || r.Era == "20 to 23.7" {
+	if r.ownTimes() {
 		p.Once(r.Total.Line, "clickhouse-benchmark before 23.8 computes QPS from the query times and not from the clock",
 			"compare only runs of the same version, or divide the queries by the run's duration")
 	}

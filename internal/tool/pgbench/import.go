@@ -97,6 +97,7 @@ func imported(r *observed.Run, one *Run) {
 	}
 	if x, ok := one.Duration.Get(); ok {
 		r.Seconds = x
+		r.Done = one.Done
 	}
 	if x, ok := one.Failed.Get(); ok {
 		r.Errors = uint64(x)

@@ -44,12 +44,17 @@ func (p *parser) any(line []byte) error {
 		if done, err := p.progress(text); done || err != nil {
 			return err
 		}
+		if !p.Torn() {
+			p.Doubt("a progress line has a figure that cannot be, and was left out", "look at the log: pgbench or its clock was wrong")
+		}
 	}
 	switch {
 	case p.Torn() && !whole(text):
 		p.NoEnd()
 	case !p.line(text):
 		p.Strange(line)
+	case p.summary:
+		p.Undefined(text)
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ type Run struct {
 	Intervals int `json:"intervals"` // progress lines
 
 	Failed format.Num `json:"failed,omitzero"` // transactions, since 15
+	Done   format.Num `json:"done,omitzero"`   // transactions actually processed
 	// Latency is the mean in seconds. Without -P, --rate or --latency-limit,
 	// pgbench computes it from clients and throughput.
 	Latency format.Num `json:"latency,omitzero"`

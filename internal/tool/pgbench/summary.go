@@ -127,6 +127,8 @@ func (r *Run) field(s string) bool {
 		r.Duration = x
 	case "number of failed transactions", "number of errors":
 		r.Failed = x
+	case "number of transactions actually processed":
+		r.Done = x // of "1000/1000" too
 	case "number of transactions skipped":
 		r.Skipped = inBrackets(value)
 	default:

@@ -201,6 +201,7 @@ func (p *parser) other(line []byte) error {
 		}
 	}
 	if p.known(trimmed) {
+		p.Undefined(trimmed)
 		return nil
 	}
 	if done, err := p.hooks(trimmed); done || err != nil {
