@@ -30,7 +30,9 @@ const DirEnv = "TARE_RUN_DIR"
 const (
 	rootDir  = "/run/tare"
 	userDirs = "/run/user"
-	file     = "host.lock"
+	// noSession is the beginning of a user's directory without systemd or a session.
+	noSession = "/tmp/.tare-"
+	file      = "host.lock"
 )
 
 // holder is what is in a lock's file, for those who find it locked.
@@ -49,14 +51,17 @@ func places() (own string, others []string) {
 	case filepath.IsAbs(dir):
 		return filepath.Join(dir, file), nil
 	case os.Geteuid() == 0:
-		others, _ = filepath.Glob(filepath.Join(userDirs, "*", "tare", file)) // the pattern is good
+		for _, pattern := range []string{filepath.Join(userDirs, "*", "tare", file), filepath.Join(noSession+"*", file)} {
+			found, _ := filepath.Glob(pattern) // which is good
+			others = append(others, found...)
+		}
 		return filepath.Join(rootDir, file), others
 	}
 	others = []string{filepath.Join(rootDir, file)}
 	if dir := filepath.Join(userDirs, uid); unix.Access(dir, unix.W_OK) == nil {
 		return filepath.Join(dir, "tare", file), others
 	}
-	return filepath.Join("/tmp", ".tare-"+uid, file), others // no systemd, or no session
+	return filepath.Join(noSession+uid, file), others
 }
 
 // Take takes the lock for a measurement into a result directory, until release. It does

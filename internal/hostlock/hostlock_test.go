@@ -152,6 +152,13 @@ func TestUsers(t *testing.T) {
 	}
 	first.Process.Kill()
 	_ = first.Wait()
+	t.Cleanup(func() { os.RemoveAll(fmt.Sprint(noSession, user+2)) })
+	second := otherUser(t, user+2, "/of one without a session")
+	if _, err := Take("/of root"); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "without a session") {
+		t.Errorf("root, beside a user without a session: %v", err)
+	}
+	second.Process.Kill()
+	_ = second.Wait()
 	release, err := Take("/of root")
 	if err != nil {
 		t.Fatal(err)

@@ -297,3 +297,22 @@ func TestVersionOfLog(t *testing.T) {
 		}
 	}
 }
+
+// TestCompletionLatency: without the total latency (--disable_lat, reports cut by hand) the
+// time from completion is another metric: it can be a fraction of the total.
+func TestCompletionLatency(t *testing.T) {
+	text := fioText("3.33", "read", all4k, 1)
+	_, rest, _ := strings.Cut(text, "     lat (usec)")
+	_, rest, _ = strings.Cut(rest, "\n")
+	before, _, _ := strings.Cut(text, "     lat (usec)")
+	for text, want := range map[string][2]float64{text: {60e-6, math.NaN()}, before + rest: {math.NaN(), 59e-6}} {
+		r, err := alone(t, put(t, "x.txt", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := [2]float64{figure(r.Runs[0], "latency_mean"), figure(r.Runs[0], "completion_latency_mean")}
+		if fmt.Sprintf("%.3g", got) != fmt.Sprintf("%.3g", want) {
+			t.Errorf("%v, want %v:\n%s", got, want, text)
+		}
+	}
+}

@@ -213,7 +213,11 @@ func total(r *observed.Run, prefix string, d direction) {
 		rate = prefix + "iops"
 	}
 	r.Total(rate, sum(one, func(d *Direction) format.Num { return d.IOPS }).NonZero())
-	r.Total(prefix+"latency_mean", meanLatency(d.of))
+	if mean := meanLatency(d.of, func(d *Direction) *Latency { return d.Lat }); mean.Known() {
+		r.Total(prefix+"latency_mean", mean)
+	} else { // which leaves the submission out, most of the time of what is buffered
+		r.Total(prefix+"completion_latency_mean", meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
+	}
 	r.Total(prefix+"bandwidth", sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
 	for _, x := range d.of {
 		if s, ok := x.Runtime.Get(); ok {
@@ -243,15 +247,12 @@ func latencyOf(d *Direction) *Latency {
 	return nil
 }
 
-// meanLatency is the mean of the total latency over jobs, each with the weight of
-// its I/Os.
-func meanLatency(of []*Direction) format.Num {
+// meanLatency is the mean of one kind of latency over jobs, each with the weight of
+// its I/Os; not known where a job does not say it.
+func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
 	total, weight := 0.0, 0.0
 	for _, d := range of {
-		l := d.Lat
-		if l == nil || !l.Mean.NonZero().Known() {
-			l = d.Clat
-		}
+		l := kind(d)
 		if l == nil {
 			return format.Num{}
 		}
@@ -264,7 +265,7 @@ func meanLatency(of []*Direction) format.Num {
 			return format.Num{}
 		}
 		if len(of) == 1 {
-			return l.Mean
+			return l.Mean.NonZero()
 		}
 		total, weight = total+m*n, weight+n
 	}
