@@ -215,7 +215,7 @@ func total(r *observed.Run, prefix string, d direction) {
 	r.Total(rate, sum(one, func(d *Direction) format.Num { return d.IOPS }).NonZero())
 	if mean := meanLatency(d.of, func(d *Direction) *Latency { return d.Lat }); mean.Known() {
 		r.Total(prefix+"latency_mean", mean)
-	} else { // which leaves the submission out, most of the time of what is buffered
+	} else { // without the time of submission, which is most of it where writes are buffered
 		r.Total(prefix+"completion_latency_mean", meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
 	}
 	r.Total(prefix+"bandwidth", sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
