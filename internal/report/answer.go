@@ -187,7 +187,11 @@ func (w workload) group(e *record.Effects, l record.LoadAnswer) group {
 			g.says = msg("group.bursts", "what", g.says)
 		}
 		g.what = g.says.String()
-		g.loads = []string{text("group.load", "load", w.Name, "change", quantity.Percent(x.Typical.Ratio))}
+		key := "group.load"
+		if w.InNoise(x) {
+			key = "group.load.noise"
+		}
+		g.loads = []string{text(key, "load", w.Name, "change", quantity.Percent(x.Typical.Ratio))}
 	}
 	return g
 }

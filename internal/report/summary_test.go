@@ -149,6 +149,9 @@ func TestNoStarInNoise(t *testing.T) {
 		if got := strings.Contains(told(t, e, 100), "no more than the twin shows (±4.0 %)"); got == c.star {
 			t.Errorf("noise %v: the answer tells %v", c.noise, got)
 		}
+		if got := strings.Contains(verdictSentence(answered(e), workloads(e)).String(), "(-3.0 %, within the noise)"); got == c.star {
+			t.Errorf("noise %v: the first sentence tells %v", c.noise, got)
+		}
 	}
 }
 
