@@ -97,8 +97,8 @@ var ErrNone = errors.New("no such container")
 
 // Check says why Name and Host of no engine say that.
 func Check(name, host string) error {
-	switch {
-	case name == dockerName && strings.Contains(host, "://"), name == podmanName && filepath.IsAbs(host) && filepath.Base(host) == podmanName:
+	podman := filepath.IsAbs(host) && host == filepath.Clean(host) && filepath.Base(host) == podmanName
+	if name == dockerName && strings.Contains(host, "://") || name == podmanName && podman {
 		return nil
 	}
 	return fmt.Errorf("no engine is called %q and is at %q", name, host)

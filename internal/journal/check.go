@@ -67,11 +67,12 @@ func (s Step) check(run string) error {
 	case kindProcess:
 		ok = s.Pid > 1 && s.Start > 0
 	case kindContainer:
-		ok = slices.Contains(runtimes, base) && inRun(s.Root, run) && partOf(s.ID, run)
+		ok = plain(s.Path) && slices.Contains(runtimes, base) && inRun(s.Root, run) && partOf(s.ID, run)
 	case kindEngine:
 		ok, why = partOf(s.ID, run), engine.Check(s.Value, s.Root)
 	case kindImage, kindMapping:
-		ok = s.Path != "" && strings.Count(s.ID, "/") == 1 && strings.Contains(filepath.Base(s.ID), "-"+Prefix+run+"-")
+		_, name, _ := strings.Cut(s.ID, "/")
+		ok = s.Path != "" && !strings.Contains(name, "/") && strings.Contains(name, "-"+Prefix+run+"-")
 	case kindShare, kindCeph:
 		ok = inRun(s.Path, run) && partOf(s.ID, run) && s.Root != ""
 	case kindNamespace:

@@ -69,11 +69,13 @@ func anothers() []Step {
 		Container("/usr/sbin/runc", "/run/runc", id), Container("/usr/sbin/runc", root, "web"),
 		Container("/usr/sbin/runc", root, "tare-r2-c-1"), Container("/usr/sbin/runc", root, "tare-r-c/../../x"),
 		Container("/usr/sbin/runc", "/x/tare-r-c/..", id), Container("runc", root, id),
-		Container("/usr/sbin/runc-wrapper", root, id), Engine("podman", "/bin/sh", id), Engine("podman", "podman", id),
+		Container("/usr/sbin/runc-wrapper", root, id), Container("/usr/sbin/runc/", root, id), Container("/x/../usr/sbin/runc", root, id),
+		Engine("podman", "/usr/bin/podman/", id), Engine("podman", "/bin/sh", id), Engine("podman", "podman", id),
 		Engine("docker", "/usr/bin/docker", id), Engine("", "unix:///x", id),
 		Engine("docker", "", id), Engine("podman", "/usr/bin/podman", "web"), Engine("podman", "/usr/bin/podman", "tare-r2-c"),
 		{Kind: kindProcess, Pid: 2}, {Kind: kindProcess, Pid: 1, Start: 1}, {Kind: kindProcess, Pid: -2, Start: 1},
 		{Kind: kindImage, Path: "/c", ID: "x-tare-r-a"}, {Kind: kindMapping, Path: "/c", ID: "rbd/mine"},
+		{Kind: kindImage, Path: "/c", ID: "x-tare-r-a/"}, {Kind: kindMapping, Path: "/c", ID: "rbd/x/x-tare-r-a"},
 		Share("s:/x", "", "/x/tare-r2/mnt", "tare-r-a"), Share("s:/x", "", "/x/tare-r/mnt", "tare-r"),
 		Namespace("/k", "", "default"), Namespace("/k", "", "tare-r2"), Pods("/k", "", "team", "r2"),
 		PodImage("/s", "localhost/tare:r2"), PodImage("/s", "debian"),
@@ -227,9 +229,9 @@ func foreign(s Step, run string) error {
 	case kindProcess:
 		ok = s.Pid > 1 && s.Start > 0
 	case kindContainer:
-		ok = regexp.MustCompile(`(?s)^/(.*/)?(runc|crun)$`).MatchString(s.Path) && in(s.Root) && part(s.ID)
+		ok = regexp.MustCompile(`(?s)^/(.*/)?(runc|crun)$`).MatchString(s.Path) && path.Clean(s.Path) == s.Path && in(s.Root) && part(s.ID)
 	case kindEngine:
-		podman := regexp.MustCompile(`(?s)^/(.*/)?podman$`).MatchString(s.Root)
+		podman := regexp.MustCompile(`(?s)^/(.*/)?podman$`).MatchString(s.Root) && path.Clean(s.Root) == s.Root
 		ok = part(s.ID) && (s.Value == "docker" && strings.Contains(s.Root, "://") || s.Value == "podman" && podman)
 	case kindShare, kindCeph:
 		ok = in(s.Path) && part(s.ID)
