@@ -101,7 +101,7 @@ func (h hostLook) files(dirs []string) {
 	for _, pattern := range []string{"/var/tmp/*tare-*", "/tmp/tare-*-*", "/run/tare/*", "/run/netns/*", "/run/runc/*", "/run/crun/*", "/dev/shm/*", "/dev/mqueue/*"} {
 		found, _ := filepath.Glob(pattern)
 		for _, f := range found {
-			if f != "/run/tare/host.lock" {
+			if !strings.HasPrefix(f, "/run/tare/host.lock") {
 				h["file "+f] = ""
 			}
 		}

@@ -12,9 +12,9 @@ import (
 
 // A run whose journal nobody would undo does not even look at the host.
 func TestAloneUntrusted(t *testing.T) {
-	state, lock := t.TempDir(), filepath.Join(t.TempDir(), "run")
+	state, locks := t.TempDir(), filepath.Join(t.TempDir(), "run")
 	t.Setenv("XDG_STATE_HOME", state)
-	t.Setenv(hostlock.DirEnv, lock)
+	t.Setenv(hostlock.DirEnv, locks)
 	if err := os.Chmod(state, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -24,16 +24,16 @@ func TestAloneUntrusted(t *testing.T) {
 			!strings.Contains(hint.Of(err), "XDG_STATE_HOME") {
 			t.Errorf("beside %v: %v (%s)", beside, err, hint.Of(err))
 		}
-		if _, err := os.Stat(lock); !os.IsNotExist(err) {
+		if _, err := os.Stat(locks); !os.IsNotExist(err) {
 			t.Errorf("beside %v: the lock was made: %v", beside, err)
 		}
 	}
 	if err := os.Chmod(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	release, err := alone("r", false)
+	lock, err := alone("r", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	release()
+	lock.Release()
 }

@@ -54,11 +54,11 @@ func (k *calibrateCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	dir, release, err := aloneInto(k.Output, k.Beside)
+	dir, lock, err := aloneInto(k.Output, k.Beside)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer lock.Release()
 	host, err := inspectHost(e, nil, "")
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	c.noteLeftovers()
 	show := c.progress(p, k.Quiet)
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
 	return k.finish(c, planted, out, err)
 }
 

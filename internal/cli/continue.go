@@ -29,11 +29,11 @@ func (r *runCommand) goOn(c *console) error {
 		}
 		return &usageError{fmt.Errorf("cannot continue: %w", err), instead}
 	}
-	release, err := alone(dir, r.Beside)
+	lock, err := alone(dir, r.Beside)
 	if err != nil {
 		return errors.Join(err, earlier.Close())
 	}
-	defer release()
+	defer lock.Release()
 	p, host, m, err := r.further(earlier.Result)
 	if err != nil {
 		return errors.Join(err, earlier.Close())
@@ -41,7 +41,7 @@ func (r *runCommand) goOn(c *console) error {
 	c.noteLeftovers()
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
 	return r.finish(c, out, err)
 }
 

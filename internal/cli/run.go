@@ -70,17 +70,17 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	dir, release, err := aloneInto(r.Output, r.Beside)
+	dir, lock, err := aloneInto(r.Output, r.Beside)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer lock.Release()
 	host, err := inspectHost(e, r.cluster(), r.away())
 	if err != nil {
 		return err
 	}
 	if host.PodNode != "" { // what follows is measured there
-		release()
+		lock.Release()
 	}
 	p, err := plan.Build(e, catalog.Plan(r.cluster()), host, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *runCommand) Run(c *console) error {
 	for _, line := range first {
 		show.say(line)
 	}
-	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
 	if about != nil {
 		return about.finish(c, out, err)
 	}

@@ -62,23 +62,23 @@ func execute(config run.Config, show progress) (run.Outcome, error) {
 // alone keeps other runs of this host away, or says which one is there; beside: it may
 // be, and only those that come later are kept away. Nothing begins whose journal nobody
 // would undo.
-func alone(dir string, beside bool) (release func(), err error) {
+func alone(dir string, beside bool) (*hostlock.Lock, error) {
 	if err := journal.Trusted(journal.StateDir()); err != nil {
 		return nil, err
 	}
-	release, err = hostlock.Take(dir)
-	if err != nil && beside {
-		return func() {}, nil
+	lock, err := hostlock.Take(dir, beside)
+	if err != nil && beside { // measured without
+		return nil, nil
 	}
-	return release, err
+	return lock, err
 }
 
 // aloneInto is alone with the directory of a new result.
-func aloneInto(output newDir, beside bool) (dir string, release func(), err error) {
+func aloneInto(output newDir, beside bool) (dir string, lock *hostlock.Lock, err error) {
 	if dir, err = resultDir(output, time.Now()); err == nil {
-		release, err = alone(dir, beside)
+		lock, err = alone(dir, beside)
 	}
-	return dir, release, err
+	return dir, lock, err
 }
 
 // signalNote says what the nth signal does.

@@ -4,6 +4,7 @@
 package hostlock
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,16 +36,41 @@ const (
 	file      = "host.lock"
 )
 
-// holder is what is in a lock's file, for those who find it locked.
+// holder is what is in a lock's file, on its first line, for those who find it locked.
 type holder struct {
 	Pid       int       `json:"pid"`
 	Start     uint64    `json:"start_ticks"` // field 22 of /proc/PID/stat
 	Directory string    `json:"directory"`
 	Since     time.Time `json:"since"`
+	// Wants is what the run is going to take and has not yet: bytes of memory, or of a file system.
+	Wants map[string]int64 `json:"wants,omitempty"`
 }
 
-// places are the lock of this user and those of others that it looks at: root looks at
-// those of all users, and they at root's.
+// Lock is held by one run until Release. A nil one is of a run that could have none.
+type Lock struct {
+	own   *os.File
+	all   []*os.File
+	about holder
+}
+
+// runs is how many runs of one user know of each other: the first, and those that are to
+// measure beside it.
+const runs = 4
+
+// slots are the files of the locks of those whose first one is at path.
+func slots(path string) (all []string) {
+	for n := range runs {
+		name := path
+		if n > 0 {
+			name = fmt.Sprintf("%s.%d", path, n+1)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// places are the first lock of this user and those of others that it looks at: root looks
+// at those of all users, and they at root's.
 func places() (own string, others []string) {
 	uid := strconv.Itoa(os.Geteuid())
 	switch dir := os.Getenv(DirEnv); {
@@ -64,38 +90,130 @@ func places() (own string, others []string) {
 	return filepath.Join(noSession+uid, file), others
 }
 
-// Take takes the lock for a measurement into a result directory, until release. It does
-// not wait: the error wraps ErrHeld and says who has it.
-func Take(directory string) (release func(), err error) {
+// Take takes a lock for a measurement into a result directory. It does not wait: where
+// somebody measures and this run is not to measure beside, the error wraps ErrHeld and says
+// who it is. One that measures beside takes what is free; what it wants is seen by others
+// where there is one.
+func Take(directory string, beside bool) (_ *Lock, err error) {
 	own, others := places()
-	var taken []*os.File
-	release = func() {
-		for _, f := range taken {
-			f.Close()
-		}
-	}
-	for _, path := range append(others, own) {
-		f, err := open(path, path == own)
-		if err != nil && path != own { // none there, or nothing that a run has made
-			continue
-		}
-		if err == nil {
-			taken = append(taken, f)
-			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		}
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = held(append(others, own))
-		}
+	l := &Lock{}
+	defer func() {
 		if err != nil {
-			release()
+			l.Release()
+		}
+	}()
+	for _, first := range others {
+		if err := l.lockOthers(first, beside); err != nil {
 			return nil, err
 		}
 	}
-	if err := write(taken[len(taken)-1], directory); err != nil {
-		release()
+	if err := l.lockOwn(own, beside); err != nil {
 		return nil, err
 	}
-	return release, nil
+	if l.own == nil {
+		return nil, held(append(others, own))
+	}
+	if err := l.describe(directory); err != nil {
+		return nil, err
+	}
+	return l, l.write()
+}
+
+// lockOthers keeps another user away, with the first of its locks.
+func (l *Lock) lockOthers(first string, beside bool) error {
+	for _, path := range slots(first) {
+		f, err := open(path, false)
+		if err != nil { // none there, or nothing that a run has made
+			continue
+		}
+		free, err := locked(f)
+		switch {
+		case err != nil:
+			f.Close()
+			return err
+		case !free && !beside:
+			f.Close()
+			return held(slots(first))
+		case free && path == first:
+			l.all = append(l.all, f)
+		default:
+			f.Close()
+		}
+	}
+	return nil
+}
+
+// lockOwn takes the first lock of this user that is free. None of the others may be taken,
+// unless this run measures beside.
+func (l *Lock) lockOwn(first string, beside bool) error {
+	for _, path := range slots(first) {
+		f, err := open(path, l.own == nil)
+		if err != nil && l.own != nil {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		free, err := locked(f)
+		switch {
+		case err != nil:
+			f.Close()
+			return err
+		case !free && !beside:
+			f.Close()
+			return held(slots(first))
+		case free && l.own == nil:
+			l.own, l.all = f, append(l.all, f)
+		default:
+			f.Close()
+		}
+	}
+	return nil
+}
+
+// locked says whether the lock was free, and takes it.
+func locked(f *os.File) (free bool, err error) {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Release lets others measure.
+func (l *Lock) Release() {
+	if l == nil {
+		return
+	}
+	for _, f := range l.all {
+		f.Close()
+	}
+	l.own, l.all = nil, nil
+}
+
+// Want tells other runs what this one is going to take (bytes of each of its places; nil: it
+// has taken all), and returns what others are. Told first and asked then: of two that ask at
+// once, one at least sees the other.
+func (l *Lock) Want(wants map[string]int64) (others map[string]int64) {
+	if l != nil && l.own != nil {
+		l.about.Wants = wants
+		_ = l.write() // a full /run keeps nobody from measuring
+	}
+	const most = 1 << 50 // bytes: whatever others wrote, a sum of it is a number
+	others = map[string]int64{}
+	own, places := places()
+	for _, first := range append(places, own) {
+		for _, path := range slots(first) {
+			h, ok := read(path)
+			if !ok || h.Pid == os.Getpid() {
+				continue
+			}
+			for place, bytes := range h.Wants {
+				others[place] += min(max(bytes, 0), most)
+			}
+		}
+	}
+	return others
 }
 
 // open opens a lock's file, and makes the user's own.
@@ -127,7 +245,7 @@ func create(path string) (*os.File, error) {
 	return f, nil
 }
 
-func write(f *os.File, directory string) error {
+func (l *Lock) describe(directory string) error {
 	step, err := journal.Process(os.Getpid())
 	if err != nil {
 		return err
@@ -135,12 +253,20 @@ func write(f *os.File, directory string) error {
 	if directory, err = filepath.Abs(directory); err != nil {
 		return err
 	}
-	b, err := json.Marshal(holder{step.Pid, step.Start, directory, time.Now().UTC().Truncate(time.Second)})
+	l.about = holder{Pid: step.Pid, Start: step.Start, Directory: directory, Since: time.Now().UTC().Truncate(time.Second)}
+	return nil
+}
+
+// write is read by others at any moment: the new line is there whole before the rest of
+// the old one goes.
+func (l *Lock) write() error {
+	b, err := json.Marshal(l.about)
 	if err != nil {
 		return err
 	}
-	if err = f.Truncate(0); err == nil {
-		_, err = f.WriteAt(append(b, '\n'), 0)
+	b = append(b, '\n')
+	if _, err = l.own.WriteAt(b, 0); err == nil {
+		err = l.own.Truncate(int64(len(b)))
 	}
 	return err
 }
@@ -165,7 +291,8 @@ func read(path string) (h holder, ok bool) {
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, longest))
-	if err != nil || json.Unmarshal(b, &h) != nil {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	if err != nil || json.Unmarshal(line, &h) != nil {
 		return h, false
 	}
 	step, err := journal.Process(h.Pid)

@@ -16,23 +16,25 @@ import (
 
 // TestMain makes the test binary a run that holds the lock until its input ends.
 func TestMain(m *testing.M) {
-	if len(os.Args) != 3 || os.Args[1] != "hold" {
+	if len(os.Args) != 3 || os.Args[1] != "hold" && os.Args[1] != "beside" {
 		os.Exit(m.Run())
 	}
-	if _, err := Take(os.Args[2]); err != nil {
+	lock, err := Take(os.Args[2], os.Args[1] == "beside")
+	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	lock.Want(map[string]int64{"memory": 7, "file system 1": -1})
 	fmt.Println("held")
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
 // other is another process that holds the lock.
-func other(t *testing.T, directory string) *exec.Cmd { return otherUser(t, 0, directory) }
+func other(t *testing.T, directory string) *exec.Cmd { return otherUser(t, 0, "hold", directory) }
 
-func otherUser(t *testing.T, uid uint32, directory string) *exec.Cmd {
+func otherUser(t *testing.T, uid uint32, how, directory string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("/proc/self/exe", "hold", directory)
+	cmd := exec.Command("/proc/self/exe", how, directory)
 	if uid != 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	}
@@ -57,7 +59,7 @@ func otherUser(t *testing.T, uid uint32, directory string) *exec.Cmd {
 func TestTwoRuns(t *testing.T) {
 	t.Setenv(DirEnv, t.TempDir())
 	first := other(t, "/srv/a result")
-	_, err := Take("/elsewhere")
+	_, err := Take("/elsewhere", false)
 	if !errors.Is(err, ErrHeld) || !strings.Contains(hint.Of(err), "--beside") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
@@ -72,11 +74,62 @@ func TestTwoRuns(t *testing.T) {
 	}
 	_ = first.Wait()
 	for range 2 { // and with release
-		release, err := Take("/elsewhere")
+		lock, err := Take("/elsewhere", false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		release()
+		lock.Release()
+	}
+}
+
+// Those that measure beside another have a lock of their own: who comes later is told of them,
+// and what they are going to take is seen.
+func TestBeside(t *testing.T) {
+	t.Setenv(DirEnv, t.TempDir())
+	first := other(t, "/first")
+	lock, err := Take("/second", true)
+	if err != nil || lock.own == nil {
+		t.Fatalf("%+v %v", lock, err)
+	}
+	wants := map[string]int64{"memory": 1 << 20}
+	if others := lock.Want(wants); others["memory"] != 7 || others["file system 1"] != 0 {
+		t.Errorf("the first wants %v", others)
+	}
+	third := otherUser(t, 0, "beside", "/third")
+	if others := lock.Want(nil); others["memory"] != 14 {
+		t.Errorf("first and third want %v", others)
+	}
+	for _, p := range []*exec.Cmd{first, third} {
+		p.Process.Kill()
+		_ = p.Wait()
+	}
+	if others := lock.Want(wants); others["memory"] != 0 {
+		t.Errorf("nobody is there, and wants %v", others)
+	}
+	if _, err := Take("/fourth", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), `"/second"`) {
+		t.Errorf("a run that comes later: %v", err)
+	}
+	lock.Release()
+	if lock, err = Take("/fourth", false); err != nil {
+		t.Fatal(err)
+	}
+	lock.Release()
+	(*Lock)(nil).Release()
+	(*Lock)(nil).Want(wants)
+}
+
+// There are more of them than locks: they measure, and say who is there.
+func TestTooManyBeside(t *testing.T) {
+	t.Setenv(DirEnv, t.TempDir())
+	for range runs {
+		lock, err := Take("/one", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Release()
+	}
+	if _, err := Take("/more", true); !errors.Is(err, ErrHeld) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -94,10 +147,10 @@ func TestWhoseLock(t *testing.T) {
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
-		if release, err := Take("/x"); err == nil || errors.Is(err, ErrHeld) || hint.Of(err) == "" {
+		if lock, err := Take("/x", false); err == nil || errors.Is(err, ErrHeld) || hint.Of(err) == "" {
 			t.Errorf("%s: %v", name, err)
 			if err == nil {
-				release()
+				lock.Release()
 			}
 		}
 		if err := os.Remove(path); err != nil {
@@ -121,7 +174,7 @@ func TestStaleHolder(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Take("/x"); !errors.Is(err, ErrHeld) || strings.Contains(err.Error(), "long ago") {
+	if _, err := Take("/x", false); !errors.Is(err, ErrHeld) || strings.Contains(err.Error(), "long ago") {
 		t.Errorf("%v", err)
 	}
 }
@@ -146,24 +199,24 @@ func TestUsers(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(odd, 0o755), os.Symlink("/nowhere", filepath.Join(odd, file))); err != nil {
 		t.Fatal(err)
 	}
-	first := otherUser(t, user, "/of the user")
-	if _, err := Take("/of root"); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "of the user") {
+	first := otherUser(t, user, "hold", "/of the user")
+	if _, err := Take("/of root", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "of the user") {
 		t.Errorf("root, beside a user: %v", err)
 	}
 	first.Process.Kill()
 	_ = first.Wait()
 	t.Cleanup(func() { os.RemoveAll(fmt.Sprint(noSession, user+2)) })
-	second := otherUser(t, user+2, "/of one without a session")
-	if _, err := Take("/of root"); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "without a session") {
+	second := otherUser(t, user+2, "hold", "/of one without a session")
+	if _, err := Take("/of root", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "without a session") {
 		t.Errorf("root, beside a user without a session: %v", err)
 	}
 	second.Process.Kill()
 	_ = second.Wait()
-	release, err := Take("/of root")
+	lock, err := Take("/of root", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
+	defer lock.Release()
 	cmd := exec.Command("/proc/self/exe", "hold", "/of the user")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `"/of root"`) {

@@ -22,6 +22,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/ground"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
@@ -39,7 +40,8 @@ type Config struct {
 	Manifest record.Manifest
 	// Earlier is the record that this run continues; nil: it begins one.
 	Earlier *Earlier
-	Groups  *cgroup.Tree // one tree for all arms; nil where none can be made
+	Lock    *hostlock.Lock // of this host; nil: other runs are not told what this one is going to take
+	Groups  *cgroup.Tree   // one tree for all arms; nil where none can be made
 	Probes  []probe.Probe
 	// Decide says whether a workload is measured well enough, from its blocks
 	// so far. Called between generations.
