@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -242,6 +243,43 @@ func family(pid int) []int {
 		}
 	}
 	return all
+}
+
+// Killed while it installs a server, all at once, it leaves no shared memory.
+func TestInstallingPostgresKilled(t *testing.T) {
+	testneed.Root(t)
+	needPostgres(t)
+	cmd, out := hiddenCommand(t, PrepareCommand, postgres.Name, Prepare{Pgbench: &pgbench.Data{Scale: 1}, Into: t.TempDir()})
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	server, file := 0, ""
+	for end := time.Now().Add(time.Minute); server == 0; {
+		all := family(cmd.Process.Pid)
+		for _, pid := range all {
+			maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+			if found := regexp.MustCompile(`/dev/shm/PostgreSQL\.[0-9]+`).Find(maps); found != nil {
+				server, file = pid, string(found)
+			}
+		}
+		if server != 0 || time.Now().After(end) {
+			for _, pid := range all {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		if server == 0 && time.Now().After(end) {
+			t.Fatalf("no server with shared memory was seen\n%s", out)
+		}
+	}
+	cmd.Wait()
+	eventually(t, "gone", func() bool { return !alive(server) })
+	if there, _ := segment(t, server); there {
+		t.Error("its segment is still there")
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Errorf("%s is still there", file)
+	}
 }
 
 func TestPreparePostgres(t *testing.T) {

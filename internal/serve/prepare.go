@@ -203,8 +203,12 @@ func (b *building) install(ctx context.Context, r db.Recipe) error {
 			return err
 		}
 	}
+	before := func() {}
+	if r.Segment != "" {
+		before = ownSharedMemory
+	}
 	for _, c := range r.Install {
-		if err := run(ctx, "the installation of "+b.found.Name(), who.command(c.Path, "", c.Args), b.log); err != nil {
+		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), who.command(c.Path, "", c.Args), b.log); err != nil {
 			return err
 		}
 	}
@@ -303,11 +307,16 @@ func (b *building) clear(r db.Recipe) error {
 
 // run runs a program to its end, with all that it starts.
 func run(ctx context.Context, name string, cmd *exec.Cmd, log io.Writer) error {
+	return runAfter(ctx, func() {}, name, cmd, log)
+}
+
+// runAfter calls a function first, on the thread that starts the program.
+func runAfter(ctx context.Context, before func(), name string, cmd *exec.Cmd, log io.Writer) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true
-	p, err := Start(cmd, name, log)
+	p, err := startAfter(before, cmd, name, log)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,11 @@ type Process struct {
 // Start starts a child. What it writes goes to log, and its last lines are
 // kept for errors.
 func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
+	return startAfter(func() {}, cmd, name, log)
+}
+
+// startAfter calls a function first, on the thread that starts the child.
+func startAfter(before func(), cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 	p := &Process{cmd: cmd, name: name, done: make(chan struct{}), tail: &tail{}}
 	cmd.Stdout = io.MultiWriter(log, p.tail)
 	cmd.Stderr = cmd.Stdout
@@ -38,7 +43,7 @@ func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	err := child.Start(cmd, func(err error) {
+	err := child.StartAfter(cmd, before, func(err error) {
 		if !errors.Is(err, exec.ErrWaitDelay) { // it has ended well, and something holds the pipe
 			p.err = err
 		}

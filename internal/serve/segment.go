@@ -16,6 +16,8 @@ import (
 	"github.com/tarelab/tare/internal/trust"
 )
 
+// Shared memory, of both interfaces, that a killed server would leave on the host.
+//
 // A server, PostgreSQL, tells by a System V shared memory segment of 56 bytes whether a
 // data directory is in use. It removes the segment at its orderly end; killed,
 // it leaves it, and nothing else of a killed arm stays on the host. A segment
@@ -27,6 +29,19 @@ const segmentWord = "postgres-segment"
 
 // segmentLimit is how long a server may take to make its segment.
 const segmentLimit = time.Minute
+
+// ownSharedMemory gives what this thread starts shared memory that ends with it. What installs
+// PostgreSQL runs servers whose memory cannot be set: killed, they leave files in /dev/shm as
+// well as segments. Who may make no namespaces goes without.
+func ownSharedMemory() {
+	if unix.Unshare(unix.CLONE_NEWNS|unix.CLONE_NEWIPC) != nil {
+		return
+	}
+	if unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") != nil { // what the host unmounts is not kept
+		return
+	}
+	_ = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=1777,size=64m")
+}
 
 // markSegment waits until the server, which is process pid, has made its
 // segment and named it in its lock file, and marks it. It ends early when gone

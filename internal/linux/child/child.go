@@ -11,9 +11,16 @@ import (
 // Start starts a command on a thread that lives as long as the command. ended is called
 // with what Wait returned.
 func Start(cmd *exec.Cmd, ended func(error)) error {
+	return StartAfter(cmd, func() {}, ended)
+}
+
+// StartAfter calls a function on that thread first: what it changes there, the command
+// inherits, and it ends with the thread.
+func StartAfter(cmd *exec.Cmd, before func(), ended func(error)) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good
+		before()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
