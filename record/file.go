@@ -178,7 +178,8 @@ type Result struct {
 	Manifest Manifest
 	// Lines is the record; after Scan without its blocks.
 	Lines []Line
-	// Torn says that the last line was cut off, as a kill leaves it.
+	// Torn says that the last line was cut off, as a kill leaves it, or that what was written
+	// last has holes, as a power cut leaves it.
 	Torn bool
 	// Whole is the length of the record up to there, in bytes.
 	Whole int64
@@ -201,8 +202,8 @@ func (r *Result) Each(f func(*Line)) error {
 // ErrNoRecord means that a directory holds no result of tare.
 var ErrNoRecord = errors.New("not a result directory of tare")
 
-// Read reads a result directory. A torn last line is left out and reported in
-// Torn; damage anywhere else is an error that names the line.
+// Read reads a result directory. A torn last line, or what follows a hole in the last
+// write, is left out and reported in Torn; damage anywhere else is an error that names the line.
 func Read(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	path, err := r.described()

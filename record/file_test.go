@@ -1,8 +1,10 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,6 +88,82 @@ func TestATornRecordIsReadable(t *testing.T) {
 		if len(r.Lines) != lines || r.Torn != torn {
 			t.Fatalf("cut at byte %d: %d lines, torn %v; want %d, %v", cut, len(r.Lines), r.Torn, lines, torn)
 		}
+	}
+}
+
+// A power cut may keep later blocks of the last write and lose earlier ones: what had been
+// synced before is read, and nothing that is not whole.
+func TestAPowerCutLosesOnlyWhatWasNotSynced(t *testing.T) {
+	const synced, last, sector = 3, 40, 512
+	rng := rand.New(rand.NewPCG(1, 2))
+	torn := 0
+	for range 100 {
+		lines := []Line{runLine()}
+		for n := range synced + last {
+			lines = append(lines, blockLine(n))
+		}
+		dir, path := write(t, lines[:1+synced]...)
+		before, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Open(dir, before.Size())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Append(lines[1+synced:]...), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := before.Size(); at < int64(len(b)); at += sector - at%sector {
+			if rng.IntN(10) == 0 {
+				clear(b[at:min(at+sector-at%sector, int64(len(b)))])
+			}
+		}
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Lines) < 1+synced || r.Torn != (len(r.Lines) < len(lines)) {
+			t.Fatalf("%d lines, torn %v", len(r.Lines), r.Torn)
+		}
+		if diff := cmp.Diff(lines[:len(r.Lines)], r.Lines, compare); diff != "" {
+			t.Fatal(diff)
+		}
+		scanned, err := Scan(dir)
+		if err != nil || scanned.Torn != r.Torn || scanned.Whole != r.Whole {
+			t.Fatalf("read to %d, torn %v; scanned to %d, torn %v: %v", r.Whole, r.Torn, scanned.Whole, scanned.Torn, err)
+		}
+		if r.Torn {
+			torn++
+		}
+	}
+	if torn < 50 {
+		t.Errorf("only %d of 100 had a hole", torn)
+	}
+}
+
+// A hole in what had been synced is damage.
+func TestAHoleFarFromTheEnd(t *testing.T) {
+	line := blockLine(0)
+	line.Warning = &Warning{Text: strings.Repeat("x", 1<<20)}
+	dir, path := write(t, runLine(), blockLine(0), line, line, line, line)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[bytes.IndexByte(b, '\n')+20] = 0
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); !errors.Is(err, errHole) || !strings.Contains(err.Error(), RecordFile+":2:") {
+		t.Errorf("%v", err)
 	}
 }
 

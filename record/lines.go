@@ -22,14 +22,18 @@ type pending struct {
 }
 
 // stream decodes a record and calls take with every line in order and its length
-// in bytes. Few lines are in memory at once. It is over at a torn last line, which
-// it reports in Torn.
+// in bytes. Few lines are in memory at once. It is over at a torn last line, or at a hole
+// in what was written last, which it reports in Torn.
 func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*Line, int)) error {
 	f, err := open(path, false)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
 	workers := runtime.GOMAXPROCS(0)
 	work, order, stop := make(chan *pending), make(chan *pending, 4*workers), make(chan struct{})
 	var wait sync.WaitGroup
@@ -57,13 +61,24 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 			}
 		})
 	})
-	return r.inOrder(order, used, path, take)
+	return r.inOrder(order, used, path, info.Size(), take)
 }
+
+// errHole means zeros where a line should be. A power cut leaves them: of the blocks of a
+// write that was not synced any may be on the disk, in any order.
+var errHole = errors.New("a hole, as a power cut or a damaged disk leaves it")
+
+// mostAtOnce is more than one write of Append: what is lost with a hole further from the
+// end had been synced.
+const mostAtOnce = 4 << 20 // bytes
 
 // decode reads a line that is wanted, and the last one, which may be damaged though it has
 // its end: after a power cut.
 func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 	p.line = Line{}
+	if p.err == nil && bytes.IndexByte(p.raw, 0) >= 0 {
+		p.err = errHole
+	}
 	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) && !reader.line(p.raw, &p.line) {
 		p.line = Line{}
 		p.err = json.Unmarshal(p.raw, &p.line)
@@ -114,14 +129,15 @@ func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 	}
 }
 
-func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, take func(*Line, int)) error {
+func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, size int64, take func(*Line, int)) error {
+	at := int64(0)
 	for p := range lines {
 		<-p.done
 		switch {
 		case errors.Is(p.err, io.EOF): // no newline
 			r.Torn = len(bytes.TrimSpace(p.raw)) > 0
 			return nil
-		case p.err != nil && p.last && !errors.Is(p.err, errLong):
+		case p.err != nil && p.last && !errors.Is(p.err, errLong), errors.Is(p.err, errHole) && size-at <= mostAtOnce:
 			r.Torn = true
 			return nil
 		case p.err != nil:
@@ -130,6 +146,7 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 			return fmt.Errorf("%s:%d: schema %q, want %q", path, p.number, p.line.Run.Schema, RecordSchema)
 		}
 		take(&p.line, len(p.raw))
+		at += int64(len(p.raw))
 		select {
 		case used <- p:
 		default:

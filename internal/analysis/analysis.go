@@ -101,7 +101,7 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 	out.Seconds = last.Sub(first).Seconds()
 	if r.Torn {
 		out.Warnings = append(out.Warnings, record.Warning{
-			Text:   "the last line of the record is cut off, as a kill leaves it; it was left out",
+			Text:   "the end of the record is cut off, as a kill or a power cut leaves it; what was not whole was left out",
 			Remedy: "tare cleanup removes what the killed run left on the host",
 		})
 	}

@@ -186,7 +186,7 @@ func (r *runner) open() (err error) {
 		return err
 	}
 	if r.Earlier != nil && r.Earlier.Torn {
-		r.warn(record.Warning{Text: "the last line of the record was cut off, as a kill leaves it, " +
+		r.warn(record.Warning{Text: "the end of the record was cut off, as a kill or a power cut leaves it, " +
 			"and was removed before the record was continued"})
 	}
 	if r.journal, err = journal.Open(r.StateDir, r.ID); err != nil {
