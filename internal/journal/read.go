@@ -33,15 +33,19 @@ type pending struct {
 func parse(data []byte) (content, error) {
 	c := content{whole: bytes.LastIndexByte(data, '\n') + 1}
 	var errs []error
-	number := 0
-	for text := range bytes.Lines(data[:c.whole]) {
-		number++
-		text = bytes.Trim(text, "\x00\r\n\t ") // a crash can leave zeros
+	number, end := 0, 0
+	for raw := range bytes.Lines(data[:c.whole]) {
+		number, end = number+1, end+len(raw)
+		text := bytes.Trim(raw, "\x00\r\n\t ") // a crash can leave zeros
 		if len(text) == 0 {
 			continue
 		}
 		var l line
-		if err := json.Unmarshal(text, &l); err != nil {
+		err := json.Unmarshal(text, &l)
+		if err != nil && end == c.whole && bytes.IndexByte(raw, 0) >= 0 {
+			continue // a power cut kept its end: it was not synced, so nothing was done on it
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 			continue
 		}

@@ -23,6 +23,32 @@ func write(lines []line) []byte {
 	return b.Bytes()
 }
 
+// A power cut may keep the end of the last line and lose its begin. Further up the same is
+// damage, for that had been synced.
+func TestAHoleInAJournal(t *testing.T) {
+	lines := []line{{Header: &Header{Schema: Schema, Run: "r"}}}
+	for i, s := range itsOwn()[:3] {
+		lines = append(lines, line{Step: &s, Token: Token(i + 1)})
+	}
+	whole := write(lines)
+	last := len(write(lines[:3]))
+	for to := last + 1; to < len(whole); to++ {
+		for _, from := range []int{last, to - 1} {
+			data := bytes.Clone(whole)
+			clear(data[from:to])
+			c, err := parse(data)
+			if err != nil || len(c.steps) != 2 || c.header.Run != "r" {
+				t.Fatalf("zeros from %d to %d of %d: %d steps, %v", from-last, to-last, len(whole)-last, len(c.steps), err)
+			}
+		}
+	}
+	before := len(write(lines[:2]))
+	clear(whole[before : before+10])
+	if c, err := parse(whole); err == nil || len(c.steps) != 2 {
+		t.Errorf("a hole in a line that had been synced: %d steps, %v", len(c.steps), err)
+	}
+}
+
 // A journal that is cut anywhere gives exactly the steps whose lines are whole,
 // without those that whole lines call done.
 func TestReadAnyPrefix(t *testing.T) {
