@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -108,6 +110,59 @@ func TestNothingOfOthersIsSealed(t *testing.T) {
 			}
 			if b, err := os.ReadFile(precious); err != nil || string(b) != "precious" {
 				t.Errorf("a file of the host: %q, %v", b, err)
+			}
+		})
+	}
+}
+
+// What is mounted in the server's data, which its user may do with FUSE and an
+// administrator may anyhow, is not removed with a data set.
+func TestNothingMountedIsRemoved(t *testing.T) {
+	testneed.Root(t)
+	mounted := func(t *testing.T, dir string) {
+		t.Helper()
+		point := filepath.Join(dir, "db", "point")
+		err := os.Mkdir(point, 0o700)
+		if err == nil {
+			testneed.Feature(t, "tmpfs", unix.Mount("tmpfs", point, "tmpfs", 0, "size=64k"))
+			t.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) })
+			err = os.WriteFile(filepath.Join(point, "precious"), nil, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, remove := range map[string]func(t *testing.T, s Store) error{
+		"building fails": func(t *testing.T, s Store) error {
+			_, _, err := s.Use(t.Context(), about, 0, func(ctx context.Context, dir string) (map[string]string, error) {
+				if _, err := write(ctx, dir); err != nil {
+					t.Error(err)
+				}
+				mounted(t, dir)
+				return nil, errors.New("it fails")
+			})
+			return err
+		},
+		"it is built anew": func(t *testing.T, s Store) error {
+			set, _ := use(t, s, write)
+			mounted(t, set.Dir)
+			_, _, err := s.Use(t.Context(), about, 0, write)
+			return err
+		},
+		"it is pruned": func(t *testing.T, s Store) error {
+			set, _ := use(t, s, write)
+			mounted(t, set.Dir)
+			_, err := s.Prune(func(Entry) bool { return true })
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Store{t.TempDir()}
+			if err := remove(t, s); err == nil || !strings.Contains(err.Error(), "umount") {
+				t.Errorf("%v", err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(s.Dir, "*", "db", "point", "precious")); len(left) != 1 {
+				t.Errorf("left: %v", left)
 			}
 		})
 	}

@@ -195,6 +195,41 @@ func TestSwappedGround(t *testing.T) {
 	}
 }
 
+// What somebody has mounted in a directory is not tare's to remove, nor is what is behind
+// a mount of tare's own that is still there: the way back says so and leaves it.
+func TestMountedInGround(t *testing.T) {
+	testneed.Root(t)
+	others, _ := theirs(t)
+	for name, c := range map[string]struct {
+		parent string
+		way    int // which way back, of the directory or of the mount's point
+	}{"the directory": {t.TempDir(), 0}, "the point": {others, 1}} {
+		t.Run(name, func(t *testing.T) {
+			m, precious := newMade(t), t.TempDir()
+			work, err := Make(m.record, filepath.Join(c.parent, "tare-ground"), 0o711)
+			if err != nil {
+				t.Fatal(err)
+			}
+			point := filepath.Join(work, "point")
+			if err := errors.Join(os.Mkdir(point, 0o700), os.WriteFile(filepath.Join(work, "file"), nil, 0o600), os.WriteFile(filepath.Join(precious, "file"), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			// A bind mount of the same file system: no other number of a device tells.
+			testneed.Feature(t, "bind mount", unix.Mount(precious, point, "", unix.MS_BIND, ""))
+			t.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) }) // before newMade's
+			if err := m.undo[c.way](); err == nil || !strings.Contains(err.Error(), "umount") {
+				t.Errorf("the way back: %v", err)
+			}
+			if got := names(t, precious); len(got) != 1 {
+				t.Errorf("behind the mount: %v", got)
+			}
+			if got := names(t, work); len(got) != 2 {
+				t.Errorf("in the directory: %v", got)
+			}
+		})
+	}
+}
+
 // A directory of another user's in the place of root's is refused, with what to do.
 func TestOthersGround(t *testing.T) {
 	testneed.Root(t)

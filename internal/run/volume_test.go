@@ -196,3 +196,54 @@ func TestOnAnothersDisk(t *testing.T) {
 	}
 	nothingLeft(t)
 }
+
+// While the arms are launched the owner of the directory that --scratch names, who sees
+// the name of the run's own in it, puts a link in its place: the run goes on where it was.
+func TestMovedScratch(t *testing.T) {
+	testneed.Root(t)
+	theirs := filepath.Join(t.TempDir(), "theirs")
+	if err := errors.Join(os.Mkdir(theirs, 0o755), os.Chown(theirs, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	e, path, moved := spinExperiment(time.Minute), filepath.Join(theirs, "tare-"+idOf(t)), false
+	e.Scratch = theirs
+	_, out, err := executeShowing(ctx, t, e, catalog(plan.Rung{Environment: layers.Host}), func(ev run.Event) {
+		switch {
+		case !moved && ev.Phase == "launch":
+			moved = true
+			if err := errors.Join(os.Rename(path, path+"-moved"), os.Symlink("/no/such/place", path)); err != nil {
+				t.Error(err)
+			}
+		case moved && ev.Phase != "launch":
+			stop()
+		}
+	})
+	if !moved || out.Reason != "interrupted" {
+		t.Errorf("moved: %v; ended by %q, %v", moved, out.Reason, err)
+	}
+	// What the owner of a directory has renamed is his to remove.
+	for dir, want := range map[string]int{theirs: 1, path + "-moved": 0} {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
+			t.Errorf("in %s: %v %v", dir, entries, err)
+		}
+	}
+	nothingLeft(t)
+}
+
+// A run's name is drawn when it begins, so that nobody knows it before; a link that
+// is there all the same is not followed.
+func TestPlantedScratch(t *testing.T) {
+	testneed.Root(t)
+	theirs, target := filepath.Join(t.TempDir(), "theirs"), t.TempDir()
+	if err := errors.Join(os.Mkdir(theirs, 0o755), os.Chown(theirs, 12345, 12345), os.Symlink(target, filepath.Join(theirs, "tare-"+idOf(t)))); err != nil {
+		t.Fatal(err)
+	}
+	e := spinExperiment(time.Second)
+	e.Scratch = theirs
+	if _, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host})); !errors.Is(err, os.ErrExist) {
+		t.Errorf("it ran, %v", err)
+	}
+	nothingLeft(t)
+}

@@ -2,12 +2,17 @@ package engines
 
 import (
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/testneed"
 )
 
 // An engine has no levels; who asks for that of another user is told whose run it takes.
@@ -43,6 +48,36 @@ func TestOwnLacks(t *testing.T) {
 		}
 		if s := Docker.Support(environment.Host{}); s.Answer != environment.No || s.Remedy == "" {
 			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// hideTun takes /dev/net/tun away from this test and from what it starts.
+func hideTun(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread() // and never unlocked: the thread ends with the test
+	err := unix.Unshare(unix.CLONE_NEWNS)
+	if err == nil {
+		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	}
+	if err == nil {
+		err = unix.Mount("tmpfs", "/dev/net", "tmpfs", 0, "size=4k")
+	}
+	if !errors.Is(err, unix.ENOENT) { // there is none to hide
+		testneed.Feature(t, "mounts", err)
+	}
+}
+
+// A device is given to the one user who needs it, not to everybody.
+func TestTunForOne(t *testing.T) {
+	if os.Geteuid() == 0 {
+		hideTun(t)
+	}
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		err := refuses(environment.Container{Network: environment.NetworkPublished})
+		remedy := hint.Of(err)
+		if !strings.Contains(remedy, "setfacl -m u:"+userName()+":rw /dev/net/tun") || strings.Contains(remedy, "chmod") || strings.Contains(remedy, "666") {
+			t.Errorf("%v: %s", err, remedy)
 		}
 	})
 }

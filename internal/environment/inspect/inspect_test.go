@@ -166,3 +166,18 @@ func TestUntrustedJournal(t *testing.T) {
 		t.Errorf("overlay: %+v", s)
 	}
 }
+
+// Where a host restricts user namespaces, tare asks for an exception of its own: what
+// protects the host from everybody else stays on.
+func TestNamespacesRemedy(t *testing.T) {
+	if r := namespacesRemedy(true); !strings.Contains(r, "AppArmor") || !strings.Contains(r, "a profile with userns for this binary") {
+		t.Errorf("no profile is offered: %s", r)
+	}
+	for _, user := range []bool{true, false} {
+		for _, word := range []string{"sysctl", "apparmor_restrict", "unprivileged_userns", "unconfined", "aa-", "disable", "switch", "systemctl", "=0", "/proc/sys"} {
+			if r := namespacesRemedy(user); strings.Contains(r, word) {
+				t.Errorf("%s is in: %s", word, r)
+			}
+		}
+	}
+}
