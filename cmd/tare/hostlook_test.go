@@ -261,6 +261,22 @@ var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (
 		t.Cleanup(func() { must(t, unix.Unmount(dir, 0)) })
 		return `^left behind: mount \S+ / ` + dir + " rw,size=64k"
 	},
+	"container": func(t *testing.T, _ hostLook, dir, name string) string {
+		podman(t, "create", "--name", name, "--network", "none", imageOf(t, dir, name), "/none")
+		t.Cleanup(func() { podman(t, "rm", name) })
+		return "^left behind: podman's container " + name + "$"
+	},
+	"image": func(t *testing.T, _ hostLook, dir, name string) string {
+		return `^left behind: podman's image \S+/` + imageOf(t, dir, name) + ` latest \w+$`
+	},
+	"class of resctrl": func(t *testing.T, _ hostLook, _, name string) string {
+		class := filepath.Join("/sys/fs/resctrl", name)
+		if err := os.Mkdir(class, 0o755); err != nil {
+			t.Skipf("this kernel has no resctrl, or none that is mounted: %v", err)
+		}
+		t.Cleanup(func() { must(t, os.Remove(class)) })
+		return "^left behind: group " + class + "$"
+	},
 	"loop device": func(t *testing.T, _ hostLook, dir, _ string) string {
 		image := filepath.Join(dir, "image")
 		must(t, os.WriteFile(image, make([]byte, 1<<20), 0o600))
@@ -360,6 +376,25 @@ func sleeping(t *testing.T, dir string, own uintptr) (pid int) {
 	must(t, cmd.Start())
 	t.Cleanup(func() { must(t, cmd.Process.Kill()); _ = cmd.Wait() })
 	return cmd.Process.Pid
+}
+
+// imageOf makes an image of Podman's with nothing in it, and returns its name: in lower case.
+func imageOf(t *testing.T, dir, name string) string {
+	t.Helper()
+	testneed.Tool(t, "podman")
+	name = strings.ToLower(name)
+	empty := filepath.Join(dir, "empty.tar")
+	must(t, os.WriteFile(empty, make([]byte, 1024), 0o600)) // two blocks of zeros end an archive
+	podman(t, "import", empty, name)
+	t.Cleanup(func() { podman(t, "rmi", name) })
+	return name
+}
+
+func podman(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("podman", args...).CombinedOutput(); err != nil {
+		t.Fatalf("podman %v: %v\n%s", args, err, out)
+	}
 }
 
 // keepTo keeps a thread to some CPUs.

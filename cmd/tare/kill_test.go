@@ -73,12 +73,23 @@ type killed struct {
 
 func (k *killed) tool(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
-	cache := k.cache
-	if k.fresh {
-		cache = filepath.Join(k.state, "cache")
-	}
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+k.state, "XDG_CACHE_HOME="+cache, hostlock.DirEnv+"="+k.state)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+k.state, "XDG_CACHE_HOME="+k.caches(), hostlock.DirEnv+"="+k.state)
 	return cmd
+}
+
+// caches is where its cache is: its own, or that of the campaign.
+func (k *killed) caches() string {
+	if k.fresh {
+		return filepath.Join(k.state, "cache")
+	}
+	return k.cache
+}
+
+// unfinished are the data sets that it left unfinished. Nobody else prepares one there: no
+// two kills of a campaign are at the same time.
+func (k *killed) unfinished() []string {
+	parts, _ := filepath.Glob(filepath.Join(k.caches(), "tare", "data", ".*.part-*")) // the pattern is good
+	return parts
 }
 
 func (k *killed) dir(i int) string { return filepath.Join(k.state, fmt.Sprint("result", i)) }
@@ -249,9 +260,8 @@ func (c *campaign) kill(t *testing.T, args []string, after time.Duration, way fu
 	for _, left := range before.left(t, time.Minute, []string{k.scratch()}, ids...) {
 		t.Error(left)
 	}
-	parts, _ := filepath.Glob(filepath.Join(k.state, "cache", "tare", "data", ".*.part-*"))
 	journals, _ := filepath.Glob(filepath.Join(k.state, "tare", "journal", "*"))
-	for _, left := range append(parts, journals...) {
+	for _, left := range append(k.unfinished(), journals...) {
 		t.Errorf("left: %s", left)
 	}
 	if t.Failed() {
@@ -343,7 +353,7 @@ func TestKillWhatInstalls(t *testing.T) {
 	for _, p := range processesOf([]string{k.state}) {
 		t.Errorf("left: %s", p)
 	}
-	if parts, _ := filepath.Glob(filepath.Join(k.state, "cache", "tare", "data", ".*.part-*")); len(parts) > 0 {
+	if parts := k.unfinished(); len(parts) > 0 {
 		t.Errorf("left: %v", parts)
 	}
 }

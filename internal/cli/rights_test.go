@@ -9,7 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/experiment"
 )
 
-// The rights are those of the experiment at hand.
+// The rights are those of the experiment at hand. Without an arm in pods there are none, not
+// even an empty set: the account of a node helper would be given those of the whole cluster.
 func TestRightsOf(t *testing.T) {
 	const text = `
 arms:
@@ -17,11 +18,13 @@ arms:
   service: {environment: "besteffort:network=service"}
   claim: {environment: "guaranteed:cpu=integer,volume=pvc:fast"}
   plain: {environment: burstable}
+  group: {environment: cgroup}
 baseline: host
 workloads:
   a: {kind: rpc, arms: [ARMS]}
 `
 	for arms, want := range map[string][]string{
+		"group":          nil,
 		"plain":          nil,
 		"service":        {"services"},
 		"plain, claim":   {"persistentvolumeclaims", "persistentvolumes"},
@@ -32,7 +35,11 @@ workloads:
 			t.Fatal(err)
 		}
 		var got []string
-		for _, r := range rightsOf(e) {
+		rights := rightsOf(e)
+		if pods := arms != "group"; len(rights) > 0 != pods {
+			t.Errorf("%s: %v, in pods: %v", arms, rights, pods)
+		}
+		for _, r := range rights {
 			for resource := range r {
 				got = append(got, resource)
 			}

@@ -3,7 +3,9 @@ package kube
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -162,6 +164,47 @@ func TestHelperShell(t *testing.T) {
 	if s.Image = "busybox@sha256:0123"; s.Pod().Spec.Containers[0].Command[0] != "/bin/sh" {
 		t.Errorf("a named image needs more than %s", helperPrograms)
 	}
+}
+
+// Neither has it in what puts this binary into the helper. Here the helper's directory is
+// one of the test's.
+func TestCopyShell(t *testing.T) {
+	bash, self, dir := testneed.Tool(t, "bash"), openSelf(t), t.TempDir()
+	asked := make(chan []string, 9) // by WebSocket, then by SPDY
+	cluster := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Query()["command"]
+		say(w, http.StatusForbidden, refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "only looks"))
+	})
+	if err := cluster.CopyIntoHelper(t.Context(), helperSpec(), HelperDir+"/tare"); err == nil || len(asked) == 0 {
+		t.Fatalf("asked %d times: %v", len(asked), err)
+	}
+	command := <-asked
+	last := len(command) - 1
+	command[slices.Index(command, "/bin/sh")], command[last] = bash, strings.ReplaceAll(command[last], HelperDir, dir)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin = self
+	cmd.Env = []string{"BASH_FUNC_head%%=() { echo planted; }", "BASH_FUNC_wc%%=() { echo planted; }"}
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%q, %v", out, err)
+	}
+	of, _ := self.Stat()
+	if copied, err := os.Stat(filepath.Join(dir, "tare")); err != nil || copied.Size() != of.Size() {
+		t.Errorf("of %d bytes: %+v, %v", of.Size(), copied, err)
+	}
+}
+
+// openSelf opens this binary, which is only copied where it is static.
+func openSelf(t *testing.T) *os.File {
+	t.Helper()
+	self, err := os.Open(selfPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { self.Close() })
+	if err := static(self); err != nil {
+		t.Skip(err)
+	}
+	return self
 }
 
 // What is executed in the helper is not what somebody wrote into its namespace.
