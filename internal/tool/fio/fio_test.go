@@ -60,6 +60,28 @@ func TestCRLF(t *testing.T) {
 	}
 }
 
+// A client names the version of each server, and none of its own.
+func TestVersionsOfServers(t *testing.T) {
+	server := func(version string) string {
+		return "hostname=a, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-" + version + ", flags=1\n"
+	}
+	_, one, _ := strings.Cut(string(formattest.Read(t, "testdata/fio-3.33.txt")), "fio-3.33\n")
+	for want, text := range map[string]string{
+		"3.33":          server("3.33") + server("3.33") + one,
+		"3.33 and 3.38": server("3.33") + server("3.38") + one,
+		"3.33; 3.38":    server("3.33") + one + server("3.38") + server("3.38") + one,
+		"3.33; 3 and 4": server("3.33") + one + server("3") + server("4") + one,
+	} {
+		var got []string
+		for _, r := range read([]byte(text)).Runs {
+			got = append(got, r.Version)
+		}
+		if s := strings.Join(got, "; "); s != want {
+			t.Errorf("%q, want %q", s, want)
+		}
+	}
+}
+
 // Every form and era says the same of the same rate: 300 reads and 100 writes
 // per second were asked for, 4 KiB each.
 func TestErasAgree(t *testing.T) {

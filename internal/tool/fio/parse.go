@@ -19,7 +19,8 @@ type parser struct {
 	text     *textRun
 	terse    *Run
 	fields   [][]byte                     // of the terse line of now
-	version  string                       // of the last line that is nothing but a version
+	version  string                       // of the last line that is nothing but a version, or of servers
+	before   *textRun                     // what was read when the first of those servers was named
 	heads    map[string]map[string]string // what the lines above a report say of its jobs
 	reported bool                         // there was a report below those lines
 	expected int                          // processes or threads that fio said it starts

@@ -3,6 +3,7 @@ package fio
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/tarelab/tare/internal/format"
 )
@@ -22,12 +23,27 @@ func (p *parser) textLine(line, text []byte) {
 	switch {
 	case bytes.HasPrefix(text, []byte("fio-")) && bytes.IndexByte(text, ' ') < 0:
 		p.version = string(text[4:])
+	case bytes.HasPrefix(text, []byte("hostname=")) && bytes.Contains(text, []byte(", fio=fio-")):
+		p.serverLine(text)
 	case bytes.Contains(text, []byte(": (groupid=")) && bytes.Contains(text, []byte("err=")):
 		p.jobLine(text)
 	case p.text != nil && p.Torn():
 		p.NoEnd()
 	case p.text == nil || !p.text.line(text):
 		p.Strange(line)
+	}
+}
+
+// serverLine takes the version of a server that a client has jobs run on:
+// "hostname=a, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-3.38, flags=1".
+func (p *parser) serverLine(text []byte) {
+	_, rest, _ := bytes.Cut(text, []byte(", fio=fio-"))
+	version, _, _ := bytes.Cut(rest, []byte(","))
+	switch its := string(version); {
+	case p.version == "" || p.text != p.before: // of the first server of a run
+		p.version, p.before = its, p.text
+	case !slices.Contains(strings.Split(p.version, " and "), its):
+		p.version += " and " + its
 	}
 }
 
