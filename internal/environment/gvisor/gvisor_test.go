@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
@@ -41,6 +43,37 @@ func TestGoesFirst(t *testing.T) {
 		if n, _ := strconv.Atoi(strings.TrimSpace(string(score))); err != nil || n < oom.Load {
 			t.Errorf("%s has oom_score_adj %q (%v), want %d at least", name, score, err, oom.Load)
 		}
+	}
+}
+
+// deaf is a sandbox that does not hear of the end of one of its processes.
+type deaf struct{ done chan struct{} }
+
+func (d deaf) Pid() int               { return 2 }
+func (d deaf) Done() <-chan struct{}  { return d.done }
+func (d deaf) Exit() environment.Exit { return environment.Exit{Code: failed + 9} }
+func (d deaf) Kill() error            { close(d.done); return nil }
+
+// The kernel may end a process of a sandbox for want of memory that this does not wait for.
+func TestDeafToOOM(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "memory.oom_control"), []byte("oom_kill 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Running: deaf{make(chan struct{})}, ooms: 1, group: cgroup.Group{Dirs: map[string]string{"memory": dir}}}
+	r.follow()
+	select {
+	case <-r.Done():
+		t.Errorf("killed though nobody lacked memory: %+v", r.Exit())
+	case <-time.After(3 * graceOfOOM):
+	}
+	if err := os.WriteFile(filepath.Join(dir, "memory.oom_control"), []byte("oom_kill 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-r.Done()
+	if got := r.Exit(); got != (environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true}) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -40,16 +40,39 @@ func (r *running) follow() {
 	r.done = make(chan struct{})
 	go func() {
 		defer close(r.done)
-		<-r.Running.Done()
-		r.exit = r.exitOf(r.Running.Exit())
+		tick := time.NewTicker(graceOfOOM)
+		defer tick.Stop()
+		for before := false; ; {
+			select {
+			case <-r.Running.Done():
+				r.exit = r.exitOf(r.Running.Exit())
+				return
+			case <-tick.C:
+				now := r.outOfMemory()
+				if before && now {
+					_ = r.Kill() // a sandbox that has just ended is no concern
+				}
+				before = now
+			}
+		}
 	}()
+}
+
+// graceOfOOM is how long a sandbox may take to end by itself, at least, when the kernel has
+// ended one of its processes for want of memory. Where that was one which runs the load's
+// code, and not the one that waits for it, it never ends.
+const graceOfOOM = 2 * time.Second
+
+func (r *running) outOfMemory() bool {
+	n, err := r.group.OOMKills()
+	return err == nil && n > r.ooms
 }
 
 // exitOf reads runsc's exit code, which is the process's own, or 128 and the number of
 // the signal that ended it.
 func (r *running) exitOf(e environment.Exit) environment.Exit {
 	killed := environment.Exit{Code: -1, Signal: unix.SignalName(unix.SIGKILL)}
-	if n, err := r.group.OOMKills(); err == nil && n > r.ooms {
+	if r.outOfMemory() {
 		killed.OOM = true
 		return killed
 	}
