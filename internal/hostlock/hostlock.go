@@ -103,15 +103,15 @@ func Take(directory string, beside bool) (_ *Lock, err error) {
 		}
 	}()
 	for _, first := range others {
-		if err := l.lockOthers(first, beside); err != nil {
+		if err := l.lock(first, false, beside); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.lockOwn(own, beside); err != nil {
+	if err := l.lock(own, true, beside); err != nil {
 		return nil, err
 	}
 	if l.own == nil {
-		return nil, held(append(others, own))
+		return nil, held()
 	}
 	if err := l.describe(directory); err != nil {
 		return nil, err
@@ -119,53 +119,34 @@ func Take(directory string, beside bool) (_ *Lock, err error) {
 	return l, l.write()
 }
 
-// lockOthers keeps another user away, with the first of its locks.
-func (l *Lock) lockOthers(first string, beside bool) error {
+// lock keeps the runs of a user away whose first lock is at a path: of this user with the
+// first that is free, of another one with the first. None of the rest may be taken, unless
+// this run measures beside.
+func (l *Lock) lock(first string, own, beside bool) error {
 	for _, path := range slots(first) {
-		f, err := open(path, false)
+		mine := own && l.own == nil
+		f, err := open(path, mine)
+		if err != nil && mine {
+			return err
+		}
 		if err != nil { // none there, or nothing that a run has made
 			continue
 		}
 		free, err := locked(f)
+		keep := free && (mine || !own && path == first)
 		switch {
-		case err != nil:
-			f.Close()
-			return err
-		case !free && !beside:
-			f.Close()
-			return held(slots(first))
-		case free && path == first:
+		case keep && mine:
+			l.own, l.all = f, append(l.all, f)
+		case keep:
 			l.all = append(l.all, f)
 		default:
 			f.Close()
 		}
-	}
-	return nil
-}
-
-// lockOwn takes the first lock of this user that is free. None of the others may be taken,
-// unless this run measures beside.
-func (l *Lock) lockOwn(first string, beside bool) error {
-	for _, path := range slots(first) {
-		f, err := open(path, l.own == nil)
-		if err != nil && l.own != nil {
-			continue
+		if err == nil && !free && !beside {
+			err = held()
 		}
 		if err != nil {
 			return err
-		}
-		free, err := locked(f)
-		switch {
-		case err != nil:
-			f.Close()
-			return err
-		case !free && !beside:
-			f.Close()
-			return held(slots(first))
-		case free && l.own == nil:
-			l.own, l.all = f, append(l.all, f)
-		default:
-			f.Close()
 		}
 	}
 	return nil
@@ -191,29 +172,43 @@ func (l *Lock) Release() {
 	l.own, l.all = nil, nil
 }
 
-// Want tells other runs what this one is going to take (bytes of each of its places; nil: it
-// has taken all), and returns what others are. Told first and asked then: of two that ask at
-// once, one at least sees the other.
+// Want tells other runs what this one is going to take, in bytes of each of its places, and
+// returns what others are. Told first and asked then: of two that ask at once, one at least
+// sees the other.
 func (l *Lock) Want(wants map[string]int64) (others map[string]int64) {
-	if l != nil && l.own != nil {
-		l.about.Wants = wants
-		_ = l.write() // a full /run keeps nobody from measuring
-	}
+	l.tell(wants)
 	const most = 1 << 50 // bytes: whatever others wrote, a sum of it is a number
 	others = map[string]int64{}
-	own, places := places()
-	for _, first := range append(places, own) {
-		for _, path := range slots(first) {
-			h, ok := read(path)
-			if !ok || h.Pid == os.Getpid() {
-				continue
-			}
-			for place, bytes := range h.Wants {
-				others[place] += min(max(bytes, 0), most)
-			}
+	for _, path := range everySlot() {
+		h, ok := read(path)
+		if !ok || h.Pid == os.Getpid() {
+			continue
+		}
+		for place, bytes := range h.Wants {
+			others[place] += min(max(bytes, 0), most)
 		}
 	}
 	return others
+}
+
+// Took tells other runs that this one has taken what it wanted.
+func (l *Lock) Took() { l.tell(nil) }
+
+func (l *Lock) tell(wants map[string]int64) {
+	if l == nil || l.own == nil {
+		return
+	}
+	l.about.Wants = wants
+	_ = l.write() // a full /run keeps nobody from measuring
+}
+
+// everySlot are the files of all locks that this user looks at.
+func everySlot() (all []string) {
+	own, others := places()
+	for _, first := range append(others, own) {
+		all = append(all, slots(first)...)
+	}
+	return all
 }
 
 // open opens a lock's file, and makes the user's own.
@@ -273,9 +268,9 @@ func (l *Lock) write() error {
 
 // held says who measures, where one of the files is of a process that is still there: a
 // user cannot write into root's.
-func held(paths []string) error {
+func held() error {
 	remedy := "wait until it has ended, or end it; --beside measures all the same, and each disturbs the other"
-	for _, path := range paths {
+	for _, path := range everySlot() {
 		if h, ok := read(path); ok {
 			return hint.New(fmt.Errorf("%w: process %d, for %v, into %q", ErrHeld, h.Pid, time.Since(h.Since).Round(time.Second), h.Directory), remedy)
 		}

@@ -96,6 +96,15 @@ func TestBeside(t *testing.T) {
 		t.Errorf("the first wants %v", others)
 	}
 	third := otherUser(t, 0, "beside", "/third")
+	if h, ok := read(lock.own.Name()); !ok || h.Wants["memory"] != 1<<20 {
+		t.Errorf("told %+v", h)
+	}
+	if lock.Took(); lock.about.Wants != nil {
+		t.Errorf("still wants %v", lock.about.Wants)
+	}
+	if h, ok := read(lock.own.Name()); !ok || len(h.Wants) > 0 || h.Directory != "/second" {
+		t.Errorf("told %+v", h)
+	}
 	if others := lock.Want(nil); others["memory"] != 14 {
 		t.Errorf("first and third want %v", others)
 	}
@@ -116,6 +125,7 @@ func TestBeside(t *testing.T) {
 	lock.Release()
 	(*Lock)(nil).Release()
 	(*Lock)(nil).Want(wants)
+	(*Lock)(nil).Took()
 }
 
 // There are more of them than locks: they measure, and say who is there.

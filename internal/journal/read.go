@@ -18,7 +18,7 @@ import (
 type content struct {
 	header Header
 	steps  []pending // not undone, oldest first
-	whole  int       // bytes up to the end of the last whole line
+	whole  int       // bytes up to the end of the last whole line; what follows is cut off
 }
 
 // pending is a step that was not undone.
@@ -43,7 +43,8 @@ func parse(data []byte) (content, error) {
 		var l line
 		err := json.Unmarshal(text, &l)
 		if err != nil && end == c.whole && bytes.IndexByte(raw, 0) >= 0 {
-			continue // a power cut kept its end: it was not synced, so nothing was done on it
+			c.whole = end - len(raw) // a power cut kept its end: it was not synced, so nothing was done on it
+			continue
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))

@@ -36,8 +36,12 @@ func TestAHoleInAJournal(t *testing.T) {
 		for _, from := range []int{last, to - 1} {
 			data := bytes.Clone(whole)
 			clear(data[from:to])
+			keep := last // what is noted next begins there, or after nothing but zeros
+			if from == last && to == len(whole)-1 {
+				keep = len(whole)
+			}
 			c, err := parse(data)
-			if err != nil || len(c.steps) != 2 || c.header.Run != "r" {
+			if err != nil || len(c.steps) != 2 || c.header.Run != "r" || c.whole != keep {
 				t.Fatalf("zeros from %d to %d of %d: %d steps, %v", from-last, to-last, len(whole)-last, len(c.steps), err)
 			}
 		}

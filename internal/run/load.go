@@ -183,7 +183,7 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 	if err := l.warm(ctx); err != nil {
 		return false, err
 	}
-	l.Lock.Want(nil)
+	l.Lock.Took()
 	for b := range l.lengths.Blocks {
 		if l.remaining() < time.Duration(len(l.ofBlock(b)))*l.slotTime() && b > 0 {
 			last = true
