@@ -105,7 +105,7 @@ func removeEntries(parent int, name string) error {
 	err := again.Do(open)
 	if errors.Is(err, unix.EACCES) {
 		// An overlay's work directory has mode 0; its owner may change that.
-		if unix.Fchmodat(parent, name, 0o700, 0) == nil {
+		if allow(parent, name) == nil {
 			err = again.Do(open)
 		}
 	}
@@ -123,4 +123,15 @@ func removeEntries(parent int, name string) error {
 		errs = append(errs, removeAt(fd, e))
 	}
 	return errors.Join(errs...)
+}
+
+// allow lets the owner of a directory read it. It follows no symbolic link: chmod by
+// name would, and another process may have put one there.
+func allow(parent int, name string) error {
+	fd, err := unix.Openat(parent, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), 0o700)
 }
