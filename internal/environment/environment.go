@@ -41,6 +41,8 @@ type Capabilities struct {
 	// Refuses says what it cannot have of what is chosen of a container, and why; nil:
 	// it can have all.
 	Refuses func(Container) error
+	// Quota says that it has a CPU quota that can bind: of less than all CPUs.
+	Quota bool
 }
 
 // Arm is an opened environment.

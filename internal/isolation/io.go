@@ -91,7 +91,7 @@ func (ioMax) Settings(level string, h environment.Host) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	s := Settings{Neighbour: []string{"io"}, Live: true}
+	s := Settings{Neighbour: []string{"io"}, Period: period, Live: true}
 	if !v1(h, "io") {
 		s.Files = []File{ioMaxFile(h.Control.Disk, n, bytes)}
 		return s, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
@@ -56,6 +57,8 @@ type Settings struct {
 	Files          []File
 	Threads        []Threads
 	Class          *Class
+	// Period is that by which the kernel grants what is bounded; zero: nothing is.
+	Period time.Duration
 	// Live says that it may be set and taken back while the processes live and
 	// are frozen: arms that differ in nothing else need no launch between them.
 	Live bool

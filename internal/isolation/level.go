@@ -72,5 +72,6 @@ func check[T any](read func(string) (T, error)) func(string) error {
 	}
 }
 
-// period is the kernel's default over which a quota is counted.
+// period is the kernel's default over which a quota is counted, and the longest slice
+// of time by which it grants I/O.
 const period = 100 * time.Millisecond

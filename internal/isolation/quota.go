@@ -58,7 +58,7 @@ func (q quota) Settings(level string, h environment.Host) (Settings, error) {
 	if !v1(h, "cpu") {
 		f.Name, f.Write = "cpu.max", fmt.Sprint(text, " ", period.Microseconds())
 	}
-	s := Settings{Neighbour: []string{"cpu"}, Files: []File{f}, Live: true}
+	s := Settings{Neighbour: []string{"cpu"}, Files: []File{f}, Period: period, Live: true}
 	if q.burst {
 		s.Files = append(s.Files, File{Controller: "cpu", Name: q.burstFile(h), Write: text, Undo: "0"})
 	}

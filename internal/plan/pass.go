@@ -93,17 +93,3 @@ const (
 func First(budget time.Duration) time.Duration {
 	return min(time.Duration(firstShare*float64(budget)), firstMost)
 }
-
-// Shortest is the shortest window that means something for the load. A quota is
-// granted by periods of 100 ms, and what protects from a neighbour may be: a
-// shorter window would see none of either.
-func (l *Load) Shortest() time.Duration {
-	for _, a := range l.Arms {
-		if a.Pod || a.Neighbour != nil || a.Limits.CPUs > 0 {
-			return quotaPeriod
-		}
-	}
-	return slots[0].Window
-}
-
-const quotaPeriod = 100 * time.Millisecond

@@ -26,13 +26,14 @@ func (p *Plan) Reach(l *Load, n Noise, seconds float64) float64 {
 	}
 	arms := len(l.Arms)
 	window := max(n.Window, l.Shortest(), p.Window)
+	discard := max(usual(window), l.Settle())
 	o := Observed{Launch: time.Duration(arms) * leastArm, Switch: assumedSwitch, Arms: arms}
 	o.Budget = time.Duration(seconds*l.Budget/p.Record.Budget*float64(time.Second)) - leastLoad
-	block := time.Duration(arms) * (window + usual(window) + o.Switch)
+	block := time.Duration(arms) * (window + discard + o.Switch)
 	if o.Budget < o.Launch+2*block {
 		return math.Inf(1)
 	}
-	cut, _ := Allocate(o, Lengths{Window: window, Discard: usual(window)}, n.SD, Lengths{Generations: p.Generations})
+	cut, _ := Allocate(o, Lengths{Window: window, Discard: discard}, n.SD, Lengths{Generations: p.Generations})
 	launches := float64(cut.Generations)
 	variance := n.SD*n.SD/(launches*float64(cut.Blocks)) + 2*launchSD*launchSD/launches
 	together := max(1, arms-2) // neither the baseline nor its twin

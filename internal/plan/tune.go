@@ -56,6 +56,7 @@ type Observed struct {
 	Switch time.Duration // what a window takes beyond its length and its settle time
 	Budget time.Duration // what is left for this workload
 	Least  time.Duration // window
+	Settle time.Duration // at least, where the kernel grants by the period
 	Arms   int           // in a block
 	// Launches are wanted at least; 0 is what is usual.
 	Launches int
@@ -75,7 +76,12 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	out := fixed
 	p := record.Pilot{Pause: o.Pause}
 	why, least := "settle time as asked", fixed.Discard
-	if fixed.Discard == 0 {
+	switch {
+	case fixed.Discard > 0:
+		o.Settle = 0
+	case o.Settle > 0:
+		why, least = length(o.Settle)+" of settle time, for what the kernel grants by the period", settles[0]
+	default:
 		least, p.Thaws, why = settle(o)
 	}
 	if fixed.Window == 0 {
@@ -86,7 +92,7 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 		why += "; window as asked"
 	}
 	if fixed.Discard == 0 {
-		out.Discard = max(least, usual(out.Window))
+		out.Discard = max(least, usual(out.Window), o.Settle)
 	}
 	var more string
 	out, more = Allocate(o, out, NoiseOf(p.Slots, out.Window), fixed)
@@ -118,8 +124,9 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 	possible := 0
 	for _, s := range slots {
 		s.Discard = cmp.Or(fixed.Discard, s.Discard)
-		overhead := (max(s.Discard, least) + o.Switch).Seconds()
-		if s.Window < shortest || s.Window.Seconds() < 2*overhead || s.Discard < least && s.Window < slots[len(slots)-1].Window || rate(trace)*float64(ticks(s.Window)) < minOps || !fits(o, s.Window, overhead) {
+		beside := max(s.Discard, least) + o.Switch
+		overhead := max(beside, o.Settle+o.Switch).Seconds()
+		if s.Window < shortest || s.Window < 2*beside || s.Discard < least && s.Window < slots[len(slots)-1].Window || rate(trace)*float64(ticks(s.Window)) < minOps || !fits(o, s.Window, overhead) {
 			continue
 		}
 		possible++
@@ -138,7 +145,7 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 	}
 	switch {
 	case possible == 0:
-		overhead := (max(least, usual(shortest)) + o.Switch).Seconds()
+		overhead := (max(least, usual(shortest), o.Settle) + o.Switch).Seconds()
 		if out.Window = fallback(o, overhead); out.Window <= shortest {
 			out.Window = shortest
 			return out, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", length(shortest))
@@ -198,7 +205,7 @@ func shortestWindow(o Observed, least time.Duration) time.Duration {
 		if s.Window <= best {
 			continue
 		}
-		overhead := max(s.Discard, least) + o.Switch
+		overhead := max(s.Discard, least, o.Settle) + o.Switch
 		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.Budget-o.Launch).Seconds() {
 			break
 		}
@@ -301,9 +308,13 @@ func perLaunch(budget, launch, block float64, launches int) int {
 // Longer is the next window and settle time, for a run whose windows showed that
 // those it has are too short, and says whether there is such a one that fits.
 func Longer(o Observed, l Lengths) (Lengths, bool) {
+	discard := l.Discard
+	if discard <= o.Settle { // it was not the transient that asked for it
+		discard = usual(l.Window)
+	}
 	for _, s := range slots {
-		if s.Window > l.Window && s.Discard > l.Discard {
-			s.Blocks = l.Blocks
+		if s.Window > l.Window && s.Discard > discard {
+			s.Blocks, s.Discard = l.Blocks, max(s.Discard, o.Settle)
 			if !fits(o, s.Window, (s.Discard + o.Switch).Seconds()) {
 				return l, false
 			}

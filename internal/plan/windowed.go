@@ -15,7 +15,7 @@ func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, 
 	out := fixed
 	why := "lengths as asked"
 	if out.Discard == 0 {
-		out.Discard = asked.Discard
+		out.Discard = max(asked.Discard, o.Settle)
 	}
 	if out.Window == 0 {
 		overhead := (out.Discard + o.Switch).Seconds()

@@ -132,7 +132,7 @@ func (l *loadRun) resume(e *Earlier) {
 		case line.Pilot != nil && line.Pilot.Workload == l.load.Name:
 			p := line.Pilot
 			l.lengths = plan.Lengths{Window: seconds(p.Window), Discard: seconds(p.Discard), Blocks: p.Blocks}
-			l.observed = plan.Observed{Pause: p.Pause, Arms: len(l.load.Arms), Least: l.load.Shortest()}
+			l.observed = plan.Observed{Pause: p.Pause, Arms: len(l.load.Arms), Least: l.load.Shortest(), Settle: l.load.Settle()}
 			l.noise = plan.NoiseOf(p.Slots, l.lengths.Window)
 			l.lines, l.halves = nil, plan.Halves{}
 			l.keepLine(line)

@@ -21,7 +21,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 		return l.pilotWindowed(ctx)
 	}
 	l.event(l.at("pilot"))
-	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest()}
+	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.load.Settle()}
 	began, ran := time.Now(), time.Duration(0)
 	look := func(a *arm, length time.Duration) (err error) {
 		t, err := l.trace(ctx, a, length)
@@ -66,6 +66,13 @@ func (l *loadRun) pilot(ctx context.Context) error {
 func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) error {
 	l.observed, l.lengths, l.noise = o, lengths, plan.NoiseOf(p.Slots, lengths.Window)
 	p.Workload = l.load.Name
+	if need := l.load.Settle(); lengths.Discard < need {
+		l.warn(record.Warning{
+			Workload: l.load.Name,
+			Text:     fmt.Sprintf("discard: %s is too short for a quota: an arm that was paused has more than its share until %s after a thaw, so what the quota costs comes out too small", lengths.Discard, need),
+			Remedy:   fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
+		})
+	}
 	l.lines = append(l.lines, record.Line{Pilot: &p})
 	return l.append(record.Line{Pilot: &p})
 }

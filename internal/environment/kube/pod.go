@@ -49,9 +49,10 @@ func (p Pod) Title() string {
 	return title
 }
 
-// Capabilities of a pod: it has levels.
+// Capabilities of a pod: it has levels. A CPU limit is a quota to the kernel.
 func (p Pod) Capabilities() environment.Capabilities {
-	return environment.Capabilities{With: p.with}
+	limited := p.QoS == Guaranteed || p.Levels.cpuLimit != amount{}
+	return environment.Capabilities{With: p.with, Quota: limited}
 }
 
 // with is the same class with levels of its own: "cpu=1500m,memory=2Gi".

@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/tarelab/tare/internal/environment"
+)
+
+// quotaPeriod is the period by which the kernel grants CPU time, where nobody chose
+// another.
+const quotaPeriod = 100 * time.Millisecond
+
+// Granted is the longest period by which the kernel grants an arm of the load, or a
+// neighbour, the CPU time or the I/O that it is bounded to; zero: none is bounded.
+func (l *Load) Granted() (period time.Duration) {
+	for _, a := range l.Arms {
+		n := a.Neighbour
+		if a.Limits.CPUs > 0 || quota(a.Env) || n != nil && quota(n.Env) {
+			period = max(period, quotaPeriod)
+		}
+		for _, s := range a.Isolation {
+			period = max(period, s.Period)
+		}
+	}
+	return period
+}
+
+func quota(e environment.Environment) bool { return e != nil && e.Capabilities().Quota }
+
+// Settle is the shortest settle time of the load. While an arm is paused the kernel
+// fills its account, and after the thaw the first period is cut off by the clock of
+// its group: an arm that may use half of a CPU was measured at 65 % of one where the
+// window opened after 20 ms. With the second period that begins after the thaw the arm has what is its
+// share; a slice of the account that a CPU still holds (5 ms, sched_cfs_bandwidth_slice_us)
+// is used up in the first.
+func (l *Load) Settle() time.Duration { return 2 * l.Granted() }
+
+// Shortest is the shortest window that means something for the load: whole periods of
+// what is granted, so that it does not matter where in one it begins. What protects
+// from a neighbour, or what a pod has, may work by such periods, too.
+func (l *Load) Shortest() time.Duration {
+	if granted := l.Granted(); granted > 0 {
+		return 2 * granted
+	}
+	for _, a := range l.Arms {
+		if a.Pod || a.Neighbour != nil {
+			return quotaPeriod
+		}
+	}
+	return slots[0].Window
+}
