@@ -45,7 +45,7 @@ conformance: deps ## the variants of environments that make test tries in part, 
 	TARE_TIER=conformance $(GOTEST) -count=1 -timeout 30m ./internal/environment/environmenttest ./internal/environment/engines
 
 truth: ## known losses are measured as what they are
-	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run TestTruth ./cmd/tare
+	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
 
 hostile: ## the preset quick beside bursts that tare does not know of: half-widths of each load
 	TARE_TIER=hostile $(GO) test -count=1 -v -timeout 20m -run TestHostile ./cmd/tare
