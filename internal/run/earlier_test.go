@@ -70,17 +70,21 @@ func TestContinue(t *testing.T) {
 		t.Fatalf("torn: %v, %v", r != nil && r.Torn, err)
 	}
 	runs, pilots, last, said := 0, 0, 0.0, false
-	var launches []int
+	launches, first := 0, 0 // beside other work there are fewer; the first one of the second run
 	for _, l := range r.Lines {
 		switch {
 		case l.Run != nil:
 			runs++
+			first = launches
 		case l.Pilot != nil:
 			pilots++
 		case l.Warning != nil:
 			said = true
 		case l.Generation != nil:
-			launches = append(launches, l.Generation.Number)
+			if l.Generation.Number != launches {
+				t.Errorf("launch %d has number %d", launches, l.Generation.Number)
+			}
+			launches++
 		case l.Block != nil:
 			for _, w := range l.Block.Windows {
 				if w.Start < last {
@@ -90,8 +94,8 @@ func TestContinue(t *testing.T) {
 			}
 		}
 	}
-	if runs != 2 || pilots != 1 || !said || len(launches) != 4 || launches[3] != 3 {
-		t.Errorf("%d runs, %d pilots, said %v, launches %v", runs, pilots, said, launches)
+	if runs != 2 || pilots != 1 || !said || first == 0 || first == launches {
+		t.Errorf("%d runs, %d pilots, said %v, %d launches, from %d on of the second run", runs, pilots, said, launches, first)
 	}
 	if r.Plan.Budget != 2*p.Record.Budget || last == 0 || len(r.Manifest.Settings) != 2 {
 		t.Errorf("a budget of %v s, windows up to %v s, settings of %d arms", r.Plan.Budget, last, len(r.Manifest.Settings))
