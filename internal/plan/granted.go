@@ -28,11 +28,10 @@ func (l *Load) Granted() (period time.Duration) {
 func quota(e environment.Environment) bool { return e != nil && e.Capabilities().Quota }
 
 // Settle is the shortest settle time of the load. While an arm is paused the kernel
-// fills its account, and after the thaw the first period is cut off by the clock of
-// its group: an arm that may use half of a CPU was measured at 65 % of one where the
-// window opened after 20 ms. With the second period that begins after the thaw the arm has what is its
-// share; a slice of the account that a CPU still holds (5 ms, sched_cfs_bandwidth_slice_us)
-// is used up in the first.
+// fills its account, and the clock of its group cuts off the first period after the
+// thaw: an arm that may use half of a CPU had 66 % of one where the window opened
+// after 20 ms. In the first whole period a CPU may still hold a slice of the account
+// (5 ms, sched_cfs_bandwidth_slice_us). From the second one on it is as without a pause.
 func (l *Load) Settle() time.Duration { return 2 * l.Granted() }
 
 // Shortest is the shortest window that means something for the load: whole periods of
