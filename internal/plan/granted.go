@@ -32,7 +32,22 @@ func quota(e environment.Environment) bool { return e != nil && e.Capabilities()
 // thaw: an arm that may use half of a CPU had 66 % of one where the window opened
 // after 20 ms. In the first whole period a CPU may still hold a slice of the account
 // (5 ms, sched_cfs_bandwidth_slice_us). From the second one on it is as without a pause.
-func (l *Load) Settle() time.Duration { return 2 * l.Granted() }
+//
+// Beside a neighbour, groups divide the CPUs by averages of their load, which fall to
+// nothing in a pause and come back by a half every 32 ms (kernel/sched/pelt.c).
+func (l *Load) Settle() time.Duration {
+	if granted := l.Granted(); granted > 0 {
+		return 2 * granted
+	}
+	for _, a := range l.Arms {
+		if a.Neighbour != nil {
+			return 3 * loadHalfLife
+		}
+	}
+	return 0
+}
+
+const loadHalfLife = 32 * time.Millisecond
 
 // Shortest is the shortest window that means something for the load: whole periods of
 // what is granted, so that it does not matter where in one it begins. What protects

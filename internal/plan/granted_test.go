@@ -73,10 +73,10 @@ func TestWhatIsGrantedByThePeriod(t *testing.T) {
 		"cpus":               {Arm{Limits: cgroup.Limits{CPUs: 2}}, 200 * time.Millisecond, 200 * time.Millisecond},
 		"an environment's":   {Arm{Env: limited{}}, 200 * time.Millisecond, 200 * time.Millisecond},
 		"a neighbour's":      {Arm{Neighbour: &Neighbour{Env: limited{}}}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"a neighbour":        {Arm{Neighbour: &Neighbour{}}, 0, 100 * time.Millisecond},
+		"a neighbour":        {Arm{Neighbour: &Neighbour{}}, 96 * time.Millisecond, 100 * time.Millisecond},
 		"a mechanism's":      {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.quota", "25%")}, 200 * time.Millisecond, 200 * time.Millisecond},
 		"a mechanism's, I/O": {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "io.max", "1MiB/s")}, 200 * time.Millisecond, 200 * time.Millisecond},
-		"a weight":           {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.weight", "10")}, 0, 100 * time.Millisecond},
+		"a weight":           {Arm{Neighbour: &Neighbour{}, Isolation: settingsOf(t, "cpu.weight", "10")}, 96 * time.Millisecond, 100 * time.Millisecond},
 	} {
 		l := Load{Arms: []Arm{{}, c.arm}}
 		if l.Settle() != c.settle || l.Shortest() != c.window {

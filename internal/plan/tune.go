@@ -56,7 +56,7 @@ type Observed struct {
 	Switch time.Duration // what a window takes beyond its length and its settle time
 	Budget time.Duration // what is left for this workload
 	Least  time.Duration // window
-	Settle time.Duration // at least, where the kernel grants by the period
+	Settle time.Duration // at least; 0: what the pilot sees
 	Arms   int           // in a block
 	// Launches are wanted at least; 0 is what is usual.
 	Launches int
@@ -80,7 +80,7 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	case fixed.Discard > 0:
 		o.Settle = 0
 	case o.Settle > 0:
-		why, least = length(o.Settle)+" of settle time, for what the kernel grants by the period", settles[0]
+		why, least = length(o.Settle)+" of settle time, for how the kernel divides CPU time after a pause", settles[0]
 	default:
 		least, p.Thaws, why = settle(o)
 	}

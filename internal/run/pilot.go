@@ -69,8 +69,9 @@ func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) e
 	if need := l.load.Settle(); lengths.Discard < need {
 		l.warn(record.Warning{
 			Workload: l.load.Name,
-			Text:     fmt.Sprintf("discard: %s is too short for a quota: an arm that was paused has more than its share until %s after a thaw, so what the quota costs comes out too small", lengths.Discard, need),
-			Remedy:   fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
+			Text: fmt.Sprintf("discard: %s is too short: until %s after a thaw an arm with a quota has more than its share, and one beside a neighbour another share than later on",
+				lengths.Discard, need),
+			Remedy: fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
 		})
 	}
 	l.lines = append(l.lines, record.Line{Pilot: &p})
