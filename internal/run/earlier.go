@@ -144,6 +144,9 @@ func (l *loadRun) resume(e *Earlier) {
 			l.keepLine(line)
 		}
 	}
+	if l.lengths.Window > 0 {
+		l.warnOfSettle()
+	}
 }
 
 // switched is what the windows of a block took beyond their lengths, on average.

@@ -66,14 +66,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) error {
 	l.observed, l.lengths, l.noise = o, lengths, plan.NoiseOf(p.Slots, lengths.Window)
 	p.Workload = l.load.Name
-	if need := l.load.Settle(); lengths.Discard < need {
-		l.warn(record.Warning{
-			Workload: l.load.Name,
-			Text: fmt.Sprintf("discard: %s is too short: until %s after a thaw an arm with a quota has more than its share, and one beside a neighbour another share than later on",
-				lengths.Discard, need),
-			Remedy: fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
-		})
-	}
+	l.warnOfSettle()
 	l.lines = append(l.lines, record.Line{Pilot: &p})
 	return l.append(record.Line{Pilot: &p})
 }
@@ -93,4 +86,19 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 	}
 	t.Ticks = seen.Ticks
 	return t, nil
+}
+
+// warnOfSettle says that the settle time, as it was asked for or as an earlier run had
+// it, is too short for what the arms are granted.
+func (l *loadRun) warnOfSettle() {
+	need := l.load.Settle()
+	if l.lengths.Discard >= need {
+		return
+	}
+	l.warn(record.Warning{
+		Workload: l.load.Name,
+		Text: fmt.Sprintf("discard: %s is too short: until %s after a thaw an arm with a quota has more than its share, and one beside a neighbour another share than later on",
+			l.lengths.Discard, need),
+		Remedy: fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
+	})
 }
