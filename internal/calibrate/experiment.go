@@ -33,7 +33,8 @@ const (
 var sizes = [...]float64{0.01, 0.02, 0.05, 0.10}
 
 // window and discard are whole periods of a CPU quota, which is granted by the
-// period of 100 ms. Until the second period after a thaw an arm has more than its share.
+// period of 100 ms. Until the second period after a thaw an arm has more than its share,
+// and one that loses 1 or 2 % still has.
 const (
 	window  = 200 * time.Millisecond
 	discard = 200 * time.Millisecond

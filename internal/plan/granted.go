@@ -27,14 +27,17 @@ func (l *Load) Granted() (period time.Duration) {
 
 func quota(e environment.Environment) bool { return e != nil && e.Capabilities().Quota }
 
-// Settle is the shortest settle time of the load. While an arm is paused the kernel
-// fills its account, and the clock of its group cuts off the first period after the
-// thaw: an arm that may use half of a CPU had 66 % of one where the window opened
-// after 20 ms. In the first whole period a CPU may still hold a slice of the account
-// (5 ms, sched_cfs_bandwidth_slice_us). From the second one on it is as without a pause.
+// Settle is the shortest settle time of the load. While an arm is paused its account
+// becomes full. The period in which it is thawed is cut short by the clock of its group
+// and yet has the whole account: an arm that may use half of a CPU had 66 % of one
+// where the window opened after 20 ms. In the first whole period each busy CPU may
+// still hold a slice of the account (5 ms, sched_cfs_bandwidth_slice_us; it outlives its
+// period since Linux 5.4). From the second one on it is as without a pause, but for a
+// quota that takes less than the slices in a period (docs/method.md).
 //
 // Beside a neighbour, groups divide the CPUs by averages of their load, which fall to
-// nothing in a pause and come back by a half every 32 ms (kernel/sched/pelt.c).
+// nothing in a pause and come back by a half every 32 ms (kernel/sched/pelt.c); after
+// three halves an eighth of it is left.
 func (l *Load) Settle() time.Duration {
 	if granted := l.Granted(); granted > 0 {
 		return 2 * granted
@@ -50,7 +53,8 @@ func (l *Load) Settle() time.Duration {
 const loadHalfLife = 32 * time.Millisecond
 
 // Shortest is the shortest window that means something for the load: whole periods of
-// what is granted, so that it does not matter where in one it begins. What protects
+// what is granted, so that it does not matter where in one it begins. One would do; two
+// halve what the settle time costs. What protects
 // from a neighbour, or what a pod has, may work by such periods, too.
 func (l *Load) Shortest() time.Duration {
 	if granted := l.Granted(); granted > 0 {

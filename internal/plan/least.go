@@ -12,7 +12,15 @@ const (
 // Least is the shortest budget in which a run can measure anything of each
 // workload; a host that is busy needs more.
 func (p *Plan) Least() time.Duration {
-	return time.Duration(len(p.Loads))*leastLoad + time.Duration(p.Arms())*leastArm
+	least := time.Duration(p.Arms()) * leastArm
+	for i := range p.Loads {
+		l := &p.Loads[i]
+		least += leastLoad
+		if settle := l.Settle(); settle > 0 {
+			least += time.Duration(len(l.Arms)) * (settle + l.Shortest())
+		}
+	}
+	return least
 }
 
 // Arms is how many arms there are, each counted with every workload.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -26,7 +27,7 @@ func (p *Plan) Reach(l *Load, n Noise, seconds float64) float64 {
 	}
 	arms := len(l.Arms)
 	window := max(n.Window, l.Shortest(), p.Window)
-	discard := max(usual(window), l.Settle())
+	discard := cmp.Or(p.Discard, max(usual(window), l.Settle()))
 	o := Observed{Launch: time.Duration(arms) * leastArm, Switch: assumedSwitch, Arms: arms}
 	o.Budget = time.Duration(seconds*l.Budget/p.Record.Budget*float64(time.Second)) - leastLoad
 	block := time.Duration(arms) * (window + discard + o.Switch)

@@ -79,10 +79,13 @@ func Tune(o Observed, fixed Lengths) (Lengths, record.Pilot) {
 	switch {
 	case fixed.Discard > 0:
 		o.Settle = 0
-	case o.Settle > 0:
-		why, least = length(o.Settle)+" of settle time, for how the kernel divides CPU time after a pause", settles[0]
+	case o.Settle >= settles[len(settles)-1]:
+		why, least = length(o.Settle)+" of settle time for a quota", settles[0]
 	default:
 		least, p.Thaws, why = settle(o)
+		if least < o.Settle {
+			why = length(o.Settle) + " of settle time beside a neighbour"
+		}
 	}
 	if fixed.Window == 0 {
 		var more string
@@ -148,6 +151,9 @@ func tuneWindow(o Observed, least time.Duration, fixed Lengths) (Lengths, []reco
 		overhead := (max(least, usual(shortest), o.Settle) + o.Switch).Seconds()
 		if out.Window = fallback(o, overhead); out.Window <= shortest {
 			out.Window = shortest
+			if shortest == o.Least {
+				return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken, the shortest that are possible", length(shortest))
+			}
 			return out, seen, fmt.Sprintf("operations are slow: %s windows hold some of every arm", length(shortest))
 		}
 		return out, seen, fmt.Sprintf("the budget is too short to compare window lengths, %s taken", length(out.Window))

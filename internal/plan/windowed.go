@@ -19,8 +19,11 @@ func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, 
 	}
 	if out.Window == 0 {
 		overhead := (out.Discard + o.Switch).Seconds()
-		for out.Window = asked.Usual; out.Window > asked.Least && !fits(o, out.Window, overhead); {
-			out.Window = max(out.Window/2, asked.Least)
+		for out.Window = asked.Usual; out.Window > max(asked.Least, o.Least) && !fits(o, out.Window, overhead); {
+			out.Window = max(out.Window/2, asked.Least, o.Least)
+		}
+		if o.Settle >= 2*quotaPeriod {
+			out.Window = out.Window.Truncate(quotaPeriod)
 		}
 		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", length(out.Window), length(o.Switch))
 	}

@@ -144,8 +144,10 @@ func (l *loadRun) resume(e *Earlier) {
 			l.keepLine(line)
 		}
 	}
-	if l.lengths.Window > 0 {
-		l.warnOfSettle()
+	if l.Plan.Discard == 0 && l.lengths.Discard < l.load.Settle() {
+		// An earlier tare did not know of it: a pilot begins anew, and what was measured
+		// no longer counts.
+		l.lengths, l.lines, l.halves = plan.Lengths{}, nil, plan.Halves{}
 	}
 }
 

@@ -66,7 +66,10 @@ func (l *loadRun) pilot(ctx context.Context) error {
 func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) error {
 	l.observed, l.lengths, l.noise = o, lengths, plan.NoiseOf(p.Slots, lengths.Window)
 	p.Workload = l.load.Name
-	l.warnOfSettle()
+	if l.Plan.Discard > 0 {
+		l.observed.Settle = 0 // what was asked for stays
+		l.warnOfSettle()
+	}
 	l.lines = append(l.lines, record.Line{Pilot: &p})
 	return l.append(record.Line{Pilot: &p})
 }
@@ -88,17 +91,19 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 	return t, nil
 }
 
-// warnOfSettle says that the settle time, as it was asked for or as an earlier run had
-// it, is too short for what the arms are granted.
+// warnOfSettle says that the settle time that was asked for is too short for what an
+// arm is granted.
 func (l *loadRun) warnOfSettle() {
-	need := l.load.Settle()
+	need, why := l.load.Settle(), "beside a neighbour CPU time is divided otherwise than later on"
 	if l.lengths.Discard >= need {
 		return
 	}
+	if l.load.Granted() > 0 {
+		why = "an arm with a quota has more than its share"
+	}
 	l.warn(record.Warning{
 		Workload: l.load.Name,
-		Text: fmt.Sprintf("discard: %s is too short: until %s after a thaw an arm with a quota has more than its share, and one beside a neighbour another share than later on",
-			l.lengths.Discard, need),
-		Remedy: fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
+		Text:     fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", l.lengths.Discard, need, why),
+		Remedy:   fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
 	})
 }
