@@ -2,14 +2,19 @@ package run_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/record"
 )
 
 // Where an arm has a CPU quota, windows open two of its periods after a thaw; a shorter
@@ -36,5 +41,47 @@ func TestSettleTimeOfALimit(t *testing.T) {
 		if short := c.asked > 0; warned != short {
 			t.Errorf("asked for %s: warned %v", c.asked, warned)
 		}
+	}
+}
+
+// A result that an earlier tare measured with a shorter one is measured anew when it is
+// continued.
+func TestContinuedWithALongerSettleTime(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.Host("/")
+	dir := t.TempDir() + "/result"
+	for i, discard := range []time.Duration{20 * time.Millisecond, 0} {
+		e := spinExperiment(5 * time.Second)
+		e.Discard, e.Workloads[0].Baseline = discard, "host"
+		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
+		p, err := plan.Build(e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup, Grouped: true}), host, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var earlier *run.Earlier
+		if i > 0 {
+			if earlier, err = run.Reopen(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := run.Execute(t.Context(), run.Config{
+			ID: idOf(t), Plan: p, Dir: dir, StateDir: t.TempDir(), Groups: host.Groups, Probes: probe.All(), Earlier: earlier,
+			Decide: func(record.Workload, []record.Line) run.Decision { return run.Decision{} },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := record.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settled []float64
+	for _, l := range r.Lines {
+		if l.Pilot != nil {
+			settled = append(settled, l.Pilot.Discard)
+		}
+	}
+	if !slices.Equal(settled, []float64{0.02, 0.2}) {
+		t.Errorf("settle times of %v s", settled)
 	}
 }
