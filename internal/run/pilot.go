@@ -70,6 +70,13 @@ func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) e
 		l.observed.Settle = 0 // what was asked for stays
 		l.warnOfSettle()
 	}
+	if granted := l.load.Granted(); granted > 0 && lengths.Window%granted != 0 {
+		l.warn(record.Warning{
+			Workload: l.load.Name,
+			Text:     fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", lengths.Window, granted),
+			Remedy:   fmt.Sprintf("leave window: out of the experiment, or make it a multiple of %s", granted),
+		})
+	}
 	l.lines = append(l.lines, record.Line{Pilot: &p})
 	return l.append(record.Line{Pilot: &p})
 }

@@ -24,22 +24,28 @@ func TestSettleTimeOfALimit(t *testing.T) {
 	for _, c := range []struct{ asked, want time.Duration }{{0, 200 * time.Millisecond}, {20 * time.Millisecond, 20 * time.Millisecond}} {
 		e := spinExperiment(5 * time.Second)
 		e.Discard, e.Workloads[0].Baseline = c.asked, "host"
+		if c.asked > 0 {
+			e.Window = 150 * time.Millisecond
+		}
 		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "half", Environment: "cgroup", CPUs: 0.5}}
 		r, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: layers.Cgroup, Grouped: true}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		warned := false
+		warned, ofWindow := false, false
 		for _, l := range r.Lines {
 			if w := l.Warning; w != nil && strings.Contains(w.Text, "is too short") && strings.Contains(w.Remedy, "make it 200ms") {
 				warned = true
+			}
+			if w := l.Warning; w != nil && strings.Contains(w.Text, "window: 150ms is no multiple of 100ms") {
+				ofWindow = true
 			}
 			if p := l.Pilot; p != nil && p.Discard != c.want.Seconds() {
 				t.Errorf("asked for %s: %v s of settle time", c.asked, p.Discard)
 			}
 		}
-		if short := c.asked > 0; warned != short {
-			t.Errorf("asked for %s: warned %v", c.asked, warned)
+		if short := c.asked > 0; warned != short || ofWindow != short {
+			t.Errorf("asked for %s: warned %v, of the window %v", c.asked, warned, ofWindow)
 		}
 	}
 }
