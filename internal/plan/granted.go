@@ -54,8 +54,8 @@ const loadHalfLife = 32 * time.Millisecond
 
 // Shortest is the shortest window that means something for the load: whole periods of
 // what is granted, so that it does not matter where in one it begins. One would do; two
-// halve what the settle time costs. What protects
-// from a neighbour, or what a pod has, may work by such periods, too.
+// halve what the settle time costs. What protects from a neighbour, or what a pod has,
+// may work by such periods, too.
 func (l *Load) Shortest() time.Duration {
 	if granted := l.Granted(); granted > 0 {
 		return 2 * granted

@@ -127,3 +127,43 @@ func TestTuneForAQuota(t *testing.T) {
 		}
 	}
 }
+
+// Beside a neighbour the pilot still looks for a transient, and the settle time is no
+// shorter than the load averages need.
+func TestTuneBesideANeighbour(t *testing.T) {
+	l := Load{Arms: []Arm{{}, {Neighbour: &Neighbour{}}}}
+	for _, c := range []struct {
+		own float64 // transient of one arm
+		tau time.Duration
+	}{{0, time.Millisecond}, {0.5, 60 * time.Millisecond}} {
+		o := observed(time.Minute, traces(1, 4, 20e3, 0.01, 0, c.own, c.tau))
+		o.Least, o.Settle = l.Shortest(), l.Settle()
+		got, p := Tune(o, Lengths{})
+		if got.Discard < l.Settle() || got.Window < l.Shortest() || len(p.Thaws) == 0 {
+			t.Errorf("a transient of %.1f: %+v, %d looks: %s", c.own, got, len(p.Thaws), p.Why)
+		}
+		if beside := strings.Contains(p.Why, "96 ms of settle time beside a neighbour"); beside != (c.own == 0) {
+			t.Errorf("a transient of %.1f: %s", c.own, p.Why)
+		}
+	}
+}
+
+// A tool's window that the budget makes shorter holds whole periods.
+func TestToolsWindowsAreWholePeriods(t *testing.T) {
+	asked := workload.Windowed{Usual: 500 * time.Millisecond, Least: 100 * time.Millisecond, Discard: 50 * time.Millisecond}
+	o := observed(20*time.Second, traces(1, 4, 20e3, 0.01, 0, 0, time.Millisecond))
+	l := Load{Arms: []Arm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}
+	o.Least, o.Settle = l.Shortest(), l.Settle()
+	if got, _ := TuneWindowed(o, asked, Lengths{}); got.Window != 200*time.Millisecond {
+		t.Errorf("a window of %s", got.Window)
+	}
+}
+
+// The least budget has room for a window of every arm with its settle time.
+func TestLeastWithAQuota(t *testing.T) {
+	with := Plan{Loads: []Load{{Arms: []Arm{{}, {Limits: cgroup.Limits{CPUs: 0.5}}}}}}
+	without := Plan{Loads: []Load{{Arms: []Arm{{}, {}}}}}
+	if more := with.Least() - without.Least(); more != 2*400*time.Millisecond {
+		t.Errorf("two arms with a quota need %s more", more)
+	}
+}

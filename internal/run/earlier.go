@@ -132,7 +132,7 @@ func (l *loadRun) resume(e *Earlier) {
 		case line.Pilot != nil && line.Pilot.Workload == l.load.Name:
 			p := line.Pilot
 			l.lengths = plan.Lengths{Window: seconds(p.Window), Discard: seconds(p.Discard), Blocks: p.Blocks}
-			l.observed = plan.Observed{Pause: p.Pause, Arms: len(l.load.Arms), Least: l.load.Shortest(), Settle: l.load.Settle()}
+			l.observed = plan.Observed{Pause: p.Pause, Arms: len(l.load.Arms), Least: l.load.Shortest(), Settle: l.settle()}
 			l.noise = plan.NoiseOf(p.Slots, l.lengths.Window)
 			l.lines, l.halves = nil, plan.Halves{}
 			l.keepLine(line)
@@ -144,7 +144,7 @@ func (l *loadRun) resume(e *Earlier) {
 			l.keepLine(line)
 		}
 	}
-	if l.Plan.Discard == 0 && l.lengths.Discard < l.load.Settle() {
+	if l.lengths.Discard < l.settle() {
 		// An earlier tare did not know of it: a pilot begins anew, and what was measured
 		// no longer counts.
 		l.lengths, l.lines, l.halves = plan.Lengths{}, nil, plan.Halves{}

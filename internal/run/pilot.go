@@ -21,7 +21,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 		return l.pilotWindowed(ctx)
 	}
 	l.event(l.at("pilot"))
-	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.load.Settle()}
+	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
 	began, ran := time.Now(), time.Duration(0)
 	look := func(a *arm, length time.Duration) (err error) {
 		t, err := l.trace(ctx, a, length)
@@ -66,17 +66,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) error {
 	l.observed, l.lengths, l.noise = o, lengths, plan.NoiseOf(p.Slots, lengths.Window)
 	p.Workload = l.load.Name
-	if l.Plan.Discard > 0 {
-		l.observed.Settle = 0 // what was asked for stays
-		l.warnOfSettle()
-	}
-	if granted := l.load.Granted(); granted > 0 && lengths.Window%granted != 0 {
-		l.warn(record.Warning{
-			Workload: l.load.Name,
-			Text:     fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", lengths.Window, granted),
-			Remedy:   fmt.Sprintf("leave window: out of the experiment, or make it a multiple of %s", granted),
-		})
-	}
+	l.warnOfLengths()
 	l.lines = append(l.lines, record.Line{Pilot: &p})
 	return l.append(record.Line{Pilot: &p})
 }
@@ -98,19 +88,32 @@ func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t pl
 	return t, nil
 }
 
-// warnOfSettle says that the settle time that was asked for is too short for what an
-// arm is granted.
-func (l *loadRun) warnOfSettle() {
-	need, why := l.load.Settle(), "beside a neighbour CPU time is divided otherwise than later on"
-	if l.lengths.Discard >= need {
-		return
+// settle is the least settle time; 0 where one was asked for, which stays.
+func (l *loadRun) settle() time.Duration {
+	if l.Plan.Discard > 0 {
+		return 0
 	}
-	if l.load.Granted() > 0 {
-		why = "an arm with a quota has more than its share"
+	return l.load.Settle()
+}
+
+// warnOfLengths says that what was asked for does not go with what an arm is granted.
+func (l *loadRun) warnOfLengths() {
+	warn := func(text, key string, need time.Duration, of string) {
+		l.warn(record.Warning{
+			Workload: l.load.Name, Text: text,
+			Remedy: fmt.Sprintf("leave %s: out of the experiment, or make it %s%s", key, of, need),
+		})
 	}
-	l.warn(record.Warning{
-		Workload: l.load.Name,
-		Text:     fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", l.lengths.Discard, need, why),
-		Remedy:   fmt.Sprintf("leave discard: out of the experiment, or make it %s", need),
-	})
+	granted, need := l.load.Granted(), l.load.Settle()
+	if l.lengths.Discard < need {
+		why := "beside a neighbour CPU time is divided otherwise than later on"
+		if granted > 0 {
+			why = "an arm with a quota has more than its share"
+		}
+		warn(fmt.Sprintf("discard: %s is too short: until %s after a thaw %s", l.lengths.Discard, need, why), "discard", need, "")
+	}
+	if granted > 0 && l.lengths.Window%granted != 0 {
+		warn(fmt.Sprintf("window: %s is no multiple of %s, the period of a quota: a window holds more or less of it by chance", l.lengths.Window, granted),
+			"window", granted, "a multiple of ")
+	}
 }

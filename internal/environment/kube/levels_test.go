@@ -129,3 +129,26 @@ func TestSettle(t *testing.T) {
 		t.Errorf("best effort asks for %+v", got)
 	}
 }
+
+// A CPU limit is a quota to the kernel, and nothing else of a pod is.
+func TestQuotaOfAPod(t *testing.T) {
+	for _, c := range []struct {
+		class  QoS
+		levels string
+		quota  bool
+	}{
+		{BestEffort, "image=none", false}, {Burstable, "cpu=500m", false}, {Burstable, "memory-limit=1Gi", false},
+		{Burstable, "cpu-limit=1", true}, {Guaranteed, "memory=1Gi", true}, {Guaranteed, "cpu=1", true},
+	} {
+		p, err := Pod{QoS: c.class}.with(c.levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Capabilities().Quota; got != c.quota {
+			t.Errorf("%s with %s: a quota %v", c.class, c.levels, got)
+		}
+	}
+	if (Pod{QoS: Burstable}).Capabilities().Quota || !(Pod{QoS: Guaranteed}).Capabilities().Quota {
+		t.Error("of pods without levels, the Guaranteed one alone has a quota")
+	}
+}
