@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/record"
 )
 
@@ -14,6 +15,7 @@ import (
 type Set struct {
 	readers []opened
 	metrics []Metric
+	exact   []sched.Reading // of the first probe's files
 }
 
 // opened is one probe of a set; reader is nil when it could not be opened.
@@ -90,6 +92,56 @@ func (s *Set) ReadBack(dst []float64) []float64 {
 		}
 	}
 	return dst
+}
+
+// Exact are the files of the first probe, for sched.Marks to read in the moment in which
+// a window opens; none where they are not all that the probe reads.
+func (s *Set) Exact() []sched.Reading {
+	f, ok := s.firstFiles()
+	if !ok {
+		return nil
+	}
+	if len(s.exact) != len(f) {
+		s.exact = make([]sched.Reading, len(f))
+		for i := range s.exact {
+			s.exact[i].Text = make([]byte, exactLength)
+		}
+	}
+	for i, p := range f {
+		s.exact[i].FD = -1
+		if p.file != nil {
+			s.exact[i].FD = p.file.FD()
+		}
+	}
+	return s.exact
+}
+
+// exactLength is more than any such file has.
+const exactLength = 4096
+
+// TakeExact puts the numbers of what Exact gave and sched.Marks has read into readings
+// of ReadBack, in place of those of before that moment.
+func (s *Set) TakeExact(dst []float64) {
+	f, ok := s.firstFiles()
+	if !ok || len(s.exact) != len(f) || len(dst) < s.readers[0].n {
+		return
+	}
+	for i, p := range f {
+		its := dst[:len(p.names)]
+		dst = dst[len(p.names):]
+		r := s.exact[i]
+		if r.N <= 0 || r.N == len(r.Text) || p.parse(r.Text[:r.N], its) != nil {
+			appendMissing(its[:0], len(its))
+		}
+	}
+}
+
+func (s *Set) firstFiles() (files, bool) {
+	if len(s.readers) == 0 {
+		return nil, false
+	}
+	f, ok := s.readers[0].reader.(files)
+	return f, ok
 }
 
 func appendMissing(dst []float64, n int) []float64 {

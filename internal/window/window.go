@@ -28,6 +28,7 @@ type Load struct {
 	words         []*uint64 // that Memory counts operations in
 	open, shut    counter.Snapshot
 	before, after []float64
+	exact         bool          // the first of the probes was read once more when the window opened
 	quickest      time.Duration // that the probes were read in; 0: not yet
 	// Sums of the numbers that the load adds up itself.
 	saidOpen, saidShut []counter.Sum
@@ -35,7 +36,7 @@ type Load struct {
 
 // Announce tells the load what comes, before it is let go.
 func (l *Load) Announce(v environment.WindowSpec) {
-	l.closed = false
+	l.closed, l.exact = false, false
 	if l.words == nil {
 		l.words = l.Memory.Words()
 	}
@@ -69,6 +70,9 @@ func (l *Load) Fill(out *environment.Sample) {
 	if !l.closed {
 		return
 	}
+	if l.exact {
+		l.Probes.TakeExact(l.before)
+	}
 	out.Errors, out.Cut = l.shut.Errors-l.open.Errors, l.shut.Cut-l.open.Cut
 	out.Late, out.Backlog = l.shut.Late-l.open.Late, l.shut.Backlog
 	out.Latency = l.shut.Since(&l.open)
@@ -81,12 +85,12 @@ func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began i
 	if err := Sleep(began+int64(v.Discard), l.Ended); err != nil {
 		return err
 	}
-	first := l.begin(v)
-	middle, err := l.sleep(first.at, v.Length)
+	l.begin(v)
+	first, middle, last, err := l.sleep(v.Length)
 	if err != nil {
 		return err
 	}
-	between(out, first, l.end(v))
+	between(out, first, l.end(v, last))
 	out.FirstSeconds, out.First = middle.since(first)
 	if v.Steady == 0 {
 		return nil
@@ -117,7 +121,8 @@ func (l *Load) answer(out *environment.Sample, v environment.WindowSpec) error {
 	if err := l.await(v.Discard+v.Limit, func(d time.Duration) bool { return l.Memory.Began(r, d) }); err != nil {
 		return err
 	}
-	first := l.begin(v)
+	l.begin(v)
+	first := l.mark()
 	var said counter.Answer
 	err := l.await(v.Length+v.Limit, func(d time.Duration) (ok bool) {
 		said, ok = l.Memory.Answered(r, d)
@@ -126,7 +131,7 @@ func (l *Load) answer(out *environment.Sample, v environment.WindowSpec) error {
 	if err != nil {
 		return err
 	}
-	between(out, first, l.end(v))
+	between(out, first, l.end(v, l.mark()))
 	out.Seconds, out.First, out.FirstSeconds = said.Seconds, said.First, said.FirstSeconds
 	return nil
 }
@@ -169,12 +174,11 @@ func (l *Load) trace(out *environment.Sample, v environment.WindowSpec, began in
 	return nil
 }
 
-// begin reads everything and opens the window right after it; end closes it and
-// reads everything right after that. What stands first among the probes is read
-// next to the window on both sides. Readings that were held up would be of
-// other seconds than the operations: they are taken anew, and the window is so
-// much later or longer.
-func (l *Load) begin(v environment.WindowSpec) mark {
+// begin reads everything before a window opens; end reads everything right after its
+// last mark. What stands first among the probes is read next to the window on both
+// sides. Readings that were held up would be of other seconds than the operations: they
+// are taken anew, and the window is so much later or longer.
+func (l *Load) begin(v environment.WindowSpec) {
 	for range tries {
 		if l.readOpen(v) {
 			break
@@ -183,12 +187,13 @@ func (l *Load) begin(v environment.WindowSpec) mark {
 	if l.Opened != nil {
 		l.Opened()
 	}
-	return l.mark()
 }
 
-func (l *Load) end(v environment.WindowSpec) (m mark) {
-	for range tries {
-		m = l.mark()
+func (l *Load) end(v environment.WindowSpec, last mark) mark {
+	for try := range tries {
+		if try > 0 {
+			last = l.mark()
+		}
 		if l.Closing != nil {
 			l.Closing()
 		}
@@ -196,27 +201,38 @@ func (l *Load) end(v environment.WindowSpec) (m mark) {
 			break
 		}
 	}
-	return m
+	return last
 }
 
-// sleep sleeps through a window that was opened then, and marks its middle. In a short
-// window, and at the end of each half of a longer one, Go's runtime is away: it
-// would take CPU time from the load.
-func (l *Load) sleep(opened int64, length time.Duration) (middle mark, err error) {
-	var marks [2]sched.Mark
-	moments := [2]int64{opened + int64(length)/2, opened + int64(length)}
+// sleep opens the window, sleeps through it, and marks its begin, middle and end. In a
+// short window, and at the end of each half of a longer one, Go's runtime is away: it
+// would take CPU time from the load. One of its threads is awake for a little while after
+// the readings, and the window opens after that, with a last look at the first of the
+// probes.
+func (l *Load) sleep(length time.Duration) (first, middle, last mark, err error) {
+	var marks [3]sched.Mark
+	files, opens := l.Probes.Exact(), sched.Monotonic()
+	if len(files) > 0 {
+		l.exact = true
+		opens += int64(lead)
+	}
+	after := [2]int64{int64(length) / 2, int64(length)}
 	if length <= slice {
-		sched.Marks(moments[:], l.words, marks[:])
-		return mark{at: marks[0].At, ops: marks[0].Sum}, l.Ended()
+		sched.Marks(opens, after[:], l.words, files, marks[:])
+		return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), l.Ended()
 	}
-	for i := range moments {
-		if err := Sleep(moments[i]-int64(slice)/2, l.Ended); err != nil {
-			return middle, err
+	sched.Marks(opens, nil, l.words, files, marks[:1])
+	for i := range after {
+		moment := marks[0].At + after[i]
+		if err := Sleep(moment-int64(slice)/2, l.Ended); err != nil {
+			return first, middle, last, err
 		}
-		sched.Marks(moments[i:i+1], l.words, marks[i:i+1])
+		sched.Marks(moment, nil, l.words, nil, marks[1+i:])
 	}
-	return mark{at: marks[0].At, ops: marks[0].Sum}, l.Ended()
+	return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), l.Ended()
 }
+
+func markOf(m sched.Mark) mark { return mark{m.At, m.Sum, m.CPU} }
 
 // readOpen reads the counters, then the probes, the first of them last; readShut
 // the other way round. They say whether the probes were read without delay.
@@ -280,6 +296,10 @@ const (
 	// tries is how often readings are taken that were held up, by more than heldUp.
 	tries  = 3
 	heldUp = 200 * time.Microsecond
+
+	// lead is what lies between the readings and a window, for the monitor of Go's
+	// runtime: it looks every 20 us, with a slack of 50, whether anything runs.
+	lead = 150 * time.Microsecond
 
 	slice = 100 * time.Millisecond
 	// drainBound is how long operations in flight may take to end at a pause.

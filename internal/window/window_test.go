@@ -2,11 +2,15 @@ package window_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/internal/window"
@@ -77,6 +81,46 @@ func TestCut(t *testing.T) {
 	}
 	if len(said) != 4 || said[0] != "opened" || said[1] != "closing" {
 		t.Errorf("%q", said)
+	}
+}
+
+// The CPU time of an arm is of the very window: what was used between the readings and
+// the moment in which the window opens does not count, in a short window and in a longer.
+func TestCPUTimeOfTheWindow(t *testing.T) {
+	dir := t.TempDir()
+	uses := func(us int) {
+		text := fmt.Sprintf("usage_usec %d\nuser_usec %d\nsystem_usec 0\n", us, us)
+		if err := os.WriteFile(filepath.Join(dir, "cpu.stat"), []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	uses(0)
+	probes := probe.OpenAll(probe.All()[:1], probe.Target{Root: "/", Group: cgroup.Group{Dirs: map[string]string{cgroup.Unified: dir}}})
+	defer probes.Close()
+	m := load(t)
+	l := &window.Load{Memory: m, Probes: probes, Ended: goOn}
+	l.Opened = func() { uses(5_000_000) }
+	l.Closing = func() { uses(7_000_000) }
+	for _, c := range []struct {
+		length time.Duration
+		gone   bool
+	}{{20 * time.Millisecond, false}, {250 * time.Millisecond, false}, {20 * time.Millisecond, true}} {
+		uses(0)
+		if c.gone {
+			l.Opened = func() { os.Truncate(filepath.Join(dir, "cpu.stat"), 0) }
+		}
+		v := environment.WindowSpec{Length: c.length}
+		l.Announce(v)
+		m.SetGate(false)
+		out, err := l.Cut(v)
+		window.Pause(m)
+		l.Fill(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, known := out.Probes["cpu.time"].Get(); known == c.gone || known && x != 2 {
+			t.Errorf("%v, the file was emptied: %v: %g s, known: %v; want 2 s", c.length, c.gone, x, known)
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ func Open(path string) (*File, error) {
 // Path is the path that the file was opened with.
 func (f *File) Path() string { return f.path }
 
+// FD is the descriptor, for who reads by himself; negative when the file is closed.
+func (f *File) FD() int { return f.fd }
+
 // Read returns the whole text. It is valid until the next Read, which reuses the
 // buffer: nothing is allocated once the buffer has the size of the file.
 func (f *File) Read() ([]byte, error) { return f.ReadTo(&f.buf) }

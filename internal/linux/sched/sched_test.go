@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -178,7 +179,10 @@ func marksWhileWriting(t *testing.T) (always bool) {
 		}
 	})
 	marks := make([]Mark, len(moments))
-	Marks(moments, words, marks)
+	Marks(moments[0], []int64{5e6, 20e6, 60e6}, words, nil, marks)
+	for i := range moments[1:] {
+		moments[1+i] += marks[0].At - begin
+	}
 	close(over)
 	others.Wait()
 	always = true
@@ -259,5 +263,52 @@ func saturate() (stop func()) {
 			_ = c.Process.Kill()
 			_ = c.Wait()
 		}
+	}
+}
+
+// Files are read at the first moment, each whole and as it is then; one that cannot be
+// read has the number of the error.
+func TestMarksReadFiles(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	begin := Monotonic()
+	write := func(text string) {
+		if _, err := file.WriteAt([]byte(text), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	write("before")
+	var other sync.WaitGroup
+	for _, text := range []string{"at the", "beyond"} {
+		other.Go(func() {
+			after := 10 * time.Millisecond
+			if text == "beyond" {
+				after = 200 * time.Millisecond
+			}
+			time.Sleep(after)
+			write(text)
+		})
+	}
+	files := []Reading{{FD: int(file.Fd()), Text: make([]byte, 64)}, {FD: -1, Text: make([]byte, 1)}, {FD: int(file.Fd()), Text: make([]byte, 3)}}
+	var marks [2]Mark
+	Marks(begin+100e6, []int64{200e6}, nil, files, marks[:])
+	other.Wait()
+	if marks[0].At > begin+190e6 {
+		t.Skip("this thread had no turn for 90 ms")
+	}
+	if got := string(files[0].Text[:max(0, files[0].N)]); got != "at the" {
+		t.Errorf("read %q (%d)", got, files[0].N)
+	}
+	if got := files[1].N; got != -int(unix.EBADF) {
+		t.Errorf("no file: %d", got)
+	}
+	if got := string(files[2].Text[:max(0, files[2].N)]); got != "at " {
+		t.Errorf("read %q into three bytes", got)
+	}
+	if took := marks[1].CPU - marks[0].CPU; took < 0 || took > marks[1].At-marks[0].At {
+		t.Errorf("%d ns of CPU time in %d ns", took, marks[1].At-marks[0].At)
 	}
 }
