@@ -14,7 +14,7 @@ import (
 
 // farLoads are loads of every kind that costs little, alone and beside a neighbour.
 const farLoads = `
-budget: 45s
+budget: 34s
 generations: 1
 window: 200ms
 neighbours:

@@ -25,7 +25,7 @@ import (
 // farPods is a server and its client, each in a pod of its own; CLASS is made by the
 // test.
 const farPods = `
-budget: 45s
+budget: 32s
 generations: 2
 window: 100ms
 arms:

@@ -12,7 +12,7 @@ import (
 )
 
 const pods = `
-budget: 90s
+budget: 50s
 generations: 2
 window: 200ms
 neighbours:
