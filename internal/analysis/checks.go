@@ -23,7 +23,7 @@ func (t *table) standing(primary *fits, margin float64) []record.Checks {
 	if open(t.load) {
 		out = append(out, t.schedule())
 	}
-	return out
+	return append(out, t.settleTime()...)
 }
 
 // weigh fills in what an interval says about a limit. The check fails where the
