@@ -12,8 +12,9 @@ GOTEST ?= $(GO) test
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
 
+# What takes longest begins first.
 test: deps ## what the tests need, then every unit, property, golden and conformance test
-	$(GOTEST) -vet=off -timeout 20m ./...
+	$(GOTEST) -vet=off -timeout 20m ./internal/run ./cmd/tare ./...
 
 race: deps ## the tests of code with goroutines, with the race detector (tools/race.txt)
 	@sh tools/race.sh
@@ -41,8 +42,9 @@ RUNS ?= 5000
 simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: errors, widths, stopping, forecasts
 	TARE_TIER=simulate TARE_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
 
+CONFORMANCE ?= -count=1 -timeout 30m
 conformance: deps ## the variants of environments that make test tries in part, whole
-	TARE_TIER=conformance $(GOTEST) -count=1 -timeout 30m ./internal/environment/environmenttest ./internal/environment/engines
+	TARE_TIER=conformance $(GOTEST) $(CONFORMANCE) ./internal/environment/environmenttest ./internal/environment/engines
 
 truth: ## known losses are measured as what they are
 	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
@@ -54,7 +56,7 @@ one-percent: ## in how many of TARE_RUNS runs a planted loss of 1 % is found in 
 	TARE_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
 kill: ## runs killed at TARE_KILLS random instants, in TARE_SEED's order; nothing is left, and nobody else's process is touched
-	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill|TestForeign|TestHostLook' ./cmd/tare
+	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign' ./cmd/tare
 
 faults: ## runs whose files cannot be written, synced, renamed, removed: TARE_FAULTS of each place (all), TARE_SEED
 	TARE_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare

@@ -36,7 +36,7 @@ func TestClusterFarLoads(t *testing.T) {
 	admin := kubetest.Need(t)
 	testneed.Tool(t, "fio")
 	shell(t, "fio")
-	inSmallPods(t, "5s", 1).end(0) // what the first pod on a node leaves: a bridge
+	firstPod(t)
 	before := environmenttest.TakeSnapshot(t)
 	home := t.TempDir()
 	d := &database{t: t, home: home, dir: filepath.Join(home, "result")}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,11 +52,16 @@ func inSmallPods(t *testing.T, budget string, generations int, args ...string) *
 	return d.begin(append([]string{"run", file, "-o", d.dir}, args...)...)
 }
 
+// firstPod makes, once, what the first pod on a node leaves: a bridge.
+func firstPod(t *testing.T) { first.Do(func() { inSmallPods(t, "5s", 1).end(0) }) }
+
+var first sync.Once
+
 // TestClusterFaults: what can happen to a cluster while arms are in its pods. Each
 // time the record is kept, what went wrong is said, and nothing is left.
 func TestClusterFaults(t *testing.T) {
 	admin := kubetest.Need(t)
-	inSmallPods(t, "5s", 1).end(0) // what the first pod on a node leaves: a bridge
+	firstPod(t)
 	before := environmenttest.TakeSnapshot(t)
 	for _, f := range []struct {
 		name string

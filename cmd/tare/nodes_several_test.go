@@ -134,7 +134,7 @@ func bothInterrupted(t *testing.T) {
 // oneLost: the helper of one node is removed by somebody. The node restores itself,
 // and its record comes as far as it goes; the other is measured to its end.
 func oneLost(t *testing.T) {
-	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "25s")
+	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "18s")
 	o.measuring()
 	selector := url.Values{"labelSelector": {kube.LabelHelper + "=" + o.second.Name}}
 	var pods corev1.PodList

@@ -182,7 +182,7 @@ func (o *outside) read(node string) *record.Result {
 // A node is measured from outside as if tare had been started there: on its
 // host, which is labelled as what it is, and in a pod that is frozen.
 func TestClusterNode(t *testing.T) {
-	o := fromOutside(t)
+	o := fromOutside(t, "--budget", "16s")
 	r := o.end(0)
 	h := r.Manifest.Host.Helper
 	if h == nil || h.Node != o.node || h.Image == "" || h.Namespaces == "" || !strings.HasPrefix(h.Cgroup, "/tare-") {

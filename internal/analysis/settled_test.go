@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// An arm with a quota whose windows opened while its account was full is said to lose
+// An arm with a limit whose windows opened while its account was full is said to lose
 // too little; nothing is said of one that had none, or that settled.
 func TestSettleTime(t *testing.T) {
 	for _, c := range []struct {
@@ -17,15 +17,17 @@ func TestSettleTime(t *testing.T) {
 		fails   bool
 	}{
 		{"a limit", func(a *record.Arm) { a.CPUs = 0.5 }, 0.02, true},
-		{"a mechanism", func(a *record.Arm) { a.Isolation = []string{"cpu.weight", "cpu.quota=1"} }, 0.02, true},
+		{"a pod", func(a *record.Arm) { a.Pod, a.Environment = true, "guaranteed:cpu=500m" }, 0.02, true},
 		{"it settled", func(a *record.Arm) { a.CPUs = 0.5 }, 0.2, false},
-		{"no quota", func(a *record.Arm) { a.Isolation = []string{"cpu.weight"} }, 0.02, false},
+		{"no limit", func(a *record.Arm) { a.Isolation = []string{"cpu.quota"} }, 0.02, false},
+		{"it runs anew in each window", func(a *record.Arm) { a.CPUs = 0.5 }, 0, false},
 	} {
 		w := quiet(37)
 		w.blocks = 4
 		r := w.result()
 		arms := r.Plan.Workloads[0].Arms
 		c.limit(&arms[len(arms)-1])
+		arms[0].CPUs, arms[1].CPUs = 0.5, 0.5 // the baseline and its twin are compared with nothing
 		for i := range r.Lines {
 			if p := r.Lines[i].Pilot; p != nil {
 				p.Discard = c.discard
@@ -40,6 +42,33 @@ func TestSettleTime(t *testing.T) {
 		}
 		if !c.fails && len(said) > 0 || c.fails && (len(said) != 1 || !strings.HasPrefix(said[0], arms[len(arms)-1].Name+": ") || !strings.Contains(said[0], "20 ms") || !strings.Contains(said[0], "discard:")) {
 			t.Errorf("%s: %q", c.name, said)
+		}
+	}
+}
+
+// A run that continues such a record measures it anew, and what was measured before does
+// not count; without a limit both count.
+func TestContinuedAndSettled(t *testing.T) {
+	for _, cpus := range []float64{0, 0.5} {
+		w := quiet(38)
+		w.blocks = 4
+		r := w.result()
+		arms := r.Plan.Workloads[0].Arms
+		arms[len(arms)-1].CPUs = cpus
+		before := analysed(t, r).Workloads[0].Blocks
+		lines := copyOf(t, r).Lines
+		for i := range lines {
+			if p := lines[i].Pilot; p != nil {
+				p.Discard = 0.2
+			}
+		}
+		r.Lines = append(r.Lines[:len(r.Lines)-1], lines...)
+		want := 2 * before
+		if cpus > 0 {
+			want = before
+		}
+		if got := analysed(t, r).Workloads[0].Blocks; got != want {
+			t.Errorf("limit %g: %d blocks count, want %d", cpus, got, want)
 		}
 	}
 }

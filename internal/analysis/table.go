@@ -71,7 +71,8 @@ func tabulate(load record.Workload, lines []record.Line) *table {
 }
 
 // line takes in one line of the record. Blocks before a pilot line were measured
-// with another window and do not count, unless a run continues the record.
+// with another window and do not count, unless a run continues the record by windows
+// that are as good.
 func (t *table) line(l *record.Line) {
 	switch {
 	case l.Run != nil:
@@ -80,7 +81,7 @@ func (t *table) line(l *record.Line) {
 	case l.End != nil:
 		t.steady = t.steady || l.End.Reason == "precision"
 	case l.Pilot != nil && l.Pilot.Workload == t.load.Name:
-		if !t.anew {
+		if !t.anew || t.settledSince(l.Pilot) {
 			t.forget()
 		}
 		t.pilot, t.anew = l.Pilot, false

@@ -18,14 +18,14 @@ const (
 	engineBound = time.Minute
 	// A daemon finishes what it was asked for after the client is gone, and so does
 	// Podman's program: a container that is not there is looked for again until this
-	// much time has passed and no program works on it any more. On a host that is short
-	// of CPU time Docker has taken more than a second to load an image.
+	// much time has passed since the undoing began, and no program works on it any more. On
+	// a host that is short of CPU time Docker has taken more than a second to load an image.
 	lateBound = 6 * time.Second
 	latePause = 250 * time.Millisecond
 )
 
-// removeContainer removes a container of an engine.
-func removeContainer(s Step, run string) error {
+// removeContainer removes a container of an engine, which may come until late.
+func removeContainer(s Step, run string, late time.Time) error {
 	if filepath.IsAbs(s.Root) { // a program, and no address
 		if err := runnable(s.Root); err != nil && !gone(s.Root) {
 			return hint.New(fmt.Errorf("remove container %s: %w", s.ID, err),
@@ -39,10 +39,10 @@ func removeContainer(s Step, run string) error {
 	defer e.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), engineBound)
 	defer cancel()
-	for end := time.Now().Add(lateBound); ; time.Sleep(latePause) {
+	for ; ; time.Sleep(latePause) {
 		_, none := e.State(ctx, s.ID)
 		err = e.Remove(ctx, s.ID, run)
-		made := none == nil || time.Now().After(end) // its image was, before it
+		made := none == nil || time.Now().After(late) // its image was, before it
 		if err != nil || ctx.Err() != nil || made && !named(s.ID) {
 			break
 		}

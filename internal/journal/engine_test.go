@@ -52,7 +52,7 @@ func TestUndoLateImage(t *testing.T) {
 	s.Listener = l
 	s.Start()
 	defer s.Close()
-	if err := removeContainer(Engine("docker", "unix://"+socket, "tare-r1-docker"), "r1"); err != nil {
+	if err := removeContainer(Engine("docker", "unix://"+socket, "tare-r1-docker"), "r1", time.Now().Add(lateBound)); err != nil {
 		t.Fatal(err)
 	}
 	if !d.gone {

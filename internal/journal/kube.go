@@ -32,8 +32,8 @@ func Pods(kubeconfig, context, namespace, run string) Step {
 }
 
 // removePods removes them and waits until they are gone.
-func removePods(s Step, together *kube.Silences) error {
-	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: together}.Connect()
+func removePods(s Step, all *together) error {
+	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: &all.silences}.Connect()
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func removePods(s Step, together *kube.Silences) error {
 	defer cancel()
 	namespace, run, _ := strings.Cut(s.ID, "/"+Prefix)
 	if err = c.DeleteRun(ctx, namespace, run); err == nil {
-		time.Sleep(lateBound)
+		time.Sleep(time.Until(all.late))
 		err = c.DeleteRun(ctx, namespace, run)
 	}
 	if err == nil {
@@ -61,8 +61,8 @@ func (s Step) checkNamespace(run string) bool { return s.ID == kube.NamespaceOf(
 func (s Step) checkImage(run string) bool { return s.ID == kube.ImageOf(run) && s.Root != "" }
 
 // removeNamespace removes it and waits until it is gone.
-func removeNamespace(s Step, together *kube.Silences) error {
-	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: together}.Connect()
+func removeNamespace(s Step, all *together) error {
+	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: &all.silences}.Connect()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func removeNamespace(s Step, together *kube.Silences) error {
 		err = c.DeleteNamespace(ctx, s.ID, run)
 	}
 	if err == nil {
-		time.Sleep(lateBound)
+		time.Sleep(time.Until(all.late))
 		err = c.DeleteNamespace(ctx, s.ID, run)
 	}
 	if err == nil {

@@ -106,12 +106,17 @@ func (c content) undo(run string, f *os.File) Report {
 	var r Report
 	since := c.header.since()
 	left := c.steps
-	var together kube.Silences // of clusters that several steps ask
+	all := together{late: time.Now().Add(lateBound)}
+	var stays []Failure // that were waited for as long as they are
 	for range 2 {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
-			err := p.step.undo(run, since, &together)
+			err := p.step.undo(run, since, &all)
+			if waited := new(kube.StaysError); errors.As(err, &waited) {
+				stays = append(stays, Failure{p.step, err})
+				continue
+			}
 			if err != nil {
 				failed = append(failed, p)
 				r.Failed = append(r.Failed, Failure{p.step, err})
@@ -123,8 +128,17 @@ func (c content) undo(run string, f *os.File) Report {
 		slices.Reverse(failed)
 		left = failed
 	}
+	r.Failed = append(r.Failed, stays...)
 	c.disable(run, since)
 	return r
+}
+
+// together is what the steps of one undoing share.
+type together struct {
+	silences kube.Silences // of clusters that several steps ask
+	// late is until when what the killed run has asked for may still come: it is removed
+	// once more then.
+	late time.Time
 }
 
 // disable undoes the groups once more: a controller that was enabled for one of them
@@ -166,7 +180,7 @@ func (s Step) due(run string, since since) (bool, error) {
 }
 
 // undo takes one step back.
-func (s Step) undo(run string, since since, together *kube.Silences) error {
+func (s Step) undo(run string, since since, all *together) error {
 	if due, err := s.due(run, since); err != nil || !due {
 		return err
 	}
@@ -179,11 +193,11 @@ func (s Step) undo(run string, since since, together *kube.Silences) error {
 		}
 		return RemoveDirectory(s.Path)
 	case kindEngine:
-		return removeContainer(s, run)
+		return removeContainer(s, run, all.late)
 	case kindNamespace: // lives on in the cluster
-		return removeNamespace(s, together)
+		return removeNamespace(s, all)
 	case kindPods:
-		return removePods(s, together)
+		return removePods(s, all)
 	case kindPodImage:
 		return removePodImage(s)
 	case kindImage: // another machine has it

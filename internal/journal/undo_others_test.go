@@ -110,7 +110,7 @@ func TestUndoByAnothersProgram(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(seen), os.Chmod(bin, c.mode)); err != nil {
 				t.Fatal(err)
 			}
-			err := s.undo("r1", sinceThis, nil)
+			err := s.undo("r1", sinceThis, &together{})
 			if ran := !gone(seen); ran != c.runs || !c.runs && (err == nil || hint.Of(err) == "") {
 				t.Errorf("%s with mode %o and PATH %s: ran %v, %v", name, c.mode, c.path, ran, err)
 			}

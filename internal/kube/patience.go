@@ -55,12 +55,13 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 		return err
 	}
 	for {
+		began := time.Now()
 		err := ask()
 		if err == nil || !passing(err) {
 			s.over()
 			return err
 		}
-		if ctx.Err() != nil || s.lasts(err) > c.Patience {
+		if ctx.Err() != nil || s.lasts(began, err) > c.Patience {
 			return err
 		}
 		if stop := pause(ctx); stop != nil {
@@ -82,13 +83,14 @@ func (s *silence) givenUp(patience time.Duration) error {
 	return nil
 }
 
-// lasts notes a failure and returns how long there has been nothing else.
-func (s *silence) lasts(err error) time.Duration {
+// lasts notes that nothing was had of the server since then, and returns how long there
+// has been nothing else.
+func (s *silence) lasts(began time.Time, err error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = time.Now()
 	if s.err == nil {
-		s.since = s.last
+		s.since = began
 	}
 	var asked *url.Error
 	if errors.As(err, &asked) { // others will have asked for something else

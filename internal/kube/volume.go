@@ -133,6 +133,12 @@ func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time)
 	}
 }
 
+// StaysError is about something in a cluster that was waited for, as long as it is waited
+// for: to ask again at once is of no use.
+type StaysError struct{ text string }
+
+func (e *StaysError) Error() string { return e.text }
+
 // volumeStays is the error about a volume that whoever provided it does not remove, with
 // what that one said last.
 func (c *Cluster) volumeStays(v *corev1.PersistentVolume, how string) error {
@@ -143,7 +149,7 @@ func (c *Cluster) volumeStays(v *corev1.PersistentVolume, how string) error {
 	for _, line := range lastEvents(events) {
 		text += "\n  " + line
 	}
-	return hint.New(errors.New(text), "its class says that it goes with its claim, which is gone: look at whoever provides "+v.Spec.StorageClassName+
+	return hint.New(&StaysError{text}, "its class says that it goes with its claim, which is gone: look at whoever provides "+v.Spec.StorageClassName+
 		" (kubectl describe pv "+v.Name+"); or kubectl delete pv "+v.Name+", and remove what it was on")
 }
 

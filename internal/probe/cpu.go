@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"slices"
+
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
@@ -52,13 +54,13 @@ func groupCPU(g cgroup.Group) []source {
 // processCPU reads the CPU time of the arm's processes, their ended threads
 // included and children that are not of the arm's list not. The whole is the
 // scheduler's own count; the parts are printed in steps of 10 ms.
-func processCPU(t Target) (*follow, error) {
+func processCPU(t Target) (Reader, error) {
 	m, err := processes(t)
 	if err != nil {
 		return nil, err
 	}
 	live := t.Root == "/"
-	return &follow{root: proc.FS(t.Root), members: m, file: "stat", width: 3,
+	f := &follow{root: proc.FS(t.Root), members: m, file: "stat", width: 3,
 		parse: func(pid int, text []byte, dst []float64) error {
 			var all [proc.NumProcessStat]float64
 			if err := proc.ProcessStat(text, all[:]); err != nil {
@@ -74,5 +76,40 @@ func processCPU(t Target) (*follow, error) {
 				dst[0] = float64(ns) * 1e-9
 			}
 			return err
-		}}, nil
+		}}
+	if live {
+		return &clocks{follow: f}, nil
+	}
+	return f, nil
+}
+
+// clocks are processes whose CPU time is a clock.
+type clocks struct {
+	*follow
+	asked []task // when the readings were asked for
+}
+
+func (c *clocks) readings(to []sched.Reading) []sched.Reading {
+	c.asked = append(c.asked[:0], c.tasks...)
+	for _, t := range c.asked {
+		to = append(to, sched.Reading{FD: sched.ClockOf(t.id)})
+	}
+	return to
+}
+
+// correct adds what a process used between its last reading and the exact one, which at
+// the end of a window is less than nothing. One that ended between them has no exact one.
+func (c *clocks) correct(dst []float64, got []sched.Reading, end bool) {
+	for i, was := range c.asked {
+		if end {
+			k := slices.IndexFunc(c.tasks, func(t task) bool { return t.id == was.id })
+			if k < 0 {
+				continue
+			}
+			was = c.tasks[k]
+		}
+		if got[i].Got >= 0 {
+			dst[0] += float64(got[i].Got)*1e-9 - was.last[0]
+		}
+	}
 }

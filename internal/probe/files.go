@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
 )
 
 // source is one file and the numbers that are taken from it.
@@ -183,6 +184,43 @@ func (p *part) read(dst []float64) {
 			dst[i] = math.NaN()
 		}
 		p.bad = err
+	}
+}
+
+// longest is more than a file has that is read exactly.
+const longest = 4096
+
+func (f files) readings(to []sched.Reading) []sched.Reading {
+	to = slices.Grow(to, len(f))[:len(f)]
+	for i, p := range f {
+		if to[i].Text == nil {
+			to[i].Text = make([]byte, longest)
+		}
+		to[i].FD = -1
+		if p.file != nil {
+			to[i].FD = p.file.FD()
+		}
+	}
+	return to
+}
+
+func (f files) correct(dst []float64, got []sched.Reading, _ bool) {
+	for i, p := range f {
+		its := dst[:len(p.names)]
+		dst = dst[len(p.names):]
+		n := got[i].Got
+		switch {
+		case p.file == nil: // closed: it has a reason
+		case n < 0:
+			p.bad = &fs.PathError{Op: "read", Path: p.file.Path(), Err: unix.Errno(-n)}
+		case n == longest:
+			p.bad = errors.New("longer than it can be")
+		default:
+			if p.bad = p.parse(got[i].Text[:n], its); p.bad == nil {
+				continue
+			}
+		}
+		appendMissing(its[:0], len(its))
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 type Set struct {
 	readers []opened
 	metrics []Metric
-	exact   []sched.Reading // of the first probe's files
+	// what the first probe reads at the ends of a window
+	open, shut []sched.Reading
 }
 
 // opened is one probe of a set; reader is nil when it could not be opened.
@@ -94,54 +95,44 @@ func (s *Set) ReadBack(dst []float64) []float64 {
 	return dst
 }
 
-// Exact are the files of the first probe, for sched.Marks to read in the moment in which
-// a window opens; none where they are not all that the probe reads.
-func (s *Set) Exact() []sched.Reading {
-	f, ok := s.firstFiles()
-	if !ok {
+// exact is a Reader whose numbers can be read while Go's runtime is away.
+type exact interface {
+	Reader
+	// readings appends what is to be read for them, as far as it is there now.
+	readings(to []sched.Reading) []sched.Reading
+	// correct puts what was read so in place of the numbers of Read in dst: those of the
+	// last Read before readings, at the begin of a window, and of the last of all at its end.
+	correct(dst []float64, got []sched.Reading, end bool)
+}
+
+// Exact is what the first probe reads, for a sched.Stay: when a window opens, and when it
+// ends. It is empty where that cannot be read so.
+func (s *Set) Exact() (open, shut []sched.Reading) {
+	if r := s.first(); r != nil {
+		s.open, s.shut = r.readings(s.open[:0]), r.readings(s.shut[:0])
+		return s.open, s.shut
+	}
+	return nil, nil
+}
+
+// Correct puts what a stay has read into the readings of ReadBack before it, or, at the
+// end of a window, into those of Read after it.
+func (s *Set) Correct(dst []float64, end bool) {
+	got := s.open
+	if end {
+		got = s.shut
+	}
+	if r := s.first(); r != nil && len(dst) >= s.readers[0].n {
+		r.correct(dst[:s.readers[0].n], got, end)
+	}
+}
+
+func (s *Set) first() exact {
+	if len(s.readers) == 0 {
 		return nil
 	}
-	if len(s.exact) != len(f) {
-		s.exact = make([]sched.Reading, len(f))
-		for i := range s.exact {
-			s.exact[i].Text = make([]byte, exactLength)
-		}
-	}
-	for i, p := range f {
-		s.exact[i].FD = -1
-		if p.file != nil {
-			s.exact[i].FD = p.file.FD()
-		}
-	}
-	return s.exact
-}
-
-// exactLength is more than any such file has.
-const exactLength = 4096
-
-// TakeExact puts the numbers of what Exact gave and sched.Marks has read into readings
-// of ReadBack, in place of those of before that moment.
-func (s *Set) TakeExact(dst []float64) {
-	f, ok := s.firstFiles()
-	if !ok || len(s.exact) != len(f) || len(dst) < s.readers[0].n {
-		return
-	}
-	for i, p := range f {
-		its := dst[:len(p.names)]
-		dst = dst[len(p.names):]
-		r := s.exact[i]
-		if r.N <= 0 || r.N == len(r.Text) || p.parse(r.Text[:r.N], its) != nil {
-			appendMissing(its[:0], len(its))
-		}
-	}
-}
-
-func (s *Set) firstFiles() (files, bool) {
-	if len(s.readers) == 0 {
-		return nil, false
-	}
-	f, ok := s.readers[0].reader.(files)
-	return f, ok
+	r, _ := s.readers[0].reader.(exact)
+	return r
 }
 
 func appendMissing(dst []float64, n int) []float64 {

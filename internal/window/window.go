@@ -28,15 +28,16 @@ type Load struct {
 	words         []*uint64 // that Memory counts operations in
 	open, shut    counter.Snapshot
 	before, after []float64
-	exact         bool          // the first of the probes was read once more when the window opened
+	exactly       [2]bool       // the first of the probes was read in the moment in which the window opened, and ended
 	quickest      time.Duration // that the probes were read in; 0: not yet
+	soonest       time.Duration // that a window was opened in, likewise
 	// Sums of the numbers that the load adds up itself.
 	saidOpen, saidShut []counter.Sum
 }
 
 // Announce tells the load what comes, before it is let go.
 func (l *Load) Announce(v environment.WindowSpec) {
-	l.closed, l.exact = false, false
+	l.closed, l.exactly = false, [2]bool{}
 	if l.words == nil {
 		l.words = l.Memory.Words()
 	}
@@ -70,8 +71,11 @@ func (l *Load) Fill(out *environment.Sample) {
 	if !l.closed {
 		return
 	}
-	if l.exact {
-		l.Probes.TakeExact(l.before)
+	if l.exactly[0] {
+		l.Probes.Correct(l.before, false)
+	}
+	if l.exactly[1] {
+		l.Probes.Correct(l.after, true)
 	}
 	out.Errors, out.Cut = l.shut.Errors-l.open.Errors, l.shut.Cut-l.open.Cut
 	out.Late, out.Backlog = l.shut.Late-l.open.Late, l.shut.Backlog
@@ -85,8 +89,7 @@ func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began i
 	if err := Sleep(began+int64(v.Discard), l.Ended); err != nil {
 		return err
 	}
-	l.begin(v)
-	first, middle, last, err := l.sleep(v.Length)
+	first, middle, last, err := l.through(v)
 	if err != nil {
 		return err
 	}
@@ -174,10 +177,10 @@ func (l *Load) trace(out *environment.Sample, v environment.WindowSpec, began in
 	return nil
 }
 
-// begin reads everything before a window opens; end reads everything right after its
-// last mark. What stands first among the probes is read next to the window on both
-// sides. Readings that were held up would be of other seconds than the operations: they
-// are taken anew, and the window is so much later or longer.
+// begin reads everything before a window opens; end reads everything after its last
+// mark. What stands first among the probes is read next to the window on both sides.
+// Readings that were held up would be of other seconds than the operations: they are
+// taken anew, and the window is so much later or longer.
 func (l *Load) begin(v environment.WindowSpec) {
 	for range tries {
 		if l.readOpen(v) {
@@ -192,7 +195,7 @@ func (l *Load) begin(v environment.WindowSpec) {
 func (l *Load) end(v environment.WindowSpec, last mark) mark {
 	for try := range tries {
 		if try > 0 {
-			last = l.mark()
+			last, l.exactly[1] = l.mark(), false
 		}
 		if l.Closing != nil {
 			l.Closing()
@@ -204,32 +207,58 @@ func (l *Load) end(v environment.WindowSpec, last mark) mark {
 	return last
 }
 
-// sleep opens the window, sleeps through it, and marks its begin, middle and end. In a
-// short window, and at the end of each half of a longer one, Go's runtime is away: it
+// through opens the window, sleeps through it, and marks its beginning, middle and end. In
+// a short window, and at the end of each half of a longer one, Go's runtime is away: it
 // would take CPU time from the load. One of its threads is awake for a little while after
-// the readings, and the window opens after that, with a last look at the first of the
-// probes.
-func (l *Load) sleep(length time.Duration) (first, middle, last mark, err error) {
+// the readings, and the window opens after that; what stands first among the probes is
+// read once more then, and when the window ends.
+func (l *Load) through(v environment.WindowSpec) (first, middle, last mark, err error) {
 	var marks [3]sched.Mark
-	files, opens := l.Probes.Exact(), sched.Monotonic()
-	if len(files) > 0 {
-		l.exact = true
-		opens += int64(lead)
-	}
-	after := [2]int64{int64(length) / 2, int64(length)}
-	if length <= slice {
-		sched.Marks(opens, after[:], l.words, files, marks[:])
-		return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), l.Ended()
-	}
-	sched.Marks(opens, nil, l.words, files, marks[:1])
-	for i := range after {
-		moment := marks[0].At + after[i]
-		if err := Sleep(moment-int64(slice)/2, l.Ended); err != nil {
-			return first, middle, last, err
+	after := [2]int64{int64(v.Length) / 2, int64(v.Length)}
+	for try := range tries {
+		l.begin(v)
+		s := sched.Stay{Words: l.words, Marks: marks[:]}
+		var shut []sched.Reading
+		s.Open, shut = l.Probes.Exact()
+		l.exactly = [2]bool{len(s.Open) > 0, len(s.Open) > 0}
+		s.Moment = sched.Monotonic() + int64(min(lead, v.Length/100))
+		if v.Length <= slice {
+			s.After, s.Shut = after[:], shut
 		}
-		sched.Marks(moment, nil, l.words, nil, marks[1+i:])
+		if l.soonest > 0 && try < tries-1 {
+			s.Latest = s.Moment + int64(2*l.soonest+heldUp)
+		}
+		inTime := s.Sleep()
+		if took := time.Duration(marks[0].At - s.Moment); l.soonest == 0 || took < l.soonest {
+			l.soonest = took
+		}
+		switch {
+		case !inTime:
+			continue
+		case v.Length > slice:
+			err = l.halves(after, marks[:], shut)
+		}
+		break
 	}
-	return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), l.Ended()
+	if err == nil {
+		err = l.Ended()
+	}
+	return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), err
+}
+
+// halves sleeps through a longer window.
+func (l *Load) halves(after [2]int64, marks []sched.Mark, shut []sched.Reading) error {
+	for i := range after {
+		s := sched.Stay{Moment: marks[0].At + after[i], Words: l.words, Marks: marks[1+i:]}
+		if i == len(after)-1 {
+			s.Shut = shut
+		}
+		if err := Sleep(s.Moment-int64(slice)/2, l.Ended); err != nil {
+			return err
+		}
+		s.Sleep()
+	}
+	return nil
 }
 
 func markOf(m sched.Mark) mark { return mark{m.At, m.Sum, m.CPU} }
@@ -298,7 +327,8 @@ const (
 	heldUp = 200 * time.Microsecond
 
 	// lead is what lies between the readings and a window, for the monitor of Go's
-	// runtime: it looks every 20 us, with a slack of 50, whether anything runs.
+	// runtime: it looks every 20 us, with a slack of 50, whether anything runs. In a short
+	// window it is a hundredth of it.
 	lead = 150 * time.Microsecond
 
 	slice = 100 * time.Millisecond

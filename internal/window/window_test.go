@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,13 +81,14 @@ func TestCut(t *testing.T) {
 			t.Error("it goes on after the pause")
 		}
 	}
-	if len(said) != 4 || said[0] != "opened" || said[1] != "closing" {
+	if said = slices.Compact(said); len(said) != 4 || said[0] != "opened" || said[1] != "closing" {
 		t.Errorf("%q", said)
 	}
 }
 
 // The CPU time of an arm is of the very window: what was used between the readings and
-// the moment in which the window opens does not count, in a short window and in a longer.
+// the moments in which the window opens and ends does not count, in a short window and in
+// a longer.
 func TestCPUTimeOfTheWindow(t *testing.T) {
 	dir := t.TempDir()
 	uses := func(us int) {
@@ -99,12 +102,15 @@ func TestCPUTimeOfTheWindow(t *testing.T) {
 	defer probes.Close()
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probes, Ended: goOn}
-	l.Opened = func() { uses(5_000_000) }
-	l.Closing = func() { uses(7_000_000) }
+	l.Opened = func() {
+		uses(5_000_000)
+		time.AfterFunc(10*time.Millisecond, func() { uses(7_000_000) })
+	}
+	l.Closing = func() { uses(9_000_000) }
 	for _, c := range []struct {
 		length time.Duration
 		gone   bool
-	}{{20 * time.Millisecond, false}, {250 * time.Millisecond, false}, {20 * time.Millisecond, true}} {
+	}{{100 * time.Millisecond, false}, {250 * time.Millisecond, false}, {100 * time.Millisecond, true}} {
 		uses(0)
 		if c.gone {
 			l.Opened = func() { os.Truncate(filepath.Join(dir, "cpu.stat"), 0) }
@@ -120,6 +126,35 @@ func TestCPUTimeOfTheWindow(t *testing.T) {
 		}
 		if x, known := out.Probes["cpu.time"].Get(); known == c.gone || known && x != 2 {
 			t.Errorf("%v, the file was emptied: %v: %g s, known: %v; want 2 s", c.length, c.gone, x, known)
+		}
+	}
+}
+
+// The same of processes that are in no group which counts it.
+func TestCPUTimeOfProcesses(t *testing.T) {
+	busy := exec.Command("sh", "-c", "while :; do :; done")
+	if err := busy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		busy.Process.Kill()
+		busy.Wait()
+	}()
+	probes := probe.OpenAll(probe.All()[:1], probe.Target{Root: "/", Pids: []int{busy.Process.Pid}})
+	defer probes.Close()
+	m := load(t)
+	wait := func() { time.Sleep(100 * time.Millisecond) }
+	l := &window.Load{Memory: m, Probes: probes, Ended: goOn, Opened: wait, Closing: wait}
+	for _, length := range []time.Duration{50 * time.Millisecond, 150 * time.Millisecond} {
+		v := environment.WindowSpec{Length: length}
+		l.Announce(v)
+		m.SetGate(false)
+		out, err := l.Cut(v)
+		window.Pause(m)
+		l.Fill(&out)
+		x, known := out.Probes["cpu.time"].Get()
+		if err != nil || !known || x <= 0 || x > out.Seconds+0.01 {
+			t.Errorf("%g s of CPU time (known: %v) in %g s: %v", x, known, out.Seconds, err)
 		}
 	}
 }

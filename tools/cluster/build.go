@@ -42,8 +42,8 @@ func build(ctx context.Context) (string, error) {
 	}
 	names := append(slices.Clone(programs), "pause")
 	return kept(version, names, []string{filepath.Join(src, "go.sum"), filepath.Join(src, "build.go")}, func(dir string) error {
-		work, err := os.MkdirTemp("", "tare-cluster-build")
-		if err != nil {
+		work := filepath.Join(dir, "source") // what is compiled half is found again by its place
+		if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil {
 			return err
 		}
 		defer os.RemoveAll(work)

@@ -85,6 +85,8 @@ kubeReserved: {cpu: %s}
 cpuManagerPolicy: %s
 cpuManagerReconcilePeriod: 1s
 nodeLeaseDurationSeconds: 8
+nodeStatusUpdateFrequency: 2s
+nodeStatusReportFrequency: 5m
 kubeAPIQPS: 200
 kubeAPIBurst: 400
 makeIPTablesUtilChains: false

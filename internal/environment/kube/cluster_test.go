@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed, agent.Command: agent.Main, inPodCommand: inPod,
 	}
 	away()
-	if os.Getenv("TARE_TIER") == "" {
+	if !testneed.Tier(kubetest.Tier) {
 		os.Exit(environmenttest.Main(m, hidden, bare()))
 	}
 	os.Exit(environmenttest.MainOnHost(m, hidden, bare()))

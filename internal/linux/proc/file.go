@@ -49,7 +49,7 @@ func Open(path string) (*File, error) {
 // Path is the path that the file was opened with.
 func (f *File) Path() string { return f.path }
 
-// FD is the descriptor, for who reads by himself; negative when the file is closed.
+// FD is the descriptor, for a caller that reads by itself; negative when the file is closed.
 func (f *File) FD() int { return f.fd }
 
 // Read returns the whole text. It is valid until the next Read, which reuses the

@@ -1,6 +1,6 @@
 // Package sched keeps one thread's turn on a machine whose CPUs are saturated,
-// and lets it sleep until a moment. It knows threads and clocks and nothing of
-// what the thread does with its turn.
+// and lets it sleep until a moment and read clocks, words and files right then. It
+// knows threads and clocks and nothing of what the thread does with its turn.
 package sched
 
 import (
@@ -122,13 +122,15 @@ func ProcessCPU() int64 { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 // ProcessCPUOf is ProcessCPU of another process, any user's. It is as fine as
 // the scheduler's own count, where /proc/PID/stat has steps of 10 ms.
 func ProcessCPUOf(pid int) (int64, error) {
-	const sched = 2 // CPUCLOCK_SCHED of the whole process, see clock_getcpuclockid(3)
 	var ts unix.Timespec
-	if err := unix.ClockGettime(int32(^pid)<<3|sched, &ts); err != nil {
+	if err := unix.ClockGettime(int32(ClockOf(pid)), &ts); err != nil {
 		return 0, fmt.Errorf("read the CPU clock of process %d: %w", pid, err)
 	}
 	return ts.Nano(), nil
 }
+
+// processClock is CPUCLOCK_SCHED of a whole process, see clock_getcpuclockid(3).
+const processClock = 2
 
 // clock reads a clock that exists on every Linux.
 func clock(id int32) int64 {

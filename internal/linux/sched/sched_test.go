@@ -133,7 +133,7 @@ func TestSleepUntil(t *testing.T) {
 
 // The words are read at each moment and not before it, while garbage is collected and
 // signals interrupt the sleep.
-func TestMarks(t *testing.T) {
+func TestStay(t *testing.T) {
 	for range 200 {
 		// A busy host may keep the writer from writing between two marks: that says nothing.
 		if marksWhileWriting(t) {
@@ -179,7 +179,9 @@ func marksWhileWriting(t *testing.T) (always bool) {
 		}
 	})
 	marks := make([]Mark, len(moments))
-	Marks(moments[0], []int64{5e6, 20e6, 60e6}, words, nil, marks)
+	if !(&Stay{Moment: moments[0], After: []int64{5e6, 20e6, 60e6}, Words: words, Marks: marks}).Sleep() {
+		t.Error("too late, and it was never to be")
+	}
 	for i := range moments[1:] {
 		moments[1+i] += marks[0].At - begin
 	}
@@ -266,49 +268,85 @@ func saturate() (stop func()) {
 	}
 }
 
-// Files are read at the first moment, each whole and as it is then; one that cannot be
-// read has the number of the error.
-func TestMarksReadFiles(t *testing.T) {
+// Files and clocks are read at the first moment and at the last, each whole and as it is
+// then; what cannot be read has the number of the error.
+func TestStayReads(t *testing.T) {
+	for range 20 { // a busy host may keep somebody from his turn
+		if stayReads(t) {
+			return
+		}
+	}
+	t.Error("nobody ever wrote in time")
+}
+
+// stayReads says whether the file was written when it was to be.
+func stayReads(t *testing.T) (inTime bool) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	begin := Monotonic()
 	write := func(text string) {
 		if _, err := file.WriteAt([]byte(text), 0); err != nil {
 			t.Error(err)
 		}
 	}
 	write("before")
+	begin := Monotonic()
+	type span struct{ from, to int64 }
+	var wrote [2]span
 	var other sync.WaitGroup
-	for _, text := range []string{"at the", "beyond"} {
-		other.Go(func() {
-			after := 10 * time.Millisecond
-			if text == "beyond" {
-				after = 200 * time.Millisecond
-			}
-			time.Sleep(after)
+	other.Go(func() {
+		for i, text := range []string{"opened", "closed"} {
+			time.Sleep(time.Duration(begin + int64(20+60*i)*1e6 - Monotonic()))
+			wrote[i].from = Monotonic()
 			write(text)
-		})
+			wrote[i].to = Monotonic()
+		}
+	})
+	readings := func() []Reading {
+		return []Reading{{FD: int(file.Fd()), Text: make([]byte, 64)}, {FD: -1, Text: make([]byte, 1)}, {FD: int(file.Fd()), Text: make([]byte, 3)},
+			{FD: ClockOf(os.Getpid())}, {FD: ClockOf(1<<22 + 1)}}
 	}
-	files := []Reading{{FD: int(file.Fd()), Text: make([]byte, 64)}, {FD: -1, Text: make([]byte, 1)}, {FD: int(file.Fd()), Text: make([]byte, 3)}}
 	var marks [2]Mark
-	Marks(begin+100e6, []int64{200e6}, nil, files, marks[:])
+	s := Stay{Moment: begin + 50e6, After: []int64{60e6}, Open: readings(), Shut: readings(), Marks: marks[:]}
+	s.Sleep()
+	ended := Monotonic()
 	other.Wait()
-	if marks[0].At > begin+190e6 {
-		t.Skip("this thread had no turn for 90 ms")
+	if wrote[0].to > begin+50e6 || wrote[1].from < marks[0].At || wrote[1].to > marks[1].At || ended > wrote[1].from+90e6 {
+		return false
 	}
-	if got := string(files[0].Text[:max(0, files[0].N)]); got != "at the" {
-		t.Errorf("read %q (%d)", got, files[0].N)
+	for i, r := range [][]Reading{s.Open, s.Shut} {
+		want := []string{"opened", "closed"}[i]
+		if got := string(r[0].Text[:max(0, r[0].Got)]); got != want {
+			t.Errorf("read %q (%d), want %q", got, r[0].Got, want)
+		}
+		if got := r[1].Got; got != -int64(unix.EBADF) {
+			t.Errorf("no file: %d", got)
+		}
+		if got := string(r[2].Text[:max(0, r[2].Got)]); got != want[:3] {
+			t.Errorf("read %q into three bytes", got)
+		}
+		if r[4].Got >= 0 {
+			t.Errorf("the clock of no process is at %d", r[4].Got)
+		}
 	}
-	if got := files[1].N; got != -int(unix.EBADF) {
-		t.Errorf("no file: %d", got)
+	if a, b, c, d := s.Open[3].Got, marks[0].CPU, marks[1].CPU, s.Shut[3].Got; a <= 0 || a > b || b > c || c > d {
+		t.Errorf("CPU time of %d, %d, %d, %d ns", a, b, c, d)
 	}
-	if got := string(files[2].Text[:max(0, files[2].N)]); got != "at " {
-		t.Errorf("read %q into three bytes", got)
+	return true
+}
+
+// A stay whose first mark came too late ends with it.
+func TestStayTooLate(t *testing.T) {
+	moment := Monotonic() - 1e6
+	marks := []Mark{{}, {At: -1}}
+	s := Stay{Moment: moment, Latest: moment + 1, After: []int64{1e9}, Shut: []Reading{{FD: unix.CLOCK_MONOTONIC}}, Marks: marks}
+	if s.Sleep() || marks[0].At < moment || marks[1].At != -1 || s.Shut[0].Got != 0 {
+		t.Errorf("%+v, %+v", marks, s.Shut)
 	}
-	if took := marks[1].CPU - marks[0].CPU; took < 0 || took > marks[1].At-marks[0].At {
-		t.Errorf("%d ns of CPU time in %d ns", took, marks[1].At-marks[0].At)
+	s.Latest, s.After = Monotonic()+1e12, []int64{1e6}
+	if !s.Sleep() || marks[1].At < marks[0].At+1e6 || s.Shut[0].Got < marks[1].At {
+		t.Errorf("%+v, %+v", marks, s.Shut)
 	}
 }
