@@ -26,6 +26,7 @@ type Load struct {
 	asked         counter.Request
 	closed        bool
 	words         []*uint64 // that Memory counts operations in
+	stay          sched.Stay
 	open, shut    counter.Snapshot
 	before, after []float64
 	exactly       [2]bool       // the first of the probes was read in the moment in which the window opened, and ended
@@ -215,11 +216,12 @@ func (l *Load) end(v environment.WindowSpec, last mark) mark {
 func (l *Load) through(v environment.WindowSpec) (first, middle, last mark, err error) {
 	var marks [3]sched.Mark
 	after := [2]int64{int64(v.Length) / 2, int64(v.Length)}
+	s := &l.stay
 	for try := range tries {
 		l.begin(v)
-		s := sched.Stay{Words: l.words, Marks: marks[:]}
 		var shut []sched.Reading
 		s.Open, shut = l.Probes.Exact()
+		s.After, s.Latest, s.Words, s.Shut, s.Marks = nil, 0, l.words, nil, marks[:]
 		l.exactly = [2]bool{len(s.Open) > 0, len(s.Open) > 0}
 		s.Moment = sched.Monotonic() + int64(min(lead, v.Length/100))
 		if v.Length <= slice {
@@ -249,7 +251,8 @@ func (l *Load) through(v environment.WindowSpec) (first, middle, last mark, err 
 // halves sleeps through a longer window.
 func (l *Load) halves(after [2]int64, marks []sched.Mark, shut []sched.Reading) error {
 	for i := range after {
-		s := sched.Stay{Moment: marks[0].At + after[i], Words: l.words, Marks: marks[1+i:]}
+		s := &l.stay
+		s.Moment, s.Latest, s.Open, s.Marks = marks[0].At+after[i], 0, nil, marks[1+i:]
 		if i == len(after)-1 {
 			s.Shut = shut
 		}

@@ -337,6 +337,17 @@ func stayReads(t *testing.T) (inTime bool) {
 	return true
 }
 
+func TestStayNeedsNoMemory(t *testing.T) {
+	if n := testing.AllocsPerRun(10, func() { SleepUntil(0) }); n > 0 {
+		t.Errorf("a sleep takes %g pieces of memory", n)
+	}
+	marks := make([]Mark, 2)
+	s := Stay{After: []int64{1}, Open: []Reading{{FD: unix.CLOCK_MONOTONIC}}, Marks: marks}
+	if n := testing.AllocsPerRun(10, func() { s.Sleep() }); n > 0 {
+		t.Errorf("a stay takes %g pieces of memory", n)
+	}
+}
+
 // A stay whose first mark came too late ends with it.
 func TestStayTooLate(t *testing.T) {
 	moment := Monotonic() - 1e6
