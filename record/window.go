@@ -40,7 +40,8 @@ type Window struct {
 	Seconds float64 `json:"seconds"` // measured
 	Ops     uint64  `json:"ops"`
 	// First is the operations of the first half of the window, for the check
-	// of the first half against the second, and FirstSeconds its length.
+	// of the first half against the second, and FirstSeconds its length; both are 0 where
+	// the middle was not read.
 	First        uint64  `json:"first_ops"`
 	FirstSeconds float64 `json:"first_seconds"`
 	Errors       uint64  `json:"errors,omitempty"`

@@ -145,11 +145,11 @@ func (t *table) ownTransient(arm int) []float64 {
 	for _, r := range t.rows {
 		var controls []float64
 		for _, c := range t.control() {
-			if w := r.windows[c]; w != nil {
+			if w := r.windows[c]; w != nil && w.firstSeconds > 0 {
 				controls = append(controls, transientOf(w))
 			}
 		}
-		if w := r.windows[arm]; w != nil && len(controls) > 0 {
+		if w := r.windows[arm]; w != nil && w.firstSeconds > 0 && len(controls) > 0 {
 			d = append(d, transientOf(w)-stat.Mean(controls).Mean)
 		}
 	}

@@ -180,6 +180,23 @@ func TestChecksWithoutPower(t *testing.T) {
 	}
 }
 
+// The halves are compared in the windows whose middle is known.
+func TestHalvesOfSomeWindows(t *testing.T) {
+	w := quiet(39)
+	w.blocks, w.ownRamp, w.light = 40, 0.05, true
+	r := w.result()
+	whole := check(t, r, "halves")
+	eachWindow(r, func(b *record.Block, i int) {
+		if b.Number/2%2 == 1 {
+			b.Windows[i].First, b.Windows[i].FirstSeconds = 0, 0
+		}
+	})
+	some := check(t, r, "halves")
+	if !whole.Known || !some.Known || whole.OK || some.OK || some.Subject != "container" || math.Abs(some.Ratio.Ratio-whole.Ratio.Ratio) > 0.01 {
+		t.Errorf("%+v, of half of the windows %+v", whole, some)
+	}
+}
+
 // A record of before, in which the reason stands at the block, says the same as one
 // of the same run in which it stands at the window.
 func TestReasonsAtBlocksAndAtWindows(t *testing.T) {

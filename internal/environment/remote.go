@@ -34,6 +34,8 @@ type WindowSpec struct {
 	// Steady is how long the load runs on after the window, for its rate far from
 	// any thaw.
 	Steady time.Duration
+	// Whole says that the middle of a window of up to 100 ms is not marked.
+	Whole bool
 	// Tick asks for the operations of each of these instead of the two ends.
 	Tick time.Duration
 	// Values is how many numbers the load adds up itself.

@@ -110,20 +110,20 @@ type Halves struct {
 	of    map[string][]float64 // log ratios against the controls, per block
 }
 
-// Add takes the windows of a block.
+// Add takes the windows of a block whose middle is known.
 func (h *Halves) Add(b *record.Block, controls ...string) {
 	if h.of == nil {
 		h.of = map[string][]float64{}
 	}
 	control, n := 0.0, 0.0
 	for i := range b.Windows {
-		if w := &b.Windows[i]; w.Dropped == "" && slices.Contains(controls, w.Arm) {
+		if w := &b.Windows[i]; w.Dropped == "" && w.FirstSeconds > 0 && slices.Contains(controls, w.Arm) {
 			control, n = control+halves(w), n+1
 		}
 	}
 	for i := range b.Windows {
 		w := &b.Windows[i]
-		if w.Dropped != "" || n == 0 || slices.Contains(controls, w.Arm) {
+		if w.Dropped != "" || n == 0 || w.FirstSeconds == 0 || slices.Contains(controls, w.Arm) {
 			continue
 		}
 		if h.of[w.Arm] == nil {

@@ -91,6 +91,11 @@ func TestHalvesShowATransient(t *testing.T) {
 	if arm, why := blocks(-0.05, 0.05, 100).Uneven(); arm != "own" || !strings.Contains(why, "windows of own") {
 		t.Errorf("%q: %s", arm, why)
 	}
+	h := blocks(-0.05, 0.05, 100)
+	h.Add(&record.Block{Windows: []record.Window{{Arm: "host", Seconds: 0.02, Ops: 9}, {Arm: "own", Seconds: 0.02, Ops: 5}}}, "host", "twin")
+	if arm, _ := h.Uneven(); arm != "own" {
+		t.Errorf("with a window whose middle is not known: %q", arm)
+	}
 	wrong := 0
 	for range 200 {
 		if arm, _ := blocks(0, 0.1, 60).Uneven(); arm != "" {

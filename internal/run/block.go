@@ -25,6 +25,14 @@ func (l *loadRun) steadyHere(number int) bool {
 	return number == l.lengths.Blocks/2 && l.Plan.Window == 0 && l.load.Stages.Windowed == nil
 }
 
+// whole says that the middle of this block's windows is not marked: where they are short,
+// that is a third of what tare takes of a CPU in them, and every second block is enough
+// to compare the halves. All arms of a block are alike in it.
+func (l *loadRun) whole(number int) bool {
+	const short = 50 * time.Millisecond
+	return l.lengths.Window < short && number/2%2 == 1
+}
+
 // block visits every arm of the block once in random order. A window that does not
 // count leaves the others of the block as they are. When ctx ends, what was
 // measured so far is returned with its error.
@@ -32,7 +40,7 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 	seed := l.Plan.Record.Seed
 	b := &record.Block{Workload: l.load.Name, Generation: l.generation, Number: number}
 	arrivals := plan.ArrivalSeed(seed, l.load.Name, l.generation, number)
-	arms := l.ofBlock(number)
+	arms, whole := l.ofBlock(number), l.whole(number)
 	for _, i := range plan.Order(seed, l.load.Name, l.generation, number, len(arms)) {
 		a := arms[i]
 		if !slices.Contains(l.arms, a) {
@@ -42,7 +50,7 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 		if a.Name == l.load.Baseline && l.steadyHere(number) {
 			stretch = l.steadyLength()
 		}
-		w, rate, err := l.window(ctx, a, arrivals, stretch)
+		w, rate, err := l.window(ctx, a, arrivals, stretch, whole)
 		if ctx.Err() != nil {
 			w.Dropped = record.DropAbandoned
 			b.Windows = append(b.Windows, w)

@@ -3,7 +3,7 @@ package run
 import (
 	"context"
 	"errors"
-	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
@@ -288,7 +288,7 @@ func (l *loadRun) breathe() error {
 	if l.Progress != nil {
 		l.deciding.due(func() { l.running = l.Decide(l.load.Workload, l.lines).Arms })
 	}
-	l.collecting.due(runtime.GC)
+	l.collecting.due(debug.FreeOSMemory)
 	l.tell(l.at("measure"))
 	return nil
 }

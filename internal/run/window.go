@@ -43,9 +43,9 @@ func sleep(ctx context.Context, until int64) error { return window.Sleep(until, 
 // window thaws the arm, lets it settle, measures, and freezes it again. Beyond the
 // window, when steady is set, the arm runs on unfrozen and the rate of that stretch is
 // returned for the transparency check.
-func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration) (w record.Window, steadyRate float64, err error) {
+func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration, whole bool) (w record.Window, steadyRate float64, err error) {
 	seen, err := l.measure(ctx, a, environment.WindowSpec{
-		Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady,
+		Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady, Whole: whole,
 	})
 	w = record.Window{
 		Arm: a.Name, Seconds: seen.Seconds, Ops: seen.Ops, FirstSeconds: seen.FirstSeconds, First: seen.First,

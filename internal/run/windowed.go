@@ -24,7 +24,7 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 			continue // with a neighbour that has ended
 		}
 		began := time.Now()
-		w, _, err := l.window(ctx, a, 1, 0)
+		w, _, err := l.window(ctx, a, 1, 0, false)
 		if a.disturbed() != nil {
 			if err := l.revive(); err != nil {
 				return err

@@ -95,7 +95,9 @@ func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began i
 		return err
 	}
 	between(out, first, l.end(v, last))
-	out.FirstSeconds, out.First = middle.since(first)
+	if middle.at > 0 {
+		out.FirstSeconds, out.First = middle.since(first)
+	}
 	if v.Steady == 0 {
 		return nil
 	}
@@ -224,7 +226,10 @@ func (l *Load) through(v environment.WindowSpec) (first, middle, last mark, err 
 		s.After, s.Latest, s.Words, s.Shut, s.Marks = nil, 0, l.words, nil, marks[:]
 		l.exactly = [2]bool{len(s.Open) > 0, len(s.Open) > 0}
 		s.Moment = sched.Monotonic() + int64(min(lead, v.Length/100))
-		if v.Length <= slice {
+		switch {
+		case v.Length <= slice && v.Whole:
+			s.After, s.Shut = after[1:], shut
+		case v.Length <= slice:
 			s.After, s.Shut = after[:], shut
 		}
 		if l.soonest > 0 && try < tries-1 {
@@ -244,6 +249,9 @@ func (l *Load) through(v environment.WindowSpec) (first, middle, last mark, err 
 	}
 	if err == nil {
 		err = l.Ended()
+	}
+	if len(s.After) == 1 {
+		marks[1], marks[2] = sched.Mark{}, marks[1]
 	}
 	return markOf(marks[0]), markOf(marks[1]), markOf(marks[2]), err
 }

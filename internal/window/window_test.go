@@ -176,6 +176,22 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// A window whose middle nobody asks for has none.
+func TestWhole(t *testing.T) {
+	m := load(t)
+	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
+	for _, whole := range []bool{true, false} {
+		v := environment.WindowSpec{Length: 60 * time.Millisecond, Whole: whole}
+		l.Announce(v)
+		m.SetGate(false)
+		out, err := l.Cut(v)
+		window.Pause(m)
+		if err != nil || out.Seconds < 0.06 || out.Ops == 0 || out.SelfWall.Seconds() < 0.06 || (out.FirstSeconds > 0) == whole || out.First > 0 && whole {
+			t.Errorf("%v: %+v", err, out)
+		}
+	}
+}
+
 // A window that is given up has no readings, not those of the one before.
 func TestEnded(t *testing.T) {
 	m := load(t)
