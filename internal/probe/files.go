@@ -188,7 +188,7 @@ func (p *part) read(dst []float64) {
 }
 
 // longest is more than a file has that is read exactly.
-const longest = 4096
+const longest = 1024
 
 func (f files) readings(to []sched.Reading) []sched.Reading {
 	to = slices.Grow(to, len(f))[:len(f)]

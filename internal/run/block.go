@@ -26,11 +26,12 @@ func (l *loadRun) steadyHere(number int) bool {
 }
 
 // whole says that the middle of this block's windows is not marked: where they are short,
-// that is a third of what tare takes of a CPU in them, and every second block is enough
-// to compare the halves. All arms of a block are alike in it.
+// that is half of what tare takes of a CPU in them, and a third of the blocks is enough
+// to compare the halves. All arms of a block are alike in it, and a block of all arms goes
+// with one of the question alone.
 func (l *loadRun) whole(number int) bool {
 	const short = 50 * time.Millisecond
-	return l.lengths.Window < short && number/2%2 == 1
+	return l.lengths.Window < short && number/2%3 != 0
 }
 
 // block visits every arm of the block once in random order. A window that does not

@@ -179,6 +179,7 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 		}
 		l.observed.Launch, l.known = l.launchTime, true
 		l.allocate()
+		unmapProgram() // what launching and the pilot needed of it
 	}
 	if err := l.warm(ctx); err != nil {
 		return false, err
