@@ -55,9 +55,8 @@ hostile: ## the preset quick beside bursts that tare does not know of: half-widt
 one-percent: ## in how many of TARE_RUNS runs a planted loss of 1 % is found in TARE_BUDGET; TARE_HOGS=1: beside bursts
 	TARE_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
-KILL ?= TestKill$$|TestKillWhatInstalls|TestForeign
 kill: ## runs killed at TARE_KILLS random instants, in TARE_SEED's order; nothing is left, and nobody else's process is touched
-	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run '$(KILL)' ./cmd/tare
+	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign' ./cmd/tare
 
 faults: ## runs whose files cannot be written, synced, renamed, removed: TARE_FAULTS of each place (all), TARE_SEED
 	TARE_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare
