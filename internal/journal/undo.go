@@ -107,13 +107,13 @@ func (c content) undo(run string, f *os.File) Report {
 	since := c.header.since()
 	left := c.steps
 	all := together{late: time.Now().Add(lateBound)}
-	var stays []Failure // that were waited for as long as they are
+	var stays []Failure // to ask for them again at once is of no use
 	for range 2 {
 		var failed []pending
 		r.Failed = nil
 		for _, p := range slices.Backward(left) {
 			err := p.step.undo(run, since, &all)
-			if waited := new(kube.StaysError); errors.As(err, &waited) {
+			if why := new(kube.StaysError); errors.As(err, &why) {
 				stays = append(stays, Failure{p.step, err})
 				continue
 			}

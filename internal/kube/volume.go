@@ -133,8 +133,8 @@ func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time)
 	}
 }
 
-// StaysError is about something in a cluster that was waited for, as long as it is waited
-// for: to ask again at once is of no use.
+// StaysError is about a volume that was waited for as long as it may take, or of which
+// the cluster says that it is not removed: to ask again at once is of no use.
 type StaysError struct{ text string }
 
 func (e *StaysError) Error() string { return e.text }

@@ -131,6 +131,10 @@ func TestSpinUnderTwoRungs(t *testing.T) {
 			if w.Dropped != "" || w.Seconds < pilot.Window { // on a busy host one may have done nothing
 				t.Errorf("window %+v", w)
 			}
+			// The middle of short windows is marked in a third of the blocks, in all arms of one.
+			if marked := pilot.Window >= 0.05 || l.Block.Number/2%3 == 0; (w.FirstSeconds > 0) != marked || w.FirstSeconds >= w.Seconds {
+				t.Errorf("block %d: the middle of %s is at %g s", l.Block.Number, w.Arm, w.FirstSeconds)
+			}
 		}
 		if len(names) != 3 {
 			t.Errorf("block %d of generation %d has the windows %v", l.Block.Number, l.Block.Generation, names)
