@@ -45,4 +45,4 @@ fi
 # The binary of the tests is what the pods execute: it must be static. One package
 # after the other, for a pod takes all CPUs that are left.
 export TMPDIR="$work/tmp"
-TARE_TIER=cluster ${GOTEST:-go test} -p 1 -count=1 -v -timeout 30m -run 'TestCluster' ./internal/environment/kube ./cmd/tare
+TARE_TIER=cluster ${GOTEST:-go test} -p 1 -count=1 -v -timeout 20m -run 'TestCluster' ./internal/environment/kube ./cmd/tare

@@ -195,7 +195,7 @@ func checkWire(t *testing.T, p planted, near, far string, delay time.Duration) {
 	rtt := [2]float64{p.per("nfs.write.rtt", near), p.per("nfs.write.rtt", far)}
 	queue := [2]float64{p.per("nfs.write.queue", near), p.per("nfs.write.queue", far)}
 	t.Logf("wires %v; WRITE: rtt %v, queue %v", wires, rtt, queue)
-	if d := wires[1] - wires[0]; wires[0] == 0 || d < delay*9/10 || d > 5*delay {
+	if wires[0] == 0 || wires[0] >= wires[1] || wires[1] < delay || wires[1] > wires[0]+5*delay {
 		t.Errorf("the wires are %v, %v was planted", wires, delay)
 	}
 	if d := rtt[1] - rtt[0]; !(d > 0.9*delay.Seconds() && d < 5*delay.Seconds()) {
