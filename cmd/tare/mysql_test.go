@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
@@ -76,15 +75,13 @@ func (d *database) begin(args ...string) *database {
 func (d *database) data() string { return cmp.Or(d.cache, filepath.Join(d.home, "cache")) }
 
 func (d *database) tool(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.home, "state"), hostlock.DirEnv+"="+d.home, "XDG_CACHE_HOME="+d.data())
-	return cmd
+	return commandLine(d.t, d.home, d.data(), args...)
 }
 
 // measuring waits for a block in the record: more of the same launch follow.
 func (d *database) measuring() *database {
 	d.t.Helper()
-	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(stuck); ; time.Sleep(20 * time.Millisecond) {
 		b, _ := os.ReadFile(filepath.Join(d.dir, record.RecordFile))
 		if bytes.Count(b, []byte(`"block":{`)) >= 1 {
 			return d

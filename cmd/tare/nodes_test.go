@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/kube/kubetest"
 	"github.com/tarelab/tare/record"
 )
@@ -80,9 +79,7 @@ func (o *outside) start(experiment string, args ...string) *outside {
 }
 
 func (o *outside) tool(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(o.home, "state"), hostlock.DirEnv+"="+o.home, "XDG_CACHE_HOME="+filepath.Join(o.home, "cache"))
-	return cmd
+	return commandLine(o.t, o.home, filepath.Join(o.home, "cache"), args...)
 }
 
 // onNode are the directories of helpers on the nodes.

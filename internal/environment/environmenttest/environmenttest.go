@@ -42,7 +42,7 @@ type Options struct {
 // bound is how long anything may take that must happen; nothing is judged by
 // how long it took. The end of a mount namespace, and with it that of its last
 // process, waits for the disk of its overlay, and a busy disk takes minutes.
-const bound = 10 * time.Minute
+const bound = 5 * time.Minute
 
 // poll is how often the suite looks whether it has happened.
 const poll = time.Millisecond
