@@ -17,7 +17,7 @@ end() {
 	mkdir "$work/state"
 	find "$work/tmp" -type d -name journal | while read -r journal; do
 		ln -sfn "${journal%/journal}" "$work/state/tare"
-		XDG_STATE_HOME=$work/state "$work/tare" cleanup || true
+		XDG_STATE_HOME=$work/state timeout -k 5 30 "$work/tare" cleanup || true
 	done
 	if [ "$own" ]; then
 		if [ $status != 0 ]; then

@@ -31,6 +31,23 @@ func Pods(kubeconfig, context, namespace, run string) Step {
 	return Step{Kind: kindPods, Root: kubeconfig, Value: context, ID: namespace + "/" + Prefix + run}
 }
 
+// removeFromCluster removes what a step names there. What another one like it could not
+// is not tried again.
+func removeFromCluster(s Step, all *together) error {
+	if err := all.failed[s]; err != nil {
+		return err
+	}
+	remove := removeNamespace
+	if s.Kind == kindPods {
+		remove = removePods
+	}
+	err := remove(s, all)
+	if err != nil {
+		all.failed[s] = err
+	}
+	return err
+}
+
 // removePods removes them and waits until they are gone.
 func removePods(s Step, all *together) error {
 	c, err := kube.Access{Kubeconfig: s.Root, Context: s.Value, VolumeBound: volumeBound, Silences: &all.silences}.Connect()

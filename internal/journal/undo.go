@@ -110,7 +110,7 @@ func (c content) undo(run string, f *os.File) Report {
 	var stays []Failure // to ask for them again at once is of no use
 	for range 2 {
 		var failed []pending
-		r.Failed = nil
+		r.Failed, all.failed = nil, map[Step]error{}
 		for _, p := range slices.Backward(left) {
 			err := p.step.undo(run, since, &all)
 			if why := new(kube.StaysError); errors.As(err, &why) {
@@ -139,6 +139,9 @@ type together struct {
 	// late is until when what the killed run has asked for may still come: it is removed
 	// once more then.
 	late time.Time
+	// failed are steps in a cluster, each of which every arm has, in this round: what
+	// stays for minutes is waited for once.
+	failed map[Step]error
 }
 
 // disable undoes the groups once more: a controller that was enabled for one of them
@@ -194,10 +197,8 @@ func (s Step) undo(run string, since since, all *together) error {
 		return RemoveDirectory(s.Path)
 	case kindEngine:
 		return removeContainer(s, run, all.late)
-	case kindNamespace: // lives on in the cluster
-		return removeNamespace(s, all)
-	case kindPods:
-		return removePods(s, all)
+	case kindNamespace, kindPods: // live on in the cluster
+		return removeFromCluster(s, all)
 	case kindPodImage:
 		return removePodImage(s)
 	case kindImage: // another machine has it

@@ -40,9 +40,8 @@ func (c *Cluster) copySelf(ctx context.Context, namespace, pod, to, first string
 	}
 	// Not until the end of the input: not every proxy passes that on.
 	script := first + fmt.Sprintf(`head -c %d >%[2]s.part && chmod 755 %[2]s.part && [ $(wc -c <%[2]s.part) -eq %[1]d ] && mv %[2]s.part %[2]s`, st.Size(), to)
-	var said Said
-	if err := c.Exec(ctx, namespace, pod, Streams{In: f, Err: &said}, append(shell, script)...); err != nil {
-		return fmt.Errorf("%w: %s", err, said.String())
+	if said, err := c.Send(ctx, namespace, pod, f, append(shell, script)...); err != nil {
+		return fmt.Errorf("%w: %s", err, said)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream"
@@ -69,6 +70,44 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 		return &ExitError{code.Code}
 	}
 	return c.explain("run a command in pod "+pod, err)
+}
+
+// stallBound is how long a command in a pod may take nothing of what it is sent, and how
+// long it may take to end when it has all of it.
+const stallBound = 3 * time.Minute
+
+// Send runs a command in a pod and gives it what there is to read, until it ends. It is
+// given up when it is stuck: a kubelet that does not answer is not seen in any other way,
+// for the API server is who keeps the connection. What it says on its standard error is
+// returned in any case.
+func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, command ...string) (said string, err error) {
+	ctx, in, stop := stalling(ctx, from, stallBound)
+	defer stop()
+	var words Said
+	err = c.Exec(ctx, namespace, pod, Streams{In: in, Err: &words}, command...)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = fmt.Errorf("run a command in pod %s: %w", pod, cause)
+	}
+	return words.String(), err
+}
+
+// stalling is a context that ends when nothing was read for so long.
+func stalling(ctx context.Context, from io.Reader, bound time.Duration) (_ context.Context, in io.Reader, stop func()) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(bound, func() { giveUp(fmt.Errorf("it has taken nothing of what it is sent for %v", bound)) })
+	return ctx, moving{from, timer, bound}, func() { timer.Stop(); giveUp(nil) }
+}
+
+// moving puts a timer off with each piece that is read.
+type moving struct {
+	io.Reader
+	timer *time.Timer
+	bound time.Duration
+}
+
+func (m moving) Read(b []byte) (int, error) {
+	m.timer.Reset(m.bound)
+	return m.Reader.Read(b)
 }
 
 // Server is where a cluster's API is, and whom to trust there.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/hint"
@@ -16,6 +17,9 @@ import (
 // ImageOf is the name of the image of a run: this very binary, and nothing that
 // it could need. It is in no registry.
 func ImageOf(run string) string { return "localhost/tare:" + run }
+
+// imageBound is how long a containerd may take for an image; a busy disk takes minutes.
+const imageBound = 5 * time.Minute
 
 // Containerd is the containerd of a node, which is this host.
 type Containerd struct{ engine.Containerd }
@@ -32,11 +36,13 @@ func ContainerdAt(address string) Containerd {
 
 // Load gives it the image of a run: the binary at a path of this host, and
 // links at the top.
-func (c Containerd) Load(run, self string, links map[string]string) error {
+func (c Containerd) Load(ctx context.Context, run, self string, links map[string]string) error {
+	ctx, cancel := context.WithTimeout(ctx, imageBound)
+	defer cancel()
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(imageFor(run, self, links).Write(w)) }()
 	defer r.Close()
-	return c.LoadFrom(context.Background(), r)
+	return c.LoadFrom(ctx, r)
 }
 
 func imageFor(run, self string, links map[string]string) image.Small {
@@ -47,13 +53,19 @@ func imageFor(run, self string, links map[string]string) image.Small {
 }
 
 // Remove takes an image away; one that is not there is fine.
-func (c Containerd) Remove(image string) error { return c.RemoveImage(context.Background(), image) }
+func (c Containerd) Remove(image string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), imageBound)
+	defer cancel()
+	return c.RemoveImage(ctx, image)
+}
 
 // Fits refuses an image that the node has for another architecture than its own:
 // tare's own binary would start in it, and the programs of the load would not.
 // One that it does not have may yet come from a registry.
 func (c Containerd) Fits(name string) error {
-	platforms, err := c.Platforms(context.Background(), name)
+	ctx, cancel := context.WithTimeout(context.Background(), imageBound)
+	defer cancel()
+	platforms, err := c.Platforms(ctx, name)
 	if errors.Is(err, engine.ErrNoImage) || err == nil && len(platforms) == 0 {
 		return nil
 	}

@@ -355,11 +355,13 @@ func (p process) moves() bool {
 // process itself is stopped or starved does not count.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range int(bound / poll) {
+	began, pause := time.Now(), poll
+	for slept := time.Duration(0); slept < bound && time.Since(began) < 2*bound; slept += pause {
 		if ok() {
 			return
 		}
-		time.Sleep(poll)
+		time.Sleep(pause)
+		pause = min(pause*5/4, 50*poll) // what looks at every process is not asked all the time
 	}
 	t.Fatalf("waited %v for %s", bound, what)
 }

@@ -42,7 +42,7 @@ func TestClusterClient(t *testing.T) {
 	awaitListening(t, arm.Place().Dial)
 	for range 2 {
 		p := process(t, arm, true, "dial", arm.Place().Dial)
-		<-p.Done()
+		ended(t, p)
 		if p.Exit() != (environment.Exit{}) {
 			t.Errorf("the client: %+v", p.Exit())
 		}
@@ -55,7 +55,7 @@ func TestClusterClient(t *testing.T) {
 	described(t, arm)
 	for _, p := range []environment.Running{client, server} {
 		_ = p.Kill()
-		<-p.Done()
+		ended(t, p)
 	}
 	if _, err := opened(t, with(t, BestEffort, "image=none,client=pod"), runID("none")); err == nil || !strings.Contains(hint.Of(err), "client") {
 		t.Errorf("without a server: %v; %s", err, hint.Of(err))
@@ -119,16 +119,14 @@ func apart(t *testing.T, a, b environment.Running) {
 
 func awaitListening(t *testing.T, address string) {
 	t.Helper()
-	for {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			c.Close()
 			return
 		}
-		select {
-		case <-t.Context().Done():
+		if time.Now().After(end) {
 			t.Fatal(err)
-		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestClusterExclusive(t *testing.T) {
 func allowed(t *testing.T, arm environment.Arm) string {
 	t.Helper()
 	p := process(t, arm, false, "deaf")
-	defer func() { _ = p.Kill(); <-p.Done() }()
+	defer func() { _ = p.Kill(); ended(t, p) }()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {
 		t.Fatal(err)

@@ -77,9 +77,14 @@ func otherImage(t *testing.T) string {
 		}
 	}
 	run := runID("other")
-	if err := kube.NewContainerd().Load(run, selfPath, nil); err != nil {
+	if err := kube.NewContainerd().Load(t.Context(), run, selfPath, nil); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := kube.NewContainerd().Remove(kube.ImageOf(run)); err != nil {
+			t.Error(err)
+		}
+	})
 	ctr("images", "tag", kube.ImageOf(run), name)
 	t.Cleanup(func() { ctr("images", "rm", "--sync", name) })
 	ctr("images", "rm", kube.ImageOf(run))

@@ -87,10 +87,10 @@ func fromPod(t *testing.T, opened environment.Arm) {
 	t.Helper()
 	a, place := opened.(*arm), opened.Place()
 	server := process(t, opened, false, "serve", place.Listen)
-	defer func() { _ = server.Kill(); <-server.Done() }()
+	defer func() { _ = server.Kill(); ended(t, server) }()
 	awaitListening(t, place.Listen)
 	client := process(t, opened, true, "dial", place.Dial)
-	<-client.Done()
+	ended(t, client)
 	if client.Exit() != (environment.Exit{}) {
 		t.Errorf("the client: %+v", client.Exit())
 	}

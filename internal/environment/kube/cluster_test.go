@@ -3,12 +3,14 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
@@ -306,7 +308,7 @@ func started(t *testing.T, arm environment.Arm) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = p.Kill(); <-p.Done() }()
+	defer func() { _ = p.Kill(); ended(t, p) }()
 	return os.Readlink(fmt.Sprintf("/proc/%d/exe", p.Pid()))
 }
 
@@ -341,8 +343,10 @@ func TestClusterPodDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := process(t, arm, false, "deaf")
-	admin.Do(t, "DELETE", "/api/v1/namespaces/"+kube.NamespaceOf(run)+"/pods/arm", nil)
-	<-p.Done()
+	if code, said := admin.Do(t, "DELETE", "/api/v1/namespaces/"+kube.NamespaceOf(run)+"/pods/arm", nil); code != http.StatusOK {
+		t.Errorf("%d %s", code, said)
+	}
+	ended(t, p)
 	if e := p.Exit(); e.Err == nil || !strings.Contains(e.Err.Error(), "a pod that is gone") {
 		t.Errorf("%+v", e)
 	}
@@ -352,6 +356,16 @@ func TestClusterPodDeleted(t *testing.T) {
 }
 
 // process is one of the suite in an arm, or outside as its client.
+// ended waits for a process that is about to end.
+func ended(t *testing.T, p environment.Running) {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("process %d has not ended", p.Pid())
+	}
+}
+
 func process(t *testing.T, arm environment.Arm, outside bool, args ...string) environment.Running {
 	t.Helper()
 	words, err := os.CreateTemp(t.TempDir(), "words")

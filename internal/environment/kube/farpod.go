@@ -93,12 +93,11 @@ func (p *farPod) fill(ctx context.Context, data string) error {
 		}
 		w.CloseWithError(dirtar.Write(w, data))
 	}()
-	var said kube.Said
-	err := p.exec(ctx, kube.Streams{In: r, Err: &said}, agent.FillArgs(p.dir()))
+	said, err := p.cluster.Send(ctx, p.pod.Namespace, p.pod.Name, r, append([]string{p.spec.Exe()}, agent.FillArgs(p.dir())...)...)
 	r.CloseWithError(err)
 	if err != nil {
-		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, said.String())
-		if strings.Contains(said.String(), "permission denied") && p.spec.Volume.Server != "" {
+		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, said)
+		if strings.Contains(said, "permission denied") && p.spec.Volume.Server != "" {
 			err = hint.New(err, fmt.Sprintf("the server has to let user %d write there", kube.UserID))
 		}
 		return err

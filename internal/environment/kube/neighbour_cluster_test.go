@@ -59,7 +59,7 @@ func TestClusterNeighbour(t *testing.T) {
 func bounded(t *testing.T, arm environment.Arm) {
 	t.Helper()
 	p := process(t, arm, false, "count")
-	defer func() { _ = p.Kill(); <-p.Done() }()
+	defer func() { _ = p.Kill(); ended(t, p) }()
 	dir := fmt.Sprintf("/proc/%d/", p.Pid())
 	status, err := os.ReadFile(dir + "status")
 	if err != nil {

@@ -60,7 +60,7 @@ func (a member) join(ctx context.Context) error {
 		return err
 	}
 	if a.ctr != nil {
-		if err := a.ctr.Load(a.Spec.Run, selfPath, rootLinks()); err != nil {
+		if err := a.ctr.Load(ctx, a.Spec.Run, selfPath, rootLinks()); err != nil {
 			return err
 		}
 	}

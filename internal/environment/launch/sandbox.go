@@ -300,11 +300,11 @@ func (sb *Sandbox) killAll() error {
 			errs = append(errs, group.Kill())
 		}
 	}
-	deadline := time.After(reapBound)
+	end := time.Now().Add(reapBound)
 	for _, p := range sb.Alive() {
 		select {
 		case <-p.Done():
-		case <-deadline:
+		case <-time.After(time.Until(end)):
 			errs = append(errs, fmt.Errorf("process %d is not gone %v after SIGKILL%s", p.Pid(), reapBound, stuck(p)))
 		}
 	}

@@ -79,13 +79,16 @@ func (a *Admin) Get(t *testing.T, path string, into any) int {
 	return code
 }
 
-// bound is how long the cluster may take for one thing.
-const bound = 3 * time.Minute
+// patience is how long the cluster may take for one thing. It is short once that was not
+// enough: a node that is lost is so for all tests that follow.
+var patience = 3 * time.Minute
+
+const impatience = 10 * time.Second
 
 // AwaitNodes waits until every node is ready, or none is.
 func (a *Admin) AwaitNodes(t *testing.T, ready bool) {
 	t.Helper()
-	for end := time.Now().Add(bound); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 		var l corev1.NodeList
 		a.Get(t, "/api/v1/nodes", &l)
 		so := len(l.Items) > 0
@@ -101,7 +104,12 @@ func (a *Admin) AwaitNodes(t *testing.T, ready bool) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("after %v no node has become ready=%v", bound, ready)
+			for _, n := range l.Items {
+				t.Logf("%s: taints %v, conditions %v", n.Name, n.Spec.Taints, n.Status.Conditions)
+			}
+			t.Errorf("after %v no node has become ready=%v", patience, ready)
+			patience = impatience
+			t.FailNow()
 		}
 	}
 }
@@ -109,13 +117,14 @@ func (a *Admin) AwaitNodes(t *testing.T, ready bool) {
 // AwaitNone waits until tare has nothing in the cluster and on the node.
 func (a *Admin) AwaitNone(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(bound); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 		left := a.Left(t)
 		if len(left) == 0 {
 			return
 		}
 		if time.Now().After(end) {
-			t.Errorf("left after %v: %v", bound, left)
+			t.Errorf("left after %v: %v", patience, left)
+			patience = impatience
 			return
 		}
 	}

@@ -77,13 +77,14 @@ ls -A /var/lib/tare | grep -v '^journal$'; ls /run/netns; ctr --address "$1" -n 
 // MustEqual waits until there is nothing on the node but what was there before.
 func (s Second) MustEqual(t *testing.T, before []string) {
 	t.Helper()
-	for end := time.Now().Add(bound); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 		now := s.Look(t)
 		if slices.Equal(now, before) {
 			return
 		}
 		if time.Now().After(end) {
 			t.Errorf("node %s was\n%s\nand is\n%s", s.Name, strings.Join(before, "\n"), strings.Join(now, "\n"))
+			patience = impatience
 			return
 		}
 	}
