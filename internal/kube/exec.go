@@ -76,9 +76,9 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 // long it may take to end when it has all of it.
 const stallBound = 3 * time.Minute
 
-// Send runs a command in a pod and gives it what there is to read, until it ends. It is
-// given up when it is stuck: a kubelet that does not answer is not seen in any other way,
-// for the API server is who keeps the connection. What it says on its standard error is
+// Send runs a command in a pod and gives it what there is to read, until it ends. When it
+// is stuck it is given up: that a kubelet does not answer shows in no other way, for the
+// API server keeps the connection alive. What the command says on its standard error is
 // returned in any case.
 func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, command ...string) (said string, err error) {
 	ctx, in, stop := stalling(ctx, from, stallBound)
