@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -39,7 +40,7 @@ func enter(words []string) error {
 		}
 		files = append(files, f)
 	}
-	runtimePid, address := containerRuntime()
+	runtimePid, address := containerRuntime(os.Getppid)
 	whose, spaces, err := openSpaces(runtimePid)
 	if err != nil {
 		return err
@@ -115,9 +116,24 @@ func openAll(pid int) ([]space, error) {
 }
 
 // containerRuntime is the process that looks after this container, and where its
-// containerd listens, as its arguments say; 0 and "" where there is none.
-func containerRuntime() (pid int, address string) {
-	for pid = os.Getppid(); pid > 1; {
+// containerd listens, as its arguments say; 0 and "" where there is none. Whoever executed
+// this process in the container (runc) ends at any moment, and its parent is another one
+// then: it is looked for anew.
+func containerRuntime(parent func() int) (pid int, address string) {
+	for range 100 {
+		pid, address, err := runtimeAbove(parent())
+		if err == nil {
+			return pid, address
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return 0, ""
+}
+
+// runtimeAbove looks at a process, its parent, and so on. Its error is a process that is
+// gone before its parent is known.
+func runtimeAbove(pid int) (_ int, address string, err error) {
+	for pid > 1 {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		args := strings.Split(string(b), "\x00")
 		switch name := filepath.Base(args[0]); {
@@ -127,15 +143,15 @@ func containerRuntime() (pid int, address string) {
 					address = args[i+1]
 				}
 			}
-			return pid, address
+			return pid, address, nil
 		case name == "conmon", name == "crio":
-			return pid, ""
+			return pid, "", nil
 		}
 		p, err := proc.FS("/").Process(pid)
 		if err != nil {
-			break
+			return 0, "", err
 		}
 		pid = p.Parent
 	}
-	return 0, ""
+	return 0, "", nil
 }

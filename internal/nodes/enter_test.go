@@ -1,0 +1,34 @@
+package nodes
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// runc executes the helper in its container and ends; the shim is its parent from then on,
+// also when that happens in the middle of the search.
+func TestContainerRuntime(t *testing.T) {
+	shim := &exec.Cmd{Path: "/bin/sh", Args: []string{"/usr/bin/containerd-shim-runc-v2", "-c", "read line; exit 0", "-address", "/run/own.sock"}}
+	held, err := shim.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { held.Close(); _ = shim.Wait() }()
+	runc := exec.Command("/bin/sh", "-c", "exit 0")
+	if err := runc.Run(); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	pid, address := containerRuntime(func() int {
+		if asked++; asked < 3 {
+			return runc.Process.Pid
+		}
+		return shim.Process.Pid
+	})
+	if pid != shim.Process.Pid || address != "/run/own.sock" || asked != 3 {
+		t.Errorf("%d at %q after %d looks, want %d", pid, address, asked, shim.Process.Pid)
+	}
+}
