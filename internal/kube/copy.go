@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/tarelab/tare/internal/hint"
 )
+
+// selfBound is how long a pod may take nothing of this binary.
+const selfBound = 3 * time.Minute
 
 const selfPath = "/proc/self/exe"
 
@@ -40,7 +44,7 @@ func (c *Cluster) copySelf(ctx context.Context, namespace, pod, to, first string
 	}
 	// Not until the end of the input: not every proxy passes that on.
 	script := first + fmt.Sprintf(`head -c %d >%[2]s.part && chmod 755 %[2]s.part && [ $(wc -c <%[2]s.part) -eq %[1]d ] && mv %[2]s.part %[2]s`, st.Size(), to)
-	if said, err := c.Send(ctx, namespace, pod, f, append(shell, script)...); err != nil {
+	if said, err := c.Send(ctx, namespace, pod, f, selfBound, append(shell, script)...); err != nil {
 		return fmt.Errorf("%w: %s", err, said)
 	}
 	return nil

@@ -72,16 +72,12 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 	return c.explain("run a command in pod "+pod, err)
 }
 
-// stallBound is how long a command in a pod may take nothing of what it is sent, and how
-// long it may take to end when it has all of it.
-const stallBound = 3 * time.Minute
-
-// Send runs a command in a pod and gives it what there is to read, until it ends. When it
-// is stuck it is given up: that a kubelet does not answer shows in no other way, for the
-// API server keeps the connection alive. What the command says on its standard error is
-// returned in any case.
-func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, command ...string) (said string, err error) {
-	ctx, in, stop := stalling(ctx, from, stallBound)
+// Send runs a command in a pod and gives it what there is to read, until it ends. It is
+// given up when it takes nothing for so long, or does not end so long after it has all of
+// it: that a kubelet does not answer shows in no other way, for the API server keeps the
+// connection alive. What the command says on its standard error is returned in any case.
+func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, bound time.Duration, command ...string) (said string, err error) {
+	ctx, in, stop := stalling(ctx, from, bound)
 	defer stop()
 	var words Said
 	err = c.Exec(ctx, namespace, pod, Streams{In: in, Err: &words}, command...)

@@ -84,6 +84,10 @@ func (p *farPod) exec(ctx context.Context, s kube.Streams, args []string) error 
 	return p.cluster.Exec(ctx, p.pod.Namespace, p.pod.Name, s, append([]string{p.spec.Exe()}, args...)...)
 }
 
+// fillBound is how long a pod may take nothing of a data set: where its volume is on a
+// network, the end of a large file waits until all of it is there.
+const fillBound = 10 * time.Minute
+
 // fill sends the data set into the pod's volume.
 func (p *farPod) fill(ctx context.Context, data string) error {
 	r, w := io.Pipe()
@@ -93,7 +97,7 @@ func (p *farPod) fill(ctx context.Context, data string) error {
 		}
 		w.CloseWithError(dirtar.Write(w, data))
 	}()
-	said, err := p.cluster.Send(ctx, p.pod.Namespace, p.pod.Name, r, append([]string{p.spec.Exe()}, agent.FillArgs(p.dir())...)...)
+	said, err := p.cluster.Send(ctx, p.pod.Namespace, p.pod.Name, r, fillBound, append([]string{p.spec.Exe()}, agent.FillArgs(p.dir())...)...)
 	r.CloseWithError(err)
 	if err != nil {
 		err = fmt.Errorf("send the data set into pod %s: %w: %s", p.pod.Name, err, said)
