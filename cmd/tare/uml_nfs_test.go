@@ -167,7 +167,7 @@ func TestUMLNFS(t *testing.T) {
 	_, most := p.longer(close)
 	least, longest := p.longer(away)
 	t.Logf("a commit takes up to %v longer beside it, and %v to %v longer behind the delay of %v", most, least, longest, delay)
-	if longest < delay || least > 2*delay+most { // on a crowded host all of it takes longer
+	if longest < delay || least > delay+most {
 		t.Errorf("a commit takes %v to %v longer: %v was planted, and a server without it costs up to %v", least, longest, delay, most)
 	}
 	checkWire(t, p, close, away, delay)
@@ -195,7 +195,7 @@ func checkWire(t *testing.T, p planted, near, far string, delay time.Duration) {
 	rtt := [2]float64{p.per("nfs.write.rtt", near), p.per("nfs.write.rtt", far)}
 	queue := [2]float64{p.per("nfs.write.queue", near), p.per("nfs.write.queue", far)}
 	t.Logf("wires %v; WRITE: rtt %v, queue %v", wires, rtt, queue)
-	if wires[0] == 0 || wires[0] >= wires[1] || wires[1] < delay || wires[1] > wires[0]+5*delay {
+	if d := wires[1] - wires[0]; wires[0] == 0 || d < delay*9/10 || d > 5*delay {
 		t.Errorf("the wires are %v, %v was planted", wires, delay)
 	}
 	if d := rtt[1] - rtt[0]; !(d > 0.9*delay.Seconds() && d < 5*delay.Seconds()) {

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
+
+	"github.com/tarelab/tare/internal/hint"
 )
 
 // Streams are the standard streams of a command in a pod; nil: none.
@@ -82,7 +84,8 @@ func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reade
 	var words Said
 	err = c.Exec(ctx, namespace, pod, Streams{In: in, Err: &words}, command...)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = fmt.Errorf("run a command in pod %s: %w", pod, cause)
+		err = hint.New(fmt.Errorf("run a command in pod %s: %w", pod, cause),
+			"look at its node, whose kubelet or container runtime may not answer: kubectl describe node")
 	}
 	return words.String(), err
 }

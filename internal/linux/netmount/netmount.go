@@ -207,7 +207,7 @@ func detach(point string) error {
 // Wire is how long a packet takes to the server and back: the shortest of some
 // handshakes of TCP, which its kernel answers without the server's doing.
 func Wire(ctx context.Context, address string) (time.Duration, error) {
-	const least, most, enough = 5, 30, 50 * time.Millisecond // near servers are asked more often
+	const least, most, enough = 5, 30, 200 * time.Millisecond // near servers are asked more often
 	d := net.Dialer{Timeout: 5 * time.Second}
 	shortest := time.Duration(0)
 	for i, first := 0, time.Now(); i < least || i < most && time.Since(first) < enough; i++ {
