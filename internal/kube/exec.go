@@ -79,11 +79,11 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 // it: that a kubelet does not answer shows in no other way, for the API server keeps the
 // connection alive. What the command says on its standard error is returned in any case.
 func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, bound time.Duration, command ...string) (said string, err error) {
-	ctx, in, stop := stalling(ctx, from, bound)
+	moves, in, stop := stalling(ctx, from, bound)
 	defer stop()
 	var words Said
-	err = c.Exec(ctx, namespace, pod, Streams{In: in, Err: &words}, command...)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	err = c.Exec(moves, namespace, pod, Streams{In: in, Err: &words}, command...)
+	if cause := context.Cause(moves); err != nil && cause != nil && ctx.Err() == nil {
 		err = hint.New(fmt.Errorf("run a command in pod %s: %w", pod, cause),
 			"look at its node, whose kubelet or container runtime may not answer: kubectl describe node")
 	}
