@@ -7,7 +7,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml bench clean
+.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml bench clean
 
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
@@ -15,6 +15,11 @@ build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machin
 # What takes longest begins first.
 test: deps ## what the tests need, then every unit, property, golden and conformance test
 	$(GOTEST) -vet=off -timeout 20m ./internal/run ./cmd/tare ./...
+	$(GO) -C tools test ./tiers
+
+TIERS ?=
+tiers: ## the longer tiers of .ci/tiers, all, those named (TIERS="kill vm") or TIERS=due; what passes is noted in .ci/passed
+	@TARETEST_REQUIRE=all CGO_ENABLED=0 $(GO) -C tools run ./tiers run $(TIERS)
 
 race: deps ## the tests of code with goroutines, with the race detector (tools/race.txt)
 	@sh tools/race.sh
@@ -35,47 +40,47 @@ FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME each
 	@sh tools/fuzz.sh $(FUZZTIME)
 
-aa: ## 40 A/A runs on this host: false positives of the twin, with interval; TARE_HOGS=1: beside bursts
-	TARE_TIER=aa $(GO) test -count=1 -v -timeout 40m -run TestAA ./internal/run
+aa: ## 40 A/A runs on this host: false positives of the twin, with interval; TARETEST_HOGS=1: beside bursts
+	TARETEST_TIER=aa $(GO) test -count=1 -v -timeout 40m -run TestAA ./internal/run
 
 RUNS ?= 5000
 simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: errors, widths, stopping, forecasts
-	TARE_TIER=simulate TARE_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
+	TARETEST_TIER=simulate TARETEST_SIMULATED_RUNS=$(RUNS) nice $(GO) test -count=1 -v -timeout 12h -run 'TestWindowsKeepTheirLevel|TestStoppingOnWidth|TestGatekeeping|TestContinuing|TestForecast' ./internal/stat
 
 CONFORMANCE ?= -count=1 -timeout 30m
 conformance: deps ## the variants of environments that make test tries in part, whole
-	TARE_TIER=conformance $(GOTEST) $(CONFORMANCE) ./internal/environment/environmenttest ./internal/environment/engines
+	TARETEST_TIER=conformance $(GOTEST) $(CONFORMANCE) ./internal/environment/environmenttest ./internal/environment/engines
 
 truth: ## known losses are measured as what they are
-	TARE_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
+	TARETEST_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
 
 hostile: ## the preset quick beside bursts that tare does not know of: half-widths of each load
-	TARE_TIER=hostile $(GO) test -count=1 -v -timeout 20m -run TestHostile ./cmd/tare
+	TARETEST_TIER=hostile $(GO) test -count=1 -v -timeout 20m -run TestHostile ./cmd/tare
 
-one-percent: ## in how many of TARE_RUNS runs a planted loss of 1 % is found in TARE_BUDGET; TARE_HOGS=1: beside bursts
-	TARE_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
+one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found in TARETEST_BUDGET; TARETEST_HOGS=1: beside bursts
+	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
-kill: ## runs killed at TARE_KILLS random instants, in TARE_SEED's order; nothing is left, and nobody else's process is touched
-	TARE_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign' ./cmd/tare
+kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order; nothing is left, and nobody else's process is touched
+	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign' ./cmd/tare
 
-faults: ## runs whose files cannot be written, synced, renamed, removed: TARE_FAULTS of each place (all), TARE_SEED
-	TARE_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare
+faults: ## runs whose files cannot be written, synced, renamed, removed: TARETEST_FAULTS of each place (all), TARETEST_SEED
+	TARETEST_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare
 
-soak: ## runs in a loop beside a long one, TARE_SOAK minutes: memory, descriptors, threads and leftovers stay flat
-	TARE_TIER=soak $(GO) test -count=1 -v -timeout 24h -run TestSoak ./cmd/tare
+soak: ## runs in a loop beside a long one, TARETEST_SOAK minutes: memory, descriptors, threads and leftovers stay flat
+	TARETEST_TIER=soak $(GO) test -count=1 -v -timeout 24h -run TestSoak ./cmd/tare
 
 image: ## an image of Debian packages, made twice, from the mirror
-	TARE_TIER=image $(GO) test -count=1 -v -timeout 20m -run TestPackages ./internal/image
+	TARETEST_TIER=image $(GO) test -count=1 -v -timeout 20m -run TestPackages ./internal/image
 
 rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
-	TARE_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
+	TARETEST_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run 'TestRBD|TestCephImages' ./internal/ceph/... ./internal/volume ./cmd/tare
 
 store: ## a store of Ceph that is killed in the middle of a run, and comes back or never does: minutes of waits
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
-	TARE_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/volume
+	TARETEST_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/volume
 
 CLUSTER = $(GO) -C tools/cluster run .
 cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster run . env)"
@@ -83,10 +88,11 @@ cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster ru
 	CGO_ENABLED=0 $(CLUSTER) up
 
 cluster-down: ## removes it without a trace
-	@[ ! -e "$${TARE_CLUSTER:-/var/lib/tare-cluster}" ] || CGO_ENABLED=0 $(CLUSTER) down
+	@[ ! -e "$${TARETEST_CLUSTER:-/var/lib/tare-cluster}" ] || CGO_ENABLED=0 $(CLUSTER) down
 
+CLUSTER_TESTS ?= -run TestCluster ./internal/environment/kube ./cmd/tare
 test-cluster: ## arms in pods, in the cluster of $$KUBECONFIG or in one of its own
-	@sh tools/test-cluster.sh
+	@sh tools/test-cluster.sh $(CLUSTER_TESTS)
 
 vm: ## tests on an emulated machine whose kernel has control groups of version 2 only
 	@sh tools/vm.sh

@@ -2,8 +2,14 @@
 # Runs every fuzz target of the module, one after the other, for the given time or
 # number of executions.
 # Shrinking an input that only reaches new code is cut short: by default it takes
-# a minute for each, which is most of the time.
+# a minute for each, which is most of the time. With -l it prints the packages.
 set -eu
+dirs=$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal record | xargs -n 1 dirname | sort -u)
+[ -n "$dirs" ] || { echo "no fuzz target was found"; exit 1; }
+if [ "${1:-}" = -l ]; then
+	echo "$dirs"
+	exit
+fi
 time=${1:-20s}
 out=$(mktemp)
 bin=$(mktemp)
@@ -31,8 +37,6 @@ fuzz() {
 		-test.fuzzcachedir "$corpus/$module/$1") >"$out" 2>&1 </dev/null
 }
 
-dirs=$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal record | xargs -n 1 dirname | sort -u)
-[ -n "$dirs" ] || { echo "no fuzz target was found"; exit 1; }
 for dir in $dirs; do
 	build "$dir"
 	for target in $(cat "$dir"/*_test.go | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p'); do

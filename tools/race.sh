@@ -2,10 +2,14 @@
 # Runs tests with the race detector: those that tools/race.txt names. A package that
 # starts goroutines or uses atomics, has tests and is not named there is an error.
 # One package after the other: the detector takes all CPUs, and some tests measure.
-# With -n it only looks at the list. Without functions inlined and without what a
-# debugger reads, a third less is compiled.
+# With -n it only looks at the list, with -l it prints the packages. Without functions
+# inlined and without what a debugger reads, a third less is compiled.
 set -eu
 list=tools/race.txt
+if [ "${1:-}" = -l ]; then
+	sed '/^#/d; s/ .*//' $list
+	exit
+fi
 missing=$(grep -rlE --include='*.go' '^[[:space:]]*go (func|[a-zA-Z_.]+)\(|\.Go\(func|"sync/atomic"' cmd internal record |
 	grep -v '_test\.go$' | xargs -n 1 dirname | sort -u | while read -r dir; do
 	[ -z "$(find "$dir" -maxdepth 1 -name '*_test.go')" ] || grep -q "^$dir " $list || echo "$dir"

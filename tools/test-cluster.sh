@@ -1,9 +1,10 @@
 #!/bin/sh
 # Tests arms that are pods: in the cluster that $KUBECONFIG names, of which this
-# host is a node, or in one that is brought up for it and taken down again.
+# host is a node, or in one that is brought up for it and taken down again. Its
+# arguments are packages and flags of go test.
 set -eu
 export CGO_ENABLED=0
-cluster=${TARE_CLUSTER:-/var/lib/tare-cluster}
+cluster=${TARETEST_CLUSTER:-/var/lib/tare-cluster}
 work=$(mktemp -d)
 mkdir "$work/tmp"
 chmod 755 "$work" "$work/tmp" # for tests of ordinary users
@@ -45,4 +46,4 @@ fi
 # The binary of the tests is what the pods execute: it must be static. One package
 # after the other, for a pod takes all CPUs that are left.
 export TMPDIR="$work/tmp"
-TARE_TIER=cluster ${GOTEST:-go test} -p 1 -count=1 -v -timeout 20m -run 'TestCluster' ./internal/environment/kube ./cmd/tare
+TARETEST_TIER=cluster ${GOTEST:-go test} -p 1 -count=1 -v -timeout 20m "$@"

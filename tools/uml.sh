@@ -4,7 +4,7 @@
 # of Ceph, dm-delay, netem), one CPU, control groups of version 2, and no KVM. It
 # computes as fast as the host; a system call takes some 7 to 25 microseconds. Nothing of
 # it is installed on the host; kernel and root file system are kept in the user's cache.
-# Given a directory in TARE_UML_WITH, it has that and reaches this host's loopback.
+# Given a directory in TARETEST_UML_WITH, it has that and reaches this host's loopback.
 # `tools/uml.sh PACKAGE [TESTS]` runs other tests there, `tools/uml.sh FILE` a script.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,8 +17,8 @@ kind=uml
 for tool in mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb unshare; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
-limit=${TARE_UML_LIMIT:-900} # seconds
-with=${TARE_UML_WITH:-}
+limit=${TARETEST_UML_LIMIT:-900} # seconds
+with=${TARETEST_UML_WITH:-}
 net='' # the process whose network namespace it runs in, if it is to reach anything
 slirp=''
 
@@ -105,7 +105,7 @@ inside() { nsenter --net="/proc/$net/ns/net" "$@"; }
 # 10.0.2.2, and a second wire for the guest, which is at 10.0.3.2. It has no name, which
 # other mount namespaces would show, and ends with the processes that end with this one.
 network() {
-	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARE_UML_WITH needs it"
+	command -v slirp4netns >/dev/null || refuse "slirp4netns is missing: TARETEST_UML_WITH needs it"
 	setpriv --pdeathsig KILL unshare --net sleep infinity &
 	net=$!
 	until [ "$(cat "/proc/$net/comm")" = sleep ]; do

@@ -15,7 +15,7 @@ kind=vm
 for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
 	command -v $tool >/dev/null || refuse "$tool is missing: it needs a Debian, or what tools/deps.sh names"
 done
-limit=${TARE_VM_LIMIT:-2400} # seconds
+limit=${TARETEST_VM_LIMIT:-2400} # seconds
 
 # Packages in the guest.
 packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2
@@ -111,7 +111,7 @@ machine() {
 	shift 2
 	exec "$@" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
 		-display none -monitor none -no-reboot -nic none \
-		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARE_VM_APPEND:-} $words" \
+		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARETEST_VM_APPEND:-} $words" \
 		-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
 		-drive "file=$work/tests.img,format=raw,if=virtio" \
 		-serial stdio -serial "file:$said" </dev/null

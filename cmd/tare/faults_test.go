@@ -222,20 +222,20 @@ func (o *onFaults) recordHolds() {
 }
 
 // TestFaults answers operations on files, one at a time by its number, with an error,
-// wherever a run keeps files. TARE_FAULTS is how many are tried of each area, "all" for
-// each number (of a load's own writes and syncs for some); TARE_AREA is one area; TARE_SEED repeats a sample.
+// wherever a run keeps files. TARETEST_FAULTS is how many are tried of each area, "all" for
+// each number (of a load's own writes and syncs for some); TARETEST_AREA is one area; TARETEST_SEED repeats a sample.
 func TestFaults(t *testing.T) {
 	testneed.Long(t, "faults")
 	testneed.Root(t)
 	testneed.Tool(t, "redis-server")
-	seed, err := strconv.ParseUint(setting("TARE_SEED", fmt.Sprint(rand.Uint64())), 10, 64)
+	seed, err := strconv.ParseUint(setting("TARETEST_SEED", fmt.Sprint(rand.Uint64())), 10, 64)
 	if err != nil {
-		t.Fatalf("TARE_SEED: %v", err)
+		t.Fatalf("TARETEST_SEED: %v", err)
 	}
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for _, area := range []string{"journal", "record", "scratch", "cache"} {
-		if only := os.Getenv("TARE_AREA"); only != "" && only != area {
+		if only := os.Getenv("TARETEST_AREA"); only != "" && only != area {
 			continue
 		}
 		t.Run(area, func(t *testing.T) {
@@ -314,13 +314,13 @@ func faultsOf(t *testing.T, rng *rand.Rand, seen []faultfs.Op) (all []faultfs.Fa
 			}
 		}
 	}
-	most := setting("TARE_FAULTS", "3")
+	most := setting("TARETEST_FAULTS", "3")
 	if most == "all" {
 		return all
 	}
 	n, err := strconv.Atoi(most)
 	if err != nil {
-		t.Fatalf("TARE_FAULTS: %v", err)
+		t.Fatalf("TARETEST_FAULTS: %v", err)
 	}
 	return sample(rng, all, n)
 }

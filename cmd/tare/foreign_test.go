@@ -122,7 +122,7 @@ func (b *beside) end() (all []string) {
 	b.t.Helper()
 	close(b.stop)
 	all = <-b.seen
-	if os.Getenv("TARE_SHARED_HOST") != "" { // others stop and freeze theirs
+	if os.Getenv("TARETEST_SHARED_HOST") != "" { // others stop and freeze theirs
 		all = slices.DeleteFunc(all, func(s string) bool { return !strings.Contains(s, ofOthers) && !strings.Contains(s, "somebody else's") })
 	}
 	for _, o := range b.all {

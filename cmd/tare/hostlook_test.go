@@ -151,12 +151,12 @@ var (
 )
 
 // left is what is not as it was, when what is gone within the time does not count. Where
-// others work on this host meanwhile (TARE_SHARED_HOST), it has to have one of the names.
+// others work on this host meanwhile (TARETEST_SHARED_HOST), it has to have one of the names.
 func (h hostLook) left(t *testing.T, within time.Duration, dirs []string, names ...string) []string {
 	t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(200 * time.Millisecond) {
 		all := append(h.differences(lookAtHost(t, dirs...)), processesOf(names)...)
-		if os.Getenv("TARE_SHARED_HOST") != "" {
+		if os.Getenv("TARETEST_SHARED_HOST") != "" {
 			all = slices.DeleteFunc(all, func(l string) bool {
 				return !slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.Contains(l, n) })
 			})

@@ -119,7 +119,7 @@ var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (
 // TestHostLookSees leaves something of each kind behind, and wants it told.
 func TestHostLookSees(t *testing.T) {
 	testneed.Root(t)
-	t.Setenv("TARE_SHARED_HOST", "") // by no name
+	t.Setenv("TARETEST_SHARED_HOST", "") // by no name
 	dir := t.TempDir()
 	before := lookAtHost(t, dir)
 	for what, leave := range leaving {
@@ -135,7 +135,7 @@ func TestHostLookSeesControllers(t *testing.T) {
 	if len(has) == 0 {
 		t.Skip("no controller of version 2 is enabled at the root")
 	}
-	t.Setenv("TARE_SHARED_HOST", "")
+	t.Setenv("TARETEST_SHARED_HOST", "")
 	before := lookAtHost(t)
 	must(t, os.WriteFile(filepath.Join(group, "cgroup.subtree_control"), []byte("+"+has[0]), 0))
 	sees(t, before, "", fmt.Sprintf(`^changed: group %s was "", is "%s"$`, group, has[0]))

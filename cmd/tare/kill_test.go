@@ -198,24 +198,24 @@ var ways = map[string]func(k *killed){
 
 // TestKill kills runs with SIGKILL at random instants, alone and in other ways. Each
 // time the record must be readable as far as it got, and nothing may be left on the host.
-// TARE_KILLS is how often, TARE_SEED repeats a campaign, TARE_VICTIM is a word of the runs.
+// TARETEST_KILLS is how often, TARETEST_SEED repeats a campaign, TARETEST_VICTIM is a word of the runs.
 func TestKill(t *testing.T) {
 	testneed.Long(t, "kill")
 	testneed.Root(t)
-	kills, err := strconv.Atoi(setting("TARE_KILLS", "14"))
+	kills, err := strconv.Atoi(setting("TARETEST_KILLS", "14"))
 	if err != nil {
-		t.Fatalf("TARE_KILLS: %v", err)
+		t.Fatalf("TARETEST_KILLS: %v", err)
 	}
-	seed, err := strconv.ParseUint(setting("TARE_SEED", fmt.Sprint(rand.Uint64())), 10, 64)
+	seed, err := strconv.ParseUint(setting("TARETEST_SEED", fmt.Sprint(rand.Uint64())), 10, 64)
 	if err != nil {
-		t.Fatalf("TARE_SEED: %v", err)
+		t.Fatalf("TARETEST_SEED: %v", err)
 	}
 	t.Logf("seed %d", seed)
 	testneed.Tool(t, "podman")
 	enginetest.Docker(t)
 	c := &campaign{rng: rand.New(rand.NewPCG(seed, seed)), cache: t.TempDir()}
 	names := slices.Sorted(maps.Keys(ways))
-	victims := slices.DeleteFunc(slices.Clone(victims), func(v string) bool { return !strings.Contains(v, os.Getenv("TARE_VICTIM")) })
+	victims := slices.DeleteFunc(slices.Clone(victims), func(v string) bool { return !strings.Contains(v, os.Getenv("TARETEST_VICTIM")) })
 	first := c.rng.IntN(len(victims)) // a short campaign has some, and each time others
 	for i := range kills {
 		victim, way := victims[(first+i)%len(victims)], names[c.rng.IntN(len(names))]

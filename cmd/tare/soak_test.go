@@ -124,13 +124,13 @@ func (s *soak) use(pid int, dir string) (used, bool) {
 	return u, true
 }
 
-// TestSoak runs tare in a loop, beside one run as long as the test, for TARE_SOAK minutes:
+// TestSoak runs tare in a loop, beside one run as long as the test, for TARETEST_SOAK minutes:
 // memory, descriptors and threads must not grow, and nothing may stay.
 func TestSoak(t *testing.T) {
 	testneed.Long(t, "soak")
 	testneed.Root(t)
 	testneed.Tool(t, "podman")
-	minutes, err := strconv.Atoi(setting("TARE_SOAK", "10"))
+	minutes, err := strconv.Atoi(setting("TARETEST_SOAK", "10"))
 	must(t, err)
 	s := &soak{t: t, base: t.TempDir(), began: time.Now()}
 	must(t, os.Mkdir(filepath.Join(s.base, "scratch"), 0o755))

@@ -39,7 +39,7 @@ func TestTruth(t *testing.T) {
 	testneed.Long(t, "truth")
 	testneed.Root(t)
 	var c record.Calibration
-	answered(t, &c, "calibrate", "--budget="+setting("TARE_BUDGET", "4m"))
+	answered(t, &c, "calibrate", "--budget="+setting("TARETEST_BUDGET", "4m"))
 	if len(c.Left) > 0 || len(c.Losses) == 0 {
 		t.Errorf("%d losses; left out: %+v", len(c.Losses), c.Left)
 	}
@@ -117,7 +117,7 @@ func TestHostile(t *testing.T) {
 	testneed.Root(t)
 	testneed.Bursts(t)
 	var e record.Effects
-	answered(t, &e, "run", "quick", "--budget="+setting("TARE_BUDGET", "3m"))
+	answered(t, &e, "run", "quick", "--budget="+setting("TARETEST_BUDGET", "3m"))
 	for _, w := range e.Workloads {
 		arm := subject(&e, w.Name)
 		for _, metric := range []string{"throughput", "efficiency"} {
@@ -139,12 +139,12 @@ func TestHostile(t *testing.T) {
 func TestOnePercent(t *testing.T) {
 	testneed.Long(t, "one-percent")
 	testneed.Root(t)
-	if os.Getenv("TARE_HOGS") != "" {
+	if os.Getenv("TARETEST_HOGS") != "" {
 		testneed.Bursts(t)
 	}
-	runs, err := strconv.Atoi(setting("TARE_RUNS", "10"))
+	runs, err := strconv.Atoi(setting("TARETEST_RUNS", "10"))
 	if err != nil || runs < 1 {
-		t.Fatalf("TARE_RUNS: %v", err)
+		t.Fatalf("TARETEST_RUNS: %v", err)
 	}
 	for _, c := range []struct {
 		how, set string
@@ -181,7 +181,7 @@ func onePercent(t *testing.T, set string, run int) *record.Effects {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "one-percent.yaml")
 	text := fmt.Sprintf("budget: %s\nprecision: 0.2%%\nseed: %d\nworkloads: {spin: {kind: spin}}\narms:\n  host: {environment: host}\n  loses: {environment: host, set: %s}\n",
-		setting("TARE_BUDGET", "60s"), 1000+run, set)
+		setting("TARETEST_BUDGET", "60s"), 1000+run, set)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -247,13 +247,13 @@ func BenchmarkAnalyse(b *testing.B) {
 }
 
 // BenchmarkLongRecord is the re-analysis of 100 000 windows: of the result
-// directory TARE_RECORD with its blocks repeated. It tells the CPU time, which others
+// directory TARETEST_RECORD with its blocks repeated. It tells the CPU time, which others
 // on the machine do not lengthen much, and the largest memory that the process ever
 // had, that of writing the record included.
 func BenchmarkLongRecord(b *testing.B) {
-	from := os.Getenv("TARE_RECORD")
+	from := os.Getenv("TARETEST_RECORD")
 	if from == "" {
-		b.Skip("TARE_RECORD names no result directory")
+		b.Skip("TARETEST_RECORD names no result directory")
 	}
 	dir, windows := b.TempDir(), 0
 	lengthen(b, from, dir, 100_000)

@@ -192,7 +192,7 @@ func TestStaleHolder(t *testing.T) {
 // Root and users see each other, whoever was first.
 func TestUsers(t *testing.T) {
 	testneed.Root(t)
-	const inside, user = "TARE_TEST_OWN_RUN", 12345
+	const inside, user = "TARETEST_OWN_RUN", 12345
 	if os.Getenv(inside) == "" { // where /run is this test's alone
 		cmd := exec.Command("unshare", "--mount", os.Args[0], "-test.run=^TestUsers$", "-test.v")
 		cmd.Env = append(os.Environ(), inside+"=1", DirEnv+"=")

@@ -19,7 +19,7 @@ import (
 )
 
 // helperEnv makes the test binary something else: its value is what.
-const helperEnv = "TARE_JOURNAL_HELPER"
+const helperEnv = "TARETEST_JOURNAL_HELPER"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(helperEnv) {

@@ -20,12 +20,12 @@ import (
 )
 
 // loadEnv makes the test binary a load instead: a kind, and a directory.
-const loadEnv = "TARE_PROBE_LOAD"
+const loadEnv = "TARETEST_PROBE_LOAD"
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(loadEnv); kind != "" {
 		_, _ = io.ReadFull(os.Stdin, make([]byte, 1)) // until it is in its group
-		load(kind, os.Getenv("TARE_PROBE_DIR"))
+		load(kind, os.Getenv("TARETEST_PROBE_DIR"))
 	}
 	os.Exit(m.Run())
 }
@@ -133,7 +133,7 @@ func set(t testing.TB, g cgroup.Group, controller, file, value string) {
 func start(t testing.TB, g cgroup.Group, kind, dir string) (pid int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), loadEnv+"="+kind, "TARE_PROBE_DIR="+dir)
+	cmd.Env = append(os.Environ(), loadEnv+"="+kind, "TARETEST_PROBE_DIR="+dir)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err == nil {

@@ -119,10 +119,10 @@ func (b *browser) screen(t *testing.T, width int64, scheme string) {
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
-// shot keeps a picture where TARE_SHOTS names a directory, for a person.
+// shot keeps a picture where TARETEST_SHOTS names a directory, for a person.
 func (b *browser) shot(t *testing.T, name string) {
 	t.Helper()
-	dir := os.Getenv("TARE_SHOTS")
+	dir := os.Getenv("TARETEST_SHOTS")
 	if dir == "" {
 		return
 	}
@@ -319,7 +319,7 @@ func (b *browser) print(t *testing.T, name string) {
 	if !strings.HasPrefix(string(pdf), "%PDF-") || len(pdf) < 50_000 {
 		t.Errorf("the print is %d bytes", len(pdf))
 	}
-	if dir := os.Getenv("TARE_SHOTS"); dir != "" {
+	if dir := os.Getenv("TARETEST_SHOTS"); dir != "" {
 		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), pdf, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,12 @@ import (
 )
 
 // TestAA runs the baseline against itself 40 times with a short budget and
-// prints how often a difference was claimed; with TARE_HOGS beside bursts. It fails only when that is beyond
+// prints how often a difference was claimed; with TARETEST_HOGS beside bursts. It fails only when that is beyond
 // what 5 % can explain.
 func TestAA(t *testing.T) {
 	testneed.Long(t, "aa")
 	testneed.Root(t)
-	if os.Getenv("TARE_HOGS") != "" {
+	if os.Getenv("TARETEST_HOGS") != "" {
 		testneed.Bursts(t)
 	}
 	const runs = 40

@@ -29,13 +29,13 @@ func TestSecret(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "runc")
 	const secret = "hunter2-planted"
-	t.Setenv("TARE_TEST_PASSWORD", secret)
+	t.Setenv("TARETEST_PASSWORD", secret)
 	c := catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: oci.Container{Runtime: "runc"}, On: "host"})
 	c.Workload = func(string) (workload.Workload, bool) { return workload.Command{}, true }
 	e := spinExperiment(12 * time.Second)
 	e.Generations = 1
 	e.Workloads = []experiment.Workload{{Name: "command", Kind: "command", Share: 1, Params: map[string]string{
-		"command": `test "$TARE_TEST_PASSWORD" = hunter2-"planted" && sleep 0.01`, "shell": "on", "env": "TARE_TEST_PASSWORD",
+		"command": `test "$TARETEST_PASSWORD" = hunter2-"planted" && sleep 0.01`, "shell": "on", "env": "TARETEST_PASSWORD",
 	}}}
 	host := inspect.Host("/")
 	host.Volumes = volume.Supports(host, e.Volumes()...)

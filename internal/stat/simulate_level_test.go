@@ -12,11 +12,11 @@ import (
 )
 
 // simulating tells that the long tier was asked for (make simulate).
-func simulating() bool { return os.Getenv("TARE_TIER") == "simulate" }
+func simulating() bool { return os.Getenv("TARETEST_TIER") == "simulate" }
 
 // runsOf is how many runs of a cell are simulated.
 func runsOf(t *testing.T, plain int) int {
-	if n, err := strconv.Atoi(os.Getenv("TARE_SIMULATED_RUNS")); err == nil && simulating() {
+	if n, err := strconv.Atoi(os.Getenv("TARETEST_SIMULATED_RUNS")); err == nil && simulating() {
 		return n
 	}
 	if simulating() {

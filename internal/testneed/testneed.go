@@ -1,5 +1,5 @@
 // Package testneed is how a test asks for what it needs from the machine. A
-// need that is not met skips the test by name; where TARE_REQUIRE promises it,
+// need that is not met skips the test by name; where TARETEST_REQUIRE promises it,
 // the test fails instead, so that a promised test that skips cannot pass.
 package testneed
 
@@ -45,25 +45,25 @@ func Feature(t testing.TB, name string, err error) {
 	}
 }
 
-// Long needs a tier of tests that takes minutes: TARE_TIER names it.
+// Long needs a tier of tests that takes minutes: TARETEST_TIER names it.
 func Long(t testing.TB, tier string) {
 	t.Helper()
 	if !Tier(tier) {
-		t.Skipf("tier %s: set TARE_TIER=%s to run it", tier, tier)
+		t.Skipf("tier %s: set TARETEST_TIER=%s to run it", tier, tier)
 	}
 }
 
-// Tier says whether TARE_TIER names a tier: a test that does more there than elsewhere
+// Tier says whether TARETEST_TIER names a tier: a test that does more there than elsewhere
 // asks for it.
 func Tier(name string) bool {
-	return slices.Contains(strings.Split(os.Getenv("TARE_TIER"), ","), name)
+	return slices.Contains(strings.Split(os.Getenv("TARETEST_TIER"), ","), name)
 }
 
-// missing skips, or fails where the need was promised: TARE_REQUIRE is "all"
+// missing skips, or fails where the need was promised: TARETEST_REQUIRE is "all"
 // or a list of names.
 func missing(t testing.TB, name, why string) {
 	t.Helper()
-	promised := strings.Split(os.Getenv("TARE_REQUIRE"), ",")
+	promised := strings.Split(os.Getenv("TARETEST_REQUIRE"), ",")
 	if slices.Contains(promised, "all") || slices.Contains(promised, name) {
 		t.Fatalf("promised %s is missing: %s", name, why)
 	}

@@ -40,7 +40,7 @@ func besideCluster(t *testing.T, tests ...string) {
 	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/"+foreign)
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"tools/uml.sh"}, tests...)...)
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "TARE_UML_WITH="+given, "TARE_UML_LIMIT=900")
+	cmd.Env = append(os.Environ(), "TARETEST_UML_WITH="+given, "TARETEST_UML_LIMIT=900")
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

@@ -66,22 +66,22 @@ func TestBaseUnit(t *testing.T) {
 // The record is for everybody to read: it has the names of a command's variables, and
 // the load gets the values in its environment.
 func TestVariables(t *testing.T) {
-	c, v := Command{}, map[string]string{"env": "TARE_TEST_A TARE_TEST_B"}
-	t.Setenv("TARE_TEST_A", "secret a")
+	c, v := Command{}, map[string]string{"env": "TARETEST_A TARETEST_B"}
+	t.Setenv("TARETEST_A", "secret a")
 	values, err := Complete(c, v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Stages(values); err == nil || !strings.Contains(err.Error(), "TARE_TEST_B") || !strings.Contains(hint.Of(err), "--preserve-env=TARE_TEST_B") {
+	if _, err := c.Stages(values); err == nil || !strings.Contains(err.Error(), "TARETEST_B") || !strings.Contains(hint.Of(err), "--preserve-env=TARETEST_B") {
 		t.Errorf("a variable that is not there: %v (%s)", err, hint.Of(err))
 	}
-	t.Setenv("TARE_TEST_B", "")
+	t.Setenv("TARETEST_B", "")
 	s, err := c.Stages(values)
 	if err != nil {
 		t.Fatal(err)
 	}
 	task := s.Load(environment.Place{Volume: "/data"})
-	if want := []string{load.CommandEnv + "TARE_TEST_A=secret a", load.CommandEnv + "TARE_TEST_B="}; !slices.Equal(task.Env, want) {
+	if want := []string{load.CommandEnv + "TARETEST_A=secret a", load.CommandEnv + "TARETEST_B="}; !slices.Equal(task.Env, want) {
 		t.Errorf("the environment has %q, want %q", task.Env, want)
 	}
 	if strings.Contains(strings.Join(task.Args, " "), "secret") {

@@ -28,7 +28,7 @@ const usage = `usage: cluster build|up [-cpu-manager static] [-nodes 2]|down|env
          on this same machine, in namespaces of its own
   down   removes it without a trace
   env    the variables for its users: eval "$(cluster env)"
-The directory is $TARE_CLUSTER, or /var/lib/tare-cluster.`
+The directory is $TARETEST_CLUSTER, or /var/lib/tare-cluster.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || policy != "none" && policy != "static" || nodes != 1 && nodes != 2 {
 		return errors.New(usage)
 	}
-	dir, err := filepath.Abs(cmp.Or(os.Getenv("TARE_CLUSTER"), "/var/lib/tare-cluster"))
+	dir, err := filepath.Abs(cmp.Or(os.Getenv("TARETEST_CLUSTER"), "/var/lib/tare-cluster"))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("export KUBECONFIG=%s CONTAINERD_ADDRESS=%s TARE_PROVISIONER=%s\n", c.in("admin.kubeconfig"), c.in("containerd.sock"), path)
+		fmt.Printf("export KUBECONFIG=%s CONTAINERD_ADDRESS=%s TARETEST_PROVISIONER=%s\n", c.in("admin.kubeconfig"), c.in("containerd.sock"), path)
 		return nil
 	}
 	return errors.New(usage)

@@ -1,14 +1,14 @@
 # The power of the virtual machine is cut at random instants; a part of tools/vm.sh. Each
 # time QEMU is killed: what the guest had not synced is gone with its memory. At the next
 # start nothing may be left behind a cleanup, and no record may have lost what was synced.
-# TARE_SEED repeats a sequence of instants.
+# TARETEST_SEED repeats a sequence of instants.
 
 # await waits until the machine has said a word; not for ever, and not for one that ended.
 await() {
 	waited=0
 	until grep -q "^$1" "$2"; do
 		kill -0 $vm 2>/dev/null || refuse "the virtual machine ended before it said $1"
-		[ $waited -lt "$limit" ] || refuse "the virtual machine did not say $1 within $limit s: TARE_VM_LIMIT gives it more"
+		[ $waited -lt "$limit" ] || refuse "the virtual machine did not say $1 within $limit s: TARETEST_VM_LIMIT gives it more"
 		sleep 1
 		waited=$((waited + 1))
 	done
@@ -31,7 +31,7 @@ judge() {
 }
 
 cuts() {
-	seed=${TARE_SEED:-$(date +%s)}
+	seed=${TARETEST_SEED:-$(date +%s)}
 	echo "power is cut $1 times, seed $seed"
 	trap 'kill -9 $vm; exit 130' INT
 	trap 'kill -9 $vm; exit 143' TERM
@@ -49,7 +49,7 @@ cuts() {
 			judge "$said"
 			break
 		fi
-		phase=running longest=${TARE_VM_LONGEST:-40}
+		phase=running longest=${TARETEST_VM_LONGEST:-40}
 		if [ $((i % 4)) = 0 ]; then # in the middle of a cleanup, which is looked at the next time
 			phase=cleaning longest=3
 		fi

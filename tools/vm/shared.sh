@@ -35,7 +35,7 @@ load() {
 	cp tools/vm/init tools/vm/tests "$work/vm/"
 	cp "tools/$kind/needs" "$work/vm/"
 	chmod +x "$work/vm/init"
-	[ -z "${TARE_RERUN:-}" ] || : >"$work/vm/again"
+	[ -z "${TARETEST_FLAKY:-}" ] || : >"$work/vm/again"
 	if [ $# = 0 ]; then
 		grep -v '^#' "tools/$kind/plan" >"$work/vm/plan"
 	elif [ -f "$1" ]; then
@@ -53,9 +53,9 @@ load() {
 # over is the end: the guest's tests wrote how they ended into a file, and what failed at
 # first. The machine's own status is the second word.
 over() {
-	[ "$2" != 124 ] || refuse "not done within $limit s: TARE_$(echo "$kind" | tr a-z A-Z)_LIMIT gives it more"
+	[ "$2" != 124 ] || refuse "not done within $limit s: TARETEST_$(echo "$kind" | tr a-z A-Z)_LIMIT gives it more"
 	status=$(sed -n 's/^exit \([0-9]*\).*/\1/p' "$1")
 	[ -n "$status" ] || refuse "the machine ended ($2) before its tests did"
-	[ -z "${TARE_RERUN:-}" ] || tr -d '\r' <"$1" | sed -n "s/^once: \(.*\)/\1 (in a guest of make $kind)/p" >>"$TARE_RERUN"
+	[ -z "${TARETEST_FLAKY:-}" ] || tr -d '\r' <"$1" | sed -n "s/^once: \(.*\)/$(git rev-parse --short HEAD) \1 (in a guest of make $kind)/p" >>"$TARETEST_FLAKY"
 	exit "$status"
 }

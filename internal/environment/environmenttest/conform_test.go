@@ -111,7 +111,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-const ordinaryEnv = "TARE_TEST_ORDINARY"
+const ordinaryEnv = "TARETEST_ORDINARY"
 
 // TestOrdinaryUser tries what an ordinary user can have, in a process of such
 // a user. What that user cannot have is left out with its reason.

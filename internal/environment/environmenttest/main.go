@@ -16,7 +16,7 @@ import (
 )
 
 // isolatedEnv says that this process is the one that Main started.
-const isolatedEnv = "TARE_TEST_ISOLATED"
+const isolatedEnv = "TARETEST_ISOLATED"
 
 // onHost is its value where that stays in the host's own namespaces.
 const onHost = "not, but as if"

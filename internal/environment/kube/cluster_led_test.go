@@ -15,7 +15,7 @@ import (
 
 // awayEnv is the node of the pods of a process that the suite starts, where tare is
 // taken not to be on it.
-const awayEnv = "TARE_TEST_AWAY"
+const awayEnv = "TARETEST_AWAY"
 
 // away leads the pods of this process where the suite says so.
 func away() {

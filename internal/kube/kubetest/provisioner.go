@@ -28,7 +28,7 @@ type Provisioner struct {
 // Provisioner starts it, until the end of the test.
 func (a *Admin) Provisioner(t *testing.T) Provisioner {
 	t.Helper()
-	bin := os.Getenv("TARE_PROVISIONER")
+	bin := os.Getenv("TARETEST_PROVISIONER")
 	if bin == "" {
 		testneed.Feature(t, "provisioner", errors.New("the environment of tools/cluster names it"))
 	}

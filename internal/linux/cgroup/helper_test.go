@@ -21,7 +21,7 @@ import (
 
 // helperEnv makes the test binary a process to be frozen: its value is what
 // the process does, see helpers.
-const helperEnv = "TARE_CGROUP_HELPER"
+const helperEnv = "TARETEST_CGROUP_HELPER"
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(helperEnv); mode != "" {
@@ -86,7 +86,7 @@ func helpSleep(s *shared) {
 func helpSync(s *shared) {
 	for i := range 4 {
 		go func() {
-			f, err := os.Create(filepath.Join(os.Getenv("TARE_DIR"), fmt.Sprint("sync", os.Getpid(), "-", i)))
+			f, err := os.Create(filepath.Join(os.Getenv("TARETEST_DIR"), fmt.Sprint("sync", os.Getpid(), "-", i)))
 			if err != nil {
 				panic(err)
 			}
@@ -164,7 +164,7 @@ func start(t testing.TB, mode string, n int) []process {
 	var all []process
 	for range n {
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env = append(os.Environ(), helperEnv+"="+mode, "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TARE_DIR="+dir)
+		cmd.Env = append(os.Environ(), helperEnv+"="+mode, "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TARETEST_DIR="+dir)
 		cmd.ExtraFiles = []*os.File{file}
 		cmd.Stderr = os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

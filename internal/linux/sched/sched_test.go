@@ -69,10 +69,10 @@ func TestChildrenDoNotInheritTheTurn(t *testing.T) {
 // goes on without protection and says why.
 func TestOrdinaryUser(t *testing.T) {
 	testneed.Root(t)
-	if os.Getenv("TARE_SCHED_CHILD") == "" {
+	if os.Getenv("TARETEST_SCHED_CHILD") == "" {
 		uid, _ := testneed.Ordinary(t)
 		cmd := exec.Command(os.Args[0], "-test.run=^TestOrdinaryUser$", "-test.v")
-		cmd.Env = append(os.Environ(), "TARE_SCHED_CHILD=1")
+		cmd.Env = append(os.Environ(), "TARETEST_SCHED_CHILD=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("as user %d: %v\n%s", uid, err, out)
 		}
@@ -97,7 +97,7 @@ func TestOrdinaryUser(t *testing.T) {
 // time, where the kernel refuses SCHED_FIFO to root.
 func TestFallsBackToNice(t *testing.T) {
 	testneed.Root(t)
-	if os.Getenv("TARE_SCHED_CHILD") != "" {
+	if os.Getenv("TARETEST_SCHED_CHILD") != "" {
 		before := attrs(t)
 		how, undo, err := Protect()
 		if how != Nice || err == nil || !strings.Contains(err.Error(), "cpu.rt_runtime_us") || attrs(t).Nice != leastNice {
@@ -115,7 +115,7 @@ func TestFallsBackToNice(t *testing.T) {
 	_, err := os.Stat(group + "/cpu.rt_runtime_us")
 	testneed.Feature(t, "real-time group scheduling", err)
 	cmd := exec.Command("sh", "-c", `echo $$ >"$0/cgroup.procs" && exec "$1" -test.run='^TestFallsBackToNice$'`, group, os.Args[0])
-	cmd.Env = append(os.Environ(), "TARE_SCHED_CHILD=1")
+	cmd.Env = append(os.Environ(), "TARETEST_SCHED_CHILD=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

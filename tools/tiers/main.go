@@ -1,0 +1,188 @@
+// Tiers runs the steps and tiers of .ci/tiers. A tier is a set of tests too long to run
+// with every change: it runs when a file on which it depends has changed since it passed.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `usage: tiers list            each tier, and whether it passed for HEAD
+       tiers run [TIER...]   runs all tiers, those named, or with "due" those that did
+                             not pass for HEAD; notes in .ci/passed what passed
+       tiers ci              what .ci/run does: the steps that always run, then tiers as
+                             far as 45 minutes last`
+
+// ciSeconds is how long a CI run takes as long as tiers keep to their usual duration.
+const ciSeconds = 45 * 60
+
+// reserve is kept from ciSeconds for the count at the end of .ci/run.
+const reserve = 30
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := tiers(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "tiers:", err)
+		os.Exit(1)
+	}
+}
+
+func tiers(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "list":
+		return s.list()
+	case "run":
+		return s.run(ctx, args[1:])
+	case "ci":
+		return s.ci(ctx)
+	}
+	return errors.New(usage)
+}
+
+// state is what the repository says.
+type state struct {
+	root   string
+	began  time.Time
+	file   File
+	hashes map[string]string
+	passed map[string]string
+	// clean is true if HEAD is what will be tested.
+	clean   bool
+	results []Result
+}
+
+func open() (*state, error) {
+	top, err := git(".", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, err
+	}
+	s := &state{root: strings.TrimSpace(top), began: time.Now()}
+	if s.file, err = readFile(s.root); err != nil {
+		return nil, err
+	}
+	if s.hashes, err = s.file.hashes(s.root); err != nil {
+		return nil, err
+	}
+	if s.passed, err = readPassed(s.root); err != nil {
+		return nil, err
+	}
+	s.clean, err = clean(s.root)
+	return s, err
+}
+
+func (s *state) list() error {
+	for _, t := range s.file.Tiers {
+		said := "due"
+		switch {
+		case t.Always:
+			said = "always"
+		case s.passed[t.Name] == s.hashes[t.Name]:
+			said = "passed"
+		}
+		fmt.Printf("%-22s %-7s %5d s  %s\n", t.Name, said, t.Takes, t.Run)
+	}
+	return nil
+}
+
+func (s *state) run(ctx context.Context, names []string) error {
+	due := len(names) == 1 && names[0] == "due"
+	if due {
+		names = nil
+	}
+	chosen, err := s.file.choose(names)
+	if err != nil {
+		return err
+	}
+	if !s.clean {
+		fmt.Println("the tree is not clean: what passes is not noted in " + passedFile)
+	}
+	for _, t := range chosen {
+		if ctx.Err() == nil && !(due && s.passed[t.Name] == s.hashes[t.Name]) {
+			s.do(ctx, t)
+		}
+	}
+	return s.end(nil)
+}
+
+// ci runs the steps that always run, then as many of the tiers as the time allows.
+func (s *state) ci(ctx context.Context) error {
+	for _, t := range s.file.Tiers {
+		if t.Always && ctx.Err() == nil {
+			s.do(ctx, t)
+		}
+	}
+	commit, err := git(s.root, "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	seconds := ciSeconds - reserve - int(time.Since(s.began).Seconds())
+	c := choose(s.file.Tiers, s.hashes, s.passed, strings.TrimSpace(commit), seconds)
+	for _, t := range c.Run {
+		if ctx.Err() == nil {
+			s.do(ctx, t)
+		}
+	}
+	return s.end(c.Left)
+}
+
+// do runs a tier and notes it where it passed and nothing changed meanwhile.
+func (s *state) do(ctx context.Context, t Tier) {
+	r := run(ctx, s.root, t, os.Stdout)
+	s.results = append(s.results, r)
+	if r.Err != nil || t.Always || !s.clean {
+		return
+	}
+	now, err := s.file.hashes(s.root)
+	if still, failed := clean(s.root); err != nil || failed != nil || !still || now[t.Name] != s.hashes[t.Name] {
+		fmt.Printf("%s passed; files changed meanwhile, so it is not noted in %s\n", t.Name, passedFile)
+		return
+	}
+	s.passed[t.Name] = s.hashes[t.Name]
+	if err := s.file.writePassed(s.root, s.passed); err != nil {
+		fmt.Println(err)
+	}
+}
+
+// end prints the table, and fails if anything failed.
+func (s *state) end(left []Tier) error {
+	flaky(os.Stdout)
+	table(os.Stdout, s.results, left)
+	failed := 0
+	for _, r := range s.results {
+		if r.Err != nil {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d failed", failed, len(s.results))
+	}
+	return nil
+}
+
+// flaky prints the tests that failed and then passed, here or in an earlier CI run on
+// this machine.
+func flaky(out *os.File) {
+	path := os.Getenv("TARETEST_FLAKY")
+	if path == "" {
+		return
+	}
+	data, err := os.ReadFile(filepath.Clean(path))
+	if err == nil && len(data) > 0 {
+		fmt.Fprintf(out, "\n-- tests that failed and passed when run again, each a fault to find (%s):\n%s", path, data)
+	}
+}
