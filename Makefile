@@ -12,9 +12,10 @@ GOTEST ?= $(GO) test
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
 
-# What takes longest begins first.
+# What takes longest begins first. Three packages on two CPUs, for many tests wait for servers
+# and ends of budgets; nobody debugs these binaries, and without DWARF they link sooner.
 test: deps ## what the tests need, then every unit, property, golden and conformance test
-	$(GOTEST) -vet=off -timeout 20m ./internal/run ./cmd/tare ./...
+	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/run ./cmd/tare ./internal/environment/environmenttest ./...
 	$(GO) -C tools test ./tiers
 
 TIERS ?=
@@ -61,7 +62,7 @@ one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found
 	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
 kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order; nothing is left, and nobody else's process is touched
-	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign' ./cmd/tare
+	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign|TestSignalsWithEngines' ./cmd/tare
 
 faults: ## runs whose files cannot be written, synced, renamed, removed: TARETEST_FAULTS of each place (all), TARETEST_SEED
 	TARETEST_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -21,9 +20,6 @@ const foreignProgram = "testdata/foreign.py"
 type noticed struct {
 	Signals []string
 	Turns   int // of 1 ms
-	// Lost are the times, in seconds, in which it neither ran nor slept nor waited for a
-	// CPU: frozen, stopped, or throttled.
-	Lost []float64
 }
 
 // bystander is such a process, seen from its parent, which is told of every stop.
@@ -95,9 +91,6 @@ func (b *bystander) end(t *testing.T) (done []string) {
 	}
 	for _, s := range seen.Signals {
 		done = append(done, "signalled: "+s)
-	}
-	for _, l := range seen.Lost {
-		done = append(done, fmt.Sprintf("lost %v s", l))
 	}
 	if seen.Turns == 0 {
 		done = append(done, "it did not run")

@@ -79,6 +79,7 @@ func measure(t *testing.T) *measuring {
 // killed, alone or with its whole control group, has a guard that does; a cleanup
 // at the same time waits for that.
 func TestSignalsWithEngines(t *testing.T) {
+	testneed.Long(t, "kill")
 	testneed.Root(t)
 	testneed.Tool(t, "podman")
 	enginetest.Docker(t)

@@ -164,7 +164,7 @@ func (d *database) secret() []byte {
 // in no argument, no environment, no log and no record.
 func TestServerDiesInAWindow(t *testing.T) {
 	t.Parallel()
-	d := startDatabase(t, "60s", 2).measuring()
+	d := startDatabase(t, "40s", 2).measuring()
 	secret := d.secret()
 	for _, name := range []string{"cmdline", "environ"} {
 		files, _ := filepath.Glob("/proc/[0-9]*/" + name)

@@ -23,14 +23,20 @@ func (h *Held) Error() string {
 
 func (h *Held) Unwrap() error { return h.err }
 
+// waits is how often the kernel gets its time to let a device go. An unmount ends after
+// the file system is written, and a mount namespace after its last process; on a busy host
+// both have taken more than three seconds.
+const waits = 10
+
 // deviceGone waits for the device to go, and finds out who keeps it.
-func (o *Opened) deviceGone() error {
-	err := o.device.Gone()
-	if err == nil {
-		return nil
-	}
-	if by := holders(o.device.Path); len(by) > 0 {
-		return &Held{By: by, err: err}
+func (o *Opened) deviceGone() (err error) {
+	for range waits {
+		if err = o.device.Gone(); err == nil {
+			return nil
+		}
+		if by := holders(o.device.Path); len(by) > 0 {
+			return &Held{By: by, err: err}
+		}
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func TestDocker(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: environmenttest.Kills()})
-	t.Run("levels", func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, Docker)) })
+	levels(t, Docker, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Docker) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Docker) })
 	docker, err := engine.NewDocker("")
@@ -47,10 +47,19 @@ func TestPodman(t *testing.T) {
 	testneed.Tool(t, "podman")
 	host := inspect.HostAt("/", t.TempDir())
 	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: environmenttest.Kills()})
-	t.Run("levels", func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, Podman)) })
+	levels(t, Podman, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Podman) })
 	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.Podman{Path: testneed.Tool(t, "podman")}) })
+}
+
+// levels tries what the options of an engine change, in make conformance: each needs
+// containers of its own.
+func levels(t *testing.T, k Kind, host environment.Host) {
+	t.Run("levels", func(t *testing.T) {
+		testneed.Long(t, environmenttest.Whole)
+		environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, k))
+	})
 }
 
 // oddPath: a scratch directory whose name has what engines could take for

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +44,10 @@ func TestMain(m *testing.M) {
 	os.Exit(environmenttest.Main(m, hidden, environments()))
 }
 
+// brief are the environments that make test tries: each part of the ladder, for a rung has
+// what is below it too, and a container of each kind. make conformance tries all.
+var brief = []string{"host", "cgroup", "security", "nat", "runc", "gvisor"}
+
 // TestEnvironments tries everything in the catalog.
 func TestEnvironments(t *testing.T) {
 	testneed.Root(t)
@@ -55,7 +60,12 @@ func TestEnvironments(t *testing.T) {
 		case "chroot":
 			opts.Image = ownImage(t)
 		}
-		t.Run(env.Name(), func(t *testing.T) { environmenttest.Run(t, env, host, opts) })
+		t.Run(env.Name(), func(t *testing.T) {
+			if !slices.Contains(brief, env.Name()) {
+				testneed.Long(t, environmenttest.Whole)
+			}
+			environmenttest.Run(t, env, host, opts)
+		})
 	}
 }
 
