@@ -12,10 +12,11 @@ type Choice struct {
 	Left []Tier
 }
 
-// choose picks the tiers whose hash is not among those that passed, and one of the others,
-// as far as seconds last. The commit, a hexadecimal number, says with which it begins, so
-// that different commits leave different ones out.
-func choose(tiers []Tier, hashes, passed map[string]string, commit string, seconds int) Choice {
+// choose picks the tiers whose hash is not among those that passed, as far as seconds last,
+// and one of the others: one that is done within soon, so that a small change lands soon, or
+// where the rest takes longer than that, one that seconds have room for. The commit, a
+// hexadecimal number, says with which it begins: different commits leave different ones out.
+func choose(tiers []Tier, hashes, passed map[string]string, commit string, seconds, soon int) Choice {
 	var due, done []Tier
 	for _, t := range tiers {
 		switch {
@@ -27,18 +28,21 @@ func choose(tiers []Tier, hashes, passed map[string]string, commit string, secon
 		}
 	}
 	var c Choice
+	used := 0
 	for _, t := range rotate(due, commit) {
-		if t.Takes > seconds {
+		if used+t.Takes > seconds {
 			c.Left = append(c.Left, t)
 			continue
 		}
-		seconds -= t.Takes
+		used += t.Takes
 		c.Run = append(c.Run, t)
 	}
-	for _, t := range rotate(done, commit) {
-		if t.Takes <= seconds {
-			c.Run = append(c.Run, t)
-			break
+	for _, limit := range []int{min(soon, seconds) - used, seconds - used} {
+		for _, t := range rotate(done, commit) {
+			if t.Takes <= limit {
+				c.Run = append(c.Run, t)
+				return c
+			}
 		}
 	}
 	return c

@@ -20,11 +20,12 @@ const usage = `usage: tiers list            each tier, and whether it passed for
        tiers ci              what .ci/run does: the steps that always run, then tiers as
                              far as 45 minutes last`
 
-// ciSeconds is how long a CI run takes as long as tiers keep to their usual duration.
-const ciSeconds = 45 * 60
-
-// reserve is kept from ciSeconds for the count at the end of .ci/run.
-const reserve = 30
+// How long a CI run takes, in seconds, where steps and tiers keep to their usual durations.
+const (
+	ciSeconds   = 45 * 60
+	soonSeconds = 20 * 60 // with only the tier in rotation
+	reserve     = 30      // for the count at the end of .ci/run
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -130,8 +131,8 @@ func (s *state) ci(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seconds := ciSeconds - reserve - int(time.Since(s.began).Seconds())
-	c := choose(s.file.Tiers, s.hashes, s.passed, strings.TrimSpace(commit), seconds)
+	used := reserve + int(time.Since(s.began).Seconds())
+	c := choose(s.file.Tiers, s.hashes, s.passed, strings.TrimSpace(commit), ciSeconds-used, soonSeconds-used)
 	for _, t := range c.Run {
 		if ctx.Err() == nil {
 			s.do(ctx, t)

@@ -81,15 +81,17 @@ func TestChoose(t *testing.T) {
 		want    string
 	}{
 		"all passed: one in rotation":           {hashes, "0", 1000, "a"},
-		"another commit, another one":           {hashes, "0a", 1000, "c"},
+		"another commit, another one":           {hashes, "0d", 1000, "b"},
+		"the next that is done soon":            {hashes, "0e", 1000, "d"},
 		"the next that fits":                    {hashes, "2", 60, "d"},
 		"none fits":                             {hashes, "0", 10, ""},
-		"what changed and one in rotation":      {map[string]string{"a": "1", "b": "old", "c": "3", "d": "4"}, "1", 1000, "b c"},
+		"what changed and one in rotation":      {map[string]string{"a": "1", "b": "old", "c": "3", "d": "4"}, "1", 1000, "b d"},
+		"and one that is done soon":             {map[string]string{"a": "old", "b": "2", "c": "3", "d": "4"}, "0", 1000, "a d"},
 		"a missing line runs":                   {map[string]string{"a": "1", "b": "2", "d": "4"}, "0", 1000, "c a"},
 		"what does not fit is named":            {map[string]string{}, "0", 350, "a b d, left c"},
 		"what is left out goes with the commit": {map[string]string{}, "2", 350, "c d, left a b"},
 	} {
-		choice := choose(tiers, hashes, c.passed, c.commit, c.seconds)
+		choice := choose(tiers, hashes, c.passed, c.commit, c.seconds, 250)
 		if got := names(choice); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
