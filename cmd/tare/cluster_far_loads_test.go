@@ -14,7 +14,7 @@ import (
 
 // farLoads are loads of every kind that costs little, alone and beside a neighbour.
 const farLoads = `
-budget: 34s
+budget: 60s
 generations: 1
 window: 200ms
 neighbours:
