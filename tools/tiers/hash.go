@@ -57,7 +57,7 @@ func (f File) counts(t Tier, path string, packages []string) bool {
 	case path == passedFile:
 		return false
 	case within(path, common):
-		return true
+		return !onlyTests(path)
 	case !within(path, f.on(t)) || within(path, f.except(t)):
 		return false
 	}
