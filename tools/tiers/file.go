@@ -123,8 +123,8 @@ func (f File) except(t Tier) []string {
 	return all
 }
 
-// choose returns the tiers with these names, in the order of the file; none means all.
-func (f File) choose(names []string) ([]Tier, error) {
+// pick returns the tiers with these names, in the order of the file; none means all.
+func (f File) pick(names []string) ([]Tier, error) {
 	var chosen []Tier
 	for _, t := range f.Tiers {
 		if !t.Always && (len(names) == 0 || slices.Contains(names, t.Name)) {
@@ -133,7 +133,7 @@ func (f File) choose(names []string) ([]Tier, error) {
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(chosen, func(t Tier) bool { return t.Name == name }) {
-			return nil, fmt.Errorf("no tier is called %q: make tiers LIST=1 shows them", name)
+			return nil, fmt.Errorf("no tier is called %q: go -C tools run ./tiers list shows them", name)
 		}
 	}
 	return chosen, nil

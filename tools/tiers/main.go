@@ -24,6 +24,7 @@ const usage = `usage: tiers list            each tier, and whether it passed for
 const (
 	ciSeconds   = 45 * 60
 	soonSeconds = 20 * 60 // with only the tier in rotation
+	mostSeconds = 85 * 60 // whatever hangs: a CI run is ended after 90 minutes
 	reserve     = 30      // for the count at the end of .ci/run
 )
 
@@ -105,7 +106,7 @@ func (s *state) run(ctx context.Context, names []string) error {
 	if due {
 		names = nil
 	}
-	chosen, err := s.file.choose(names)
+	chosen, err := s.file.pick(names)
 	if err != nil {
 		return err
 	}
@@ -122,6 +123,8 @@ func (s *state) run(ctx context.Context, names []string) error {
 
 // ci runs the steps that always run, then as many of the tiers as the time allows.
 func (s *state) ci(ctx context.Context) error {
+	ctx, cancel := context.WithDeadline(ctx, s.began.Add(mostSeconds*time.Second))
+	defer cancel()
 	for _, t := range s.file.Tiers {
 		if t.Always && ctx.Err() == nil {
 			s.do(ctx, t)
@@ -134,9 +137,11 @@ func (s *state) ci(ctx context.Context) error {
 	used := reserve + int(time.Since(s.began).Seconds())
 	c := choose(s.file.Tiers, s.hashes, s.passed, strings.TrimSpace(commit), ciSeconds-used, soonSeconds-used)
 	for _, t := range c.Run {
-		if ctx.Err() == nil {
-			s.do(ctx, t)
+		if ctx.Err() != nil {
+			c.Left = append(c.Left, t)
+			continue
 		}
+		s.do(ctx, t)
 	}
 	return s.end(c.Left)
 }

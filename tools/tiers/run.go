@@ -51,6 +51,8 @@ func run(ctx context.Context, root string, t Tier, out io.Writer) Result {
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
 		err = nil // something that outlived the command holds its output open
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("not done when the time of all was over")
 	case ctx.Err() != nil:
 		err = fmt.Errorf("interrupted")
 	case limited.Err() != nil:
