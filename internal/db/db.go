@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tarelab/tare/internal/allow"
 )
 
 // Names in the directory of a data set.
@@ -58,6 +60,8 @@ type Description struct {
 	VersionArgs  []string
 	VersionTrial *Trial
 	Settings     []Setting
+	// Options are those of the server's program that may be passed on to it.
+	Options allow.List
 	// Protocol is what the server speaks: "mysql", "postgres", "clickhouse", "redis".
 	Protocol string
 	// TCPOnly says that it has no socket.

@@ -15,6 +15,9 @@ func Nearest(word string, words []string) string {
 	word = strings.ToLower(word)
 	best, distance := "", 1+max(1, len(word)/3)
 	for _, w := range words {
+		if max(len(w)-len(word), len(word)-len(w)) >= distance {
+			continue // as many edits as letters are missing
+		}
 		if d := edits(word, strings.ToLower(w)); d < distance {
 			best, distance = w, d
 		}

@@ -53,7 +53,7 @@ func (ClickHouse) Params() []Param {
 		{Name: "rows", Default: "300000", Check: whole(1, 1_000_000_000),
 			Help: "rows of the table sbtest.hits, about 75 bytes each"},
 		clientParam("the clients run"),
-		optionsParam("server_options", "configuration passed on to the server", clickhouseOption),
+		serverOptions(clickhouse.Service{}),
 	}
 	return append(params, settingParams(clickhouse.Service{})...)
 }
@@ -77,20 +77,6 @@ func queries(s string) error {
 // inlineQueries are separated by a semicolon with a space: one inside of a
 // query's text has none, mostly.
 func inlineQueries(s string) []string { return driver.QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
-
-// clickhouseOption refuses what tare sets itself.
-func clickhouseOption(s string) error {
-	name, err := freeOption(s, asIs,
-		"path", "tmp_path", "user_files_path", "format_schema_path", "users_config", "listen_host", "http_port", "https_port", "tcp_port",
-		"tcp_port_secure", "mysql_port", "postgresql_port", "interserver_http_port", "grpc_port", "default_database", "default_profile")
-	if err != nil {
-		return err
-	}
-	if strings.HasPrefix(name, "logger") || strings.HasPrefix(name, "user_directories") {
-		return fmt.Errorf("%q is not yours to set", s)
-	}
-	return nil
-}
 
 func (ClickHouse) Stages(v Values) (Stages, error) {
 	r := reader{v: v}

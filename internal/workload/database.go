@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/dataset"
@@ -40,6 +39,11 @@ func connectParam() Param {
 // optionsParam is options that are passed on, each of which check allows.
 func optionsParam(name, help string, check func(string) error) Param {
 	return Param{Name: name, Default: none, Check: options(check), Help: help + ", --name=value with spaces between"}
+}
+
+// serverOptions are options of a server's program that are passed on to it.
+func serverOptions(s db.Service) Param {
+	return optionsParam("server_options", "options passed on to the server", s.Describe().Options.Check)
 }
 
 // settingParams are the settings of a service as parameters.
@@ -145,21 +149,3 @@ func list(s string) []string {
 	}
 	return strings.Fields(s)
 }
-
-// freeOption is the name in --name=value in its usual spelling, unless it is one of
-// those that tare sets itself.
-func freeOption(option string, spelling func(string) string, ours ...string) (string, error) {
-	name, found := strings.CutPrefix(option, "--")
-	name, _, valued := strings.Cut(name, "=")
-	name = spelling(name)
-	switch {
-	case !found || name == "" || !valued:
-		return "", fmt.Errorf("%q: want --name=value", option)
-	case slices.Contains(ours, name):
-		return "", fmt.Errorf("%q is not yours to set", option)
-	}
-	return name, nil
-}
-
-func asIs(name string) string        { return name }
-func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }

@@ -40,7 +40,7 @@ func (Pgbench) Params() []Param {
 		connectParam(),
 		optionsParam("options", "options passed on to pgbench", pgbench.CheckOption),
 		optionsParam("init_options", "options passed on to pgbench --initialize", pgbench.CheckInitOption),
-		optionsParam("server_options", "settings passed on to the server", postgresOption),
+		serverOptions(postgres.Service{}),
 	}
 	return append(params, settingParams(postgres.Service{})...)
 }
@@ -50,15 +50,6 @@ func pgScript(s string) error {
 		return fmt.Errorf("%q is neither an absolute path nor one of %s", s, strings.Join(pgbench.Builtin(), ", "))
 	}
 	return nil
-}
-
-// postgresOption refuses what tare sets itself.
-func postgresOption(s string) error {
-	_, err := freeOption(s, underscored,
-		"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "listen_addresses", "port",
-		"unix_socket_directories", "unix_socket_permissions", "unix_socket_group", "dynamic_shared_memory_type", "shared_memory_type",
-		"restart_after_crash", "lc_messages", "logging_collector", "log_destination")
-	return err
 }
 
 func (Pgbench) Stages(v Values) (Stages, error) {

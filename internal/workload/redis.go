@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/db/redis"
@@ -38,25 +37,9 @@ func (Redis) Params() []Param {
 			Help: "keys, or elements of a set, evenly picked, like -r; all are there before the load begins"},
 		clientParam("the load runs"),
 		connectParam(),
-		optionsParam("server_options", "settings passed on to the server", redisOption),
+		serverOptions(redis.Service{}),
 	}
 	return append(params, settingParams(redis.Service{})...)
-}
-
-// redisOption refuses what tare sets itself.
-func redisOption(s string) error {
-	name, err := freeOption(s, strings.ToLower,
-		"bind", "port", "tls-port", "unixsocket", "unixsocketperm", "dir", "daemonize", "supervised", "pidfile", "logfile", "include", "loadmodule",
-		"user", "aclfile", "requirepass", "rename-command", "replicaof", "slaveof", "cluster-enabled", "databases", "enable-debug-command", "enable-module-command")
-	if err != nil {
-		return err
-	}
-	for _, own := range (redis.Service{}).Describe().Settings {
-		if name == strings.ReplaceAll(own.Name, "_", "-") {
-			return fmt.Errorf("%q is a parameter of its own: %s", s, own.Name)
-		}
-	}
-	return nil
 }
 
 func (Redis) Stages(v Values) (Stages, error) {

@@ -52,7 +52,7 @@ func (Sysbench) Params() []Param {
 		choice("count", serve.Auto,
 			"what an operation is; auto: an event of the script; queries: a statement, counted by the server, without latencies", serve.Auto, driver.CountQueries),
 		optionsParam("options", "options passed on to sysbench", sysbench.CheckOption),
-		optionsParam("server_options", "options passed on to the server", serverOption),
+		serverOptions(family),
 	}
 	return append(params, settingParams(family)...)
 }
@@ -84,24 +84,6 @@ func rate(s string) error {
 		return nil
 	}
 	return perSecond(0.1, 1e7)(s)
-}
-
-// serverOption refuses what tare sets itself.
-func serverOption(s string) error {
-	name, found := strings.CutPrefix(s, "--")
-	if !found || name == "" {
-		return fmt.Errorf("%q: want --name=value", s)
-	}
-	name, _, _ = strings.Cut(strings.ReplaceAll(name, "_", "-"), "=")
-	for _, ours := range []string{"datadir", "basedir", "socket", "port", "bind-address", "user", "pid-file", "tmpdir", "init-file", "skip-grant-tables", "initialize", "bootstrap", "daemonize", "help", "version"} {
-		if name == ours {
-			return fmt.Errorf("%q is not yours to set", s)
-		}
-	}
-	if strings.HasPrefix(name, "defaults-") || name == "no-defaults" {
-		return fmt.Errorf("%q: no option file has a say; pass the options themselves", s)
-	}
-	return nil
 }
 
 func (Sysbench) Stages(v Values) (Stages, error) {

@@ -39,6 +39,7 @@ func (Service) Describe() db.Description {
 		// package.
 		Programs: []db.Program{{Role: db.Server, Names: []string{"clickhouse-server", one}}},
 		Settings: settings(),
+		Options:  allowed,
 	}
 }
 

@@ -32,6 +32,7 @@ func (m Service) Describe() db.Description {
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
 		Programs: []db.Program{{Role: db.Server, Names: []string{"mysqld"}}},
 		Settings: m.settings(),
+		Options:  allowed,
 	}
 	switch m.Flavour {
 	case MariaDB:

@@ -45,6 +45,7 @@ func (Service) Describe() db.Description {
 			{Role: db.Install, Names: []string{"initdb"}, Dirs: Dirs()},
 		},
 		Settings: settings(),
+		Options:  allowed,
 	}
 }
 

@@ -35,6 +35,7 @@ func (Service) Describe() db.Description {
 		VersionArgs: []string{"--version"},
 		Programs:    []db.Program{{Role: db.Server, Names: []string{"redis-server", "valkey-server"}}},
 		Settings:    settings(),
+		Options:     allowed,
 	}
 }
 

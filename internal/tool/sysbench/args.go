@@ -2,6 +2,7 @@ package sysbench
 
 import (
 	"fmt"
+	"github.com/tarelab/tare/internal/allow"
 	"regexp"
 	"slices"
 	"strconv"
@@ -163,36 +164,41 @@ func (r Command) Args(script, config string, shares bool) []string {
 	return append(append(args, r.Options...), "run")
 }
 
-// ours are the options that tare sets, by their beginning, with the reason why
-// a user cannot.
-var ours = []struct{ option, why string }{
-	{"threads", "set threads"}, {"num-threads", "set threads"},
-	{"time", "tare decides how long it runs"}, {"max-time", "tare decides how long it runs"},
-	{"events", "tare decides how long it runs"}, {"max-requests", "tare decides how long it runs"},
-	{"warmup-time", "tare warms up by itself"}, {"forced-shutdown", "tare ends it"},
-	{"rate", "set rate"}, {"tx-rate", "set rate"},
-	{"tables", "set tables"}, {"table-size", "set size"}, {"rand-type", "set rand_type"},
-	{"config-file", "it would replace the one that holds the password"}, {"db-driver", "set service"},
-	{"mysql-host", "set connect"}, {"mysql-port", "set connect"}, {"mysql-socket", "set connect"},
-	{"mysql-user", "tare makes its own"}, {"mysql-db", "tare makes its own"},
-	{"mysql-password", "arguments can be read by every user of the host"},
-	{"pgsql-password", "arguments can be read by every user of the host"},
-	{"pgsql-host", "set connect"}, {"pgsql-port", "set connect"}, {"pgsql-user", "tare makes its own"}, {"pgsql-db", "tare makes its own"},
-	{"report-interval", "it is 1 s"}, {"histogram", "set count"}, {"report-checkpoints", "tare slices the run"},
-	{"help", "it would not run"}, {"version", "it would not run"},
+// passedOn has the options of sysbench and of its bundled scripts (1.0 and 1.1). An option of a
+// script of the user's is allowed too: sysbench refuses what neither it nor the script has.
+var passedOn = allow.List{
+	Program: "sysbench", Dashed: true, Free: true,
+	Names: allow.Words(`
+		rand_seed rand_spec_iter rand_spec_pct rand_spec_res rand_pareto_h rand_zipfian_exp rand_iter validate percentile
+		db_ps_mode mysql_ignore_errors mysql_compression mysql_ssl
+		auto_inc create_secondary delete_inserts distinct_ranges index_updates non_index_updates order_ranges
+		point_selects range_selects range_size reconnect secondary simple_ranges skip_trx sum_ranges mysql_storage_engine
+		random_points random_ranges delta number_of_ranges`),
+	Refused: allow.Words(`
+		cpu_max_prime create_table_options db_debug debug forced_shutdown_timeout luajit_cmd mysql_debug
+		mysql_dry_run mysql_ssl_ca mysql_ssl_cert mysql_ssl_cipher mysql_ssl_key mysql_local_infile mysql_no_beep
+		pgsql_sslmode pgsql_variant thread_init_timeout thread_stack_size verbosity
+		file_num file_block_size file_total_size file_test_mode file_io_mode file_async_backlog file_extra_flags
+		file_fsync_freq file_fsync_all file_fsync_end file_fsync_mode file_merged_requests file_rw_ratio
+		memory_block_size memory_total_size memory_scope memory_hugetlb memory_oper memory_access_mode
+		mutex_num mutex_locks mutex_loops thread_yields thread_locks`),
+	Ours: map[string]string{
+		"threads": "set threads", "num_threads": "set threads",
+		"time": "tare decides how long it runs", "max_time": "tare decides how long it runs",
+		"events": "tare decides how long it runs", "max_requests": "tare decides how long it runs",
+		"warmup_time": "tare warms up by itself", "forced_shutdown": "tare ends it",
+		"rate": "set rate", "tx_rate": "set rate",
+		"tables": "set tables", "table_size": "set size", "rand_type": "set rand_type",
+		"config_file": "it would replace the one that holds the password", "db_driver": "set service",
+		"mysql_host": "set connect", "mysql_port": "set connect", "mysql_socket": "set connect",
+		"mysql_user": "tare makes its own", "mysql_db": "tare makes its own",
+		"mysql_password": "arguments can be read by every user of the host",
+		"pgsql_password": "arguments can be read by every user of the host",
+		"pgsql_host":     "set connect", "pgsql_port": "set connect", "pgsql_user": "tare makes its own", "pgsql_db": "tare makes its own",
+		"report_interval": "it is 1 s", "histogram": "set count", "report_checkpoints": "tare slices the run",
+		"help": "it would not run", "version": "it would not run",
+	},
 }
 
 // CheckOption says what is wrong with an option that a user wants passed on.
-func CheckOption(option string) error {
-	name, found := strings.CutPrefix(option, "--")
-	if !found || name == "" {
-		return fmt.Errorf("%q: want --name=value", option)
-	}
-	name, _, _ = strings.Cut(strings.ReplaceAll(name, "_", "-"), "=")
-	for _, o := range ours {
-		if o.option == name {
-			return fmt.Errorf("%q is not yours to set: %s", option, o.why)
-		}
-	}
-	return nil
-}
+func CheckOption(option string) error { return passedOn.Check(option) }
