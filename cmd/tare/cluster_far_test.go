@@ -180,7 +180,7 @@ func farDescribed(t *testing.T, r *record.Result) {
 	for arm, want := range map[string]map[string]string{
 		"besteffort": {
 			"kube.tare": "not on the node", "client": "in pod besteffort.client", "stream.clock": "off by at most",
-			"seccomp": "filter", "capabilities": "0000000000000000", "pod.qos": "BestEffort",
+			"seccomp": "filter", "capabilities.effective": "0000000000000000", "pod.qos": "BestEffort",
 		},
 		"burstable": {
 			"network.service": ":", "network.leads": ":", "network.client": " ",

@@ -36,40 +36,24 @@ func Facts(t Target) ([]record.Setting, error) {
 	return append(facts(status), record.Setting{Name: "oom_score_adj", Got: score}), nil
 }
 
-func facts(s proc.Status) []record.Setting {
-	out := []record.Setting{{Name: "seccomp", Got: seccompWord(s)}}
-	for _, f := range []struct{ name, key string }{
-		{"no new privileges", "NoNewPrivs"},
-		{"speculative store bypass", "Speculation_Store_Bypass"},
-		{"indirect branch speculation", "SpeculationIndirectBranch"},
-		{"capabilities", "CapEff"},
-		{"CPUs allowed", "Cpus_allowed_list"},
+// facts has the names that the settings of an arm have where they are read back, so that
+// each stands once. What this kernel does not say is left out.
+func facts(s proc.Status) (out []record.Setting) {
+	for _, f := range []struct{ name, got string }{
+		{"seccomp", map[string]string{"0": "none", "1": "strict", "2": "filter"}[s["Seccomp"]]},
+		{"seccomp.filters", s["Seccomp_filters"]}, // every system call pays each
+		{"no_new_privs", s["NoNewPrivs"]},
+		{"speculation.store_bypass", s["Speculation_Store_Bypass"]},
+		{"speculation.indirect_branch", s["SpeculationIndirectBranch"]},
+		{"capabilities.effective", s["CapEff"]},
+		{CPUsAllowed, s["Cpus_allowed_list"]},
 	} {
-		out = append(out, record.Setting{Name: f.name, Got: orNotSaid(s[f.key])})
+		if f.got != "" {
+			out = append(out, record.Setting{Name: f.name, Got: f.got})
+		}
 	}
 	return out
 }
 
-// seccompWord is the mode of seccomp(2), with the number of filters, of which
-// every system call pays each.
-func seccompWord(s proc.Status) string {
-	switch s["Seccomp"] {
-	case "0":
-		return "off"
-	case "1":
-		return "strict"
-	case "2":
-		if n := s["Seccomp_filters"]; n != "" {
-			return "filter (" + n + ")"
-		}
-		return "filter"
-	}
-	return orNotSaid(s["Seccomp"])
-}
-
-func orNotSaid(s string) string {
-	if s == "" {
-		return "not said by this kernel"
-	}
-	return s
-}
+// CPUsAllowed is the name of the fact that has the CPUs of a process.
+const CPUsAllowed = "cpus.allowed"

@@ -7,12 +7,9 @@ import (
 	"k8s.io/utils/cpuset"
 
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/probe"
 	"github.com/tarelab/tare/record"
 )
-
-// cpusAllowed is the setting that has the CPUs of a process, as probe.Facts reads
-// it.
-const cpusAllowed = "CPUs allowed"
 
 // warnOfCPUs tells an arm that may use CPUs which tare itself may not. What taskset,
 // or CPUAffinity= of a unit, says of tare holds for what tare starts: not for
@@ -25,7 +22,7 @@ func (l *loadRun) warnOfCPUs(arm string, settings []record.Setting) {
 		return
 	}
 	for _, s := range settings {
-		if s.Name == cpusAllowed && beyond(own["Cpus_allowed_list"], s.Got) {
+		if s.Name == probe.CPUsAllowed && beyond(own["Cpus_allowed_list"], s.Got) {
 			l.warn(record.Warning{
 				Workload: l.load.Name, Arm: arm,
 				Text: fmt.Sprintf("may use the CPUs %s, where tare and what it starts on the host are kept to %s: "+

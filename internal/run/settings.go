@@ -57,7 +57,7 @@ func (l *loadRun) readBackOne(s *site) error {
 		return fmt.Errorf("arm %s: a setting did not take: %w", s.name, err)
 	}
 	if seen, err := s.session.Facts(); err == nil {
-		own = append(own, seen...)
+		own = append(own, without(seen, own)...)
 		l.warnOfCPUs(s.name, seen)
 	}
 	said, err := facts.Read(s.facts)
@@ -98,4 +98,11 @@ func (s *site) client(all []record.Setting) []record.Setting {
 		return all
 	}
 	return append(all, record.Setting{Name: "client", Got: "on the host, outside of the arm"})
+}
+
+// without are the facts whose names no setting has: what was read back stands once.
+func without(facts, settings []record.Setting) []record.Setting {
+	return slices.DeleteFunc(slices.Clone(facts), func(f record.Setting) bool {
+		return slices.ContainsFunc(settings, func(s record.Setting) bool { return s.Name == f.Name })
+	})
 }

@@ -80,12 +80,13 @@ func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environm
 // told apart from now on.
 func (s *local) resume(w environment.WindowSpec) error {
 	s.load.Announce(w)
+	// A thaw goes on after an error: of several groups those that are there run.
+	s.paused = false
 	if f := s.freezer(w); f == nil {
 		s.Memory.SetGate(false)
 	} else if err := f.Thaw(); err != nil {
-		return err
+		return errors.Join(err, s.PausePatiently())
 	}
-	s.paused = false
 	return nil
 }
 

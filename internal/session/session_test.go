@@ -62,15 +62,16 @@ func (h *heard) say(what string) {
 	h.said = append(h.said, what)
 }
 
-// freezer only says what it was asked; its Freeze fails with err.
+// freezer only says what it was asked; its Freeze fails with err, its Thaw with thaw.
 type freezer struct {
 	*heard
 	name string
 	err  error
+	thaw error
 }
 
 func (f *freezer) Freeze(time.Duration) error { f.say("freeze " + f.name); return f.err }
-func (f *freezer) Thaw() error                { f.say("thaw " + f.name); return nil }
+func (f *freezer) Thaw() error                { f.say("thaw " + f.name); return f.thaw }
 func (f *freezer) Kind() string               { return "freezer of a test" }
 
 var spec = environment.WindowSpec{Discard: 5 * time.Millisecond, Length: 50 * time.Millisecond}
@@ -158,6 +159,29 @@ func TestByTheFreezer(t *testing.T) {
 	}
 	if !slices.Equal(h.said, want) {
 		t.Errorf("%q", h.said)
+	}
+}
+
+// A thaw that fails may have let some of the groups go: all are frozen again, and no arm
+// runs beside the windows of others.
+func TestThawThatFails(t *testing.T) {
+	h := &heard{}
+	f := &freezer{heard: h, name: "all"}
+	s := session.Open(&session.Processes{Memory: load(t), Ended: runs, Freezer: f})
+	if err := s.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	s.Observe(nil)
+	f.thaw = errors.New("the group is gone")
+	if _, err := s.Measure(t.Context(), spec); !errors.Is(err, f.thaw) || !s.Paused() {
+		t.Errorf("%v, paused: %v", err, s.Paused())
+	}
+	if want := []string{"freeze all", "thaw all", "freeze all"}; !slices.Equal(h.said, want) {
+		t.Errorf("%q", h.said)
+	}
+	f.err = environment.ErrNotFrozen
+	if _, err := s.Measure(t.Context(), spec); !errors.Is(err, f.err) || s.Paused() {
+		t.Errorf("%v, paused: %v", err, s.Paused())
 	}
 }
 

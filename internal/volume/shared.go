@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -89,16 +90,28 @@ func (o *Opened) abortOn(ctx context.Context, point string) (stop func() error) 
 	return func() error { cancel(); close(closed); return nil }
 }
 
+// errAbandoned ends what still goes on for a server that nobody waits for any longer.
+var errAbandoned = errors.New("the volume is closed")
+
 // own makes the arm's directory on the mount, when there is room. The step of the mount
-// has it already; what is made of it on this host has steps of its own.
+// has it already; what is made of it on this host has steps of its own. A server that hangs
+// is given up, and what then still runs must not touch the volume, which is being closed.
 func (o *Opened) own(point, name, rights string) error {
+	var mu sync.Mutex
+	var dir string
+	abandoned := false
 	record := func(s journal.Step, back func() error) error {
-		if strings.HasPrefix(s.Path, point+"/") {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case abandoned:
+			return errAbandoned
+		case strings.HasPrefix(s.Path, point+"/"):
 			return nil
 		}
 		return o.record(s, back)
 	}
-	return netmount.Within(point, netmount.Asking, func() error {
+	err := netmount.Within(point, netmount.Asking, func() error {
 		free, err := Free(point)
 		if err != nil {
 			return err
@@ -107,12 +120,22 @@ func (o *Opened) own(point, name, rights string) error {
 			return hint.New(fmt.Errorf("an arm needs %d MiB on %s, with a fifth to spare, and %d MiB are free: %w", need>>20, o.v.path, free>>20, unix.ENOSPC),
 				"make room on the server, or make the data smaller")
 		}
-		o.Dir, err = ground.Make(record, filepath.Join(point, name), 0o700)
+		made, err := ground.Make(record, filepath.Join(point, name), 0o700)
 		if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EROFS) {
 			err = hint.New(err, rights)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		dir = made
 		return err
 	})
+	mu.Lock()
+	defer mu.Unlock()
+	abandoned = true
+	if err == nil {
+		o.Dir = dir
+	}
+	return err
 }
 
 // clientOf says whether a host's kernel has a file system, or a module of that name.

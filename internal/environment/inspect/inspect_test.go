@@ -181,3 +181,21 @@ func TestNamespacesRemedy(t *testing.T) {
 		}
 	}
 }
+
+// A program of a neighbour's is no container runtime.
+func TestContainerNeedsARuntime(t *testing.T) {
+	fio, runc := environment.Tool{Path: "/usr/bin/fio"}, environment.Tool{Path: "/usr/bin/runc"}
+	for name, c := range map[string]struct {
+		tools map[string]environment.Tool
+		want  environment.Answer
+	}{
+		"nothing":      {nil, environment.No},
+		"fio alone":    {map[string]environment.Tool{"fio": fio}, environment.No},
+		"fio and runc": {map[string]environment.Tool{"fio": fio, "runc": runc}, environment.Yes},
+		"crun alone":   {map[string]environment.Tool{"crun": runc}, environment.Yes},
+	} {
+		if got := container(c.tools, false); got.Answer != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

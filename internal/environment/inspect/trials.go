@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/environment/oci"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 )
@@ -158,7 +160,7 @@ func container(tools map[string]environment.Tool, user bool) environment.Support
 	switch {
 	case user:
 		return environment.Unsupported("an OCI runtime needs root here", "run as root")
-	case len(tools) == 0:
+	case !slices.ContainsFunc(oci.Runtimes(), func(name string) bool { return tools[name].Path != "" }):
 		return environment.Unsupported("neither runc nor crun is installed", "install one: apt install runc")
 	}
 	return environment.Supported()
