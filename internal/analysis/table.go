@@ -22,8 +22,9 @@ type table struct {
 	units   int
 	single  bool // one launch: its effect is not covered
 	checks  []record.Check
-	seconds float64 // from the first window to the last
-	taken   []int   // windows by arm, those that do not count too
+	seconds float64         // of all launches that count, their starting included
+	starts  map[int]float64 // seconds that each launch took to start
+	taken   []int           // windows by arm, those that do not count too
 	lost    map[string]int
 	said    map[string]string // of the last of the lost, by reason
 	damaged int               // blocks of which a window was dropped
@@ -46,7 +47,7 @@ type row struct {
 }
 
 func newTable(load record.Workload, cpus int) *table {
-	t := &table{load: load, cpus: cpus, index: map[string]int{}, seen: observations{column: map[string]int{}, why: map[whose]string{}}}
+	t := &table{load: load, cpus: cpus, index: map[string]int{}, starts: map[int]float64{}, seen: observations{column: map[string]int{}, why: map[whose]string{}}}
 	for i, a := range load.Arms {
 		t.arms = append(t.arms, a.Name)
 		t.index[a.Name] = i
@@ -87,10 +88,15 @@ func (t *table) line(l *record.Line) {
 		t.pilot, t.anew = l.Pilot, false
 	case l.Check != nil && l.Check.Workload == t.load.Name:
 		t.checks = append(t.checks, *l.Check)
+	case l.Generation != nil && l.Generation.Workload == t.load.Name:
+		t.starts[t.launchID(l.Generation.Number)] = l.Generation.Seconds
 	case l.Block != nil && l.Block.Workload == t.load.Name:
 		t.add(l.Block)
 	}
 }
+
+// launchID tells the launches of a run that continues a record from those before.
+func (t *table) launchID(generation int) int { return generation + max(t.runs-1, 0)<<32 }
 
 // keptWhole are reasons for which older versions ended a block although nothing
 // was wrong with its windows: a longer window is a longer window, what is stolen
@@ -110,8 +116,7 @@ func dropped(b *record.Block, i int) string {
 }
 
 func (t *table) add(b *record.Block) {
-	// Launches of a run that continues a record are other ones.
-	r := row{launch: b.Generation + max(t.runs-1, 0)<<32, number: b.Number, windows: make([]*window, len(t.arms))}
+	r := row{launch: t.launchID(b.Generation), number: b.Number, windows: make([]*window, len(t.arms))}
 	var order []*window
 	lost := false
 	for i := range b.Windows {
@@ -175,16 +180,29 @@ func (t *table) finish() *table {
 	return t
 }
 
-// span is the time from the first counted window to the end of the last.
+// span is the time that the launches took which count: starting, and from the first window to
+// the last. What other workloads took between two launches is not in it.
 func (t *table) span() float64 {
-	first, last := math.Inf(1), 0.0
-	for w := range t.all() {
-		first, last = min(first, w.start), max(last, w.start+w.seconds)
+	first, last := map[int]float64{}, map[int]float64{}
+	var launches []int
+	for _, r := range t.rows {
+		for _, w := range r.windows {
+			if w == nil {
+				continue
+			}
+			if _, ok := first[r.launch]; !ok {
+				first[r.launch] = math.Inf(1)
+				launches = append(launches, r.launch)
+			}
+			first[r.launch] = min(first[r.launch], w.start)
+			last[r.launch] = max(last[r.launch], w.start+w.seconds)
+		}
 	}
-	if last == 0 {
-		return 0
+	sum := 0.0
+	for _, l := range launches {
+		sum += last[l] - first[l] + t.starts[l]
 	}
-	return last - first
+	return sum
 }
 
 // all are the windows that count.
