@@ -49,7 +49,8 @@ type Plan struct {
 // Workload is one load with the arms under which it is compared.
 type Workload struct {
 	Name   string            `json:"name"`
-	Kind   string            `json:"kind"` // the catalog's name: oltp, commit, rpc
+	Kind   string            `json:"kind"`            // the catalog's name: oltp, commit, rpc
+	Title  string            `json:"title,omitempty"` // what the kind is, in words
 	Params map[string]string `json:"params,omitempty"`
 	// Note is what to know before the numbers: that this kind stands in for
 	// another, whose tool is not installed.

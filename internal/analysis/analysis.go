@@ -205,10 +205,18 @@ func (t *table) results(out *record.Effects, pools []*pooled, m record.Manifest)
 	}
 }
 
+// titleOf says what a load is beside its name; empty where that says it already.
+func titleOf(load record.Workload) string {
+	if load.Title == "" && load.Kind != load.Name {
+		return load.Kind // a record of before
+	}
+	return load.Title
+}
+
 // result is what holds for the workload as a whole.
 func (t *table) result(out *record.Effects, all map[string]*fits, net record.Checks) record.WorkloadResult {
 	w := record.WorkloadResult{
-		Name: t.load.Name, Title: t.load.Kind, Primary: t.load.Primary, Baseline: t.load.Baseline, Values: t.load.Values,
+		Name: t.load.Name, Title: titleOf(t.load), Primary: t.load.Primary, Baseline: t.load.Baseline, Values: t.load.Values,
 		Blocks: len(t.rows), Generations: t.launches(), Seconds: t.seconds, Pilot: t.pilot,
 	}
 	for _, n := range t.taken {

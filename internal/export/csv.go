@@ -22,7 +22,7 @@ func CSV(w io.Writer, e *record.Effects) error {
 		"kind", "workload", "metric", "unit", "arm", "baseline", "arm_value", "baseline_value",
 		"typical_ratio", "typical_low", "typical_high", "total_ratio", "total_low", "total_high",
 		"own_ratio", "own_low", "own_high", "verdict", "reason", "exploratory", "p_value", "p_adjusted",
-		"blocks", "generations", "detectable", "needed_seconds", "slow_windows", "intermittent", "unequal", "seed",
+		"blocks", "generations", "detectable", "needed_seconds", "slow_windows", "intermittent", "unequal", "seed", "observed_ratio",
 	})
 	for _, r := range rows(e) {
 		out.Write(r.csv(e.Seed))
@@ -50,7 +50,7 @@ func (x row) csv(seed uint64) []string {
 		x.Verdict.String(), x.Reason, strconv.FormatBool(x.Exploratory),
 		Number(x.P), Number(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
 		Known(x.Detectable), Number(x.Needed), Known(x.Slow),
-		strconv.FormatBool(x.Intermittent), x.Unequal, strconv.FormatUint(seed, 10))
+		strconv.FormatBool(x.Intermittent), x.Unequal, strconv.FormatUint(seed, 10), Known(x.Observed))
 }
 
 // Ratio is a ratio and the two ends of its interval; empty where there is none.

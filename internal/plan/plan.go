@@ -210,7 +210,7 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 	}
 	stages = arms[0].Stages
 	l := Load{Stages: stages, Arms: arms, Workload: record.Workload{
-		Name: w.Name, Kind: w.Kind, Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
+		Name: w.Name, Kind: w.Kind, Title: kind.Title(), Params: values, Primary: stages.Metrics[0].Name, Baseline: arms[0].Name,
 		Neighbours: neighboursOf(arms),
 	}}
 	for _, m := range stages.Metrics {

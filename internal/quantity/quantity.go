@@ -144,9 +144,14 @@ func Digits(r *record.Ratio) int {
 		return 2
 	case w >= 20:
 		return 0
+	case r.Low > 1 && zero(r.Low) || r.High < 1 && zero(r.High):
+		return 2 // a bound of 0.0 would say that equal is possible
 	}
 	return 1
 }
+
+// zero reports whether a bound rounds to 0.0 %.
+func zero(bound float64) bool { return 100*math.Abs(bound-1) < 0.05 }
 
 func Bounds(low, high float64, digits int) string {
 	return "[" + Change(low, digits) + ", " + Change(high, digits) + "]"

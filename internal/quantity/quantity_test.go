@@ -16,6 +16,8 @@ func TestNumbers(t *testing.T) {
 		{Interval(nil), "–"},
 		{Interval(&record.Ratio{Ratio: 0.969, Low: 0.962, High: 0.976}), "-3.1 % [-3.8, -2.4]"},
 		{Interval(&record.Ratio{Ratio: 1.0002, Low: 0.9998, High: 1.0006}), "+0.02 % [-0.02, +0.06]"},
+		{Interval(&record.Ratio{Ratio: 0.994, Low: 0.988, High: 0.9999}), "-0.60 % [-1.20, -0.01]"},
+		{Interval(&record.Ratio{Ratio: 0.994, Low: 0.988, High: 1.0001}), "-0.6 % [-1.2, 0.0]"},
 		{Rate(12340), "12.3k/s"}, {Rate(999.7), "1.00k/s"}, {Rate(812), "812/s"}, {Rate(0), "0/s"}, {Rate(1.5e20), "1.5e+08T/s"},
 		{Latency(81e-6), "81.0 µs"}, {Latency(0.0012), "1.20 ms"}, {Latency(0.9996), "1.00 s"}, {Latency(3e-10), "0.30 ns"},
 		{Duration(0.25), "250 ms"}, {Duration(0.05), "50 ms"}, {Duration(2.14), "2.1 s"}, {Duration(45.4), "45 s"},

@@ -33,6 +33,9 @@ func title(e *record.Effects) sentence {
 	if e.Seconds > 0 {
 		s = append(s, cell{", " + quantity.Duration(e.Seconds), plain})
 	}
+	if word == "" {
+		return s
+	}
 	return append(s, cell{", ", plain}, cell{word, t})
 }
 

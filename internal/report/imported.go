@@ -150,7 +150,7 @@ func (w workload) runRow(s record.ImportedSeries) row {
 		r[5] = cell{fmt.Sprintf("%.2f", x), plain}
 	}
 	if s.Batches > 0 {
-		r[6] = cell{text("matrix.of", "n", s.Batches, "of", s.BatchSize), plain}
+		r[6] = cell{fmt.Sprintf("%d × %d", s.Batches, s.BatchSize), plain}
 	}
 	if s.Half > 0 {
 		r[7] = cell{quantity.PlusMinus(s.Half), plain}

@@ -128,6 +128,8 @@ func ended(reason string) (string, bool) {
 		return text("ended.killed"), true
 	case "":
 		return text("ended.open"), true
+	case "imported":
+		return "", false // it is no way to end: nothing was run
 	}
 	return reason, false
 }

@@ -214,6 +214,7 @@ func effectsData(e *record.Effects, w workload) template.URL {
 		return out
 	}
 	some := *e
+	some.Prices = pricesOf(e, w.Name)
 	some.Effects, some.Steps, some.Remainder, some.Twin = of(e.Effects), of(e.Steps), of(e.Remainder), of(e.Twin)
 	return dataURL(func(b *csvBuffer) error { return export.CSV(&b.Buffer, &some) })
 }

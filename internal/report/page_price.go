@@ -20,7 +20,7 @@ func newPriceViews(e *record.Effects, w workload, id string) []priceView {
 	var views []priceView
 	prices := pricesOf(e, w.Name)
 	for i, s := range priceSections(e, w) {
-		v := priceView{ID: id + "-price" + export.Number(float64(i+1)), Title: export.Clean(upper(s.title)), About: export.Clean(s.about)}
+		v := priceView{ID: id + "-price" + export.Number(float64(i+1)), Title: export.Clean(s.title), About: export.Clean(s.about)}
 		v.Figure = priceFigure(w, prices[i], v.ID)
 		for j, b := range s.blocks {
 			if j == 0 && v.Figure != nil {

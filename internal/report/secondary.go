@@ -104,11 +104,20 @@ func (w workload) other(arm, metric string) cell {
 	return cell{around(x.Typical) + " ", faint}
 }
 
-// around is an effect with the wider side of its interval: "+3.1 ±1.2".
+// lopsided is how many times wider one side of an interval is where ± would mislead: a loss
+// of 12 % is not ±244 %.
+const lopsided = 2
+
+// around is an effect with the half-width of its interval, "+3.1 ±1.2", or with its bounds
+// where one side is much wider: "-12 [-54, +70]".
 func around(r *record.Ratio) string {
-	half := max(r.High-r.Ratio, r.Ratio-r.Low)
-	if !quantity.Finite(half) {
+	above, below := r.High-r.Ratio, r.Ratio-r.Low
+	half := max(above, below)
+	switch {
+	case !quantity.Finite(half):
 		return quantity.Change(r.Ratio, 1)
+	case half >= 0.1 && half > lopsided*min(above, below):
+		return quantity.Change(r.Ratio, 0) + " " + quantity.Bounds(r.Low, r.High, 0)
 	}
 	return quantity.Change(r.Ratio, 1) + " ±" + quantity.Unsigned(quantity.Change(1+max(half, 0), 1))
 }
