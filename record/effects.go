@@ -92,8 +92,8 @@ type Effect struct {
 	// is the ratio of sums, everything counted. Where they disagree the loss is
 	// intermittent. Both are against the control: the mean of the baseline and its
 	// twin.
-	Typical *Ratio `json:"typical,omitempty"`
-	Total   *Ratio `json:"total,omitempty"`
+	Typical *Ratio `json:"typical"`
+	Total   *Ratio `json:"total"`
 	// Observed is arm over baseline as the tools' figures say it, without any
 	// error; of imported results only, 0 otherwise. Within is the same with the
 	// interval of what happened inside one run of each arm: it does not cover
@@ -102,7 +102,7 @@ type Effect struct {
 	Within   *Ratio  `json:"within_run,omitempty"`
 	// Own is the interval of the typical effect looked at alone, without the
 	// correction for many arms.
-	Own     *Ratio  `json:"own,omitempty"`
+	Own     *Ratio  `json:"own"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
 	// Unjudged says that no cost and no gain is called, whatever the interval: the
@@ -119,11 +119,13 @@ type Effect struct {
 	Parts *Parts `json:"parts,omitempty"`
 	// Unequal says in what the two arms differ in what they keep of what is
 	// committed; empty: in nothing.
-	Unequal     string  `json:"unequal,omitempty"`
-	P           float64 `json:"p_value"`
-	Adjusted    float64 `json:"p_adjusted"`
-	Blocks      int     `json:"blocks"`
-	Generations int     `json:"generations"`
+	Unequal string `json:"unequal,omitempty"`
+	// P and Adjusted, for many arms, are nil with the ratios: where there is no interval to
+	// show there is no test to report, and Reason says why.
+	P           *float64 `json:"p_value"`
+	Adjusted    *float64 `json:"p_adjusted"`
+	Blocks      int      `json:"blocks"`
+	Generations int      `json:"generations"`
 	// Detectable is the smallest effect that this much data shows with 80 %
 	// power, as a ratio (0.014 is 1.4 %).
 	Detectable float64 `json:"detectable,omitempty"`

@@ -102,6 +102,7 @@ func (c *compared) judgeAll(lines []line) []record.Effect {
 		rulings[i].fill(&out[i])
 		out[i].Total = shown(all[i].est, all[i].shown)
 		c.bound(&out[i], rulings[i], l)
+		withhold(&out[i])
 		c.intermittent(&out[i], l)
 		if out[i].Verdict == record.Undecided {
 			out[i].Needed = c.toDecide(rulings[i], typical[i], alone)
@@ -120,12 +121,20 @@ func (c *compared) toDecide(r ruling, contrast []float64, level float64) float64
 	return rootOfTime(r.shown.Half(), half, c.seconds)
 }
 
+// withhold takes all numbers from an effect whose interval is too wide to be shown: a mean,
+// or a test, without it would be read as a result by programs.
+func withhold(e *record.Effect) {
+	if e.Typical == nil {
+		e.Total, e.Own, e.Bound, e.P, e.Adjusted, e.Detectable = nil, nil, nil, nil, nil, 0
+	}
+}
+
 func (c *compared) blank(l line) record.Effect {
 	return record.Effect{
 		Unequal:  c.unequalTo(l.arm, l.base),
 		Workload: c.load.Name, Metric: c.Name, Arm: l.arm, Baseline: l.base,
 		Verdict: record.Undecided, Exploratory: c.questions == 0,
-		Blocks: len(c.blocksOf(c.fits, l.arm)), Generations: c.launches(), P: 1, Adjusted: 1,
+		Blocks: len(c.blocksOf(c.fits, l.arm)), Generations: c.launches(),
 	}
 }
 

@@ -164,7 +164,7 @@ func (t *imported) effects() {
 // effect is the difference of an arm in one metric, not judged yet; the estimate
 // is unknown unless both arms have enough runs.
 func (t *imported) effect(arm string, m metric.Metric) (record.Effect, stat.Estimate) {
-	e := record.Effect{Workload: t.load.Name, Metric: m.Name, Arm: arm, Baseline: t.load.Baseline, P: 1, Adjusted: 1,
+	e := record.Effect{Workload: t.load.Name, Metric: m.Name, Arm: arm, Baseline: t.load.Baseline,
 		Exploratory: m.Name != t.load.Primary, Generations: min(len(t.runs[arm]), len(t.runs[t.load.Baseline]))}
 	v, total, why := t.values(m.Name, arm, t.load.Baseline)
 	if why != "" {

@@ -131,7 +131,7 @@ func (r ruling) widened(by stat.Interval) (record.Verdict, stat.Interval) {
 
 // fill writes what was ruled into an effect.
 func (r ruling) fill(e *record.Effect) {
-	e.P, e.Adjusted = r.p, r.adjusted
+	e.P, e.Adjusted = &r.p, &r.adjusted
 	e.Typical, e.Own = shown(r.est, r.shown), shown(r.est, r.own)
 	e.Verdict, e.Reason = r.verdict, r.reason
 	e.Detectable = finite(math.Expm1(stat.MDE(r.shown.Half(), 0.8)))

@@ -48,7 +48,7 @@ func (x row) csv(seed uint64) []string {
 	}
 	return append(line,
 		x.Verdict.String(), x.Reason, strconv.FormatBool(x.Exploratory),
-		Number(x.P), Number(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
+		probability(x.P), probability(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
 		Known(x.Detectable), Number(x.Needed), Known(x.Slow),
 		strconv.FormatBool(x.Intermittent), x.Unequal, strconv.FormatUint(seed, 10), Known(x.Observed))
 }
@@ -76,6 +76,14 @@ func Known(x float64) string {
 		return ""
 	}
 	return Number(x)
+}
+
+// probability is a p-value in CSV; empty where there is no test.
+func probability(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return Number(*x)
 }
 
 // Number is a number in CSV; empty where it is none.

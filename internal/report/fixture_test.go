@@ -76,12 +76,12 @@ func (l load) effect(arm, base, metric string, percent, half float64) record.Eff
 		Workload: l.name, Metric: metric, Arm: arm, Baseline: base,
 		Typical: ratio(percent, half), Total: ratio(percent-0.1, half*1.2), Own: ratio(percent, half*0.75),
 		Exploratory: metric != "throughput", Blocks: 36, Generations: 3,
-		P: 0.004, Adjusted: 0.02, Detectable: 1.43 * half / 100,
+		P: new(0.004), Adjusted: new(0.02), Detectable: 1.43 * half / 100,
 	}
 	x.Verdict = judge(x.Typical, metric == "throughput", 0.01)
 	if x.Verdict == record.Undecided {
 		x.Needed = 34 * half * half
-		x.P, x.Adjusted = 0.31, 0.62
+		x.P, x.Adjusted = new(0.31), new(0.62)
 	}
 	return x
 }

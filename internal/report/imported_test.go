@@ -12,12 +12,12 @@ import (
 // decided.
 func importedRun() *record.Effects {
 	one := func(arm string, observed float64, within *record.Ratio) record.Effect {
-		return record.Effect{Workload: "sysbench", Metric: "throughput", Arm: arm, Baseline: "host", P: 1, Adjusted: 1,
+		return record.Effect{Workload: "sysbench", Metric: "throughput", Arm: arm, Baseline: "host",
 			Generations: 1, Observed: observed, Within: within, Reason: "one run of an arm does not say how the next would be"}
 	}
 	p95 := one("container", 2.58, nil)
 	p95.Metric, p95.Exploratory = "p95", true
-	several := record.Effect{Workload: "hyperfine", Metric: "time", Arm: "container", Baseline: "host", P: 0.0001, Adjusted: 0.0001,
+	several := record.Effect{Workload: "hyperfine", Metric: "time", Arm: "container", Baseline: "host", P: new(0.0001), Adjusted: new(0.0001),
 		Generations: 5, Verdict: record.Cost, Typical: ratio(6.4, 1.1), Total: ratio(6.4, 1.1), Own: ratio(6.4, 1.1)}
 	arm := func(load, name, title string, values map[string]record.Value) record.ArmResult {
 		return record.ArmResult{Workload: load, Arm: name, Title: title, Values: values}

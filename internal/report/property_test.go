@@ -52,7 +52,7 @@ func drawEffects(t *rapid.T, workloads []string, label string) []record.Effect {
 			Arm: drawName().Draw(t, "arm"), Baseline: drawName().Draw(t, "baseline"),
 			Typical: drawRatio(t), Total: drawRatio(t), Own: drawRatio(t),
 			Verdict: record.Verdict(rapid.IntRange(-1, 6).Draw(t, "verdict")), Reason: drawText().Draw(t, "reason"),
-			Exploratory: rapid.Bool().Draw(t, "exploratory"), P: drawFloat().Draw(t, "p"),
+			Exploratory: rapid.Bool().Draw(t, "exploratory"), P: drawP(t),
 			Detectable: drawFloat().Draw(t, "detectable"), Needed: drawFloat().Draw(t, "needed"),
 			Slow: drawFloat().Draw(t, "slow"), Intermittent: rapid.Bool().Draw(t, "intermittent"),
 		}
@@ -244,4 +244,11 @@ func TestJSON(t *testing.T) {
 	if err := export.JSON(&bytes.Buffer{}, answered(e)); err == nil {
 		t.Error("a NaN must be an error: JSON has no word for it")
 	}
+}
+
+func drawP(t *rapid.T) *float64 {
+	if rapid.Bool().Draw(t, "no test") {
+		return nil
+	}
+	return new(drawFloat().Draw(t, "p"))
 }
