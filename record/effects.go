@@ -9,7 +9,7 @@ type Effects struct {
 	Seed       uint64   `json:"seed"`
 	Started    string   `json:"started"`
 	Seconds    float64  `json:"seconds"` // from the first to the last line
-	Ended      string   `json:"ended"`   // reason; "killed" when the record has no end
+	Ended      string   `json:"ended"`   // reason; EndedKilled or EndedRunning when the record has no end
 	Margin     float64  `json:"margin"`
 	Precision  float64  `json:"precision"`
 	Host       Host     `json:"host"`
@@ -67,6 +67,12 @@ func (v *Verdict) UnmarshalText(b []byte) error {
 	*v = Verdict(i)
 	return nil
 }
+
+// How a run ended whose record has no end.
+const (
+	EndedKilled  = "killed"
+	EndedRunning = "running" // it goes on
+)
 
 // Ratio is arm over baseline with its interval; 1.0 is equal. A ratio that is
 // not known is absent (nil) and the effect's Reason says why.

@@ -181,6 +181,9 @@ type Result struct {
 	// Torn says that the last line was cut off, as a kill leaves it, or that what was written
 	// last has holes, as a power cut leaves it.
 	Torn bool
+	// Running says that a run held the record locked when it was read: what it has not
+	// written yet is not missing.
+	Running bool
 	// Whole is the length of the record up to there, in bytes.
 	Whole int64
 
@@ -231,6 +234,7 @@ func Scan(dir string) (*Result, error) {
 
 // read keeps the lines that are wanted.
 func (r *Result) read(path string, wanted func(start []byte) bool) (*Result, error) {
+	r.Running = locked(path)
 	err := r.stream(path, wanted, func(l *Line, n int) {
 		if *l != (Line{}) {
 			r.Lines = append(r.Lines, *l)
@@ -244,6 +248,17 @@ func (r *Result) read(path string, wanted func(start []byte) bool) (*Result, err
 		return nil, err
 	}
 	return r, nil
+}
+
+// locked reports whether another process, or another file of this one, holds the lock that a
+// run has on its record. It is asked for a moment; a run that begins just then asks again.
+func locked(path string) bool {
+	f, err := open(path, false)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // described reads what goes with the record, and says where that is.

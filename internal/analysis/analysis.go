@@ -33,7 +33,7 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	out := &record.Effects{
 		Schema: record.EffectsSchema, Experiment: r.Plan.Experiment, Command: r.Plan.Command, Seed: r.Plan.Seed,
 		Margin: r.Plan.Margin, Precision: r.Plan.Precision, Host: r.Manifest.Host, Calibrated: r.Manifest.Calibrated,
-		Left: r.Manifest.Left, Ended: "killed", Dropped: record.Dropped{Reasons: map[string]int{}, Said: map[string]string{}},
+		Left: r.Manifest.Left, Ended: unfinished(r), Dropped: record.Dropped{Reasons: map[string]int{}, Said: map[string]string{}},
 	}
 	if !r.Manifest.Started.IsZero() {
 		out.Started = r.Manifest.Started.UTC().Format(time.RFC3339)
@@ -67,6 +67,14 @@ func analyseWith(r *record.Result, draws int) (*record.Effects, error) {
 	return out, nil
 }
 
+// unfinished is how a run ended whose record has no end.
+func unfinished(r *record.Result) string {
+	if r.Running {
+		return record.EndedRunning
+	}
+	return record.EndedKilled
+}
+
 // general reads the record once: what it says about the run as a whole, and the
 // windows of each workload.
 func general(out *record.Effects, r *record.Result) ([]*table, error) {
@@ -86,7 +94,7 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 		case l.End != nil:
 			out.Ended, out.Self = l.End.Reason, l.End.Self
 		case l.Run != nil:
-			out.Ended = "killed" // until this run ends, too
+			out.Ended = unfinished(r) // until this run ends, too
 		}
 		for _, t := range tables {
 			t.line(l)
@@ -99,7 +107,7 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 		t.finish()
 	}
 	out.Seconds = last.Sub(first).Seconds()
-	if r.Torn {
+	if r.Torn && out.Ended != record.EndedRunning {
 		out.Warnings = append(out.Warnings, record.Warning{
 			Text:   "the end of the record is cut off, as a kill or a power cut leaves it; what was not whole was left out",
 			Remedy: "tare cleanup removes what the killed run left on the host",

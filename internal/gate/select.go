@@ -131,7 +131,10 @@ func nothing(e *record.Effects, g *record.Gate) error {
 		}
 	}
 	remedy := "a longer run (tare run --budget) has blocks to compare"
-	if e.Ended == "error" || e.Ended == "killed" {
+	switch e.Ended {
+	case record.EndedRunning:
+		remedy = "the run goes on: check again when it has ended"
+	case "error", record.EndedKilled:
 		remedy = "the run did not come to its end: tare report says what it has"
 	}
 	return hint.New(fmt.Errorf("%w that the limits are about: %s", ErrNothing, why), remedy)

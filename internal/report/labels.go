@@ -124,7 +124,9 @@ func ended(reason string) (string, bool) {
 		return text("ended.interrupted"), true
 	case "error":
 		return text("ended.error"), true
-	case "killed":
+	case record.EndedRunning:
+		return text("ended.running"), true
+	case record.EndedKilled:
 		return text("ended.killed"), true
 	case "":
 		return text("ended.open"), true

@@ -63,13 +63,25 @@ func lockRecord(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lockNow(f); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			err = ErrRunning
 		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), f.Close())
 	}
 	return f, nil
+}
+
+// lockNow takes the lock of a record. Who reads a record asks for a moment whether it is
+// locked, and must not keep a run from beginning.
+func lockNow(f *os.File) (err error) {
+	for range 20 {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
 }
 
 // openRecord begins the record, or goes on with the earlier one after its last
