@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,13 +82,20 @@ func own(dir string) error {
 		return fmt.Errorf("%s is there already, and is no directory", dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid)
+		return foreign(fmt.Sprintf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid))
 	}
 	if info.Mode()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return fmt.Errorf("%s is there already, and all users can write there: name another, or chmod o-w it", dir)
+		return foreign(fmt.Sprintf("%s is there already, and all users can write there: name another, or chmod o-w it", dir))
 	}
 	return nil
 }
+
+// foreign is why nothing is written into a directory: another user could put a link in the
+// place of what is written. To errors.Is it is fs.ErrPermission.
+type foreign string
+
+func (f foreign) Error() string        { return string(f) }
+func (f foreign) Is(target error) bool { return target == fs.ErrPermission }
 
 // Open opens a record to append to it: what is behind the first whole bytes, as a
 // kill leaves it, is cut off.
@@ -139,8 +147,14 @@ func WriteJSON(dir, name string, v any) error {
 	return WriteFile(dir, name, append(b, '\n'))
 }
 
-// WriteFile replaces a file of the result directory whole, like WriteJSON.
-func WriteFile(dir, name string, b []byte) error { return writeWhole(filepath.Join(dir, name), b) }
+// WriteFile replaces a file of the result directory whole, like WriteJSON. The directory is the
+// caller's own; of another user's nothing is written (fs.ErrPermission), not by root either.
+func WriteFile(dir, name string, b []byte) error {
+	if err := own(dir); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
+	}
+	return writeWhole(filepath.Join(dir, name), b)
+}
 
 func writeWhole(path string, b []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
@@ -278,10 +292,14 @@ func (r *Result) described() (path string, err error) {
 // largestFile bounds the files that are read as a whole.
 const largestFile = 64 << 20 // bytes
 
-// open opens a file of a result, which may be somebody else's: no pipe, which would be
-// waited for, and none that is too large where it is read as a whole.
+// open opens a file of a result, which may be somebody else's: no pipe or device, which would be
+// waited for, no link, which may lead to what is not theirs, and none that is too large where it
+// is read as a whole.
 func open(path string, whole bool) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s is a link, and none is followed in a result", path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -297,6 +315,29 @@ func open(path string, whole bool) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// ReadManifest reads the manifest of a result directory alone.
+func ReadManifest(dir string) (m Manifest, err error) {
+	return m, readJSON(filepath.Join(dir, ManifestFile), &m)
+}
+
+// ReadNodes reads what a run over several nodes left in its directory; ErrNoRecord where it is
+// none. Each node's directory is one below that, and no link.
+func ReadNodes(dir string) (n Nodes, err error) {
+	path := filepath.Join(dir, NodesFile)
+	if err := readJSON(path, &n); err != nil {
+		return Nodes{}, err
+	}
+	for _, node := range n.Nodes {
+		if !filepath.IsLocal(node.Dir) || filepath.Base(node.Dir) != node.Dir || node.Dir == "." {
+			return Nodes{}, fmt.Errorf("%s: the node %q has the directory %q, which is not one below it", path, node.Name, node.Dir)
+		}
+		if info, err := os.Lstat(filepath.Join(dir, node.Dir)); err == nil && !info.IsDir() {
+			return Nodes{}, fmt.Errorf("%s is no directory", filepath.Join(dir, node.Dir))
+		}
+	}
+	return n, nil
 }
 
 func readJSON(path string, v any) error {

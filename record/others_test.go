@@ -1,52 +1,74 @@
-package record_test
+package record
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"syscall"
 	"testing"
-
-	"github.com/tarelab/tare/internal/testneed"
-	"github.com/tarelab/tare/record"
 )
 
-// TestInAnothersDirectory: whoever else owns a directory, or can write there, could put
-// links in the place of the files that root is about to write.
-func TestInAnothersDirectory(t *testing.T) {
-	testneed.Root(t)
-	anothers := func(dir string) error { return os.Chown(dir, 12345, 12345) }
-	for name, c := range map[string]struct {
-		change func(dir string) error
-		want   string
-	}{
-		"another's":  {anothers, "is of user 12345"},
-		"everyone's": {func(dir string) error { return os.Chmod(dir, 0o777) }, "all users can write there"},
+// A file of a result that is a pipe, a device or a link is refused, and not waited for.
+func TestNoFileOfAResultIsFollowed(t *testing.T) {
+	for how, plant := range map[string]func(path string) error{
+		"a pipe":               func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"a link to a device":   func(path string) error { return os.Symlink("/dev/zero", path) },
+		"a link to a secret":   func(path string) error { return os.Symlink("/etc/shadow", path) },
+		"a link to the record": func(path string) error { return os.Symlink(RecordFile, path) },
+		"a directory":          func(path string) error { return os.Mkdir(path, 0o755) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			planted := t.TempDir()
-			if err := c.change(planted); err != nil {
+		for file, read := range map[string]func(dir string) error{
+			PlanFile:     func(dir string) error { _, err := Read(dir); return err },
+			ManifestFile: func(dir string) error { _, err := ReadManifest(dir); return err },
+			RecordFile:   func(dir string) error { _, err := Scan(dir); return err },
+			NodesFile:    func(dir string) error { _, err := ReadNodes(dir); return err },
+		} {
+			dir, _ := write(t, runLine(), blockLine(0))
+			path := filepath.Join(dir, file)
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				t.Fatal(err)
 			}
-			if _, err := record.Create(planted); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("created: %v", err)
+			if err := plant(path); err != nil {
+				t.Fatal(err)
 			}
-			if entries, err := os.ReadDir(planted); err != nil || len(entries) > 0 {
-				t.Errorf("there: %v %v", entries, err)
+			if err := read(dir); err == nil || errors.Is(err, ErrNoRecord) {
+				t.Errorf("%s is %s: %v", file, how, err)
 			}
-			for _, of := range []string{".", record.RawDir} {
-				dir := filepath.Join(t.TempDir(), "result")
-				w, err := record.Create(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := errors.Join(w.Close(), c.change(filepath.Join(dir, of))); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := record.Open(dir, 0); err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%s opened: %v", of, err)
-				}
-			}
-		})
+		}
+	}
+}
+
+// The directory of a node is one below that of the run, and no link.
+func TestDirectoriesOfNodes(t *testing.T) {
+	dir, _ := write(t, runLine())
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "node"), 0o755), os.Symlink("/tmp", filepath.Join(dir, "linked"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, good := range map[string]bool{"node": true, "..": false, ".": false, "": false, "/tmp": false, "../x": false, "node/x": false, "linked": false} {
+		if err := WriteJSON(dir, NodesFile, Nodes{Nodes: []NodeResult{{Name: "n", Dir: name}}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadNodes(dir); (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Nothing is written into a directory in which another user can put a link.
+func TestNothingIsWrittenForOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: a directory of another user's")
+	}
+	dir, _ := write(t, runLine())
+	target := filepath.Join(t.TempDir(), "target")
+	if err := errors.Join(os.Symlink(target, filepath.Join(dir, PageFile)), os.Chown(dir, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(dir, PageFile, []byte("private")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Lstat(target); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("written behind the link: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -51,8 +50,8 @@ func startOf(dir string) time.Time {
 
 // manifestOf is the manifest of a result directory, if there is one.
 func manifestOf(dir string) (m record.Manifest, ok bool) {
-	b, err := os.ReadFile(filepath.Join(dir, record.ManifestFile))
-	return m, err == nil && json.Unmarshal(b, &m) == nil
+	m, err := record.ReadManifest(dir)
+	return m, err == nil
 }
 
 // resultOf takes a file of a result for the directory that it is in.

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -38,21 +36,17 @@ func compareNodes(dir string, all []analysis.OfNode, results map[string]*record.
 // readNodes computes anew what a run over several nodes says; nil: the directory
 // is none of such a run.
 func readNodes(dir string) (*sideBySide, error) {
-	b, err := os.ReadFile(filepath.Join(dir, record.NodesFile))
-	if errors.Is(err, os.ErrNotExist) {
+	was, err := record.ReadNodes(dir)
+	if errors.Is(err, record.ErrNoRecord) {
 		return nil, nil
 	}
-	var was record.Nodes
-	if err == nil {
-		err = json.Unmarshal(b, &was)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, record.NodesFile), err)
+		return nil, err
 	}
 	var all []analysis.OfNode
 	results := map[string]*record.Result{}
 	for _, n := range was.Nodes {
-		below := filepath.Base(n.Dir)
+		below := n.Dir
 		result, effects, err := analyse(filepath.Join(dir, below))
 		if err != nil {
 			return nil, err

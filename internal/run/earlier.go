@@ -56,7 +56,7 @@ func own(dir string) error {
 
 // lockRecord locks the record in a directory for as long as the file is open.
 func lockRecord(dir string) (*os.File, error) {
-	f, err := os.Open(filepath.Join(dir, record.RecordFile))
+	f, err := os.OpenFile(filepath.Join(dir, record.RecordFile), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w (no %s)", dir, record.ErrNoRecord, record.RecordFile)
 	}
