@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"syscall"
 )
@@ -283,8 +284,14 @@ func (r *Result) described() (path string, err error) {
 	if r.Plan.Schema != PlanSchema {
 		return "", fmt.Errorf("%s: schema %q, want %q", filepath.Join(r.Dir, PlanFile), r.Plan.Schema, PlanSchema)
 	}
+	if err := r.Plan.Check(); err != nil {
+		return "", fmt.Errorf("%s: %w", filepath.Join(r.Dir, PlanFile), err)
+	}
 	if err := readJSON(filepath.Join(r.Dir, ManifestFile), &r.Manifest); err != nil && !errors.Is(err, ErrNoRecord) {
 		return "", err
+	}
+	if err := texts(reflect.ValueOf(r.Manifest)); err != nil {
+		return "", fmt.Errorf("%s: %w", filepath.Join(r.Dir, ManifestFile), err)
 	}
 	return filepath.Join(r.Dir, RecordFile), nil
 }

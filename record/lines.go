@@ -83,6 +83,9 @@ func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 		p.line = Line{}
 		p.err = json.Unmarshal(p.raw, &p.line)
 	}
+	if p.err == nil {
+		p.err = p.line.check()
+	}
 	p.done <- struct{}{}
 }
 

@@ -58,13 +58,14 @@ func exitCode(err error) int {
 	var signal *signalError
 	var answer *answerError
 	var params *plan.ParamsError
+	var bounds *plan.BoundsError
 	var onNode *nodes.ExitError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &signal):
 		return exitSignal + int(signal.signal)
-	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &params):
+	case errors.As(err, &usage), errors.As(err, &problems), errors.As(err, &params), errors.As(err, &bounds):
 		return exitUsage
 	case errors.As(err, &answer):
 		return answer.code

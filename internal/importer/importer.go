@@ -83,6 +83,9 @@ func Read(o Options) (*Result, error) {
 	if out.group(all, o); len(out.Workloads) > mostLoads {
 		return nil, hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(out.Workloads), mostLoads), "name fewer files at a time")
 	}
+	if err := (&record.Plan{Workloads: out.Workloads}).Check(); err != nil {
+		return nil, hint.New(err, "name fewer files at a time")
+	}
 	if len(out.Workloads) == 0 {
 		err := fmt.Errorf("nothing to compare: the arms have no load in common")
 		if len(out.Left) > 0 {

@@ -141,6 +141,9 @@ func Build(e *experiment.Experiment, c Catalog, host environment.Host, command [
 		p.Left = append(p.Left, left...)
 	}
 	p.divide()
+	if err := p.Record.Check(); err != nil {
+		return nil, hint.New(&BoundsError{fmt.Errorf("experiment %s: %w", e.Name, err)}, "name fewer arms or workloads: --arms, --workload")
+	}
 	return p, nil
 }
 
@@ -156,6 +159,11 @@ func (p *Plan) divide() {
 		p.Record.Workloads = append(p.Record.Workloads, p.Loads[i].Workload)
 	}
 }
+
+// BoundsError means that an experiment asks for more than a result may have.
+type BoundsError struct{ error }
+
+func (b *BoundsError) Unwrap() error { return b.error }
 
 // ParamsError means that the parameters of a workload do not go together.
 type ParamsError struct {

@@ -1,0 +1,172 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+)
+
+// Bounds of a result. A record may be somebody else's, or damaged: what is computed from it
+// relies on these, and the time and memory that a report takes follow from them.
+const (
+	MostArms  = 64        // of a load
+	MostPairs = 32_768    // of loads and arms
+	MostName  = 1 << 10   // bytes of a name or title
+	mostText  = 64 << 10  // bytes of any other text of a plan or manifest
+	mostYAML  = 4 << 20   // bytes of the experiment as it was written
+	mostCount = 1<<31 - 1 // of launches, blocks, runs
+	mostTime  = 1e9       // seconds
+)
+
+// ErrBounds means that a plan is larger than a report can be made of.
+var ErrBounds = errors.New("more than a result may have")
+
+// Check returns what is wrong with a plan: names and their lengths, and the number of arms.
+func (p *Plan) Check() error {
+	if len(p.Source) > mostYAML {
+		return fmt.Errorf("the experiment has %d bytes, %d are allowed: %w", len(p.Source), mostYAML, ErrBounds)
+	}
+	if err := named("experiment", p.Experiment); err != nil {
+		return err
+	}
+	pairs := 0
+	loads := map[string]bool{}
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		if err := w.check(); err != nil {
+			return fmt.Errorf("workload %.100q: %w", w.Name, err)
+		}
+		if loads[w.Name] {
+			return fmt.Errorf("workload %.100q is there twice", w.Name)
+		}
+		loads[w.Name] = true
+		pairs += len(w.Arms)
+	}
+	if pairs > MostPairs {
+		return fmt.Errorf("%d arms in %d workloads, %d are allowed: %w", pairs, len(p.Workloads), MostPairs, ErrBounds)
+	}
+	rest := *p
+	rest.Source = ""
+	return texts(reflect.ValueOf(rest))
+}
+
+func (w *Workload) check() error {
+	if len(w.Arms) > MostArms {
+		return fmt.Errorf("%d arms, %d are allowed: %w", len(w.Arms), MostArms, ErrBounds)
+	}
+	for what, name := range map[string]string{"name": w.Name, "kind": w.Kind, "title": w.Title} {
+		if err := named(what, name); err != nil {
+			return err
+		}
+	}
+	for _, list := range [][]string{w.Judged, w.Metrics} {
+		for _, name := range list {
+			if err := named("metric", name); err != nil {
+				return err
+			}
+		}
+	}
+	if !finite(w.Budget) {
+		return fmt.Errorf("a budget of %v s", w.Budget)
+	}
+	arms := map[string]bool{}
+	for _, a := range w.Arms {
+		if err := errors.Join(named("arm", a.Name), named("title", a.Title)); err != nil {
+			return err
+		}
+		if a.Name == "" || arms[a.Name] {
+			return fmt.Errorf("the arm %q is there twice, or has no name", a.Name)
+		}
+		arms[a.Name] = true
+	}
+	return nil
+}
+
+// check returns what is wrong with a line: numbers that count something are not negative,
+// times are finite, names are short.
+func (l *Line) check() error {
+	switch {
+	case l.Block != nil:
+		return l.Block.check()
+	case l.Generation != nil:
+		return errors.Join(counted("generation", l.Generation.Number), timed("launch_seconds", l.Generation.Seconds))
+	case l.Pilot != nil:
+		return errors.Join(counted("blocks", l.Pilot.Blocks), timed("window_seconds", l.Pilot.Window), timed("discard_seconds", l.Pilot.Discard))
+	case l.Observed != nil:
+		return errors.Join(counted("number", l.Observed.Number), timed("seconds", l.Observed.Seconds), named("arm", l.Observed.Arm))
+	}
+	return nil
+}
+
+func (b *Block) check() error {
+	if len(b.Windows) > MostArms {
+		return fmt.Errorf("a block of %d windows: %w", len(b.Windows), ErrBounds)
+	}
+	if err := errors.Join(counted("generation", b.Generation), counted("number", b.Number)); err != nil {
+		return err
+	}
+	for i := range b.Windows {
+		w := &b.Windows[i]
+		if err := errors.Join(named("arm", w.Arm), timed("start", w.Start), timed("seconds", w.Seconds), timed("first_seconds", w.FirstSeconds)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func named(what, name string) error {
+	if len(name) > MostName {
+		return fmt.Errorf("a %s of %d bytes, %d are allowed: %w", what, len(name), MostName, ErrBounds)
+	}
+	return nil
+}
+
+func counted(what string, n int) error {
+	if n < 0 || n > mostCount {
+		return fmt.Errorf("%s is %d", what, n)
+	}
+	return nil
+}
+
+func timed(what string, seconds float64) error {
+	if !finite(seconds) {
+		return fmt.Errorf("%s is %v", what, seconds)
+	}
+	return nil
+}
+
+func finite(seconds float64) bool { return seconds >= 0 && seconds <= mostTime && !math.IsNaN(seconds) }
+
+// texts bounds every text in a value.
+func texts(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Len() > mostText {
+			return fmt.Errorf("a text of %d bytes, %d are allowed: %w", v.Len(), mostText, ErrBounds)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if err := texts(v.Field(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := texts(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for at := v.MapRange(); at.Next(); {
+			if err := errors.Join(texts(at.Key()), texts(at.Value())); err != nil {
+				return err
+			}
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return texts(v.Elem())
+		}
+	}
+	return nil
+}
