@@ -26,13 +26,12 @@ type family struct {
 // ofContrasts are contrasts of one fit. alpha is the error of the family, to be
 // shared by so many questions.
 func ofContrasts(f *stat.Fit, cs [][]float64, alpha float64, questions int) family {
-	out := family{joint: f.Family(cs, 1-alpha, questions)}
-	for i, c := range cs {
+	out := family{joint: f.Family(cs, 1-alpha, questions), adjusted: f.FamilyPValues(cs, questions)}
+	for _, c := range cs {
 		out.est = append(out.est, f.Contrast(c))
 		out.own = append(out.own, f.Interval(c, 1-alpha))
 		out.inner = append(out.inner, f.Interval(c, 1-2*equivalence))
 		out.p = append(out.p, f.PValue(c))
-		out.adjusted = append(out.adjusted, f.FamilyPValue(cs, i, questions))
 	}
 	return out
 }

@@ -18,7 +18,19 @@ const (
 	// launch, the same number of each; of many launches the first ones, with two
 	// blocks each.
 	redrawnBlocks = 60
+	// redrawnArms is the most arms for which all draws are made: what one takes grows with
+	// the square of the arms. fewestDraws is how many are made of any number of them.
+	redrawnArms = 16
+	fewestDraws = 50
 )
+
+// drawsOf is how many draws are made of so many arms where draws are asked for.
+func drawsOf(arms, draws int) int {
+	if arms <= redrawnArms {
+		return draws
+	}
+	return min(draws, max(fewestDraws, draws*redrawnArms*redrawnArms/(arms*arms)))
+}
 
 // redraw checks the method on the noise of this very record: effects are taken
 // out, the labels of the arms are drawn anew within every block, where there is
@@ -28,6 +40,7 @@ func (t *table) redraw(f *fits, questions, draws int) *record.Redrawn {
 	if f == nil || draws < 1 || !f.typical.Known || f.parts == nil || len(t.arms) < 3 {
 		return nil
 	}
+	draws = drawsOf(len(t.arms), draws)
 	y, launch := t.residual(f)
 	if !stat.FitWindows(stat.Windows{Y: y, Launch: launch, Control: t.control()}, true).Known {
 		return nil

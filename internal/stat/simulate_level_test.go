@@ -71,7 +71,7 @@ func (d design) simulate(runs int, seed uint64) found {
 				}
 			} else if f.PValue(c) <= 0.05 {
 				out.alone++
-				wrong = wrong || f.FamilyPValue(cs, k, 1) <= 0.05
+				wrong = wrong || f.FamilyPValues(cs, 1)[k] <= 0.05
 			}
 			estimates = append(estimates, f.mean(c)-effect)
 		}

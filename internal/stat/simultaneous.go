@@ -15,14 +15,27 @@ func (f *Fit) Family(cs [][]float64, level float64, questions int) []Interval {
 	return out
 }
 
-// FamilyPValue is the p-value of contrast i adjusted for the family: its interval
-// in Family at level 1-p just touches 0. NaN when it is not known.
+// FamilyPValues are the p-values of the contrasts adjusted for the family: the interval of
+// one in Family at level 1-p just touches 0. NaN where it is not known.
+func (f *Fit) FamilyPValues(cs [][]float64, questions int) []float64 {
+	joint := f.together(cs)
+	out := make([]float64, len(cs))
+	for i, c := range cs {
+		out[i] = joint.adjusted(f.PValue(c), questions)
+	}
+	return out
+}
+
+// FamilyPValue is the one of contrast i alone.
 func (f *Fit) FamilyPValue(cs [][]float64, i, questions int) float64 {
-	p := f.PValue(cs[i])
+	return f.together(cs).adjusted(f.PValue(cs[i]), questions)
+}
+
+func (b loadings) adjusted(p float64, questions int) float64 {
 	if math.IsNaN(p) {
 		return p
 	}
-	return math.Min(1, float64(max(questions, 1))*f.together(cs).any(p))
+	return math.Min(1, float64(max(questions, 1))*b.any(p))
 }
 
 // loadings describe how the contrasts of a family depend on each other: x_i =
@@ -45,9 +58,10 @@ func (f *Fit) together(cs [][]float64) loadings {
 		return b
 	}
 	common, pairs := 0.0, 0.0
-	for i := range known {
-		for j := range i {
-			common += f.covariance(known[i], known[j])
+	for i, c := range known {
+		window, gain := times(f.window, c), times(f.gain, c)
+		for _, d := range known[:i] {
+			common += dot(d, window) + f.launch.meanSquare*dot(d, gain)
 			pairs++
 		}
 	}

@@ -116,8 +116,8 @@ func TestIntervalsOfWindowsAgree(t *testing.T) {
 				t.Fatalf("alone %v, family %v, two %v", own, family[i], two[i])
 			}
 			agree(t, own, f.PValue(c), 0.05)
-			agree(t, family[i], f.FamilyPValue(cs, i, 1), 0.05)
-			agree(t, two[i], f.FamilyPValue(cs, i, 2), 0.05)
+			agree(t, family[i], f.FamilyPValues(cs, 1)[i], 0.05)
+			agree(t, two[i], f.FamilyPValues(cs, 2)[i], 0.05)
 		}
 	})
 }
@@ -156,7 +156,7 @@ func TestWindowsOfAnyKind(t *testing.T) {
 		for i, c := range cs {
 			e := f.Contrast(c)
 			f.PValue(c)
-			f.FamilyPValue(cs, i, 2)
+			f.FamilyPValues(cs, 2)
 			f.Forecast(c, 0.95, 1, 0.01)
 			f.Bound(i, make([]float64, arms))
 			intervals = append(intervals, f.Interval(c, 0.95))
