@@ -3,6 +3,8 @@ package csv
 import (
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,9 +25,26 @@ var columnNames = map[string]string{
 	"read iops": "read_iops", "write iops": "write_iops", "read bandwidth": "read_bandwidth", "write bandwidth": "write_bandwidth",
 }
 
+// percentile is what is left of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without
+// the words.
+var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
+
+// percentileOf is the metric of a column that names a share of operations; empty for none.
+func percentileOf(name string) string {
+	rest := strings.NewReplacer("latency", "", "lat", "", "percentile", "", "_", "", " ", "").Replace(name)
+	m := percentile.FindStringSubmatch(rest)
+	if m == nil || m[0] == m[1] && rest == name { // a number alone says nothing
+		return ""
+	}
+	return columnNames["p"+m[1]]
+}
+
 // Metric is the metric that a column of that name is, in lower case; empty for
 // none.
 func Metric(name string) string {
+	if p := percentileOf(name); p != "" {
+		return p
+	}
 	words := strings.Fields(strings.ReplaceAll(name, "_", " "))
 	for _, drop := range [][]string{nil, {"avg", "average", "mean"}, {"latency", "lat"}} {
 		if len(words) > 1 {
@@ -42,11 +61,17 @@ func Metric(name string) string {
 var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date", "at", "elapsed_s", "#", "n", "i"}
 
 // Columns that say of what a row is: the arm, the load, and settings of the load.
+// Other words stand between the arms: see importer.words.
 var (
 	armNames     = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
 	loadNames    = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script"}
-	settingNames = []string{"clients", "connections", "threads", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
+	settingNames = []string{"clients", "client", "connections", "threads", "thread", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
 		"qd", "bs", "block size", "scale", "warehouses"}
+	// runNames count the runs of an arm: rows that differ in one are different runs.
+	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
+	// wordNames are columns of text that may differ between runs of the same thing.
+	wordNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
+		"comment", "comments", "note", "notes", "remark", "remarks", "uuid", "run id", "id", "file", "filename", "log", "command", "status", "result"}
 )
 
 // importer makes runs of the rows of a table.
@@ -55,7 +80,12 @@ type importer struct {
 	metrics  []string // of every column; empty for those that are none
 	roles    [][]string
 	clock    int
+	skipped  []int // columns whose meaning is not known
+	texts    []int // columns that are none of these; those whose texts differ tell arms apart
+	asked    bool  // texts were looked for
+	err      error // a heading that nobody can read in one way
 	runs     []*observed.Run
+	words    [][]string     // of every run, what its row has in texts
 	numbers  map[string]int // of the runs, by what their rows say
 	spans    [][3]float64   // of every run: first time, last time, rows
 	warnings format.Warnings
@@ -71,6 +101,8 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		}
 		return p.row(row)
 	})
+	p.tellApart()
+	p.leftOut()
 	known := false
 	for i, r := range p.runs {
 		if s := p.spans[i]; s[2] > 1 && s[1] > s[0] {
@@ -91,13 +123,15 @@ func (p *importer) begin(t *Table) {
 	p.table = t
 	p.metrics = make([]string, len(t.Columns))
 	p.roles = make([][]string, len(t.Columns))
-	var skipped []string
 	for i, c := range t.Columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
 		for _, list := range [][]string{armNames, loadNames, settingNames} {
 			if slices.Contains(list, name) {
 				p.roles[i] = list
 			}
+		}
+		if slices.Contains(runNames, name) {
+			p.roles[i] = runNames
 		}
 		p.metrics[i] = Metric(name)
 		switch {
@@ -108,23 +142,112 @@ func (p *importer) begin(t *Table) {
 				p.clock = i
 			}
 		case p.metrics[i] == "":
-			skipped = append(skipped, c.Name)
+			p.skipped = append(p.skipped, i)
 		case metric.OfTool(p.metrics[i]).Unit == "s" && c.Unit == "":
 			p.warnings.Add(1, fmt.Sprintf("the column %q has no unit; ratios are right, its own figures are shown as seconds", c.Name),
 				fmt.Sprintf("write it into the heading: %s (ms)", c.Name))
 		}
 	}
+	p.once()
 	if i := slices.Index(p.metrics, "time"); i >= 0 && slices.Contains(p.metrics, "throughput") {
 		p.metrics[i] = "" // how long it was to run
 	}
-	if len(skipped) > 0 {
-		p.warnings.Add(1, "columns whose meaning is not known were left out: "+strings.Join(skipped, ", "),
+}
+
+// leftOut tells of the columns that nothing was made of.
+func (p *importer) leftOut() {
+	var names []string
+	for _, i := range p.skipped {
+		if !slices.Contains(p.texts, i) {
+			names = append(names, p.table.Columns[i].Name)
+		}
+	}
+	if len(names) > 0 {
+		p.warnings.Add(1, "columns whose meaning is not known were left out: "+strings.Join(names, ", "),
 			"call them tps, throughput, iops, latency (ms), p95 (ms), bandwidth (MiB/s) or time_total (s)")
+	}
+}
+
+// once sees to it that no metric has two columns: their figures would be averaged. Where a
+// table has transactions and queries per second, both are known.
+func (p *importer) once() {
+	columns := map[string][]int{}
+	for i, m := range p.metrics {
+		if m != "" {
+			columns[m] = append(columns[m], i)
+		}
+	}
+	all := columns["throughput"]
+	if tps := slices.IndexFunc(all, func(i int) bool { return p.named(i, "tps", "transactions/s") }); tps >= 0 && len(all) > 1 {
+		for _, i := range all {
+			if p.named(i, "qps", "queries/s") && len(columns["queries"]) == 0 {
+				p.metrics[i] = "queries"
+				columns["throughput"] = slices.DeleteFunc(all, func(k int) bool { return k == i })
+				break
+			}
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(columns)) {
+		if c := columns[m]; len(c) > 1 {
+			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.table.Columns[c[0]].Name, p.table.Columns[c[1]].Name, metric.OfTool(m).Name),
+				Remedy: "keep the one that is to be compared"}
+			return
+		}
+	}
+}
+
+func (p *importer) named(column int, names ...string) bool {
+	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.table.Columns[column].Name), "_", " "))
+}
+
+// ask looks in the first row for columns of text whose names are not known: rows that differ
+// in a word are not repeats of one arm.
+func (p *importer) ask(row Row) {
+	p.asked = true
+	for i, c := range p.table.Columns {
+		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
+		switch text := row.Text[i]; {
+		case p.roles[i] != nil, p.metrics[i] != "", i == p.clock, row.Number[i].Known(), text == "", text == "-":
+		case slices.Contains(wordNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
+		default:
+			p.texts = append(p.texts, i)
+		}
+	}
+}
+
+// moment is a date or a time of day.
+var moment = regexp.MustCompile(`^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?:\d\d|^\d\d?[-/.]\d\d?[-/.]\d{4}`)
+
+// tellApart names the arms after the texts in which rows differ, or their loads where the
+// table has a column of arms.
+func (p *importer) tellApart() {
+	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
+	for k := range p.texts {
+		values := map[string]bool{}
+		for _, w := range p.words {
+			values[w[k]] = true
+		}
+		if len(values) < 2 {
+			continue
+		}
+		for n, r := range p.runs {
+			if arms {
+				r.Sub = strings.TrimSpace(r.Sub + " " + p.words[n][k])
+			} else {
+				r.Arm = strings.TrimSpace(r.Arm + " " + p.words[n][k])
+			}
+		}
 	}
 }
 
 // row takes a row as a report of its run.
 func (p *importer) row(row Row) error {
+	if !p.asked {
+		p.ask(row)
+	}
+	if p.err != nil {
+		return p.err
+	}
 	n, err := p.run(row)
 	if err != nil {
 		return err
@@ -168,6 +291,11 @@ func (p *importer) run(row Row) (int, error) {
 			key.WriteString(row.Text[i] + "\n")
 		}
 	}
+	var words []string
+	for _, i := range p.texts {
+		words = append(words, row.Text[i])
+		key.WriteString(row.Text[i] + "\n")
+	}
 	if i, ok := p.numbers[key.String()]; ok {
 		return i, nil
 	}
@@ -183,7 +311,7 @@ func (p *importer) run(row Row) (int, error) {
 	for i, role := range p.roles {
 		name, value := strings.ToLower(p.table.Columns[i].Name), row.Text[i]
 		switch {
-		case role == nil:
+		case role == nil, slices.Equal(role, runNames):
 		case slices.Equal(role, armNames) && !row.Number[i].Known():
 			r.Arm = value
 		case slices.Equal(role, loadNames):
@@ -193,6 +321,6 @@ func (p *importer) run(row Row) (int, error) {
 		}
 	}
 	p.numbers[key.String()] = len(p.runs)
-	p.runs, p.spans = append(p.runs, r), append(p.spans, [3]float64{})
+	p.runs, p.spans, p.words = append(p.runs, r), append(p.spans, [3]float64{}), append(p.words, words)
 	return len(p.runs) - 1, nil
 }

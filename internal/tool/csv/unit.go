@@ -20,26 +20,36 @@ var units = map[string]struct {
 	"%": {"ratio", 0.01}, "ratio": {"ratio", 1},
 }
 
-// columns reads headings such as "p95 (ms)", "throughput [MiB/s]", "latency_ms" and
-// "latency_ms_avg".
+// columns reads headings such as "p95 (ms)", "lat (ms,95%)", "throughput [MiB/s]", "latency_ms"
+// and "latency_ms_avg".
 func columns(names []string) []Column {
 	out := make([]Column, len(names))
 	for i, name := range names {
-		out[i] = Column{Name: name, scale: 1}
-		open := strings.LastIndexAny(name, "([")
-		if open > 0 && (strings.HasSuffix(name, ")") || strings.HasSuffix(name, "]")) {
-			if u, ok := units[strings.ToLower(strings.TrimSpace(name[open+1:len(name)-1]))]; ok {
-				out[i] = Column{Name: strings.TrimSpace(name[:open]), Unit: u.unit, scale: u.scale}
-			}
-			continue
-		}
-		words := strings.Split(name, "_")
-		for k, w := range words {
-			if u, ok := units[strings.ToLower(w)]; ok && k > 0 && (u.unit == "s" || u.unit == "B/s") {
-				out[i] = Column{Name: strings.Join(slices.Delete(words, k, k+1), "_"), Unit: u.unit, scale: u.scale}
-				break
-			}
-		}
+		out[i] = column(name)
 	}
 	return out
+}
+
+func column(name string) Column {
+	open := strings.LastIndexAny(name, "([")
+	if open > 0 && (strings.HasSuffix(name, ")") || strings.HasSuffix(name, "]")) {
+		unit, statistic, _ := strings.Cut(name[open+1:len(name)-1], ",") // sysbench: lat (ms,95%)
+		u, ok := units[strings.ToLower(strings.TrimSpace(unit))]
+		if !ok {
+			return Column{Name: name, scale: 1}
+		}
+		return Column{Name: strings.TrimSpace(name[:open] + " " + strings.TrimSpace(statistic)), Unit: u.unit, scale: u.scale}
+	}
+	words := strings.Split(name, "_")
+	for k, w := range words {
+		u, ok := units[strings.ToLower(w)]
+		switch {
+		case !ok || k == 0 || strings.EqualFold(w, "min"): // latency_min is a minimum
+		case u.unit == "B" && strings.EqualFold(words[0], "bw"): // bw_mib is MiB/s
+			return Column{Name: strings.Join(slices.Delete(words, k, k+1), "_"), Unit: "B/s", scale: u.scale}
+		case u.unit == "s" || u.unit == "B/s":
+			return Column{Name: strings.Join(slices.Delete(words, k, k+1), "_"), Unit: u.unit, scale: u.scale}
+		}
+	}
+	return Column{Name: name, scale: 1}
 }
