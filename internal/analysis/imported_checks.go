@@ -104,6 +104,18 @@ func (t *imported) levels() []record.Checks {
 	return orElse(found, out)
 }
 
+// fromItsBeginning says by how much of its beginning a line through a mean changes.
+func fromItsBeginning(mean, change float64) string {
+	begin := mean - change/2
+	switch {
+	case change < 0:
+		return fmt.Sprintf("falls by %.1f %%", 100*math.Min(1, -change/begin))
+	case begin <= 0:
+		return "rises from nearly nothing"
+	}
+	return fmt.Sprintf("rises by %.1f %%", 100*change/begin)
+}
+
 // trends finds runs that end elsewhere than they began.
 func (t *imported) trends() []record.Checks {
 	out := record.Checks{Kind: "trend", Text: "fewer than twenty reports on the way"}
@@ -114,16 +126,11 @@ func (t *imported) trends() []record.Checks {
 			continue
 		}
 		out = record.Checks{Kind: out.Kind, OK: true, Known: true}
-		change := e.Mean / s.batched.Mean
-		if !(e.PValue() < rare) || math.Abs(change) < t.out.Margin {
+		if !(e.PValue() < rare) || math.Abs(e.Mean/s.batched.Mean) < t.out.Margin {
 			continue
 		}
-		word := "rises"
-		if change < 0 {
-			word = "falls"
-		}
 		found = append(found, record.Checks{Kind: out.Kind, Known: true, Subject: s.Arm,
-			Text:   fmt.Sprintf("the %s of %s %s by %.1f %% from beginning to end", t.load.Primary, s.File, word, 100*math.Abs(change)),
+			Text:   fmt.Sprintf("the %s of %s %s from beginning to end", t.load.Primary, s.File, fromItsBeginning(s.batched.Mean, e.Mean)),
 			Remedy: "the mean depends on when the run ended: leave the warm-up out, or run until it is level"})
 	}
 	return orElse(found, out)

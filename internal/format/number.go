@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 )
 
@@ -84,14 +85,27 @@ func Whole(b []byte) Num {
 	return Some(x)
 }
 
-// Leading reads the number at the beginning of b, after blanks.
+// Leading reads the number at the beginning of b, after blanks. A comma between its digits is
+// read where it can only separate thousands, 569,152.00 or 1,234,567; a number of which only the
+// beginning could be read is none.
 func Leading(b []byte) Num {
-	x, n := Number(bytes.TrimLeft(b, " \t"))
+	b = bytes.TrimLeft(b, " \t")
+	x, n := Number(b)
 	if n == 0 {
 		return Num{}
 	}
+	if n+1 < len(b) && b[n] == ',' && b[n+1]-'0' <= 9 {
+		m := separated.Find(b)
+		if m == nil || len(m) < len(b) && (b[len(m)]-'0' <= 9 || b[len(m)] == ',') {
+			return Num{}
+		}
+		return Whole(bytes.ReplaceAll(m, []byte(","), nil))
+	}
 	return Some(x)
 }
+
+// separated is a number whose commas cannot be decimal signs.
+var separated = regexp.MustCompile(`^-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})`)
 
 // Uint reads the whole number at the beginning of b and how many bytes it
 // took; 0 bytes mean that there is none or that it does not fit.

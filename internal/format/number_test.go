@@ -88,3 +88,17 @@ func BenchmarkNumber(b *testing.B) {
 		Number(in)
 	}
 }
+
+// A number is read to its end or not at all.
+func TestLeading(t *testing.T) {
+	none := math.NaN()
+	for in, want := range map[string]float64{
+		"569,152.00": 569152, " 1,234,567 x": 1234567, "12,345,678.9": 12345678.9, "569,152": none, "1,5": none, "1,5 ms": none,
+		"1,234,56": none, "1,234,5678": none, "12 ms": 12, "12, then": 12, "12,": 12, "1.5,": 1.5, "-3.5x": -3.5, "x": none,
+	} {
+		got, ok := Leading([]byte(in)).Get()
+		if ok == math.IsNaN(want) || ok && got != want {
+			t.Errorf("%q: %v %v, want %v", in, got, ok, want)
+		}
+	}
+}

@@ -229,7 +229,7 @@ func TestWhatReadersMiss(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	falls := imports(t, nil, host, pod(4, func(i int) float64 { return 1000 - float64(i)/2 + 20*rng.NormFloat64() }))
-	if c := check(falls, "trend", "pod"); c.OK || !strings.Contains(c.Text, "falls by 16.") {
+	if c := check(falls, "trend", "pod"); c.OK || !strings.Contains(c.Text, "falls by 15.") {
 		t.Errorf("%+v", c)
 	}
 	other := imports(t, nil, host, pod(8, steady(2, 990)))
