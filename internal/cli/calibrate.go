@@ -59,6 +59,7 @@ func (k *calibrateCommand) Run(c *console) error {
 		return err
 	}
 	defer lock.Release()
+	c.warnOfUsers()
 	host, err := inspectHost(e, nil, "")
 	if err != nil {
 		return err

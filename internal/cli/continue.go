@@ -34,6 +34,7 @@ func (r *runCommand) goOn(c *console) error {
 		return errors.Join(err, earlier.Close())
 	}
 	defer lock.Release()
+	c.warnOfUsers()
 	p, host, m, err := r.further(earlier.Result)
 	if err != nil {
 		return errors.Join(err, earlier.Close())

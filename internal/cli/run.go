@@ -75,6 +75,7 @@ func (r *runCommand) Run(c *console) error {
 		return err
 	}
 	defer lock.Release()
+	c.warnOfUsers()
 	host, err := inspectHost(e, r.cluster(), r.away())
 	if err != nil {
 		return err

@@ -73,6 +73,13 @@ func alone(dir string, beside bool) (*hostlock.Lock, error) {
 	return lock, err
 }
 
+// warnOfUsers tells root of runs of other users, which do not keep root from measuring.
+func (c *console) warnOfUsers() {
+	for _, other := range hostlock.Users() {
+		c.note("warning: another user measures on this host, and each disturbs the other: %s", other)
+	}
+}
+
 // aloneInto is alone with the directory of a new result.
 func aloneInto(output newDir, beside bool) (dir string, lock *hostlock.Lock, err error) {
 	if dir, err = resultDir(output, time.Now()); err == nil {

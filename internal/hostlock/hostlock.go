@@ -36,7 +36,11 @@ const (
 	file      = "host.lock"
 )
 
-// holder is what is in a lock's file, on its first line, for those who find it locked.
+// shown is the end of the file beside a lock that says who holds it. All users may read that;
+// the lock's own file is its owner's alone, for who may open a file may lock it.
+const shown = ".json"
+
+// holder is what is in the file beside a lock, on its first line.
 type holder struct {
 	Pid       int       `json:"pid"`
 	Start     uint64    `json:"start_ticks"` // field 22 of /proc/PID/stat
@@ -48,8 +52,8 @@ type holder struct {
 
 // Lock is held by one run until Release. A nil one is of a run that could have none.
 type Lock struct {
-	own   *os.File
-	all   []*os.File
+	own   *os.File // the lock
+	said  *os.File // who holds it
 	about holder
 }
 
@@ -70,7 +74,7 @@ func slots(path string) (all []string) {
 }
 
 // places are the first lock of this user and those of others that it looks at: root looks
-// at those of all users, and they at root's.
+// at those of all users, and they at root's. What a user wrote keeps root from nothing.
 func places() (own string, others []string) {
 	uid := strconv.Itoa(os.Geteuid())
 	switch dir := os.Getenv(DirEnv); {
@@ -93,7 +97,7 @@ func places() (own string, others []string) {
 // Take takes a lock for a measurement into a result directory. It does not wait: where
 // somebody measures and this run is not to measure beside, the error wraps ErrHeld and says
 // who it is. One that measures beside takes what is free; what it wants is seen by others
-// where there is one.
+// where there is one. A user does not keep root from measuring: see Users.
 func Take(directory string, beside bool) (_ *Lock, err error) {
 	own, others := places()
 	l := &Lock{}
@@ -102,12 +106,12 @@ func Take(directory string, beside bool) (_ *Lock, err error) {
 			l.Release()
 		}
 	}()
-	for _, first := range others {
-		if err := l.lock(first, false, beside); err != nil {
+	if os.Geteuid() != 0 && !beside {
+		if err := measuring(others); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.lock(own, true, beside); err != nil {
+	if err := l.lock(own, beside); err != nil {
 		return nil, err
 	}
 	if l.own == nil {
@@ -119,27 +123,22 @@ func Take(directory string, beside bool) (_ *Lock, err error) {
 	return l, l.write()
 }
 
-// lock keeps the runs of a user away whose first lock is at a path: of this user with the
-// first that is free, of another one with the first. None of the rest may be taken, unless
-// this run measures beside.
-func (l *Lock) lock(first string, own, beside bool) error {
+// lock takes the first lock that is free of those of this user whose first one is at a path.
+// None of the rest may be taken, unless this run measures beside.
+func (l *Lock) lock(first string, beside bool) error {
 	for _, path := range slots(first) {
-		mine := own && l.own == nil
+		mine := l.own == nil
 		f, err := open(path, mine)
 		if err != nil && mine {
 			return err
 		}
-		if err != nil { // none there, or nothing that a run has made
+		if err != nil { // none there
 			continue
 		}
 		free, err := locked(f)
-		keep := free && (mine || !own && path == first)
-		switch {
-		case keep && mine:
-			l.own, l.all = f, append(l.all, f)
-		case keep:
-			l.all = append(l.all, f)
-		default:
+		if free && mine {
+			l.own = f
+		} else {
 			f.Close()
 		}
 		if err == nil && !free && !beside {
@@ -149,7 +148,45 @@ func (l *Lock) lock(first string, own, beside bool) error {
 			return err
 		}
 	}
+	if l.own == nil {
+		return nil
+	}
+	said, err := create(l.own.Name()+shown, 0o644)
+	l.said = said
+	return err
+}
+
+// measuring is an error where one of the runs measures whose first locks are at the paths.
+func measuring(firsts []string) error {
+	for _, first := range firsts {
+		for _, path := range slots(first) {
+			if _, ok := read(path); ok {
+				return held()
+			}
+		}
+	}
 	return nil
+}
+
+// Users are the runs of other users that root finds measuring, to be warned of: "process 7, for
+// 3 s, into \"/home/x/result\"". Of an ordinary user there are none.
+func Users() (all []string) {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	_, others := places()
+	for _, first := range others {
+		for _, path := range slots(first) {
+			if h, ok := read(path); ok {
+				all = append(all, h.String())
+			}
+		}
+	}
+	return all
+}
+
+func (h holder) String() string {
+	return fmt.Sprintf("process %d, for %v, into %q", h.Pid, time.Since(h.Since).Round(time.Second), h.Directory)
 }
 
 // locked says whether the lock was free, and takes it.
@@ -166,20 +203,29 @@ func (l *Lock) Release() {
 	if l == nil {
 		return
 	}
-	for _, f := range l.all {
-		f.Close()
+	if l.said != nil {
+		_ = l.said.Truncate(0) // this process may have more to do
+		l.said.Close()
 	}
-	l.own, l.all = nil, nil
+	if l.own != nil {
+		l.own.Close()
+	}
+	l.own, l.said = nil, nil
 }
 
 // Want tells other runs what this one is going to take, in bytes of each of its places, and
 // returns what others are. Told first and asked then: of two that ask at once, one at least
-// sees the other.
+// sees the other. Root believes root alone: a user could claim all there is.
 func (l *Lock) Want(wants map[string]int64) (others map[string]int64) {
 	l.tell(wants)
 	const most = 1 << 50 // bytes: whatever others wrote, a sum of it is a number
 	others = map[string]int64{}
-	for _, path := range everySlot() {
+	paths := everySlot()
+	if os.Geteuid() == 0 {
+		own, _ := places()
+		paths = slots(own)
+	}
+	for _, path := range paths {
 		h, ok := read(path)
 		if !ok || h.Pid == os.Getpid() {
 			continue
@@ -217,7 +263,7 @@ func open(path string, own bool) (*os.File, error) {
 	if !own {
 		return os.OpenFile(path, others, 0)
 	}
-	f, err := create(path)
+	f, err := create(path, 0o600)
 	if err != nil {
 		return nil, hint.New(fmt.Errorf("keep other runs away: %w", err),
 			"--beside measures without; "+DirEnv+" names another directory, the same for all runs of this host")
@@ -225,15 +271,19 @@ func open(path string, own bool) (*os.File, error) {
 	return f, nil
 }
 
-func create(path string) (*os.File, error) {
+func create(path string, mode os.FileMode) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, mode)
 	if err != nil {
 		return nil, err
 	}
-	if err := trust.File(f); err != nil {
+	err = trust.File(f)
+	if err == nil {
+		err = f.Chmod(mode) // an older tare made it readable
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -260,27 +310,27 @@ func (l *Lock) write() error {
 		return err
 	}
 	b = append(b, '\n')
-	if _, err = l.own.WriteAt(b, 0); err == nil {
-		err = l.own.Truncate(int64(len(b)))
+	if _, err = l.said.WriteAt(b, 0); err == nil {
+		err = l.said.Truncate(int64(len(b)))
 	}
 	return err
 }
 
-// held says who measures, where one of the files is of a process that is still there: a
-// user cannot write into root's.
+// held says who measures.
 func held() error {
 	remedy := "wait until it has ended, or end it; --beside measures all the same, and each disturbs the other"
 	for _, path := range everySlot() {
 		if h, ok := read(path); ok {
-			return hint.New(fmt.Errorf("%w: process %d, for %v, into %q", ErrHeld, h.Pid, time.Since(h.Since).Round(time.Second), h.Directory), remedy)
+			return hint.New(fmt.Errorf("%w: %v", ErrHeld, h), remedy)
 		}
 	}
-	return hint.New(fmt.Errorf("%w, another user's", ErrHeld), remedy)
+	return hint.New(ErrHeld, remedy)
 }
 
+// read is who holds the lock at a path, if that process is still there.
 func read(path string) (h holder, ok bool) {
 	const longest = 8 << 10 // bytes
-	f, err := open(path, false)
+	f, err := open(path+shown, false)
 	if err != nil {
 		return h, false
 	}

@@ -176,7 +176,7 @@ func TestStaleHolder(t *testing.T) {
 	first := other(t, "/long ago")
 	first.Process.Kill()
 	_ = first.Wait()
-	f, err := os.Open(filepath.Join(dir, file)) // as another user takes root's
+	f, err := os.Open(filepath.Join(dir, file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,26 +210,39 @@ func TestUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := otherUser(t, user, "hold", "/of the user")
-	if _, err := Take("/of root", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "of the user") {
-		t.Errorf("root, beside a user: %v", err)
-	}
-	first.Process.Kill()
-	_ = first.Wait()
 	t.Cleanup(func() { os.RemoveAll(fmt.Sprint(noSession, user+2)) })
 	second := otherUser(t, user+2, "hold", "/of one without a session")
-	if _, err := Take("/of root", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "without a session") {
-		t.Errorf("root, beside a user without a session: %v", err)
-	}
-	second.Process.Kill()
-	_ = second.Wait()
 	lock, err := Take("/of root", false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("root, beside users: %v", err)
 	}
 	defer lock.Release()
+	if all := strings.Join(Users(), " "); !strings.Contains(all, "of the user") || !strings.Contains(all, "of one without a session") {
+		t.Errorf("root is warned of %q", all)
+	}
+	if others := lock.Want(map[string]int64{"memory": 1}); len(others) > 0 {
+		t.Errorf("root believes users: %v", others)
+	}
+	for _, p := range []*exec.Cmd{first, second} {
+		p.Process.Kill()
+		_ = p.Wait()
+	}
+	if all := Users(); len(all) > 0 {
+		t.Errorf("root is warned of %q, which have ended", all)
+	}
+	// A user cannot take root's lock, for he cannot open it.
+	try := exec.Command("sh", "-c", "exec 9<"+filepath.Join(rootDir, file))
+	try.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	if err := try.Run(); err == nil {
+		t.Error("a user can open root's lock")
+	}
 	cmd := exec.Command("/proc/self/exe", "hold", "/of the user")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `"/of root"`) {
 		t.Errorf("a user, beside root: %v %s", err, out)
+	}
+	lock.Release()
+	if h, ok := read(filepath.Join(rootDir, file)); ok {
+		t.Errorf("released, and still said: %+v", h)
 	}
 }
