@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/quantity"
 )
@@ -29,19 +30,19 @@ func (cacheList) Run(c *console) error {
 		return err
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(c.stdout, "no data sets in %s\n", store.Dir)
+		c.say("no data sets in %s", store.Dir)
 		return nil
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 3, ' ', 0)
 	var sum float64
 	for _, e := range all {
 		sum += float64(e.Bytes)
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, quantity.Bytes(float64(e.Bytes)), describe(e))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", export.Clean(e.Key), quantity.Bytes(float64(e.Bytes)), export.Clean(describe(e)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "%s in %s\n", quantity.Bytes(sum), store.Dir)
+	c.say("%s in %s", quantity.Bytes(sum), store.Dir)
 	return nil
 }
 
@@ -82,7 +83,7 @@ func (p cachePrune) Run(c *console) error {
 		all, err := store.List()
 		for _, e := range all {
 			if p.wants(e) {
-				fmt.Fprintf(c.stdout, "would remove %s (%s)\n", e.Key, quantity.Bytes(float64(e.Bytes)))
+				c.say("would remove %s (%s)", e.Key, quantity.Bytes(float64(e.Bytes)))
 			}
 		}
 		return err
@@ -91,12 +92,12 @@ func (p cachePrune) Run(c *console) error {
 	var freed float64
 	for _, e := range removed {
 		freed += float64(e.Bytes)
-		fmt.Fprintln(c.stdout, "removed", e.Key)
+		c.say("removed %s", e.Key)
 	}
 	if len(removed) == 0 && err == nil {
 		return p.nothing(c, store)
 	}
-	fmt.Fprintf(c.stdout, "%s freed\n", quantity.Bytes(freed))
+	c.say("%s freed", quantity.Bytes(freed))
 	return err
 }
 
@@ -114,7 +115,7 @@ func (p cachePrune) nothing(c *console, store dataset.Store) error {
 	if len(p.Keys) > 0 {
 		return &usageError{fmt.Errorf("no data set called %s", p.Keys[0]), "tare cache list"}
 	}
-	fmt.Fprintln(c.stdout, "nothing to remove")
+	c.say("nothing to remove")
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (cl cleanupCommand) Run(c *console) error {
 	parts, err := cl.unfinished(c)
 	errs = append(errs, err)
 	if found+parts == 0 && err == nil {
-		fmt.Fprintln(c.stdout, "nothing to clean up")
+		c.say("nothing to clean up")
 	}
 	return hint.New(errors.Join(errs...), "run tare cleanup again, as the user who ran tare; what is named above can also be removed by hand")
 }
@@ -84,7 +84,7 @@ func (cl cleanupCommand) unfinished(c *console) (int, error) {
 	left, err := store.Abandoned()
 	if cl.DryRun {
 		for _, e := range left {
-			fmt.Fprintf(c.stdout, "  would remove the unfinished data set %s, %s\n", e.Key, quantity.Bytes(float64(e.Bytes)))
+			c.say("  would remove the unfinished data set %s, %s", e.Key, quantity.Bytes(float64(e.Bytes)))
 		}
 		return len(left), err
 	}
@@ -93,23 +93,23 @@ func (cl cleanupCommand) unfinished(c *console) (int, error) {
 	}
 	gone, err := store.Prune(func(e dataset.Entry) bool { return e.Unfinished })
 	for _, e := range gone {
-		fmt.Fprintf(c.stdout, "  removed the unfinished data set %s, %s\n", e.Key, quantity.Bytes(float64(e.Bytes)))
+		c.say("  removed the unfinished data set %s, %s", e.Key, quantity.Bytes(float64(e.Bytes)))
 	}
 	return len(left), err
 }
 
 // one takes back what one run left.
 func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
-	fmt.Fprintln(c.stdout, c.paint(c.stdout, bold, leftover(l)))
+	c.say("%s", c.paint(c.stdout, bold, leftover(l)))
 	if cl.DryRun {
 		for _, s := range l.Steps {
-			fmt.Fprintln(c.stdout, "  would undo", step(s))
+			c.say("  would undo %s", step(s))
 		}
 		return l.Err
 	}
 	r, err := undo(l.Header.Run)
 	for _, s := range r.Undone {
-		fmt.Fprintln(c.stdout, "  undone", step(s))
+		c.say("  undone %s", step(s))
 	}
 	errs := []error{withRemedy(cmp.Or(err, l.Err))} // the first says what becomes of the journal
 	var said []string

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/record"
 )
@@ -93,5 +94,10 @@ func (c *console) noteResults(dir string, page bool) {
 
 // note prints a line beside the results.
 func (c *console) note(format string, args ...any) {
-	fmt.Fprintf(c.stderr, format+"\n", args...)
+	fmt.Fprintln(c.stderr, export.Terminal(fmt.Sprintf(format, args...)))
+}
+
+// say prints a line of the results.
+func (c *console) say(format string, args ...any) {
+	fmt.Fprintln(c.stdout, export.Terminal(fmt.Sprintf(format, args...)))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/nodes"
@@ -84,14 +85,14 @@ func (c *console) fail(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), message(err))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), export.Terminal(message(err)))
 	remedy := hint.Of(err)
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), remedy)
+		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), export.Terminal(remedy))
 	}
 	return exitCode(err)
 }

@@ -64,7 +64,7 @@ func (b imageBuild) Run(c *console) error {
 	if err := endedBy(ctx, err); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "%s %s, %s\n", info.Tag, info.ID, quantity.Bytes(float64(info.Bytes)))
+	c.say("%s %s, %s", info.Tag, info.ID, quantity.Bytes(float64(info.Bytes)))
 	c.note("%s %s", c.paint(c.stderr, dim, "written to"), b.Output)
 	return nil
 }
@@ -140,7 +140,7 @@ func (l imageLoad) Run(c *console) error {
 	case err != nil:
 		return hint.New(err, "is "+into.Name()+" running, and may this user speak with it? --address names another socket")
 	}
-	fmt.Fprintf(c.stdout, "%s %s is in %s\n", info.Tag, info.ID, into.Name())
+	c.say("%s %s is in %s", info.Tag, info.ID, into.Name())
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/run"
@@ -46,7 +47,7 @@ type silent struct{ w io.Writer }
 
 func (silent) start(*plan.Plan, string) {}
 func (silent) event(run.Event)          {}
-func (s silent) say(text string)        { fmt.Fprintln(s.w, text) }
+func (s silent) say(text string)        { fmt.Fprintln(s.w, export.Terminal(text)) }
 func (silent) end()                     {}
 
 // opening is the first line of every display.
@@ -73,10 +74,10 @@ const quietFor = 10 * time.Second
 
 func (p *plain) start(pl *plan.Plan, dir string) {
 	p.first.expect(pl)
-	fmt.Fprintln(p.w, opening(pl, dir))
+	fmt.Fprintln(p.w, export.Terminal(opening(pl, dir)))
 }
 
-func (p *plain) say(text string) { fmt.Fprintln(p.w, text) }
+func (p *plain) say(text string) { fmt.Fprintln(p.w, export.Terminal(text)) }
 
 func (p *plain) end() {}
 
@@ -97,7 +98,7 @@ func (p *plain) event(e run.Event) {
 	if e.Note != "" {
 		line += ": " + e.Note
 	}
-	fmt.Fprintln(p.w, line)
+	fmt.Fprintln(p.w, export.Terminal(line))
 }
 
 // phaseMeasure is the phase in which effects are known.
@@ -237,7 +238,7 @@ func (s *screen) redraw(lines []string) {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, l := range lines {
-		b.WriteString(l)
+		b.WriteString(export.Terminal(l))
 		b.WriteByte('\n')
 	}
 	s.drawn = len(lines)

@@ -42,15 +42,15 @@ func CSV(w io.Writer, e *record.Effects) error {
 }
 
 func (x row) csv(seed uint64) []string {
-	line := []string{x.kind, x.Workload, x.Metric, x.unit, x.Arm, x.Baseline, Field(x.arm), Field(x.baseline)}
+	line := []string{x.kind, Cell(x.Workload), Cell(x.Metric), x.unit, Cell(x.Arm), Cell(x.Baseline), Field(x.arm), Field(x.baseline)}
 	for _, r := range []*record.Ratio{x.Typical, x.Total, x.Own} {
 		line = append(line, Ratio(r)...)
 	}
 	return append(line,
-		x.Verdict.String(), x.Reason, strconv.FormatBool(x.Exploratory),
+		x.Verdict.String(), Cell(x.Reason), strconv.FormatBool(x.Exploratory),
 		probability(x.P), probability(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
 		Known(x.Detectable), Number(x.Needed), Known(x.Slow),
-		strconv.FormatBool(x.Intermittent), x.Unequal, strconv.FormatUint(seed, 10), Known(x.Observed))
+		strconv.FormatBool(x.Intermittent), Cell(x.Unequal), strconv.FormatUint(seed, 10), Known(x.Observed))
 }
 
 // Ratio is a ratio and the two ends of its interval; empty where there is none.

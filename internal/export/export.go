@@ -5,11 +5,9 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 )
 
 // Clean takes out what would move the cursor or break a line: names and reasons come
@@ -19,7 +17,7 @@ func Clean(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar:
+		case unseen(r):
 			return -1
 		}
 		return r
@@ -28,10 +26,11 @@ func Clean(s string) string {
 
 // Object prints anything of the record as one indented JSON object.
 func Object(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	b, err := encode(v)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil

@@ -122,10 +122,7 @@ func plainly(s sentence) sentence {
 
 // escape keeps names and reasons from being read as Markdown or HTML.
 func escape(s string) string {
-	return strings.NewReplacer(
-		"\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "](", "]\\(",
-		"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~",
-	).Replace(export.Clean(s))
+	return export.Markdown(s)
 }
 
 func (r *markdownRenderer) put(parts ...string) {

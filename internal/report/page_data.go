@@ -5,6 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"html/template"
+	"strconv"
+
+	"github.com/tarelab/tare/internal/export"
 )
 
 // csvBuffer collects lines of CSV.
@@ -16,6 +19,11 @@ type csvBuffer struct {
 func (b *csvBuffer) row(fields ...string) {
 	if b.out == nil {
 		b.out = csv.NewWriter(&b.Buffer)
+	}
+	for i, f := range fields {
+		if _, err := strconv.ParseFloat(f, 64); err != nil {
+			fields[i] = export.Cell(f)
+		}
 	}
 	b.out.Write(fields)
 }
