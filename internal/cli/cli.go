@@ -65,6 +65,9 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 			code = int(h)
 		}
 	}()
+	if err := empty(args); err != nil {
+		return c.fail(err)
+	}
 	args = asHelp(args)
 	var g grammar
 	parser, err := newParser(&g, stdout, stderr)

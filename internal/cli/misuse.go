@@ -13,6 +13,24 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 )
 
+// empty refuses an empty value: mostly a variable of a script that is not set, and with the
+// default in its place a run would begin.
+func empty(args []string) error {
+	for i, a := range args {
+		name, value, valued := strings.Cut(a, "=")
+		switch {
+		case a == "" && i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "="):
+			name = args[i-1]
+		case a == "":
+			name = "an argument"
+		case !strings.HasPrefix(a, "--") || !valued || value != "":
+			continue
+		}
+		return &usageError{fmt.Errorf("%s is empty", name), "leave it out, or give it a value: a variable of a script may not be set"}
+	}
+	return nil
+}
+
 // misuse makes an error of the command line out of what kong says.
 func misuse(err error) error {
 	var p *kong.ParseError
