@@ -97,6 +97,7 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 			})
 		},
 	}
+	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: path(v["server"]), Package: packageOf(clickhouse.Name)}}
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tarelab/tare/internal/catalog/databases"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/serve"
@@ -20,6 +22,16 @@ import (
 
 // none is the word for no options.
 const none = "none"
+
+// packageOf is Debian's package of a service; of Auto that of MariaDB.
+func packageOf(service string) string {
+	for _, s := range databases.All() {
+		if d := s.Describe(); d.Name == service || service == serve.Auto && d.Protocol == mysql.Family {
+			return d.Package
+		}
+	}
+	return ""
+}
 
 // serverParam is the path of the server's program.
 func serverParam(help string) Param {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/serve"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/internal/tool/fio/driver"
 )
@@ -81,6 +82,7 @@ func (f Fio) Stages(v Values) (Stages, error) {
 			here.Dir = at.Volume
 			return loadTask(driver.Kind, here)
 		},
+		Needs: []serve.Need{{Tool: "fio", Package: "fio"}},
 		Disk:  fio.Writes(v["rw"]) || v["job"] != noneWord,
 		Bytes: bytes,
 		Windowed: &Windowed{

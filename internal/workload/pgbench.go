@@ -75,6 +75,10 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 			})
 		},
 	}
+	s.Needs = []serve.Need{
+		{Service: postgres.Name, Path: path(v["server"]), Package: packageOf(postgres.Name)},
+		{Tool: pgbench.Program, Path: p.Program, Beside: path(v["server"]), Package: "postgresql"},
+	}
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d

@@ -59,6 +59,7 @@ func (Redis) Stages(v Values) (Stages, error) {
 			return hiddenTask(serve.PrepareCommand, redis.Name, serve.Prepare{Server: path(v["server"]), Options: p.Server.Options, Into: dir})
 		},
 	}
+	s.Needs = []serve.Need{{Service: redis.Name, Path: path(v["server"]), Package: packageOf(redis.Name)}}
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d

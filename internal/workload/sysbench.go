@@ -111,6 +111,10 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 			})
 		},
 	}
+	stages.Needs = []serve.Need{
+		{Service: v["service"], Path: path(v["server"]), Package: packageOf(v["service"])},
+		{Tool: sysbench.Program, Path: p.Program, Package: "sysbench"},
+	}
 	p.Both = p.Count == driver.CountQueries && p.Rate == 0
 	stages.counted(p)
 	stages.place(p.Database, func(d load.Database) Task {

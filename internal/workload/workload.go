@@ -8,6 +8,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/serve"
 )
 
 // Workload describes one benchmark.
@@ -81,6 +82,8 @@ type Stages struct {
 	Cache int64
 	// Together is how many operations a thread has in flight at the same time; 0: one.
 	Together int
+	// Needs are the server and the client of the load, for arms with this host's programs.
+	Needs []serve.Need
 	// Tools are programs that the load cannot do without.
 	Tools []Tool
 	// Work is what a neighbour of this kind is measured by, as a rate: one of the
