@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -14,7 +15,10 @@ import (
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
 
@@ -59,7 +63,9 @@ func (d *doctorCommand) Run(c *console) error {
 		p.checks(a.Checks)
 	})
 	a.arms(host)
-	show(func() { p.arms(a.Arms) })
+	show(func() { p.arms("arms of a run here", a.Arms) })
+	a.loads()
+	show(func() { p.arms("loads of a run here", a.Loads) })
 	a.Noise, err = doctor.Look(ctx, noiseTime)
 	if ctx.Err() != nil {
 		return &signalError{syscall.SIGINT, errors.New("interrupted")}
@@ -86,6 +92,7 @@ type doctorAnswer struct {
 	Host      record.Host    `json:"host"`
 	Checks    []checkAnswer  `json:"checks"`
 	Arms      []checkAnswer  `json:"arms"`
+	Loads     []checkAnswer  `json:"loads"`
 	Noise     doctor.Noise   `json:"noise"`
 	Leftovers []leftoverRuns `json:"leftovers"`
 	// Unread is why leftovers cannot be told.
@@ -131,6 +138,24 @@ func (a *doctorAnswer) arms(host environment.Host) {
 	on.Ask(host, pods...)
 	for _, rung := range rungs {
 		a.Arms = append(a.Arms, answerOf(rung.Name(), rung.Title(), rung.Support(host)))
+	}
+}
+
+// loads asks for each load whether this host has its programs.
+func (a *doctorAnswer) loads() {
+	for _, kind := range catalog.Workloads() {
+		var lacks []serve.Need
+		if values, err := workload.Complete(kind, nil); err == nil {
+			if stages, err := kind.Stages(values); err == nil {
+				lacks = slices.DeleteFunc(slices.Clone(stages.Needs), func(n serve.Need) bool { return n.Missing(context.Background()) == nil })
+			}
+		}
+		s := environment.Supported()
+		if len(lacks) > 0 {
+			err := lacking([]string{kind.Name()}, lacks)
+			s = environment.Unsupported(err.Error(), hint.Of(err))
+		}
+		a.Loads = append(a.Loads, answerOf(kind.Name(), kind.Title(), s))
 	}
 }
 

@@ -1,11 +1,18 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/workload"
 )
 
 type presetsCommand struct {
@@ -21,14 +28,69 @@ type presetsList struct{}
 
 func (presetsList) Run(c *console) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 3, ' ', 0)
-	for _, name := range experiment.Presets() {
+	fmt.Fprintf(w, "PRESET\tTAKES\tHERE\tQUESTION\n")
+	names := experiment.Presets()
+	slices.SortStableFunc(names, func(a, b string) int { return first(a) - first(b) })
+	missing := map[string][]string{} // presets by the line that installs what they need
+	for _, name := range names {
 		e, err := parsePreset(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\n", name, e.Title)
+		here := "yes"
+		if lacks := packagesFor(e); len(lacks) > 0 {
+			here = "no"
+			line := "apt-get install " + strings.Join(lacks, " ")
+			missing[line] = append(missing[line], name)
+		} else if len(podsOf(e, nil)) > 0 {
+			here = "with a Kubernetes node"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, quantity.Duration(e.Budget.Seconds()), here, e.Title)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, line := range slices.Sorted(maps.Keys(missing)) {
+		c.say("\n%s: %s", strings.Join(missing[line], ", "), line)
+	}
+	return nil
+}
+
+// first sorts the preset before the others with which one begins.
+func first(preset string) int {
+	if preset == "quick" {
+		return 0
+	}
+	return 1
+}
+
+// packagesFor are the packages that this host lacks for an experiment.
+func packagesFor(e *experiment.Experiment) (packages []string) {
+	for _, n := range needsOf(e) {
+		if n.Missing(context.Background()) != nil && !slices.Contains(packages, n.Package) {
+			packages = append(packages, n.Package)
+		}
+	}
+	return packages
+}
+
+// needsOf are the programs that the loads of an experiment need.
+func needsOf(e *experiment.Experiment) (all []serve.Need) {
+	kinds := catalog.Plan(nil)
+	for _, w := range e.Workloads {
+		kind, ok := kinds.Workload(w.Kind)
+		if !ok {
+			continue
+		}
+		values, err := workload.Complete(kind, w.Params)
+		if err != nil {
+			continue
+		}
+		if stages, err := kind.Stages(values); err == nil {
+			all = append(all, stages.Needs...)
+		}
+	}
+	return all
 }
 
 type presetsShow struct {

@@ -100,8 +100,9 @@ func (p *sheet) answer(name string, names int, ch checkAnswer) {
 }
 
 // arms says in a line what a run would compare, and what not and why.
-func (p *sheet) arms(arms []checkAnswer) {
-	p.heading("arms of a run here")
+// arms lists what this host can have in one line, and the rest with the reason.
+func (p *sheet) arms(heading string, arms []checkAnswer) {
+	p.heading("%s", heading)
 	var have []string
 	names := 0
 	for _, a := range arms {
