@@ -12,9 +12,8 @@ type Block struct {
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Reasons for dropping a window. None of them looks at the result. Those of
-// length, foreign CPU, steal and stalls are of records of before: such a window
-// counts.
+// Reasons for dropping a window. None of them looks at the result. DropLength, and those of
+// foreign CPU, steal and stalls, are of records of before: such a window counts.
 const (
 	DropFreeze    = "freeze not confirmed within 1 s"
 	DropError     = "load reported an error"
@@ -27,6 +26,8 @@ const (
 	DropStalled   = "no operation in a window"
 	DropNeighbour = "neighbour ended"
 	DropIsolation = "isolation did not hold"
+	DropSilent    = "tare was stopped, or the machine suspended"
+	DropLong      = "window much longer than planned"
 )
 
 // Window is one measured slice of one arm.

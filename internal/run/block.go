@@ -58,6 +58,7 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 			return b, ctx.Err()
 		}
 		if errors.Is(err, environment.ErrNotFrozen) {
+			l.guard.Attend()
 			_ = a.session.PausePatiently() // what is about to end has ended after that, and is the reason
 		}
 		w.Dropped, w.Detail = l.dropReason(a, w, err)
@@ -100,6 +101,7 @@ func (s *steady) add(w record.Window, rate float64) {
 // revive takes arms that ended or do not freeze out of this generation: the
 // next launch starts them again. Without the baseline the generation is over.
 func (l *loadRun) revive() error {
+	l.guard.Attend()
 	for _, s := range slices.Clone(l.sites) {
 		err := s.died()
 		if err == nil && !s.session.Paused() {
@@ -154,9 +156,8 @@ func (l *loadRun) lost(arms []*arm, why error, detail string) error {
 			skipped.Remedy = "see " + record.RawDir + "/"
 		}
 		l.failures[a.Name]++
-		if l.failures[a.Name] >= 3 {
-			l.gaveUp[a.Name] = true
-			l.skip(skipped)
+		if l.failures[a.Name] >= mostFailures {
+			l.giveUp(skipped)
 		}
 		l.warn(record.Warning{Workload: l.load.Name, Arm: a.Name, Text: "ended in the middle of a launch: " + skipped.Reason, Remedy: skipped.Remedy})
 	}

@@ -21,9 +21,9 @@ var ErrUnequal = errors.New("nothing to compare")
 
 const unequalRemedy = "make them equal, or compare them all the same with --allow-unequal, which marks every result of theirs"
 
-// guard refuses or marks the arms that are unequal. Only loads that are about
+// equal refuses or marks the arms that are unequal. Only loads that are about
 // the disk are looked at.
-func (l *loadRun) guard(ctx context.Context, line *record.Generation) error {
+func (l *loadRun) equal(ctx context.Context, line *record.Generation) error {
 	if !l.disk() {
 		return nil
 	}

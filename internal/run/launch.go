@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/isolation"
 	"github.com/tarelab/tare/internal/isolation/enforce"
@@ -48,6 +49,7 @@ type site struct {
 	log     *os.File
 	facts   *os.File // what the load read back
 
+	guard        *launch.Guard
 	neighbour    *neighbour // nil: none
 	gone         *neighbour // one that has ended before the site; nil: none
 	neighbourErr error      // why there is none that there should be
@@ -65,19 +67,24 @@ type site struct {
 // pauses it. An arm that fails is left out, unless it is the baseline.
 func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
 	began := time.Now()
+	l.guard.Attend()
 	l.event(l.at("launch"))
 	line := &record.Generation{Workload: l.load.Name, Number: generation}
-	if err := l.startAll(ctx, generation, line); err != nil {
+	l.trying = !l.known
+	if err := l.startAll(ctx, l.wanted(), generation, line); err != nil {
 		return err
 	}
-	if err := l.awaitReady(ctx, line); err != nil {
+	if err := l.awaitReady(ctx, slices.Clone(l.sites), line); err != nil {
 		return err
 	}
 	if !l.known {
+		if err := l.again(ctx, generation, line, began); err != nil {
+			return err
+		}
 		if err := l.readBack(ctx, line); err != nil {
 			return err
 		}
-		if err := l.guard(ctx, line); err != nil {
+		if err := l.equal(ctx, line); err != nil {
 			return err
 		}
 	}
@@ -86,36 +93,17 @@ func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
 	return l.append(record.Line{Generation: line})
 }
 
-// armFailed leaves an arm out of this generation; one that fails three times
-// is given up. Without its baseline or twin a workload cannot go on.
-func (l *loadRun) armFailed(ctx context.Context, a plan.Arm, err error, line *record.Generation) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if a.Name == l.load.Baseline || a.Twin {
-		return fmt.Errorf("arm %s: %w", a.Name, err)
-	}
-	skipped := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: err.Error(), Remedy: hint.Of(err)}
-	line.Left = append(line.Left, skipped)
-	l.failures[a.Name]++
-	if n := l.failures[a.Name]; n == 3 || !l.known {
-		l.gaveUp[a.Name] = true
-		l.skip(skipped)
-	}
-	return nil
-}
-
-// awaitReady waits for every load, lets all of them settle, then pauses each
+// awaitReady waits for the loads of these sites, lets all of them settle, then pauses each
 // and opens its probes. A load that is ready waits at its gate: it must not take
 // the CPU from those that are still starting.
-func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error {
-	failed := l.readiness(ctx)
-	if err := l.keep(ctx, line, func(s *site) error { return failed[s] }); err != nil {
+func (l *loadRun) awaitReady(ctx context.Context, sites []*site, line *record.Generation) error {
+	failed := l.readiness(ctx, sites)
+	if err := l.keep(ctx, sites, line, func(s *site) error { return failed[s] }); err != nil {
 		return err
 	}
 	if settle := l.load.Stages.Settle; settle > 0 {
 		longest := time.Duration(0)
-		if err := l.keep(ctx, line, func(s *site) error {
+		if err := l.keep(ctx, sites, line, func(s *site) error {
 			settling, err := s.session.Settle(ctx, settle)
 			longest = max(longest, settling)
 			return err
@@ -126,7 +114,7 @@ func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error
 			return err
 		}
 	}
-	return l.keep(ctx, line, func(s *site) error {
+	return l.keep(ctx, sites, line, func(s *site) error {
 		err := s.session.PausePatiently()
 		if err == nil {
 			s.session.Observe(l.Probes)
@@ -137,16 +125,16 @@ func (l *loadRun) awaitReady(ctx context.Context, line *record.Generation) error
 
 // readiness waits until every load is ready or has failed, and returns why those
 // that failed did.
-func (l *loadRun) readiness(ctx context.Context) map[*site]error {
-	within := l.readyWithin(len(l.sites))
+func (l *loadRun) readiness(ctx context.Context, sites []*site) map[*site]error {
+	within := l.readyWithin(len(sites))
 	deadline := time.Now().Add(within)
 	failed := map[*site]error{}
-	waiting := slices.Clone(l.sites)
+	waiting := slices.Clone(sites)
 	for starting := -1; len(waiting) > 0; time.Sleep(2 * time.Millisecond) {
 		if starting != len(waiting) {
 			starting = len(waiting)
 			e := l.at("launch")
-			e.Ready, e.Starting = len(l.sites)-starting, len(l.sites)
+			e.Ready, e.Starting = len(sites)-starting, len(sites)
 			l.event(e)
 		}
 		waiting = slices.DeleteFunc(waiting, func(s *site) bool {
@@ -229,6 +217,7 @@ func (a *site) close() error {
 		errs = append(errs, a.session.Close())
 	}
 	errs = append(errs, a.release())
+	launch.Release(a.parts.Alone)
 	if a.opened != nil {
 		errs = append(errs, a.opened.Close())
 	}
@@ -250,6 +239,7 @@ func (a *site) close() error {
 
 // closeArms ends the generation, all arms at once.
 func (l *loadRun) closeArms() error {
+	l.guard.Attend()
 	errs := make([]error, len(l.sites))
 	var wg sync.WaitGroup
 	for i, s := range l.sites {

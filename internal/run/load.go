@@ -35,6 +35,7 @@ type loadRun struct {
 	generation int
 	from       int  // the first launch of this run, of the record's
 	known      bool // the arms have been launched, read back and seen by a pilot
+	trying     bool // the first launch goes on: what fails is tried again
 	failures   map[string]int
 	gaveUp     map[string]bool
 	launchTime time.Duration

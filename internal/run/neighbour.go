@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/facts"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/isolation"
@@ -94,7 +95,7 @@ func (l *loadRun) openNeighbour(ctx context.Context, s *site, planned plan.Site)
 		return err
 	}
 	place := n.opened.Place()
-	n.part.Group, n.part.Pause, n.part.Remote = place.Group, place.Pause, place.Remote
+	n.part.Group, n.part.Pause, n.part.Remote = place.Group, l.guard.Hold(place.Pause), place.Remote
 	s.locate()
 	return nil
 }
@@ -125,7 +126,10 @@ func (l *loadRun) runNeighbour(ctx context.Context, s *site) (err error) {
 // is frozen with its arm.
 func (s *site) locate() {
 	s.parts.Place = s.opened.Place()
-	pause := s.parts.Place.Pause
+	pause := s.guard.Hold(s.parts.Place.Pause)
+	if s.parts.Alone != pause {
+		launch.Release(s.parts.Alone)
+	}
 	s.parts.Alone = pause
 	if n := s.neighbour; n != nil && n.part.Pause != nil && n.part.Remote == nil && pause != nil {
 		pause = session.Joint(n.part.Pause, pause)
@@ -252,6 +256,7 @@ func (a *arm) disturbed() error {
 
 func (n *neighbour) close() error {
 	var errs []error
+	launch.Release(n.part.Pause)
 	if n.opened != nil {
 		errs = append(errs, n.opened.Close())
 	}

@@ -24,9 +24,9 @@ func (l *loadRun) pilot(ctx context.Context) error {
 	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
 	began, ran := time.Now(), time.Duration(0)
 	look := func(a *arm, length time.Duration) (err error) {
-		t, err := l.trace(ctx, a, length)
+		t, wasted, err := l.trace(ctx, a, length)
 		if err == nil {
-			o.Traces, ran = append(o.Traces, t), ran+length
+			o.Traces, ran = append(o.Traces, t), ran+length+wasted
 		} else if a.disturbed() != nil {
 			err = l.revive()
 		}
@@ -71,21 +71,26 @@ func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) e
 	return l.append(record.Line{Pilot: &p})
 }
 
-// trace lets an arm run for a while and counts its operations each tick.
-func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, err error) {
+// trace lets an arm run for a while and counts its operations each tick. Wasted is what
+// tries took that do not count.
+func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, wasted time.Duration, err error) {
 	t = plan.Trace{Arm: a.Name}
-	seen, err := l.measure(ctx, a, environment.WindowSpec{Seed: 1, Length: length, Tick: plan.Tick})
+	var seen environment.Sample
+	wasted, err = undisturbed(func() (err error) {
+		seen, err = l.measure(ctx, a, environment.WindowSpec{Seed: 1, Length: length, Tick: plan.Tick})
+		return err
+	})
 	switch {
 	case ctx.Err() != nil:
-		return t, ctx.Err()
+		return t, wasted, ctx.Err()
 	case err == nil:
 		err = a.died()
 	}
 	if err != nil {
-		return t, fmt.Errorf("arm %s: %w%s", a.Name, err, lastLines(a.log.Name()))
+		return t, wasted, fmt.Errorf("arm %s: %w%s", a.Name, err, lastLines(a.log.Name()))
 	}
 	t.Ticks = seen.Ticks
-	return t, nil
+	return t, wasted, nil
 }
 
 // settle is the least settle time; 0 where one was asked for, which stays.

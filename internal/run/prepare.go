@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
@@ -157,7 +158,16 @@ func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, er
 	if err != nil { // it has taken back what it made
 		return enter, done, nil
 	}
+	var watched environment.Freezer
+	f, err := g.Freezer()
+	if err == nil {
+		watched = l.guard.Hold(f)
+	}
 	return g.Add, func() error {
+		if watched != nil {
+			launch.Release(watched)
+			_ = f.Close() // it never fails
+		}
 		if err := g.Remove(); err != nil {
 			return err
 		}

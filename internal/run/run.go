@@ -110,6 +110,7 @@ type runner struct {
 	self    selfUse
 	ports   ports
 	guard   *launch.Guard
+	froze   int            // how often it has frozen the arms, as far as that was noticed
 	unsaid  error          // the last warning that could not be written
 	undo    []func() error // of the scratch directory, in the order in which it was made
 }
@@ -148,7 +149,9 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostHeap))
 
+	r.guard.Attend()
 	reason, err := r.turns(ctx)
+	r.guard.Attend() // taking back has no planned end
 	out.Reason = reason
 	end := &record.End{Reason: reason, Self: r.self.summary()}
 	if err != nil && reason == "error" {

@@ -40,10 +40,10 @@ func (l *loadRun) launches(arm string) bool {
 	return l.question == nil || !l.known || slices.Contains(l.question, arm)
 }
 
-// startAll starts all sites at the same time and keeps the arms in the plan's
+// startAll starts these sites at the same time and keeps the arms in the plan's
 // order.
-func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Generation) error {
-	wanted, err := l.fitting(ctx, line)
+func (l *loadRun) startAll(ctx context.Context, sites []plan.Site, generation int, line *record.Generation) error {
+	wanted, err := l.fitting(ctx, sites, line)
 	if err != nil {
 		return err
 	}
@@ -72,16 +72,20 @@ func (l *loadRun) startAll(ctx context.Context, generation int, line *record.Gen
 			}
 		}
 	}
+	l.sortArms()
+	return nil
+}
+
+// sortArms keeps the arms in the plan's order.
+func (l *loadRun) sortArms() {
 	place := func(a *arm) int {
 		return slices.IndexFunc(l.load.Arms, func(p plan.Arm) bool { return p.Name == a.Name })
 	}
 	slices.SortFunc(l.arms, func(a, b *arm) int { return place(a) - place(b) })
-	return nil
 }
 
-// fitting are the wanted sites for whose data there is room.
-func (l *loadRun) fitting(ctx context.Context, line *record.Generation) (sites []plan.Site, err error) {
-	wanted := l.wanted()
+// fitting are those of the sites for whose data there is room.
+func (l *loadRun) fitting(ctx context.Context, wanted []plan.Site, line *record.Generation) (sites []plan.Site, err error) {
 	short, err := l.room(wanted)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func (l *loadRun) fitting(ctx context.Context, line *record.Generation) (sites [
 			continue
 		}
 		for _, a := range s.Arms {
-			if err := l.armFailed(ctx, a, short[i], line); err != nil {
+			if err := l.armFailed(ctx, a, hopeless{short[i]}, line); err != nil {
 				return nil, err
 			}
 		}
@@ -123,7 +127,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	if err != nil {
 		return nil, err
 	}
-	out := &site{name: first.Name, values: stages.Values, journal: l.journal, class: "tare-" + l.ID + "-" + first.Name}
+	out := &site{name: first.Name, values: stages.Values, journal: l.journal, guard: l.guard, class: "tare-" + l.ID + "-" + first.Name}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, out.close())
@@ -172,7 +176,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	if out.server != nil {
 		out.parts.Running = append(out.parts.Running, out.server)
 	}
-	out.parts.Running, out.parts.Ended = append(out.parts.Running, out.load), out.died
+	out.parts.Running, out.parts.Ended = append(out.parts.Running, out.load), l.endedOn(out)
 	out.session = session.Open(&out.parts)
 	return out, nil
 }
@@ -195,9 +199,12 @@ func (l *loadRun) drop(s *site) error {
 	return s.close()
 }
 
-// keep keeps the sites for which a step of the launch succeeds.
-func (l *loadRun) keep(ctx context.Context, line *record.Generation, step func(*site) error) error {
-	for _, s := range slices.Clone(l.sites) {
+// keep keeps those of the sites for which a step of the launch succeeds.
+func (l *loadRun) keep(ctx context.Context, sites []*site, line *record.Generation, step func(*site) error) error {
+	for _, s := range sites {
+		if !slices.Contains(l.sites, s) {
+			continue // an earlier step failed
+		}
 		if err := step(s); err != nil {
 			if err := l.leave(ctx, s, err, line); err != nil {
 				return err

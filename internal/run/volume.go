@@ -88,7 +88,11 @@ func (l *loadRun) openVolume(ctx context.Context, a plan.Arm, spec *environment.
 	if err != nil {
 		return nil, err
 	}
-	o, err := a.Volume.Open(ctx, volume.Spec{Run: l.ID, Arm: a.Name, Scratch: l.scratch, Need: need, Journal: l.journal})
+	name := a.Name
+	if n := l.failures[name]; n > 0 && l.trying { // volumes are closed with the launch: that of a try before is there
+		name = fmt.Sprintf("%s-again%d", name, n)
+	}
+	o, err := a.Volume.Open(ctx, volume.Spec{Run: l.ID, Arm: name, Scratch: l.scratch, Need: need, Journal: l.journal})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/internal/window"
@@ -44,9 +45,8 @@ func sleep(ctx context.Context, until int64) error { return window.Sleep(until, 
 // window, when steady is set, the arm runs on unfrozen and the rate of that stretch is
 // returned for the transparency check.
 func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration, whole bool) (w record.Window, steadyRate float64, err error) {
-	seen, err := l.measure(ctx, a, environment.WindowSpec{
-		Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady, Whole: whole,
-	})
+	spec := environment.WindowSpec{Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady, Whole: whole}
+	seen, err := l.measure(ctx, a, spec)
 	w = record.Window{
 		Arm: a.Name, Seconds: seen.Seconds, Ops: seen.Ops, FirstSeconds: seen.FirstSeconds, First: seen.First,
 		Thaw: seen.Thawing.Seconds(), Freeze: seen.Pausing.Seconds(),
@@ -72,10 +72,10 @@ func (l *loadRun) measure(ctx context.Context, a *arm, w environment.WindowSpec)
 		return seen, fmt.Errorf("%w: %w", errIsolation, err)
 	}
 	holding := time.Duration(sched.Monotonic() - began)
-	seen, err = a.session.Measure(ctx, w)
+	seen, err = l.watched(ctx, a, w)
 	seen.Thawing += holding
 	l.self.add(seen, w.Tick == 0 && session.Frozen(a.session.Method()))
-	if err == nil || ctx.Err() != nil || errors.Is(err, environment.ErrNotFrozen) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, environment.ErrNotFrozen) || untimely(err) {
 		return seen, err
 	}
 	if died := a.died(); died != nil {
@@ -121,12 +121,16 @@ func (a *arm) fill(w *record.Window, seen environment.Sample) {
 func (l *loadRun) dropReason(a *arm, w record.Window, err error) (reason, detail string) {
 	state, note := a.parts.Memory.State()
 	switch {
+	case errors.Is(err, launch.ErrSilent):
+		return record.DropSilent, launch.ErrSilent.Error()
 	case a.died() != nil:
 		return record.DropDied, a.died().Error() + lastLines(a.log.Name())
 	case a.disturbed() != nil:
 		return record.DropNeighbour, a.disturbed().Error()
 	case errors.Is(err, environment.ErrNotFrozen):
 		return record.DropFreeze, err.Error()
+	case errors.Is(err, errLong):
+		return record.DropLong, err.Error()
 	case errors.Is(err, errIsolation):
 		return record.DropIsolation, err.Error()
 	case state == counter.Failed:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/record"
 )
 
 // pilotWindowed asks every arm for one window: what it takes beyond its length
@@ -23,8 +24,13 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 		if !slices.Contains(l.arms, a) {
 			continue // with a neighbour that has ended
 		}
-		began := time.Now()
-		w, _, err := l.window(ctx, a, 1, 0, false)
+		var began time.Time
+		var w record.Window
+		_, err := undisturbed(func() (err error) {
+			began = time.Now()
+			w, _, err = l.window(ctx, a, 1, 0, false)
+			return err
+		})
 		if a.disturbed() != nil {
 			if err := l.revive(); err != nil {
 				return err

@@ -19,8 +19,12 @@ import (
 // FreezeTimeout is how long a pause may take before it counts as failed.
 const FreezeTimeout = time.Second
 
-// patience is how often a pause is tried where no window is at stake.
-const patience = 10
+// patience is how often a pause is tried where no window is at stake, and PatientTimeout
+// how long that may take.
+const (
+	patience       = 10
+	PatientTimeout = patience * FreezeTimeout
+)
 
 // Session is the processes of an arm and what they count. It is not for concurrent
 // use.

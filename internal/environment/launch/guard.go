@@ -3,33 +3,50 @@ package launch
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
+	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// guardWord makes Main take back what a run left when tare has ended without that. An
-// engine's container is no child of tare's, a kill of tare's control group ends its
-// shims too, and what is frozen stays so: the kernel ends none of them with tare.
+// guardWord makes Main guard a run. It takes back what the run left when tare has ended
+// without that: an engine's container is no child of tare's, a kill of tare's control
+// group ends its shims too, and what is frozen stays so. The kernel ends none of them with
+// tare. And it freezes the arms when tare is stopped, or the machine was suspended.
 const guardWord = "guard"
 
-// guardPipe is a guard's descriptor of a pipe that ends with tare.
-const guardPipe = FirstFile
+// A guard's descriptors: a pipe that ends with tare, and the memory of a silence.
+const (
+	guardPipe    = FirstFile
+	guardSilence = FirstFile + 1
+)
 
 // dying is how long tare may take to be gone after the end of the pipe.
 const dying = 30 * time.Second
 
 // guarded is what the pipe says first: whose end it is, in which journal.
-type guarded struct{ StateDir, Run string }
+type guarded struct {
+	StateDir, Run string
+	// Signals says that the arms are in no control group: they are stopped by signals.
+	Signals bool
+}
 
-// guard waits for the end of the pipe. Another word in it says that tare has done it all
-// itself.
+// notice is each of what the pipe says then.
+type notice struct {
+	// Watch are groups to be frozen when tare is silent for too long, Forget those of
+	// them that end.
+	Watch, Forget []cgroup.Switch
+	// Dismissed says that tare has taken back everything itself.
+	Dismissed bool
+}
+
+// guard waits for the end of the pipe.
 func guard() error {
 	// Tare ends by these, and then says so or not.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -38,7 +55,13 @@ func guard() error {
 	if err := in.Decode(&of); err != nil {
 		return nil // tare ended before it changed anything
 	}
-	if dismissed := false; in.Decode(&dismissed) == nil {
+	shared, err := mapSilence(os.NewFile(guardSilence, "silence"))
+	if err != nil {
+		return err
+	}
+	w := &watch{silence: shared, signals: of.Signals, tare: os.Getppid(), groups: map[cgroup.Switch]bool{}}
+	go w.keep()
+	if w.hear(in) {
 		return nil
 	}
 	for end := time.Now().Add(dying); ; time.Sleep(50 * time.Millisecond) {
@@ -49,47 +72,71 @@ func guard() error {
 	}
 }
 
-// Guard takes back what a run left, however tare ends.
-type Guard struct {
-	// Inside is why a kill of tare's whole control group would end the guard too; nil:
-	// it would not.
-	Inside error
+// watch freezes the arms of a tare that is silent for longer than it said. It thaws
+// nothing: when tare is back it knows what is to run.
+type watch struct {
+	silence *silence
+	signals bool
+	tare    int // its pid
 
-	pipe *os.File
-	cmd  *exec.Cmd
+	mu     sync.Mutex
+	groups map[cgroup.Switch]bool
+	over   bool // tare has ended: what it left is taken back
 }
 
-// NewGuard starts the guard of a run that has its journal in stateDir. As root it is in
-// no control group of tare's; groups may be nil.
-func NewGuard(stateDir, run string, groups *cgroup.Tree) (*Guard, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
+// hear follows what the pipe says, and says in the end whether tare dismissed the guard.
+func (w *watch) hear(in *json.Decoder) (dismissed bool) {
+	for {
+		var n notice
+		err := in.Decode(&n)
+		w.mu.Lock()
+		for _, s := range n.Watch {
+			w.groups[s] = true
+		}
+		for _, s := range n.Forget {
+			delete(w.groups, s)
+		}
+		w.over = err != nil || n.Dismissed
+		w.mu.Unlock()
+		if w.over {
+			return err == nil
+		}
 	}
-	defer r.Close()
-	cmd := exec.Command(selfPath, InitCommand, guardWord, "")
-	cmd.Args[0] = "tare"
-	cmd.Dir = "/"
-	cmd.ExtraFiles = []*os.File{r}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // neither Ctrl-C nor a terminal that goes is for it
-	if err := cmd.Start(); err != nil {
-		w.Close()
-		return nil, fmt.Errorf("start this binary: %w", err)
-	}
-	g := &Guard{pipe: w, cmd: cmd, Inside: errors.New("only root can take it out")}
-	if err := json.NewEncoder(w).Encode(guarded{stateDir, run}); err != nil {
-		g.Dismiss()
-		return nil, fmt.Errorf("tell the guard its run: %w", err)
-	}
-	if groups != nil && os.Geteuid() == 0 {
-		g.Inside = groups.Leave(cmd.Process.Pid)
-	}
-	return g, nil
 }
 
-// Dismiss ends the guard: everything is taken back, or stays for tare cleanup.
-func (g *Guard) Dismiss() {
-	_ = json.NewEncoder(g.pipe).Encode(true) // somebody may have killed it
-	_ = g.pipe.Close()
-	_ = g.cmd.Wait()
+// longestLook is after how long the guard looks again at a deadline that is further away,
+// or is none: tare may have set a nearer one.
+const longestLook = 5 * time.Second
+
+// keep looks at the deadline whenever it could have passed.
+func (w *watch) keep() {
+	runtime.LockOSThread() // it sleeps in the kernel
+	for {
+		deadline, now := w.silence.words.deadline.Load(), sched.Boottime()
+		switch {
+		case deadline == 0 || deadline == claimed:
+			sched.SleepUntilBoottime(now + int64(time.Second))
+		case now < deadline:
+			sched.SleepUntilBoottime(min(deadline, now+int64(longestLook)))
+		default:
+			w.freeze(deadline)
+		}
+	}
+}
+
+// freeze freezes all arms if the deadline is still the one that has passed. What cannot be
+// frozen is gone, or runs on: tare is silent, and there is nobody else to tell.
+func (w *watch) freeze(deadline int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over || !w.silence.claim(deadline) {
+		return
+	}
+	for s := range w.groups {
+		_ = s.Freeze()
+	}
+	if w.signals {
+		signalBelow(w.tare, syscall.SIGSTOP)
+	}
+	w.silence.words.frozen.Store(1)
 }

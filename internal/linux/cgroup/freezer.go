@@ -132,6 +132,27 @@ func (f *Freezer) Close() error {
 	return nil
 }
 
+// Switch is a file that freezes a group when Word is written to it.
+type Switch struct{ Path, Word string }
+
+// Switches are those of the groups, for another process that may have to freeze them.
+func (f *Freezer) Switches() []Switch {
+	all := make([]Switch, len(f.groups))
+	for i, g := range f.groups {
+		all[i] = Switch{filepath.Join(g.Dirs[Unified], "cgroup.freeze"), string(v2Freeze)}
+		if f.kind == FreezerV1 {
+			all[i] = Switch{filepath.Join(g.Dirs[freezer], "freezer.state"), string(v1Freeze)}
+		}
+	}
+	return all
+}
+
+// Freeze tells the kernel, and does not wait until all processes have stopped. A group
+// that is gone has none.
+func (s Switch) Freeze() error {
+	return ignoreGone(realKernel{}.write(s.Path, s.Word))
+}
+
 // Freeze stops all processes and returns when the kernel has confirmed it.
 // After the time-out it thaws and returns ErrNotFrozen.
 func (f *Freezer) Freeze(timeout time.Duration) error {

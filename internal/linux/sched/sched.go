@@ -112,6 +112,18 @@ func setSlack(ns uintptr) uintptr {
 // machine is suspended. It is the clock of SleepUntil.
 func Monotonic() int64 { return clock(unix.CLOCK_MONOTONIC) }
 
+// Boottime is CLOCK_BOOTTIME in ns: Monotonic, and the time for which the machine was
+// suspended. A step of the wall clock changes neither.
+func Boottime() int64 { return clock(unix.CLOCK_BOOTTIME) }
+
+// SleepUntilBoottime sleeps on the calling thread until a moment of Boottime, which also
+// passes while the machine is suspended.
+func SleepUntilBoottime(ns int64) {
+	ts := unix.NsecToTimespec(ns)
+	for unix.ClockNanosleep(unix.CLOCK_BOOTTIME, unix.TIMER_ABSTIME, &ts, nil) == unix.EINTR {
+	}
+}
+
 // ThreadCPU is the CPU time of the calling thread in ns, up to now.
 func ThreadCPU() int64 { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
 
