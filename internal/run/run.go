@@ -152,6 +152,7 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	r.guard.Attend()
 	reason, err := r.turns(ctx)
 	r.guard.Attend() // taking back has no planned end
+	r.wasSilent("")
 	out.Reason = reason
 	end := &record.End{Reason: reason, Self: r.self.summary()}
 	if err != nil && reason == "error" {

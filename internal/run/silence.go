@@ -38,7 +38,7 @@ func (l *loadRun) watched(ctx context.Context, a *arm, w environment.WindowSpec)
 	} else {
 		l.guard.Attend() // the window is cut where tare is not
 	}
-	l.wasSilent() // before it: no window was open
+	l.wasSilent(l.load.Name) // before it: no window was open
 	began, running := sched.Boottime(), sched.Monotonic()
 	seen, err := a.session.Measure(ctx, w)
 	suspended := time.Duration(sched.Boottime() - began - (sched.Monotonic() - running))
@@ -46,7 +46,7 @@ func (l *loadRun) watched(ctx context.Context, a *arm, w environment.WindowSpec)
 	switch {
 	case ctx.Err() != nil:
 		return seen, err
-	case l.wasSilent():
+	case l.wasSilent(l.load.Name):
 		return seen, launch.ErrSilent
 	case err == nil:
 		err = l.late(w, seen, suspended)
@@ -101,13 +101,13 @@ func untimely(err error) bool { return errors.Is(err, launch.ErrSilent) || error
 
 // wasSilent says whether the guard froze the arms since it was called last, and warns once
 // of each time.
-func (l *loadRun) wasSilent() bool {
-	froze := l.guard.Froze()
-	if froze == l.froze {
+func (r *runner) wasSilent(workload string) bool {
+	froze := r.guard.Froze()
+	if froze == r.froze {
 		return false
 	}
-	l.froze = froze
-	l.warn(record.Warning{Workload: l.load.Name, Text: launch.ErrSilent.Error()})
+	r.froze = froze
+	r.warn(record.Warning{Workload: workload, Text: launch.ErrSilent.Error()})
 	return true
 }
 
