@@ -61,8 +61,8 @@ hostile: ## the preset quick beside bursts that tare does not know of: half-widt
 one-percent: ## in how many of TARETEST_RUNS runs a planted loss of 1 % is found in TARETEST_BUDGET; TARETEST_HOGS=1: beside bursts
 	TARETEST_TIER=one-percent $(GO) test -count=1 -v -timeout 240m -run TestOnePercent ./cmd/tare
 
-kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order; nothing is left, and nobody else's process is touched
-	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign|TestSignalsWithEngines' ./cmd/tare
+kill: ## runs killed at TARETEST_KILLS random instants, in TARETEST_SEED's order, or stopped; nothing is left, and nobody else's process is touched
+	TARETEST_TIER=kill $(GOTEST) -count=1 -v -timeout 240m -run 'TestKill$$|TestKillWhatInstalls|TestForeign|TestSignalsWithEngines|TestStopped' ./cmd/tare
 
 faults: ## runs whose files cannot be written, synced, renamed, removed: TARETEST_FAULTS of each place (all), TARETEST_SEED
 	TARETEST_TIER=faults $(GOTEST) -tags faults -count=1 -v -timeout 480m -run 'TestFaults|TestParentsAreSynced' ./cmd/tare

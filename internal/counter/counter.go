@@ -53,6 +53,7 @@ type header struct {
 	holds  atomic.Uint32 // 1: the load closes the gate when it is ready
 	thawed atomic.Int64  // CLOCK_MONOTONIC ns of the last thaw
 	epoch  atomic.Int64  // CLOCK_REALTIME less CLOCK_MONOTONIC of who made it, ns
+	space  atomic.Uint64 // number of the time namespace of who made it; 0: not known
 	seed   atomic.Uint64 // of the arrival process, set by the rotation
 	noted  atomic.Uint64 // length of note
 	note   [noteBytes]byte
@@ -111,6 +112,7 @@ func Create(threads int) (*Memory, error) {
 		return nil, errors.Join(err, m.Close())
 	}
 	m.head.epoch.Store(epoch)
+	m.head.space.Store(timeSpace())
 	return m, nil
 }
 
@@ -179,12 +181,16 @@ func readClock(id int32) (at time.Time, ns int64, err error) {
 }
 
 // farClock is how much two readings of one CLOCK_MONOTONIC against the wall clock never
-// differ, unless somebody sets the clock in between.
+// differ, unless somebody sets the clock or suspends the machine in between.
 const farClock = time.Second
 
 // shareClock counts in the CLOCK_MONOTONIC of who made the segment. A load has another
-// one in a time namespace and behind a kernel of its own (gVisor), where it begins anew.
+// one in a time namespace and behind a kernel of its own (gVisor), where it begins anew:
+// the wall clock says by how much. In the same time namespace it is not asked.
 func (m *Memory) shareClock() error {
+	if own := timeSpace(); own != 0 && own == m.head.space.Load() {
+		return nil
+	}
 	epoch, err := m.epoch()
 	if err != nil {
 		return err
@@ -193,6 +199,16 @@ func (m *Memory) shareClock() error {
 		m.mono += off
 	}
 	return nil
+}
+
+// timeSpace is the number of this process's time namespace; 0 before Linux 5.6, and behind
+// gVisor's kernel, which has none.
+func timeSpace() uint64 {
+	var st unix.Stat_t
+	if unix.Stat("/proc/self/ns/time", &st) != nil {
+		return 0
+	}
+	return st.Ino
 }
 
 // epoch is when CLOCK_MONOTONIC was 0 by the wall clock, in ns.

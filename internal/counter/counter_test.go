@@ -280,11 +280,26 @@ func TestOpenRefusesWhatIsNotCounters(t *testing.T) {
 	}
 }
 
+// A step of the wall clock before a load opens the memory changes nothing.
+func TestClockStep(t *testing.T) {
+	if timeSpace() == 0 {
+		t.Skip("the kernel has no time namespaces")
+	}
+	m := create(t, 1)
+	m.head.epoch.Add(int64(time.Hour))
+	o := other(t, m)
+	before := m.Now()
+	if there := o.Now(); there < before-int64(time.Second) || there > m.Now()+int64(time.Second) {
+		t.Errorf("%d ns, want %d", there, before)
+	}
+}
+
 // Behind a kernel of its own a load's CLOCK_MONOTONIC began at another time.
 func TestClockOfAnotherKernel(t *testing.T) {
 	m := create(t, 1)
 	const later, slack = int64(time.Hour), int64(time.Second) // of a wall clock that is set meanwhile
 	m.head.epoch.Add(-later)
+	m.head.space.Store(0)
 	o := other(t, m)
 	before := m.Now()
 	there := o.Now()

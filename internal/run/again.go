@@ -19,7 +19,7 @@ const mostFailures = 3
 
 // tryingShare is the part of the remaining time after which the first launch begins no
 // other try.
-const tryingShare = 0.25
+const tryingShare = 0.1
 
 // hopeless is an error that another try would meet again.
 type hopeless struct{ error }

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
 )
@@ -49,9 +50,19 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.failing.Environment, c.failing.opened = layers.Cgroup, new(atomic.Int32)
-			e := spinExperiment(8 * time.Second)
-			e.Generations, e.Window = 1, 20*time.Millisecond
-			r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: c.failing, On: "host"}))
+			e := spinExperiment(2 * time.Minute) // a part of it is for other tries
+			e.Window = 20 * time.Millisecond
+			rungs := catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: c.failing, On: "host"})
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			r, out, err := executeShowing(ctx, t, e, rungs, func(e run.Event) {
+				if e.Block >= 3 {
+					stop() // the first launch is all that matters
+				}
+			})
+			if errors.Is(err, run.ErrInterrupted) {
+				err = nil
+			}
 			if err != nil {
 				t.Fatalf("ended by %q: %v", out.Reason, err)
 			}
@@ -93,7 +104,7 @@ func windowsOf(b *record.Block, arm string) (n int) {
 func TestAnotherTryHasAVolume(t *testing.T) {
 	testneed.Root(t)
 	e, c := volumes(experiment.Arm{Name: "disk", Volume: "loop:ext4"}, experiment.Arm{Name: "again", Volume: "loop:ext4"})
-	e.Named[1].Environment = "cgroup"
+	e.Named[1].Environment, e.Budget = "cgroup", 30*time.Second
 	c.Rungs = append(c.Rungs, plan.Rung{Environment: failing{Environment: layers.Cgroup, times: 1, reason: errors.New("too busy"), opened: new(atomic.Int32)}, On: "host"})
 	r, _, err := execute(context.Background(), t, e, c)
 	if err != nil || len(r.Manifest.Left) > 0 {
