@@ -95,7 +95,7 @@ func TestIntermittentLossIsNamed(t *testing.T) {
 // A block that older versions ended for what is no fault keeps its windows; of the
 // others the last window is dropped and the rest count.
 func TestDroppedBlocks(t *testing.T) {
-	for reason, lost := range map[string]int{record.DropForeign: 0, record.DropLength: 0, record.DropStalled: 0, record.DropFreeze: 6, record.DropDied: 6} {
+	for reason, lost := range map[string]int{record.DropForeign: 0, record.DropLength: 0, record.DropStalled: 0, record.DropFreeze: 6, record.DropDied: 6, record.DropSilent: 6, record.DropLong: 6} {
 		w := quiet(4)
 		w.drop = func(g, b int) string {
 			if b == 0 {

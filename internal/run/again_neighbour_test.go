@@ -1,0 +1,49 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/workload"
+)
+
+// A neighbour that cannot be started in the first launch is started again on the site that
+// is up without it.
+func TestNeighbourIsTriedAgain(t *testing.T) {
+	testneed.Root(t)
+	for name, times := range map[string]int32{"once": 1, "always": 1000} {
+		t.Run(name, func(t *testing.T) {
+			e, c := beside(workload.Spin{}, nil, 3*time.Minute)
+			f := failing{Environment: c.Beside, times: times, reason: errors.New("too busy"), opened: new(atomic.Int32)}
+			c.Beside = f
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			r, _, err := executeShowing(ctx, t, e, c, func(e run.Event) {
+				if e.Block >= 2 {
+					stop()
+				}
+			})
+			if !errors.Is(err, run.ErrInterrupted) {
+				t.Fatal(err)
+			}
+			windows := 0
+			for _, l := range r.Lines {
+				if l.Block != nil {
+					windows += windowsOf(l.Block, "none") + windowsOf(l.Block, "idle")
+				}
+			}
+			up, opens, left := times == 1, int32(2), 0
+			if !up {
+				opens, left = 3, 2 // both arms
+			}
+			if n := f.opened.Load(); n != opens || up != (windows > 0) || len(r.Manifest.Left) != left {
+				t.Errorf("opened %d times, %d windows, left out: %+v", n, windows, r.Manifest.Left)
+			}
+		})
+	}
+}
