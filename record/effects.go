@@ -40,6 +40,8 @@ type Effects struct {
 	Left     []Left    `json:"left_out"`
 	Warnings []Warning `json:"warnings"`
 	Self     Self      `json:"self"`
+	// Room is that of End.
+	Room []Room `json:"room,omitempty"`
 }
 
 // Verdict is the answer about one effect. The zero value is undecided.

@@ -68,9 +68,30 @@ func (w Window) Rate() float64 { return float64(w.Ops) / w.Seconds }
 
 // End closes a record.
 type End struct {
-	Reason string `json:"reason"` // "precision", "budget", "interrupted", "error"
+	Reason string `json:"reason"` // "precision", "budget", "interrupted", "error", EndedFull
 	Detail string `json:"detail,omitempty"`
 	Self   Self   `json:"self"`
+	// Room is what the host had free at the worst moment.
+	Room []Room `json:"room,omitempty"`
+}
+
+// EndedFull means that a file system or the process ids of the host were about to run out.
+const EndedFull = "full"
+
+// What Room counts.
+const (
+	RoomBytes  = "bytes"
+	RoomInodes = "inodes"
+	RoomPids   = "processes"
+)
+
+// Room is how much of one thing was free at the worst moment that a run saw.
+type Room struct {
+	Of     string `json:"of"`   // a directory on the file system, a control group, or a sysctl
+	Kind   string `json:"kind"` // of the constants above
+	Lowest int64  `json:"lowest"`
+	// Bound is what has to stay free: a run ends before less is.
+	Bound int64 `json:"bound"`
 }
 
 // Self is what tare itself used, the loads not counted.

@@ -92,7 +92,7 @@ func general(out *record.Effects, r *record.Result) ([]*table, error) {
 		case l.Warning != nil:
 			out.Warnings = append(out.Warnings, *l.Warning)
 		case l.End != nil:
-			out.Ended, out.Self = l.End.Reason, l.End.Self
+			out.Ended, out.Self, out.Room = l.End.Reason, l.End.Self, l.End.Room
 		case l.Run != nil:
 			out.Ended = unfinished(r) // until this run ends, too
 		}

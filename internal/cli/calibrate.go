@@ -68,7 +68,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(worthwhile(p), longEnough(p)); err != nil {
+	if err := errors.Join(worthwhile(p), longEnough(p), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
 	p.Record.Command = []string{"tare", "calibrate", "--budget=" + k.Budget.String(), fmt.Sprintf("--seed=%d", k.Seed)}

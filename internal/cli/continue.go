@@ -39,6 +39,9 @@ func (r *runCommand) goOn(c *console) error {
 	if err != nil {
 		return errors.Join(err, earlier.Close())
 	}
+	if err := roomy(p, dir, host.Groups); err != nil {
+		return errors.Join(err, earlier.Close())
+	}
 	c.noteLeftovers()
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/nodes"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/reserve"
 )
 
 // Exit codes.
@@ -74,7 +75,7 @@ func exitCode(err error) int {
 		return onNode.Code
 	case errors.Is(err, hostlock.ErrHeld):
 		return exitBusy
-	case errors.Is(err, environment.ErrUnsupported):
+	case errors.Is(err, environment.ErrUnsupported), errors.Is(err, reserve.ErrShort):
 		return exitUnsupported
 	}
 	return exitError

@@ -73,9 +73,9 @@ func (p *planCommand) Run(c *console) error {
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
 		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
-		return errors.Join(err, installed(built), worthwhile(built), longEnough(built))
+		return errors.Join(err, installed(built), worthwhile(built), longEnough(built), roomy(built, "", host.Groups))
 	}
-	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built))
+	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built), roomy(built, "", host.Groups))
 }
 
 // printRights prints the rights that arms in pods need, on the node that is named.

@@ -87,7 +87,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(installed(p), worthwhile(p), longEnough(p)); err != nil {
+	if err := errors.Join(installed(p), worthwhile(p), longEnough(p), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
 	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)

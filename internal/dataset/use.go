@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/clonetree"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/trust"
 )
 
@@ -199,12 +200,13 @@ func (s Set) Hold() (release func(), err error) {
 
 // enoughSpace refuses to begin what will not end.
 func enoughSpace(dir string, need int64) error {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return fmt.Errorf("find the free space of %s: %w", dir, err)
+	free, err := reserve.Beyond(dir)
+	if err != nil {
+		return err
 	}
-	if free := int64(st.Bavail) * st.Bsize; free < need {
-		return withHint(fmt.Errorf("the data set needs %d MiB, %s has %d MiB free: %w", need>>20, dir, free>>20, unix.ENOSPC))
+	if free < need {
+		return withHint(fmt.Errorf("%w: the data set needs %d MiB, %s has %d MiB free beyond what a run leaves free: %w",
+			reserve.ErrShort, need>>20, dir, free>>20, unix.ENOSPC))
 	}
 	return nil
 }

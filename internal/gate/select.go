@@ -134,7 +134,7 @@ func nothing(e *record.Effects, g *record.Gate) error {
 	switch e.Ended {
 	case record.EndedRunning:
 		remedy = "the run goes on: check again when it has ended"
-	case "error", record.EndedKilled:
+	case "error", record.EndedFull, record.EndedKilled:
 		remedy = "the run did not come to its end: tare report says what it has"
 	}
 	return hint.New(fmt.Errorf("%w that the limits are about: %s", ErrNothing, why), remedy)

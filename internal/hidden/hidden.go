@@ -15,14 +15,18 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/oom"
+	"github.com/tarelab/tare/internal/reserve"
 )
 
 // ErrKind means that a command has no such kind.
 var ErrKind = errors.New("called wrongly")
 
+// ShortCode is the exit code for reserve.ErrShort.
+const ShortCode = 5
+
 // Main is such a command: args are a kind and its parameters in JSON. do returns when it
 // has finished, or when it was told to end by SIGTERM. The exit code is 0, 1 on an error,
-// which is on standard error, and 2 when called wrongly: of other arguments or ErrKind.
+// which is on standard error, 2 when called wrongly: of other arguments or ErrKind, and ShortCode.
 func Main(command string, args []string, do func(ctx context.Context, kind string, params []byte) error) int {
 	if len(args) != 2 {
 		fmt.Fprintf(os.Stderr, "tare %s: want a kind and its parameters; tare itself starts this\n", command)
@@ -41,8 +45,11 @@ func Main(command string, args []string, do func(ctx context.Context, kind strin
 	if remedy := hint.Of(err); remedy != "" {
 		fmt.Fprintf(os.Stderr, "tare: %s\n", remedy)
 	}
-	if errors.Is(err, ErrKind) {
+	switch {
+	case errors.Is(err, ErrKind):
 		return 2
+	case errors.Is(err, reserve.ErrShort):
+		return ShortCode
 	}
 	return 1
 }

@@ -124,6 +124,8 @@ func ended(reason string) (string, bool) {
 		return text("ended.interrupted"), true
 	case "error":
 		return text("ended.error"), true
+	case record.EndedFull:
+		return text("ended.full"), true
 	case record.EndedRunning:
 		return text("ended.running"), true
 	case record.EndedKilled:

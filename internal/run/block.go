@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/record"
 )
 
@@ -51,6 +52,9 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 		if a.Name == l.load.Baseline && l.steadyHere(number) {
 			stretch = l.steadyLength()
 		}
+		if err := l.watch.Ahead(lookBetween); err != nil {
+			return b, err
+		}
 		w, rate, err := l.window(ctx, a, arrivals, stretch, whole)
 		if ctx.Err() != nil {
 			w.Dropped = record.DropAbandoned
@@ -63,6 +67,9 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 		}
 		w.Dropped, w.Detail = l.dropReason(a, w, err)
 		b.Windows = append(b.Windows, w)
+		if errors.Is(err, reserve.ErrShort) {
+			return b, err
+		}
 		if w.Dropped != "" {
 			l.dropped++
 			if err := l.revive(); err != nil {

@@ -251,6 +251,7 @@ func (l *loadRun) closeArms() error {
 	}
 	wg.Wait()
 	l.arms, l.sites = nil, nil
+	l.forgetLayers()
 	return errors.Join(append(errs, l.closeVolumes())...)
 }
 

@@ -32,6 +32,7 @@ type loadRun struct {
 	arms       []*arm                      // of the present generation
 	sites      []*site                     // on which they run
 	volumes    volumes                     // and what their data is on
+	layers     []string                    // of these arms, that are watched for room
 	generation int
 	from       int  // the first launch of this run, of the record's
 	known      bool // the arms have been launched, read back and seen by a pilot
@@ -104,7 +105,8 @@ func (l *loadRun) ready(ctx context.Context) error {
 	if err := l.roomAtAll(); err != nil {
 		return err
 	}
-	return l.prepare(ctx)
+	l.watchCache()
+	return l.whileRoom(ctx, l.prepare)
 }
 
 // release gives up what ready holds.
@@ -167,11 +169,14 @@ const minTail = 2
 // generationOnce launches the arms, measures blocks and ends the arms. It says
 // whether the time ran out.
 func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
-	defer func() { err = errors.Join(err, l.flush(), l.closeArms()) }()
+	ctx, over := context.WithCancel(ctx)
+	defer over() // after the arms, whose processes it would end
+	defer func() { err = errors.Join(l.ofRoom(ctx, err), l.flush(), l.closeArms()) }()
 	l.measured, l.steady = 0, steady{}
-	if err := l.launch(ctx, l.generation); err != nil {
+	if err := l.whileRoom(ctx, func(ctx context.Context) error { return l.launch(ctx, l.generation) }); err != nil {
 		return false, err
 	}
+	l.watch.Settle()
 	if !l.known {
 		if l.lengths.Window == 0 {
 			if err := l.pilot(ctx); err != nil {
@@ -208,6 +213,7 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 			Rotated: l.steady.ops / l.steady.seconds, Steady: l.steady.rate,
 		}})
 	}
+	_ = l.watch.Look() // for the lowest: what follows frees room
 	return last || l.remaining() <= 0, nil
 }
 

@@ -24,6 +24,9 @@ func (l *loadRun) pilot(ctx context.Context) error {
 	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
 	began, ran := time.Now(), time.Duration(0)
 	look := func(a *arm, length time.Duration) (err error) {
+		if err := l.watch.Ahead(lookBetween); err != nil {
+			return err
+		}
 		t, wasted, err := l.trace(ctx, a, length)
 		if err == nil {
 			o.Traces, ran = append(o.Traces, t), ran+length+wasted

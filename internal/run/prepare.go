@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/workload"
 	"github.com/tarelab/tare/record"
 )
@@ -107,7 +108,11 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		return none, fmt.Errorf("prepare the data set: %w", err)
 	}
 	if err := errors.Join(runSelf(ctx, s.Prepare(dir), log, enter), leave()); err != nil {
-		return none, hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), "see "+log)
+		remedy := "see " + log
+		if errors.Is(err, reserve.ErrShort) {
+			remedy = cacheRemedy
+		}
+		return none, hint.New(fmt.Errorf("prepare the data set: %w%s", err, lastLines(log)), remedy)
 	}
 	p, err := dataset.Resolve(dir)
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/record"
 )
 
@@ -113,6 +114,7 @@ type runner struct {
 	froze   int            // how often it has frozen the arms, as far as that was noticed
 	unsaid  error          // the last warning that could not be written
 	undo    []func() error // of the scratch directory, in the order in which it was made
+	watch   reserve.Watch
 }
 
 // mostHeap is what the Go runtime may hold before it collects within a window:
@@ -150,12 +152,13 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostHeap))
 
 	r.guard.Attend()
+	r.watchHost()
 	reason, err := r.turns(ctx)
 	r.guard.Attend() // taking back has no planned end
 	r.wasSilent("")
 	out.Reason = reason
-	end := &record.End{Reason: reason, Self: r.self.summary()}
-	if err != nil && reason == "error" {
+	end := &record.End{Reason: reason, Self: r.self.summary(), Room: r.watch.Lowest()}
+	if err != nil && (reason == "error" || reason == record.EndedFull) {
 		end.Detail = err.Error()
 	}
 	out.Unwritten = errors.Join(r.unsaid, r.append(record.Line{End: end}), r.writeManifest())

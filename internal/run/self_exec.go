@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hidden"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/workload"
 )
 
@@ -46,7 +48,11 @@ func runSelf(ctx context.Context, t workload.Task, log string, enter func(pid in
 		if ctx.Err() != nil {
 			return errors.Join(ctx.Err(), err)
 		}
-		return fmt.Errorf("%s: %w", taskName(t), err)
+		err = fmt.Errorf("%s: %w", taskName(t), err)
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == hidden.ShortCode {
+			err = fmt.Errorf("%w: %w", reserve.ErrShort, err)
+		}
+		return err
 	}
 	return nil
 }

@@ -75,7 +75,10 @@ func (l *loadRun) endedOn(s *site) func() error {
 		if err := silent(); err != nil {
 			return err
 		}
-		return s.died()
+		if err := s.died(); err != nil {
+			return err
+		}
+		return l.watch.Ahead(lookWithin)
 	}
 }
 

@@ -60,6 +60,11 @@ func (l *loadRun) startAll(ctx context.Context, sites []plan.Site, generation in
 		}
 	}
 	for i, s := range wanted {
+		if started[i] != nil {
+			l.watchLayer(started[i], s.Arms[0].Volume)
+		}
+	}
+	for i, s := range wanted {
 		for _, a := range s.Arms {
 			err := failed[i]
 			if err == nil && a.Neighbour != nil {
@@ -144,7 +149,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	if out.log, err = createLog(filepath.Join(l.Dir, record.RawDir, name+".log")); err != nil {
 		return nil, err
 	}
-	if out.volume, err = l.openVolume(ctx, first, &spec); err != nil {
+	if out.volume, err = l.openVolume(ctx, s, &spec); err != nil {
 		return nil, err
 	}
 	if out.opened, err = first.Env.Open(ctx, spec); err != nil {

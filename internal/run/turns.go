@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/record"
 )
 
@@ -120,8 +121,11 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 
 // reasonOf is the reason of record.End for what ended a run.
 func reasonOf(err error) string {
-	if errors.Is(err, ErrInterrupted) {
+	switch {
+	case errors.Is(err, ErrInterrupted):
 		return "interrupted"
+	case errors.Is(err, reserve.ErrShort):
+		return record.EndedFull
 	}
 	return "error"
 }

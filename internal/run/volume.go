@@ -19,8 +19,8 @@ import (
 // after it, and described in the manifest.
 
 // need is how many bytes of data a load has. Before the data set is there it is
-// what the load says.
-func (l *loadRun) need(w workload.Stages) (int64, error) {
+// what the load says. grows is what is written to it while it runs.
+func (l *loadRun) need(w workload.Stages, grows int64) (int64, error) {
 	bytes := int64(0)
 	if dir := l.data[w.Key].Dir; dir != "" {
 		var err error
@@ -28,7 +28,7 @@ func (l *loadRun) need(w workload.Stages) (int64, error) {
 			return 0, fmt.Errorf("find the size of the data set: %w", err)
 		}
 	}
-	return max(bytes, w.Bytes) + w.Grows, nil
+	return max(bytes, w.Bytes) + w.Grows + grows, nil
 }
 
 // room says of each site why there is no room for its data; nil: there is.
@@ -42,7 +42,7 @@ func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 	var of []int // the sites of the asks behind those
 	for i, s := range sites {
 		a := s.Arms[0]
-		need, err := l.need(a.Stages)
+		need, err := l.need(a.Stages, l.grows(s))
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 		if s.Neighbour == nil {
 			continue
 		}
-		if need, err = l.need(s.Neighbour.Stages); err != nil {
+		if need, err = l.need(s.Neighbour.Stages, 0); err != nil {
 			return nil, err
 		}
 		asks, of = append(asks, volume.Ask{Need: need, Memory: s.Neighbour.Stages.Memory(need)}), append(of, i)
@@ -82,9 +82,10 @@ func (l *loadRun) roomAtAll() error {
 }
 
 // openVolume makes what is under the data directory of an arm.
-func (l *loadRun) openVolume(ctx context.Context, a plan.Arm, spec *environment.Spec) (*volume.Opened, error) {
+func (l *loadRun) openVolume(ctx context.Context, s plan.Site, spec *environment.Spec) (*volume.Opened, error) {
+	a := s.Arms[0]
 	spec.Bind = a.Volume.Kind() == volume.Bind
-	need, err := l.need(a.Stages)
+	need, err := l.need(a.Stages, l.grows(s))
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +98,7 @@ func (l *loadRun) openVolume(ctx context.Context, a plan.Arm, spec *environment.
 		return nil, err
 	}
 	spec.Volume = o.Dir
+	o.Watch(&l.watch)
 	l.volumes.add(o)
 	return o, nil
 }
@@ -120,6 +122,7 @@ func (v *volumes) add(o *volume.Opened) {
 func (l *loadRun) closeVolumes() error {
 	var errs []error
 	for _, o := range l.volumes.all {
+		l.watch.Forget(o.Dir)
 		err := o.Close()
 		if held := (*volume.Held)(nil); errors.As(err, &held) {
 			l.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})

@@ -11,6 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/session"
 	"github.com/tarelab/tare/internal/window"
 	"github.com/tarelab/tare/record"
@@ -131,6 +132,8 @@ func (l *loadRun) dropReason(a *arm, w record.Window, err error) (reason, detail
 		return record.DropFreeze, err.Error()
 	case errors.Is(err, errLong):
 		return record.DropLong, err.Error()
+	case errors.Is(err, reserve.ErrShort):
+		return record.DropAbandoned, ""
 	case errors.Is(err, errIsolation):
 		return record.DropIsolation, err.Error()
 	case state == counter.Failed:

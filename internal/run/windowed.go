@@ -24,6 +24,9 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 		if !slices.Contains(l.arms, a) {
 			continue // with a neighbour that has ended
 		}
+		if err := l.watch.Ahead(lookBetween); err != nil {
+			return err
+		}
 		var began time.Time
 		var w record.Window
 		_, err := undisturbed(func() (err error) {

@@ -2,11 +2,9 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/clickhouse"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/tool/pgbench"
 	"github.com/tarelab/tare/internal/tool/sysbench"
 )
@@ -133,15 +132,16 @@ type building struct {
 }
 
 func (b *building) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go watchSpace(ctx, b.dir, cancel)
+	// A server waits for somebody to make room on a full disk, without end.
+	var watch reserve.Watch
+	watch.Host(b.dir, "") // what helps the store says
+	ctx, stop := watch.During(ctx)
 	err := b.steps(ctx)
-	if full := context.Cause(ctx); err != nil && errors.Is(full, unix.ENOSPC) {
+	if full := stop(); err != nil && full != nil {
 		return full // what the programs said about it is a consequence
 	}
-	if err != nil && (noSpace.MatchString(err.Error()) || freeOn(b.dir) < nearlyFull) {
-		return fmt.Errorf("%w: %w", unix.ENOSPC, err)
+	if err != nil && noSpace.MatchString(err.Error()) {
+		return fmt.Errorf("%w: %w: %w", reserve.ErrShort, unix.ENOSPC, err)
 	}
 	return err
 }
@@ -331,35 +331,4 @@ func runAfter(ctx context.Context, before func(), name string, cmd *exec.Cmd, lo
 		return p.Ended()
 	}
 	return nil
-}
-
-// watchSpace cancels when the disk is full: a server waits for somebody to
-// make room, without end.
-func watchSpace(ctx context.Context, dir string, cancel context.CancelCauseFunc) {
-	const least = 2 << 20
-	for {
-		if freeOn(dir) < least {
-			cancel(fmt.Errorf("the disk of %s is full: %w", filepath.Dir(dir), unix.ENOSPC))
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// nearlyFull is what a server that gave up may have left of a full disk, in bytes:
-// MariaDB sometimes says nothing but "Aborting".
-const nearlyFull = 32 << 20
-
-// freeOn is the free bytes of a directory's file system; as many as can be where that
-// cannot be told.
-func freeOn(dir string) int64 {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return math.MaxInt64
-	}
-	return int64(st.Bavail) * st.Bsize
 }

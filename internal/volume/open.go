@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/loop"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/record"
 )
@@ -104,6 +105,16 @@ func (o *Opened) Close() error {
 // Settings say what the volume is.
 func (o *Opened) Settings() []record.Setting {
 	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.wireSetting()...)
+}
+
+// Watch has what the volume writes to watched, where that is a file system of this host.
+func (o *Opened) Watch(w *reserve.Watch) {
+	switch o.v.Kind() {
+	case Dir:
+		w.Host(o.Dir, "make room on it, or leave the volume "+o.v.String()+" out")
+	case Loop, Tmpfs:
+		w.Own(o.Dir, "a shorter --budget: a volume that tare makes has room for what the load is expected to write")
+	}
 }
 
 // record writes a step to the journal before its change is made.

@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/storage"
 )
 
 // shared is a file system of other machines that is mounted for one arm.
@@ -112,10 +113,11 @@ func (o *Opened) own(point, name, rights string) error {
 		return o.record(s, back)
 	}
 	err := netmount.Within(point, netmount.Asking, func() error {
-		free, err := Free(point)
+		space, err := storage.Room(point)
 		if err != nil {
 			return err
 		}
+		free := space.Free
 		if need := int64(float64(o.spec.Need) * slack); need > free {
 			return hint.New(fmt.Errorf("an arm needs %d MiB on %s, with a fifth to spare, and %d MiB are free: %w", need>>20, o.v.path, free>>20, unix.ENOSPC),
 				"make room on the server, or make the data smaller")

@@ -2,15 +2,14 @@ package volume
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/storage"
 )
 
@@ -118,7 +117,7 @@ func (p place) id() (string, error) {
 		return "memory", nil
 	}
 	st, err := storage.Answered(p.dir, func() (st unix.Stat_t, err error) {
-		err = unix.Stat(existing(p.dir), &st)
+		err = unix.Stat(storage.Existing(p.dir), &st)
 		return st, err
 	})
 	if err != nil {
@@ -139,17 +138,25 @@ func (p *place) enough(others int64) error {
 		return enoughMemory(p.bytes, others)
 	default:
 		other = "another directory with --scratch"
-		free, err = Free(p.dir)
+		free, err = reserve.Beyond(p.dir)
 	}
 	if err != nil {
 		return err
 	}
 	if p.bytes > free-others {
-		return hint.New(fmt.Errorf("%d arms need %d MiB on %s, with a fifth to spare, and %d MiB are free%s: %w",
-			len(p.asks), p.bytes>>20, name, free>>20, another(others), unix.ENOSPC),
+		return hint.New(fmt.Errorf("%w: %d arms need %d MiB on %s, with a fifth to spare, and %d MiB are free%s: %w",
+			reserve.ErrShort, len(p.asks), p.bytes>>20, name, free>>20, p.beyond()+another(others), unix.ENOSPC),
 			"make room, make the data smaller, leave arms out with --arms, or name "+other)
 	}
 	return nil
+}
+
+// beyond says what is not counted as free on a file system of the host.
+func (p *place) beyond() string {
+	if p.pool.Name != "" {
+		return ""
+	}
+	return " beyond what a run leaves free"
 }
 
 // another is what of that is not to be had.
@@ -158,27 +165,6 @@ func another(bytes int64) string {
 		return ""
 	}
 	return fmt.Sprintf(", of which another run of tare, which begins now, needs %d MiB", bytes>>20)
-}
-
-// existing is the nearest directory above that there is.
-func existing(dir string) string {
-	for errors.Is(unix.Access(dir, unix.F_OK), unix.ENOENT) && dir != filepath.Dir(dir) {
-		dir = filepath.Dir(dir)
-	}
-	return dir
-}
-
-// Free is how many bytes this user may write on the file system of dir, or of
-// the nearest directory above that there is.
-func Free(dir string) (int64, error) {
-	st, err := storage.Answered(dir, func() (st unix.Statfs_t, err error) {
-		err = unix.Statfs(existing(dir), &st)
-		return st, err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("find the free space of %s: %w", dir, err)
-	}
-	return int64(st.Bavail) * st.Bsize, nil // root's reserve is for other emergencies
 }
 
 // enoughMemory keeps a tenth of the memory out of reach.

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -299,7 +300,7 @@ func TestNoSpace(t *testing.T) {
 		}
 	}
 	// What shares a file system is short together, and nobody else.
-	free, err := Free(dir)
+	free, err := reserve.Beyond(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

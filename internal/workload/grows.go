@@ -11,10 +11,44 @@ const tablesGrow = 128 << 20
 // mysqlGrows is for the family of MySQL.
 func mysqlGrows(v Values) int64 {
 	n, _ := db.Size(v["redo_log"]) // was checked
-	if v["binlog"] == "on" {
-		n += 1 << 30
-	}
 	return n + tablesGrow
+}
+
+// How fast data grows is planned from above, in bytes a second while the load runs. How fast it
+// does is only known then: the run watches the disk.
+const (
+	// binlogRate is of one thread that writes: about 1200 transactions of sysbench, of 1.7 KB
+	// each in rows. mostBinlog is of all threads.
+	binlogRate = 2 << 20
+	mostBinlog = 64 << 20
+	// tablesRate is of one client that writes: pgbench's history gets 50 B a transaction, and
+	// rows that are updated leave old ones.
+	tablesRate = 256 << 10
+	// appendedRate is how many commands a second one connection of Redis sends, mostAppended
+	// all of them.
+	appendedRate = 10_000
+	mostAppended = 500_000
+	appendedMost = 512 << 20 // bytes of all commands together
+)
+
+// mysqlRate is for the family of MySQL.
+func mysqlRate(v Values, threads int, writes bool) int64 {
+	rate := int64(0)
+	if writes {
+		rate = tablesRate * int64(threads)
+	}
+	if writes && v["binlog"] == "on" {
+		rate += min(int64(threads)*binlogRate, mostBinlog)
+	}
+	return rate
+}
+
+// postgresRate is for PostgreSQL, whose log has a size.
+func postgresRate(clients int, writes bool) int64 {
+	if !writes {
+		return 0
+	}
+	return int64(clients) * tablesRate
 }
 
 // postgresGrows is for PostgreSQL.

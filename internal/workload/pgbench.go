@@ -67,7 +67,7 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 		// One process counts what all clients do.
 		Threads: 1,
 		Key:     fmt.Sprintf("pgbench-%s-%x", v["scale"], hashOf(v["server"], v["pgbench"], v["init_options"], v["server_options"])),
-		Disk:    pgbench.Writes(p.Script), Grows: postgresGrows(v), Cache: cache(v, "shared_buffers"),
+		Disk:    pgbench.Writes(p.Script), Grows: postgresGrows(v), Rate: postgresRate(p.Clients, pgbench.Writes(p.Script)), Cache: cache(v, "shared_buffers"),
 		Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, postgres.Name, serve.Prepare{

@@ -53,7 +53,7 @@ func (Redis) Stages(v Values) (Stages, error) {
 	s := Stages{
 		Threads: connections, Together: p.Pipeline,
 		Key:  fmt.Sprintf("redis-%x", hashOf(v["server"], v["server_options"])), // empty: the load fills it
-		Disk: v["appendonly"] == "yes", Grows: redisGrows(v, p),
+		Disk: v["appendonly"] == "yes", Grows: redisGrows(v, p), Rate: redisRate(v, p, connections),
 		Settle: 500 * time.Millisecond, Metrics: closedLoop(),
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, redis.Name, serve.Prepare{Server: path(v["server"]), Options: p.Server.Options, Into: dir})
@@ -68,15 +68,23 @@ func (Redis) Stages(v Values) (Stages, error) {
 	return s, nil
 }
 
-// redisGrows is what the server writes: its data as often as it saves them, and a
-// log of what a run changes.
+// redisGrows is what the server writes when it saves its data or rewrites its log: all of it,
+// twice.
 func redisGrows(v Values, p driver.Params) (n int64) {
-	const overhead = 100 // bytes of an element beside its value, about
-	if v["appendonly"] == "yes" {
-		n += 1 << 30
-	}
-	if v["save"] != "off" || n > 0 {
-		n += 2 * int64(p.Keys) * int64(p.Bytes+overhead)
+	if v["save"] != "off" || v["appendonly"] == "yes" {
+		n = 2 * int64(p.Keys) * int64(p.Bytes+redisOverhead)
 	}
 	return n
+}
+
+// redisOverhead is how many bytes an element or a command takes beside its value, about.
+const redisOverhead = 100
+
+// redisRate is that of the log, as if every command wrote.
+func redisRate(v Values, p driver.Params, connections int) int64 {
+	if v["appendonly"] != "yes" {
+		return 0
+	}
+	commands := min(int64(connections)*int64(p.Pipeline)*appendedRate, mostAppended)
+	return min(commands*int64(p.Bytes+redisOverhead), appendedMost)
 }

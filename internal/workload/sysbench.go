@@ -104,7 +104,7 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 		return Stages{}, fmt.Errorf("sysbench: rate=%v: without the hook sysbench keeps the rate, which is whole", p.Rate)
 	}
 	stages := Stages{
-		Threads: threads, Key: dataKey(v), Disk: writes(p.Script), Grows: mysqlGrows(v), Cache: cache(v, "buffer_pool"), Settle: 500 * time.Millisecond,
+		Threads: threads, Key: dataKey(v), Disk: writes(p.Script), Grows: mysqlGrows(v), Rate: mysqlRate(v, threads, writes(p.Script)), Cache: cache(v, "buffer_pool"), Settle: 500 * time.Millisecond,
 		Prepare: func(dir string) Task {
 			return hiddenTask(serve.PrepareCommand, v["service"], serve.Prepare{
 				Server: path(v["server"]), Options: p.Server.Options, Sysbench: p.Data, Program: p.Program, Into: dir,

@@ -78,6 +78,9 @@ type Stages struct {
 	// needs, if more than the data set has, and Grows is what it writes beside
 	// that: logs.
 	Bytes, Grows int64
+	// Rate is how many bytes a second the load adds to its data while it runs, at most
+	// about: what room is planned by.
+	Rate int64
 	// Cache is the size of the server's own cache in bytes, see Memory.
 	Cache int64
 	// Together is how many operations a thread has in flight at the same time; 0: one.

@@ -57,7 +57,7 @@ func AmpleGroups(t *cgroup.Tree) (Groups, error) {
 			g.Controllers = append(g.Controllers, c)
 		}
 	}
-	g.Limits, err = cgroup.Ample("/")
+	g.Limits, err = t.Ample()
 	return g, err
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/record"
 )
 
@@ -33,8 +32,7 @@ type Limits struct {
 const (
 	defaultPeriod = 100 * time.Millisecond
 	none          = "none"
-	// amplePids is more than any load here starts and far from any limit of
-	// the kernel's (4 194 304).
+	// amplePids is more than any load here starts.
 	amplePids = 100_000
 )
 
@@ -47,16 +45,21 @@ func (l Limits) With(over Limits) Limits {
 }
 
 // Ample are limits that nobody reaches: they switch the accounting on and
-// limit nothing. Memory is all that the host has. root is "/" outside tests.
-func Ample(root string) (Limits, error) {
-	memory, err := proc.FS(root).Amounts("proc/meminfo", "MemTotal")
+// limit nothing. Memory is all that the host has. Processes are at most half of what there
+// may be: a load that starts them without end leaves the others to the host.
+func (t *Tree) Ample() (Limits, error) {
+	memory, err := t.proc.Amounts("proc/meminfo", "MemTotal")
 	if err == nil && math.IsNaN(memory[0]) {
 		err = errors.New("no MemTotal in /proc/meminfo")
 	}
 	if err != nil {
 		return Limits{}, fmt.Errorf("find the host's memory: %w", err)
 	}
-	return Limits{Memory: uint64(memory[0]), Pids: amplePids}, nil
+	l := Limits{Memory: uint64(memory[0]), Pids: amplePids}
+	for _, p := range t.PidsLimits() {
+		l.Pids = min(l.Pids, uint64(max(1, p.Most/2)))
+	}
+	return l, nil
 }
 
 // limit is one setting in the words of one version.

@@ -134,7 +134,7 @@ func TestRealV2Controller(t *testing.T) {
 func TestRealLimits(t *testing.T) {
 	tree := rungTree(t)
 	g := makeGroup(t, tree, "arm", rung...)
-	ample, err := Ample("/")
+	ample, err := tree.Ample()
 	if err != nil {
 		t.Fatal(err)
 	}

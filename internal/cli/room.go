@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"cmp"
+
+	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/reserve"
+)
+
+// roomy refuses a run that would end at once, since the host has too little room: on the file
+// system under test, on that of the result directory, or for processes.
+// result is empty where none is written.
+func roomy(p *plan.Plan, result string, groups *cgroup.Tree) error {
+	dirs := []struct{ dir, remedy string }{
+		{cmp.Or(p.Scratch, inspect.DefaultScratch), "--scratch DIR, a directory on a file system with more room; df -h shows them"},
+		{result, "-o DIR, a directory on a file system with more room; df -h shows them"},
+	}
+	for _, d := range dirs {
+		if d.dir == "" {
+			continue
+		}
+		room, err := reserve.OfDir(d.dir, d.remedy)
+		if err == nil {
+			err = reserve.Err(room...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return reserve.Err(reserve.Pids(groups)...)
+}
