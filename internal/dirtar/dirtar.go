@@ -50,7 +50,7 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 	if !own { // a hole takes no room in an archive, and much on a disk
 		content = &bounded{in, b.bytes, b.bytes}
 	}
-	entries, made := 0, map[string]bool{".": true}
+	var made Entries
 	for {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -63,8 +63,8 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 		if !within(h) {
 			return files, fmt.Errorf("a file called %.100q", h.Name)
 		}
-		if entries += 1 + above(h.Name, made); entries > b.entries && !own {
-			return files, fmt.Errorf("more than %d files and directories", b.entries)
+		if err := made.add(h.Name, b.entries); err != nil && !own {
+			return files, err
 		}
 		path := filepath.Join(dir, h.Name)
 		switch h.Typeflag {
@@ -97,14 +97,39 @@ func within(h *tar.Header) bool {
 	return len(h.Name) <= longestName && filepath.IsLocal(h.Name) && (filepath.Clean(h.Name) != "." || h.Typeflag == tar.TypeDir)
 }
 
-// above counts the directories on the way to a file that are not made yet, and notes them: a
-// name of a few KiB would make thousands.
-func above(name string, made map[string]bool) (n int) {
-	for dir := filepath.Dir(filepath.Clean(name)); !made[dir]; dir = filepath.Dir(dir) {
-		made[dir] = true
-		n++
+// Entries counts what an archive makes. Its zero value is none.
+type Entries struct {
+	n     int
+	bytes int64
+	dirs  map[string]bool // those that are made
+}
+
+// Add counts a file or directory of somebody else's archive before it is unpacked, with the
+// directories on the way to it: a name of a few KiB would make thousands.
+func (e *Entries) Add(h *tar.Header) error {
+	if len(h.Name) > longestName {
+		return fmt.Errorf("a file called %.100q", h.Name)
 	}
-	return n
+	if h.Size > most.bytes-e.bytes {
+		return fmt.Errorf("more than %d bytes", most.bytes)
+	}
+	e.bytes += max(0, h.Size)
+	return e.add(h.Name, most.entries)
+}
+
+func (e *Entries) add(name string, most int) error {
+	if e.dirs == nil {
+		e.dirs = map[string]bool{".": true, "/": true}
+	}
+	e.n++
+	for dir := filepath.Dir(filepath.Clean(name)); !e.dirs[dir]; dir = filepath.Dir(dir) {
+		e.dirs[dir] = true
+		e.n++
+	}
+	if e.n > most {
+		return fmt.Errorf("more than %d files and directories", most)
+	}
+	return nil
 }
 
 // bounded is a reader that has an error when too much is in it.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/tarelab/tare/internal/dirtar"
 )
 
 // Unpack makes the root file system of an image below an existing directory,
@@ -28,7 +30,16 @@ func Unpack(ctx context.Context, file, dir string) error {
 	defer root.Close()
 	content := mutate.Extract(img) // all layers as one
 	defer content.Close()
-	for r := tar.NewReader(content); ; {
+	if err := unpackAll(ctx, root, content); err != nil {
+		return fmt.Errorf("unpack the image %s: %w", file, err)
+	}
+	return nil
+}
+
+// unpackAll unpacks an archive, which dirtar bounds.
+func unpackAll(ctx context.Context, root *os.Root, archive io.Reader) error {
+	var made dirtar.Entries
+	for r := tar.NewReader(archive); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -36,11 +47,14 @@ func Unpack(ctx context.Context, file, dir string) error {
 		if err == nil {
 			err = ctx.Err()
 		}
+		if err == nil {
+			err = made.Add(h)
+		}
 		if err != nil {
-			return fmt.Errorf("unpack the image %s: %w", file, err)
+			return err
 		}
 		if err := unpackOne(root, h, r); err != nil {
-			return fmt.Errorf("unpack %s of the image %s: %w", h.Name, file, err)
+			return fmt.Errorf("unpack %s: %w", h.Name, err)
 		}
 	}
 }

@@ -30,8 +30,9 @@ func RemoveDirectory(path string) error {
 	if err != nil {
 		return &os.PathError{Op: "open", Path: filepath.Dir(path), Err: err}
 	}
-	defer unix.Close(parent)
-	if err := removeAt(parent, filepath.Base(path)); err != nil {
+	w := walker{fd: parent}
+	defer func() { unix.Close(w.fd) }()
+	if err := w.remove(filepath.Base(path)); err != nil {
 		return fmt.Errorf("remove %s: %w", path, err)
 	}
 	return nil
@@ -67,10 +68,24 @@ func mountsBelow(dir string) ([]string, error) {
 	return found, nil
 }
 
-// removeAt removes an entry of an open directory. Mounts that appear meanwhile
-// are found by their mark (kernel 5.8) and left.
-func removeAt(parent int, name string) error {
-	err := again.Do(func() error { return unix.Unlinkat(parent, name, 0) })
+// walker is in one directory at a time, which is all that it has open: a tree may be deeper
+// than a process may have descriptors.
+type walker struct {
+	fd    int
+	depth int // below the directory that is removed
+}
+
+// deepest bounds the memory that walking a tree takes.
+const deepest = 200_000
+
+// errMoved means that a directory was moved elsewhere while what is in it was removed. Where the
+// walker is then is not known: nothing more is removed.
+var errMoved = errors.New("it was moved while it was removed")
+
+// remove removes an entry of the directory. Mounts that appear meanwhile are found by
+// their mark (kernel 5.8) and left.
+func (w *walker) remove(name string) error {
+	err := again.Do(func() error { return unix.Unlinkat(w.fd, name, 0) })
 	switch {
 	case err == nil || errors.Is(err, unix.ENOENT):
 		return nil
@@ -78,7 +93,7 @@ func removeAt(parent int, name string) error {
 		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
 	var st unix.Statx_t
-	if err := unix.Statx(parent, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_TYPE, &st); err != nil {
+	if err := unix.Statx(w.fd, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_TYPE, &st); err != nil {
 		return &os.PathError{Op: "stat", Path: name, Err: err}
 	}
 	if st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
@@ -87,42 +102,106 @@ func removeAt(parent int, name string) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
-	if err := removeEntries(parent, name); err != nil {
+	if err := w.empty(name); err != nil {
 		return err
 	}
-	err = again.Do(func() error { return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR) })
+	err = again.Do(func() error { return unix.Unlinkat(w.fd, name, unix.AT_REMOVEDIR) })
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
 	return nil
 }
 
-// removeEntries empties a directory, going on after errors.
-func removeEntries(parent int, name string) error {
-	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd := -1
-	open := func() (err error) { fd, err = unix.Openat(parent, name, flags, 0); return err }
-	err := again.Do(open)
-	if errors.Is(err, unix.EACCES) {
-		// An overlay's work directory has mode 0; its owner may change that.
-		if allow(parent, name) == nil {
-			err = again.Do(open)
-		}
+// empty empties a directory in this one, going on after errors, and comes back.
+func (w *walker) empty(name string) error {
+	above, err := identityOf(w.fd)
+	if err != nil {
+		return &os.PathError{Op: "stat", Path: name + "/..", Err: err}
 	}
+	entries, err := w.enter(name)
 	if errors.Is(err, unix.ENOENT) {
 		return nil // on a server, where somebody else removed it: this kernel still knew its name
 	}
-	if err != nil {
-		return &os.PathError{Op: "open", Path: name, Err: err}
+	if entries == nil && err != nil {
+		return err
 	}
-	dir := os.NewFile(uintptr(fd), name)
-	defer dir.Close()
-	entries, err := dir.Readdirnames(-1)
 	errs := []error{err}
 	for _, e := range entries {
-		errs = append(errs, removeAt(fd, e))
+		err := w.remove(e)
+		if errs = append(errs, err); errors.Is(err, errMoved) {
+			return errors.Join(errs...)
+		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, w.leave(name, above))...)
+}
+
+const intoDirectory = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// enter goes into a directory, and returns the names of what is in it; nil: it is where it was.
+func (w *walker) enter(name string) (entries []string, err error) {
+	fd, err := openAt(w.fd, name, intoDirectory)
+	if errors.Is(err, unix.EACCES) && allow(w.fd, name) == nil {
+		// An overlay's work directory has mode 0; its owner may change that.
+		fd, err = openAt(w.fd, name, intoDirectory)
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	if w.depth == deepest {
+		unix.Close(fd)
+		return nil, fmt.Errorf("%s is more than %d directories deep", name, deepest)
+	}
+	entries, err = namesIn(fd, name)
+	unix.Close(w.fd)
+	w.fd = fd
+	w.depth++
+	return append([]string{}, entries...), err
+}
+
+// leave goes back to the directory above, if it is the one that was come from.
+func (w *walker) leave(name string, above identity) error {
+	const up = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := openAt(w.fd, "..", up)
+	if errors.Is(err, unix.EACCES) && unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", w.fd), 0o700) == nil {
+		fd, err = openAt(w.fd, "..", up)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errMoved, &os.PathError{Op: "open", Path: name + "/..", Err: err})
+	}
+	if got, err := identityOf(fd); err != nil || got != above {
+		unix.Close(fd)
+		return errors.Join(fmt.Errorf("%s: %w", name, errMoved), err)
+	}
+	unix.Close(w.fd)
+	w.fd = fd
+	w.depth--
+	return nil
+}
+
+// identity tells directories apart.
+type identity struct{ device, inode uint64 }
+
+func identityOf(fd int) (identity, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return identity{uint64(st.Dev), st.Ino}, err
+}
+
+func openAt(fd int, name string, flags int) (opened int, err error) {
+	opened = -1
+	err = again.Do(func() (err error) { opened, err = unix.Openat(fd, name, flags, 0); return err })
+	return opened, err
+}
+
+// namesIn are the names in an open directory, which stays open.
+func namesIn(fd int, name string) ([]string, error) {
+	other, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	dir := os.NewFile(uintptr(other), name)
+	defer dir.Close()
+	return dir.Readdirnames(-1)
 }
 
 // allow lets the owner of a directory read it. It follows no symbolic link: chmod by

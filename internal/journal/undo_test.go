@@ -91,7 +91,8 @@ func TestUndoDirectory(t *testing.T) {
 	}
 }
 
-// As an ordinary user too: the work directory of an overlay has mode 0.
+// As an ordinary user too: the work directory of an overlay has mode 0, and from one that can
+// only be read no way leads back.
 func TestUndoDirectoryAsOrdinaryUser(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
 	top, err := os.MkdirTemp("/tmp", "journal") // t.TempDir has closed parents
@@ -100,15 +101,15 @@ func TestUndoDirectoryAsOrdinaryUser(t *testing.T) {
 	}
 	defer os.RemoveAll(top)
 	own := filepath.Join(top, "tare-r1")
-	if err := os.MkdirAll(own+"/work/work/x", 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(own+"/work/work/x", 0o755), os.Mkdir(own+"/read", 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []string{top, own, own + "/work", own + "/work/work", own + "/work/work/x"} {
+	for _, d := range []string{top, own, own + "/read", own + "/work", own + "/work/work", own + "/work/work/x"} {
 		if err := os.Chown(d, int(uid), int(gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(own+"/work/work", 0); err != nil {
+	if err := errors.Join(os.Chmod(own+"/work/work", 0), os.Chmod(own+"/read", 0o400)); err != nil {
 		t.Fatal(err)
 	}
 	dead(t, top, "r1", nil, Directory(own))
@@ -146,7 +147,11 @@ func TestUndoMountAndDirectory(t *testing.T) {
 	if err != nil || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "umount") {
 		t.Errorf("%+v %v", r, err)
 	}
-	if err := removeAt(unix.AT_FDCWD, own); err == nil || !strings.Contains(err.Error(), "is a mount point") {
+	above, err := unix.Open(target, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&walker{fd: above}).remove("tare-r1"); err == nil || !strings.Contains(err.Error(), "is a mount point") {
 		t.Errorf("the walk itself: %v", err)
 	}
 	if gone(precious+"/file") || len(files(t, dir)) != 1 {
