@@ -101,6 +101,9 @@ func (cl cleanupCommand) unfinished(c *console) (int, error) {
 // one takes back what one run left.
 func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 	c.say("%s", c.paint(c.stdout, bold, leftover(l)))
+	if cl.DryRun && l.Foreign {
+		return withRemedy(l.Err)
+	}
 	if cl.DryRun {
 		for _, s := range l.Steps {
 			c.say("  would undo %s", step(s))

@@ -14,7 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/reserve"
 )
 
 // Checks asks every question, in the order in which people want the answers:
@@ -96,6 +98,9 @@ func controllers(h environment.Host) environment.Support {
 		return no("enable them on the kernel's command line (cgroup_enable=), mount them, or have them delegated to this user",
 			"missing: %s", strings.Join(missing, ", "))
 	}
+	if kept := h.Groups.Kept(); kept != nil {
+		return no(kept.Remedy(), "%v", kept)
+	}
 	return yes("%s", strings.Join(slices.Compact(have), ", "))
 }
 
@@ -149,15 +154,18 @@ func freeMemory(f proc.FS) environment.Support {
 }
 
 func freeSpace(scratch string) environment.Support {
-	var st unix.Statfs_t
-	if err := unix.Statfs(scratch, &st); err != nil {
-		return unknown("name another scratch directory", "%s: %v", scratch, err)
+	room, err := reserve.OfDir(scratch, "name a directory on another file system with --scratch DIR")
+	if err != nil {
+		return unknown("name another scratch directory", "%v", err)
 	}
-	free := float64(st.Bavail) * float64(st.Bsize)
-	if free < enoughSpace {
-		return no("make room, or name a scratch directory on another file system", "%s free in %s", size(free), scratch)
+	if err := reserve.Err(room...); err != nil {
+		return no(hint.Of(err), "%v", err)
 	}
-	return yes("%s free in %s", size(free), scratch)
+	if free := room[0].Free - room[0].Bound; free < enoughSpace {
+		return no("make room, or name a scratch directory on another file system",
+			"%s free in %s, %s beyond what a run leaves free", size(float64(room[0].Free)), scratch, size(float64(free)))
+	}
+	return yes("%s free in %s", size(float64(room[0].Free)), scratch)
 }
 
 func size(bytes float64) string {

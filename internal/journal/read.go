@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // content is what a journal says.
@@ -83,6 +85,8 @@ type Leftover struct {
 	Steps []Step
 	// Err is what could not be read of the journal.
 	Err error
+	// Foreign says that others could have written the journal: nothing of it is undone.
+	Foreign bool
 }
 
 // Leftovers lists the journals below stateDir, those of live runs too.
@@ -118,6 +122,9 @@ func look(stateDir, run string) Leftover {
 	defer f.Close()
 	c, err := load(f)
 	l.Err = err
+	if foreign := trust.File(f); foreign != nil {
+		l.Foreign, l.Err = true, foreign
+	}
 	// The lock tells where the process cannot be seen (another pid namespace).
 	l.Killed = !c.header.alive()
 	l.Live = !l.Killed || errors.Is(own(f, unix.LOCK_SH, lockBound), ErrLive)

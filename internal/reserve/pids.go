@@ -16,11 +16,15 @@ const pidsRemedy = "end other processes, or raise the limit that is named: ps -e
 
 // Pids are the processes and threads that the host has left, and those of each control group in
 // which arms are put; nil: there is none.
-func Pids(groups *cgroup.Tree) (all []Amount) {
+func Pids(groups *cgroup.Tree) []Amount {
 	limits := cgroup.KernelPids(proc.FS("/"))
 	if groups != nil {
 		limits = groups.PidsLimits()
 	}
+	return left(limits)
+}
+
+func left(limits []cgroup.PidsLimit) (all []Amount) {
 	for _, p := range limits {
 		free := p.Most - p.Now
 		all = append(all, Amount{

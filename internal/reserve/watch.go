@@ -18,8 +18,7 @@ import (
 // safe for concurrent use.
 type Watch struct {
 	mu     sync.Mutex
-	groups *cgroup.Tree
-	pids   bool
+	pids   func() []Amount // nil: not watched
 	places []*place
 	fell   map[key]fall
 	lowest []record.Room
@@ -44,7 +43,7 @@ type fall struct{ last, most int64 }
 func (w *Watch) Pids(groups *cgroup.Tree) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pids, w.groups = true, groups
+	w.pids = func() []Amount { return Pids(groups) }
 }
 
 // Host has the file system of a directory of the host watched, once however many directories are
@@ -125,8 +124,8 @@ func (w *Watch) amounts() (all []Amount) {
 		p.silent = err != nil // whoever writes there says so
 		all = append(all, of...)
 	}
-	if w.pids {
-		all = append(all, Pids(w.groups)...)
+	if w.pids != nil {
+		all = append(all, w.pids()...)
 	}
 	return all
 }

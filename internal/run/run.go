@@ -157,6 +157,7 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	r.guard.Attend() // taking back has no planned end
 	r.wasSilent("")
 	out.Reason = reason
+	r.warnOfKept()
 	end := &record.End{Reason: reason, Self: r.self.summary(), Room: r.watch.Lowest()}
 	if err != nil && (reason == "error" || reason == record.EndedFull) {
 		end.Detail = err.Error()
@@ -268,6 +269,16 @@ func (r *runner) append(lines ...record.Line) error {
 func (r *runner) warn(w record.Warning) {
 	if err := r.append(record.Line{Warning: &w}); err != nil {
 		r.unsaid = err
+	}
+}
+
+// warnOfKept says that controllers stay enabled on the host, which no step of the journal takes back.
+func (r *runner) warnOfKept() {
+	if r.Groups == nil {
+		return
+	}
+	if kept := r.Groups.Kept(); kept != nil {
+		r.warn(record.Warning{Text: kept.Error(), Remedy: kept.Remedy()})
 	}
 }
 

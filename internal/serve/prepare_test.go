@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -194,21 +195,24 @@ func tiny(t *testing.T, size string) string {
 func TestDiskTooSmall(t *testing.T) {
 	t.Parallel()
 	prepared(t)
-	_, err := small.Run(t.Context(), Auto, dataset.Store{Dir: tiny(t, "50m")}, io.Discard)
-	if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "needs 200 MiB") || !strings.Contains(hint.Of(err), "XDG_CACHE_HOME") {
-		t.Errorf("%v (%s)", err, hint.Of(err))
+	for _, size := range []string{"50m", "1000m", "1074m"} { // 1 GiB stays free
+		_, err := small.Run(t.Context(), Auto, dataset.Store{Dir: tiny(t, size)}, io.Discard)
+		if !errors.Is(err, reserve.ErrShort) || !strings.Contains(err.Error(), "needs 200 MiB") || !strings.Contains(hint.Of(err), "XDG_CACHE_HOME") {
+			t.Errorf("%s: %v (%s)", size, err, hint.Of(err))
+		}
 	}
 }
 
-// The estimate was wrong: whatever the programs make of it, it ends soon, says
-// that the disk is full and leaves nothing.
+// The estimate was wrong: whatever the programs make of it, it ends soon, while a gibibyte is
+// free or because what they ask for at once is not there. It says so and leaves nothing.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	prepared(t)
-	dir := tiny(t, "210m")
+	dir := tiny(t, "1234m")
 	for name, options := range map[string][]string{
 		"while installing": {"--innodb-log-file-size=300M"},
-		"while loading":    {"--innodb-log-file-size=180M"},
+		"while loading":    {"--innodb-log-file-size=190M"},
+		"full":             {"--innodb-log-file-size=1500M"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := small
@@ -216,7 +220,7 @@ func TestDiskFull(t *testing.T) {
 			p.Sysbench.Rows = 600
 			store := dataset.Store{Dir: dir}
 			_, err := p.Run(t.Context(), Auto, store, io.Discard)
-			if !errors.Is(err, unix.ENOSPC) || !strings.Contains(hint.Of(err), "XDG_CACHE_HOME") {
+			if !errors.Is(err, reserve.ErrShort) || !strings.Contains(hint.Of(err), "XDG_CACHE_HOME") {
 				t.Errorf("%v (%s)", err, hint.Of(err))
 			}
 			if list, err := store.List(); err != nil || len(list) != 0 {

@@ -1,6 +1,40 @@
 package workload
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
+
+// Growth is planned as a rate for the time of the run: logs that nobody cuts, and tables that are
+// written to.
+func TestRate(t *testing.T) {
+	const mebi = 1 << 20
+	for name, c := range map[string]struct {
+		w    Workload
+		set  map[string]string
+		want int64
+	}{
+		"binlog":               {Sysbench{}, map[string]string{"script": "oltp_write_only", "threads": "4", "binlog": "on"}, 4 * (2*mebi + mebi/4)},
+		"binlog, many threads": {Sysbench{}, map[string]string{"script": "oltp_write_only", "threads": "100", "binlog": "on"}, 64*mebi + 25*mebi},
+		"binlog, only reads":   {Sysbench{}, map[string]string{"script": "oltp_read_only", "threads": "4", "binlog": "on"}, 0},
+		"no binlog":            {Sysbench{}, map[string]string{"script": "oltp_write_only", "threads": "4", "binlog": "off"}, mebi},
+		"pgbench":              {Pgbench{}, map[string]string{"clients": "8", "script": "tpcb-like"}, 2 * mebi},
+		"pgbench, only reads":  {Pgbench{}, map[string]string{"clients": "8", "script": "select-only"}, 0},
+		"redis":                {Redis{}, nil, 0},
+		"appendonly":           {Redis{}, map[string]string{"appendonly": "yes", "connections": "4", "size": "100B"}, 40_000 * 200},
+		"appendonly, large":    {Redis{}, map[string]string{"appendonly": "yes", "connections": "400", "size": "1MiB"}, 512 * mebi},
+		"clickhouse":           {ClickHouse{}, nil, 0},
+	} {
+		v, err := Complete(c.w, maps.Clone(c.set))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		s, err := c.w.Stages(v)
+		if err != nil || s.Rate != c.want {
+			t.Errorf("%s: %d bytes a second, want %d, %v", name, s.Rate, c.want, err)
+		}
+	}
+}
 
 // A server's cache is filled by what data there is, and kept book of in whole.
 func TestMemory(t *testing.T) {

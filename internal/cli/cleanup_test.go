@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// A journal that another user wrote is never undone, and counts as left: with steps and without.
+func TestCleanupOfAnothersJournal(t *testing.T) {
+	uid, gid := testneed.Ordinary(t)
+	for _, steps := range []int{0, 1} {
+		for _, dry := range []bool{false, true} {
+			state := t.TempDir()
+			t.Setenv("XDG_STATE_HOME", state)
+			t.Setenv("XDG_CACHE_HOME", t.TempDir())
+			j, err := journal.Open(journal.StateDir(), "r1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if steps > 0 {
+				if _, err := j.Add(journal.Directory(filepath.Join(state, "tare-r1"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			file := filepath.Join(journal.StateDir(), "journal", "r1.jsonl")
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			// As if its process had ended long ago.
+			text = []byte(strings.Replace(string(text), `"start_ticks":`, `"start_ticks":1`, 1))
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chown(file, int(uid), int(gid)); err != nil {
+				t.Fatal(err)
+			}
+			out, c := captured(t)
+			err = cleanupCommand{DryRun: dry}.Run(c)
+			said := out()
+			if err == nil || exitCode(err) != exitError || strings.Contains(said, "nothing to clean up") || strings.Contains(said, "undo") || !strings.Contains(said, "run r1") {
+				t.Errorf("%d steps, dry %v: %v, said %q", steps, dry, err, said)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("the journal: %v", err)
+			}
+		}
+	}
+}
+
+// captured is a console and what it printed on standard output.
+func captured(t *testing.T) (said func() string, c *console) {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() string {
+		defer f.Close()
+		_, err := f.Seek(0, io.SeekStart)
+		b, rerr := io.ReadAll(f)
+		if err != nil || rerr != nil {
+			t.Fatal(err, rerr)
+		}
+		return string(b)
+	}, &console{stdout: f, stderr: f, getenv: func(string) string { return "" }, color: "never"}
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/testneed"
+)
+
+// A run whose disk has too little left is refused before it begins, with the flag that names another.
+func TestRoomy(t *testing.T) {
+	testneed.Root(t)
+	small := t.TempDir()
+	if err := unix.Mount("tare-test", small, "tmpfs", 0, "size=1000m"); err != nil {
+		testneed.Feature(t, "tmpfs", err)
+	}
+	defer unix.Unmount(small, unix.MNT_DETACH)
+	large := t.TempDir()
+	if err := unix.Mount("tare-test", large, "tmpfs", 0, "size=2g"); err != nil {
+		testneed.Feature(t, "tmpfs", err)
+	}
+	defer unix.Unmount(large, unix.MNT_DETACH)
+	for _, c := range []struct{ scratch, result, remedy string }{
+		{large, "", ""},
+		{large, filepath.Join(large, "not there"), ""},
+		{small, "", "--scratch DIR"},
+		{small, large, "--scratch DIR"},
+		{large, filepath.Join(small, "not there"), "-o DIR"},
+	} {
+		err := roomy(&plan.Plan{Scratch: c.scratch}, c.result, nil)
+		if (err != nil) != (c.remedy != "") {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if err != nil && (exitCode(err) != exitUnsupported || !strings.HasPrefix(hint.Of(err), c.remedy) || !strings.Contains(err.Error(), small)) {
+			t.Errorf("%+v: %v (%s), exit code %d", c, err, hint.Of(err), exitCode(err))
+		}
+	}
+}

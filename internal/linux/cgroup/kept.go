@@ -1,0 +1,92 @@
+package cgroup
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/proc"
+)
+
+// Kept is controllers of version 2 that tare enabled and cannot disable, since processes that
+// are not tare hold the lock of the directory, as any user can.
+type Kept struct {
+	Dir         string
+	Controllers []string
+	By          []string // processes: "flock (4711)"; empty: the kernel does not show them
+}
+
+func (k *Kept) Error() string {
+	by := "another process"
+	if len(k.By) > 0 {
+		by = strings.Join(k.By, ", ")
+	}
+	return fmt.Sprintf("the controllers %s, which tare enabled, stay enabled in %s: %s holds a lock (flock) of that directory",
+		strings.Join(k.Controllers, " "), k.Dir, by)
+}
+
+// Remedy is what to type.
+func (k *Kept) Remedy() string {
+	return "end that process, lslocks shows it; the next run of tare disables them"
+}
+
+// Kept says which controllers stay enabled below the group in which groups are made, and for
+// whom; nil: none, or other runs of tare use them, which disable them at their end.
+func (t *Tree) Kept() *Kept {
+	dir := t.at[Unified]
+	if dir == "" {
+		return nil
+	}
+	k := &Kept{Dir: dir, Controllers: slices.DeleteFunc(noted(dir), func(n string) bool { return n == noteLeaf })}
+	if len(k.Controllers) == 0 {
+		return nil
+	}
+	lock, err := alone(dir)
+	if lock != nil || err != nil {
+		if lock != nil {
+			lock.Close()
+		}
+		return nil // the next run takes them back
+	}
+	pids := holders(dir)
+	for _, pid := range pids {
+		if !tareItself(pid) {
+			k.By = append(k.By, fmt.Sprintf("%s (%d)", t.command(pid), pid))
+		}
+	}
+	if len(pids) > 0 && len(k.By) == 0 {
+		return nil
+	}
+	return k
+}
+
+// holders are the processes that have a lock of a directory, those of this pid namespace.
+func holders(dir string) (pids []int) {
+	var st unix.Stat_t
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil || unix.Stat(dir, &st) != nil {
+		return nil
+	}
+	file := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)), st.Ino)
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // 1: FLOCK ADVISORY WRITE 25342 fe:00:10003702 0 EOF; who waits has -> behind the number
+		if len(f) < 6 || f[1] != "FLOCK" || f[5] != file {
+			continue
+		}
+		if pid, err := strconv.Atoi(f[4]); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// tareItself says whether a process runs this program.
+func tareItself(pid int) bool {
+	own, err := os.Stat("/proc/self/exe")
+	other, oerr := os.Stat(proc.FS("/").Pid(pid, "exe"))
+	return err == nil && oerr == nil && os.SameFile(own, other)
+}
