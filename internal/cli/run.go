@@ -52,7 +52,7 @@ Examples:
   tare run --nodes a,b --node-helper
   tare run --continue DIR --budget 10m
 
-Exit codes: 0 measured, 1 error or nothing could be measured, 2 wrong usage or experiment, 5 this host cannot do it, 7 another run measures on it, 130 and 143 ended by Ctrl-C and SIGTERM.`
+Exit codes: 0 measured, 1 error or nothing could be measured, 2 wrong usage or experiment, 5 this host cannot do it or has too little disk space or process ids left, 7 another run measures on it, 130 and 143 ended by Ctrl-C and SIGTERM.`
 }
 
 func (r *runCommand) Run(c *console) error {
