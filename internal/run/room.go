@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
@@ -23,8 +24,12 @@ const (
 
 // watchHost begins to watch what every run uses up.
 func (r *runner) watchHost() {
-	r.watch.Host(r.scratch, "tare run --scratch DIR, a directory on a file system with more room")
-	r.watch.Host(r.Dir, "tare run -o DIR, a directory on a file system with more room")
+	r.watch.Host(filepath.Dir(r.scratch), "tare run --scratch DIR, a directory on a file system with more room")
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		dir = r.Dir
+	}
+	r.watch.Host(dir, "tare run -o DIR, a directory on a file system with more room")
 	r.watch.Pids(r.Groups)
 }
 
