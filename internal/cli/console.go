@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -75,29 +76,53 @@ func (c *console) size(f *os.File) (width, height int) {
 	return width, height
 }
 
-func (c *console) paint(f *os.File, attribute, text string) string {
-	if !c.colored(f) {
-		return text
+// painted is a piece of a line that is harmless already, and may be coloured.
+type painted string
+
+// paint makes a text harmless and colours it.
+func (c *console) paint(f *os.File, attribute, text string) painted {
+	text = export.Clean(text)
+	if c.colored(f) {
+		text = "\x1b[" + attribute + "m" + text + "\x1b[0m"
 	}
-	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
+	return painted(text)
+}
+
+// lines is a text of tare's own with line ends; the names in it have none.
+type lines string
+
+// formatted is Sprintf with every argument made harmless: a name has no line ends and no colours.
+func formatted(format string, args ...any) string {
+	args = slices.Clone(args)
+	for i, a := range args {
+		switch x := a.(type) {
+		case painted:
+		case lines:
+			args[i] = export.Terminal(string(x))
+		case int, uint, int64, uint64, float64, bool:
+		default:
+			args[i] = export.Clean(fmt.Sprint(x))
+		}
+	}
+	return fmt.Sprintf(format, args...)
 }
 
 // noteResults says where the results are, and the page of them where there is one
 // with something to see.
 func (c *console) noteResults(dir string, page bool) {
-	charts := ""
+	var charts painted
 	if page {
-		charts = c.paint(c.stderr, dim, ", with charts in ") + filepath.Join(dir, record.PageFile)
+		charts = c.paint(c.stderr, dim, ", with charts in ") + painted(export.Clean(filepath.Join(dir, record.PageFile)))
 	}
 	c.note("%s %s%s", c.paint(c.stderr, dim, "results in"), dir, charts)
 }
 
 // note prints a line beside the results.
 func (c *console) note(format string, args ...any) {
-	fmt.Fprintln(c.stderr, export.Terminal(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(c.stderr, formatted(format, args...))
 }
 
 // say prints a line of the results.
 func (c *console) say(format string, args ...any) {
-	fmt.Fprintln(c.stdout, export.Terminal(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(c.stdout, formatted(format, args...))
 }

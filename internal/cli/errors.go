@@ -86,16 +86,28 @@ func (c *console) fail(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), export.Terminal(message(err)))
+	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), hanging(message(err)))
 	remedy := hint.Of(err)
 	var usage *usageError
 	if remedy == "" && errors.As(err, &usage) && usage.help != "" {
 		remedy = usage.help
 	}
 	if remedy != "" {
-		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), export.Terminal(remedy))
+		fmt.Fprintln(c.stderr, c.paint(c.stderr, bold, "hint:"), hanging(remedy))
 	}
 	return exitCode(err)
+}
+
+// mostSaid bounds an error on the terminal: what others have written in a file may be in it.
+const mostSaid = 16 << 10 // bytes
+
+// hanging makes a text harmless. Its further lines are indented: a name with a line end begins
+// no line that looks like another one of tare's.
+func hanging(text string) string {
+	if len(text) > mostSaid {
+		text = text[:mostSaid] + "…"
+	}
+	return strings.ReplaceAll(export.Terminal(strings.ReplaceAll(text, "\t", " ")), "\n", "\n  ")
 }
 
 // message is the text of an error; several problems stand one to a line.
@@ -106,5 +118,5 @@ func message(err error) string {
 	if len(lines) == 1 || !errors.As(err, &problems) {
 		return text
 	}
-	return fmt.Sprintf("the experiment has %d problems\n  %s", len(problems), strings.Join(lines, "\n  "))
+	return fmt.Sprintf("the experiment has %d problems\n%s", len(problems), strings.Join(lines, "\n"))
 }

@@ -54,10 +54,12 @@ func (b imageBuild) Run(c *console) error {
 		return fmt.Errorf("find this binary: %w", err)
 	}
 	var info image.Info
+	said := &relayed{to: c.stderr}
+	defer said.flush()
 	err = besides(out, func(work string) error {
 		info, err = image.Build(ctx, image.Options{
 			Out: out, Tag: b.Tag, Self: self, Work: work, Programs: b.FromHost, Packages: b.Packages,
-			Suite: b.Suite, Mirror: b.Mirror, Log: c.stderr,
+			Suite: b.Suite, Mirror: b.Mirror, Log: said,
 		})
 		return err
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	api "github.com/tarelab/tare/internal/kube"
@@ -231,12 +232,11 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	if interrupts == nil {
 		return &signalError{syscall.SIGINT, fmt.Errorf("node %s: %w", n.Name, nodes.ErrInterrupted)}
 	}
-	var said io.Writer = v.stderr
+	said := &relayed{to: v.stderr}
 	if v.several {
-		p := &prefixed{to: v.stderr, prefix: n.Name + ": "}
-		defer p.flush()
-		said = p
+		said.prefix = n.Name + ": "
 	}
+	defer said.flush()
 	if !v.quiet {
 		fmt.Fprintf(said, "tare enters node %s\n", n.Name)
 	}
@@ -250,24 +250,29 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 // longestLine is how much of a line of a node is waited for, in bytes.
 const longestLine = 64 << 10
 
-// prefixed writes whole lines with something in front; a longer one in parts.
-type prefixed struct {
+// relayed writes whole lines that another program or host says, made harmless, with something in
+// front; a longer one in parts.
+type relayed struct {
 	to     io.Writer
 	prefix string
-	part   []byte
+
+	mu   sync.Mutex
+	part []byte
 }
 
-func (p *prefixed) Write(b []byte) (int, error) {
+func (p *relayed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.part = append(p.part, b...)
 	for {
 		end := slices.Index(p.part, '\n')
 		if end < 0 {
 			if len(p.part) > longestLine {
-				p.flush()
+				p.rest()
 			}
 			return len(b), nil
 		}
-		if _, err := fmt.Fprintf(p.to, "%s%s", p.prefix, p.part[:end+1]); err != nil {
+		if _, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, export.Clean(string(p.part[:end]))); err != nil {
 			return 0, err
 		}
 		p.part = p.part[end+1:]
@@ -275,9 +280,15 @@ func (p *prefixed) Write(b []byte) (int, error) {
 }
 
 // flush writes the last line where it has no end.
-func (p *prefixed) flush() {
+func (p *relayed) flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rest()
+}
+
+func (p *relayed) rest() {
 	if len(p.part) > 0 {
-		fmt.Fprintf(p.to, "%s%s\n", p.prefix, p.part)
+		fmt.Fprintf(p.to, "%s%s\n", p.prefix, export.Clean(string(p.part)))
 		p.part = nil
 	}
 }

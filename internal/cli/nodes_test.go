@@ -43,9 +43,9 @@ func TestNodeFlags(t *testing.T) {
 }
 
 // Lines of several nodes say whose they are, also when they come in pieces.
-func TestPrefixed(t *testing.T) {
+func TestRelayed(t *testing.T) {
 	var b bytes.Buffer
-	p := &prefixed{to: &b, prefix: "n1: "}
+	p := &relayed{to: &b, prefix: "n1: "}
 	for _, piece := range []string{"one\ntw", "o\n", "\nthr"} {
 		if n, err := p.Write([]byte(piece)); n != len(piece) || err != nil {
 			t.Errorf("%d %v", n, err)
@@ -62,10 +62,10 @@ func TestPrefixed(t *testing.T) {
 }
 
 // A line of a node that never ends is not kept: it is shown in parts, with nothing lost.
-func TestPrefixedEndless(t *testing.T) {
+func TestRelayedEndless(t *testing.T) {
 	const pieces, size = 1000, 1000 // bytes
 	var b bytes.Buffer
-	p := &prefixed{to: &b, prefix: "n1: "}
+	p := &relayed{to: &b, prefix: "n1: "}
 	for range pieces {
 		if _, err := p.Write(bytes.Repeat([]byte("x"), size)); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -94,7 +95,7 @@ func (p *planCommand) printRights(c *console, e *experiment.Experiment, node str
 		text, err = api.SharedRBAC(user, p.Namespace, more...)
 	}
 	if err == nil {
-		_, err = c.stdout.Write(text)
+		_, err = fmt.Fprint(c.stdout, export.Terminal(string(text)))
 	}
 	return err
 }

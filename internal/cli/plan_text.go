@@ -187,10 +187,10 @@ func (p *sheet) columns(rows [][3]string) {
 	for _, r := range rows {
 		lead := fmt.Sprintf("  %-*s  ", wide[0], r[0])
 		if beside {
-			p.WriteString(strings.TrimRight(fmt.Sprintf("%s%-*s  %s", lead, wide[1], r[1], r[2]), " ") + "\n")
+			p.WriteString(strings.TrimRight(formatted("%s%-*s  %s", lead, wide[1], r[1], r[2]), " ") + "\n")
 			continue
 		}
-		if line := strings.TrimRight(lead+r[1]+"  "+r[2], " "); utf8.RuneCountInString(line) < p.width {
+		if line := strings.TrimRight(formatted("%s%s  %s", lead, r[1], r[2]), " "); utf8.RuneCountInString(line) < p.width {
 			p.WriteString(line + "\n")
 			continue
 		}

@@ -52,10 +52,10 @@ func (silent) end()                     {}
 
 // opening is the first line of every display.
 func opening(p *plan.Plan, dir string) string {
-	text := fmt.Sprintf("experiment %s, %s, seed %d, results in %s",
+	text := formatted("experiment %s, %s, seed %d, results in %s",
 		p.Record.Experiment, quantity.Duration(p.Record.Budget), p.Record.Seed, dir)
 	if left := leftOut(p); len(left) > 0 {
-		text += "\nleft out on this host: " + strings.Join(left, ", ") + " (tare plan says why)"
+		text += "\nleft out on this host: " + export.Clean(strings.Join(left, ", ")) + " (tare plan says why)"
 	}
 	return text
 }
@@ -84,7 +84,7 @@ func (p *plain) end() {}
 func (p *plain) event(e run.Event) {
 	left, total := p.left()
 	if text := p.first.line(e); text != "" {
-		fmt.Fprintln(p.w, stamp(total-left, text))
+		fmt.Fprintln(p.w, export.Clean(stamp(total-left, text)))
 	}
 	about := fmt.Sprint(e.Workload, e.Phase, e.Generation, e.Note)
 	if about == p.last && time.Since(p.at) < quietFor {
@@ -98,7 +98,7 @@ func (p *plain) event(e run.Event) {
 	if e.Note != "" {
 		line += ": " + e.Note
 	}
-	fmt.Fprintln(p.w, export.Terminal(line))
+	fmt.Fprintln(p.w, export.Clean(line))
 }
 
 // phaseMeasure is the phase in which effects are known.
@@ -178,7 +178,7 @@ type screen struct {
 
 func (s *screen) start(p *plan.Plan, dir string) {
 	s.first.expect(p)
-	s.note("%s", opening(p, dir))
+	s.note("%s", lines(opening(p, dir)))
 }
 
 func (s *screen) event(e run.Event) {
@@ -202,7 +202,7 @@ func (s *screen) say(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.redraw(nil)
-	s.note("%s", text)
+	s.note("%s", lines(text))
 }
 
 // end removes the block: the report follows.
@@ -230,7 +230,7 @@ func (s *screen) leave(e run.Event, at float64) {
 	s.note("%s", stamp(at, text))
 }
 
-// redraw replaces the block with one write.
+// redraw replaces the block with one write; its lines are harmless already.
 func (s *screen) redraw(lines []string) {
 	var b strings.Builder
 	if s.drawn > 0 {
@@ -238,7 +238,7 @@ func (s *screen) redraw(lines []string) {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, l := range lines {
-		b.WriteString(export.Terminal(l))
+		b.WriteString(l)
 		b.WriteByte('\n')
 	}
 	s.drawn = len(lines)
@@ -250,10 +250,10 @@ func (s *screen) redraw(lines []string) {
 // arms are left out where it is not high enough.
 func (s *screen) block(e run.Event, left, total float64, width, height int) []string {
 	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), where(e))
-	lines := []string{s.paint(s.stderr, bold, cut(head, width))}
+	lines := []string{string(s.paint(s.stderr, bold, cut(export.Clean(head), width)))}
 	widest := 0
 	for _, a := range e.Arms {
-		widest = max(widest, utf8.RuneCountInString(a.Arm))
+		widest = max(widest, utf8.RuneCountInString(export.Clean(a.Arm)))
 	}
 	shown := e.Arms
 	// The head, the time and the line below, where the cursor stands.
@@ -262,12 +262,12 @@ func (s *screen) block(e run.Event, left, total float64, width, height int) []st
 	}
 	for _, a := range shown {
 		change, half := amounts(a)
-		lines = append(lines, cut(strings.TrimRight(fmt.Sprintf("  %-*s  %8s %s", widest, a.Arm, change, half), " "), width))
+		lines = append(lines, cut(strings.TrimRight(formatted("  %-*s  %8s %s", widest, a.Arm, change, half), " "), width))
 	}
 	if n := len(e.Arms) - len(shown); n > 0 {
 		lines = append(lines, cut(fmt.Sprintf("  ... and %d more", n), width))
 	}
-	return append(lines, s.paint(s.stderr, dim, cut(timeLine(left, total), width)))
+	return append(lines, string(s.paint(s.stderr, dim, cut(timeLine(left, total), width))))
 }
 
 // passOf says in which of several passes a workload is.

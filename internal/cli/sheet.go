@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tarelab/tare/internal/doctor"
+	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -41,17 +42,21 @@ func (p *sheet) heading(format string, args ...any) {
 	if p.begun || p.Len() > 0 {
 		p.WriteByte('\n')
 	}
-	p.WriteString(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...)) + "\n")
+	p.WriteString(string(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...))) + "\n")
 }
 
 // entry prints a lead and a text that is wrapped beside it.
 func (p *sheet) entry(lead string, columns int, text string) {
+	p.beside(painted(export.Clean(lead)), columns, text)
+}
+
+func (p *sheet) beside(lead painted, columns int, text string) {
 	room := p.width - columns - 1
-	for i, line := range wrap(text, room) {
+	for i, line := range wrap(export.Clean(text), room) {
 		if i > 0 {
-			lead = strings.Repeat(" ", columns)
+			lead = painted(strings.Repeat(" ", columns))
 		}
-		p.WriteString(strings.TrimRight(lead+line, " ") + "\n")
+		p.WriteString(strings.TrimRight(string(lead)+line, " ") + "\n")
 	}
 }
 
@@ -69,7 +74,7 @@ func (p *sheet) host(h record.Host) {
 }
 
 // mark is an answer in a column of three.
-func (p *sheet) mark(answer string) string {
+func (p *sheet) mark(answer string) painted {
 	switch answer {
 	case "yes":
 		return p.c.paint(p.c.stdout, green, "yes")
@@ -92,8 +97,7 @@ func (p *sheet) checks(checks []checkAnswer) {
 
 func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	columns := 2 + 3 + 2 + names + 2
-	lead := fmt.Sprintf("  %s  %-*s  ", p.mark(ch.Answer), names, name)
-	p.entry(lead, columns, ch.Reason)
+	p.beside(painted(formatted("  %s  %-*s  ", p.mark(ch.Answer), names, name)), columns, ch.Reason)
 	if ch.Remedy != "" && ch.Answer != "yes" {
 		p.entry(strings.Repeat(" ", columns)+"→ ", columns+2, ch.Remedy)
 	}

@@ -42,7 +42,7 @@ func CSV(w io.Writer, e *record.Effects) error {
 }
 
 func (x row) csv(seed uint64) []string {
-	line := []string{x.kind, Cell(x.Workload), Cell(x.Metric), x.unit, Cell(x.Arm), Cell(x.Baseline), Field(x.arm), Field(x.baseline)}
+	line := []string{x.kind, Cell(x.Workload), Cell(x.Metric), Cell(x.unit), Cell(x.Arm), Cell(x.Baseline), Field(x.arm), Field(x.baseline)}
 	for _, r := range []*record.Ratio{x.Typical, x.Total, x.Own} {
 		line = append(line, Ratio(r)...)
 	}

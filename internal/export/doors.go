@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/json"
+	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,35 +13,20 @@ import (
 
 // Names, reasons and errors come from files, tools, kernels and other users. Each way out of
 // tare has one function here that makes a text harmless there: Clean for a name in a report or
-// a page, Terminal for a line of the console, Cell for a field of CSV, Markdown for a text in
-// Markdown; JSON is escaped by Object.
+// a page, Terminal for a text of several lines on the console, Cell for a field of CSV, Markdown
+// for a text in Markdown, HTML for one in the HTML within that; JSON is escaped by Object and Line.
 
 // unseen are the characters that move the cursor, turn the direction of writing or cannot be
-// seen: controls of both ranges, format characters, surrogates and private ones.
+// seen: controls of both ranges, format characters, surrogates, private ones, and those that
+// Unicode tells a font to leave out (fillers, variation selectors).
 func unseen(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
+	return unicode.IsControl(r) || r == unicode.ReplacementChar ||
+		unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// colours are the sequences that tare itself writes to a terminal.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// Terminal makes a text that may have line ends harmless on a terminal. Colours stay, all other
-// escape sequences lose what makes them one.
+// Terminal makes a text that may have line ends harmless on a terminal: escape sequences,
+// colours too, lose what makes them one. tare colours a text after this.
 func Terminal(s string) string {
-	var out strings.Builder
-	for {
-		at := colours.FindStringIndex(s)
-		if at == nil {
-			out.WriteString(line(s))
-			return out.String()
-		}
-		out.WriteString(line(s[:at[0]]))
-		out.WriteString(s[at[0]:at[1]])
-		s = s[at[1]:]
-	}
-}
-
-func line(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -52,11 +38,15 @@ func line(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// Cell makes a text harmless in a spreadsheet, which takes one that begins with = + - or @ for
-// a formula.
+// formula are the characters with which a formula begins in a spreadsheet; some take the wide
+// forms of East Asian fonts for them.
+const formula = "=+-@＝＋－＠"
+
+// Cell makes a text harmless in a spreadsheet, which takes one that begins like a formula for
+// one, and may leave out spaces before it.
 func Cell(s string) string {
 	s = Clean(s)
-	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, unicode.IsSpace)); strings.ContainsRune(formula, first) {
 		return "'" + s
 	}
 	return s
@@ -65,21 +55,37 @@ func Cell(s string) string {
 // marks are the characters of Markdown and HTML.
 var marks = strings.NewReplacer(
 	"\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "](", "]\\(",
-	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~",
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~", "$", "\\$",
 )
 
 // Places that GitHub and others turn into a mention or a link: they are broken by a space of no
 // width.
 var (
-	mentions  = regexp.MustCompile(`[@#][A-Za-z0-9]`)
-	addresses = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://|\bwww\.|\bmailto:`)
+	mentions  = regexp.MustCompile(`(?i)[@#][a-z0-9]|GH-[0-9]`)
+	addresses = regexp.MustCompile(`(?i)://|www\.|mailto:|xmpp:`)
 )
+
+// heads are what makes a heading, a list or a rule of a line that begins with it.
+var heads = regexp.MustCompile(`^([0-9]*)([#+=.)-]+)(\s|$)`)
 
 // Markdown makes a text harmless in Markdown that others see: a comment on a change.
 func Markdown(s string) string {
-	s = mentions.ReplaceAllStringFunc(Clean(s), func(m string) string { return m[:1] + "\u200b" + m[1:] })
-	s = addresses.ReplaceAllStringFunc(s, func(m string) string { return m[:len(m)-1] + "\u200b" + m[len(m)-1:] })
-	return marks.Replace(s)
+	return marks.Replace(alone(s))
+}
+
+// MarkdownLine keeps Markdown that begins a line, or follows the mark of a list or a heading,
+// from being another such mark itself.
+func MarkdownLine(s string) string { return heads.ReplaceAllString(s, "$1\\$2$3") }
+
+// HTML makes a text harmless in the HTML of such Markdown.
+func HTML(s string) string {
+	return html.EscapeString(alone(s))
+}
+
+// alone is a clean text of which nobody makes a mention or a link.
+func alone(s string) string {
+	last := func(m string) string { return m[:len(m)-1] + "\u200b" + m[len(m)-1:] }
+	return addresses.ReplaceAllStringFunc(mentions.ReplaceAllStringFunc(Clean(s), last), last)
 }
 
 // escaped writes the characters of JSON's texts that are unseen as \uXXXX: encoding/json does
@@ -117,12 +123,12 @@ func unicodeEscape(r rune) string {
 	return hex(0xd800+r>>10) + hex(0xdc00+r&0x3ff)
 }
 
-// encode is v as indented JSON with a line end.
-func encode(v any) ([]byte, error) {
+// encode is v as JSON with a line end, indented or on one line.
+func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}

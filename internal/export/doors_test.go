@@ -26,10 +26,12 @@ var hostile = map[string]string{
 	"private use":         "a\ue000b",
 	"no UTF-8":            "a\xff\xfeb",
 	"nul":                 "a\x00b",
+	"filler":              "a\u3164b",
+	"variation selector":  "a\ufe0fb",
 	"tag characters":      "a\U000e0041b",
 }
 
-var forbidden = []string{"\x1b[2J", "\x1b[H", "\x1b]", "\x1b[5A", "\u009b", "\a", "\b", "\r", "\u202e", "\u2066", "\u2028", "\ue000", "\xff", "\x00", "\U000e0041"}
+var forbidden = []string{"\x1b[2J", "\x1b[H", "\x1b]", "\x1b[5A", "\u009b", "\a", "\b", "\r", "\u202e", "\u2066", "\u2028", "\ue000", "\u3164", "\ufe0f", "\xff", "\x00", "\U000e0041"}
 
 func TestDoors(t *testing.T) {
 	for name, s := range hostile {
@@ -46,14 +48,14 @@ func TestDoors(t *testing.T) {
 			}
 		}
 	}
-	if s := Terminal("\x1b[31mtare:\x1b[0m one\n\ttwo"); s != "\x1b[31mtare:\x1b[0m one\n\ttwo" {
+	if s := Terminal("\x1b[31mtare:\x1b[0m one\n\ttwo"); s != "[31mtare:[0m one\n\ttwo" {
 		t.Errorf("%q", s)
 	}
 }
 
 func TestCell(t *testing.T) {
 	for in, want := range map[string]string{
-		"=1+2": "'=1+2", "+x": "'+x", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": " =1", "host": "host", "": "", "a=b": "a=b",
+		"=1+2": "'=1+2", "+x": "'+x", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": "' =1", "\r\n-1": "'  -1", "＝1": "'＝1", "host": "host", "": "", "a=b": "a=b",
 	} {
 		if got := Cell(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -76,11 +78,23 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// No text begins a heading, a list or a rule, and HTML within Markdown is as harmless.
+func TestMarkdownLine(t *testing.T) {
+	for in, want := range map[string]string{"# x": "\\# x", "1. x": "1\\. x", "- x": "\\- x", "---": "\\---", "+": "\\+", "-2 %": "-2 %", "1.5 s": "1.5 s", "host": "host"} {
+		if got := MarkdownLine(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := HTML("<b> @org/team http://x"); got != "&lt;b&gt; @\u200borg/team http:/\u200b/x" {
+		t.Errorf("%q", got)
+	}
+}
+
 // JSON says the same, whatever is in a text, and a terminal shows it all.
 func TestJSONIsSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.String().Draw(t, "text")
-		b, err := encode(want)
+		b, err := encode(want, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,13 @@ func Clean(s string) string {
 }
 
 // Object prints anything of the record as one indented JSON object.
-func Object(w io.Writer, v any) error {
-	b, err := encode(v)
+func Object(w io.Writer, v any) error { return object(w, v, "  ") }
+
+// Line prints anything of the record as a JSON object on a line of its own.
+func Line(w io.Writer, v any) error { return object(w, v, "") }
+
+func object(w io.Writer, v any, indent string) error {
+	b, err := encode(v, indent)
 	if err == nil {
 		_, err = w.Write(b)
 	}

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -25,10 +24,8 @@ type effectLine struct {
 // JSONLines prints one JSON object per effect, step, remainder and twin, each
 // on a line of its own, in the order and the units of CSV.
 func JSONLines(w io.Writer, e *record.Effects) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
 	for _, r := range rows(e) {
-		if err := enc.Encode(effectLine{r.kind, e.Experiment, e.Started, e.Host.Name, e.Seed, r.unit, r.Effect, number(r.arm), number(r.baseline)}); err != nil {
+		if err := Line(w, effectLine{r.kind, e.Experiment, e.Started, e.Host.Name, e.Seed, r.unit, r.Effect, number(r.arm), number(r.baseline)}); err != nil {
 			return fmt.Errorf("write the effects as JSON lines: %w", err)
 		}
 	}

@@ -83,7 +83,7 @@ func (f *family) write(out *strings.Builder) {
 	}
 }
 
-// escapeLabel escapes what the exposition format wants escaped.
+// escapeLabel escapes what the exposition format wants escaped, in a label or a help text.
 func escapeLabel(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(Clean(s))
 }
@@ -193,7 +193,7 @@ func levelFamily(metric, unit string) family {
 	if word != "" && !strings.HasSuffix(name, "_"+word) {
 		name += "_" + word
 	}
-	return family{name: name, unit: word, help: "What the load says of the arm: " + Clean(metric) + "."}
+	return family{name: name, unit: word, help: "What the load says of the arm: " + escapeLabel(metric) + "."}
 }
 
 // metricName replaces what a metric name may not hold.

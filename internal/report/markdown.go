@@ -1,7 +1,6 @@
 package report
 
 import (
-	"html"
 	"slices"
 	"strings"
 
@@ -22,9 +21,9 @@ func (r *markdownRenderer) section(s section) {
 	if s.fold {
 		r.open(s.title)
 	} else if s.title != "" {
-		r.put("#### ", escape(s.title), "\n\n")
+		r.put("#### ", export.MarkdownLine(escape(s.title)), "\n\n")
 		if s.about != "" {
-			r.put(escape(s.about), "\n\n")
+			r.put(export.MarkdownLine(escape(s.about)), "\n\n")
 		}
 	}
 	for i, b := range s.blocks {
@@ -43,7 +42,7 @@ func (r *markdownRenderer) section(s section) {
 }
 
 func (r *markdownRenderer) open(title string) {
-	r.put("<details><summary>", html.EscapeString(export.Clean(title)), "</summary>\n\n")
+	r.put("<details><summary>", export.HTML(title), "</summary>\n\n")
 }
 
 func (r *markdownRenderer) block(b block) {
@@ -98,7 +97,7 @@ func (r *markdownRenderer) sentence(s sentence) string {
 		}
 		b.WriteString(r.piece(c, bad, good, unsure, broken))
 	}
-	return strings.TrimSpace(b.String())
+	return export.MarkdownLine(strings.TrimSpace(b.String()))
 }
 
 // piece sets in bold what a reader must not miss, the tones given.
