@@ -336,7 +336,21 @@ func ReadNodes(dir string) (n Nodes, err error) {
 	if err := readJSON(path, &n); err != nil {
 		return Nodes{}, err
 	}
+	if n.Schema != NodesSchema {
+		return Nodes{}, fmt.Errorf("%s: schema %q, want %q", path, n.Schema, NodesSchema)
+	}
+	if len(n.Nodes) == 0 || len(n.Nodes) > mostNodes {
+		return Nodes{}, fmt.Errorf("%s: %d nodes, 1 to %d are allowed: %w", path, len(n.Nodes), mostNodes, ErrBounds)
+	}
+	names, dirs := map[string]bool{}, map[string]bool{}
 	for _, node := range n.Nodes {
+		if err := named("node", node.Name); err != nil {
+			return Nodes{}, fmt.Errorf("%s: %w", path, err)
+		}
+		if names[node.Name] || dirs[node.Dir] {
+			return Nodes{}, fmt.Errorf("%s: the node %q or its directory %q is there twice", path, node.Name, node.Dir)
+		}
+		names[node.Name], dirs[node.Dir] = true, true
 		if !filepath.IsLocal(node.Dir) || filepath.Base(node.Dir) != node.Dir || node.Dir == "." {
 			return Nodes{}, fmt.Errorf("%s: the node %q has the directory %q, which is not one below it", path, node.Name, node.Dir)
 		}
@@ -360,7 +374,11 @@ func readJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, v); err != nil {
+	err = sized(b)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

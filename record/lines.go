@@ -11,6 +11,9 @@ import (
 	"sync"
 )
 
+// mostWorkers bounds the lines that are in memory at once, with longestLine.
+const mostWorkers = 8
+
 // pending is a line of a record that is decoded beside others and taken in order.
 type pending struct {
 	number int // from 1
@@ -34,7 +37,7 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 	if err != nil {
 		return err
 	}
-	workers := runtime.GOMAXPROCS(0)
+	workers := min(runtime.GOMAXPROCS(0), mostWorkers)
 	work, order, stop := make(chan *pending), make(chan *pending, 4*workers), make(chan struct{})
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -79,12 +82,18 @@ func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 	if p.err == nil && bytes.IndexByte(p.raw, 0) >= 0 {
 		p.err = errHole
 	}
+	if p.err == nil && bytes.Count(p.raw, []byte{','}) > mostMembers {
+		p.err = fmt.Errorf("more than %d values in a line: %w", mostMembers, ErrBounds)
+	}
 	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) && !reader.line(p.raw, &p.line) {
 		p.line = Line{}
 		p.err = json.Unmarshal(p.raw, &p.line)
 	}
 	if p.err == nil {
 		p.err = p.line.check()
+	}
+	if p.err != nil {
+		p.line = Line{}
 	}
 	p.done <- struct{}{}
 }
@@ -115,7 +124,7 @@ func cut(f io.Reader, used <-chan *pending, hand func(*pending) bool) {
 }
 
 // longestLine is far more than a line that tare writes: some blocks are 100 KB.
-const longestLine = 64 << 20 // bytes
+const longestLine = 8 << 20 // bytes
 
 var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
 
@@ -133,10 +142,15 @@ func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 }
 
 func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, size int64, take func(*Line, int)) error {
-	at := int64(0)
+	at, kept := int64(0), 0
 	for p := range lines {
 		<-p.done
+		if p.err == nil && p.line.Block == nil && p.line != (Line{}) {
+			kept++
+		}
 		switch {
+		case p.number > mostLines, kept > mostKept:
+			return fmt.Errorf("%s:%d: more lines than a record may have: %w", path, p.number, ErrBounds)
 		case errors.Is(p.err, io.EOF): // no newline
 			r.Torn = len(bytes.TrimSpace(p.raw)) > 0
 			return nil

@@ -46,7 +46,7 @@ func TestDirectoriesOfNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, good := range map[string]bool{"node": true, "..": false, ".": false, "": false, "/tmp": false, "../x": false, "node/x": false, "linked": false} {
-		if err := WriteJSON(dir, NodesFile, Nodes{Nodes: []NodeResult{{Name: "n", Dir: name}}}); err != nil {
+		if err := WriteJSON(dir, NodesFile, Nodes{Schema: NodesSchema, Nodes: []NodeResult{{Name: "n", Dir: name}}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ReadNodes(dir); (err == nil) != good {

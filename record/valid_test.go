@@ -114,7 +114,7 @@ func FuzzPlan(f *testing.F) {
 
 // Whatever nodes.json says, no directory outside of the result is named.
 func FuzzNodes(f *testing.F) {
-	b, err := json.Marshal(Nodes{Nodes: []NodeResult{{Name: "a", Dir: "a"}}})
+	b, err := json.Marshal(Nodes{Schema: NodesSchema, Nodes: []NodeResult{{Name: "a", Dir: "a"}}})
 	if err != nil {
 		f.Fatal(err)
 	}
