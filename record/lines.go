@@ -71,6 +71,9 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 // write that was not synced any may be on the disk, in any order.
 var errHole = errors.New("a hole, as a power cut or a damaged disk leaves it")
 
+// errEmpty means a line without a time and without anything else.
+var errEmpty = errors.New("an empty line")
+
 // mostAtOnce is more than one write of Append: what is lost with a hole further from the
 // end had been synced.
 const mostAtOnce = 4 << 20 // bytes
@@ -87,7 +90,9 @@ func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 	}
 	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) && !reader.line(p.raw, &p.line) {
 		p.line = Line{}
-		p.err = json.Unmarshal(p.raw, &p.line)
+		if p.err = json.Unmarshal(p.raw, &p.line); p.err == nil && p.line == (Line{}) {
+			p.err = errEmpty
+		}
 	}
 	if p.err == nil {
 		p.err = p.line.check()

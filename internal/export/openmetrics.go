@@ -90,7 +90,7 @@ func escapeLabel(s string) string {
 
 func families(e *record.Effects) []*family {
 	out := ratioFamilies("effect", "arm over its baseline, 1 is equal", e, slices.Concat(e.Effects, e.Twin))
-	out = append(out, verdictFamily(e))
+	out = append(out, verdictFamily(e), withheldFamily(e))
 	out = append(out, ratioFamilies("step", "arm over the rung below it on the ladder, 1 is equal", e, slices.Concat(e.Steps, e.Remainder))...)
 	out = append(out, levelFamilies(e)...)
 	return append(out, runFamilies(e)...)
@@ -138,6 +138,17 @@ func verdictFamily(e *record.Effects) *family {
 				is = 1
 			}
 			f.add(effectLabel(e, x).with("verdict", v.String()), is)
+		}
+	}
+	return f
+}
+
+// withheldFamily has a sample for every effect without a ratio, with the reason.
+func withheldFamily(e *record.Effects) *family {
+	f := &family{name: "tare_effect_withheld", help: "1 for an effect whose ratio is not known or not shown; reason says why."}
+	for _, x := range slices.Concat(e.Effects, e.Twin) {
+		if x.Typical == nil {
+			f.add(effectLabel(e, x).with("reason", x.Reason), 1)
 		}
 	}
 	return f
