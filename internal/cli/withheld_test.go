@@ -89,8 +89,8 @@ func TestWithheldInEveryForm(t *testing.T) {
 		if m := regexp.MustCompile(`(?m)^tare_effect_ratio(_low|_high)?` + of + `.*`).FindString(out); m != "" {
 			t.Error(m)
 		}
-		if !regexp.MustCompile(`(?m)^tare_effect_withheld` + of + `,reason="` + withheldReason + `"\} 1$`).MatchString(out) ||
-			!regexp.MustCompile(`(?m)^tare_effect_verdict` + of + `,verdict="undecided"\} 1$`).MatchString(out) {
+		if !regexp.MustCompile(`(?m)^tare_effect_withheld`+of+`,reason="`+withheldReason+`"\} 1$`).MatchString(out) ||
+			!regexp.MustCompile(`(?m)^tare_effect_verdict`+of+`,verdict="undecided"\} 1$`).MatchString(out) {
 			t.Errorf("no reason in\n%s", out)
 		}
 		if m := regexp.MustCompile(`(?m)^tare_effect_withheld.*arm="container",baseline="host",.*metric="throughput".*`).FindString(out); m != "" {

@@ -28,22 +28,31 @@ type load struct {
 	rungs       []rung
 }
 
+// armTitles are what a plan says of the arms (TestFixturesSayWhatPlansSay).
+var armTitles = map[string]string{
+	"host": "the host itself, nothing added", "cgroup": "control groups with ample limits",
+	"namespaces": "own mount, pid, host name and IPC namespaces", "rootfs": "own root file system: an overlay over the host's",
+	"security": "Docker's default capabilities and seccomp profile", "network": "own network: veth pair and bridge",
+	"nat": "a published port: destination NAT", "container": "a real container through runc or crun, with Docker's defaults",
+	"cpu-limit": "a CPU limit equal to all CPUs", "twin": "host again: the noise floor",
+}
+
+// What a plan says of the loads.
+const (
+	oltpTitle   = "transactions of sysbench's OLTP mix on an embedded SQL engine (SQLite)"
+	commitTitle = "small durable commits: a write-ahead log with a real fdatasync"
+	rpcTitle    = "request and response over TCP, the server in the arm and the client outside"
+)
+
 func rungs(tput, p50, cpu map[string]float64, names ...string) []rung {
-	titles := map[string]string{
-		"host": "the host itself", "cgroup": "control groups with ample limits",
-		"namespaces": "mount, pid, uts and ipc namespaces", "rootfs": "overlay over the host's root",
-		"security": "Docker's capabilities and seccomp profile", "network": "own network namespace, veth and bridge",
-		"nat": "port forwarding with nftables", "container": "runc with the same settings",
-		"cpu-limit": "quota equal to all CPUs", "host-twin": "the host again",
-	}
 	var out []rung
 	below := ""
 	for _, n := range names {
-		r := rung{name: n, title: titles[n], tput: tput[n], p50: p50[n], p95: 1.3 * p50[n], p99: 2.1 * p50[n], cpu: cpu[n]}
+		r := rung{name: n, title: armTitles[n], tput: tput[n], p50: p50[n], p95: 1.3 * p50[n], p99: 2.1 * p50[n], cpu: cpu[n]}
 		switch n {
 		case "cpu-limit":
 			r.beside = true
-		case "host-twin":
+		case "twin":
 			r.twin = true
 		default:
 			r.below, below = below, n
@@ -153,7 +162,7 @@ func checks(transparent bool) []record.Checks {
 	return c
 }
 
-var userNames = []string{"host", "host-twin"}
+var userNames = []string{"host", "twin"}
 
 func plainHost() record.Host {
 	return record.Host{Name: "db7", Kernel: "6.18.5", Arch: "amd64", CPUModel: "AMD EPYC 7B13", CPUs: 2, Memory: 8 << 30,
@@ -172,24 +181,24 @@ func frame() *record.Effects {
 // richRun is a run as root of four workloads over the whole ladder.
 func richRun() *record.Effects {
 	e := frame()
-	short := []string{"host", "cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit", "host-twin"}
-	long := []string{"host", "cgroup", "namespaces", "rootfs", "security", "network", "nat", "container", "cpu-limit", "host-twin"}
+	short := []string{"host", "cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit", "twin"}
+	long := []string{"host", "cgroup", "namespaces", "rootfs", "security", "network", "nat", "container", "cpu-limit", "twin"}
 	loads := []load{
-		{"oltp-read-only", "sysbench OLTP, read only, SQLite", 12340, 0.7, 81e-6, 74e-6, rungs(
-			map[string]float64{"cgroup": -0.3, "namespaces": -0.2, "rootfs": -2.3, "security": -2.9, "container": -3.1, "cpu-limit": -4.4, "host-twin": 0.1},
-			map[string]float64{"cgroup": 0.2, "namespaces": 0.3, "rootfs": 2.1, "security": 2.8, "container": 3.3, "cpu-limit": 3.9, "host-twin": -0.2},
-			map[string]float64{"cgroup": 0.1, "namespaces": 0.2, "rootfs": 2.4, "security": 3.1, "container": 3.0, "cpu-limit": 0.8, "host-twin": 0.1}, short...)},
-		{"oltp-read-write", "sysbench OLTP, read and write, SQLite", 2210, 1.8, 452e-6, 398e-6, rungs(
-			map[string]float64{"cgroup": 0.4, "namespaces": -0.9, "rootfs": -1.2, "security": -1.0, "container": -0.8, "cpu-limit": -2.2, "host-twin": 0.6},
-			map[string]float64{"cgroup": -0.2, "namespaces": 0.8, "rootfs": 1.2, "security": 0.9, "container": 1.6, "cpu-limit": 2.3, "host-twin": -0.5},
-			map[string]float64{"rootfs": 0.9, "security": 1.6, "container": 1.7, "cpu-limit": 0.3, "host-twin": 0.2}, short...)},
-		{"commit", "small durable commits (write-ahead log, fdatasync)", 812, 0.45, 1.19e-3, 104e-6, rungs(
-			map[string]float64{"cgroup": -0.1, "namespaces": 0.1, "rootfs": -0.3, "security": -0.4, "container": -0.3, "cpu-limit": -0.2, "host-twin": 0.1},
+		{"oltp-read-only", oltpTitle, 12340, 0.7, 81e-6, 74e-6, rungs(
+			map[string]float64{"cgroup": -0.3, "namespaces": -0.2, "rootfs": -2.3, "security": -2.9, "container": -3.1, "cpu-limit": -4.4, "twin": 0.1},
+			map[string]float64{"cgroup": 0.2, "namespaces": 0.3, "rootfs": 2.1, "security": 2.8, "container": 3.3, "cpu-limit": 3.9, "twin": -0.2},
+			map[string]float64{"cgroup": 0.1, "namespaces": 0.2, "rootfs": 2.4, "security": 3.1, "container": 3.0, "cpu-limit": 0.8, "twin": 0.1}, short...)},
+		{"oltp-read-write", oltpTitle, 2210, 1.8, 452e-6, 398e-6, rungs(
+			map[string]float64{"cgroup": 0.4, "namespaces": -0.9, "rootfs": -1.2, "security": -1.0, "container": -0.8, "cpu-limit": -2.2, "twin": 0.6},
+			map[string]float64{"cgroup": -0.2, "namespaces": 0.8, "rootfs": 1.2, "security": 0.9, "container": 1.6, "cpu-limit": 2.3, "twin": -0.5},
+			map[string]float64{"rootfs": 0.9, "security": 1.6, "container": 1.7, "cpu-limit": 0.3, "twin": 0.2}, short...)},
+		{"commit", commitTitle, 812, 0.45, 1.19e-3, 104e-6, rungs(
+			map[string]float64{"cgroup": -0.1, "namespaces": 0.1, "rootfs": -0.3, "security": -0.4, "container": -0.3, "cpu-limit": -0.2, "twin": 0.1},
 			map[string]float64{"cgroup": 0.1, "rootfs": 0.3, "security": 0.4, "container": 0.3, "cpu-limit": 0.2},
 			map[string]float64{"cgroup": 0.1, "namespaces": 0.1, "rootfs": 1.3, "security": 4.2, "container": 4.0, "cpu-limit": 0.5}, short...)},
-		{"rpc", "request and response over TCP, 64 bytes", 48210, 0.9, 38e-6, 21e-6, rungs(
-			map[string]float64{"cgroup": -0.4, "namespaces": -0.3, "rootfs": -0.5, "security": -2.2, "network": -11.6, "nat": -13.9, "container": -14.3, "cpu-limit": -0.6, "host-twin": -0.2},
-			map[string]float64{"cgroup": 0.4, "namespaces": 0.2, "rootfs": 0.4, "security": 2.3, "network": 12.9, "nat": 15.8, "container": 16.2, "cpu-limit": 0.9, "host-twin": 0.3},
+		{"rpc", rpcTitle, 48210, 0.9, 38e-6, 21e-6, rungs(
+			map[string]float64{"cgroup": -0.4, "namespaces": -0.3, "rootfs": -0.5, "security": -2.2, "network": -11.6, "nat": -13.9, "container": -14.3, "cpu-limit": -0.6, "twin": -0.2},
+			map[string]float64{"cgroup": 0.4, "namespaces": 0.2, "rootfs": 0.4, "security": 2.3, "network": 12.9, "nat": 15.8, "container": 16.2, "cpu-limit": 0.9, "twin": 0.3},
 			map[string]float64{"cgroup": 0.2, "namespaces": 0.2, "rootfs": 0.3, "security": 2.0, "network": 9.9, "nat": 12.1, "container": 12.2, "cpu-limit": 0.4}, long...)},
 	}
 	for i, l := range loads {
@@ -287,8 +296,8 @@ func kernelOf(l load) []record.Kernel {
 func userRun() *record.Effects {
 	e := frame()
 	e.Command, e.Ended, e.Seconds = []string{"tare", "run", "--workload", "oltp-read-only"}, "precision", 62
-	l := load{"oltp-read-only", "sysbench OLTP, read only, SQLite", 9120, 0.8, 109e-6, 97e-6,
-		rungs(map[string]float64{"host-twin": -0.3}, map[string]float64{"host-twin": 0.4}, nil, userNames...)}
+	l := load{"oltp-read-only", oltpTitle, 9120, 0.8, 109e-6, 97e-6,
+		rungs(map[string]float64{"twin": -0.3}, map[string]float64{"twin": 0.4}, nil, userNames...)}
 	l.into(e)
 	r := l.result(checks(true)...)
 	r.Generations, r.Pilot.Pause = 1, "load"
@@ -309,14 +318,14 @@ func userRun() *record.Effects {
 func killedRun() *record.Effects {
 	e := frame()
 	e.Ended, e.Seconds, e.Self = "killed", 31.2, record.Self{}
-	l := load{"oltp-read-only", "sysbench OLTP, read only, SQLite", 12340, 3.9, 81e-6, 74e-6, rungs(
-		map[string]float64{"cgroup": -0.8, "namespaces": 0.9, "rootfs": -6.4, "security": -4.1, "container": -5.2, "host-twin": -1.1},
+	l := load{"oltp-read-only", oltpTitle, 12340, 3.9, 81e-6, 74e-6, rungs(
+		map[string]float64{"cgroup": -0.8, "namespaces": 0.9, "rootfs": -6.4, "security": -4.1, "container": -5.2, "twin": -1.1},
 		map[string]float64{"rootfs": 3.1, "container": 4.4}, nil,
-		"host", "cgroup", "namespaces", "rootfs", "security", "container", "host-twin")}
+		"host", "cgroup", "namespaces", "rootfs", "security", "container", "twin")}
 	l.into(e)
 	r := l.result(checks(false)...)
 	r.Blocks, r.Generations, r.Seconds = 7, 1, 11
-	e.Workloads = []record.WorkloadResult{r, {Name: "commit", Title: "small durable commits", Primary: "throughput", Baseline: "host"}}
+	e.Workloads = []record.WorkloadResult{r, {Name: "commit", Title: commitTitle, Primary: "throughput", Baseline: "host"}}
 	e.Dropped = record.Dropped{Blocks: 1, Of: 8, Reasons: map[string]int{record.DropAbandoned: 1}}
 	return e
 }
@@ -324,10 +333,10 @@ func killedRun() *record.Effects {
 // hopelessRun has nothing that holds: invalid, undecided, not known.
 func hopelessRun() *record.Effects {
 	e := frame()
-	l := load{"rpc", "request and response over TCP, 64 bytes", 20100, 14, 92e-6, 44e-6, rungs(
-		map[string]float64{"cgroup": -5, "namespaces": 3, "rootfs": -8, "security": 2, "container": -12, "cpu-limit": 4, "host-twin": -7},
+	l := load{"rpc", rpcTitle, 20100, 14, 92e-6, 44e-6, rungs(
+		map[string]float64{"cgroup": -5, "namespaces": 3, "rootfs": -8, "security": 2, "container": -12, "cpu-limit": 4, "twin": -7},
 		map[string]float64{"cgroup": 5, "container": 40}, map[string]float64{"container": 11},
-		"host", "cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit", "host-twin")}
+		"host", "cgroup", "namespaces", "rootfs", "security", "container", "cpu-limit", "twin")}
 	l.into(e)
 	for i := range e.Effects {
 		x := &e.Effects[i]

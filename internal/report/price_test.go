@@ -23,7 +23,7 @@ func colocationRun() *record.Effects {
 		{name: "cpu-idle", title: "cpu.idle, beside hogs", tput: -1.1, p50: 0.4, p95: 2, p99: 8, beside: true},
 		{name: "pinned", title: "cpuset.pinned, beside hogs", tput: -50, p50: 40, p95: 310, p99: 290, beside: true},
 		{name: "quota", title: "cpu.quota, beside hogs", tput: -15, p50: 6, p95: 112, p99: 114, beside: true},
-		{name: "host-twin", twin: true, tput: 0.2},
+		{name: "twin", twin: true, tput: 0.2},
 	}}
 	l.into(e)
 	e.Workloads = []record.WorkloadResult{l.result(checks(true)...)}

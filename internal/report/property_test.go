@@ -18,7 +18,7 @@ import (
 // word draws names that a plan could give, some of which the reports know.
 func drawName() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"host", "cgroup", "rootfs", "container", "cpu-limit", "host-twin"}),
+		rapid.SampledFrom([]string{"host", "cgroup", "rootfs", "container", "cpu-limit", "twin"}),
 		rapid.StringMatching(`[a-hj-m][a-hj-m0-9-]{0,10}`))
 }
 

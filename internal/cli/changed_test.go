@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/record"
+)
+
+// odd are values in the place of others.
+var odd = []any{nil, -1, 0, 1, 1 << 40, -1 << 62, 1e308, -1e308, 5e-324, "", "x", strings.Repeat("x", 2000), "host", "container", "throughput",
+	[]any{}, []any{nil}, map[string]any{}, map[string]any{"missing": "x"}, true}
+
+// altered replaces one value somewhere in a value of JSON, by chance.
+func altered(r *rand.Rand, v any) any {
+	switch x := v.(type) {
+	case []any:
+		if len(x) > 0 && r.IntN(8) > 0 {
+			i := r.IntN(len(x))
+			switch r.IntN(6) {
+			case 0:
+				return append(slices.Clone(x), x[i])
+			case 1:
+				return slices.Delete(slices.Clone(x), i, i+1)
+			}
+			x[i] = altered(r, x[i])
+			return x
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(x))
+		for k := range x {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		if len(keys) > 0 && r.IntN(8) > 0 {
+			k := keys[r.IntN(len(keys))]
+			if r.IntN(8) == 0 {
+				delete(x, k)
+			} else {
+				x[k] = altered(r, x[k])
+			}
+			return x
+		}
+	}
+	return odd[r.IntN(len(odd))]
+}
+
+// damage changes a file of a result: a value of it, some bytes, or its length.
+func damage(r *rand.Rand, b []byte, lines bool) []byte {
+	switch r.IntN(5) {
+	case 0: // bytes
+		b = slices.Clone(b)
+		for range 1 + r.IntN(4) {
+			b[r.IntN(len(b))] = byte(r.IntN(256))
+		}
+		return b
+	case 1: // cut, or cut and gone on with
+		at := r.IntN(len(b))
+		return append(slices.Clone(b[:at]), b[min(len(b), at+r.IntN(300)*r.IntN(2)):]...)
+	}
+	parts := [][]byte{b}
+	if lines {
+		parts = bytes.SplitAfter(b, []byte("\n"))
+	}
+	i := r.IntN(len(parts))
+	var v any
+	if json.Unmarshal(parts[i], &v) != nil {
+		return b
+	}
+	changed, err := json.Marshal(altered(r, v))
+	if err != nil {
+		return b
+	}
+	parts[i] = append(changed, '\n')
+	return slices.Concat(parts...)
+}
+
+// shortened is a real result with few blocks: what is computed of it takes little time.
+func shortened(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, name := range []string{record.PlanFile, record.ManifestFile, record.RecordFile} {
+		b, err := os.ReadFile(filepath.Join(realResult, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = b
+	}
+	var kept [][]byte
+	blocks := 0
+	for line := range bytes.Lines(all[record.RecordFile]) {
+		if bytes.Contains(line, []byte(`"block":{`)) {
+			if blocks++; blocks%4 > 0 {
+				continue
+			}
+		}
+		kept = append(kept, line)
+	}
+	all[record.RecordFile] = slices.Concat(kept...)
+	return all
+}
+
+// Results that were changed by chance, cut or written over: every command answers, with one of
+// its exit codes, and says what is wrong where it prints nothing.
+func TestChangedResults(t *testing.T) {
+	times := 100
+	if n, err := strconv.Atoi(os.Getenv("TARETEST_CHANGES")); err == nil {
+		times = n
+	}
+	r := rand.New(rand.NewPCG(24, 24))
+	files := shortened(t)
+	dir := filepath.Join(t.TempDir(), "r")
+	codes := map[int]int{}
+	for n := range times {
+		names := []string{record.RecordFile, record.RecordFile, record.PlanFile, record.ManifestFile}
+		victim := names[r.IntN(len(names))]
+		for name, b := range files {
+			if name == victim {
+				b = damage(r, b, name == record.RecordFile)
+			}
+			if err := os.WriteFile(filepath.Join(mkdir(t, dir), name), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		args := [][]string{{"report", dir}, {"report", dir, "--format", "html"}, {"report", dir, "--format", "json"},
+			{"check", dir, "--max-cost", "throughput=5%"}, {"compare", realResult, dir, "--force"}}[n%5]
+		out, said, code := called(t, args...)
+		codes[code]++
+		good := []int{exitOK, exitError, exitUsage}
+		if args[0] == "check" {
+			good = append(good, exitExceeded, exitUndecided, exitInvalid)
+		}
+		if !slices.Contains(good, code) || (code == exitError || code == exitUsage) != (out == "") || code != exitOK && said == "" {
+			t.Errorf("change %d of %s, %q: exit %d, %d bytes\n%s", n, victim, args, code, len(out), said)
+		}
+	}
+	if codes[exitOK] < times/10 || codes[exitError] < times/20 {
+		t.Errorf("exit codes %v: the changes are all of a kind", codes)
+	}
+}
