@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
@@ -47,7 +46,16 @@ func (t *table) fit(m measure, pools []*pooled) *fits {
 
 // whyNot is why two arms cannot be compared in a metric; empty when they can.
 func (t *table) whyNot(f *fits, arm, base string) string {
-	return cmp.Or(f.why[t.index[arm]], f.why[t.index[base]])
+	for _, a := range []string{arm, base} {
+		i, there := t.index[a]
+		if !there { // a damaged plan names arms that it does not have
+			return "the plan has no arm " + a
+		}
+		if f.why[i] != "" {
+			return f.why[i]
+		}
+	}
+	return ""
 }
 
 // launch numbers the launch of every row.

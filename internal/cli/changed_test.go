@@ -107,6 +107,45 @@ func shortened(t *testing.T) map[string][]byte {
 	return all
 }
 
+// A plan that names arms which it does not have is reported or refused, in every form.
+func TestPlansWithoutTheirArms(t *testing.T) {
+	files := shortened(t)
+	for name, change := range map[string]func(w *record.Workload){
+		"no arms":             func(w *record.Workload) { w.Arms = nil },
+		"no question":         func(w *record.Workload) { w.Question = "gone" },
+		"no baseline":         func(w *record.Workload) { w.Baseline = "gone" },
+		"no arm below":        func(w *record.Workload) { w.Arms[len(w.Arms)-1].Step = "gone" },
+		"baseline alone":      func(w *record.Workload) { w.Arms = w.Arms[:1] },
+		"no baseline at all":  func(w *record.Workload) { w.Baseline, w.Question = "", "container" },
+		"question is no arm":  func(w *record.Workload) { w.Question = w.Baseline },
+		"no neighbour there":  func(w *record.Workload) { w.Arms[len(w.Arms)-1].Neighbour = "gone" },
+		"launched by no arm":  func(w *record.Workload) { w.Arms[len(w.Arms)-1].Shares = "gone" },
+		"the twin is another": func(w *record.Workload) { w.Arms[len(w.Arms)-1].Twin = true },
+	} {
+		dir := filepath.Join(t.TempDir(), "r")
+		var p record.Plan
+		if err := json.Unmarshal(files[record.PlanFile], &p); err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Workloads {
+			change(&p.Workloads[i])
+		}
+		for file, b := range files {
+			if err := os.WriteFile(filepath.Join(mkdir(t, dir), file), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := record.WriteJSON(dir, record.PlanFile, p); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"report", dir, "-v"}, {"report", dir, "--format", "html"}, {"check", dir, "--max-cost", "throughput=5%"}} {
+			if out, said, code := called(t, args...); out == "" && said == "" || code > exitInvalid {
+				t.Errorf("%s, %q: exit %d\n%s", name, args, code, said)
+			}
+		}
+	}
+}
+
 // Results that were changed by chance, cut or written over: every command answers, with one of
 // its exit codes, and says what is wrong where it prints nothing.
 func TestChangedResults(t *testing.T) {
