@@ -13,19 +13,6 @@ import (
 // Tick is the sampling interval of the pilot's traces.
 const Tick = 5 * time.Millisecond
 
-// Launches that a run wants at least: fewer leave the launch effect with too few
-// degrees of freedom. Blocks per launch are at least minBlocks, and take at least
-// lean times as long as the launch.
-const (
-	minGenerations = 3
-	minBlocks      = 3
-	lean           = 3
-)
-
-// launchSD is the launch effect that is assumed until a run has measured it
-// (method, section 0: 0.3 to 1.5 % were seen).
-const launchSD = 0.007
-
 // slots are the lengths that the pilot chooses from, each with the settle time
 // that goes with it. Noise of shared hosts comes in long waves: the shorter the
 // window, the less of it per second of measuring.
@@ -55,6 +42,7 @@ type Observed struct {
 	Launch time.Duration // what one launch of all arms took
 	Switch time.Duration // what a window takes beyond its length and its settle time
 	Budget time.Duration // what is left for this workload
+	Stands bool          // a launch has been made and goes on: Budget is for what follows it
 	Least  time.Duration // window
 	Settle time.Duration // at least; 0: what the pilot sees
 	Arms   int           // in a block
@@ -212,7 +200,7 @@ func shortestWindow(o Observed, least time.Duration) time.Duration {
 			continue
 		}
 		overhead := max(s.Discard, least, o.Settle) + o.Switch
-		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.Budget-o.Launch).Seconds() {
+		if slowest*float64(ticks(best)) >= fewOps || minBlocks*float64(o.Arms)*(s.Window+overhead).Seconds() > (o.whole()-o.Launch).Seconds() {
 			break
 		}
 		best = s.Window
@@ -268,7 +256,7 @@ func longest(traces []Trace) []float64 {
 // fits says whether enough blocks of windows this long can be had.
 func fits(o Observed, w time.Duration, overhead float64) bool {
 	block := float64(o.Arms) * (w.Seconds() + overhead)
-	return minGenerations*(o.Launch.Seconds()+minBlocks*block) <= o.Budget.Seconds()
+	return minGenerations*(o.Launch.Seconds()+minBlocks*block) <= o.whole().Seconds()
 }
 
 // fallback is the longest window up to half a second that fits the budget.
@@ -280,35 +268,6 @@ func fallback(o Observed, overhead float64) time.Duration {
 		}
 	}
 	return best
-}
-
-// Allocate divides the budget into launches and blocks: blocks per launch =
-// sqrt(cost of a launch / cost of a block * variance of a block / variance of a
-// launch) (Kalibera and Jones 2013, ISMM, section 6), as long as there are
-// enough launches, and most of the time is for blocks. noise is the standard
-// deviation of the log ratio of two windows of a block.
-func Allocate(o Observed, l Lengths, noise float64, fixed Lengths) (Lengths, string) {
-	block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()
-	launch, budget := o.Launch.Seconds(), o.Budget.Seconds()
-	best := max(math.Sqrt(launch/block)*noise/launchSD, lean*launch/block, minBlocks)
-	l.Generations = max(cmp.Or(o.Launches, minGenerations), int(budget/(launch+best*block)))
-	if fixed.Generations > 0 {
-		l.Generations = fixed.Generations
-	}
-	for fixed.Generations == 0 && l.Generations > 1 && perLaunch(budget, launch, block, l.Generations) < minBlocks {
-		l.Generations--
-	}
-	l.Blocks = max(2, perLaunch(budget, launch, block, l.Generations))
-	if l.Generations == 1 {
-		return l, fmt.Sprintf("one launch of %d blocks: the budget has no room for more", l.Blocks)
-	}
-	return l, fmt.Sprintf("about %d launches of %d blocks (a launch takes %.1f s, a block %.2g s)", l.Generations, l.Blocks, launch, block)
-}
-
-// perLaunch is how many blocks each of so many launches can have. The first
-// launch has been paid for when the budget is counted from the pilot on.
-func perLaunch(budget, launch, block float64, launches int) int {
-	return int((budget/float64(launches) - launch) / block)
 }
 
 // Longer is the next window and settle time, for a run whose windows showed that

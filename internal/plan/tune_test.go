@@ -175,6 +175,22 @@ func TestLaunchesGiveWayToNoise(t *testing.T) {
 	}
 }
 
+// The launch that stands when the pilot has run has been paid for: what is left is divided
+// with it, so that launches that take long have as many blocks as the time has room for.
+func TestTheLaunchThatStandsIsPaidFor(t *testing.T) {
+	o := Observed{Launch: 24 * time.Second, Switch: 100 * time.Millisecond, Arms: 3, Budget: 63 * time.Second}
+	l := Lengths{Window: 200 * time.Millisecond, Discard: 100 * time.Millisecond}
+	for _, c := range []struct {
+		stands              bool
+		generations, blocks int
+	}{{false, 1, 32}, {true, 2, 16}} {
+		o.Stands = c.stands
+		if got, why := Allocate(o, l, 0.05, Lengths{}); got.Generations != c.generations || got.Blocks != c.blocks {
+			t.Errorf("a launch stands %v: %s, want %d launches of %d blocks", c.stands, why, c.generations, c.blocks)
+		}
+	}
+}
+
 // Whatever the pilot saw, the plan is possible: at least two blocks, a window,
 // and a run that does not need more than its budget and one block.
 func TestTuneIsAlwaysPossible(t *testing.T) {
@@ -186,13 +202,14 @@ func TestTuneIsAlwaysPossible(t *testing.T) {
 				rapid.Float64Range(0, 0.5).Draw(rt, "common"), rapid.Float64Range(0, 0.5).Draw(rt, "deep"),
 				time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(rt, "tau"))))
 		o.Launch = time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(rt, "launch"))
+		o.Stands = rapid.Bool().Draw(rt, "stands")
 		l, p := Tune(o, Lengths{})
 		if l.Window < slots[0].Window || l.Discard <= 0 || l.Blocks < 2 || l.Generations < 1 || p.Why == "" {
 			rt.Fatalf("%+v: %s", l, p.Why)
 		}
 		block := float64(o.Arms) * (l.Window + l.Discard + o.Switch).Seconds()
 		need := float64(l.Generations) * (o.Launch.Seconds() + float64(l.Blocks)*block)
-		if need > o.Budget.Seconds()+o.Launch.Seconds()+3*block {
+		if need > o.whole().Seconds()+o.Launch.Seconds()+3*block {
 			rt.Fatalf("%+v needs %.1f s of %.1f s", l, need, o.Budget.Seconds())
 		}
 	})

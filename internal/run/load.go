@@ -40,6 +40,9 @@ type loadRun struct {
 	failures   map[string]int
 	gaveUp     map[string]bool
 	launchTime time.Duration
+	closeTime  time.Duration // of the arms of the last launch
+	launched   int           // in this turn
+	follows    bool          // another launch
 
 	observed plan.Observed
 	lengths  plan.Lengths
@@ -52,6 +55,7 @@ type loadRun struct {
 	running  []Running
 	dropped  int
 	measured int // blocks of this generation so far
+	extended int // blocks that it is to have; 0: as many as were planned
 	told     time.Time
 
 	deciding, collecting breath
@@ -65,6 +69,7 @@ type steady struct{ seconds, ops, rate float64 }
 // reached, and says which: "precision" or "budget".
 func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 	l.pass++
+	l.launched = 0
 	if err := l.ready(ctx); err != nil {
 		return "", err
 	}
@@ -83,16 +88,11 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		switch {
 		case d.Stop && l.question == nil:
 			return "precision", nil
-		case last:
-			return "budget", nil
-		case l.Plan.Generations > 0 && l.generation-l.from >= l.Plan.Generations:
+		case last || !l.follows || l.remaining() < l.launchTime:
 			return "budget", nil
 		}
 		if err := l.judge(d); err != nil {
 			return "", err
-		}
-		if l.remaining() < 2*l.launchTime+l.blockTime()*minTail {
-			return "budget", nil
 		}
 	}
 }
@@ -119,12 +119,19 @@ func (l *loadRun) release() {
 
 // allocate divides the time of this turn among its arms.
 func (l *loadRun) allocate() {
-	o := l.observed // its launch is one of all arms
-	o.Budget, o.Arms = l.remaining(), l.inBlock()
+	o := l.ahead() // its launch is one of all arms
+	o.Stands = len(l.arms) > 0
+	l.lengths, _ = plan.Allocate(o, l.lengths, l.noise, plan.Lengths{Generations: l.Plan.Generations})
+}
+
+// ahead is what was seen of the workload, and the time that this turn has left.
+func (l *loadRun) ahead() plan.Observed {
+	o := l.observed
+	o.Stands, o.Budget, o.Arms = false, l.remaining(), l.inBlock()
 	if l.question != nil {
 		o.Launches = plan.FirstLaunches
 	}
-	l.lengths, _ = plan.Allocate(o, l.lengths, l.noise, plan.Lengths{Generations: l.Plan.Generations})
+	return o
 }
 
 // inBlock is how many arms two blocks of this pass have, halved.
@@ -162,17 +169,13 @@ func (l *loadRun) judge(d Decision) error {
 	return l.lengthen(why)
 }
 
-// minTail is the least number of blocks that make another launch worth it, which
-// measures for no less than it takes.
-const minTail = 2
-
 // generationOnce launches the arms, measures blocks and ends the arms. It says
 // whether the time ran out.
 func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 	ctx, over := context.WithCancel(ctx)
 	defer over() // after the arms, whose processes it would end
 	defer func() { err = errors.Join(l.ofRoom(ctx, err), l.flush(), l.closeArms()) }()
-	l.measured, l.steady = 0, steady{}
+	l.measured, l.extended, l.steady = 0, 0, steady{}
 	if err := l.whileRoom(ctx, func(ctx context.Context) error { return l.launch(ctx, l.generation) }); err != nil {
 		return false, err
 	}
@@ -190,22 +193,10 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 	if err := l.warm(ctx); err != nil {
 		return false, err
 	}
+	l.launched++
 	l.Lock.Took()
-	for b := range l.lengths.Blocks {
-		if l.remaining() < time.Duration(len(l.ofBlock(b)))*l.slotTime() && b > 0 {
-			last = true
-			break
-		}
-		block, err := l.block(ctx, b)
-		l.take(record.Line{Block: block})
-		if err != nil {
-			return false, err
-		}
-		l.halves.Add(block, l.load.Baseline, plan.TwinName)
-		l.measured = b + 1
-		if err := l.breathe(); err != nil {
-			return false, err
-		}
+	if last, err = l.rotate(ctx); err != nil {
+		return false, err
 	}
 	if l.steady.rate > 0 {
 		l.take(record.Line{Check: &record.Check{
@@ -314,9 +305,6 @@ func (l *loadRun) tell(e Event) {
 
 func (l *loadRun) remaining() time.Duration { return l.budget - time.Since(l.began) }
 
-// blockTime is what a block of this pass takes on average.
-func (l *loadRun) blockTime() time.Duration { return time.Duration(l.inBlock()) * l.slotTime() }
-
 // slotTime is what a window takes, with all that goes with it.
 func (l *loadRun) slotTime() time.Duration {
 	return l.lengths.Window + l.lengths.Discard + l.observed.Switch
@@ -325,8 +313,7 @@ func (l *loadRun) slotTime() time.Duration {
 // lengthen takes the next longer window. What was measured with the shorter one no
 // longer counts; it stays in the record.
 func (l *loadRun) lengthen(why string) error {
-	o := l.observed
-	o.Budget, o.Arms = l.remaining(), l.inBlock()
+	o := l.ahead()
 	next, ok := plan.Longer(o, l.lengths)
 	if !ok {
 		return nil
@@ -348,7 +335,7 @@ func (l *loadRun) lengthen(why string) error {
 func (l *loadRun) at(phase string) Event {
 	return Event{
 		Workload: l.load.Name, Number: l.number + 1, Of: len(l.Plan.Loads), Phase: phase, Pass: l.pass, Passes: l.passes,
-		Generation: l.generation, Block: l.measured, Blocks: l.lengths.Blocks, Dropped: l.dropped, Arms: l.running,
+		Generation: l.generation, Block: l.measured, Blocks: max(l.lengths.Blocks, l.extended), Dropped: l.dropped, Arms: l.running,
 		Elapsed: time.Since(l.began), Remaining: l.remaining(),
 	}
 }

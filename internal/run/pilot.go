@@ -21,7 +21,7 @@ func (l *loadRun) pilot(ctx context.Context) error {
 		return l.pilotWindowed(ctx)
 	}
 	l.event(l.at("pilot"))
-	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
+	o := plan.Observed{Stands: true, Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
 	began, ran := time.Now(), time.Duration(0)
 	look := func(a *arm, length time.Duration) (err error) {
 		if err := l.watch.Ahead(lookBetween); err != nil {

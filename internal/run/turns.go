@@ -53,7 +53,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 				return reasonOf(err), err
 			}
 		}
-		if l.ended != "precision" {
+		if l.ended != "precision" && !l.over {
 			reason = "budget"
 		}
 	}

@@ -16,7 +16,7 @@ func (l *loadRun) pilotWindowed(ctx context.Context) error {
 	l.event(l.at("pilot"))
 	windowed := *l.load.Stages.Windowed
 	l.lengths = plan.Lengths{Window: windowed.Least, Discard: max(windowed.Discard, l.settle())}
-	o := plan.Observed{Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
+	o := plan.Observed{Stands: true, Launch: l.launchTime, Arms: len(l.arms), Pause: l.arms[0].session.Method(), Least: l.load.Shortest(), Settle: l.settle()}
 	over, asks := time.Duration(0), 0 // beyond the lengths, of all arms
 	all := slices.Clone(l.arms)
 	for _, i := range plan.Order(l.Plan.Record.Seed, l.load.Name+"/pilot", 0, 0, len(all)) {
