@@ -22,7 +22,7 @@ func Of(e *record.Effects) *record.Answers {
 	a.Standing = standing(a.Loads)
 	a.Untested = untested(e)
 	a.Menu = menu(e, a.Loads)
-	a.Next = next(a, e.Imported != nil)
+	a.Next = next(a, e)
 	return a
 }
 

@@ -123,24 +123,25 @@ const unsteady = 0.05
 // soon is the longest continuation that is proposed, in seconds.
 const soon = 600
 
-// next is what to do, the most useful first. What another tool measured cannot be
-// continued.
-func next(a *record.Answers, imported bool) (out []record.NextStep) {
+// continues says whether tare run --continue can add to a result: not to what another tool
+// measured, to what a node helper measured on its node, and to a run that goes on.
+func continues(e *record.Effects) bool {
+	return e.Imported == nil && e.Host.Helper == nil && e.Ended != record.EndedRunning
+}
+
+// next is what to do, the most useful first.
+func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
 	for _, l := range a.Untested {
 		if l.Remedy != "" {
 			out = append(out, record.NextStep{Kind: record.NextProvide, Remedy: l.Remedy})
 		}
 	}
-	if imported || !slices.ContainsFunc(a.Loads, open) {
+	if e.Imported != nil || !slices.ContainsFunc(a.Loads, open) {
 		return out
 	}
-	on := record.NextStep{Kind: record.NextContinue, Seconds: soon}
-	for _, o := range a.Menu {
-		if o.Seconds <= soon {
-			on.Seconds = max(60, 60*math.Ceil(o.Seconds/60))
-		}
+	if continues(e) {
+		out = append(out, further(a))
 	}
-	out = append(out, on)
 	if a.Noise.StealHigh > unsteady {
 		out = append(out, record.NextStep{Kind: record.NextDedicated})
 	}
@@ -148,4 +149,15 @@ func next(a *record.Answers, imported bool) (out []record.NextStep) {
 		out = append(out, record.NextStep{Kind: record.NextQuieter})
 	}
 	return out
+}
+
+// further is a continuation: as long as the best precision takes that is soon there.
+func further(a *record.Answers) record.NextStep {
+	on := record.NextStep{Kind: record.NextContinue, Seconds: soon}
+	for _, o := range a.Menu {
+		if o.Seconds <= soon {
+			on.Seconds = max(60, 60*math.Ceil(o.Seconds/60))
+		}
+	}
+	return on
 }

@@ -42,11 +42,36 @@ func (r *runCommand) goOn(c *console) error {
 	if err := roomy(p, dir, host.Groups); err != nil {
 		return errors.Join(err, earlier.Close())
 	}
+	if host.PodNode != "" { // what follows is measured there
+		lock.Release()
+	}
 	c.noteLeftovers()
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)
 	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
 	return r.finish(c, out, err)
+}
+
+// reach takes the flags from the command of a record that say where its pods are and how
+// they are reached. A flag that is given now comes first.
+func (r *runCommand) reach(command []string) {
+	for _, word := range command {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "--kubeconfig":
+			r.Kubeconfig = cmp.Or(r.Kubeconfig, value)
+		case "--context":
+			r.Context = cmp.Or(r.Context, value)
+		case "--namespace":
+			r.Namespace = cmp.Or(r.Namespace, value)
+		case "--pod-image":
+			r.PodImage = cmp.Or(r.PodImage, value)
+		case "--nodes":
+			if len(r.Nodes) == 0 {
+				r.Nodes = strings.Split(value, ",")
+			}
+		}
+	}
 }
 
 // further is the plan of what is added to a result, or why it cannot be.
@@ -59,14 +84,18 @@ func (r *runCommand) further(was *record.Result) (p *plan.Plan, host environment
 		return p, host, m, refuse(errors.New("another tool measured it"), "tare run")
 	case was.Manifest.Schema == "" || len(was.Lines) == 0:
 		return p, host, m, refuse(errors.New("it ended before it began"), "tare run")
+	case was.Manifest.Host.Helper != nil:
+		return p, host, m, refuse(fmt.Errorf("it was measured on node %s through a node helper", was.Manifest.Host.Helper.Node),
+			"tare run --nodes "+was.Manifest.Host.Helper.Node+" --node-helper measures anew; tare compare DIR DIR compares")
 	case r.elsewhere() || r.Output != "":
-		return p, host, m, &usageError{errors.New("--continue goes with neither -o nor --nodes"), "tare run --help"}
+		return p, host, m, &usageError{errors.New("--continue cannot be combined with -o, --node-helper or several nodes"), "tare run --help"}
 	}
+	r.reach(was.Plan.Command)
 	e, err := r.again(was)
 	if err != nil {
 		return p, host, m, err
 	}
-	if host, err = inspectHost(e, r.cluster(), ""); err != nil {
+	if host, err = inspectHost(e, r.cluster(), r.away()); err != nil {
 		return p, host, m, err
 	}
 	m = manifest(host, time.Now())

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tarelab/tare/internal/catalog"
@@ -192,6 +193,17 @@ func volumeArms(words []string) (names []string) {
 	return names
 }
 
+// absolute is a list of files, as in $KUBECONFIG, that means the same in another directory.
+func absolute(files string) string {
+	all := filepath.SplitList(files)
+	for i, f := range all {
+		if path, err := filepath.Abs(f); err == nil && f != "" {
+			all[i] = path
+		}
+	}
+	return strings.Join(all, string(filepath.ListSeparator))
+}
+
 // command is the arguments that repeat a run with this seed.
 func (f *experimentFlags) command(seed uint64) []string {
 	return append(f.asked(), fmt.Sprintf("--seed=%d", seed))
@@ -213,7 +225,7 @@ func (f *experimentFlags) asked() []string {
 			out = append(out, "--volume="+v)
 		}
 	}
-	for _, s := range []setting{{"kubeconfig", f.Kubeconfig}, {"context", f.Context}, {"namespace", f.Namespace}, {"pod-image", f.PodImage}} {
+	for _, s := range []setting{{"kubeconfig", absolute(f.Kubeconfig)}, {"context", f.Context}, {"namespace", f.Namespace}, {"pod-image", f.PodImage}} {
 		if s.value != "" {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/environment/kube"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
@@ -138,6 +139,7 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 	j := nodes.Job{
 		Cluster: cluster, Image: r.HelperImage, Files: map[string][]byte{}, StateDir: journal.StateDir(),
 		Command: slices.Concat(r.experimentFlags.asked(), r.nodeFlags.asked()), Deadline: nodeDeadline(e.Budget), Rights: rightsOf(e),
+		Guard: guard,
 	}
 	there := r.experimentFlags
 	there.Kubeconfig, there.Context = "", ""
@@ -157,6 +159,15 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 		j.Args = append(j.Args, "--no-progress")
 	}
 	return j, nil
+}
+
+// guard starts the process that undoes the journal of a run when this one is killed.
+func guard(run string) (dismiss func(), err error) {
+	g, err := launch.NewGuard(journal.StateDir(), run, nil)
+	if err != nil {
+		return nil, err
+	}
+	return g.Dismiss, nil
 }
 
 // nodeDeadline is the time after which a run on a node is ended whatever

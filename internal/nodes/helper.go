@@ -35,6 +35,9 @@ type Job struct {
 	// Rights are those of tare on the node beyond what every run with pods needs, for
 	// each of the experiment's pods; none without pods.
 	Rights []kube.Rights
+	// Guard starts what takes back the journal of a run when this process is killed, and
+	// returns its end.
+	Guard func(run string) (dismiss func(), err error)
 }
 
 // ExitError is tare on a node that ended with a code other than 0. What was
@@ -75,6 +78,11 @@ func (j Job) Run(ctx context.Context, n *corev1.Node, said io.Writer, dir string
 	if err != nil {
 		return errors.Join(err, way.Close())
 	}
+	dismiss, err := j.Guard(h.spec.Run)
+	if err != nil {
+		return errors.Join(fmt.Errorf("guard the run: %w", err), way.Done(step), way.Close())
+	}
+	defer dismiss()
 	err = h.measure(ctx, said, dir, interrupts)
 	if ctx.Err() != nil {
 		return errors.Join(err, way.Close())
