@@ -239,6 +239,7 @@ func (a *site) close() error {
 
 // closeArms ends the generation, all arms at once.
 func (l *loadRun) closeArms() error {
+	defer func(began time.Time) { l.closeTime = time.Since(began) }(time.Now())
 	l.guard.Attend()
 	defer func(began time.Time) { l.closeTime = time.Since(began) }(time.Now())
 	errs := make([]error, len(l.sites))
