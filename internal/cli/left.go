@@ -23,12 +23,8 @@ func leftOut(p *plan.Plan) (arms []string) {
 
 // worthwhile refuses a run of which nothing but the baseline and its twin is left:
 // after all its time it would have nothing to say. Whoever asked for the baseline
-// alone wants to see the noise, and where tare is not on the node the host, which
-// nobody named, is always left out.
+// alone wants to see the noise.
 func worthwhile(p *plan.Plan) error {
-	if p.PodNode != "" {
-		return nil
-	}
 	for _, l := range p.Loads {
 		for _, a := range l.Arms {
 			if a.Name != l.Baseline && !a.Twin {

@@ -16,10 +16,7 @@ func TestWorthwhile(t *testing.T) {
 	}
 	alone := []plan.Arm{arm("host", false), arm("twin", true)}
 	docker := record.Left{Workload: "a", Arm: "docker", Reason: "Docker is not running", Remedy: "start it"}
-	away := of(alone, docker)
-	away.PodNode = "node-1"
 	for name, p := range map[string]*plan.Plan{
-		"one pod elsewhere": away,
 		"the noise alone":   of(alone),
 		"something is left": of(append(alone, arm("runc", false)), docker),
 	} {
@@ -30,6 +27,11 @@ func TestWorthwhile(t *testing.T) {
 	err := worthwhile(of(alone, docker, docker))
 	if exitCode(err) != exitUnsupported || hint.Of(err) != "start it" || !strings.HasSuffix(err.Error(), ": docker: Docker is not running") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+	away := of(alone, record.Left{Workload: "a", Arm: "fast", Reason: "volume=hostpath needs tare on the node", Remedy: "--node-helper"})
+	away.PodNode = "node-1"
+	if err := worthwhile(away); exitCode(err) != exitUnsupported || hint.Of(err) != "--node-helper" {
+		t.Errorf("pods elsewhere: %v (%s)", err, hint.Of(err))
 	}
 	crun := record.Left{Workload: "a", Arm: "crun", Reason: "crun is not in PATH", Remedy: "install it"}
 	err = worthwhile(of(alone, docker, crun))

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/journal"
@@ -278,9 +279,10 @@ var ErrUnsupported = errors.New("not supported here")
 // Supported is the plain yes.
 func Supported() Support { return Support{Answer: Yes} }
 
-// Unsupported is a no with its reason and remedy.
+// Unsupported is a no with its reason and remedy. A reason that is the text of an error says
+// no more than once that it is about this host.
 func Unsupported(reason, remedy string) Support {
-	return Support{Answer: No, Reason: reason, Remedy: remedy}
+	return Support{Answer: No, Reason: strings.TrimPrefix(reason, ErrUnsupported.Error()+": "), Remedy: remedy}
 }
 
 // Host is what this host and user can do, found once per run.

@@ -40,6 +40,7 @@ type builder struct {
 func (b builder) arms() ([]Arm, []record.Left, error) {
 	var arms []Arm
 	var left []record.Left
+	asked := b.w.Baseline
 	b.w.Baseline = b.baseline()
 	for _, spec := range b.e.ArmsOf(&b.w) {
 		a, err := b.arm(spec)
@@ -53,6 +54,9 @@ func (b builder) arms() ([]Arm, []record.Left, error) {
 			return nil, nil, fmt.Errorf("workload %s: arm %s: %w", b.w.Name, spec.Name, err)
 		case spec.Name == b.w.Baseline:
 			return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", b.w.Name, spec.Name, err), not.Remedy)
+		case spec.Name == asked && len(b.w.Arms) > 0 && !slices.Contains(b.w.Arms, asked):
+			// It stands in the experiment as the baseline, which is another one here, and those
+			// who named the arms did not name it.
 		default:
 			left = append(left, record.Left{Workload: b.w.Name, Arm: spec.Name, Reason: not.Reason, Remedy: not.Remedy})
 		}

@@ -70,6 +70,8 @@ func TestBuildAway(t *testing.T) {
 		{Name: "busy", Environment: "besteffort", Neighbour: "noise"}, {Name: "least", Environment: "besteffort"}, {Name: "more", Environment: "burstable"},
 	}
 	named.Neighbours = []experiment.Neighbour{{Name: "noise", Kind: "commit"}}
+	one := asked("commit") // nobody has named the host, which is the baseline of the experiment
+	one.Workloads[0].Baseline, one.Workloads[0].Named, one.Workloads[0].Arms = "here", named.Workloads[0].Named, []string{"least"}
 	c.Neighbour = c.Workload
 	for _, x := range []struct {
 		e          *experiment.Experiment
@@ -77,6 +79,7 @@ func TestBuildAway(t *testing.T) {
 	}{
 		{chosen, "besteffort< twin< burstable<", "cgroup guaranteed"},
 		{named, "least< twin< more<", "here best busy"},
+		{one, "least< twin<", ""},
 	} {
 		p, err := Build(x.e, c, host, nil)
 		if err != nil {

@@ -273,8 +273,7 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 		}
 		if sup.Answer != environment.Yes {
 			if r.Name() == baseline {
-				return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %s: %w",
-					w.Name, baseline, sup.Reason, environment.ErrUnsupported), sup.Remedy)
+				return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", w.Name, baseline, impossible{sup}), sup.Remedy)
 			}
 			left = append(left, record.Left{Workload: w.Name, Arm: r.Name(), Reason: sup.Reason, Remedy: sup.Remedy})
 			continue

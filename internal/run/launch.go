@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,9 @@ func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
 		if err := l.again(ctx, generation, line, began); err != nil {
 			return err
 		}
+		if err := l.nothingLeft(line.Left); err != nil {
+			return err
+		}
 		if err := l.readBack(ctx, line); err != nil {
 			return err
 		}
@@ -91,6 +95,22 @@ func (l *loadRun) launch(ctx context.Context, generation int) (err error) {
 	line.Seconds = time.Since(began).Seconds()
 	l.launchTime = time.Since(began)
 	return l.append(record.Line{Generation: line})
+}
+
+// nothingLeft refuses to measure the baseline and its twin alone where other arms were asked
+// for and none of them could be launched.
+func (l *loadRun) nothingLeft(left []record.Left) error {
+	if l.compares() || len(left) == 0 {
+		return nil
+	}
+	var reasons []string
+	remedy := ""
+	for _, x := range left {
+		reasons = append(reasons, x.Arm+": "+x.Reason)
+		remedy = cmp.Or(remedy, x.Remedy)
+	}
+	return hint.New(fmt.Errorf("nothing is left to compare with %s (%w): %s", l.load.Baseline, environment.ErrUnsupported,
+		strings.Join(reasons, "; ")), remedy)
 }
 
 // awaitReady waits for the loads of these sites, lets all of them settle, then pauses each

@@ -18,7 +18,7 @@ type loadRun struct {
 	number int
 	share  time.Duration // of the budget of the run
 	spent  time.Duration // in earlier turns
-	over   bool          // it is left out
+	over   error         // why it is left out; nil: it is not
 	ended  string        // how its last turn ended, see execute
 
 	question []string // arms of the first pass, while that lasts; nil: all

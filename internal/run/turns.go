@@ -45,7 +45,7 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 		remaining := r.total() - time.Since(started)
 		budget := time.Duration(float64(remaining) * float64(l.share) / float64(max(shares, 1)))
 		shares -= l.share
-		if remaining <= 0 && len(l.lines) == 0 && !l.over {
+		if remaining <= 0 && len(l.lines) == 0 && l.over == nil {
 			r.skip(noTimeFor(l.load.Workload))
 		}
 		if remaining > 0 || l == loads[0] && len(l.lines) == 0 {
@@ -53,11 +53,24 @@ func (r *runner) turns(ctx context.Context) (reason string, err error) {
 				return reasonOf(err), err
 			}
 		}
-		if l.ended != "precision" && !l.over {
+		if l.ended != "precision" && l.over == nil {
 			reason = "budget"
 		}
 	}
+	if err := noneRan(loads); err != nil {
+		return reasonOf(err), err
+	}
 	return reason, nil
+}
+
+// noneRan is why the first workload could not be measured here, where none could.
+func noneRan(loads []*loadRun) error {
+	for _, l := range loads {
+		if l.over == nil {
+			return nil
+		}
+	}
+	return loads[0].over
 }
 
 // mostWeight is how much more time than usual a noisy workload gets at most, and how
@@ -101,7 +114,7 @@ func (l *loadRun) variance() float64 {
 // turn measures one workload in one pass. One that this host cannot have is left
 // out when there are others.
 func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (err error) {
-	if l.over {
+	if l.over != nil {
 		return nil
 	}
 	l.began, l.budget = time.Now(), budget
@@ -111,7 +124,7 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	case errors.Is(err, environment.ErrUnsupported) && len(r.Plan.Loads) > 1:
-		l.over = true
+		l.over = fmt.Errorf("workload %s: %w", l.load.Name, err)
 		r.skip(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
 	case err != nil:
 		return fmt.Errorf("workload %s: %w", l.load.Name, err)
