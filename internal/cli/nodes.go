@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/experiment"
@@ -74,6 +75,27 @@ func (f *nodeFlags) asked() []string {
 	return out
 }
 
+// rightsCommand is the command with which this user writes down the rights that the run needs.
+// What changes nothing about them is left out of it.
+func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
+	words := []string{"tare", "plan"}
+	for _, w := range f.asked()[2:] {
+		switch name, _, _ := strings.Cut(w, "="); name {
+		case "--budget", "--precision", "--margin", "--scratch", "--generations", "--pod-image", "--allow-unequal":
+		default:
+			words = append(words, w)
+		}
+	}
+	words = append(words, "--rbac")
+	if helper {
+		return hint.Command(append(words, "--node-helper")...)
+	}
+	if len(nodes) > 0 {
+		words = append(words, "--nodes="+strings.Join(nodes, ","))
+	}
+	return hint.Command(words...)
+}
+
 // idle refuses flags about nodes of a run that is on this host.
 func (f *nodeFlags) idle() error {
 	for _, x := range []struct {
@@ -115,11 +137,7 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 	defer cluster.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	all, err := cluster.Nodes(ctx)
-	if err != nil {
-		return err
-	}
-	chosen, err := api.FindNodes(all, r.Nodes)
+	chosen, err := r.choose(ctx, cluster, e)
 	if err != nil {
 		return err
 	}
@@ -132,6 +150,25 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 	v.watch(cancel)
 	errs := v.all(ctx, chosen, r.Parallel)
 	return r.finishNodes(c, dir, chosen, errs)
+}
+
+// choose finds the nodes, and asks the cluster all that can be asked before a helper is made.
+func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experiment.Experiment) ([]corev1.Node, error) {
+	if err := cluster.MayHelp(ctx, rightsOf(e)...); err != nil {
+		return nil, err
+	}
+	all, err := cluster.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range podsOf(e, nil) {
+		if class := p.Class(); class != "" {
+			if err := cluster.ClassMissing(ctx, class); err != nil {
+				return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+			}
+		}
+	}
+	return api.FindNodes(all, f.Nodes)
 }
 
 // job is what is to run on each node.

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/environment"
@@ -18,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/export"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/internal/volume"
 	"github.com/tarelab/tare/record"
 )
@@ -25,9 +28,9 @@ import (
 type planCommand struct {
 	experimentFlags
 	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the plan on standard output."`
-	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that arms in pods need, for kubectl apply -f -."`
+	RBAC   bool       `name:"rbac" group:"output" help:"Instead of the plan: the rights that the user of this kubeconfig needs for arms in pods, as a file that an administrator applies."`
 
-	NodeHelper bool     `group:"output" help:"With --rbac: also the rights that the node helper needs."`
+	NodeHelper bool     `group:"output" help:"Of a run with --node-helper: whether the cluster allows it on the nodes that --nodes names. With --rbac: the rights that it needs."`
 	Nodes      []string `group:"output" placeholder:"NAME" help:"The node of arms in pods that are controlled from here, as in tare run without --node-helper."`
 }
 
@@ -46,7 +49,7 @@ Examples:
   tare plan
   tare plan mine.yaml --arms host,container
   tare plan --format json | jq .changes
-  tare plan --rbac | kubectl apply -f -
+  tare plan mine.yaml --rbac > rights.yaml     for an administrator, who applies it
 
 Exit codes: 0 planned, 1 error, 2 wrong usage or experiment, 5 a run would end at once: nothing that was asked for is possible on this host.`
 }
@@ -56,9 +59,10 @@ func (p *planCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	on := nodeFlags{Nodes: p.Nodes}
+	on := nodeFlags{Nodes: p.Nodes, NodeHelper: p.NodeHelper && !p.RBAC}
+	p.cluster().Rights = p.rightsCommand(p.Nodes, p.NodeHelper)
 	if on.elsewhere() {
-		return on.check()
+		return p.onNodes(c, &on, e)
 	}
 	if p.RBAC {
 		return p.printRights(c, e, on.away())
@@ -77,6 +81,37 @@ func (p *planCommand) Run(c *console) error {
 		return errors.Join(err, installed(built), worthwhile(built), longEnough(built), roomy(built, "", host.Groups))
 	}
 	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built), roomy(built, "", host.Groups))
+}
+
+// onNodes asks the cluster all that a run through node helpers asks before it begins.
+func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experiment) error {
+	if p.Format == "json" {
+		return &usageError{errors.New("--format json is for the plan of one host, and what a node can have is known there only"), "on the node: tare plan --format json"}
+	}
+	if err := on.check(); err != nil {
+		return err
+	}
+	cluster, err := p.cluster().Connect()
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	chosen, err := on.choose(context.Background(), cluster, e)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "experiment %s, %s on each node, through a privileged pod there\n", e.Name, quantity.Duration(e.Budget.Seconds()))
+	for i := range chosen {
+		image, err := api.OwnImage(&chosen[i])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "node %s: ready; the pod begins with its image %s\n", chosen[i].Name, image)
+	}
+	text.WriteString("what each arm needs and changes is known on the node only: tare plan there\n")
+	_, err = io.WriteString(c.stdout, export.Terminal(text.String()))
+	return err
 }
 
 // printRights prints the rights that arms in pods need, on the node that is named.

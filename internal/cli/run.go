@@ -63,6 +63,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	r.cluster().Rights = r.rightsCommand(r.Nodes, r.elsewhere())
 	if r.elsewhere() {
 		return r.onNodes(c, e)
 	}

@@ -255,6 +255,7 @@ func TestHelperRefused(t *testing.T) {
 		cluster := connected(t, func(w http.ResponseWriter, _ *http.Request) {
 			say(w, 403, refusal(403, metav1.StatusReasonForbidden, c.says))
 		})
+		cluster.Rights = "tare plan --rbac --node-helper"
 		err := cluster.CreateHelper(t.Context(), helperSpec())
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(hint.Of(err), c.helps) {
 			t.Errorf("%v; %s", err, hint.Of(err))

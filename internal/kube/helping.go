@@ -17,14 +17,17 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 )
 
-const helperRemedy = "tare plan --rbac --node-helper prints the rights that this needs: an administrator gives them with tare plan --rbac --node-helper | kubectl apply -f -"
-
 const rbacPath = "/apis/rbac.authorization.k8s.io/v1/"
+
+// MayHelp is May for helpers, whose account gets rights for the pods of the experiment.
+func (c *Cluster) MayHelp(ctx context.Context, more ...Rights) error {
+	return c.May(ctx, append(slices.Clone(more), HelperRights)...)
+}
 
 // CreateHelper makes the helper of a node, and returns when its pod runs.
 func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
-	if err := c.May(ctx, append(slices.Clone(s.More), HelperRights)...); err != nil {
-		return hint.New(err, helperRemedy)
+	if err := c.MayHelp(ctx, s.More...); err != nil {
+		return err
 	}
 	n := s.Namespace()
 	err := c.CreateNamespace(ctx, n)
@@ -105,11 +108,8 @@ func (c *Cluster) createRights(ctx context.Context, s HelperSpec, owner types.UI
 
 // helperRefused says what to do when the cluster does not want a helper.
 func helperRefused(err error) error {
-	switch {
-	case strings.Contains(err.Error(), "PodSecurity"), strings.Contains(err.Error(), "admission webhook"):
+	if strings.Contains(err.Error(), "PodSecurity") || strings.Contains(err.Error(), "admission webhook") {
 		return hint.New(err, "the cluster admits no privileged pod, which the node helper is: an administrator exempts namespaces tare-*, or runs tare on the node itself")
-	case apierrors.IsForbidden(err):
-		return hint.New(err, helperRemedy)
 	}
 	return err
 }

@@ -54,6 +54,8 @@ type Access struct {
 	// VolumeBound is how long whoever provided a volume may take to remove it, from the
 	// end of its claim; 0: two minutes.
 	VolumeBound time.Duration
+	// Rights is the command that prints the rights that this user needs; empty: tare plan --rbac.
+	Rights string
 	// Silences are shared by connections that are patient together; nil: one alone.
 	Silences *Silences
 }
@@ -221,10 +223,8 @@ func (c *Cluster) explain(what string, err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
 		return hint.New(err, fmt.Sprintf("the credentials of user %q in %s are not valid, or no longer: renew them (kubectl auth whoami shows whom the cluster sees)", c.User, c.Kubeconfig))
-	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity"):
-		return hint.New(err, "the cluster admits no such pods: leave out what needs them (network=host, a volume), and name an image with what the load needs (image=NAME)")
 	case apierrors.IsForbidden(err):
-		return hint.New(err, rightsRemedy)
+		return hint.New(err, c.forbidden(err.Error()))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		return hint.New(err, "the API server at "+c.Server+" does not answer in time")
 	case errors.As(err, &urlErr):

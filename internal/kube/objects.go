@@ -70,6 +70,25 @@ func (c *Cluster) CreatePod(ctx context.Context, p *corev1.Pod) error {
 	}
 }
 
+// Refuses asks the API server whether it would admit a pod, and its claim where it has one,
+// without making them: quotas, limits and rules of admission answer as they would. nil: it
+// would, or does not say.
+func (c *Cluster) Refuses(ctx context.Context, s PodSpec) error {
+	if s.Volume.Class != "" {
+		claim := s.Claim()
+		err := c.client.Post().Namespace(claim.Namespace).Resource("persistentvolumeclaims").Param("dryRun", metav1.DryRunAll).Body(claim).Do(ctx).Error()
+		if apierrors.IsForbidden(err) {
+			return c.explain("make PersistentVolumeClaim "+claim.Name, err)
+		}
+	}
+	p := s.Pod()
+	err := c.client.Post().Namespace(p.Namespace).Resource("pods").Param("dryRun", metav1.DryRunAll).Body(p).Do(ctx).Error()
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return c.explain("make pod "+p.Name, err)
+	}
+	return nil
+}
+
 // create makes an object. One that is there when it is asked for again was made
 // by the attempt whose answer was lost.
 func (c *Cluster) create(ctx context.Context, post func() error) error {

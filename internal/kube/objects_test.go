@@ -190,6 +190,10 @@ func TestRefusals(t *testing.T) {
 		{401, metav1.StatusReasonUnauthorized, "Unauthorized", `credentials of user "jane"`},
 		{403, metav1.StatusReasonForbidden, `pods is forbidden: User "jane" cannot create resource "pods"`, "--rbac"},
 		{403, metav1.StatusReasonForbidden, `violates PodSecurity "restricted:latest": hostPath volumes`, "image=NAME"},
+		{403, metav1.StatusReasonForbidden, `pods "a" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2`, "kubectl describe quota"},
+		{403, metav1.StatusReasonForbidden, `persistentvolumeclaims "a" is forbidden: exceeded quota: few, requested: requests.storage=1Gi`, "volume-size="},
+		{403, metav1.StatusReasonForbidden, `pods "a" is forbidden: failed quota: few: must specify limits.cpu for: load`, "guaranteed"},
+		{403, metav1.StatusReasonForbidden, `pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2`, "limitrange"},
 	} {
 		asked := 0
 		c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -197,7 +201,8 @@ func TestRefusals(t *testing.T) {
 			say(w, r.code, refusal(r.code, r.reason, r.says))
 		})
 		err := c.CreatePod(t.Context(), spec().Pod())
-		if err == nil || !strings.Contains(err.Error(), r.says) || !strings.Contains(hint.Of(err), r.helps) || asked != 1 {
+		if err == nil || !strings.Contains(err.Error(), r.says) || !strings.Contains(hint.Of(err), r.helps) || asked != 1 ||
+			strings.Contains(hint.Of(err), "--rbac") != strings.Contains(r.says, "cannot") {
 			t.Errorf("%d: %v; %s; asked %d times", r.code, err, hint.Of(err), asked)
 		}
 	}

@@ -73,6 +73,9 @@ func withBasic(more []Rights) Rights {
 // what every run needs.
 func RBAC(user string, more ...Rights) ([]byte, error) {
 	all := withBasic(more)
+	if all["persistentvolumeclaims"] != nil {
+		all["storage.k8s.io:storageclasses"] = []string{"list"} // a class that is missing is then said before a run
+	}
 	role := rbacv1.ClusterRole{
 		TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: "tare"}, Rules: rules(all),
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -56,11 +57,23 @@ func TroubleOf(p *corev1.Pod) *Trouble {
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return &Trouble{Reason: c.Reason, Message: c.Message, Remedy: remedyOf(c.Reason, c.Message)}
+			return &Trouble{Reason: c.Reason, Message: c.Message, Remedy: remedyOf(c.Reason, c.Message), Final: noNode(c.Message) || cordoned(c.Message)}
 		}
 	}
 	return nil
 }
+
+// noNode says that the scheduler finds no node of the name that the pod asks for. It counts
+// the nodes that it has looked at, and names that as the only reason.
+func noNode(message string) bool {
+	m := nodesRefused.FindStringSubmatch(message)
+	return m != nil && m[1] == m[2]
+}
+
+var nodesRefused = regexp.MustCompile(`^0/(\d+) nodes are available: (\d+) node\(s\) didn't (?:match Pod's node affinity/selector|satisfy plugin\(s\) \[NodeAffinity\])`)
+
+// cordoned says that the pod's node takes none.
+func cordoned(message string) bool { return strings.Contains(message, "were unschedulable") }
 
 // Reasons of a waiting container that are none to wait for.
 var harmless = []string{"", "ContainerCreating", "PodInitializing"}
@@ -88,6 +101,10 @@ func remedyOf(reason, message string) string {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) || reason == w })
 	}
 	switch {
+	case noNode(message):
+		return "the cluster has no node of that name: look at --nodes; kubectl get nodes lists them, or ask its administrator"
+	case cordoned(message):
+		return "the node is cordoned: kubectl uncordon NODE, or another node (--nodes)"
 	case has("Insufficient cpu", "OutOfcpu"):
 		return "ask for less, or let tare find the most that fits: cpu=max"
 	case has("Insufficient memory", "OutOfmemory"):

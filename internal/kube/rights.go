@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,23 +16,43 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 )
 
-const rightsRemedy = "tare plan --rbac prints the rights that tare needs: an administrator gives them with tare plan --rbac | kubectl apply -f -"
+// rightsRemedy is for the user who lacks rights: the file is made with that user's kubeconfig,
+// and an administrator applies it.
+func (a Access) rightsRemedy() string {
+	return cmp.Or(a.Rights, "tare plan --rbac") + " > rights.yaml writes the rights that you need; an administrator gives you them: kubectl apply -f rights.yaml"
+}
+
+// forbidden is the remedy for what the API server refuses: rights that the user lacks, or a
+// rule of admission, which no rights help against.
+func (c *Cluster) forbidden(text string) string {
+	space := cmp.Or(c.Namespace, "NAMESPACE")
+	switch {
+	case strings.Contains(text, "violates PodSecurity"):
+		return "the cluster admits no such pods: leave out what needs them (network=host, a volume), and name an image with what the load needs (image=NAME)"
+	case strings.Contains(text, "exceeded quota"):
+		return "a ResourceQuota has no room for it: kubectl describe quota -n " + space + "; fewer --arms, less of each (cpu=, memory=, volume-size=), or another --namespace"
+	case strings.Contains(text, "failed quota"), strings.Contains(text, "must specify"):
+		return "a ResourceQuota wants requests and limits of every pod, which guaranteed arms have: kubectl describe quota -n " + space
+	case strings.Contains(text, `User "`) && strings.Contains(text, " cannot "):
+		return c.rightsRemedy()
+	}
+	return "a rule of the cluster forbids it, whatever your rights: kubectl describe limitrange,quota -n " + space + "; its administrator knows the others"
+}
 
 // May asks the cluster whether it lets the user do all that tare needs, and
 // more, before anything is begun: an error names the verbs that it forbids, and to whom. A
 // cluster that does not answer that is no error.
 func (c *Cluster) May(ctx context.Context, more ...Rights) error {
-	return c.may(ctx, "", withBasic(more), rightsRemedy)
+	return c.may(ctx, "", withBasic(more))
 }
 
 // MayShared is May for pods in a namespace that others use too.
 func (c *Cluster) MayShared(ctx context.Context, namespace string, more ...Rights) error {
-	return c.may(ctx, namespace, withShared(more), "tare plan --rbac --namespace "+namespace+
-		" prints the rights that tare needs there: an administrator gives them with tare plan --rbac --namespace "+namespace+" | kubectl apply -f -")
+	return c.may(ctx, namespace, withShared(more))
 }
 
 // may asks about rights in a namespace; empty: in the whole cluster.
-func (c *Cluster) may(ctx context.Context, namespace string, rights Rights, remedy string) error {
+func (c *Cluster) may(ctx context.Context, namespace string, rights Rights) error {
 	type asked struct {
 		resource, verb string
 		allowed        bool
@@ -60,7 +81,7 @@ func (c *Cluster) may(ctx context.Context, namespace string, rights Rights, reme
 	for _, r := range slices.Sorted(maps.Keys(verbs)) {
 		missing = append(missing, strings.Join(verbs[r], ", ")+" "+resourceOf(r))
 	}
-	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), remedy)
+	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), c.rightsRemedy())
 }
 
 // allowed asks about one right in a namespace; empty: in the whole cluster.

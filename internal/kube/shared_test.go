@@ -66,8 +66,9 @@ func TestMayShared(t *testing.T) {
 		say(w, http.StatusCreated, map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 			"spec": map[string]any{}, "status": map[string]any{"allowed": a.Namespace == "team" && a.Subresource != "exec"}})
 	})
+	c.Rights = "tare plan --rbac --namespace=team"
 	err := c.MayShared(t.Context(), "team")
-	if err == nil || !strings.Contains(err.Error(), "to create, get pods/exec") || !strings.Contains(hint.Of(err), "--namespace team") {
+	if err == nil || !strings.Contains(err.Error(), "to create, get pods/exec") || !strings.HasPrefix(hint.Of(err), c.Rights+" > rights.yaml") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
 }

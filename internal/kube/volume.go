@@ -2,9 +2,11 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +63,31 @@ func (c *Cluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolum
 		return c.client.Post().Namespace(claim.Namespace).Resource("persistentvolumeclaims").Body(claim).Do(ctx).Error()
 	})
 	return c.explain("make PersistentVolumeClaim "+claim.Name, err)
+}
+
+// ClassMissing says that a claim of a StorageClass would wait in vain: there is no such class,
+// and no volume that names it. nil: it is there, or the cluster does not tell this user.
+func (c *Cluster) ClassMissing(ctx context.Context, class string) error {
+	var classes metav1.PartialObjectMetadataList
+	text, err := c.client.Get().AbsPath("/apis/storage.k8s.io/v1/storageclasses").SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err != nil || json.Unmarshal(text, &classes) != nil {
+		return nil
+	}
+	var names []string
+	for _, s := range classes.Items {
+		names = append(names, s.Name)
+	}
+	var volumes corev1.PersistentVolumeList
+	if slices.Contains(names, class) || c.client.Get().Resource("persistentvolumes").Do(ctx).Into(&volumes) != nil {
+		return nil
+	}
+	if slices.ContainsFunc(volumes.Items, func(v corev1.PersistentVolume) bool { return v.Spec.StorageClassName == class }) {
+		return nil
+	}
+	if len(names) == 0 {
+		return hint.New(fmt.Errorf("the cluster has no StorageClass %q, and no other", class), "an administrator makes one; volume=emptydir does without")
+	}
+	return hint.New(fmt.Errorf("the cluster has no StorageClass %q", class), "its classes: "+strings.Join(names, ", ")+"; name one: volume=pvc:CLASS")
 }
 
 // Bound is the volume that a claim was given.

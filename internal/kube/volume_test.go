@@ -22,6 +22,33 @@ func persistent(phase corev1.PersistentVolumePhase, message string) *corev1.Pers
 	}
 }
 
+// A class is missing when the cluster lists its classes and volumes and none is of that name;
+// who may not list them is told nothing.
+func TestClassMissing(t *testing.T) {
+	made := *persistent(corev1.VolumeAvailable, "")
+	made.Spec.StorageClassName = "by-hand"
+	list := metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "fast"}}}}
+	for _, c := range []struct {
+		class            string
+		forbids, missing bool
+	}{{"fast", false, false}, {"by-hand", false, false}, {"fats", false, true}, {"fats", true, false}} {
+		cluster := connected(t, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case c.forbids:
+				say(w, http.StatusForbidden, refusal(403, metav1.StatusReasonForbidden, `User "jane" cannot list`))
+			case strings.HasSuffix(r.URL.Path, "storageclasses"):
+				say(w, http.StatusOK, list)
+			default:
+				say(w, http.StatusOK, corev1.PersistentVolumeList{Items: []corev1.PersistentVolume{made}})
+			}
+		})
+		err := cluster.ClassMissing(t.Context(), c.class)
+		if (err != nil) != c.missing || c.missing && !strings.Contains(hint.Of(err), "its classes: fast") {
+			t.Errorf("%+v: %v (%s)", c, err, hint.Of(err))
+		}
+	}
+}
+
 // The end of a namespace's volumes that go with their claims is waited for, and of no
 // others; one that does not go is said, with what its provisioner says.
 func TestAwaitNoVolumes(t *testing.T) {

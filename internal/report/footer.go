@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -159,16 +160,7 @@ func command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-func quote(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("-_./=:,%+@", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func quote(s string) string { return hint.Quote(s) }
 
 func host(h record.Host) string {
 	var facts []string

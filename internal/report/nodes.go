@@ -14,7 +14,7 @@ func Nodes(n *record.Nodes) Document {
 	d.add(section{blocks: []block{whichIsOdd(n)}})
 	d.add(section{blocks: []block{nodesCaveats(n)}})
 	for _, name := range nodeWorkloads(n) {
-		d.add(section{title: name, about: text("nodes.about"), blocks: []block{sideBySide(n, name)}})
+		d.add(section{title: name, about: nodesMetrics(n, name), blocks: []block{sideBySide(n, name)}})
 	}
 	d.add(section{title: text("nodes.trust"), blocks: []block{nodesTrust(n)}, fold: true})
 	d.add(section{title: text("nodes.differ"), blocks: []block{differingFacts(n)}, fold: true})
@@ -40,6 +40,26 @@ func nodeWorkloads(n *record.Nodes) []string {
 	return distinct(n.Arms, func(a record.NodeArm) string { return a.Workload })
 }
 
+// nodesMetrics says what the effects of a workload's arms are of.
+func nodesMetrics(n *record.Nodes, name string) string {
+	metrics := distinct(n.Arms, func(a record.NodeArm) string {
+		if a.Workload != name {
+			return ""
+		}
+		return wordOf(n, name, a.Metric).of
+	})
+	return text("nodes.about", "metrics", list(slices.DeleteFunc(metrics, func(m string) bool { return m == "" })))
+}
+
+// nodeArm names an arm, with its metric where the workload is shown in several.
+func nodeArm(n *record.Nodes, a record.NodeArm) string {
+	several := func(other record.NodeArm) bool { return other.Workload == a.Workload && other.Metric != a.Metric }
+	if !slices.ContainsFunc(n.Arms, several) {
+		return a.Arm
+	}
+	return text("nodes.arm", "arm", a.Arm, "metric", wordOf(n, a.Workload, a.Metric).head)
+}
+
 // whichIsOdd is the answer: the odd nodes, or that there is none.
 func whichIsOdd(n *record.Nodes) block {
 	var b block
@@ -54,7 +74,7 @@ func whichIsOdd(n *record.Nodes) block {
 			if len(a.Effects) == 2 {
 				form = "odd.two"
 			}
-			b.items = append(b.items, item{label: cell{a.Workload, strong}, text: msg(form, "arm", a.Arm)})
+			b.items = append(b.items, item{label: cell{a.Workload, strong}, text: msg(form, "arm", nodeArm(n, a))})
 		}
 	}
 	switch {
@@ -78,7 +98,17 @@ func isOdd(a record.NodeArm, node string) bool {
 
 // welch is the test of whether the nodes differ.
 func welch(a record.NodeArm) string {
-	return text("odd.test", "between", fmt.Sprintf("%.0f", a.DF1), "within", fmt.Sprintf("%.1f", a.DF2), "f", fmt.Sprintf("%.2f", a.F), "p", fmt.Sprintf("%.2g", a.P))
+	return text("odd.test", "between", fmt.Sprintf("%.0f", a.DF1), "within", degrees(a.DF2), "f", fmt.Sprintf("%.2f", a.F), "p", fmt.Sprintf("%.2g", a.P))
+}
+
+// degrees are degrees of freedom, which need not be whole. With so many the test is that of
+// a known variance.
+func degrees(df float64) string {
+	const many = 1e4
+	if df >= many {
+		return "∞"
+	}
+	return fmt.Sprintf("%.1f", df)
 }
 
 // inMargin says when a node is odd by less than matters.
@@ -100,13 +130,13 @@ func sideBySide(n *record.Nodes, workload string) block {
 			continue
 		}
 		arms = append(arms, a)
-		t.columns = append(t.columns, column{head: a.Arm, align: interval})
+		t.columns = append(t.columns, column{head: nodeArm(n, a), align: interval})
 		if a.Known {
 			form := "nodes.alike.note"
 			if a.Differ {
 				form = "nodes.differ.note"
 			}
-			notes = append(notes, msg(form, "arm", a.Arm, "test", welch(a)))
+			notes = append(notes, msg(form, "arm", nodeArm(n, a), "test", welch(a)))
 		}
 	}
 	for _, node := range n.Nodes {
@@ -117,20 +147,21 @@ func sideBySide(n *record.Nodes, workload string) block {
 				c.tone = bad
 			}
 			r = append(r, c)
-			narrow.rows = append(narrow.rows, row{{a.Arm, plain}, {node.Name, strong}, c})
+			narrow.rows = append(narrow.rows, row{{nodeArm(n, a), plain}, {node.Name, strong}, c})
 		}
 		t.rows = append(t.rows, r)
 	}
+	names := nodeArms(n, arms)
 	slices.SortStableFunc(narrow.rows, func(a, b row) int {
-		return slices.Index(armNames(arms), a[0].text) - slices.Index(armNames(arms), b[0].text)
+		return slices.Index(names, a[0].text) - slices.Index(names, b[0].text)
 	})
 	return block{forms: [][]table{{t}, {t.tightly()}, {narrow}}, notes: notes}
 }
 
-func armNames(arms []record.NodeArm) []string {
+func nodeArms(n *record.Nodes, arms []record.NodeArm) []string {
 	var names []string
 	for _, a := range arms {
-		names = append(names, a.Arm)
+		names = append(names, nodeArm(n, a))
 	}
 	return names
 }

@@ -54,6 +54,27 @@ func TestNodes(t *testing.T) {
 	}
 }
 
+// An arm that is shown in two metrics has a column for each, and says which; a test whose
+// variance is as good as known has no number of degrees that nobody counts.
+func TestNodesInTwoMetrics(t *testing.T) {
+	n := threeNodes(true)
+	second := n.Arms[0]
+	second.Metric, second.Odd, second.DF2 = "efficiency", nil, 1e7
+	n.Arms = append(n.Arms, second)
+	for _, width := range []int{40, 80, 140} {
+		said := strings.Join(strings.Fields(nodesText(t, n, width)), " ")
+		for _, want := range []string{"pod, throughput", "pod, ops/CPU s", "Welch's F(2, ∞) = 91.00"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("width %d does not say %q:\n%s", width, want, said)
+			}
+		}
+	}
+	one := strings.Join(strings.Fields(nodesText(t, threeNodes(true), 140)), " ")
+	if strings.Contains(one, "pod, ") || !strings.Contains(one, "effects on throughput,") {
+		t.Errorf("in one metric:\n%s", one)
+	}
+}
+
 // That nothing is seen is not called equal, two that differ are not judged, and
 // one node alone is no comparison.
 func TestNodesWithoutAnOddOne(t *testing.T) {

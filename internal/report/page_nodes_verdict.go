@@ -29,7 +29,7 @@ func nodesCaveats(n *record.Nodes) block {
 		var apart arrange.Grouped[string]
 		for _, a := range n.Arms {
 			if why := a.Apart[node.Name]; why != "" {
-				apart.Add(why, text("check.of", "kind", a.Arm, "subject", a.Workload))
+				apart.Add(why, text("check.of", "kind", nodeArm(n, a), "subject", a.Workload))
 			}
 		}
 		for why, arms := range apart.All() {
@@ -101,7 +101,7 @@ func differing(n *record.Nodes) sentence {
 		known = known || a.Known
 		most = max(most, len(a.Against))
 		if a.Differ {
-			where = append(where, text("check.of", "kind", a.Arm, "subject", a.Workload))
+			where = append(where, text("check.of", "kind", nodeArm(n, a), "subject", a.Workload))
 		}
 	}
 	nodes := text("nodes.some")

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -58,10 +59,64 @@ func (t *Target) suited(p Pod, h environment.Host) environment.Support {
 		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
 	if more := p.Rights(); len(more) > 0 {
-		answer, _ := t.reachable(h, more)
-		return answer
+		if answer, _ := t.reachable(h, more); answer.Answer != environment.Yes {
+			return answer
+		}
+	}
+	if err := t.refused(p); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
 	}
 	return environment.Supported()
+}
+
+// refused is why the cluster would not have such a pod, of what can be asked before one is
+// made; nil: it would, or it does not say.
+func (t *Target) refused(p Pod) error {
+	class := p.Levels.volume.Class
+	if class == "" && t.Namespace == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askBound)
+	defer cancel()
+	c, err := t.Connect()
+	if err != nil {
+		return nil // it has answered before
+	}
+	defer c.Close()
+	if class != "" {
+		if err := c.ClassMissing(ctx, class); err != nil {
+			return err
+		}
+	}
+	if t.node == "" || c.Namespace == "" { // a namespace of the run's own is not there yet
+		return nil
+	}
+	return c.Refuses(ctx, p.likely(t.node, c.Namespace))
+}
+
+// planned stands for the run of a pod that is not made.
+const planned = "plan"
+
+// likely is the pod as far as it is known before a run: of an amount that depends on what fits
+// it asks for little.
+func (p Pod) likely(node, namespace string) kube.PodSpec {
+	l := p.complete()
+	s := kube.PodSpec{Run: planned, Arm: p.Name(), Node: node, Namespace: namespace, Other: p.farImage(), Volume: p.Levels.volume.Volume}
+	s.Requests = kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n}
+	if l.cpu.max {
+		s.Requests.CPU = usualCPU
+	}
+	if l.memory.max {
+		s.Requests.Memory = usualMemory
+	}
+	s.Limits = kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n}
+	if p.QoS == Guaranteed {
+		s.Limits = s.Requests
+	}
+	if s.Volume.Class != "" {
+		s.Volume.Size = cmp.Or(p.Levels.size.n, enough(0))
+	}
+	return s
 }
 
 // answer is what was said about a pod.

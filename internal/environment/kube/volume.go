@@ -108,6 +108,9 @@ func claim(ctx context.Context, on *Target, c *kube.Cluster, s *kube.PodSpec, se
 	return c.CreateClaim(ctx, s.Claim()) // it goes with the namespace, or by its label
 }
 
+// Class is the StorageClass of the pod's claim; empty: it has none.
+func (p Pod) Class() string { return p.Levels.volume.Class }
+
 // enough is what is asked for where nobody said how much: for a data set that
 // grows while it is worked on, in whole GiB.
 func enough(data int64) int64 {
