@@ -198,8 +198,11 @@ func serverAway(t *testing.T, admin *kubetest.Admin) string {
 	time.Sleep(30 * time.Second)
 	server.Continue(t)
 	r := d.end(0)
-	windows := map[string]int{}
+	windows, warned := map[string]int{}, false
 	for _, l := range r.Lines {
+		if w := l.Warning; w != nil && strings.Contains(w.Text, "did not answer for") {
+			warned = true
+		}
 		if l.Block == nil {
 			continue
 		}
@@ -208,6 +211,9 @@ func serverAway(t *testing.T, admin *kubetest.Admin) string {
 				windows[w.Arm]++
 			}
 		}
+	}
+	if told := strings.Contains(d.out.String(), "has not answered for"); !warned || !told {
+		t.Errorf("that the API server was away is in the record: %v, was told: %v\n%s", warned, told, d.out.String())
 	}
 	for _, arm := range []string{"host", "besteffort", "burstable"} {
 		if windows[arm] == 0 {

@@ -122,7 +122,7 @@ func newPod(t *testing.T) *pod {
 	p.Link, err = Connect(t.Context(), in, out, func() environment.Exit {
 		p.lost++
 		return environment.Exit{Code: -1, Err: errors.New("the pod is gone")}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,10 @@ import (
 
 // Connect speaks with an agent: in is what it says, out what it hears. lost is
 // asked when the stream breaks; what it returns is the reason of everything that
-// was there. Closing the link ends the agent.
-func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) (*Link, error) {
+// was there. ear is told of silence; nil: nobody is. Closing the link ends the agent.
+func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit, ear Ear) (*Link, error) {
 	l := newLink(in, out, lost)
+	l.ear = ear
 	go l.hear(lostAfter)
 	go l.beat()
 	if err := l.setClock(ctx); err != nil {

@@ -23,6 +23,7 @@ type Link struct {
 	out   io.WriteCloser
 	conn  *net.UnixConn           // both, on this host: descriptors go with what is said; nil: a stream
 	lost  func() environment.Exit // what became of what is there, when the connection broke
+	ear   Ear                     // nil: nobody
 	clock Clock
 
 	say struct {
@@ -75,6 +76,11 @@ func (l *Link) Over() <-chan struct{} { return l.over }
 func (l *Link) hear(patience time.Duration) {
 	silence := time.AfterFunc(patience, func() { l.in.Close() })
 	defer silence.Stop()
+	var quiet *time.Timer
+	if l.ear != nil {
+		quiet = time.AfterFunc(quietAfter, func() { l.ear.Quiet(time.Now().Add(-quietAfter)) })
+		defer quiet.Stop()
+	}
 	said := &bounded{Reader: l.in, most: mostEvent}
 	d := json.NewDecoder(said)
 	for {
@@ -85,6 +91,9 @@ func (l *Link) hear(patience time.Duration) {
 			return
 		}
 		silence.Reset(patience)
+		if quiet != nil && !quiet.Reset(quietAfter) { // it had fired
+			l.ear.Heard()
+		}
 		l.mu.Lock()
 		answered, p := l.waiting[e.Number], l.started[e.Number]
 		if answered != nil && e.Log == nil && e.State == nil && e.Exit == nil {
@@ -97,6 +106,15 @@ func (l *Link) hear(patience time.Duration) {
 		}
 	}
 }
+
+// Ear is told when nothing is heard of an agent any more, and when something is again.
+type Ear interface {
+	Quiet(since time.Time)
+	Heard()
+}
+
+// quietAfter is how long an agent may say nothing, who answers each beat.
+const quietAfter = beatEvery + 3*time.Second
 
 // end is the end of the stream, and of all that was started over it.
 func (l *Link) end(err error) {

@@ -48,7 +48,8 @@ func (r *runCommand) goOn(c *console) error {
 	c.noteLeftovers()
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
+	r.cluster().Told(show.say)
+	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
 	return r.finish(c, out, err)
 }
 

@@ -105,7 +105,8 @@ func (r *runCommand) Run(c *console) error {
 	for _, line := range first {
 		show.say(line)
 	}
-	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
+	r.cluster().Told(show.say)
+	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
 	if about != nil {
 		return about.finish(c, out, err)
 	}

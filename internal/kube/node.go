@@ -59,7 +59,7 @@ func choose(nodes []corev1.Node, boot, host string) (*corev1.Node, error) {
 // usable says why no pod can be put on a node now.
 func usable(n *corev1.Node) error {
 	if n.Spec.Unschedulable {
-		return hint.New(fmt.Errorf("node %s takes no pods", n.Name), "kubectl uncordon "+n.Name)
+		return hint.New(fmt.Errorf("node %s is cordoned: it takes no pods", n.Name), "kubectl uncordon "+n.Name)
 	}
 	return hint.New(notReady(n), "kubectl describe node "+n.Name)
 }

@@ -28,12 +28,14 @@ type silence struct {
 	mu          sync.Mutex
 	since, last time.Time // of the first and the latest failure
 	err         error     // the latest; nil: it answers
+	away        aways
 }
 
 // Silences are those of the API servers that several connections ask.
 type Silences struct {
-	mu sync.Mutex
-	of map[string]*silence
+	mu   sync.Mutex
+	of   map[string]*silence
+	tell func(string)
 }
 
 func (s *Silences) at(server string) *silence {
@@ -54,11 +56,16 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 	if err := s.givenUp(c.Patience); err != nil {
 		return err
 	}
+	begun := time.Now()
+	slow := time.AfterFunc(tellAfter, func() { c.Quiet(begun) })
+	defer slow.Stop()
 	for {
 		began := time.Now()
 		err := ask()
 		if err == nil || !passing(err) {
 			s.over()
+			slow.Stop()
+			c.Heard()
 			return err
 		}
 		if ctx.Err() != nil || s.lasts(began, err) > c.Patience {

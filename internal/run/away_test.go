@@ -65,7 +65,7 @@ func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Ar
 	e.last.Cmd, e.last.agent = joined, a.agent.Process.Pid
 	a.link, err = agent.Connect(ctx, in, out, func() environment.Exit {
 		return environment.Exit{Code: -1, Err: errors.New("was in a pod that is gone")}
-	})
+	}, nil)
 	return a, err
 }
 

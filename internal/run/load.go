@@ -81,10 +81,10 @@ func (l *loadRun) execute(ctx context.Context) (how string, err error) {
 		if err != nil {
 			return "", err
 		}
-		l.generation++
 		d := l.Decide(l.load.Workload, l.lines)
 		l.running = d.Arms
 		l.event(l.at("measure"))
+		l.generation++
 		switch {
 		case d.Stop && l.question == nil:
 			return "precision", nil

@@ -49,6 +49,8 @@ type Config struct {
 	Decide func(record.Workload, []record.Line) Decision
 	// Keep is what Decide needs of a line; nil: all of it.
 	Keep func(record.Workload, record.Line) record.Line
+	// Warnings are what else is to be said of the run at its end; nil: nothing.
+	Warnings func() []record.Warning
 	// Progress is called between windows; nil for none. It must return soon.
 	Progress func(Event)
 }
@@ -157,6 +159,11 @@ func Execute(ctx context.Context, c Config) (out Outcome, err error) {
 	r.guard.Attend() // taking back has no planned end
 	r.wasSilent("")
 	out.Reason = reason
+	if r.Config.Warnings != nil {
+		for _, w := range r.Config.Warnings() {
+			r.warn(w)
+		}
+	}
 	r.warnOfKept()
 	end := &record.End{Reason: reason, Self: r.self.summary(), Room: r.watch.Lowest()}
 	if err != nil && (reason == "error" || reason == record.EndedFull) {

@@ -140,7 +140,7 @@ func (p *farPod) join(ctx context.Context, g *launch.Sandbox) error {
 		in.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	}()
 	var err error
-	if p.link, err = agent.Connect(ctx, hear, tell, p.lost); err != nil {
+	if p.link, err = agent.Connect(ctx, hear, tell, p.lost, p.cluster); err != nil {
 		return err
 	}
 	g.Undo(p.link.Close)

@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/kube"
+	"github.com/tarelab/tare/record"
 )
 
 // Target is the cluster that pods are of: how it is reached, what it said when it was
@@ -28,6 +29,21 @@ func (t *Target) Connect() (*kube.Cluster, error) {
 	a := t.Access
 	a.Silences = &t.silences
 	return a.Connect()
+}
+
+// Told has it said with tell, from any goroutine, when the cluster does not answer, and when
+// it does again.
+func (t *Target) Told(tell func(string)) { t.silences.Told(tell) }
+
+// Warnings are about the times in which the cluster did not answer.
+func (t *Target) Warnings() (all []record.Warning) {
+	for _, away := range t.silences.Past() {
+		all = append(all, record.Warning{
+			Text:   away.String(),
+			Remedy: "what needed it waited, and the windows that were measured count; kubectl get --raw /readyz?verbose says how the API server is",
+		})
+	}
+	return all
 }
 
 // askBound is how long the cluster may take to answer all that it is asked at a time.

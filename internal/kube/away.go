@@ -1,0 +1,94 @@
+package kube
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/quantity"
+)
+
+// A cluster that does not answer is told while that lasts, and kept for the record.
+
+// tellAfter is how long a cluster may not answer before that is told.
+const tellAfter = 5 * time.Second
+
+// Away is a time in which a cluster did not answer.
+type Away struct {
+	Server string
+	From   time.Time
+	For    time.Duration
+}
+
+func (a Away) String() string {
+	return fmt.Sprintf("the cluster at %s did not answer for %s, from %s on", a.Server, quantity.Duration(a.For.Seconds()), a.From.UTC().Format("15:04:05 UTC"))
+}
+
+// aways are the times in which one server did not answer.
+type aways struct {
+	mu   sync.Mutex
+	now  *Away // that it does not answer is told; nil: it answers
+	past []Away
+}
+
+// quiet tells that a server has given no answer since then, once.
+func (s *silence) quiet(since time.Time, tell func(string)) {
+	s.away.mu.Lock()
+	defer s.away.mu.Unlock()
+	if s.away.now != nil {
+		return
+	}
+	s.away.now = &Away{Server: s.server, From: since}
+	tell(fmt.Sprintf("the cluster at %s has not answered for %s: what needs it waits", s.server, quantity.Duration(time.Since(since).Seconds())))
+}
+
+// heard tells that a server answers again, where it was told that it did not.
+func (s *silence) heard(tell func(string)) {
+	s.away.mu.Lock()
+	defer s.away.mu.Unlock()
+	if s.away.now == nil {
+		return
+	}
+	was := *s.away.now
+	was.For = time.Since(was.From)
+	s.away.now, s.away.past = nil, append(s.away.past, was)
+	tell(fmt.Sprintf("the cluster at %s answers again, after %s", s.server, quantity.Duration(was.For.Seconds())))
+}
+
+// Told has every silence of a cluster said with tell, from any goroutine.
+func (s *Silences) Told(tell func(string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell = tell
+}
+
+func (s *Silences) say(text string) {
+	s.mu.Lock()
+	tell := s.tell
+	s.mu.Unlock()
+	if tell != nil {
+		tell(text)
+	}
+}
+
+// Past are the times in which a cluster did not answer, one that lasts included.
+func (s *Silences) Past() (all []Away) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.of {
+		one.away.mu.Lock()
+		all = append(all, one.away.past...)
+		if now := one.away.now; now != nil {
+			all = append(all, Away{now.Server, now.From, time.Since(now.From)})
+		}
+		one.away.mu.Unlock()
+	}
+	return all
+}
+
+// Quiet says that nothing was heard through the cluster since then, and Heard that something
+// was, by those who have a stream through it.
+func (c *Cluster) Quiet(since time.Time) { c.Silences.at(c.Server).quiet(since, c.Silences.say) }
+
+// Heard is the end of Quiet.
+func (c *Cluster) Heard() { c.Silences.at(c.Server).heard(c.Silences.say) }

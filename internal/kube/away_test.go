@@ -1,0 +1,46 @@
+package kube
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A silence of a cluster is told when it is noticed and when it is over, once each however
+// many wait for the cluster, and is kept; one that lasts is kept as long as it is.
+func TestSilencesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		all := &Silences{}
+		all.Told(func(text string) { said = append(said, text) })
+		first := &Cluster{Server: "https://a"}
+		first.Silences = all
+		second := &Cluster{Server: "https://a"}
+		second.Silences = all
+		first.Heard() // it was never told that it does not answer
+		began := time.Now()
+		time.Sleep(8 * time.Second)
+		first.Quiet(began)
+		second.Quiet(began)
+		time.Sleep(20 * time.Second)
+		second.Heard()
+		first.Heard()
+		want := []string{
+			"the cluster at https://a has not answered for 8 s: what needs it waits",
+			"the cluster at https://a answers again, after 28 s",
+		}
+		if !slices.Equal(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+		again := time.Now()
+		time.Sleep(10 * time.Second)
+		first.Quiet(again)
+		past := all.Past()
+		if len(past) != 2 || past[0].For != 28*time.Second || past[1].For != 10*time.Second ||
+			!strings.Contains(past[0].String(), "the cluster at https://a did not answer for 28 s, from ") {
+			t.Errorf("kept %v", past)
+		}
+	})
+}
