@@ -34,7 +34,7 @@ func TestNeighbourIsTriedAgain(t *testing.T) {
 			windows := 0
 			for _, l := range r.Lines {
 				if l.Block != nil {
-					windows += windowsOf(l.Block, "none") + windowsOf(l.Block, "idle")
+					windows += windowsOfArm(l.Block, "none") + windowsOfArm(l.Block, "idle")
 				}
 			}
 			up, opens, left := times == 1, int32(2), 0

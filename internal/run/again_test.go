@@ -77,7 +77,7 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 				case l.Warning != nil:
 					warned = warned || l.Warning.Arm == "cgroup" && strings.Contains(l.Warning.Text, c.reason.Error())
 				case l.Block != nil:
-					windows += windowsOf(l.Block, "cgroup")
+					windows += windowsOfArm(l.Block, "cgroup")
 				}
 			}
 			settings := len(r.Manifest.Settings["spin/cgroup"])
@@ -91,7 +91,7 @@ func TestFirstLaunchTriesAgain(t *testing.T) {
 	}
 }
 
-func windowsOf(b *record.Block, arm string) (n int) {
+func windowsOfArm(b *record.Block, arm string) (n int) {
 	for _, w := range b.Windows {
 		if w.Arm == arm {
 			n++

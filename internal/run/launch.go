@@ -261,7 +261,6 @@ func (a *site) close() error {
 func (l *loadRun) closeArms() error {
 	defer func(began time.Time) { l.closeTime = time.Since(began) }(time.Now())
 	l.guard.Attend()
-	defer func(began time.Time) { l.closeTime = time.Since(began) }(time.Now())
 	errs := make([]error, len(l.sites))
 	var wg sync.WaitGroup
 	for i, s := range l.sites {
