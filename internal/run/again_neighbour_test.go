@@ -1,13 +1,11 @@
 package run_test
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/internal/workload"
 )
@@ -18,19 +16,10 @@ func TestNeighbourIsTriedAgain(t *testing.T) {
 	testneed.Root(t)
 	for name, times := range map[string]int32{"once": 1, "always": 1000} {
 		t.Run(name, func(t *testing.T) {
-			e, c := beside(workload.Spin{}, nil, 3*time.Minute)
+			e, c := beside(workload.Spin{}, nil, 20*time.Minute)
 			f := failing{Environment: c.Beside, times: times, reason: errors.New("too busy"), opened: new(atomic.Int32)}
 			c.Beside = f
-			ctx, stop := context.WithCancel(context.Background())
-			defer stop()
-			r, _, err := executeShowing(ctx, t, e, c, func(e run.Event) {
-				if e.Block >= 2 {
-					stop()
-				}
-			})
-			if !errors.Is(err, run.ErrInterrupted) {
-				t.Fatal(err)
-			}
+			r := firstBlocks(t, e, c)
 			windows := 0
 			for _, l := range r.Lines {
 				if l.Block != nil {

@@ -152,8 +152,11 @@ func TestGuardStops(t *testing.T) {
 	g.Allow(0)
 	untilFrozen(t, g)
 	for _, pid := range []int{p.Pid, child.Process.Pid, grandchild} {
-		if s := state(pid); !strings.HasPrefix(s, "T") {
-			t.Errorf("process %d is %s", pid, s)
+		// One that waits for a CPU stops when it has one.
+		for end := time.Now().Add(time.Minute); !strings.HasPrefix(state(pid), "T"); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("process %d is %s", pid, state(pid))
+			}
 		}
 	}
 	if s := state(g.cmd.Process.Pid); strings.HasPrefix(s, "T") {
