@@ -138,8 +138,6 @@ type Config struct {
 	// Host and Port are where it listens for TCP; no port: on its socket only.
 	Host string
 	Port int
-	// Root says that it is started by root, of a user namespace at least.
-	Root bool
 	// Connections is the least number of clients at the same time.
 	Connections int
 	Settings    Settings
@@ -152,11 +150,15 @@ type Config struct {
 
 // Recipe is what to do, in words of the operating system and of the server.
 type Recipe struct {
-	// Users are who may run the programs where tare is root and the server
-	// refuses that: the first who exists. Empty: whoever tare is. With RootToo
-	// the server does not refuse it, and runs as root where nobody else is.
+	// Users are the accounts that may run the programs where tare is root: the first
+	// that exists. With RootToo the server accepts root, and runs as root, with the
+	// arguments AsRoot, where tare can give it no other account.
 	Users   []string
 	RootToo bool
+	AsRoot  []string
+	// Resolves says that the programs resolve paths: a descriptor of a directory is of
+	// no use to them, and the account has to pass all directories above Dir.
+	Resolves bool
 	// Here says that the programs run in Dir, and that neither arguments nor
 	// files name it.
 	Here bool

@@ -323,10 +323,3 @@ func TestClickHouseAsAnOrdinaryUser(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
-
-// In an ordinary user's namespace there is nobody but root to run as.
-func TestMapped(t *testing.T) {
-	if !mapped(os.Geteuid()) || mapped(-1) {
-		t.Error("this process's own user is nobody, or -1 is somebody")
-	}
-}

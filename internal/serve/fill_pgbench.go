@@ -81,7 +81,10 @@ func (f pgbenchFiller) fill(ctx context.Context, b *building) error {
 	}
 	defer CloseAll(files)
 	cmd := exec.Command(f.path, f.data.InitArgs(server)...)
-	cmd.ExtraFiles, cmd.Env = files, PgbenchEnviron()
+	cmd.ExtraFiles, cmd.Env, cmd.Dir = files, PgbenchEnviron(), "/"
+	if err := b.who.with(cmd, files[0]); err != nil { // the other is a directory of the account's
+		return err
+	}
 	return run(ctx, "pgbench --initialize", cmd, b.log)
 }
 

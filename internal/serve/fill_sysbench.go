@@ -92,9 +92,33 @@ func (l sysbenchFiller) fill(ctx context.Context, b *building) error {
 		return err
 	}
 	defer config.Close()
+	script, text, err := b.who.script(l.data.Script, l.script)
+	if err != nil {
+		return err
+	}
+	files := []*os.File{config}
+	if text != nil {
+		defer text.Close()
+		files = append(files, text)
+	}
+	data := l.data
+	data.Script = script
 	threads := max(1, min(l.data.Tables, runtime.NumCPU(), 8))
-	cmd := exec.Command(l.path, l.data.PrepareArgs("/proc/self/fd/3", threads, l.shares)...)
-	cmd.ExtraFiles = []*os.File{config}
+	cmd := exec.Command(l.path, data.PrepareArgs("/proc/self/fd/3", threads, l.shares)...)
+	cmd.ExtraFiles = files
 	cmd.Dir = b.dir // the socket is relative
-	return run(ctx, "sysbench prepare", cmd, b.log)
+	if err := b.who.with(cmd, files...); err != nil {
+		return err
+	}
+	return runAfter(ctx, b.who.before, "sysbench prepare", cmd, b.log)
+}
+
+// script is how a client is told its script: by its path, or as the descriptor behind the
+// options, a copy in memory, where the account does not reach the file.
+func (p *runAs) script(path string, text []byte) (string, *os.File, error) {
+	if p == nil || text == nil || p.Reads(path) {
+		return path, nil, nil
+	}
+	f, err := memfd.Create("tare-sysbench-script", text)
+	return "/proc/self/fd/4", f, err
 }

@@ -11,11 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tarelab/tare/internal/catalog/databases"
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/account"
+	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
 // Found is a service on this host.
@@ -98,7 +101,11 @@ func find(ctx context.Context, s db.Service, server, temp string) (Found, error)
 func ask(ctx context.Context, path string, args []string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
-	out, err := exec.CommandContext(ctx, path, args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, path, args...)
+	if a, ok := account.Safe(path); ok {
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: a.Credential()}
+	}
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 	}
@@ -121,6 +128,17 @@ func try(ctx context.Context, path, temp string, t db.Trial) (string, error) {
 	defer stop()
 	cmd := exec.CommandContext(ctx, path, t.Args...)
 	cmd.Dir = dir
+	if a, ok := account.Safe(path); ok {
+		if err := clonetree.GiveAll(dir, a.UID, a.GID); err != nil {
+			return "", err
+		}
+		at, err := os.Open(dir) // by its path it may be out of that user's reach
+		if err != nil {
+			return "", err
+		}
+		defer at.Close()
+		cmd.Dir, cmd.SysProcAttr = fmt.Sprintf("/proc/self/fd/%d", at.Fd()), &syscall.SysProcAttr{Credential: a.Credential()}
+	}
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))

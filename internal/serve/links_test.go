@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -75,7 +76,7 @@ func TestReadyWhileSwapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer at.Close()
-	s, who := Server{Dir: dir}, &runAs{uid: 12345, gid: 12345, dir: at}
+	s, who := Server{Dir: dir}, &runAs{Account: account.Account{UID: 12345, GID: 12345}, dir: at}
 	for i := range 800 {
 		r := db.Recipe{Files: []db.File{{Path: db.RunDir + "/config" + strconv.Itoa(i%3), Text: "password {secret}"}}}
 		_ = s.ready(r) // it may fail, and must not follow

@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,9 +17,12 @@ import (
 
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/db"
+	"github.com/tarelab/tare/internal/db/mysql"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/db/redis"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/tool/pgbench"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // other is a process of the server's user, a service of the host's for example: it has the
@@ -43,7 +47,7 @@ done 2>/dev/null`
 // startOther starts it as who runs the server's programs.
 func startOther(t *testing.T, who *runAs) *other {
 	t.Helper()
-	cmd := who.command("/bin/sh", "", []string{"-c", puts})
+	cmd := who.command(db.Recipe{}, "/bin/sh", "", []string{"-c", puts})
 	said, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -83,14 +87,11 @@ func TestOthersWhilePrepared(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		who, err := newRunAs(db.Recipe{Users: []string{"nobody"}, Here: true}, dir)
+		who, err := newRunAs(db.Recipe{Users: []string{"nobody"}, Here: true}, dir, false, io.Discard)
 		if err != nil {
 			return nil, err
 		}
 		defer who.Close()
-		if err := who.own(); err != nil {
-			return nil, err
-		}
 		them = startOther(t, who)
 		them.put("above")
 		if s, err := Secret(dir); s != "right" {
@@ -110,6 +111,16 @@ func TestOthersWhilePrepared(t *testing.T) {
 	}
 }
 
+// uidOf is as whom a process runs.
+func uidOf(t *testing.T, pid int) int {
+	t.Helper()
+	var st unix.Stat_t
+	if err := unix.Stat(fmt.Sprintf("/proc/%d", pid), &st); err != nil {
+		t.Fatal(err)
+	}
+	return int(st.Uid)
+}
+
 func ownerOf(t *testing.T, path string) int {
 	t.Helper()
 	var st unix.Stat_t
@@ -119,12 +130,22 @@ func ownerOf(t *testing.T, path string) int {
 	return int(st.Uid)
 }
 
+// passable is a copy of MariaDB's data set that other users can pass to.
+func passable(t *testing.T) string {
+	t.Helper()
+	dir := copied(t)
+	if err := os.Chmod(filepath.Dir(filepath.Dir(filepath.Dir(dir))), 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // What is in the cache is root's whoever the server ran as, and in a copy that a server
 // runs on the directory and what is beside the data.
 func TestWhoseTheFilesAre(t *testing.T) {
 	testneed.Root(t)
 	t.Parallel()
-	for kind, copied := range map[string]func(*testing.T) string{redis.Name: copiedRedis, postgres.Name: copiedAccounts} {
+	for kind, copied := range map[string]func(*testing.T) string{redis.Name: copiedRedis, postgres.Name: copiedAccounts, mysql.MariaDB: passable} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			dir := copied(t)
@@ -143,9 +164,13 @@ func TestWhoseTheFilesAre(t *testing.T) {
 					t.Errorf("%s is of user %d", name, uid)
 				}
 			}
-			c := client(t, db.Address{Protocol: kind, Dir: dir, User: db.User, Secret: secret(t, dir), Database: db.Database})
+			protocol := map[string]string{mysql.MariaDB: mysql.Family}[kind]
+			c := client(t, db.Address{Protocol: cmp.Or(protocol, kind), Dir: dir, User: db.User, Secret: secret(t, dir), Database: db.Database})
 			if err := c.Await(t.Context(), readyLimit, p.Alive); err != nil {
 				t.Fatal(err)
+			}
+			if uid := uidOf(t, p.cmd.Process.Pid); uid == 0 {
+				t.Error("the server is root")
 			}
 			c.Close() // PostgreSQL waits for its clients
 			if err := p.Stop(r.Stop); err != nil {
@@ -255,4 +280,57 @@ func TestLockOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Nothing that prepares a data set runs as root, also where the cache is closed to others.
+func TestWhoPrepares(t *testing.T) {
+	testneed.Root(t)
+	t.Parallel()
+	for kind, p := range map[string]Prepare{
+		mysql.MariaDB: {Sysbench: sysbench.Data{Script: "oltp_read_only", Tables: 1, Rows: 10}},
+		postgres.Name: {Pgbench: &pgbench.Data{Scale: 1}},
+		redis.Name:    {},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			if _, err := Find(t.Context(), kind, "", ""); err != nil {
+				testneed.Feature(t, kind, err)
+			}
+			t.Parallel()
+			p.Into = t.TempDir()
+			cmd, out := hiddenCommand(t, PrepareCommand, kind, p)
+			cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			seen := map[string]bool{}
+			for {
+				select {
+				case err := <-ended:
+					if err != nil || len(seen) == 0 || strings.Contains(out.String(), "runs as root") {
+						t.Errorf("%v, seen %v\n%s", err, seen, out)
+					}
+					return
+				default:
+				}
+				for _, pid := range family(cmd.Process.Pid) {
+					exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+					var st unix.Stat_t
+					if err != nil || pid == cmd.Process.Pid || unix.Stat(fmt.Sprintf("/proc/%d", pid), &st) != nil || isSelf(exe) {
+						continue
+					}
+					if seen[exe] = true; st.Uid == 0 {
+						t.Errorf("%s runs as root", exe)
+					}
+				}
+			}
+		})
+	}
+}
+
+// isSelf: a process between fork and exec is this binary still.
+func isSelf(exe string) bool {
+	self, err := os.Executable()
+	return err == nil && exe == self
 }

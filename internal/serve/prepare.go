@@ -128,6 +128,7 @@ type building struct {
 	dir    string
 	dial   string // of a server without a socket
 	secret string
+	who    *runAs // who runs what installs and fills; nil: tare's user
 	log    io.Writer
 }
 
@@ -151,6 +152,7 @@ func (b *building) run(ctx context.Context) error {
 var noSpace = regexp.MustCompile(`(?i)\berr(or|no|code)( number| code)?:? 28\b|no space left on device`)
 
 func (b *building) steps(ctx context.Context) error {
+	defer func() { b.who.Close() }()
 	server := Server{Dir: b.dir, Options: b.Options, Connections: b.with.connections()}
 	if b.found.Service.Describe().TCPOnly {
 		var err error
@@ -173,7 +175,7 @@ func (b *building) steps(ctx context.Context) error {
 	if err := b.install(ctx, r); err != nil {
 		return err
 	}
-	p, err := server.start(r, r.Loading, b.log)
+	p, err := server.startAs(r, r.Loading, true, b.log)
 	if err != nil {
 		return err
 	}
@@ -189,26 +191,22 @@ func (b *building) steps(ctx context.Context) error {
 
 // install makes an empty data directory.
 func (b *building) install(ctx context.Context, r db.Recipe) error {
-	who, err := newRunAs(r, b.dir)
-	if err != nil {
-		return err
-	}
-	if who != nil {
-		defer who.Close()
-		// In the directory above it the user can make none.
+	// In the directory above it an account other than root's can make none.
+	if os.Geteuid() == 0 && len(r.Users) > 0 && len(r.Install) > 0 {
 		if err := os.Mkdir(filepath.Join(b.dir, db.DataDir), 0o700); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
-		if err := who.own(); err != nil {
-			return err
-		}
 	}
-	before := func() {}
+	var err error
+	if b.who, err = newRunAs(r, b.dir, true, b.log); err != nil {
+		return err
+	}
+	before := b.who.before
 	if r.Segment != "" {
-		before = ownSharedMemory
+		before = func() error { ownSharedMemory(); return b.who.before() }
 	}
 	for _, c := range r.Install {
-		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), who.command(c.Path, "", c.Args), b.log); err != nil {
+		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), b.who.command(r, c.Path, "", c.Args), b.log); err != nil {
 			return err
 		}
 	}
@@ -222,8 +220,7 @@ func (b *building) recipe(s Server) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	c := db.Config{
-		Programs: b.found.Programs, Dir: s.Dir, Root: os.Geteuid() == 0,
-		Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.with),
+		Programs: b.found.Programs, Dir: s.Dir, Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.with),
 	}
 	if err := c.Listen(s.Listen); err != nil {
 		return db.Recipe{}, err
@@ -307,11 +304,11 @@ func (b *building) clear(r db.Recipe) error {
 
 // run runs a program to its end, with all that it starts.
 func run(ctx context.Context, name string, cmd *exec.Cmd, log io.Writer) error {
-	return runAfter(ctx, func() {}, name, cmd, log)
+	return runAfter(ctx, nothing, name, cmd, log)
 }
 
 // runAfter calls a function first, on the thread that starts the program.
-func runAfter(ctx context.Context, before func(), name string, cmd *exec.Cmd, log io.Writer) error {
+func runAfter(ctx context.Context, before func() error, name string, cmd *exec.Cmd, log io.Writer) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}

@@ -30,11 +30,13 @@ type Process struct {
 // Start starts a child. What it writes goes to log, and its last lines are
 // kept for errors.
 func Start(cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
-	return startAfter(func() {}, cmd, name, log)
+	return startAfter(nothing, cmd, name, log)
 }
 
+func nothing() error { return nil }
+
 // startAfter calls a function first, on the thread that starts the child.
-func startAfter(before func(), cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
+func startAfter(before func() error, cmd *exec.Cmd, name string, log io.Writer) (*Process, error) {
 	p := &Process{cmd: cmd, name: name, done: make(chan struct{}), tail: &tail{}}
 	cmd.Stdout = io.MultiWriter(log, p.tail)
 	cmd.Stderr = cmd.Stdout

@@ -3,9 +3,10 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"os/user"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,41 +16,65 @@ import (
 
 	"github.com/tarelab/tare/internal/db"
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
-// runAs is who runs the programs of a server that refuses root. Such a
-// server reaches the directory of its data set through a descriptor that it
-// inherits: the directories above are closed to everybody but tare.
+// runAs is the account that runs the programs of a server instead of root. Most servers
+// reach the directory of their data set through a descriptor that they inherit: the
+// directories above may be closed to everybody but tare.
 type runAs struct {
-	uid, gid int
+	account.Account
 	dir      *os.File // of the data set
 	here     bool     // the programs run in it
+	resolves bool     // they resolve paths, and get them as they are
+	private  bool     // and reach it in a mount namespace
 }
 
-// newRunAs is nil where this process itself runs the server's programs.
-func newRunAs(r db.Recipe, dir string) (*runAs, error) {
+// newRunAs gives the account of a recipe the server's files. It is nil where this process
+// itself runs the server's programs: as an ordinary user, or as root where the server
+// accepts root and tare can give it no other account; then log has the reason. private
+// allows a mount namespace for what is started.
+func newRunAs(r db.Recipe, dir string, private bool, log io.Writer) (*runAs, error) {
 	if len(r.Users) == 0 || os.Geteuid() != 0 {
 		return nil, nil
 	}
-	p := &runAs{uid: -1, here: r.Here}
-	for _, name := range r.Users {
-		if u, err := user.Lookup(name); err == nil {
-			if p.uid, err = strconv.Atoi(u.Uid); err != nil {
-				return nil, fmt.Errorf("user %s: %w", name, err)
-			}
-			if p.gid, err = strconv.Atoi(u.Gid); err != nil {
-				return nil, fmt.Errorf("user %s: %w", name, err)
-			}
-			break
+	p, err := prepareRunAs(r, dir, private)
+	if err == nil {
+		if err = p.own(); err == nil {
+			return p, nil
 		}
+		p.Close()
 	}
-	if r.RootToo && (p.uid <= 0 || !mapped(p.uid)) {
+	if r.RootToo {
+		fmt.Fprintf(log, "tare: the server runs as root: %v\n", err)
 		return nil, nil
 	}
-	if p.uid <= 0 {
+	return nil, err
+}
+
+// errNoAccount means a host or a user namespace in which nobody but root can run it.
+var errNoAccount = errors.New("no other account here")
+
+func prepareRunAs(r db.Recipe, dir string, private bool) (*runAs, error) {
+	a, ok, err := account.First(r.Users...)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok && r.RootToo:
+		return nil, fmt.Errorf("%w: no user is called %s", errNoAccount, strings.Join(r.Users, " or "))
+	case !ok:
 		return nil, hint.New(fmt.Errorf("the server refuses to run as root, and no user is called %s", strings.Join(r.Users, " or ")),
 			"make such a user, or run tare as an ordinary user")
+	case r.RootToo && !(a.Mapped() && account.CanGive()):
+		return nil, fmt.Errorf("%w: this root may not become user %d", errNoAccount, a.UID)
+	}
+	if r.RootToo && r.Server.Path != "" && !a.Executes(r.Server.Path) {
+		return nil, fmt.Errorf("user %s may not execute %s", a.Name, r.Server.Path)
+	}
+	p := &runAs{Account: a, here: r.Here, resolves: r.Resolves}
+	if err := p.reach(dir, private); err != nil {
+		return nil, err
 	}
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -59,19 +84,28 @@ func newRunAs(r db.Recipe, dir string) (*runAs, error) {
 	return p, nil
 }
 
-// mapped says whether a user is somebody in this process's user namespace.
-func mapped(uid int) bool {
-	b, err := os.ReadFile("/proc/self/uid_map")
-	if err != nil {
-		return false
+// reach finds out how programs that resolve paths get to the directory.
+func (p *runAs) reach(dir string, private bool) error {
+	if !p.resolves {
+		return nil
 	}
-	for line := range strings.Lines(string(b)) {
-		var first, outside, count int // user_namespaces(7)
-		if n, _ := fmt.Sscan(line, &first, &outside, &count); n == 3 && first <= uid && uid-first < count {
-			return true
-		}
+	blocked, err := p.Blocked(dir)
+	if err != nil || blocked == "" {
+		return err
 	}
-	return false
+	if !private {
+		return fmt.Errorf("user %s may not pass %s", p.Name, blocked)
+	}
+	p.private = true
+	return p.CanPrivate(dir)
+}
+
+// before makes the mount namespace of what the calling thread starts, where it needs one.
+func (p *runAs) before() error {
+	if p == nil || !p.private {
+		return nil
+	}
+	return p.Private(p.dir.Name())
 }
 
 // Close closes the descriptor; nil may be closed.
@@ -91,7 +125,7 @@ func (p *runAs) own() error {
 		return p.cannot(err)
 	}
 	defer root.Close()
-	if err = clonetree.Give(root, p.uid, p.gid, db.DataDir, db.RunDir); err == nil {
+	if err = clonetree.Give(root, p.UID, p.GID, db.DataDir, db.RunDir); err == nil {
 		err = p.letThrough(root)
 	}
 	if err != nil {
@@ -106,8 +140,8 @@ func (p *runAs) letThrough(root *os.Root) error {
 	if err := unix.Fstat(int(p.dir.Fd()), &st); err != nil {
 		return err
 	}
-	if int(st.Gid) != p.gid {
-		if err := root.Lchown(".", -1, p.gid); err != nil {
+	if int(st.Gid) != p.GID {
+		if err := root.Lchown(".", -1, p.GID); err != nil {
 			return err
 		}
 	}
@@ -116,7 +150,7 @@ func (p *runAs) letThrough(root *os.Root) error {
 
 // cannot explains a user namespace in which there is nobody but root.
 func (p *runAs) cannot(err error) error {
-	err = fmt.Errorf("let user %d have the server's files: %w", p.uid, err)
+	err = fmt.Errorf("let user %d have the server's files: %w", p.UID, err)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
 		err = hint.New(err, "the server refuses to run as root, and an ordinary user's namespaces hold nobody else: "+
 			"run tare as root, or leave out the arms that make namespaces")
@@ -126,6 +160,9 @@ func (p *runAs) cannot(err error) error {
 
 // seen are arguments in which the directory is named by the descriptor.
 func (p *runAs) seen(args []string, fd int) []string {
+	if p.resolves {
+		return args
+	}
 	top, link := p.dir.Name(), "/proc/self/fd/"+strconv.Itoa(fd)
 	out := slices.Clone(args)
 	for i, a := range out {
@@ -144,9 +181,9 @@ func (p *runAs) seen(args []string, fd int) []string {
 
 // command is a program of the server as a child of this process; nil makes it
 // an ordinary one.
-func (p *runAs) command(path, dir string, args []string) *exec.Cmd {
+func (p *runAs) command(r db.Recipe, path, dir string, args []string) *exec.Cmd {
 	if p == nil {
-		cmd := exec.Command(path, args...)
+		cmd := exec.Command(path, rootArgs(r, args)...)
 		cmd.Dir = dir
 		return cmd
 	}
@@ -157,16 +194,42 @@ func (p *runAs) command(path, dir string, args []string) *exec.Cmd {
 	}
 	cmd.ExtraFiles = []*os.File{p.dir}
 	cmd.Env = cleanEnviron()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.gid)}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
 	return cmd
+}
+
+// with makes a client of the server the account's too, with files that it inherits; the
+// client of nil is this process's user's.
+func (p *runAs) with(cmd *exec.Cmd, files ...*os.File) error {
+	if p == nil {
+		return nil
+	}
+	for _, f := range files {
+		if err := f.Chown(p.UID, p.GID); err != nil {
+			return fmt.Errorf("give %s to user %d: %w", f.Name(), p.UID, err)
+		}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
+	return nil
+}
+
+// rootArgs are the arguments of a program of the server's that this process's user runs.
+func rootArgs(r db.Recipe, args []string) []string {
+	if os.Geteuid() != 0 {
+		return args
+	}
+	return append(slices.Clone(args), r.AsRoot...)
 }
 
 // become makes this process the user's, with the arguments as they are to be
 // used then.
 func (p *runAs) become(args []string) ([]string, error) {
-	fd, err := unix.FcntlInt(p.dir.Fd(), unix.F_DUPFD, 10) // stays open over execution
-	if err != nil {
-		return nil, fmt.Errorf("pass the directory on: %w", err)
+	fd := -1
+	if !p.resolves {
+		var err error
+		if fd, err = unix.FcntlInt(p.dir.Fd(), unix.F_DUPFD, 10); err != nil { // stays open over execution
+			return nil, fmt.Errorf("pass the directory on: %w", err)
+		}
 	}
 	place := "/"
 	if p.here {
@@ -175,15 +238,10 @@ func (p *runAs) become(args []string) ([]string, error) {
 	if err := os.Chdir(place); err != nil {
 		return nil, err
 	}
+	runtime.LockOSThread() // for the exec
 	// The kernel takes the capabilities along.
-	for _, step := range []func() error{
-		func() error { return syscall.Setgroups(nil) },
-		func() error { return syscall.Setgid(p.gid) },
-		func() error { return syscall.Setuid(p.uid) },
-	} {
-		if err := step(); err != nil {
-			return nil, p.cannot(err)
-		}
+	if err := p.Become(); err != nil {
+		return nil, p.cannot(err)
 	}
 	return p.seen(args, fd), nil
 }

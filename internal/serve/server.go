@@ -111,8 +111,7 @@ func (s Server) recipe(f Found) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	c := db.Config{
-		Programs: f.Programs, Dir: s.Dir, Root: os.Geteuid() == 0,
-		Connections: s.Connections, Settings: settings, Options: s.Options,
+		Programs: f.Programs, Dir: s.Dir, Connections: s.Connections, Settings: settings, Options: s.Options,
 	}
 	if err := c.Listen(s.Listen); err != nil {
 		return db.Recipe{}, err
@@ -134,21 +133,26 @@ func (s Server) become(ctx context.Context, kind string) error {
 			return err
 		}
 	}
-	args, environ := r.Server.Args, os.Environ()
-	who, err := newRunAs(r, s.Dir)
-	if err == nil && who != nil {
-		if err = who.own(); err == nil {
-			args, err = who.become(args)
-		}
-		environ = cleanEnviron()
-	}
-	if err == nil && who == nil && r.Here {
-		err = os.Chdir(s.Dir)
-	}
+	who, err := newRunAs(r, s.Dir, false, os.Stderr)
 	if err != nil {
 		return err
 	}
-	path := r.Server.Path
+	if who == nil {
+		if r.Here {
+			if err := os.Chdir(s.Dir); err != nil {
+				return err
+			}
+		}
+		return execute(r.Server.Path, rootArgs(r, r.Server.Args), os.Environ())
+	}
+	args, err := who.become(r.Server.Args)
+	if err != nil {
+		return err
+	}
+	return execute(r.Server.Path, args, cleanEnviron())
+}
+
+func execute(path string, args, environ []string) error {
 	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, append([]string{path}, args...), environ))
 }
 
@@ -163,20 +167,20 @@ func (s Server) Start(ctx context.Context, kind string, log io.Writer) (*Process
 }
 
 func (s Server) start(r db.Recipe, more []string, log io.Writer) (*Process, error) {
+	return s.startAs(r, more, false, log)
+}
+
+// startAs starts the server; private as in newRunAs.
+func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer) (*Process, error) {
 	if err := s.ready(r); err != nil {
 		return nil, err
 	}
-	who, err := newRunAs(r, s.Dir)
+	who, err := newRunAs(r, s.Dir, private, log)
 	if err != nil {
 		return nil, err
 	}
-	if who != nil {
-		defer who.Close()
-		if err := who.own(); err != nil {
-			return nil, err
-		}
-	}
-	p, err := Start(who.command(r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
+	defer who.Close()
+	p, err := startAfter(who.before, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
 	if err == nil && r.Segment != "" {
 		go p.markSegment(filepath.Join(s.Dir, r.Segment))
 	}

@@ -47,7 +47,7 @@ func recipe(t *testing.T, v db.Version, program string, given map[string]string,
 		t.Fatal(err)
 	}
 	r, err := Service{}.Recipe(v, db.Config{
-		Programs: map[string]string{db.Server: program}, Dir: "/d", Host: "127.0.0.1", Port: 8123, Root: true, Connections: 200, Settings: s, Options: options,
+		Programs: map[string]string{db.Server: program}, Dir: "/d", Host: "127.0.0.1", Port: 8123, Connections: 200, Settings: s, Options: options,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -64,6 +64,7 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	return db.Recipe{
+		Users: []string{"mysql", "nobody"}, RootToo: true, AsRoot: []string{"--user=root"}, Resolves: true,
 		Install:   install(v, c),
 		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(place(v, c), options...), c.Options...)},
 		Loading:   loading(v, c),
@@ -84,9 +85,6 @@ func base(v db.Version, c db.Config) []string {
 	args := []string{"--no-defaults", "--datadir=" + filepath.Join(c.Dir, db.DataDir), "--tmpdir=" + filepath.Join(c.Dir, db.RunDir)}
 	if base := baseDir(c.Programs[db.Server]); base != "" {
 		args = append(args, "--basedir="+base)
-	}
-	if c.Root {
-		args = append(args, "--user=root")
 	}
 	if v.Flavour != MariaDB {
 		// Else it wants a directory of the distribution's, which may be missing.

@@ -46,7 +46,7 @@ func config(t *testing.T, flavour string, given map[string]string) db.Config {
 	}
 	return db.Config{
 		Programs: map[string]string{db.Server: "/usr/sbin/mysqld", db.Install: "/usr/bin/mariadb-install-db"},
-		Dir:      "/d", Settings: s, Root: true,
+		Dir:      "/d", Settings: s,
 	}
 }
 
@@ -62,8 +62,8 @@ func TestOptionsPerVersion(t *testing.T) {
 		install string
 	}{
 		{"mariadb", db.Version{Flavour: MariaDB, Number: [3]int{10, 11, 19}, Text: ""}, all,
-			[]string{"--innodb-log-file-size=268435456", "--performance-schema=ON", "--innodb-flush-method=O_DIRECT_NO_FSYNC", "--user=root", "--skip-networking"},
-			[]string{"--skip-log-bin", "--basedir", "--innodb-log-files-in-group", "--port", "mysqlx"}, "/usr/bin/mariadb-install-db"},
+			[]string{"--innodb-log-file-size=268435456", "--performance-schema=ON", "--innodb-flush-method=O_DIRECT_NO_FSYNC", "--skip-networking"},
+			[]string{"--skip-log-bin", "--basedir", "--innodb-log-files-in-group", "--port", "mysqlx", "--user"}, "/usr/bin/mariadb-install-db"},
 		{"mariadb 10.4", db.Version{Flavour: MariaDB, Number: [3]int{10, 4, 3}, Text: ""}, nil, []string{"--innodb-log-files-in-group=1"}, nil, "/usr/bin/mariadb-install-db"},
 		{"mysql 9", db.Version{Flavour: Oracle, Number: [3]int{9, 7, 0}, Text: ""}, all,
 			[]string{"--innodb-redo-log-capacity=268435456", "--skip-log-bin", "--loose-mysqlx=OFF"},

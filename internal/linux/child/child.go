@@ -11,17 +11,19 @@ import (
 // Start starts a command on a thread that lives as long as the command. ended is called
 // with what Wait returned.
 func Start(cmd *exec.Cmd, ended func(error)) error {
-	return StartAfter(cmd, func() {}, ended)
+	return StartAfter(cmd, func() error { return nil }, ended)
 }
 
 // StartAfter calls a function on that thread first: what it changes there, the command
-// inherits, and it ends with the thread.
-func StartAfter(cmd *exec.Cmd, before func(), ended func(error)) error {
+// inherits, and it ends with the thread. Where the function fails, nothing is started.
+func StartAfter(cmd *exec.Cmd, before func() error, ended func(error)) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good
-		before()
-		err := cmd.Start()
+		err := before()
+		if err == nil {
+			err = cmd.Start()
+		}
 		started <- err
 		if err == nil {
 			ended(cmd.Wait())

@@ -1,0 +1,79 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Private gives the calling thread, and what it starts, a mount namespace in which the
+// account passes to dir: a small tmpfs covers the first directory that it may not pass,
+// and in it dir alone is bound at its own path. What is covered was out of the account's
+// reach anyway. The thread is of no use for anything else afterwards.
+func (a Account) Private(dir string) error {
+	if err := a.private(dir); err != nil {
+		return fmt.Errorf("let user %d through to %s: %w", a.UID, dir, err)
+	}
+	return nil
+}
+
+// CanPrivate tries that on a thread that ends.
+func (a Account) CanPrivate(dir string) error {
+	tried := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good
+		tried <- a.Private(dir)
+	}()
+	return <-tried
+}
+
+func (a Account) private(dir string) error {
+	ways, err := ways(dir)
+	if err != nil {
+		return err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("make a mount namespace: %w", err)
+	}
+	// What the host unmounts is not kept.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("separate its mounts: %w", err)
+	}
+	// Opened before, it would be on a mount of the other namespace, which cannot be bound.
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer unix.Close(fd)
+	for _, way := range ways {
+		blocked, err := a.blockedOn(way)
+		if errors.Is(err, fs.ErrNotExist) { // the way before covers it
+			continue
+		}
+		if err == nil && blocked != "" {
+			err = cover(blocked, way, fd)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cover covers a directory and binds another, which is open, below it.
+func cover(blocked, dir string, open int) error {
+	if err := unix.Mount("tmpfs", blocked, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64k,mode=755"); err != nil {
+		return fmt.Errorf("cover %s: %w", blocked, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", open), dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("bind %s: %w", dir, err)
+	}
+	return nil
+}
