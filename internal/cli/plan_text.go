@@ -2,14 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/quantity"
@@ -46,9 +44,6 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 			p.entry("    ", 4, l.Note)
 		}
 		p.entry("    ", 4, strings.Join(params(l.Params), " "))
-		if l.Kind == experiment.CommandKind && os.Geteuid() == 0 {
-			p.entry("    ", 4, "the command runs as root: on the arm host it can change anything on this host, and tare takes back only what it has made itself")
-		}
 		rows := armRows(l)
 		arms := fmt.Sprint(rows)
 		if first, ok := said[arms]; ok {
@@ -67,6 +62,12 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 		}
 	}
 	p.left(built.Left)
+	if lines := codeLines(built); len(lines) > 0 {
+		p.heading("code of yours; tare takes back only what it has made itself")
+		for _, line := range lines {
+			p.entry("  ", 2, line)
+		}
+	}
 	p.heading("changes to this host, each in the undo journal before it is made")
 	all := changes(built)
 	p.columns(changeRows(all))

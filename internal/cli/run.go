@@ -102,7 +102,7 @@ func (r *runCommand) Run(c *console) error {
 	}
 	show := c.progress(p, r.Quiet)
 	show.start(p, about.where(dir))
-	for _, line := range first {
+	for _, line := range append(codeLines(p), first...) {
 		show.say(line)
 	}
 	r.cluster().Told(show.say)

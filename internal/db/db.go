@@ -60,6 +60,9 @@ type Description struct {
 	VersionArgs  []string
 	VersionTrial *Trial
 	Settings     []Setting
+	// Users are the accounts that run the programs where tare is root: the first that
+	// exists.
+	Users []string
 	// Options are those of the server's program that may be passed on to it.
 	Options allow.List
 	// Protocol is what the server speaks: "mysql", "postgres", "clickhouse", "redis".

@@ -1,7 +1,8 @@
 // Package ground makes the directories that tare works in, where a person says: on the
 // disk under test, which may be a directory of another user's, a database's for example.
 // Whoever owns that one can rename what is in it and put a link there. Root works in such
-// a directory through a mount of its own, whose path nobody else can change.
+// a directory through a mount of its own, whose path nobody else can change and every
+// account can pass: so it does in one that other accounts cannot pass.
 package ground
 
 import (
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/trust"
 )
@@ -31,7 +33,8 @@ func Make(record Record, path string, mode fs.FileMode) (string, error) {
 	if err := record(journal.Directory(path), func() error { return journal.RemoveDirectory(path) }); err != nil {
 		return "", err
 	}
-	if os.Geteuid() != 0 || trust.Dir(filepath.Dir(path)) == nil {
+	parent := filepath.Dir(path)
+	if os.Geteuid() != 0 || trust.Dir(parent) == nil && (open(parent) || !account.CanMount()) {
 		if err := os.Mkdir(path, mode); err != nil {
 			return "", err
 		}
@@ -43,6 +46,17 @@ func Make(record Record, path string, mode fs.FileMode) (string, error) {
 	}
 	defer dir.Close()
 	return hold(record, dir, filepath.Join(points, filepath.Base(path)))
+}
+
+// open says whether all accounts can pass to a directory. A server of an arm on the host
+// is not root, and could not reach its data below root's home.
+func open(dir string) bool {
+	blocked, err := account.Nobody.Blocked(filepath.Join(dir, "."))
+	if err != nil || blocked != "" {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&0o001 != 0
 }
 
 // create makes a directory and opens the one that it has made: another that was put in its
@@ -106,7 +120,7 @@ func hold(record Record, dir *os.File, point string) (string, error) {
 		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), point, "", unix.MS_BIND, "")
 	}
 	if err != nil {
-		return "", hint.New(fmt.Errorf("hold %s, which another user can move: %w", dir.Name(), err), "name a directory in which only root can write")
+		return "", hint.New(fmt.Errorf("hold %s, which other users can move or cannot pass: %w", dir.Name(), err), "name a directory in which only root can write and that all can pass, such as /var/tmp")
 	}
 	return point, nil
 }

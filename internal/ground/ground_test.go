@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -77,9 +78,41 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// Where nobody else can move the directory, it is used by the path that was asked for.
-func TestOwnGround(t *testing.T) {
+// passed is a directory that all accounts can pass.
+func passed(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// In a directory that is closed to other accounts what is made is reached past it.
+func TestClosedGround(t *testing.T) {
+	testneed.Root(t)
 	m, path := newMade(t), filepath.Join(t.TempDir(), "tare-ground")
+	work, err := Make(m.record, path, 0o711)
+	if err != nil || work == path {
+		t.Fatalf("%s, %v", work, err)
+	}
+	if err := os.Mkdir(filepath.Join(work, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{work: "", path: filepath.Dir(filepath.Dir(path))} {
+		if got, err := account.Nobody.Blocked(filepath.Join(dir, "data")); err != nil || got != want {
+			t.Errorf("%s is closed by %q, %v; want %q", dir, got, err, want)
+		}
+	}
+	m.back()
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}
+
+// Where nobody else can move the directory and all can pass, it is used by the path that was asked for.
+func TestOwnGround(t *testing.T) {
+	m, path := newMade(t), filepath.Join(passed(t), "tare-ground")
 	defer unix.Umask(unix.Umask(0o077)) // of a careful administrator; a neighbour is nobody
 	if got, err := Make(m.record, path, 0o711); err != nil || got != path {
 		t.Fatalf("%s %v", got, err)
@@ -203,7 +236,7 @@ func TestMountedInGround(t *testing.T) {
 	for name, c := range map[string]struct {
 		parent string
 		way    int // which way back, of the directory or of the mount's point
-	}{"the directory": {t.TempDir(), 0}, "the point": {others, 1}} {
+	}{"the directory": {passed(t), 0}, "the point": {others, 1}} {
 		t.Run(name, func(t *testing.T) {
 			m, precious := newMade(t), t.TempDir()
 			work, err := Make(m.record, filepath.Join(c.parent, "tare-ground"), 0o711)

@@ -33,6 +33,7 @@ type Attached struct {
 	protocol string
 	Recipe   db.Recipe
 	Process  *serve.Process // nil: not ours
+	secret   string
 }
 
 // Attach starts the server where it is ours, and finds out how it is asked.
@@ -40,7 +41,9 @@ func (d Database) Attach(ctx context.Context, protocol string) (*Attached, error
 	a := &Attached{Database: d, protocol: protocol}
 	var err error
 	if !d.Inside {
-		a.Recipe, err = d.Server.Recipe(ctx, d.Service)
+		if a.Recipe, err = d.Server.Recipe(ctx, d.Service); err == nil {
+			a.secret, err = serve.Secret(d.Server.Dir)
+		}
 		return a, err
 	}
 	if d.TCP && a.Server.Listen == "" {
@@ -49,27 +52,24 @@ func (d Database) Attach(ctx context.Context, protocol string) (*Attached, error
 		}
 	}
 	a.Dial = a.Server.Listen
-	a.Process, a.Recipe, err = a.Server.Start(ctx, d.Service, os.Stderr)
+	if a.Process, a.Recipe, err = a.Server.Start(ctx, d.Service, os.Stderr); err == nil {
+		a.secret, err = serve.Secret(d.Server.Dir)
+	}
 	return a, err
 }
 
 // Address is where the server answers the load's user.
-func (a *Attached) Address() (db.Address, error) {
-	secret, err := serve.Secret(a.Server.Dir)
+func (a *Attached) Address() db.Address {
 	return db.Address{
 		Protocol: a.protocol, Dir: a.Server.Dir, Dial: a.Dial,
-		User: db.User, Secret: secret, Database: db.Database,
-	}, err
+		User: db.User, Secret: a.secret, Database: db.Database,
+	}
 }
 
 // Ready waits until the server answers, reads its settings back and its data
 // into its memory.
 func (a *Attached) Ready(ctx context.Context) ([]record.Setting, error) {
-	at, err := a.Address()
-	if err != nil {
-		return nil, err
-	}
-	c, err := serve.Connect(at)
+	c, err := serve.Connect(a.Address())
 	if err != nil {
 		return nil, err
 	}

@@ -43,12 +43,12 @@ type Body func(ctx context.Context, params []byte) error
 // Bodies are the loads of tare's own, by kind. Those of tools are in their folders.
 func Bodies() map[string]Body {
 	return map[string]Body{
-		KindOLTP:        Counted(runOLTP),
+		KindOLTP:        Counted(asNobody(runOLTP)),
 		KindOLTPPrepare: prepareOLTP,
-		KindCommit:      Counted(runCommit),
-		KindRPC:         Counted(runRPC),
+		KindCommit:      Counted(asNobody(runCommit)),
+		KindRPC:         Counted(asNobody(runRPC)),
 		KindRPCServer:   serveRPC,
-		KindSpin:        Counted(runSpin),
+		KindSpin:        Counted(asNobody(runSpin)),
 
 		KindCommand:        Counted(runCommand),
 		KindCommandPrepare: copyFiles,

@@ -38,6 +38,9 @@ func serveRPC(ctx context.Context, params []byte) error {
 	if err := hidden.Decode(params, &p); err != nil {
 		return err
 	}
+	if err := BecomeNobody("", ""); err != nil {
+		return err
+	}
 	KeepGarbage()
 	Blocking(p.Connections)
 	l, err := net.Listen("tcp", p.Listen)

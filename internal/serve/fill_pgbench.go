@@ -115,6 +115,8 @@ func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error)
 		s.Host, s.Port = "/proc/self/fd/"+strconv.Itoa(pgbenchSocket), postgres.Port
 	} else if s.Host, s.Port, err = db.SplitAddress(a.Dial); err != nil {
 		return s, files, err
+	} else {
+		dir = "/" // nothing of the data set is needed
 	}
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -15,11 +15,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // Process is a child that dies with this process.
 type Process struct {
+	// As is the account that root has started it as; nil: whoever this process is.
+	As *account.Account
+
 	cmd  *exec.Cmd
 	name string
 	done chan struct{}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -96,8 +97,13 @@ func (p *Process) markSegment(lock string) {
 
 // markFromChild starts a child that marks the segment of what this process is
 // about to become. The server takes it for one of its own that ended well.
-func markFromChild(lock string) error {
+func (p *runAs) markFromChild(lock string) error {
 	cmd := exec.Command("/proc/self/exe", Command, segmentWord, lock)
+	if p != nil && p.ExecutesSelf() { // whoever made a segment may mark it; root of a container may not
+		cmd = exec.Command("/proc/self/exe", append([]string{Command, segmentWord}, p.seen([]string{lock}, 3)...)...)
+		cmd.ExtraFiles = []*os.File{p.dir}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential()}
+	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a helper: %w", err)
 	}

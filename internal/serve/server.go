@@ -128,14 +128,14 @@ func (s Server) become(ctx context.Context, kind string) error {
 	if err := s.ready(r); err != nil {
 		return err
 	}
-	if r.Segment != "" {
-		if err := markFromChild(filepath.Join(s.Dir, r.Segment)); err != nil {
-			return err
-		}
-	}
 	who, err := newRunAs(r, s.Dir, false, os.Stderr)
 	if err != nil {
 		return err
+	}
+	if r.Segment != "" {
+		if err := who.markFromChild(filepath.Join(s.Dir, r.Segment)); err != nil {
+			return err
+		}
 	}
 	if who == nil {
 		if r.Here {
@@ -181,6 +181,9 @@ func (s Server) startAs(r db.Recipe, more []string, private bool, log io.Writer)
 	}
 	defer who.Close()
 	p, err := startAfter(who.before, who.command(r, r.Server.Path, s.Dir, append(slices.Clone(r.Server.Args), more...)), "the server", log)
+	if err == nil && who != nil {
+		p.As = &who.Account
+	}
 	if err == nil && r.Segment != "" {
 		go p.markSegment(filepath.Join(s.Dir, r.Segment))
 	}

@@ -98,6 +98,7 @@ func (ClickHouse) Stages(v Values) (Stages, error) {
 		},
 	}
 	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: path(v["server"]), Package: packageOf(clickhouse.Name)}}
+	s.Code, _ = r.serverCode(clickhouse.Service{})
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d

@@ -65,6 +65,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	}
 	s := Stages{
 		Threads: threads,
+		Code:    []Code{{What: v["command"], Is: "command"}},
 		Load: func(at environment.Place) Task {
 			here := p
 			here.Dir = at.Volume

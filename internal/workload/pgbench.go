@@ -79,6 +79,12 @@ func (Pgbench) Stages(v Values) (Stages, error) {
 		{Service: postgres.Name, Path: path(v["server"]), Package: packageOf(postgres.Name)},
 		{Tool: pgbench.Program, Path: p.Program, Beside: path(v["server"]), Package: "postgresql"},
 	}
+	own := p.Script
+	if pgbench.IsBuiltin(own) {
+		own = ""
+	}
+	code, client := r.serverCode(postgres.Service{})
+	s.Code = clientCode(code, client, pgbench.Program, p.Program, own)
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d

@@ -60,6 +60,7 @@ func (Redis) Stages(v Values) (Stages, error) {
 		},
 	}
 	s.Needs = []serve.Need{{Service: redis.Name, Path: path(v["server"]), Package: packageOf(redis.Name)}}
+	s.Code, _ = r.serverCode(redis.Service{})
 	s.place(p.Database, func(d load.Database) Task {
 		here := p
 		here.Database = d

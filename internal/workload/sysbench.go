@@ -115,6 +115,12 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 		{Service: v["service"], Path: path(v["server"]), Package: packageOf(v["service"])},
 		{Tool: sysbench.Program, Path: p.Program, Package: "sysbench"},
 	}
+	own := p.Script
+	if sysbench.IsBundled(own) {
+		own = ""
+	}
+	code, client := r.serverCode(family)
+	stages.Code = clientCode(code, client, sysbench.Program, p.Program, own)
 	p.Both = p.Count == driver.CountQueries && p.Rate == 0
 	stages.counted(p)
 	stages.place(p.Database, func(d load.Database) Task {

@@ -89,6 +89,8 @@ type Stages struct {
 	Needs []serve.Need
 	// Tools are programs that the load cannot do without.
 	Tools []Tool
+	// Code is what the user gives to be executed on this host.
+	Code []Code
 	// Work is what a neighbour of this kind is measured by, as a rate: one of the
 	// keys of record.Window.Neighbour. The zero value is the operations that it
 	// counts.

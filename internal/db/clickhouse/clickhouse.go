@@ -39,7 +39,7 @@ func (Service) Describe() db.Description {
 		// package.
 		Programs: []db.Program{{Role: db.Server, Names: []string{"clickhouse-server", one}}},
 		Settings: settings(),
-		Options:  allowed,
+		Options:  allowed, Users: users(),
 	}
 }
 
@@ -81,6 +81,8 @@ func (Service) Identify(banner string) (db.Version, error) {
 	return v, nil
 }
 
+func users() []string { return []string{"clickhouse", "nobody"} }
+
 // Recipe says how to use a server of this version. Its configuration names
 // everything relative to the directory of the data set, where it runs: a server
 // that closes what it inherits cannot be given a descriptor of it.
@@ -93,7 +95,7 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	case c.Port == 0:
 		return db.Recipe{}, errors.New("ClickHouse has no socket: it needs an address to listen at")
 	}
-	users, err := usersFile(v, c)
+	accounts, err := usersFile(v, c)
 	if err != nil {
 		return db.Recipe{}, err
 	}
@@ -102,8 +104,8 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	return db.Recipe{
-		Users: []string{"clickhouse", "nobody"}, RootToo: true, Here: true,
-		Files:  []db.File{{Path: configPath, Text: config}, {Path: usersPath, Text: users}},
+		Users: users(), RootToo: true, Here: true,
+		Files:  []db.File{{Path: configPath, Text: config}, {Path: usersPath, Text: accounts}},
 		Server: db.Command{Path: c.Programs[db.Server], Args: args(c)},
 		// The only user may do what is to be done: there is no way in that is not
 		// open to everybody on the host, so nobody gets in without the password.

@@ -32,7 +32,7 @@ func (m Service) Describe() db.Description {
 		Name: m.Flavour, Protocol: Family, VersionArgs: []string{"--no-defaults", "--version"},
 		Programs: []db.Program{{Role: db.Server, Names: []string{"mysqld"}}},
 		Settings: m.settings(),
-		Options:  allowed,
+		Options:  allowed, Users: users(),
 	}
 	switch m.Flavour {
 	case MariaDB:
@@ -49,6 +49,8 @@ func (m Service) Describe() db.Description {
 	return d
 }
 
+func users() []string { return []string{"mysql", "nobody"} }
+
 // Recipe says how to use a server of this version.
 func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
@@ -64,7 +66,7 @@ func (m Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	return db.Recipe{
-		Users: []string{"mysql", "nobody"}, RootToo: true, AsRoot: []string{"--user=root"}, Resolves: true,
+		Users: users(), RootToo: true, AsRoot: []string{"--user=root"}, Resolves: true,
 		Install:   install(v, c),
 		Server:    db.Command{Path: c.Programs[db.Server], Args: append(append(place(v, c), options...), c.Options...)},
 		Loading:   loading(v, c),

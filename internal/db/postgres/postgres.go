@@ -45,7 +45,7 @@ func (Service) Describe() db.Description {
 			{Role: db.Install, Names: []string{"initdb"}, Dirs: Dirs()},
 		},
 		Settings: settings(),
-		Options:  allowed,
+		Options:  allowed, Users: users(),
 	}
 }
 
@@ -68,6 +68,8 @@ func (Service) Identify(banner string) (db.Version, error) {
 	return v, nil
 }
 
+func users() []string { return []string{"postgres", "nobody"} }
+
 // Recipe says how to use a server of this version.
 func (p Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 	if !filepath.IsAbs(c.Dir) {
@@ -83,7 +85,7 @@ func (p Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		return db.Recipe{}, err
 	}
 	return db.Recipe{
-		Users:     []string{"postgres", "nobody"},
+		Users:     users(),
 		Segment:   db.DataDir + "/postmaster.pid",
 		Install:   install(c),
 		Files:     []db.File{{Path: db.RunDir + "/hba", Text: hba}},

@@ -35,7 +35,7 @@ func (Service) Describe() db.Description {
 		VersionArgs: []string{"--version"},
 		Programs:    []db.Program{{Role: db.Server, Names: []string{"redis-server", "valkey-server"}}},
 		Settings:    settings(),
-		Options:     allowed,
+		Options:     allowed, Users: users(),
 	}
 }
 
@@ -62,6 +62,8 @@ func (Service) Identify(banner string) (db.Version, error) {
 	return v, nil
 }
 
+func users() []string { return []string{"redis", "valkey", "nobody"} }
+
 // Recipe says how to use a server of this version. Like ClickHouse's, its
 // configuration names everything relative to the directory of the data set.
 func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
@@ -81,7 +83,7 @@ func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
 		args = append(args, name, value)
 	}
 	return db.Recipe{
-		Users: []string{"redis", "valkey", "nobody"}, RootToo: true, Here: true,
+		Users: users(), RootToo: true, Here: true,
 		Files:     []db.File{{Path: configPath, Text: configFile(c)}},
 		Server:    db.Command{Path: c.Programs[db.Server], Args: args},
 		Admin:     db.User, // there is nothing that only an administrator could set up

@@ -13,12 +13,16 @@ import (
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/environment/servertest"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main, launchtest.Look: launchtest.See}
-	os.Exit(environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman}))
+	hidden := servertest.Hidden()
+	hidden[launch.InitCommand], hidden[launchtest.Look] = launch.Main, launchtest.See
+	code := environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman})
+	servertest.Clean()
+	os.Exit(code)
 }
 
 // TestDocker tries the whole contract with a daemon of the test's own.
@@ -31,6 +35,7 @@ func TestDocker(t *testing.T) {
 	}
 	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: environmenttest.Kills()})
 	levels(t, Docker, host)
+	servers(t, Docker, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Docker) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Docker) })
 	docker, err := engine.NewDocker("")
@@ -48,6 +53,7 @@ func TestPodman(t *testing.T) {
 	host := inspect.HostAt("/", t.TempDir())
 	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: environmenttest.Kills()})
 	levels(t, Podman, host)
+	servers(t, Podman, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Podman) })
 	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.Podman{Path: testneed.Tool(t, "podman")}) })
@@ -59,6 +65,14 @@ func levels(t *testing.T, k Kind, host environment.Host) {
 	t.Run("levels", func(t *testing.T) {
 		testneed.Long(t, environmenttest.Whole)
 		environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, k))
+	})
+}
+
+// servers holds servers and loads to their account and their files, in make conformance.
+func servers(t *testing.T, k Kind, host environment.Host) {
+	t.Run("servers", func(t *testing.T) {
+		testneed.Long(t, environmenttest.Whole)
+		servertest.Run(t, k, host)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/environment/servertest"
 	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -40,8 +41,11 @@ func TestLedCases(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{launch.InitCommand: launch.Main}
-	os.Exit(environmenttest.Main(m, hidden, environments()))
+	hidden := servertest.Hidden()
+	hidden[launch.InitCommand] = launch.Main
+	code := environmenttest.Main(m, hidden, environments())
+	servertest.Clean()
+	os.Exit(code)
 }
 
 // brief are the environments that make test tries: each part of the ladder, for a rung has
@@ -65,6 +69,27 @@ func TestEnvironments(t *testing.T) {
 				testneed.Long(t, environmenttest.Whole)
 			}
 			environmenttest.Run(t, env, host, opts)
+		})
+	}
+}
+
+// serving are the environments in which make test tries servers; make conformance tries all.
+var serving = []string{"host", "runc"}
+
+// TestServers holds servers and loads to their account and their files.
+func TestServers(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		switch env.Name() {
+		case "podman", "docker", "chroot": // package engines tries the first two; an image has no servers
+			continue
+		}
+		t.Run(env.Name(), func(t *testing.T) {
+			if !slices.Contains(serving, env.Name()) {
+				testneed.Long(t, environmenttest.Whole)
+			}
+			servertest.Run(t, env, host)
 		})
 	}
 }

@@ -36,7 +36,7 @@ func (g *Sandbox) FillVolume(ctx context.Context, dir string) error {
 // FillFor is FillVolume on behalf of another group than the arm's.
 func (g *Sandbox) FillFor(ctx context.Context, group cgroup.Group, dir string) error {
 	if g.Spec.Data == "" {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 		return nil

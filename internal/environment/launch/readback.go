@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,6 +101,11 @@ func namespaceSettings(pid int, owned, either []string) ([]record.Setting, error
 			continue // this kernel has none
 		}
 		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, ns))
+		if errors.Is(err, fs.ErrPermission) && !slices.Contains(owned, ns) {
+			// Root without CAP_SYS_PTRACE, and the process is another account's.
+			all = append(all, record.Setting{Name: "namespace." + ns, Got: "unknown"})
+			continue
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read back the %s namespace: %w", ns, err))
 			continue

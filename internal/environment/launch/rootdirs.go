@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
@@ -42,6 +43,11 @@ func MakeRootDirs(dir, data string) (RootDirs, error) {
 			return r, fmt.Errorf("make the directories of the root file system: %w", err)
 		}
 	}
+	for _, d := range []string{r.Upper, filepath.Dir(filepath.Join(r.Upper, Volume))} {
+		if err := os.Chmod(d, 0o755); err != nil { // what the umask took: servers there are not root
+			return r, fmt.Errorf("make the directories of the root file system: %w", err)
+		}
+	}
 	return r, nil
 }
 
@@ -52,6 +58,22 @@ func (g *Sandbox) DataDir() string {
 		return filepath.Join(g.Spec.Volume, "data")
 	}
 	return filepath.Join(g.Dir, "data")
+}
+
+// OpenWay lets every account of the host pass the run's own directories above a data
+// directory, for servers and loads that are not root's. The data directory itself is
+// closed. It is for arms whose processes see the host's files: what root of a container
+// leaves in its files is out of everybody's reach.
+func (g *Sandbox) OpenWay(data string) error {
+	for dir := filepath.Dir(data); dir != "/"; dir = filepath.Dir(dir) {
+		if !strings.HasPrefix(filepath.Base(dir), "tare-"+g.Spec.Run) {
+			continue
+		}
+		if err := os.Chmod(dir, 0o711); err != nil {
+			return fmt.Errorf("let accounts pass to the data: %w", err)
+		}
+	}
+	return nil
 }
 
 // BoundDir is DataDir where it is to be bound into a root file system of the

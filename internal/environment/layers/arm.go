@@ -51,6 +51,9 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 	if !a.rung.has(RootFS) {
 		a.hostVolume = a.DataDir()
 		a.volume = a.hostVolume
+		if err := a.OpenWay(a.hostVolume); err != nil {
+			return err
+		}
 		return a.FillVolume(ctx, a.hostVolume)
 	}
 	var err error

@@ -62,17 +62,26 @@ func (a Account) Mapped() bool {
 
 // CanGive says whether this process is root and may give files and itself to another
 // account: root of a container without capabilities may not.
-func CanGive() bool {
+func CanGive() bool { return holds(unix.CAP_CHOWN, unix.CAP_SETUID, unix.CAP_SETGID) }
+
+// CanMount says whether it is root and may mount.
+func CanMount() bool { return holds(unix.CAP_SYS_ADMIN) }
+
+func holds(capabilities ...int) bool {
 	if os.Geteuid() != 0 {
 		return false
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var sets [2]unix.CapUserData
+	var sets [2]unix.CapUserData // of 32 capabilities each
 	if err := unix.Capget(&header, &sets[0]); err != nil {
 		return false
 	}
-	const needed = 1<<unix.CAP_CHOWN | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
-	return sets[0].Effective&needed == needed
+	for _, c := range capabilities {
+		if sets[c/32].Effective&(1<<(c%32)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Blocked is the first directory above path that the account may not pass, on the way as
@@ -102,6 +111,12 @@ func (a Account) opens(path string, right uint32) bool {
 	}
 	var st unix.Stat_t
 	return unix.Stat(path, &st) == nil && a.may(&st, right) && !listed(path)
+}
+
+// ExecutesSelf says that of this binary, wherever it is.
+func (a Account) ExecutesSelf() bool {
+	var st unix.Stat_t
+	return unix.Stat("/proc/self/exe", &st) == nil && a.may(&st, 0o1)
 }
 
 // Safe is the account as which root runs a program that only says something about itself:

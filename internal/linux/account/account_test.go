@@ -128,6 +128,20 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+// What a thread does to its namespaces is never seen as this process's.
+func TestThreadIsNotMain(t *testing.T) {
+	testneed.Root(t)
+	top := tree(t)
+	before, err := os.Readlink("/proc/self/ns/mnt")
+	must(t, err)
+	for range 200 {
+		must(t, Nobody.CanPrivate(filepath.Join(top, "closed/data")))
+		if now, err := os.Readlink("/proc/self/ns/mnt"); err != nil || now != before {
+			t.Fatalf("the namespace of the main thread became %s, %v", now, err)
+		}
+	}
+}
+
 func TestMapped(t *testing.T) {
 	if !(Account{UID: os.Geteuid()}).Mapped() || (Account{UID: -1}).Mapped() {
 		t.Error("this process's own user is nobody, or -1 is somebody")

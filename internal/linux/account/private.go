@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // Private gives the calling thread, and what it starts, a mount namespace in which the
@@ -24,10 +25,7 @@ func (a Account) Private(dir string) error {
 // CanPrivate tries that on a thread that ends.
 func (a Account) CanPrivate(dir string) error {
 	tried := make(chan error)
-	go func() {
-		runtime.LockOSThread() // for good
-		tried <- a.Private(dir)
-	}()
+	child.Thread(func() { tried <- a.Private(dir) })
 	return <-tried
 }
 

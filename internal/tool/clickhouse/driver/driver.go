@@ -77,13 +77,14 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 	if q.server, err = q.Attach(ctx, clickhouse.Name); err != nil {
 		return err
 	}
+	if err := q.server.Become(""); err != nil {
+		return err
+	}
 	settings, err := q.server.Ready(ctx)
 	if err != nil {
 		return err
 	}
-	if q.at, err = q.server.Address(); err != nil {
-		return err
-	}
+	q.at = q.server.Address()
 	if err := q.connect(ctx); err != nil {
 		return err
 	}

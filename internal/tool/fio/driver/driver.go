@@ -126,6 +126,12 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	f := &fioRunner{ctx: ctx, dir: p.Dir}
+	if err := f.look(); err != nil {
+		return err
+	}
+	if err := load.BecomeNobody(p.Dir, f.path); err != nil {
+		return err
+	}
 	version, err := f.find()
 	if err != nil {
 		return err
@@ -188,10 +194,18 @@ type fioRunner struct {
 	path string
 }
 
+// look finds fio.
+func (f *fioRunner) look() (err error) {
+	if f.path, err = exec.LookPath(fio.Program); err != nil {
+		return hint.New(fmt.Errorf("find fio: %w", err), "install it: apt-get install fio")
+	}
+	return nil
+}
+
 // find finds fio and its version.
 func (f *fioRunner) find() (version string, err error) {
-	if f.path, err = exec.LookPath(fio.Program); err != nil {
-		return "", hint.New(fmt.Errorf("find fio: %w", err), "install it: apt-get install fio")
+	if err := f.look(); err != nil {
+		return "", err
 	}
 	out, err := exec.CommandContext(f.ctx, f.path, "--version").Output()
 	if err != nil {

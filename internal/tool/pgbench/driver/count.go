@@ -17,7 +17,7 @@ func (p *pgbenchRun) count() error {
 		var bad error
 		err := s.Follow(func(piece []byte) {
 			look := look{since: p.looked, thawed: p.m.Thawed(), over: p.m.Now(), offset: offset(p.m)}
-			bad = errors.Join(bad, p.logs[i].Feed(piece, func(t pgbench.Transaction) { p.hear(look, t) }))
+			bad = errors.Join(bad, p.pieces[i].Feed(piece, func(t pgbench.Transaction) { p.hear(look, t) }))
 		})
 		if err = errors.Join(err, bad); err != nil {
 			return err

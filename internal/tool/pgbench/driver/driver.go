@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -30,6 +29,8 @@ const (
 	Kind = "pgbench" // parameters: Params
 	// KindExec becomes pgbench, whose logs are pipes that it inherits.
 	KindExec = "pgbench-exec" // parameters: pgbenchExec
+	// KindTidy removes a directory when its standard input ends.
+	KindTidy = "pgbench-tidy" // parameters: a path
 )
 
 // Params are the parameters of pgbench.
@@ -50,6 +51,9 @@ type Params struct {
 	NoLog bool `json:"no_log,omitempty"`
 }
 
+// firstFile is the first descriptor that pgbench inherits.
+const firstFile = 3
+
 const (
 	// pgPoll is how long a transaction may be over before it is counted.
 	pgPoll = 2 * time.Millisecond
@@ -67,11 +71,13 @@ type pgbenchRun struct {
 	slot    *counter.Slot
 	server  *load.Attached
 	tool    *serve.Process
+	script  load.Script
+	logs    *logDir // nil: none are kept
 	pid     int
 	watch   aborted
 	streams []*stdio.Stream
 	pipes   []*os.File
-	logs    []pgbench.Pieces
+	pieces  []pgbench.Pieces
 	exact   bool
 	looked  int64 // when transactions were last counted, CLOCK_MONOTONIC ns
 	version pgbench.Version
@@ -79,7 +85,7 @@ type pgbenchRun struct {
 
 // Bodies are what this tool does in an arm.
 func Bodies() map[string]load.Body {
-	return map[string]load.Body{Kind: load.Counted(run), KindExec: Become}
+	return map[string]load.Body{Kind: load.Counted(run), KindExec: Become, KindTidy: tidy}
 }
 
 func run(ctx context.Context, m *counter.Memory, params []byte) error {
@@ -100,6 +106,9 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 	if path, p.version, err = serve.FindPgbench(ctx, p.Program, p.server.Recipe.Server.Path); err != nil {
 		return err
 	}
+	if err := p.becomeClient(path); err != nil {
+		return err
+	}
 	settings, err := p.server.Ready(ctx)
 	if err != nil {
 		return err
@@ -117,6 +126,23 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 	return p.follow(ctx)
 }
 
+// becomeClient makes this process the client's account, with what only root can have before.
+func (p *pgbenchRun) becomeClient(program string) (err error) {
+	if p.script = load.Builtin(p.Script); !pgbench.IsBuiltin(p.Script) {
+		if p.script, err = load.ReadScript(p.Script); err != nil {
+			return err
+		}
+	}
+	if p.NoLog {
+		return p.server.Become(program)
+	}
+	// Beside the data: what a kill leaves goes with them.
+	if p.logs, err = makeLogDir(p.server.Server.Dir); err != nil {
+		return err
+	}
+	return p.server.Become(program, p.logs.path)
+}
+
 // how the transactions are counted.
 func (p *pgbenchRun) how() string {
 	switch {
@@ -130,18 +156,13 @@ func (p *pgbenchRun) how() string {
 
 // start starts pgbench with a pipe for the log of each of its threads.
 func (p *pgbenchRun) start(path string) error {
-	at, err := p.server.Address()
-	if err != nil {
-		return err
-	}
-	server, files, err := serve.PgbenchServer(at)
+	server, files, err := serve.PgbenchServer(p.server.Address())
 	defer func() { serve.CloseAll(files) }()
 	if err != nil {
 		return err
 	}
 	run := pgbench.Command{
-		Server: server, Script: p.Script, Mode: p.Mode, Clients: p.Clients, Threads: p.Threads,
-		Seconds: p.Seconds, Options: p.Options,
+		Server: server, Mode: p.Mode, Clients: p.Clients, Threads: p.Threads, Seconds: p.Seconds, Options: p.Options,
 	}
 	if p.version.Major >= 11 {
 		run.Seed = 1 // the same in all arms
@@ -149,17 +170,21 @@ func (p *pgbenchRun) start(path string) error {
 	if p.Seconds == 0 {
 		run.Seconds = pgbench.Forever
 	}
-	child := pgbenchExec{Path: path, First: serve.PgbenchFiles}
-	if !p.NoLog {
-		// Beside the data: what a kill leaves goes with them.
-		dir, err := os.MkdirTemp(p.server.Server.Dir, "tare-pgbench-")
-		if err != nil {
-			return fmt.Errorf("make a directory for logs: %w", err)
+	name, copied, err := p.script.Open(serve.PgbenchFiles)
+	if err != nil {
+		return err
+	}
+	if run.Script = name; copied != nil {
+		files = append(files, copied)
+	}
+	child := pgbenchExec{Path: path}
+	if p.logs != nil {
+		if files, err = p.logs.inherited(files, &child); err != nil {
+			return err
 		}
 		// Once they are open, pgbench needs the names no more.
-		defer os.RemoveAll(dir)
-		child.Prefix, child.Threads = filepath.Join(dir, "log"), p.Threads
-		run.LogPrefix = child.Prefix
+		defer p.logs.remove()
+		child.First, child.Threads, run.LogPrefix = firstFile+len(files), p.Threads, child.Prefix
 		if files, err = p.addPipes(files); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (p *pgbenchRun) opened(prefix string) error {
 		if err != nil {
 			return err
 		}
-		p.streams, p.logs = append(p.streams, s), append(p.logs, pgbench.Pieces{})
+		p.streams, p.pieces = append(p.streams, s), append(p.pieces, pgbench.Pieces{})
 	}
 	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // and not yet opened by its name
 	for end := time.Now().Add(pgFind); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {

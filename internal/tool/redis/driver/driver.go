@@ -85,13 +85,14 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	if r.server, err = r.Attach(ctx, redis.Name); err != nil {
 		return err
 	}
+	if err := r.server.Become(""); err != nil {
+		return err
+	}
 	settings, err := r.server.Ready(ctx)
 	if err != nil {
 		return err
 	}
-	if r.at, err = r.server.Address(); err != nil {
-		return err
-	}
+	r.at = r.server.Address()
 	load.Blocking(r.m.Threads())
 	if err := r.connect(ctx, test); err != nil {
 		return err

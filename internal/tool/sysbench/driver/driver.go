@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -68,6 +67,7 @@ const (
 	sbHook
 	sbConfig
 	sbSchedule
+	sbScript
 )
 
 // bench is a running sysbench with its server.
@@ -76,6 +76,7 @@ type bench struct {
 	m      *counter.Memory
 	server *load.Attached
 	path   string // of sysbench
+	script load.Script
 	tool   *serve.Process
 }
 
@@ -98,7 +99,15 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
 		return err
 	}
+	if b.script = load.Builtin(b.Script); !sysbench.IsBundled(b.Script) {
+		if b.script, err = load.ReadScript(b.Script); err != nil {
+			return err
+		}
+	}
 	if b.server, err = b.Attach(ctx, mysql.Family); err != nil {
+		return err
+	}
+	if err := b.server.Become(b.path); err != nil {
 		return err
 	}
 	settings, err := b.server.Ready(ctx)
@@ -146,7 +155,14 @@ func (b *bench) how() string {
 // The password and the script of the hook are in memory that it inherits:
 // neither is in its arguments nor in any directory.
 func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serve.Process, error) {
-	files, err := b.files(counts)
+	name, copied, err := b.script.Open(sbScript)
+	if err != nil {
+		return nil, err
+	}
+	files, err := b.files(counts, name)
+	if copied != nil {
+		files = append(files, copied)
+	}
 	defer func() {
 		for _, f := range files[min(1, len(files)):] { // the first is the counters'
 			f.Close()
@@ -155,31 +171,27 @@ func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serv
 	if err != nil {
 		return nil, err
 	}
-	var text []byte
-	if !sysbench.IsBundled(b.Script) {
-		if text, err = os.ReadFile(b.Script); err != nil {
-			return nil, fmt.Errorf("read the script: %w", err)
-		}
-	}
 	run := sysbench.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
 	script := load.Inherited(sbHook)
 	if counts == nil {
-		script, run.Rate, run.Histogram = b.Script, int(b.Rate), b.Count == CountRuns
+		script, run.Rate, run.Histogram = name, int(b.Rate), b.Count == CountRuns
 	}
-	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), sysbench.SharesTables(b.Script, text))...)
+	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), sysbench.SharesTables(b.Script, b.script.Text()))...)
 	cmd.ExtraFiles = files
-	cmd.Dir = b.Server.Dir // where the socket is
+	if cmd.Dir = "/"; b.server.Dial == "" {
+		cmd.Dir = b.Server.Dir // where the socket is
+	}
 	return serve.Start(cmd, "sysbench", log)
 }
 
 // files are what sysbench inherits, in the order of the descriptors.
-func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
+func (b *bench) files(counts *counter.Memory, script string) ([]*os.File, error) {
 	files := []*os.File{b.m.File()}
 	var text []byte
 	if counts != nil {
 		files[0] = counts.File()
 		text = sysbench.Hook{
-			Script: b.Script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate,
+			Script: script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate,
 			Schedule: sbSchedule, Origin: counts.Now(), Switched: b.Both,
 		}.Text()
 	}
@@ -202,15 +214,13 @@ func (b *bench) files(counts *counter.Memory) ([]*os.File, error) {
 
 // database is the server as sysbench is told.
 func (b *bench) database() (sysbench.Server, error) {
-	at, err := b.server.Address()
+	at := b.server.Address()
 	s := sysbench.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
-	if err != nil {
-		return s, err
-	}
 	if at.Dial == "" {
 		s.Socket = db.SocketFile
 		return s, nil
 	}
+	var err error
 	s.Host, s.Port, err = db.SplitAddress(at.Dial)
 	return s, err
 }

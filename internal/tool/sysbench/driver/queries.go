@@ -59,11 +59,7 @@ func (b *bench) queries(ctx context.Context) error {
 
 // client asks the server beside sysbench.
 func (b *bench) client() (*serve.Client, error) {
-	at, err := b.server.Address()
-	if err != nil {
-		return nil, err
-	}
-	return serve.Connect(at)
+	return serve.Connect(b.server.Address())
 }
 
 // statements asks for the server's counter of what clients sent.

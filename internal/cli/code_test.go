@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tarelab/tare/internal/linux/account"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/record"
+)
+
+// loadOf is a load of a plan with one arm.
+func loadOf(t *testing.T, name string, w workload.Workload, given map[string]string) plan.Load {
+	t.Helper()
+	v, err := workload.Complete(w, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, err := w.Stages(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arm := plan.Arm{Stages: stages}
+	return plan.Load{Workload: record.Workload{Name: name, Kind: w.Name()}, Arms: []plan.Arm{arm, arm}}
+}
+
+// Each way to give tare code has its line, which names the account.
+func TestCodeLines(t *testing.T) {
+	testneed.Root(t)
+	closed := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(closed, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	server := func(names ...string) string {
+		a, _, err := account.First(names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Name
+	}
+	for _, c := range []struct {
+		name  string
+		w     workload.Workload
+		given map[string]string
+		want  []string
+	}{
+		{"nothing", workload.Sysbench{}, nil, nil},
+		{"lua", workload.Sysbench{}, map[string]string{"script": "/root/x.lua"}, []string{"runs as nobody on this host: /root/x.lua (sysbench script of lua)"}},
+		{"inside", workload.Sysbench{}, map[string]string{"script": "/root/x.lua", "client": "inside"},
+			[]string{"runs as " + server("mysql", "nobody") + " on this host: /root/x.lua (sysbench script of inside)"}},
+		{"client", workload.Sysbench{}, map[string]string{"script": "/x.lua", "sysbench": closed},
+			[]string{"runs as root on this host: " + closed + " (sysbench program of client), /x.lua (sysbench script of client)"}},
+		{"server", workload.Sysbench{}, map[string]string{"server": closed, "server_options": "--sort-buffer-size=1M"},
+			[]string{"runs as root on this host: " + closed + " (server program of server), --sort-buffer-size=1M (server options of server)"}},
+		{"shell", workload.Pgbench{}, map[string]string{"script": "/x.sql", "pgbench": "/bin/true"},
+			[]string{"runs as nobody on this host: /bin/true (pgbench program of shell), /x.sql (pgbench script of shell)"}},
+		{"pg", workload.Pgbench{}, map[string]string{"server": "/bin/true"},
+			[]string{"runs as " + server("postgres", "nobody") + " on this host: /bin/true (server program of pg)"}},
+		{"kv", workload.Redis{}, map[string]string{"server": "/bin/true"},
+			[]string{"runs as " + server("redis", "valkey", "nobody") + " on this host: /bin/true (server program of kv)"}},
+		{"columns", workload.ClickHouse{}, map[string]string{"server": "/bin/true"},
+			[]string{"runs as " + server("clickhouse", "nobody") + " on this host: /bin/true (server program of columns)"}},
+		{"mine", workload.Command{}, map[string]string{"command": "make all"}, []string{"runs as root on this host: make all (command of mine)"}},
+	} {
+		if got := codeLines(&plan.Plan{Loads: []plan.Load{loadOf(t, c.name, c.w, c.given)}}); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
+		}
+	}
+	if got := codeLines(&plan.Plan{PodNode: "elsewhere", Loads: []plan.Load{loadOf(t, "mine", workload.Command{}, nil)}}); got != nil {
+		t.Errorf("on another host: %q", got)
+	}
+}
