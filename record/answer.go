@@ -85,6 +85,8 @@ type Finding struct {
 	Share   float64 `json:"largest_share,omitempty"`
 	// Single says that there are several steps and none is shown to cost.
 	Single bool `json:"no_single_step,omitempty"`
+	// Unmeasured says that none is shown to cost, and that a step has no interval yet.
+	Unmeasured bool `json:"steps_not_measured,omitempty"`
 	// Best is the mechanism of isolation that gives most back; of
 	// SubjectNeighbour.
 	Best *PriceRow `json:"best_isolation,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -217,8 +218,37 @@ func (r *Result) Each(f func(*Line)) error {
 	return nil
 }
 
-// ErrNoRecord means that a directory holds no result of tare.
-var ErrNoRecord = errors.New("not a result directory of tare")
+var (
+	// ErrNoRecord means that a directory holds no result of tare.
+	ErrNoRecord = errors.New("not a result directory of tare")
+	// ErrDamaged means that a file of a result is not as tare wrote it.
+	ErrDamaged = errors.New("damaged")
+	// ErrNewer means that a newer tare wrote a result.
+	ErrNewer = errors.New("made by a newer tare")
+)
+
+// damaged is a file, or a line of it, that is not as tare wrote it.
+func damaged(where string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && err.Error() == "unexpected end of JSON input" {
+		return fmt.Errorf("%s: %w: its end is missing", where, ErrDamaged)
+	}
+	return fmt.Errorf("%s: %w: %w", where, ErrDamaged, err)
+}
+
+// readBy says whether this tare reads a file of that schema, which is written as own is:
+// tare/KIND/vNUMBER.
+func readBy(where, schema, own string) error {
+	kind, version, _ := strings.Cut(own, "/v")
+	if schema == own {
+		return nil
+	}
+	other, ours := 0, 0
+	fmt.Sscanf(version, "%d", &ours)
+	if n, err := fmt.Sscanf(strings.TrimPrefix(schema, kind), "/v%d", &other); err == nil && n == 1 && other > ours {
+		return fmt.Errorf("%s: %w: its format is %s, and this tare reads %s", where, ErrNewer, schema, own)
+	}
+	return fmt.Errorf("%s: %w: schema %q, want %q", where, ErrNoRecord, schema, own)
+}
 
 // Read reads a result directory. A torn last line, or what follows a hole in the last
 // write, is left out and reported in Torn; damage anywhere else is an error that names the line.
@@ -278,17 +308,20 @@ func locked(path string) bool {
 
 // described reads what goes with the record, and says where that is.
 func (r *Result) described() (path string, err error) {
-	if err := readJSON(filepath.Join(r.Dir, PlanFile), &r.Plan); err != nil {
+	if err := readSchema(filepath.Join(r.Dir, PlanFile), PlanSchema, &r.Plan); err != nil {
 		return "", err
 	}
-	if r.Plan.Schema != PlanSchema {
-		return "", fmt.Errorf("%s: schema %q, want %q", filepath.Join(r.Dir, PlanFile), r.Plan.Schema, PlanSchema)
+	if err := readBy(filepath.Join(r.Dir, PlanFile), r.Plan.Schema, PlanSchema); err != nil {
+		return "", err
 	}
 	if err := r.Plan.Check(); err != nil {
 		return "", fmt.Errorf("%s: %w", filepath.Join(r.Dir, PlanFile), err)
 	}
-	if err := readJSON(filepath.Join(r.Dir, ManifestFile), &r.Manifest); err != nil && !errors.Is(err, ErrNoRecord) {
-		return "", err
+	manifest := filepath.Join(r.Dir, ManifestFile)
+	if _, err := os.Lstat(manifest); err == nil { // a run that ended early has none
+		if err := readSchema(manifest, ManifestSchema, &r.Manifest); err != nil {
+			return "", err
+		}
 	}
 	if err := texts(reflect.ValueOf(r.Manifest)); err != nil {
 		return "", fmt.Errorf("%s: %w", filepath.Join(r.Dir, ManifestFile), err)
@@ -333,11 +366,8 @@ func ReadManifest(dir string) (m Manifest, err error) {
 // none. Each node's directory is one below that, and no link.
 func ReadNodes(dir string) (n Nodes, err error) {
 	path := filepath.Join(dir, NodesFile)
-	if err := readJSON(path, &n); err != nil {
+	if err := readSchema(path, NodesSchema, &n); err != nil {
 		return Nodes{}, err
-	}
-	if n.Schema != NodesSchema {
-		return Nodes{}, fmt.Errorf("%s: schema %q, want %q", path, n.Schema, NodesSchema)
 	}
 	if len(n.Nodes) == 0 || len(n.Nodes) > mostNodes {
 		return Nodes{}, fmt.Errorf("%s: %d nodes, 1 to %d are allowed: %w", path, len(n.Nodes), mostNodes, ErrBounds)
@@ -361,25 +391,49 @@ func ReadNodes(dir string) (n Nodes, err error) {
 	return n, nil
 }
 
-func readJSON(path string, v any) error {
-	f, err := open(path, true)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: %w (no %s)", filepath.Dir(path), ErrNoRecord, filepath.Base(path))
-	}
+// readSchema reads a file of that schema, or of none. What a newer one holds need not fit into v.
+func readSchema(path, own string, v any) error {
+	b, err := readFile(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return err
+	var is struct{ Schema string }
+	if err := json.Unmarshal(b, &is); err != nil {
+		return damaged(path, err)
 	}
-	err = sized(b)
-	if err == nil {
-		err = json.Unmarshal(b, v)
+	if is.Schema != "" {
+		if err := readBy(path, is.Schema, own); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err := json.Unmarshal(b, v); err != nil {
+		return damaged(path, err)
 	}
 	return nil
+}
+
+func readJSON(path string, v any) error {
+	b, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if err := sized(b); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return damaged(path, err)
+	}
+	return nil
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := open(path, true)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w (no %s)", filepath.Dir(path), ErrNoRecord, filepath.Base(path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"unicode"
 )
 
 // mostWorkers bounds the lines that are in memory at once, with longestLine.
@@ -156,6 +157,8 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 		switch {
 		case p.number > mostLines, kept > mostKept:
 			return fmt.Errorf("%s:%d: more lines than a record may have: %w", path, p.number, ErrBounds)
+		case p.number == 1 && p.err != nil && !cutOff(p.raw):
+			return damaged(path, errors.New("it does not begin as a record does"))
 		case errors.Is(p.err, io.EOF): // no newline
 			r.Torn = len(bytes.TrimSpace(p.raw)) > 0
 			return nil
@@ -163,9 +166,11 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 			r.Torn = true
 			return nil
 		case p.err != nil:
-			return fmt.Errorf("%s:%d: %w", path, p.number, p.err)
-		case p.line.Run != nil && p.line.Run.Schema != RecordSchema:
-			return fmt.Errorf("%s:%d: schema %q, want %q", path, p.number, p.line.Run.Schema, RecordSchema)
+			return damaged(fmt.Sprintf("%s:%d", path, p.number), p.err)
+		case p.line.Run != nil:
+			if err := readBy(fmt.Sprintf("%s:%d", path, p.number), p.line.Run.Schema, RecordSchema); err != nil {
+				return err
+			}
 		}
 		take(&p.line, len(p.raw))
 		at += int64(len(p.raw))
@@ -175,6 +180,13 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 		}
 	}
 	return nil
+}
+
+// cutOff says that the first line of a record may be one that was cut off: it begins as a
+// line does, with no byte that a line does not have, or holds nothing, as a power cut leaves it.
+func cutOff(raw []byte) bool {
+	text := bytes.Trim(raw, "\x00\n")
+	return len(text) == 0 || text[0] == '{' && bytes.IndexFunc(text, unicode.IsControl) < 0
 }
 
 // startOfLine is how much of a line tells what it holds.

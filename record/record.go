@@ -177,6 +177,9 @@ type Left struct {
 	Remedy   string `json:"remedy,omitempty"`
 }
 
+// LeftBudget is the reason of a workload whose turn came after the end; Arm is its baseline then.
+const LeftBudget = "the time budget was used up before its turn"
+
 // Setting is one setting with what was asked for and what the kernel said when
 // it was read back.
 type Setting struct {

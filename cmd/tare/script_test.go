@@ -31,6 +31,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"fields":    fields,
 		"untouched": untouched,
 		"result":    result,
+		"usages":    usages,
 	}
 }
 

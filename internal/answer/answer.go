@@ -194,11 +194,13 @@ func largest(w arrange.Workload, f *record.Finding) {
 	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil || len(w.Ladder) <= 2 {
 		return
 	}
+	open := false // a step that nothing is known of
 	for _, arm := range w.Ladder {
 		step, ok := w.Remainder[arrange.Key{Metric: w.Primary, Arm: arm}]
 		if !ok {
 			step, ok = w.Step[arrange.Key{Metric: w.Primary, Arm: arm}]
 		}
+		open = open || ok && step.Typical == nil
 		if !ok || step.Verdict != record.Cost || step.Typical == nil {
 			continue
 		}
@@ -208,7 +210,7 @@ func largest(w arrange.Workload, f *record.Finding) {
 	}
 	switch {
 	case f.Largest == nil:
-		f.Single = x.Verdict == record.Cost
+		f.Single, f.Unmeasured = x.Verdict == record.Cost && !open, x.Verdict == record.Cost && open
 	case x.Verdict == record.Cost && f.Largest.Typical.Ratio < x.Typical.Ratio != w.MoreIsBetter(f.Largest.Metric):
 		if s := math.Log(f.Largest.Typical.Ratio) / math.Log(x.Typical.Ratio); s > 0 && !math.IsInf(s, 0) {
 			f.Share = s

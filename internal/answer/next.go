@@ -30,6 +30,7 @@ func noise(e *record.Effects) record.HostNoise {
 			if x /= float64(e.Host.CPUs); !ok || !quantity.Finite(x) || x < 0 {
 				continue
 			}
+			x = min(x, 1) // the kernel counts in steps, which may be longer than a short window
 			if k.Metric == "cpu.foreign" {
 				n.ForeignHigh = max(n.ForeignHigh, x)
 				continue

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/quantity"
@@ -18,7 +20,12 @@ type cacheCommand struct {
 	Prune cachePrune `cmd:"" help:"Remove data sets: those named, those not used for long, or all; without either, broken ones."`
 }
 
+// Help is of the list too, which runs where no command is named.
+func (cacheCommand) Help() string { return exitCodes("listed", exitError, exitUsage) }
+
 type cacheList struct{}
+
+func (cacheList) Help() string { return exitCodes("listed", exitError, exitUsage) }
 
 func (cacheList) Run(c *console) error {
 	store, err := dataset.Default()
@@ -59,14 +66,29 @@ func describe(e dataset.Entry) string {
 }
 
 type cachePrune struct {
-	Keys   []string      `arg:"" optional:"" name:"data set" help:"Names or patterns as tare cache list shows them, such as mariadb-*."`
-	Unused time.Duration `placeholder:"720h" help:"Data sets that were not used for this long."`
-	All    bool          `help:"All data sets."`
-	DryRun bool          `short:"n" help:"Only list what would be removed."`
+	Keys   []string `arg:"" optional:"" name:"data set" help:"Names or patterns as tare cache list shows them, such as mariadb-*."`
+	Unused age      `placeholder:"720h" help:"Data sets that were not used for this long."`
+	All    bool     `help:"All data sets."`
+	DryRun bool     `short:"n" help:"Only list what would be removed."`
+}
+
+// age is the value of --unused.
+type age time.Duration
+
+func (a *age) UnmarshalText(b []byte) error {
+	d, err := experiment.ParseDuration(string(b))
+	if err == nil && d <= 0 {
+		err = fmt.Errorf("%s must be positive", b)
+	}
+	if err != nil && strings.HasSuffix(string(b), "d") {
+		err = fmt.Errorf("%s: days are written as hours: 720h is 30 days", b)
+	}
+	*a = age(d)
+	return err
 }
 
 func (cachePrune) Help() string {
-	return "What a run prepares or uses at the moment stays.\n\nExamples:\n\n  tare cache prune\n  tare cache prune --unused 720h\n  tare cache prune 'mariadb-*'"
+	return "What a run prepares or uses at the moment stays.\n\nExamples:\n\n  tare cache prune\n  tare cache prune --unused 720h\n  tare cache prune 'mariadb-*'\n\n" + exitCodes("removed, or nothing to remove", exitError, exitUsage)
 }
 
 func (p cachePrune) Run(c *console) error {
@@ -80,13 +102,7 @@ func (p cachePrune) Run(c *console) error {
 		return err
 	}
 	if p.DryRun {
-		all, err := store.List()
-		for _, e := range all {
-			if p.wants(e) {
-				c.say("would remove %s (%s)", e.Key, quantity.Bytes(float64(e.Bytes)))
-			}
-		}
-		return err
+		return p.look(c, store)
 	}
 	removed, err := store.Prune(p.wants)
 	var freed float64
@@ -99,6 +115,25 @@ func (p cachePrune) Run(c *console) error {
 	}
 	c.say("%s freed", quantity.Bytes(freed))
 	return err
+}
+
+// look says what would be removed.
+func (p cachePrune) look(c *console, store dataset.Store) error {
+	all, err := store.List()
+	if err != nil {
+		return err
+	}
+	found := 0
+	for _, e := range all {
+		if p.wants(e) {
+			found++
+			c.say("would remove %s (%s)", e.Key, quantity.Bytes(float64(e.Bytes)))
+		}
+	}
+	if found > 0 {
+		return nil
+	}
+	return p.nothing(c, store)
 }
 
 // nothing says why nothing was removed: names that fit nothing are a mistake.
@@ -129,7 +164,7 @@ func (p cachePrune) wants(e dataset.Entry) bool {
 			return true
 		}
 	}
-	if p.Unused > 0 && e.Broken == "" && time.Since(e.Used) > p.Unused {
+	if p.Unused > 0 && e.Broken == "" && time.Since(e.Used) > time.Duration(p.Unused) {
 		return true
 	}
 	return len(p.Keys) == 0 && e.Broken != ""

@@ -19,12 +19,12 @@ import (
 )
 
 type calibrateCommand struct {
-	Budget time.Duration `default:"10m" placeholder:"10m" help:"Time of the whole calibration."`
-	Seed   uint64        `placeholder:"N" help:"Seed of which arm loses what, and of the order of the arms."`
-	Output newDir        `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
-	Format planFormat    `group:"output" default:"text" placeholder:"text|json" help:"Form of the answer on standard output."`
-	Beside bool          `group:"output" help:"Calibrate although another run measures on this host."`
-	Quiet  bool          `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
+	Budget duration   `default:"10m" placeholder:"10m" help:"Time of the whole calibration."`
+	Seed   uint64     `placeholder:"N" help:"Seed of which arm loses what, and of the order of the arms."`
+	Output newDir     `short:"o" group:"output" placeholder:"DIR" help:"Result directory, made anew. Without it: tare-result-DATE-TIME here."`
+	Format planFormat `group:"output" default:"text" placeholder:"text|json" help:"Form of the answer on standard output."`
+	Beside bool       `group:"output" help:"Calibrate although another run measures on this host."`
+	Quiet  bool       `short:"q" name:"no-progress" group:"output" help:"No progress on standard error."`
 }
 
 func (calibrateCommand) Help() string {
@@ -38,7 +38,7 @@ Examples:
   tare calibrate --budget 30m -o r
   tare calibrate --format json | jq .smallest
 
-Exit codes: 0 measured, 1 error or nothing could be measured, 2 wrong usage, 7 another run measures on this host, 130 and 143 ended by Ctrl-C and SIGTERM.`
+` + exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
 
 func (k *calibrateCommand) Run(c *console) error {
@@ -46,7 +46,7 @@ func (k *calibrateCommand) Run(c *console) error {
 		k.Seed = rand.Uint64N(1 << 53)
 	}
 	planted := calibrate.Plant(k.Seed)
-	e, err := calibrate.Experiment(planted, k.Seed, k.Budget, catalog.Words())
+	e, err := calibrate.Experiment(planted, k.Seed, time.Duration(k.Budget), catalog.Words())
 	var problems experiment.Problems
 	if errors.As(err, &problems) { // all but the budget is tare's own
 		return &usageError{fmt.Errorf("--budget: %s", problems[0].Text), "tare calibrate --help"}
@@ -68,15 +68,24 @@ func (k *calibrateCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(worthwhile(p), longEnough(p), roomy(p, dir, host.Groups)); err != nil {
+	if err := errors.Join(worthwhile(p), longEnough(p, "a longer --budget"), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
-	p.Record.Command = []string{"tare", "calibrate", "--budget=" + k.Budget.String(), fmt.Sprintf("--seed=%d", k.Seed)}
+	p.Record.Command = []string{"tare", "calibrate", "--budget=" + time.Duration(k.Budget).String(), fmt.Sprintf("--seed=%d", k.Seed)}
 	c.noteLeftovers()
 	show := c.progress(p, k.Quiet)
 	show.start(p, dir)
 	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
 	return k.finish(c, planted, out, err)
+}
+
+// duration is a time with its unit, as experiments have it.
+type duration time.Duration
+
+func (d *duration) UnmarshalText(b []byte) error {
+	x, err := experiment.ParseDuration(string(b))
+	*d = duration(x)
+	return err
 }
 
 // blind leaves the effects so far out of the progress: who watches should not

@@ -30,7 +30,7 @@ Examples:
   tare check r --max-cost throughput=5% --max-cost p99=10% --arm container
   tare check r --max-cost throughput=5% --format junit > tare.xml
 
-Exit codes: 0 every cost is within its limit, 1 error, nothing was measured, 2 wrong usage, no result there, or a name that selects nothing, 3 a limit is exceeded, 4 undecided: longer would tell, 6 invalid: the data cannot support an answer, however long.`
+` + exitCodes("every cost is within its limit", exitError, exitUsage, exitExceeded, exitUndecided, exitInvalid)
 }
 
 func (k checkCommand) Run(c *console) error {
@@ -40,10 +40,12 @@ func (k checkCommand) Run(c *console) error {
 		return err
 	}
 	limits := make([]record.Limit, len(k.MaxCost))
+	called := map[string]string{}
 	for i, l := range k.MaxCost {
-		limits[i] = record.Limit(l)
+		limits[i] = l.Limit
+		called[l.Metric] = l.called
 	}
-	g, err := gate.Judge(effects, limits, gate.Selection{Workloads: k.Workload, Arms: k.Arm})
+	g, err := gate.Judge(effects, limits, gate.Selection{Workloads: k.Workload, Arms: k.Arm, Called: called})
 	if errors.Is(err, gate.ErrAsked) {
 		return &usageError{err, "tare check --help"}
 	}
@@ -53,7 +55,7 @@ func (k checkCommand) Run(c *console) error {
 	if err := c.printGate(k.Format, g); err != nil {
 		return fmt.Errorf("print the check: %w", err)
 	}
-	return answer(g)
+	return answer(g, k.Format != "text")
 }
 
 func (c *console) printGate(f checkFormat, g *record.Gate) error {
@@ -68,21 +70,29 @@ func (c *console) printGate(f checkFormat, g *record.Gate) error {
 	return report.Print(c.stdout, report.Gate(g), c.look(report.Options{}))
 }
 
-// answer is the error that carries the exit code of any answer but pass.
-func answer(g *record.Gate) error {
+// answer is the error that carries the exit code of any answer but pass, with its sentence
+// where that was not printed for people already.
+func answer(g *record.Gate, say bool) error {
+	text := ""
+	if say {
+		text = report.GateSummary(g)
+	}
 	switch g.Answer {
 	case record.AnswerPass:
 		return nil
 	case record.AnswerExceeded:
-		return &answerError{exitExceeded, report.GateSummary(g)}
+		return &answerError{exitExceeded, text}
 	case record.AnswerInvalid:
-		return &answerError{exitInvalid, report.GateSummary(g)}
+		return &answerError{exitInvalid, text}
 	}
-	return &answerError{exitUndecided, report.GateSummary(g)}
+	return &answerError{exitUndecided, text}
 }
 
 // maxCost is one value of --max-cost.
-type maxCost record.Limit
+type maxCost struct {
+	record.Limit
+	called string // the metric as it was typed
+}
 
 func (m *maxCost) UnmarshalText(b []byte) error {
 	metric, size, ok := strings.Cut(string(b), "=")
@@ -96,7 +106,7 @@ func (m *maxCost) UnmarshalText(b []byte) error {
 	if most >= 1 && !strings.HasSuffix(size, "%") {
 		return fmt.Errorf("%s: %s is %s00%%; did you mean %q?", metric, size, size, size+"%")
 	}
-	*m = maxCost{Metric: importer.MetricCalled(metric), Most: most}
+	*m = maxCost{record.Limit{Metric: importer.MetricCalled(metric), Most: most}, metric}
 	return nil
 }
 

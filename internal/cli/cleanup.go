@@ -26,10 +26,13 @@ Examples:
   tare cleanup -n
   tare cleanup
 
-Exit codes: 0 nothing is left, 1 error, 2 wrong usage.`
+` + exitCodes("nothing is left", exitError, exitUsage)
 }
 
 func (cl cleanupCommand) Run(c *console) error {
+	if err := journal.Placed(); err != nil {
+		return err
+	}
 	left, err := journal.Leftovers(journal.StateDir())
 	if err != nil {
 		return err

@@ -76,7 +76,10 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		return c.fail(misuse(err))
+		return c.fail(misuse(err, args))
+	}
+	if err := idle(ctx); err != nil {
+		return c.fail(err)
 	}
 	c.color = g.Color
 	return c.fail(ctx.Run(c))

@@ -25,7 +25,7 @@ Examples:
   tare compare before after
   tare compare hostA hostB --format markdown
 
-Exit codes: 0 compared, 1 error, 2 wrong usage or not the same experiment.`
+` + exitCodes("compared", exitError, exitUsage)
 }
 
 func (k compareCommand) Run(c *console) error {

@@ -36,6 +36,9 @@ func oneOf(to *string, word string, words ...string) error {
 			return nil
 		}
 	}
+	if other := otherForms[word]; slices.Contains(words, other) {
+		return fmt.Errorf("unknown word %q; did you mean %q?", word, other)
+	}
 	return fmt.Errorf("unknown word %q%s", word, hint.DidYouMean(word, words))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -23,11 +24,7 @@ func (r *runCommand) goOn(c *console) error {
 	dir := strings.TrimRight(r.Continue, "/")
 	earlier, err := run.Reopen(dir)
 	if err != nil {
-		instead := "tare report " + dir
-		if errors.Is(err, record.ErrNoRecord) {
-			instead = "tare run -o " + dir
-		}
-		return &usageError{fmt.Errorf("cannot continue: %w", err), instead}
+		return cannotContinue(dir, err)
 	}
 	lock, err := alone(dir, r.Beside)
 	if err != nil {
@@ -75,6 +72,25 @@ func (r *runCommand) reach(command []string) {
 	}
 }
 
+// cannotContinue is why a directory is no record to be continued, with the newest one here
+// where it is none at all.
+func cannotContinue(dir string, err error) error {
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, record.ErrNoRecord):
+		if info, serr := os.Stat(dir); serr != nil || !info.IsDir() {
+			err = noResult(dir)
+		}
+		err := fmt.Errorf("cannot continue: %w", err)
+		if newest := newestResult(); newest != "" {
+			return &usageError{err, "the newest result here: tare run --continue " + newest}
+		}
+		return &usageError{err, "tare run -o DIR makes a result"}
+	case errors.Is(err, record.ErrDamaged), errors.Is(err, record.ErrNewer):
+		return fmt.Errorf("cannot continue: %w", readable(err))
+	}
+	return &usageError{fmt.Errorf("cannot continue: %w", err), "tare report " + dir}
+}
+
 // further is the plan of what is added to a result, or why it cannot be.
 func (r *runCommand) further(was *record.Result) (p *plan.Plan, host environment.Host, m record.Manifest, err error) {
 	refuse := func(err error, remedy string) error {
@@ -88,8 +104,6 @@ func (r *runCommand) further(was *record.Result) (p *plan.Plan, host environment
 	case was.Manifest.Host.Helper != nil:
 		return p, host, m, refuse(fmt.Errorf("it was measured on node %s through a node helper", was.Manifest.Host.Helper.Node),
 			"tare run --nodes "+was.Manifest.Host.Helper.Node+" --node-helper measures anew; tare compare DIR DIR compares")
-	case r.elsewhere() || r.Output != "":
-		return p, host, m, &usageError{errors.New("--continue cannot be combined with -o, --node-helper or several nodes"), "tare run --help"}
 	}
 	r.reach(was.Plan.Command)
 	e, err := r.again(was)
@@ -134,30 +148,45 @@ func (r *runCommand) again(was *record.Result) (*experiment.Experiment, error) {
 	budget := e.Budget
 	e.Budget, old.Seed = old.Budget, was.Plan.Seed
 	e.Seed = cmp.Or(e.Seed, old.Seed)
-	if d := firstDifference(string(old.YAML()), string(e.YAML())); d != "" {
-		err := fmt.Errorf("cannot continue %s: it is of another experiment: %s", was.Dir, d)
-		return nil, &usageError{err, "tare run --continue " + was.Dir + " --budget TIME, and nothing else"}
+	d := firstDifference(old, e)
+	if e.Seed != old.Seed {
+		d = fmt.Sprintf("its seed is %d, and --seed says %d", old.Seed, e.Seed)
+	}
+	if d != "" {
+		err := fmt.Errorf("cannot continue %s: %s", was.Dir, d)
+		return nil, &usageError{err, "tare run --continue " + was.Dir + " --budget 3m, and nothing else"}
 	}
 	e.Budget = budget
 	return e, nil
 }
 
 // firstDifference is the first line in which two experiments differ; empty: none.
-func firstDifference(was, is string) string {
-	a, b := strings.Split(was, "\n"), strings.Split(is, "\n")
+func firstDifference(was, is *experiment.Experiment) string {
+	a, b := settingsOf(was), settingsOf(is)
 	for i := range max(len(a), len(b)) {
 		var x, y string
 		if i < len(a) {
-			x = strings.TrimSpace(a[i])
+			x = a[i]
 		}
 		if i < len(b) {
-			y = strings.TrimSpace(b[i])
+			y = b[i]
 		}
 		if x != y {
-			return fmt.Sprintf("%q there, %q here", x, y)
+			return fmt.Sprintf("it is of another experiment, with %s where this one has %s", cmp.Or(x, "nothing"), cmp.Or(y, "nothing"))
 		}
 	}
 	return ""
+}
+
+// settingsOf is the lines of an experiment without comments.
+func settingsOf(e *experiment.Experiment) (lines []string) {
+	for line := range strings.Lines(string(e.YAML())) {
+		setting, _, _ := strings.Cut(line, " #")
+		if setting = strings.TrimSpace(setting); setting != "" && !strings.HasPrefix(setting, "#") {
+			lines = append(lines, setting)
+		}
+	}
+	return lines
 }
 
 // hostDiffers says in what two hosts, or the programs that measured, differ; empty:

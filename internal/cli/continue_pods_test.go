@@ -54,7 +54,7 @@ contexts: [{name: c, context: {cluster: k, user: jane}}], users: [{name: jane, u
 func begunRun(t *testing.T, args ...string) *record.Result {
 	t.Helper()
 	r := parsedRun(t, append([]string{"run"}, args...)...)
-	e, err := r.asked()
+	e, _, err := r.load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 		{experimentFlags{Budget: "10m"}, ""},
 		{experimentFlags{Experiment: "quick", Seed: "7"}, ""},
 		{experimentFlags{Experiment: "thorough"}, "another experiment"},
-		{experimentFlags{Seed: "8"}, "another experiment"},
+		{experimentFlags{Seed: "8"}, "its seed is 7, and --seed says 8"},
 		{experimentFlags{Workload: []string{"rpc"}}, "another experiment"},
 		{experimentFlags{Set: []string{"rpc.concurrency=8"}}, "another experiment"},
 	} {
@@ -89,11 +89,13 @@ func TestContinueRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for dir, why := range map[string]string{none: "no record.jsonl", damaged: "record.jsonl:2"} {
+	for dir, want := range map[string]struct {
+		why  string
+		code int
+	}{none: {"no record.jsonl", exitUsage}, damaged: {"record.jsonl:2: damaged", exitError}} {
 		err := (&runCommand{Continue: dir}).goOn(nil)
-		var usage *usageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", dir, err)
+		if exitCode(err) != want.code || !strings.Contains(err.Error(), want.why) {
+			t.Errorf("%s: exit %d: %v", dir, exitCode(err), err)
 		}
 	}
 	if b, _ := os.ReadFile(filepath.Join(damaged, record.RecordFile)); !strings.Contains(string(b), "nonsense") {

@@ -34,7 +34,9 @@ Examples:
 
   tare doctor
   tare doctor --scratch /mnt/disk
-  tare doctor --format json | jq '.checks[] | select(.answer == "no")'`
+  tare doctor --format json | jq '.checks[] | select(.answer == "no")'
+
+` + exitCodes("looked, whatever it found", exitError, exitUsage, exitInterrupted, exitTerminated)
 }
 
 // noiseTime is how long the doctor watches the noise.

@@ -16,19 +16,6 @@ import (
 	"github.com/tarelab/tare/internal/reserve"
 )
 
-// Exit codes.
-const (
-	exitOK          = 0
-	exitError       = 1
-	exitUsage       = 2
-	exitExceeded    = 3
-	exitUndecided   = 4
-	exitUnsupported = 5
-	exitInvalid     = 6
-	exitBusy        = 7
-	exitSignal      = 128 // plus the number of the signal
-)
-
 // usageError is a wrong command line; help is the command that explains.
 type usageError struct {
 	error
@@ -85,6 +72,9 @@ func exitCode(err error) int {
 func (c *console) fail(err error) int {
 	if err == nil {
 		return exitOK
+	}
+	if err.Error() == "" { // the answer is on standard output
+		return exitCode(err)
 	}
 	fmt.Fprintln(c.stderr, c.paint(c.stderr, red, "tare:"), hanging(message(err)))
 	remedy := hint.Of(err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tarelab/tare/internal/catalog"
@@ -16,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/record"
 )
 
 // experimentFlags say what to measure. Each flag is a setting of the
@@ -90,23 +92,72 @@ func (f *experimentFlags) base(words experiment.Words) (*experiment.Experiment, 
 // find reads a preset or a file and says what to call it.
 func find(name string) (file string, src []byte, err error) {
 	if name == "-" {
-		src, err = io.ReadAll(io.LimitReader(os.Stdin, 2<<20))
+		src, err = readBounded(os.Stdin, "standard input")
+		if err != nil {
+			err = &usageError{fmt.Errorf("read the experiment: %w", err), ""}
+		}
 		return "stdin", src, err
 	}
 	if src, ok := experiment.Preset(name); ok {
 		return name + ".yaml", src, nil
 	}
-	src, err = os.ReadFile(name)
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return "", nil, noExperiment(name)
+	}
+	src, err = readExperiment(name)
 	switch {
 	case err == nil:
 		return name, src, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", nil, &usageError{fmt.Errorf("read the experiment: %w", err), ""}
+		return "", nil, &usageError{hint.New(fmt.Errorf("read the experiment: %w", err), "tare presets lists the experiments that need no file"), ""}
 	case strings.Contains(name, "/"), strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return "", nil, &usageError{fmt.Errorf("no experiment file %s", name), "tare presets lists the experiments that need no file"}
 	}
 	err = fmt.Errorf("no preset and no file %q%s", name, likePreset(name))
-	return "", nil, &usageError{err, "tare presets"}
+	return "", nil, &usageError{err, cmp.Or(asFlag(name), "tare presets")}
+}
+
+// largestExperiment is more than any file that tare takes as an experiment.
+const largestExperiment = 2 << 20 // bytes
+
+// readExperiment reads a file of an experiment.
+func readExperiment(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(f, name)
+}
+
+func readBounded(r io.Reader, name string) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(r, largestExperiment+1))
+	if err == nil && len(src) > largestExperiment {
+		err = fmt.Errorf("%s has more than %d bytes, and is no experiment", name, largestExperiment)
+	}
+	return src, err
+}
+
+// noExperiment is about a directory in the place of an experiment.
+func noExperiment(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, record.RecordFile)); err == nil {
+		return &usageError{fmt.Errorf("%s is a result, and no experiment", dir), "tare run --continue " + dir + " adds to it; tare report " + dir + " prints it"}
+	}
+	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare presets lists the experiments; --scratch DIR names the directory under test"}
+}
+
+// asFlag is a word as the flag that it may be the value of; "": it is none.
+func asFlag(word string) string {
+	_, err := experiment.ParseDuration(word)
+	switch {
+	case err == nil:
+		return "--budget " + word
+	case strings.Contains(word, "="):
+		return "--set " + word
+	case slices.Contains(catalog.Words().Arms, word):
+		return "--arms host," + word
+	}
+	return ""
 }
 
 // likePreset is the presets that begin with a word, or that which is near to it.
@@ -134,6 +185,7 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 			all = append(all, p)
 		}
 	}
+	all = f.twice()
 	if len(f.Volume) > 1 {
 		keep(e.Across("--volume", volumeArms(f.Volume), f.Volume, words), "")
 	}
@@ -153,6 +205,29 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 		return all
 	}
 	return nil
+}
+
+// twice is what is wrong where two flags set the same.
+func (f *experimentFlags) twice() (all experiment.Problems) {
+	given := map[string]string{} // the flag by what it sets
+	for _, s := range f.settings() {
+		given[s.flag] = "--" + s.flag
+	}
+	if len(f.Volume) > 1 {
+		given["volume"] = "--volume"
+	}
+	if f.AllowUnequal {
+		given["unequal"] = "--allow-unequal"
+	}
+	for _, s := range f.Set {
+		path, _, _ := strings.Cut(s, "=")
+		path = strings.Replace(strings.TrimPrefix(path, "workloads."), ".params.", ".", 1)
+		if other := given[path]; other != "" {
+			all = append(all, experiment.Problem{Where: "--set " + s, Text: other + " sets " + path + " too: leave one of them out"})
+		}
+		given[path] = "--set " + s
+	}
+	return all
 }
 
 // setting is a flag that was given.

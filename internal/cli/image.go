@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +40,7 @@ Examples:
   tare image build --packages mariadb-server-core,sysbench -o mysql.tar
   tare image load mysql.tar --into containerd --address /run/containerd/containerd.sock
 
-Exit codes: 0 written, 1 error, 2 wrong usage.`
+` + exitCodes("written", exitError, exitUsage, exitInterrupted, exitTerminated)
 }
 
 func (b imageBuild) Run(c *console) error {
@@ -47,6 +48,9 @@ func (b imageBuild) Run(c *console) error {
 	defer stop()
 	out, err := filepath.Abs(b.Output)
 	if err != nil {
+		return err
+	}
+	if err := archive(out); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -63,7 +67,11 @@ func (b imageBuild) Run(c *console) error {
 		})
 		return err
 	})
-	if err := endedBy(ctx, err); err != nil {
+	switch err := endedBy(ctx, err); {
+	case err == nil:
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, image.ErrName):
+		return &usageError{err, ""}
+	default:
 		return err
 	}
 	c.say("%s %s, %s", info.Tag, info.ID, quantity.Bytes(float64(info.Bytes)))
@@ -71,9 +79,20 @@ func (b imageBuild) Run(c *console) error {
 	return nil
 }
 
+// archive refuses a file that cannot be written.
+func archive(out string) error {
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return &usageError{fmt.Errorf("%s is a directory", out), "name a file: -o tare-image.tar"}
+	}
+	return writable("image "+out, filepath.Dir(out), "-o")
+}
+
 // besides has something made in a directory beside a file, which is removed
 // then, or by tare cleanup.
 func besides(file string, build func(dir string) error) (err error) {
+	if err := journal.Placed(); err != nil {
+		return err
+	}
 	j, err := journal.Open(journal.StateDir(), newID())
 	if err != nil {
 		return err
@@ -98,7 +117,7 @@ type imageLoad struct {
 	File      string     `arg:"" type:"path" help:"An archive of tare image build, or of docker save."`
 	Into      engineName `required:"" placeholder:"ENGINE" help:"docker, podman or containerd."`
 	Address   string     `placeholder:"SOCKET" help:"The engine's socket, where it is not the usual one; not of podman, which has none."`
-	Namespace string     `default:"${kube_namespace}" placeholder:"NAME" help:"Namespace of containerd; ${kube_namespace} is where a kubelet looks."`
+	Namespace string     `placeholder:"NAME" help:"Namespace of containerd. Without it ${kube_namespace}, where a kubelet looks."`
 }
 
 func (imageLoad) Help() string {
@@ -109,7 +128,7 @@ Examples:
   tare image load tare-image.tar --into docker
   tare image load tare-image.tar --into containerd --address /run/k3s/containerd/containerd.sock
 
-Exit codes: 0 loaded, 1 error, 2 wrong usage, 5 the image is for another architecture, or the engine is not installed.`
+` + exitCodes("loaded", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
 }
 
 // engineName is the value of --into.
@@ -156,14 +175,11 @@ func (l imageLoad) engine() (engine.Images, error) {
 		}
 		return engine.NewDocker(address)
 	case "podman":
-		if l.Address != "" {
-			return nil, &usageError{errors.New("podman has no socket: leave --address out"), "tare image load --help"}
-		}
 		path, err := program("podman", "podman")
 		return engine.Podman{Path: path}, err
 	}
 	path, err := program("ctr", "containerd")
-	return engine.Containerd{Path: path, Address: l.Address, Namespace: l.Namespace}, err
+	return engine.Containerd{Path: path, Address: l.Address, Namespace: cmp.Or(l.Namespace, engine.KubeNamespace)}, err
 }
 
 // program finds an engine's program.

@@ -37,7 +37,7 @@ Examples:
   tare import alone=alone.json hog=hog.json --claim p50=-42%
   kubectl logs bench | tare import host=bare.log pod=-
 
-Exit codes: 0 read, 1 error, 2 wrong usage.`
+` + exitCodes("read", exitError, exitUsage)
 }
 
 // kind is the value of --kind.
@@ -65,12 +65,8 @@ func (i *importCommand) Run(c *console) error {
 		return err
 	}
 	read, err := importer.Read(options)
-	var usage *importer.UsageError
-	if errors.As(err, &usage) {
+	if err != nil { // it reads nothing but the files that were named
 		return &usageError{err, "tare import --help"}
-	}
-	if err != nil {
-		return err
 	}
 	m := record.Manifest{Schema: record.ManifestSchema, Started: now.UTC(), Tare: version()}
 	if u, err := user.Current(); err == nil {

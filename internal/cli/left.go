@@ -50,13 +50,16 @@ func worthwhile(p *plan.Plan) error {
 	return hint.New(err, "tare plan says what helps against each")
 }
 
+// fewer is what helps where a run is too short for what it measures.
+const fewer = "a longer --budget, or fewer: --workload NAME, --arms NAME"
+
 // longEnough refuses a budget in which no block of a workload could be measured.
-func longEnough(p *plan.Plan) error {
+func longEnough(p *plan.Plan, remedy string) error {
 	least := p.Least()
 	if p.Expected() >= least {
 		return nil
 	}
-	err := fmt.Errorf("budget %s is too short for %d workloads with %d arms in all: want at least %s",
-		quantity.Duration(p.Record.Budget), len(p.Loads), p.Arms(), quantity.Duration(least.Seconds()))
-	return &usageError{hint.New(err, "a longer --budget, or fewer: --workload NAME, --arms NAME"), ""}
+	err := fmt.Errorf("budget %s is too short for %d arm launches in %s: want at least %s",
+		quantity.Duration(p.Record.Budget), p.Arms(), quantity.Count(len(p.Loads), "workload"), quantity.Duration(least.Seconds()))
+	return &usageError{hint.New(err, remedy), ""}
 }

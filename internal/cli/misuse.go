@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -32,58 +33,132 @@ func empty(args []string) error {
 }
 
 // misuse makes an error of the command line out of what kong says.
-func misuse(err error) error {
+func misuse(err error, args []string) error {
 	var p *kong.ParseError
 	if !errors.As(err, &p) || p.Context == nil {
 		return &usageError{err, "tare --help"}
 	}
-	if p.Context.Command() != "" {
-		return misused(err, p.Context)
+	if at := p.Context.Selected(); at != nil {
+		return misused(err, at, args)
 	}
 	word := ""
 	if len(p.Context.Args) > 0 {
 		word = p.Context.Args[0]
 	}
-	if word == "" || strings.HasPrefix(word, "-") {
+	switch {
+	case slices.Contains([]string{"image"}, word):
+		return &usageError{fmt.Errorf("%s wants %s", word, uses[word].wants), uses[word].example}
+	case word == "" || strings.HasPrefix(word, "-"):
 		return &usageError{err, "tare --help"}
-	}
-	if slices.Contains(experiment.Presets(), word) {
+	case slices.Contains(experiment.Presets(), word):
 		return &usageError{fmt.Errorf("%s is a preset, no command", word), "tare run " + word}
+	case otherCommands[word] != "":
+		return &usageError{fmt.Errorf("no command %q", word), otherCommands[word]}
 	}
 	return &usageError{fmt.Errorf("no command %q%s", word, hint.DidYouMean(word, commandsOf(p.Context.Model.Node))), "tare --help"}
 }
 
 // misused is about a command that is known, with arguments that it does not take.
-func misused(err error, at *kong.Context) error {
-	command := at.Selected()
-	help := "tare " + command.Path() + " --help"
-	last := at.Args[len(at.Args)-1]
-	if command.Path() == "presets" && slices.Contains(experiment.Presets(), last) {
-		return &usageError{err, "tare presets show " + last}
-	}
-	if m := belowZero.FindStringSubmatch(err.Error()); m != nil {
+func misused(err error, command *kong.Node, args []string) error {
+	text, path := err.Error(), command.Path()
+	help := "tare " + path + " --help"
+	if m := belowZero.FindStringSubmatch(text); m != nil {
 		return &usageError{fmt.Errorf("%s: %s must be positive", m[1], m[2]), help}
 	}
-	if m := noValue.FindStringSubmatch(err.Error()); m != nil {
+	if m := noValue.FindStringSubmatch(text); m != nil {
 		return &usageError{fmt.Errorf("%s: its value is missing", m[1]), help}
 	}
-	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil && printsAs(command, m[1]) {
-		return &usageError{err, "--format " + m[1]}
+	if m := noNumber.FindStringSubmatch(text); m != nil {
+		return &usageError{fmt.Errorf("%s: %s is not a whole number", m[1], m[2]), help}
 	}
-	if m := unexpected.FindStringSubmatch(err.Error()); m != nil {
-		if meant := meantCommand(command, m[1]); meant != "" {
-			return &usageError{err, "tare " + meant}
-		}
+	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		return unknown(err, command, m[1], args)
+	}
+	if m := unexpected.FindStringSubmatch(text); m != nil {
+		return &usageError{fmt.Errorf("%s: one word too many: %s", path, m[1]), cmp.Or(meantWord(command, m[1], args), help)}
+	}
+	if use, ok := uses[path]; ok && (strings.HasPrefix(text, "expected ") || strings.HasPrefix(text, "missing ")) {
+		return &usageError{fmt.Errorf("%s wants %s", path, use.wants), use.example}
 	}
 	return &usageError{err, help}
 }
 
-// What kong says of a negative value, which it takes for a flag, of none at all, of
-// a flag that there is not, and of a word too many.
+// unknown is about a flag that the command does not have.
+func unknown(err error, command *kong.Node, flag string, args []string) error {
+	name := strings.TrimLeft(flag, "-")
+	if word := oneDash(command, args, flag); word != "" {
+		long, _, _ := strings.Cut(strings.TrimPrefix(word, "-"), "=")
+		return &usageError{fmt.Errorf("unknown flag %s: long flags have two dashes", word), "--" + long}
+	}
+	help := "tare " + command.Path() + " --help"
+	if strings.HasPrefix(flag, "--") && printsAs(command, cmp.Or(otherForms[name], name)) {
+		return &usageError{fmt.Errorf("unknown flag %s", flag), "--format " + cmp.Or(otherForms[name], name)}
+	}
+	if instead := meantFlag(command, name); instead != "" {
+		return &usageError{fmt.Errorf("unknown flag %s", flag), instead}
+	}
+	if len(name) == 1 { // all short flags are near to it
+		return &usageError{fmt.Errorf("unknown flag %s", flag), help}
+	}
+	return &usageError{err, help}
+}
+
+// oneDash is the argument with the name of a long flag behind one dash, which kong reads as
+// several short flags, the first unknown one of which is in its error.
+func oneDash(command *kong.Node, args []string, flag string) string {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
+		if strings.HasPrefix(a, "-") && len(name) > 1 && hasFlag(command, name) && strings.Contains(name, strings.TrimLeft(flag, "-")) {
+			return a
+		}
+	}
+	return ""
+}
+
+// meantWord is what a word too many may mean; "": nothing known.
+func meantWord(command *kong.Node, word string, args []string) string {
+	path := command.Path()
+	_, err := experiment.ParseDuration(word)
+	duration := err == nil
+	switch {
+	case meantCommand(command, word) != "":
+		return "tare " + meantCommand(command, word)
+	case strings.HasPrefix(path, "presets") && path != "presets show":
+		return "tare presets show " + cmp.Or(hint.Nearest(word, experiment.Presets()), word)
+	case path == "check":
+		return "tare check DIR --max-cost " + limitIn(word)
+	case path == "report":
+		return "tare compare BEFORE AFTER compares two results"
+	case path == "calibrate" && duration, path == "run" && duration, path == "plan" && duration:
+		return "--budget " + word
+	case hasFlag(command, "set") && strings.Contains(word, "="):
+		return "--set " + word
+	case path == "run" || path == "plan":
+		return "tare " + path + " takes one experiment: a preset or a file"
+	case path == "doctor":
+		return "--scratch " + word
+	}
+	return ""
+}
+
+// limitIn is a word as a limit, or an example of one.
+func limitIn(word string) string {
+	if strings.Contains(word, "=") {
+		return word
+	}
+	return "throughput=5%"
+}
+
+// What kong says of a negative value, which it takes for a flag, of none at all, of one that
+// is no number, of a flag that there is not, and of a word too many.
 var (
+	noNumber    = regexp.MustCompile(`^(--[a-z-]+): expected a valid [0-9]+ bit u?int but got ("[^"]*")`)
 	belowZero   = regexp.MustCompile(`^(--[a-z-]+): expected .* value but got "(-[0-9][^"]*)"`)
 	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* value but got "EOL"`)
-	unknownFlag = regexp.MustCompile(`^unknown flag --([a-z]+)\b`)
+	unknownFlag = regexp.MustCompile(`^unknown flag (-[^\s,]+)`)
 	unexpected  = regexp.MustCompile(`^unexpected argument (\S+)`)
 )
 
@@ -120,6 +195,16 @@ func meantCommand(command *kong.Node, word string) string {
 var otherWords = map[string]string{
 	"purge": "prune", "clean": "prune", "clear": "prune", "rm": "prune", "remove": "prune", "delete": "prune",
 	"ls": "list", "import": "load", "create": "build", "cat": "show", "print": "show",
+}
+
+// otherCommands are commands as other tools have them, with what tare has instead.
+var otherCommands = map[string]string{
+	"bench": "tare run", "benchmark": "tare run", "start": "tare run", "measure": "tare run", "test": "tare run", "exec": "tare run --command CMD",
+	"dry-run": "tare plan", "list": "tare presets", "ls": "tare presets", "show": "tare report", "view": "tare report", "open": "tare report --open",
+	"serve": "tare report --serve", "html": "tare report --format html > report.html", "export": "tare report --format json", "diff": "tare compare BEFORE AFTER",
+	"self-test": "tare calibrate", "selftest": "tare calibrate", "info": "tare doctor", "status": "tare doctor", "env": "tare doctor",
+	"clean": "tare cleanup", "prune": "tare cache prune", "gc": "tare cache prune", "resume": "tare run --continue DIR", "continue": "tare run --continue DIR",
+	"build": "tare image build", "load": "tare image load tare-image.tar --into docker", "completion": "tare --help", "rbac": "tare plan --rbac",
 }
 
 func commandsOf(n *kong.Node) []string {

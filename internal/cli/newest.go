@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,22 +18,40 @@ func (c *console) resultGiven(name string) (string, error) {
 	if name != "" {
 		dir := resultOf(name)
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			return "", &usageError{hint.New(fmt.Errorf("%s is no result of tare", name), "name a directory that tare run made (-o DIR)"), ""}
+			return "", &usageError{hint.New(noResult(name), "name a directory that tare run made (-o DIR)"), ""}
 		}
 		return dir, nil
 	}
+	newest := newestResult()
+	if newest == "" {
+		err := hint.New(errors.New("there is no result in this directory"), "tare run makes one; tare report DIR prints one that is elsewhere")
+		return "", &usageError{err, ""}
+	}
+	c.note("%s %s", c.paint(c.stderr, dim, "the newest result here:"), newest)
+	return newest, nil
+}
+
+// newestResult is the newest result in this directory or below; "": there is none.
+func newestResult() string {
 	newest, at := "", time.Time{}
 	for _, dir := range results(".") {
 		if t := startOf(dir); newest == "" || t.After(at) {
 			newest, at = dir, t
 		}
 	}
-	if newest == "" {
-		err := hint.New(errors.New("there is no result in this directory"), "name one that tare run made; tare run makes one")
-		return "", &usageError{err, ""}
+	return newest
+}
+
+// noResult is why a name is none of a result.
+func noResult(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s", name)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s is a file, and no result of tare", name)
 	}
-	c.note("%s %s", c.paint(c.stderr, dim, "the newest result here:"), newest)
-	return newest, nil
+	return fmt.Errorf("%s is no result of tare", name)
 }
 
 // startOf is when the measurement of a result began, or when the directory was

@@ -106,6 +106,12 @@ func (f *nodeFlags) idle() error {
 			return &usageError{hint.New(fmt.Errorf("%s is about several nodes, and this run is on one", x.flag), "name them: --nodes a,b --node-helper, or --all-nodes --node-helper"), ""}
 		}
 	}
+	if f.Parallel && len(f.Nodes) == 1 {
+		return useless("--parallel", "with one node", "name more: --nodes a,b")
+	}
+	if f.elsewhere() {
+		return f.check()
+	}
 	return nil
 }
 
@@ -123,9 +129,6 @@ func (f *nodeFlags) check() error {
 
 // onNodes runs the experiment on nodes of the cluster.
 func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
-	if err := r.check(); err != nil {
-		return err
-	}
 	dir, err := resultDir(r.Output, time.Now())
 	if err != nil {
 		return err
@@ -194,6 +197,9 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 	}
 	if r.Quiet {
 		j.Args = append(j.Args, "--no-progress")
+	}
+	if r.Beside {
+		j.Args = append(j.Args, "--beside")
 	}
 	return j, nil
 }

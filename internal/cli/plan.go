@@ -51,7 +51,7 @@ Examples:
   tare plan --format json | jq .changes
   tare plan mine.yaml --rbac > rights.yaml     for an administrator, who applies it
 
-Exit codes: 0 planned, 1 error, 2 wrong usage or experiment, 5 a run would end at once: nothing that was asked for is possible on this host.`
+` + exitCodes("planned", exitError, exitUsage, exitUnsupported, exitInterrupted, exitTerminated)
 }
 
 func (p *planCommand) Run(c *console) error {
@@ -78,9 +78,9 @@ func (p *planCommand) Run(c *console) error {
 	built.Record.Command = on.command(p.command(built.Record.Seed))
 	if p.Format == "json" {
 		err := export.Object(c.stdout, planJSON{built.Record, built.Left, changes(built), built.Expected().Seconds()})
-		return errors.Join(err, installed(built), worthwhile(built), longEnough(built), roomy(built, "", host.Groups))
+		return errors.Join(err, installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 	}
-	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built), roomy(built, "", host.Groups))
+	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 }
 
 // onNodes asks the cluster all that a run through node helpers asks before it begins.

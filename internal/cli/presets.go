@@ -21,7 +21,7 @@ type presetsCommand struct {
 }
 
 func (presetsCommand) Help() string {
-	return "Examples:\n\n  tare presets\n  tare run mysql-colocation\n  tare presets show quick > mine.yaml"
+	return "Examples:\n\n  tare presets\n  tare run mysql-colocation\n  tare presets show quick > mine.yaml\n\n" + exitCodes("printed", exitError, exitUsage)
 }
 
 type presetsList struct{}
@@ -98,7 +98,7 @@ type presetsShow struct {
 }
 
 func (presetsShow) Help() string {
-	return "Examples:\n\n  tare presets show quick > mine.yaml\n  tare run mine.yaml"
+	return "Examples:\n\n  tare presets show quick > mine.yaml\n  tare run mine.yaml\n\n" + exitCodes("printed", exitError, exitUsage)
 }
 
 func (p presetsShow) Run(c *console) error {

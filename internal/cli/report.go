@@ -25,15 +25,12 @@ type reportCommand struct {
 
 func (reportCommand) Help() string {
 	return "The report is made anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
-		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\nExit codes: 0 printed, 1 error, 2 wrong usage or no result there."
+		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\n" + exitCodes("printed", exitError, exitUsage)
 }
 
 func (r reportCommand) Run(c *console) error {
-	switch {
-	case r.Serve:
+	if r.Serve {
 		return serveResults(c, cmp.Or(r.Dir, "."), cmp.Or(r.Listen, "127.0.0.1:0"))
-	case r.Listen != "":
-		return &usageError{errors.New("--listen without --serve"), "tare report --serve . --listen " + r.Listen}
 	}
 	var err error
 	if r.Dir, err = c.resultGiven(r.Dir); err != nil {
@@ -62,6 +59,8 @@ func (r reportCommand) nodes(c *console, side *sideBySide, err error) error {
 		return err
 	case r.Open:
 		return openPage(c, r.Dir, side.writePages)
+	case r.Verbose:
+		return useless("--verbose", "with a result of several nodes", "tare report "+filepath.Join(r.Dir, side.Nodes.Nodes[0].Dir)+" --verbose is of one node")
 	case !slices.Contains([]format{"text", "html", "markdown", "json"}, r.Format):
 		return &usageError{hint.New(fmt.Errorf("%s is of several nodes, side by side as text, html, markdown or json", r.Dir), "tare report "+filepath.Join(r.Dir, side.Nodes.Nodes[0].Dir)+" prints that of one node"), ""}
 	}
@@ -80,17 +79,29 @@ func analyse(dir string) (*record.Result, *record.Effects, error) {
 }
 
 func readResult(dir string) (*record.Result, error) {
-	if _, err := os.Stat(dir); err != nil {
-		return nil, &usageError{hint.New(err, "name a directory that tare run made (-o DIR)"), ""}
+	const made = "name a directory that tare run made (-o DIR)"
+	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil, &usageError{hint.New(noResult(dir), made), ""}
 	}
 	result, err := record.Scan(dir)
 	switch {
 	case errors.Is(err, record.ErrNoRecord):
-		return nil, &usageError{hint.New(err, "name a directory that tare run made (-o DIR)"), ""}
+		return nil, &usageError{hint.New(err, made), ""}
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
-		return nil, &usageError{err, ""}
+		return nil, &usageError{hint.New(err, made), ""}
 	case err != nil:
-		return nil, err
+		return nil, readable(err)
 	}
 	return result, nil
+}
+
+// readable adds what helps with a result that is there and cannot be read.
+func readable(err error) error {
+	switch {
+	case errors.Is(err, record.ErrNewer):
+		return hint.New(err, "read it with the tare that made it, or a newer one: tare version")
+	case errors.Is(err, record.ErrDamaged):
+		return hint.New(err, "measure again: tare run; what the tools printed is in its directory raw/")
+	}
+	return err
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis"
@@ -21,6 +23,7 @@ import (
 	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/internal/run"
@@ -52,14 +55,16 @@ Examples:
   tare run --nodes a,b --node-helper
   tare run --continue DIR --budget 10m
 
-Exit codes: 0 measured, 1 error or nothing could be measured, 2 wrong usage or experiment, 5 this host cannot do it or has too little disk space or process ids left, 7 another run measures on it, 130 and 143 ended by Ctrl-C and SIGTERM.`
+A run has no limits: it ends with 0 when it has measured, whatever it found and also where all is undecided. tare check judges a result against limits.
+
+` + exitCodes("measured", exitError, exitUsage, exitUnsupported, exitBusy, exitInterrupted, exitTerminated)
 }
 
 func (r *runCommand) Run(c *console) error {
 	if r.Continue != "" {
 		return r.goOn(c)
 	}
-	e, err := r.asked()
+	e, _, err := r.load()
 	if err != nil {
 		return err
 	}
@@ -88,7 +93,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(installed(p), worthwhile(p), longEnough(p), roomy(p, dir, host.Groups)); err != nil {
+	if err := errors.Join(installed(p), worthwhile(p), longEnough(p, fewer), roomy(p, dir, host.Groups)); err != nil {
 		return err
 	}
 	p.Record.Command = about.command(r.nodeFlags.command(r.experimentFlags.command(p.Record.Seed)), p.Record.Seed)
@@ -119,15 +124,6 @@ func measure(c run.Config, show progress) (run.Outcome, error) {
 	c.Decide, c.Keep = decide(c.Plan.Record), analysis.Kept
 	defer show.end()
 	return execute(c, show)
-}
-
-// asked is the experiment, and what is wrong with the flags beside it.
-func (r *runCommand) asked() (*experiment.Experiment, error) {
-	e, _, err := r.load()
-	if err == nil {
-		err = r.idle()
-	}
-	return e, err
 }
 
 // firstLines are what is known of this host before a run: what it showed when it was
@@ -164,7 +160,7 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	_, effects, aerr := r.show(c, out.Dir, false)
 	err = errors.Join(notRestored(c, out, err), aerr)
 	if err == nil && finished(out) && !anyBlock(effects) {
-		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), "a longer --budget, or fewer: --workload NAME, --arms NAME; tare doctor says how busy this host is")
+		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), fewer+"; tare doctor says how busy this host is")
 	}
 	return err
 }
@@ -257,6 +253,9 @@ func resultDir(name newDir, at time.Time) (string, error) {
 	given := string(name)
 	if given == "" {
 		name := at.Format("tare-result-2006-01-02-150405")
+		if err := writable("result directory", ".", "-o"); err != nil {
+			return "", err
+		}
 		for n := 2; ; n++ { // another run began in the same second
 			if _, err := os.Lstat(name); err != nil {
 				return name, nil
@@ -266,10 +265,14 @@ func resultDir(name newDir, at time.Time) (string, error) {
 	}
 	entries, err := os.ReadDir(given)
 	switch {
-	case errors.Is(err, os.ErrNotExist), err == nil && len(entries) == 0:
-		return given, nil
+	case errors.Is(err, os.ErrNotExist):
+		return given, writable("result directory "+given, filepath.Dir(filepath.Clean(given)), "-o")
+	case err == nil && len(entries) == 0:
+		return given, writable("result directory "+given, given, "-o")
+	case errors.Is(err, syscall.ENOTDIR):
+		return "", &usageError{fmt.Errorf("result directory %s: a file is in its place", given), "name another one with -o"}
 	case err != nil:
-		return "", &usageError{fmt.Errorf("result directory: %w", err), ""}
+		return "", &usageError{fmt.Errorf("result directory: %w", err), "name another one with -o"}
 	}
 	err = fmt.Errorf("result directory %s is not empty", given)
 	hint := "name another one with -o"
@@ -288,7 +291,14 @@ func newID() string { return strings.ToLower(rand.Text()[:8]) }
 // inspectHost finds out what this host and user can have for the experiment, whose
 // pods are on the node away, if one is named.
 func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h environment.Host, err error) {
+	var access api.Access
+	if on != nil {
+		access = on.Access
+	}
 	pods := podsOf(e, on)
+	if err := forPods(access, len(pods) > 0); err != nil {
+		return h, err
+	}
 	if len(pods) == 0 && away != "" {
 		return h, &usageError{hint.New(errors.New("--nodes, and no arm of the experiment is a pod"),
 			"name some: --arms besteffort,guaranteed; or measure the node itself: --node-helper"), ""}
@@ -307,11 +317,46 @@ func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h envi
 		on.Ask(h, pods...)
 		h.PodNode = on.Elsewhere()
 	}
-	if on != nil && on.Namespace != "" && h.PodNode == "" {
-		return h, &usageError{hint.New(errors.New("--namespace is for pods whose node tare is not on"),
-			"name that node: --nodes NAME; pods on this host have a namespace of their own"), ""}
+	if h.PodNode != "" {
+		return h, nil // the directories are that node's
 	}
-	return h, nil
+	for _, f := range []struct{ flag, value string }{{"--namespace", access.Namespace}, {"--pod-image", access.Image}} {
+		if f.value != "" {
+			return h, &usageError{hint.New(fmt.Errorf("%s is for pods whose node tare is not on", f.flag),
+				"name that node: --nodes NAME; or leave "+f.flag+" out"), ""}
+		}
+	}
+	return h, directories(e.Volumes())
+}
+
+// forPods refuses flags about pods where no arm is one.
+func forPods(on api.Access, pods bool) error {
+	if pods {
+		return nil
+	}
+	for _, f := range []struct{ flag, value string }{
+		{"--kubeconfig", on.Kubeconfig}, {"--context", on.Context}, {"--namespace", on.Namespace}, {"--pod-image", on.Image},
+	} {
+		if f.value != "" {
+			return &usageError{hint.New(fmt.Errorf("%s is for arms in pods, and no arm of the experiment is a pod", f.flag),
+				"name some: --arms besteffort,guaranteed; or leave "+f.flag+" out"), ""}
+		}
+	}
+	return nil
+}
+
+// directories refuses volumes on a directory that is not there, or that cannot be written.
+func directories(volumes []string) error {
+	for _, word := range volumes {
+		v, err := volume.Parse(word)
+		if err != nil {
+			continue // said where it is used
+		}
+		if err := v.There(); err != nil {
+			return &usageError{fmt.Errorf("volume %s: %w", word, err), ""}
+		}
+	}
+	return nil
 }
 
 // manifest is what is known before the run; the run adds what it reads back.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,11 +29,60 @@ func scratchAt(given string) (string, error) {
 		err = hint.New(fmt.Errorf("scratch directory %s is a file", path), "name a directory with --scratch")
 	case err != nil:
 		err = fmt.Errorf("scratch directory: %w", err)
-	case unix.Access(path, unix.W_OK|unix.X_OK) != nil:
-		err = hint.New(fmt.Errorf("this user cannot write into the scratch directory %s", path), "name another with --scratch, or run as root")
+	default:
+		err = cmp.Or(takesFiles(path), writable("scratch directory "+path, path, "--scratch"))
 	}
-	if err != nil {
-		return "", &usageError{err, ""}
+	if usage := (*usageError)(nil); err != nil && !errors.As(err, &usage) {
+		err = &usageError{err, ""}
 	}
-	return path, nil
+	return path, err
+}
+
+// The file systems of the kernel's own, in which nobody makes files (statfs(2)).
+var kernels = map[int64]string{
+	unix.PROC_SUPER_MAGIC: "proc", unix.SYSFS_MAGIC: "sysfs", unix.CGROUP_SUPER_MAGIC: "cgroup", unix.CGROUP2_SUPER_MAGIC: "cgroup2",
+	unix.DEBUGFS_MAGIC: "debugfs", unix.TRACEFS_MAGIC: "tracefs", unix.SECURITYFS_MAGIC: "securityfs", unix.BPF_FS_MAGIC: "bpf",
+	unix.DEVPTS_SUPER_MAGIC: "devpts", 0x19800202: "mqueue", unix.EFIVARFS_MAGIC: "efivarfs", unix.SELINUX_MAGIC: "selinuxfs",
+	unix.BINFMTFS_MAGIC: "binfmt_misc", unix.PSTOREFS_MAGIC: "pstore", unix.NSFS_MAGIC: "nsfs", configfs: "configfs",
+}
+
+const configfs = 0x62656570
+
+// takesFiles refuses a directory of the kernel's own, and /dev: nothing is measured there.
+func takesFiles(path string) error {
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return hint.New(fmt.Errorf("scratch directory %s: %w", path, err), "name another with --scratch")
+	}
+	name, kernel := kernels[int64(st.Type)]
+	if real, err := filepath.EvalSymlinks(path); !kernel && err == nil && real == "/dev" {
+		name, kernel = "the devices'", true
+	}
+	if !kernel {
+		return nil
+	}
+	return hint.New(fmt.Errorf("scratch directory %s is in a file system of the kernel's own (%s), which holds no data", path, name),
+		"name a directory on the disk under test: --scratch /var/tmp")
+}
+
+// writable says why nothing can be made in dir, which is that of what, with the flag that names
+// another.
+func writable(what, dir, flag string) error {
+	another := "name another with " + flag
+	err := unix.Access(dir, unix.W_OK|unix.X_OK)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = hint.New(fmt.Errorf("%s: there is no directory %s", what, dir), "mkdir -p "+dir)
+	case errors.Is(err, unix.EROFS):
+		err = hint.New(fmt.Errorf("%s: the file system is mounted read-only", what), another)
+	case errors.Is(err, unix.ENOTDIR):
+		err = hint.New(fmt.Errorf("%s: %s is a file", what, dir), another)
+	case errors.Is(err, unix.EACCES):
+		err = hint.New(fmt.Errorf("%s: this user cannot write there", what), another+", or run as root")
+	default:
+		err = hint.New(fmt.Errorf("%s: %w", what, err), another)
+	}
+	return &usageError{err, ""}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -63,7 +64,7 @@ func execute(config run.Config, show progress) (run.Outcome, error) {
 // be, and only those that come later are kept away. Nothing begins whose journal nobody
 // would undo.
 func alone(dir string, beside bool) (*hostlock.Lock, error) {
-	if err := journal.Trusted(journal.StateDir()); err != nil {
+	if err := cmp.Or(journal.Placed(), journal.Trusted(journal.StateDir())); err != nil {
 		return nil, err
 	}
 	lock, err := hostlock.Take(dir, beside)

@@ -8,6 +8,8 @@ import (
 
 type versionCommand struct{}
 
+func (versionCommand) Help() string { return exitCodes("printed", exitError, exitUsage) }
+
 func (versionCommand) Run(c *console) error {
 	_, err := fmt.Fprintln(c.stdout, versionLine())
 	return err

@@ -38,7 +38,7 @@ func armKeys(words Words) []key[Arm] {
 	type a = Arm
 	return []key[a]{
 		environmentKey("", words.Arms, words, func(x *a) *string { return &x.Environment }),
-		optional(word("neighbour", "", append([]string{noneWord}, words.neighbours...), func(x *a) *string { return &x.Neighbour }),
+		optional(value("neighbour", "", words.neighbour, asIs, func(x *a) *string { return &x.Neighbour }),
 			func(x *a) bool { return x.Neighbour != "" }),
 		optional(key[a]{
 			"isolation", "",
@@ -124,7 +124,7 @@ func readNamed(n *yaml.Node, words Words, s *sink) []Arm {
 	var arms []Arm
 	for _, p := range pairs("arms", n, s) {
 		if !workloadName.MatchString(p.name) || p.name == twinWord {
-			s.at(p.key, "arm name %q: want up to 40 of a-z, 0-9, - and _, and not %q", p.name, twinWord)
+			s.name(p.key, "arm", p.name, twinWord)
 			continue
 		}
 		a := Arm{Name: p.name, Environment: Baseline}
@@ -138,6 +138,14 @@ func readNamed(n *yaml.Node, words Words, s *sink) []Arm {
 		s.at(n, "no arms; name at least one, or leave arms: out")
 	}
 	return arms
+}
+
+// neighbour takes the name of a neighbour of the experiment, or none.
+func (w Words) neighbour(text string) (string, error) {
+	if text != noneWord && len(w.neighbours) == 0 {
+		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.hogNames(), " or "))
+	}
+	return oneOf("neighbour", append([]string{noneWord}, w.neighbours...))(text)
 }
 
 // twinWord is the name of an arm that every experiment has.

@@ -97,7 +97,10 @@ func (e *Experiment) Workload(name string) *Workload {
 func (e *Experiment) Select(where string, names []string) error {
 	var ps Problems
 	have := e.workloadNames()
-	for _, n := range names {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("workload %q is named twice", n)})
+		}
 		if e.Workload(n) == nil {
 			ps = append(ps, Problem{Where: where, Text: fmt.Sprintf("no workload %q%s", n, hint.DidYouMean(n, have))})
 		}

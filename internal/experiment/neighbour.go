@@ -89,7 +89,7 @@ func readNeighbours(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	e.Neighbours = nil
 	for _, p := range pairs("neighbours", n, s) {
 		if !workloadName.MatchString(p.name) || p.name == noneWord {
-			s.at(p.key, "neighbour name %q: want up to 40 of a-z, 0-9, - and _, and not %q", p.name, noneWord)
+			s.name(p.key, "neighbour", p.name, noneWord)
 			continue
 		}
 		h := Neighbour{Name: p.name, Memory: neighbourMemory, Pids: neighbourPids}

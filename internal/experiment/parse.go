@@ -87,7 +87,7 @@ func readWorkloads(e *Experiment, n *yaml.Node, words Words, s *sink) {
 	e.Workloads = nil
 	for _, p := range given {
 		if !workloadName.MatchString(p.name) || p.name == "workloads" {
-			s.at(p.key, "workload name %q: want up to 40 of a-z, 0-9, - and _, and not %q", p.name, "workloads")
+			s.name(p.key, "workload", p.name, "workloads")
 			continue
 		}
 		s.mark("workloads."+p.name, p.key)

@@ -71,6 +71,15 @@ func (s *sink) at(n *yaml.Node, format string, args ...any) {
 	s.list = append(s.list, Problem{s.where, n.Line, n.Column, fmt.Sprintf(format, args...)})
 }
 
+// name is about the name of a workload, an arm or a neighbour that cannot be.
+func (s *sink) name(n *yaml.Node, what, name, reserved string) {
+	if name == reserved {
+		s.at(n, "%s name %q: %q is reserved: choose another", what, name, reserved)
+		return
+	}
+	s.at(n, "%s name %q: want up to 40 of a-z, 0-9, - and _", what, name)
+}
+
 // err is nil without problems.
 func (s *sink) err() error {
 	if len(s.list) == 0 {

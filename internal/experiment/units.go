@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// parseDuration reads a duration with its unit: 200ms, 90s, 3m, 1h30m.
-func parseDuration(text string) (time.Duration, error) {
+// ParseDuration reads a duration with its unit: 200ms, 90s, 3m, 1h30m.
+func ParseDuration(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil && text != "0" {
 		return d, nil
 	}
@@ -19,7 +19,7 @@ func parseDuration(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is not a duration; write 200ms, 90s, 3m or 1h30m", text)
 }
 
-// formatDuration writes the shortest form that parseDuration reads back.
+// formatDuration writes the shortest form that ParseDuration reads back.
 func formatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

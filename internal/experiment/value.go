@@ -24,6 +24,9 @@ func longer(name string, least int) func(string) (string, error) {
 
 func oneOf(name string, words []string) func(string) (string, error) {
 	return func(text string) (string, error) {
+		if other, ok := otherWords[strings.ToLower(text)]; ok && !slices.Contains(words, text) && slices.Contains(words, other[0]) {
+			return "", fmt.Errorf("unknown %s %q; tare has %s", name, text, strings.Join(other, " or "))
+		}
 		if !slices.Contains(words, text) {
 			return "", fmt.Errorf("unknown %s %q%s", name, text, hint.DidYouMean(text, words))
 		}
@@ -31,12 +34,24 @@ func oneOf(name string, words []string) func(string) (string, error) {
 	}
 }
 
+// otherWords are environments as others call them, and what tare has.
+var otherWords = map[string][]string{
+	"pod": pods, "pods": pods, "k8s": pods, "kubernetes": pods, "kube": pods, "k3s": pods, "kubelet": pods, "best-effort": {"besteffort"},
+	"kata": {"gvisor"}, "kata-containers": {"gvisor"}, "runsc": {"gvisor"}, "sandbox": {"gvisor"}, "vm": {"gvisor"},
+	"containerd": {"runc", "crun"}, "oci": {"runc", "crun"}, "nerdctl": {"docker", "podman"}, "moby": {"docker"},
+	"baremetal": {"host"}, "bare-metal": {"host"}, "bare": {"host"}, "metal": {"host"}, "native": {"host"}, "none": {"host"}, "local": {"host"},
+	"overlay": {"rootfs"}, "overlayfs": {"rootfs"}, "seccomp": {"security"}, "capabilities": {"security"}, "bridge": {"network"}, "veth": {"network"},
+	"net": {"network"}, "iptables": {"nat"}, "nftables": {"nat"}, "limit": {"cpu-limit"}, "quota": {"cpu-limit"}, "cgroups": {"cgroup"}, "ns": {"namespaces"},
+}
+
+var pods = []string{"besteffort", "burstable", "guaranteed"}
+
 func durationWithin(name string, least, most time.Duration, auto bool) func(string) (time.Duration, error) {
 	return func(text string) (time.Duration, error) {
 		if auto && (text == autoWord || text == "0") {
 			return 0, nil
 		}
-		d, err := parseDuration(text)
+		d, err := ParseDuration(text)
 		switch {
 		case err != nil:
 			return 0, fmt.Errorf("%s: %w", name, err)

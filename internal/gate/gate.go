@@ -17,7 +17,10 @@ import (
 // Selection is what to judge; an empty list means everything.
 type Selection struct {
 	Workloads, Arms []string
+	Called          map[string]string // metrics as they were asked for; without an entry: by their name
 }
+
+func (s Selection) called(metric string) string { return cmp.Or(s.Called[metric], metric) }
 
 // Judge judges every selected effect that has a limit. A limit, workload or arm
 // that selects nothing is an error, as is a selection of which nothing was

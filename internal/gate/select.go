@@ -35,19 +35,25 @@ func (s Selection) check(e *record.Effects, limits []record.Limit) error {
 	for _, w := range e.Workloads {
 		workloads = append(workloads, w.Name)
 	}
-	for _, name := range s.Workloads {
+	for i, name := range s.Workloads {
+		if slices.Contains(s.Workloads[:i], name) {
+			return wrong("workload %q is named twice", name)
+		}
 		if !slices.Contains(workloads, name) {
 			return wrong("no workload %q in this result%s", name, hint.DidYouMean(name, workloads))
 		}
 	}
-	for _, name := range s.Arms {
+	for i, name := range s.Arms {
+		if slices.Contains(s.Arms[:i], name) {
+			return wrong("arm %q is named twice", name)
+		}
 		if err := s.checkArm(e, name); err != nil {
 			return err
 		}
 	}
 	for i, l := range limits {
 		if slices.ContainsFunc(limits[:i], func(x record.Limit) bool { return x.Metric == l.Metric }) {
-			return wrong("two limits for %s", l.Metric)
+			return wrong("two limits for %s", s.called(l.Metric))
 		}
 		if err := s.checkMetric(e, l); err != nil {
 			return err
@@ -112,11 +118,11 @@ func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
 	case len(metrics) == 0:
 		return hint.New(fmt.Errorf("%w: the result has no effect%s", ErrNothing, ofArms(s.Arms)), "tare report shows what there is and why")
 	case !slices.Contains(metrics, l.Metric):
-		return wrong("no metric %q in this result%s", l.Metric, hint.DidYouMean(l.Metric, metrics))
+		return wrong("no metric %q in this result%s", s.called(l.Metric), hint.DidYouMean(l.Metric, metrics))
 	case !(l.Most >= 0):
-		return wrong("the limit of %s is negative: a limit is the largest cost that passes, as 5%%", l.Metric)
+		return wrong("the limit of %s is negative: a limit is the largest cost that passes, as 5%%", s.called(l.Metric))
 	case l.Most >= 1 && metric.Better(said, l.Metric) > 0:
-		return wrong("%s cannot lose 100%% or more: this limit would pass everything", l.Metric)
+		return wrong("%s cannot lose 100%% or more: this limit would pass everything", s.called(l.Metric))
 	}
 	return nil
 }

@@ -67,6 +67,9 @@ type Info struct {
 	Bytes    int64  // of the archive
 }
 
+// ErrName means that an image cannot have that name.
+var ErrName = errors.New("name the image")
+
 // Build writes an image.
 func Build(ctx context.Context, o Options) (Info, error) {
 	if o.Tag == "" {
@@ -74,11 +77,7 @@ func Build(ctx context.Context, o Options) (Info, error) {
 	}
 	tag, err := name.NewTag(o.Tag)
 	if err != nil {
-		return Info{}, hint.New(fmt.Errorf("name the image: %w", err), "a name such as "+DefaultTag)
-	}
-	if len(o.Packages) > 0 && len(o.Programs) > 0 {
-		return Info{}, hint.New(errors.New("packages and programs of this host in one image: their libraries may differ"),
-			"build two images, or name the packages' programs with --packages alone")
+		return Info{}, hint.New(fmt.Errorf("%w: %w", ErrName, err), "a name such as "+DefaultTag)
 	}
 	tree, contents, err := fill(ctx, o)
 	if err != nil {

@@ -78,6 +78,15 @@ func StateDir() string {
 	return filepath.Join(home, ".local", "state", "tare")
 }
 
+// Placed says that there is a place for the journals of this user: without HOME a user other
+// than root has none.
+func Placed() error {
+	if os.Geteuid() != 0 && StateDir() == rootState {
+		return hint.New(errors.New("no place for the journal: HOME is not set"), "export HOME=DIR, a directory of yours, or XDG_STATE_HOME=DIR")
+	}
+	return nil
+}
+
 func journalDir(stateDir string) string { return filepath.Join(stateDir, "journal") }
 
 func journalFile(stateDir, run string) string {

@@ -149,6 +149,9 @@ func (w workload) stepTail(f record.Finding) sentence {
 	if f.Single {
 		return msg("tail.nostep")
 	}
+	if f.Unmeasured {
+		return msg("tail.steps.unmeasured")
+	}
 	if f.Largest == nil || f.Largest.Typical == nil {
 		return nil
 	}

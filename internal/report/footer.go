@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,10 @@ func leftOut(e *record.Effects) block {
 	var arms, where arrange.Grouped[why]
 	for _, l := range e.Left {
 		w := why{l.Reason, l.Remedy}
+		if wholly(e, l) {
+			arms.Add(w, l.Workload)
+			continue
+		}
 		arms.Add(w, l.Arm)
 		if l.Workload != "" {
 			where.Add(w, l.Workload)
@@ -70,6 +75,11 @@ func leftOut(e *record.Effects) block {
 		b.items = append(b.items, item{label: cell{"-", plain}, text: remedied(s, w.remedy)})
 	}
 	return b
+}
+
+// wholly says that all of a workload was left out, of which the baseline stands for all arms.
+func wholly(e *record.Effects, l record.Left) bool {
+	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Name == l.Workload && w.Baseline == l.Arm })
 }
 
 // lined keeps the lines of a reason, the last ones of a log for example.

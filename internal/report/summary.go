@@ -118,8 +118,16 @@ const shownWarnings = 3
 // repeat it.
 func footer(e *record.Effects, dir string, level int) block {
 	warned := warnings(e).items
-	var left arrange.Ordered
+	var left, notReached arrange.Ordered
 	for _, l := range e.Left {
+		switch {
+		case wholly(e, l) && l.Reason == record.LeftBudget:
+			notReached.Add(l.Workload)
+			continue
+		case wholly(e, l):
+			left.Add(l.Workload)
+			continue
+		}
 		if !slices.ContainsFunc(answerOf(e).Untested, func(u record.Left) bool { return u.Arm == l.Arm }) {
 			left.Add(l.Arm)
 		}
@@ -135,6 +143,9 @@ func footer(e *record.Effects, dir string, level int) block {
 		b.items = append(b.items, item{label: cell{"!", unsure}, text: msg("warnings.all", "n", n)})
 	case n > 0:
 		b.items = append(b.items, item{label: cell{"!", unsure}, text: msg("warnings.more", "n", n)})
+	}
+	if len(notReached) > 0 {
+		b.items = append(b.items, labelled("label.notreached", msg("left.budget", "loads", list(notReached))))
 	}
 	if len(left) > 0 {
 		b.items = append(b.items, labelled("label.left", msg("left.arms", "arms", list(left)), msg("left.count", "n", len(left))))

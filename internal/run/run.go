@@ -200,6 +200,11 @@ func (r *runner) open() (err error) {
 	if err := r.append(record.Line{Run: &record.Run{Schema: record.RecordSchema, ID: r.ID, Seed: r.Plan.Record.Seed}}); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil { // the record says what ended the run before it began
+			err = errors.Join(err, r.endEarly(err), r.record.Close())
+		}
+	}()
 	if r.Earlier != nil && r.Earlier.Torn {
 		r.warn(record.Warning{Text: "the end of the record was cut off, as a kill or a power cut leaves it, " +
 			"and was removed before the record was continued"})
@@ -218,9 +223,14 @@ func (r *runner) open() (err error) {
 	if r.scratch, err = ground.Make(r.keep, filepath.Join(parent, "tare-"+r.ID), 0o711); err != nil {
 		err = fmt.Errorf("make the scratch directory: %w", err)
 		err = hint.New(err, cmp.Or(hint.Of(err), "name a directory that can be written with --scratch"))
-		return errors.Join(err, r.takeBack(), r.abandon(), r.record.Close())
+		return errors.Join(err, r.takeBack(), r.abandon())
 	}
 	return nil
+}
+
+// endEarly ends the record of a run that measures nothing.
+func (r *runner) endEarly(why error) error {
+	return errors.Join(r.append(record.Line{End: &record.End{Reason: "error", Detail: why.Error()}}), r.writeManifest())
 }
 
 // keep writes a step to the journal before its change is made.

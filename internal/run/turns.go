@@ -169,7 +169,7 @@ func (r *runner) loadRuns() []*loadRun {
 // noTimeFor leaves a workload out whose turn came after the end.
 func noTimeFor(w record.Workload) record.Left {
 	return record.Left{
-		Workload: w.Name, Arm: w.Baseline, Reason: "the time budget was used up before its turn",
+		Workload: w.Name, Arm: w.Baseline, Reason: record.LeftBudget,
 		Remedy: "give the run a longer --budget, or name fewer workloads with --workload",
 	}
 }

@@ -145,6 +145,19 @@ func (o *Opened) openDir() (err error) {
 	return err
 }
 
+// There says why a directory that the volume names is none for data. One that does not answer
+// is there.
+func (v Volume) There() error {
+	if v.Kind() != Dir {
+		return nil
+	}
+	_, err := storage.Answered(v.path, func() (os.FileInfo, error) { return os.Stat(v.path) })
+	if hint.Of(err) != "" {
+		return nil
+	}
+	return usable(v.path)
+}
+
 // usable refuses what is no directory for data.
 func usable(path string) error {
 	st, err := storage.Answered(path, func() (os.FileInfo, error) { return os.Stat(path) })
@@ -157,7 +170,7 @@ func usable(path string) error {
 		return hint.New(fmt.Errorf("%s is a device: tare writes to no device that it did not make", path),
 			"make a file system on it, mount it and name a directory on it")
 	case !st.IsDir():
-		return fmt.Errorf("%s is not a directory", path)
+		return hint.New(fmt.Errorf("%s is not a directory", path), "name a directory: dir:/PATH")
 	}
 	if err := unix.Access(path, unix.W_OK); err != nil {
 		return hint.New(&os.PathError{Op: "write to", Path: path, Err: err}, "name a directory that this user can write to")

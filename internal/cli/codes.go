@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The exit codes of every command. README and docs/ci.md print codeMeanings.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitExceeded    = 3
+	exitUndecided   = 4
+	exitUnsupported = 5
+	exitInvalid     = 6
+	exitBusy        = 7
+	exitSignal      = 128 // plus the number of the signal
+	exitInterrupted = exitSignal + 2
+	exitTerminated  = exitSignal + 15
+)
+
+// codeMeaning is what a code means, whatever the command.
+type codeMeaning struct {
+	code  int
+	means string
+}
+
+var codeMeanings = []codeMeaning{
+	{exitOK, "done; a run has measured, whatever it found"},
+	{exitError, "an error, a damaged result, or nothing could be measured"},
+	{exitUsage, "wrong usage: a flag, the experiment, or a file or directory that is named and is not there or not of the kind"},
+	{exitExceeded, "a limit is exceeded"},
+	{exitUndecided, "undecided: a longer run may decide"},
+	{exitUnsupported, "this host cannot do it"},
+	{exitInvalid, "invalid: the data cannot support an answer, however long"},
+	{exitBusy, "another run measures on this host"},
+	{exitInterrupted, "ended by Ctrl-C; what was measured is kept"},
+	{exitTerminated, "ended by SIGTERM; what was measured is kept"},
+}
+
+// exitCodes is the line about exit codes in the help of a command: what 0 means there, and
+// which others it has.
+func exitCodes(done string, others ...int) string {
+	parts := []string{fmt.Sprintf("%d %s", exitOK, done)}
+	for _, code := range others {
+		i := slices.IndexFunc(codeMeanings, func(m codeMeaning) bool { return m.code == code })
+		parts = append(parts, fmt.Sprintf("%d %s", code, codeMeanings[i].means))
+	}
+	return "Exit codes: " + strings.Join(parts, "; ") + "."
+}

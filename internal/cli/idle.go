@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tarelab/tare/internal/hint"
+)
+
+// idler is a command some of whose flags do nothing beside others.
+type idler interface {
+	// idle says which flag that was given would do nothing; nil: none.
+	idle() error
+}
+
+// idle refuses what would be ignored: a flag that does nothing beside the others, and all but
+// the last value of a flag that takes one.
+func idle(ctx *kong.Context) error {
+	given := map[string]int{}
+	for _, p := range ctx.Path {
+		if p.Flag == nil || p.Flag.IsCumulative() || p.Flag.IsBool() || p.Resolved {
+			continue
+		}
+		if given[p.Flag.Name]++; given[p.Flag.Name] > 1 {
+			return &usageError{hint.New(fmt.Errorf("--%s is given twice", p.Flag.Name), "give --"+p.Flag.Name+" once"), ""}
+		}
+	}
+	node := ctx.Selected()
+	if node == nil || !node.Target.CanAddr() {
+		return nil
+	}
+	if command, ok := node.Target.Addr().Interface().(idler); ok {
+		return command.idle()
+	}
+	return nil
+}
+
+// useless is the error about a flag that does nothing, for that reason.
+func useless(flag, because, instead string) error {
+	return &usageError{hint.New(fmt.Errorf("%s does nothing %s", flag, because), instead), ""}
+}
+
+// verboseIdle is about --verbose, which is of text.
+func verboseIdle(verbose bool, f format) error {
+	if verbose && f != "text" {
+		return useless("--verbose", "with --format "+string(f), "leave one of them out: --verbose is more text, and the other forms have everything")
+	}
+	return nil
+}
+
+func (r *runCommand) idle() error {
+	if r.Continue != "" {
+		if err := r.notInto(); err != nil {
+			return err
+		}
+	}
+	if err := r.nodeFlags.idle(); err != nil {
+		return err
+	}
+	if r.elsewhere() {
+		for _, f := range []struct{ flag, value string }{{"--pod-image", r.PodImage}, {"--namespace", r.Namespace}} {
+			if f.value != "" {
+				return useless(f.flag, "with --node-helper, where tare itself is on the node of the pods", "leave it out, or leave out --node-helper and name one node")
+			}
+		}
+	}
+	return verboseIdle(r.Verbose, r.Format)
+}
+
+// notInto refuses what a result that is continued has already.
+func (r *runCommand) notInto() error {
+	for _, f := range []struct {
+		flag  string
+		given bool
+	}{
+		{"-o", r.Output != ""}, {"several --nodes", len(r.Nodes) > 1}, {"--all-nodes", r.AllNodes}, {"--node-helper", r.NodeHelper},
+		{"--helper-image", r.HelperImage != ""}, {"--parallel", r.Parallel},
+	} {
+		if f.given {
+			return useless(f.flag, "with --continue, which adds to that result where it was measured", "leave "+f.flag+" out")
+		}
+	}
+	return nil
+}
+
+func (p *planCommand) idle() error {
+	on := nodeFlags{Nodes: p.Nodes, NodeHelper: p.NodeHelper && !p.RBAC}
+	switch {
+	case p.NodeHelper && !p.RBAC && len(p.Nodes) == 0:
+		return useless("--node-helper", "without --nodes or --rbac", "tare plan --rbac --node-helper prints the rights that the helper needs")
+	case p.RBAC && p.Format != "text":
+		return useless("--format", "with --rbac, which prints YAML for kubectl", "leave one of them out")
+	case p.RBAC && p.NodeHelper && p.PodImage != "":
+		return useless("--pod-image", "with --node-helper, where tare itself is on the node of the pods", "leave it out")
+	}
+	if on.elsewhere() {
+		return on.check()
+	}
+	return nil
+}
+
+func (r *reportCommand) idle() error {
+	form := "--format"
+	if r.Verbose {
+		form = "--verbose"
+	}
+	other := r.Verbose || r.Format != "text"
+	switch {
+	case r.Listen != "" && !r.Serve:
+		return &usageError{fmt.Errorf("--listen without --serve"), "tare report --serve . --listen " + r.Listen}
+	case r.Serve && other:
+		return useless(form, "with --serve, which serves pages", "leave one of them out")
+	case r.Open && other:
+		return useless(form, "with --open, which shows the page", "leave one of them out")
+	}
+	return verboseIdle(r.Verbose, r.Format)
+}
+
+func (p *cachePrune) idle() error {
+	var given []string
+	if p.All {
+		given = append(given, "--all")
+	}
+	if p.Unused > 0 {
+		given = append(given, "--unused")
+	}
+	if len(p.Keys) > 0 {
+		given = append(given, p.Keys[0])
+	}
+	if len(given) > 1 {
+		return &usageError{hint.New(fmt.Errorf("%s choose different data sets", strings.Join(given, " and ")), "give one of them, and -n to see what it would remove"), ""}
+	}
+	return nil
+}
+
+func (b *imageBuild) idle() error {
+	switch {
+	case len(b.Packages) > 0 && len(b.FromHost) > 0:
+		return &usageError{hint.New(fmt.Errorf("--from-host and --packages in one image: the libraries of this host and of the packages may differ"), "build two images, or name all as packages: --packages NAME"), ""}
+	case b.Suite != "" && len(b.Packages) == 0:
+		return useless("--suite", "without --packages", "--packages NAME, or leave it out")
+	case b.Mirror != "" && len(b.Packages) == 0:
+		return useless("--mirror", "without --packages", "--packages NAME, or leave it out")
+	}
+	return nil
+}
+
+func (l *imageLoad) idle() error {
+	switch {
+	case l.Into == "podman" && l.Address != "":
+		return useless("--address", "with --into podman, which has no socket", "leave --address out")
+	case l.Into != "containerd" && l.Namespace != "":
+		return useless("--namespace", "with --into "+string(l.Into), "leave it out: only containerd has namespaces")
+	}
+	return nil
+}

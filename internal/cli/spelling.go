@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// spelling is flags of other tools, and what tare has instead where a command has the flag
+// "has" (empty: in every command).
+type spelling struct{ names, has, instead string }
+
+// The first row of a name whose flag the command has is shown.
+var spellings = []spelling{
+	{"dry-run n", "continue", "tare plan"},
+	{"no-color no-colour no-colors nocolor", "color", "--color never"},
+	{"colour colors", "color", "--color always, or --color never"},
+	{"quiet silent no-tty s", "no-progress", "-q"},
+	{"debug trace verbosity details all-metrics", "verbose", "-v"},
+	{"duration time timeout runtime max-time time-limit minutes seconds d t", "budget", "--budget 3m"},
+	{"target-ci confidence ci error", "precision", "--precision 1%"},
+	{"min-effect threshold effect", "margin", "--margin 1%"},
+	{"threshold thresholds limit limits fail-on max max-loss regression throughput", "max-cost", "--max-cost throughput=5%"},
+	{"thresholds limit limits fail-on max-cost", "continue", "tare check DIR --max-cost throughput=5%"},
+	{"max-cost", "open", "tare check DIR --max-cost throughput=5%"},
+	{"runs repeat repeats iterations launches count rounds samples r", "generations", "--generations N"},
+	{"arm variants variant targets target env environment runtime engine container docker podman", "arms", "--arms host,container"},
+	{"arms variant variants", "arm", "--arm NAME"},
+	{"docker podman containerd engine to", "into", "--into docker, podman or containerd"},
+	{"threads clients connections concurrency size rate param params parameter", "set", "--set WORKLOAD.PARAM=VALUE (tare presets show NAME lists them)"},
+	{"baseline", "set", "--set WORKLOAD.baseline=ARM"},
+	{"preset experiment config file bench f", "workload", "tare run PRESET, or tare run FILE"},
+	{"workloads load loads only filter test w", "workload", "--workload NAME"},
+	{"dir datadir data-dir data disk device path directory tmpdir", "scratch", "--scratch DIR"},
+	{"fs filesystem storage mount volumes", "volume", "--volume WORD"},
+	{"exec cmd run", "command", "--command CMD"},
+	{"out output-dir outdir result dir directory save", "output", "--output DIR"},
+	{"o out output save file export", "open", "tare report DIR --format html > report.html"},
+	{"browser web show", "open", "--open"},
+	{"http port addr address bind host server", "serve", "--serve --listen 127.0.0.1:8080"},
+	{"older-than age max-age before days unused-for keep", "unused", "--unused 720h"},
+	{"force f yes y", "beside", "--beside"},
+	{"resume append extend", "continue", "--continue DIR"},
+	{"node", "nodes", "--nodes NAME"},
+	{"image", "pod-image", "--pod-image IMAGE"},
+	{"name image t", "tag", "--tag NAME:TAG"},
+	{"program programs binary binaries host", "from-host", "--from-host NAME"},
+	{"package pkg", "packages", "--packages NAME"},
+	{"type tool input-format parser", "kind", "--kind KIND"},
+	{"output-format form o", "format", "--format FORM"},
+	{"context-name cluster", "context", "--context NAME"},
+	{"ns n", "namespace", "--namespace NAME"},
+}
+
+// meantFlag is what to type for a flag that the command does not have; "": nothing known.
+func meantFlag(command *kong.Node, name string) string {
+	for _, s := range spellings {
+		if slices.Contains(strings.Fields(s.names), name) && hasFlag(command, s.has) {
+			return s.instead
+		}
+	}
+	return ""
+}
+
+func hasFlag(command *kong.Node, name string) bool {
+	for _, group := range command.AllFlags(true) {
+		if slices.ContainsFunc(group, func(f *kong.Flag) bool { return f.Name == name }) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherForms are forms of output as other tools call them.
+var otherForms = map[string]string{
+	"md": "markdown", "github": "markdown", "prometheus": "openmetrics", "prom": "openmetrics", "metrics": "openmetrics",
+	"ndjson": "jsonl", "jsonlines": "jsonl", "json-lines": "jsonl", "xml": "junit", "htm": "html", "page": "html", "web": "html",
+	"txt": "text", "plain": "text", "human": "text", "table": "text", "excel": "csv", "tsv": "csv",
+	"on": "always", "yes": "always", "true": "always", "force": "always", "off": "never", "no": "never", "false": "never", "none": "never",
+}
+
+// usualUse is what a command wants and how it is mostly typed.
+type usualUse struct{ wants, example string }
+
+// uses are the commands that want something. The key is the path of the command.
+var uses = map[string]usualUse{
+	"check":        {"the directory of a result", "tare check DIR --max-cost throughput=5%"},
+	"compare":      {"the directories of two results", "tare compare BEFORE AFTER"},
+	"import":       {"an arm with its files, as NAME=FILE", "tare import host=bare.log pod=pod.log"},
+	"presets show": {"the name of a preset", "tare presets show quick"},
+	"image":        {"a command: build or load", "tare image build --from-host mariadbd,sysbench"},
+	"image load":   {"an archive, and --into", "tare image load tare-image.tar --into docker"},
+}
