@@ -13,7 +13,7 @@ import (
 //
 //	CODE | ARGUMENTS | PATTERN OF THE ERROR | PATTERN OF THE HINT
 //
-// An argument is a word between blanks; '' is an empty one. Each prints nothing to standard output, ends with
+// An argument is a word between blanks; ” is an empty one. Each prints nothing to standard output, ends with
 // that code, which the help of its command lists, and names only flags that the command has.
 func usages(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {

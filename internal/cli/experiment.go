@@ -143,7 +143,7 @@ func noExperiment(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, record.RecordFile)); err == nil {
 		return &usageError{fmt.Errorf("%s is a result, and no experiment", dir), "tare run --continue " + dir + " adds to it; tare report " + dir + " prints it"}
 	}
-	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare presets lists the experiments; --scratch DIR names the directory under test"}
+	return &usageError{fmt.Errorf("%s is a directory, and no experiment", dir), "tare run --scratch " + dir + " measures in it; tare presets lists the experiments"}
 }
 
 // asFlag is a word as the flag that it may be the value of; "": it is none.

@@ -70,7 +70,7 @@ func (b imageBuild) Run(c *console) error {
 	switch err := endedBy(ctx, err); {
 	case err == nil:
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, image.ErrName):
-		return &usageError{err, ""}
+		return &usageError{err, "tare image build --help"}
 	default:
 		return err
 	}
@@ -142,11 +142,8 @@ func (l imageLoad) Run(c *console) error {
 	ctx, stop := untilSignal()
 	defer stop()
 	info, err := image.Open(l.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &usageError{err, ""}
-	}
 	if err != nil {
-		return err
+		return &usageError{err, ""}
 	}
 	into, err := l.engine()
 	if err != nil {

@@ -20,17 +20,20 @@ func empty(args []string) error {
 	for i, a := range args {
 		name, value, valued := strings.Cut(a, "=")
 		switch {
-		case a == "" && i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "="):
+		case !something(a) && i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "="):
 			name = args[i-1]
-		case a == "":
+		case !something(a):
 			name = "an argument"
-		case !strings.HasPrefix(a, "--") || !valued || value != "":
+		case !strings.HasPrefix(a, "--") || !valued || something(value):
 			continue
 		}
 		return &usageError{fmt.Errorf("%s is empty", name), "leave it out, or give it a value: a variable of a script may not be set"}
 	}
 	return nil
 }
+
+// something says that a value is more than blanks and commas.
+func something(value string) bool { return strings.Trim(value, ", \t\n") != "" }
 
 // misuse makes an error of the command line out of what kong says.
 func misuse(err error, args []string) error {
@@ -48,6 +51,8 @@ func misuse(err error, args []string) error {
 	switch {
 	case slices.Contains([]string{"image"}, word):
 		return &usageError{fmt.Errorf("%s wants %s", word, uses[word].wants), uses[word].example}
+	case strings.HasPrefix(err.Error(), "expected one of"):
+		return &usageError{errors.New("name a command"), "tare --help"}
 	case word == "" || strings.HasPrefix(word, "-"):
 		return &usageError{err, "tare --help"}
 	case slices.Contains(experiment.Presets(), word):
@@ -75,6 +80,7 @@ func misused(err error, command *kong.Node, args []string) error {
 		return unknown(err, command, m[1], args)
 	}
 	if m := unexpected.FindStringSubmatch(text); m != nil {
+		m[1] = strings.TrimSuffix(m[1], ",") // what kong suggests follows
 		return &usageError{fmt.Errorf("%s: one word too many: %s", path, m[1]), cmp.Or(meantWord(command, m[1], args), help)}
 	}
 	if use, ok := uses[path]; ok && (strings.HasPrefix(text, "expected ") || strings.HasPrefix(text, "missing ")) {
@@ -157,7 +163,7 @@ func limitIn(word string) string {
 var (
 	noNumber    = regexp.MustCompile(`^(--[a-z-]+): expected a valid [0-9]+ bit u?int but got ("[^"]*")`)
 	belowZero   = regexp.MustCompile(`^(--[a-z-]+): expected .* value but got "(-[0-9][^"]*)"`)
-	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* value but got "EOL"`)
+	noValue     = regexp.MustCompile(`^(--[a-z-]+): (?:expected .* value but got "EOL"|missing value)`)
 	unknownFlag = regexp.MustCompile(`^unknown flag (-[^\s,]+)`)
 	unexpected  = regexp.MustCompile(`^unexpected argument (\S+)`)
 )

@@ -7,7 +7,7 @@ func TestEmptyValues(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"run", "--arms", ""}, "--arms is empty"}, {[]string{"run", "--arms="}, "--arms is empty"}, {[]string{"run", "-o", ""}, "-o is empty"},
+		{[]string{"run", "--arms", ""}, "--arms is empty"}, {[]string{"run", "--arms="}, "--arms is empty"}, {[]string{"run", "-o", ""}, "-o is empty"}, {[]string{"run", "--arms", ","}, "--arms is empty"}, {[]string{"run", "--arms= ,"}, "--arms is empty"},
 		{[]string{"run", ""}, "an argument is empty"}, {[]string{"report", "", "--open"}, "an argument is empty"}, {[]string{"run", "--set", "a.b="}, ""},
 		{[]string{"run", "--set=a.b="}, ""}, {[]string{"run", "--open", "--budget", "5s"}, ""}, {nil, ""}, {[]string{"import", "a=b"}, ""},
 	} {

@@ -242,8 +242,12 @@ func TestPlantedScratch(t *testing.T) {
 	}
 	e := spinExperiment(time.Second)
 	e.Scratch = theirs
-	if _, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host})); !errors.Is(err, os.ErrExist) {
+	r, _, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}))
+	if !errors.Is(err, os.ErrExist) {
 		t.Errorf("it ran, %v", err)
+	}
+	if end := r.Lines[len(r.Lines)-1].End; end == nil || end.Reason != "error" || !strings.Contains(end.Detail, theirs) {
+		t.Errorf("the record ends with %+v", end)
 	}
 	nothingLeft(t)
 }
