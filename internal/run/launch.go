@@ -106,7 +106,7 @@ func (l *loadRun) nothingLeft(left []record.Left) error {
 	var reasons []string
 	remedy := ""
 	for _, x := range left {
-		reasons = append(reasons, x.Arm+": "+x.Reason)
+		reasons = append(reasons, x.Arm+": "+strings.TrimPrefix(x.Reason, environment.ErrUnsupported.Error()+": "))
 		remedy = cmp.Or(remedy, x.Remedy)
 	}
 	return hint.New(fmt.Errorf("nothing is left to compare with %s (%w): %s", l.load.Baseline, environment.ErrUnsupported,
