@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/tarelab/tare/internal/quantity"
 )
 
 // A cluster that does not answer is told while that lasts, and kept for the record.
@@ -21,7 +19,7 @@ type Away struct {
 }
 
 func (a Away) String() string {
-	return fmt.Sprintf("the cluster at %s did not answer for %s, from %s on", a.Server, quantity.Duration(a.For.Seconds()), a.From.UTC().Format("15:04:05 UTC"))
+	return fmt.Sprintf("the cluster at %s did not answer for %v, from %s on", a.Server, a.For.Round(time.Second), a.From.UTC().Format("15:04:05 UTC"))
 }
 
 // aways are the times in which one server did not answer.
@@ -39,7 +37,7 @@ func (s *silence) quiet(since time.Time, tell func(string)) {
 		return
 	}
 	s.away.now = &Away{Server: s.server, From: since}
-	tell(fmt.Sprintf("the cluster at %s has not answered for %s: what needs it waits", s.server, quantity.Duration(time.Since(since).Seconds())))
+	tell(fmt.Sprintf("the cluster at %s has not answered for %v: what needs it waits", s.server, time.Since(since).Round(time.Second)))
 }
 
 // heard tells that a server answers again, where it was told that it did not.
@@ -52,7 +50,7 @@ func (s *silence) heard(tell func(string)) {
 	was := *s.away.now
 	was.For = time.Since(was.From)
 	s.away.now, s.away.past = nil, append(s.away.past, was)
-	tell(fmt.Sprintf("the cluster at %s answers again, after %s", s.server, quantity.Duration(was.For.Seconds())))
+	tell(fmt.Sprintf("the cluster at %s answers again, after %v", s.server, was.For.Round(time.Second)))
 }
 
 // Told has every silence of a cluster said with tell, from any goroutine.

@@ -28,8 +28,8 @@ func TestSilencesAreTold(t *testing.T) {
 		second.Heard()
 		first.Heard()
 		want := []string{
-			"the cluster at https://a has not answered for 8 s: what needs it waits",
-			"the cluster at https://a answers again, after 28 s",
+			"the cluster at https://a has not answered for 8s: what needs it waits",
+			"the cluster at https://a answers again, after 28s",
 		}
 		if !slices.Equal(said, want) {
 			t.Errorf("said %q, want %q", said, want)
@@ -39,7 +39,7 @@ func TestSilencesAreTold(t *testing.T) {
 		first.Quiet(again)
 		past := all.Past()
 		if len(past) != 2 || past[0].For != 28*time.Second || past[1].For != 10*time.Second ||
-			!strings.Contains(past[0].String(), "the cluster at https://a did not answer for 28 s, from ") {
+			!strings.Contains(past[0].String(), "the cluster at https://a did not answer for 28s, from ") {
 			t.Errorf("kept %v", past)
 		}
 	})

@@ -146,7 +146,8 @@ func TestDiskTooSmall(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	e, c := volumes(experiment.Arm{Name: "disk", Volume: "bind"}, experiment.Arm{Name: "small", Volume: "dir:" + small})
+	e, c := volumes(experiment.Arm{Name: "disk", Volume: "bind"}, experiment.Arm{Name: "small", Volume: "dir:" + small},
+		experiment.Arm{Name: "other", Volume: "bind"}) // without it there is nothing to compare
 	e.Workloads[0].Params["log"] = "16MiB"
 	e.Unequal = experiment.Mark
 	r, _, err := execute(context.Background(), t, e, c)
