@@ -2,29 +2,14 @@ package format
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 )
 
-// Kind is what a file is: which reader takes it.
+// Kind is what a file is: which reader takes it. Each reader declares its own.
 type Kind string
 
-// The kinds, with the reader of each.
-const (
-	Unknown       Kind = ""
-	SysbenchLog   Kind = "sysbench"             // sysbench.Parse
-	FioOutput     Kind = "fio"                  // fio.Parse: JSON, text and terse
-	FioLog        Kind = "fio-log"              // fio.ParseLog: one line per I/O or average
-	FioLog2       Kind = "fio2-log"             // of fio 2, for latencies of which nothing tells the unit
-	FioLog3       Kind = "fio3-log"             // of fio 3
-	ClickHouseLog Kind = "clickhouse-benchmark" // clickhouse.Parse: text and JSON
-	PgBenchOutput Kind = "pgbench"              // pgbench.Parse: progress and summary
-	PgBenchLog    Kind = "pgbench-log"          // pgbench.ParseLog: one line per transaction
-	PgBenchAgg    Kind = "pgbench-aggregate"    // pgbench.ParseAggregate
-	HyperfineJSON Kind = "hyperfine"            // hyperfine.Parse
-	RedisLog      Kind = "redis-benchmark"      // redis.Parse: text, -q and --csv
-	CSV           Kind = "csv"                  // csv.Parse: also hyperfine's
-)
+// Unknown is a file that no reader takes.
+const Unknown Kind = ""
 
 // Confidence is how sure Detect is.
 type Confidence int
@@ -44,6 +29,8 @@ func (c Confidence) String() string { return confidenceNames[min(max(c, 0), Cert
 // Found is the answer of Detect.
 type Found struct {
 	Kind Kind
+	// Tool is whose output it is; nil for nobody's. One that is not read has no Kind.
+	Tool *Tool
 	// Era is the version or the span of versions, as far as the text tells:
 	// "1.0.20", "0.5", "2.x", "20 to 23.7"; empty when it does not.
 	Era        string
@@ -53,9 +40,9 @@ type Found struct {
 
 // Detect says what wrote a file, from the beginning of its text (see Open).
 // The name only breaks ties between formats that look the same.
-func Detect(name string, head []byte) Found {
-	f, own := Found{}, -1
-	shape, marks := shapes{}, learn(head)
+func (l Tools) Detect(name string, head []byte) Found {
+	f := Found{}
+	shape, marks := shapes{tools: l}, l.learn(head)
 	for n := 1; len(head) > 0; n++ {
 		line := head
 		if i := bytes.IndexByte(head, '\n'); i >= 0 {
@@ -65,24 +52,24 @@ func Detect(name string, head []byte) Found {
 		}
 		line = marks.bare(unstamp(bytes.TrimRight(line, "\r")))
 		shape.look(line)
-		i := indexOf(line)
-		if i < 0 {
+		t := l.of(line)
+		if t == nil {
 			continue
 		}
-		if own < 0 {
-			own, f = i, Found{Kind: tools[i].kind, Confidence: Certain, Why: clip(line)}
+		if f.Tool == nil {
+			f = Found{Kind: t.Kind, Tool: t, Confidence: Certain, Why: clip(line)}
 		}
-		if i != own {
+		if t != f.Tool {
 			break // another tool's output begins
 		}
 		if f.Era == "" {
-			f.Era = tools[i].era(bytes.TrimLeft(line, " \t"))
+			f.Era = t.era(bytes.TrimLeft(line, " \t"))
 		}
 	}
-	if f.Kind == Unknown {
+	if f.Tool == nil {
 		f = shape.found(name)
 	}
-	if f.Kind == Unknown {
+	if f.Tool == nil {
 		f.Why = shape.why()
 	}
 	return f
@@ -94,32 +81,4 @@ func clip(line []byte) string {
 		s = strings.ToValidUTF8(s[:60], "") + "..."
 	}
 	return s
-}
-
-// blank returns the length of the first word.
-func blank(b []byte) int {
-	if i := bytes.IndexAny(b, " \t"); i >= 0 {
-		return i
-	}
-	return len(b)
-}
-
-// version returns the length of a version number such as 3.33 or 3.36-12-gab.
-func version(b []byte) int {
-	i := 0
-	for i < len(b) && (b[i]-'0' <= 9 || b[i]-'a' <= 'z'-'a' || b[i] == '.' || b[i] == '-') {
-		i++
-	}
-	return i
-}
-
-// logName says whether a name ends like fio's logs: run_lat.1.log, x_iops.log.
-func logName(name string) bool {
-	base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".gz"), ".log")
-	for _, kind := range []string{"_lat", "_slat", "_clat", "_bw", "_iops", "_clat_hist"} {
-		if i := strings.LastIndex(base, kind); i >= 0 && strings.Trim(base[i+len(kind):], ".0123456789") == "" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,4 +1,4 @@
-package format
+package format_test
 
 import (
 	"bytes"
@@ -8,25 +8,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/importer"
 )
+
+var known = importer.Known()
 
 // Every file of every reader is recognised by what is in it, under a name that
 // says nothing.
 func TestDetectAll(t *testing.T) {
-	for pattern, want := range map[string]Kind{
-		"sysbench/testdata/*.log":             SysbenchLog,
-		"fio/testdata/*.json":                 FioOutput,
-		"fio/testdata/*.txt":                  FioOutput,
-		"fio/testdata/*_*.log":                FioLog,
-		"clickhouse/testdata/*.log":           ClickHouseLog,
-		"clickhouse/testdata/*.json":          ClickHouseLog,
-		"pgbench/testdata/*.log":              PgBenchOutput,
-		"pgbench/testdata/*transactions*.txt": PgBenchLog,
-		"pgbench/testdata/*aggregate*.txt":    PgBenchAgg,
-		"hyperfine/testdata/*.json":           HyperfineJSON,
-		"hyperfine/testdata/*.csv":            CSV,
-		"redis/testdata/*":                    RedisLog,
-		"csv/testdata/*.csv":                  CSV,
+	for pattern, want := range map[string]format.Kind{
+		"sysbench/testdata/*.log":             "sysbench",
+		"fio/testdata/*.json":                 "fio",
+		"fio/testdata/*.txt":                  "fio",
+		"fio/testdata/*_*.log":                "fio-log",
+		"clickhouse/testdata/*.log":           "clickhouse-benchmark",
+		"clickhouse/testdata/*.json":          "clickhouse-benchmark",
+		"pgbench/testdata/*.log":              "pgbench",
+		"pgbench/testdata/*transactions*.txt": "pgbench-log",
+		"pgbench/testdata/*aggregate*.txt":    "pgbench-aggregate",
+		"hyperfine/testdata/*.json":           "hyperfine",
+		"hyperfine/testdata/*.csv":            "hyperfine-csv",
+		"redis/testdata/*":                    "redis-benchmark",
+		"csv/testdata/*.csv":                  "csv",
 	} {
 		names, _ := filepath.Glob("../tool/" + pattern)
 		if len(names) == 0 {
@@ -40,14 +45,14 @@ func TestDetectAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, head, err := Open(f)
+			_, head, err := known.Open(f)
 			f.Close()
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			got := Detect("data", head)
-			if got.Kind != want || got.Confidence == None || got.Why == "" {
+			got := known.Detect("data", head)
+			if got.Kind != want || got.Confidence == format.None || got.Why == "" {
 				t.Errorf("%s: %+v, want %s", name, got, want)
 			}
 		}
@@ -69,7 +74,7 @@ func TestEra(t *testing.T) {
 		"SET: 9.0\rSET: 34965.04 requests per second, p50=0.159 msec\n":                                   "6.2 or later",
 		"  50 parallel clients\n99.95% <= 1 milliseconds\n84745.77 requests per second\n":                 "before 6.2",
 	} {
-		if got := Detect("x", []byte(in)); got.Era != want || got.Confidence != Certain {
+		if got := known.Detect("x", []byte(in)); got.Era != want || got.Confidence != format.Certain {
 			t.Errorf("%q: %+v, want %s", in, got, want)
 		}
 	}
@@ -77,33 +82,33 @@ func TestEra(t *testing.T) {
 
 // What looks like redis-benchmark's in other files does not make them its own.
 func TestDetectRedisWords(t *testing.T) {
-	for in, want := range map[string]Kind{
-		"====== bare metal ======\nWe saw 3000 requests per second.\nsysbench 1.0.20 (using x)\n": SysbenchLog,
-		"\"arm\",\"tps\"\n\"host\",\"123.45\"\n\"pod\",\"120.45\"\n":                              CSV,
-		"\"SET\",\"123.45\"\nsomething else\n":                                                    Unknown,
-		"\"SET\",\"123.45\"\n\"GET\",\"99.00\"\n":                                                 RedisLog,
-		"test,rps,avg_latency_ms,min_latency_ms\nSET,1.00,1.0,1.0\n":                              RedisLog,
-		"test,rps\nSET,1.00\n":                                                                    CSV,
-		"100000 requests completed in 1.16 seconds\n":                                             RedisLog,
-		"\rSET: rps=1.0 (overall: 1.0) avg_msec=1.0 (overall: 1.0)\r":                             RedisLog,
+	for in, want := range map[string]format.Kind{
+		"====== bare metal ======\nWe saw 3000 requests per second.\nsysbench 1.0.20 (using x)\n": "sysbench",
+		"\"arm\",\"tps\"\n\"host\",\"123.45\"\n\"pod\",\"120.45\"\n":                              "csv",
+		"\"SET\",\"123.45\"\nsomething else\n":                                                    format.Unknown,
+		"\"SET\",\"123.45\"\n\"GET\",\"99.00\"\n":                                                 "redis-benchmark",
+		"test,rps,avg_latency_ms,min_latency_ms\nSET,1.00,1.0,1.0\n":                              "redis-benchmark",
+		"test,rps\nSET,1.00\n":                                                                    "csv",
+		"100000 requests completed in 1.16 seconds\n":                                             "redis-benchmark",
+		"\rSET: rps=1.0 (overall: 1.0) avg_msec=1.0 (overall: 1.0)\r":                             "redis-benchmark",
 	} {
-		if got := Detect("data", []byte(in)); got.Kind != want {
+		if got := known.Detect("data", []byte(in)); got.Kind != want {
 			t.Errorf("%q: %+v, want %s", in, got, want)
 		}
 	}
 }
 
 func TestDetectOther(t *testing.T) {
-	mixed := Detect("run.log", []byte("SQL statistics:\n  x\npgbench (15.14)\nsysbench 1.0.20 (using x)\n"))
-	if mixed.Kind != SysbenchLog || mixed.Era != "" {
+	mixed := known.Detect("run.log", []byte("SQL statistics:\n  x\npgbench (15.14)\nsysbench 1.0.20 (using x)\n"))
+	if mixed.Kind != "sysbench" || mixed.Era != "" {
 		t.Errorf("%+v", mixed)
 	}
 	for in, why := range map[string]string{"": "no text", "hello\nworld\n": "it begins with: hello", "{\n\"x\": 1\n}\n": "none of the keys"} {
-		if got := Detect("sysbench.log", []byte(in)); got.Kind != Unknown || !strings.Contains(got.Why, why) {
+		if got := known.Detect("sysbench.log", []byte(in)); got.Kind != format.Unknown || !strings.Contains(got.Why, why) {
 			t.Errorf("%q: %+v", in, got)
 		}
 	}
-	if got := Detect("x_lat.1.log", []byte("1, 2, 0, 4096\n")); got.Confidence != Likely {
+	if got := known.Detect("x_lat.1.log", []byte("1, 2, 0, 4096\n")); got.Confidence != format.Likely {
 		t.Errorf("%+v", got)
 	}
 }
@@ -134,7 +139,7 @@ func TestOpen(t *testing.T) {
 		"zero":        {[]byte("ab\nc\x00"), "", "line 2: the input is not text"},
 		"empty":       {nil, "", ""},
 	} {
-		r, head, err := Open(bytes.NewReader(c.in))
+		r, head, err := known.Open(bytes.NewReader(c.in))
 		var got []byte
 		if err == nil {
 			got, err = io.ReadAll(r)
@@ -163,12 +168,12 @@ func FuzzDetect(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string, in []byte) {
-		a, b := Detect(name, in), Detect(name, in)
-		if a != b || (a.Kind == Unknown) != (a.Confidence == None) || a.Why == "" {
+		a, b := known.Detect(name, in), known.Detect(name, in)
+		if a != b || (a.Tool == nil) != (a.Confidence == format.None) || a.Why == "" {
 			t.Fatalf("%+v %+v", a, b)
 		}
-		if _, head, err := Open(bytes.NewReader(in)); err == nil && len(head) > 0 {
-			Detect(name, head)
+		if _, head, err := known.Open(bytes.NewReader(in)); err == nil && len(head) > 0 {
+			known.Detect(name, head)
 		}
 	})
 }

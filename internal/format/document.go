@@ -24,9 +24,9 @@ type Document struct {
 	Long bool
 }
 
-// Begins says whether a JSON object can begin on the line: a bracket, and then
+// BeginsJSON says whether a JSON object can begin on the line: a bracket, and then
 // the end of the line, a name or the closing bracket.
-func Begins(line []byte) bool {
+func BeginsJSON(line []byte) bool {
 	b := unindented(line)
 	if len(b) == 0 || b[0] != '{' {
 		return false

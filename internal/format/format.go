@@ -229,15 +229,15 @@ func (e *Error) Error() string {
 }
 
 // nothing is the error of a reader that found nothing of its tool. lines is
-// how many it looked at; seen is another tool that it recognised, or empty.
-func nothing(tool string, lines int, seen Tool, at int) error {
+// how many it looked at; seen is another tool that it recognised, or nil.
+func nothing(tool string, lines int, seen *Tool, at int) error {
 	e := &Error{Text: fmt.Sprintf("no output of %s in %d lines", tool, lines)}
 	switch {
 	case lines == 0:
 		e.Text = "the input is empty"
 		e.Remedy = "check that the benchmark's output was really written to this file"
-	case seen != "":
-		e.Remedy = fmt.Sprintf("this looks like output of %s (line %d)", seen, at)
+	case seen != nil:
+		e.Remedy = fmt.Sprintf("this looks like output of %s (line %d)", seen.Name, at)
 	default:
 		e.Remedy = "check the file: it is not in a format that is known"
 	}

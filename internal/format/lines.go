@@ -21,9 +21,10 @@ type Lines struct {
 	start, end int
 	line       []byte
 	number     int
-	asIs       bool // nothing stands before the lines
-	returns    bool // a CR ends a line too
-	within     bool // the line of now ends with such a CR: what follows has its number
+	asIs       bool  // nothing stands before the lines
+	returns    bool  // a CR ends a line too
+	within     bool  // the line of now ends with such a CR: what follows has its number
+	known      Tools // whose words tell what stands before the lines
 	marks      prefixes
 	torn, long bool
 	tooLong    []int // lines of which only the beginning was read, the first few
@@ -88,7 +89,7 @@ func (l *Lines) begin() {
 		l.fill()
 	}
 	if !l.asIs {
-		l.marks = learn(l.buf[:l.end])
+		l.marks = l.known.learn(l.buf[:l.end])
 	}
 }
 

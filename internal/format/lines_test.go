@@ -152,7 +152,7 @@ func FuzzLines(f *testing.F) {
 		}
 		l := NewLines(bytes.NewReader(in))
 		for l.Next() {
-			if Begins(l.Bytes()) {
+			if BeginsJSON(l.Bytes()) {
 				if d, err := l.Document(); err == nil && !d.Cut {
 					_, _ = d.Decode(&struct{ N *float64 }{})
 				}
@@ -184,5 +184,16 @@ func TestReturns(t *testing.T) {
 		if want := "1 a false 1 b false 2 c false 3 d true"; strings.Join(got, " ") != want || l.Number() != 3 {
 			t.Errorf("%q, %d lines", got, l.Number())
 		}
+	}
+}
+
+// Dots for what somebody left out of a document are no mistake in it.
+func TestDots(t *testing.T) {
+	l := NewLines(strings.NewReader("{\n \"a\": 1,\n ......\n \"n\": 2.5,\n ......\n}\n"))
+	l.Next()
+	d, err := l.Document()
+	var v struct{ N *float64 }
+	if _, bad := d.Decode(&v); err != nil || bad != nil || v.N == nil || *v.N != 2.5 {
+		t.Errorf("%v %v %v", err, bad, v.N)
 	}
 }

@@ -102,3 +102,12 @@ func TestLeading(t *testing.T) {
 		}
 	}
 }
+
+func TestSize(t *testing.T) {
+	for in, want := range map[string]string{"4096B": "4096", "4K": "4096", "4k": "4096", "16Kb": "16384", "64.0KiB": "65536", "1M": "1.048576e+06",
+		"512": "512", "": "-", "k": "-", "4 apples": "-", "-4k": "-"} {
+		if got := Size([]byte(in)).String(); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}

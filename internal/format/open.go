@@ -24,12 +24,18 @@ var foreignMagic = []struct{ magic, name, remedy string }{
 	{"SQLite format 3", "a database", "name the file with the benchmark's output"},
 }
 
+// Text is the text of a file on its way to a reader, and what is known beside it.
+type Text struct {
+	io.Reader
+	Known Tools
+}
+
 // Open prepares a file for the readers: it unpacks gzip and bzip2, known by
 // their first bytes and not by the name, and skips a byte order mark. head is
 // the beginning of the text, up to 64 KiB, which the returned reader still
 // has. The caller closes r. A compressed file that is cut off ends with an
 // error of the reader after all text that could be had.
-func Open(r io.Reader) (text io.Reader, head []byte, err error) {
+func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 	br := bufio.NewReaderSize(r, headSize)
 	magic, err := br.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -57,10 +63,10 @@ func Open(r io.Reader) (text io.Reader, head []byte, err error) {
 		head = head[3:]
 	}
 	if len(head) < headSize-3 && bytes.HasPrefix(bytes.TrimSpace(head), []byte("|")) {
-		head = unfold(head)
-		return bytes.NewReader(head), head, nil
+		head = l.unfold(head)
+		return &Text{bytes.NewReader(head), l}, head, nil
 	}
-	return br, bytes.Clone(head), nil
+	return &Text{br, l}, bytes.Clone(head), nil
 }
 
 func readable(head []byte) error {

@@ -14,19 +14,19 @@ const longestPrefix = 100
 // lines that only a tool writes, unless two have nothing before them; and before the
 // first report line or heading, which may be alone. What comes later changes nothing of that:
 // a log that is cut off is read as the whole one is.
-func learn(head []byte) (out prefixes) {
+func (l Tools) learn(head []byte) (out prefixes) {
 	counts := map[string]int{}
 	report := ""
 	for len(head) > 0 {
 		var line []byte
 		line, head, _ = bytes.Cut(head, []byte("\n"))
 		line = unstamp(line)
-		at := toolsWords(line)
+		at, first := l.words(line)
 		if at < 0 {
 			continue
 		}
 		marks := shape(bytes.TrimRight(line[:at], " \t"))
-		if report == "" && marks != "" && (line[at] == '[' || begins(line[at:], "progress: ") || begins(line[at:], redisHeading)) {
+		if report == "" && marks != "" && first {
 			report = marks
 			out = append(out, marks)
 		}
@@ -40,34 +40,36 @@ func learn(head []byte) (out prefixes) {
 	return out
 }
 
-// toolsWords is where on a line the words of a tool begin; -1 for nowhere.
-func toolsWords(line []byte) int {
-	first := -1
+// words is where on a line the words of a tool that is read begin, -1 for nowhere, and
+// whether a report begins there that may be alone.
+func (l Tools) words(line []byte) (first int, alone bool) {
+	first = -1
 	if !bytes.ContainsFunc(line, func(r rune) bool { return r >= 'A' }) {
-		return first // numbers only
+		return first, false // numbers only
 	}
-	for i := range tools {
-		for _, s := range tools[i].begins {
+	for _, t := range l {
+		if t.Kind == Unknown {
+			continue
+		}
+		for _, s := range t.Begins {
 			if at := bytes.Index(line, []byte(s)); at >= 0 && (first < 0 || at < first) {
 				first = at
 			}
 		}
-	}
-	for _, s := range []string{"s ] thds: ", "s] threads: ", "s ] reads: "} {
-		if at := bytes.Index(line, []byte(s)); at > 0 && first < 0 {
-			first = bytes.LastIndexByte(line[:at], '[')
+		if t.Report == nil {
+			continue
 		}
-	}
-	if at := bytes.Index(line, []byte("progress: ")); first < 0 && at >= 0 && has(line, " tps, lat ") {
-		first = at
+		if at := t.Report(line); at >= 0 && (first < 0 || at <= first) {
+			first, alone = at, true
+		}
 	}
 	if end := bytes.TrimRight(line, " \t\r"); first < 0 && len(end) > 0 && end[len(end)-1] == '{' {
 		first = len(end) - 1 // of JSON
 	}
 	if first < 0 || first > longestPrefix || bytes.ContainsAny(line[:first], `{}";=`) || first > 0 && isWord(line[first-1]) {
-		return -1
+		return -1, false
 	}
-	return first
+	return first, alone
 }
 
 func isWord(c byte) bool { return (c|0x20)-'a' <= 'z'-'a' || c-'0' <= 9 }
@@ -119,7 +121,7 @@ func length(marks string, line []byte) int {
 // unfold takes a table apart whose columns are reports, one line of each in every
 // row, as people set them side by side: the first column, and behind it the next.
 // Text without such a table stays as it is.
-func unfold(text []byte) []byte {
+func (l Tools) unfold(text []byte) []byte {
 	var columns [][]byte
 	found := false
 	for _, line := range bytes.SplitAfter(text, []byte("\n")) {
@@ -134,7 +136,8 @@ func unfold(text []byte) []byte {
 			columns = append(columns, nil)
 		}
 		for i, c := range cells {
-			found = found || len(cells) > 1 && toolsWords(bytes.TrimSpace(c)) == 0
+			at, _ := l.words(bytes.TrimSpace(c))
+			found = found || len(cells) > 1 && at == 0
 			columns[i] = append(append(columns[i], c...), '\n')
 		}
 	}

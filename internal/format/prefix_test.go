@@ -1,4 +1,4 @@
-package format
+package format_test
 
 import (
 	"bytes"
@@ -31,10 +31,10 @@ func TestPrefix(t *testing.T) {
 		for i, line := range strings.Split(strings.TrimSuffix(someLog, "\n"), "\n") {
 			marked.WriteString(strings.TrimRight(mark(i+1)+line, " ") + "\n")
 		}
-		if got, want := bareLines(marked.String()), bareLines(someLog); got != want {
+		if got, want := known.BareLines(strings.NewReader(marked.String())), known.BareLines(strings.NewReader(someLog)); got != want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, want)
 		}
-		if f := Detect("x", []byte(marked.String())); f.Kind != SysbenchLog || f.Era != "1.0.20" {
+		if f := known.Detect("x", []byte(marked.String())); f.Kind != "sysbench" || f.Era != "1.0.20" {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -54,19 +54,10 @@ func TestToolsHaveNoPrefix(t *testing.T) {
 		if strings.HasSuffix(name, ".golden") {
 			continue
 		}
-		if p := learn(bytes.Repeat(b, 3)); len(p) > 0 {
+		if p := known.Learn(bytes.Repeat(b, 3)); len(p) > 0 {
 			t.Errorf("%s: %q", name, p)
 		}
 	}
-}
-
-// bareLines are the lines of a text as the readers see them, without indentation.
-func bareLines(text string) string {
-	var out []string
-	for l := NewLines(strings.NewReader(text)); l.Next(); {
-		out = append(out, strings.TrimSpace(string(l.Bytes())))
-	}
-	return strings.Join(out, "\n")
 }
 
 // Text about a log is no prefix of its lines.
@@ -77,7 +68,7 @@ func TestNoPrefix(t *testing.T) {
 		"hostname=a, fio=fio-3.38, flags=1\nhostname=b, fio=fio-3.38, flags=1\n",
 		someLog + "> sysbench 1.0.20\n> Running the test with following options:\n",
 	} {
-		if p := learn([]byte(in)); len(p) > 0 {
+		if p := known.Learn([]byte(in)); len(p) > 0 {
 			t.Errorf("%q before the lines of %q", p, in)
 		}
 	}
@@ -89,28 +80,8 @@ func TestUnfold(t *testing.T) {
 		"| a | b |\n| 1 | 2 |\n":                                     "| a | b |\n| 1 | 2 |\n",
 		"a|b\n1|2\n":                                                 "a|b\n1|2\n",
 	} {
-		if got := string(unfold([]byte(in))); got != want {
+		if got := string(known.Unfold([]byte(in))); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
-	}
-}
-
-func TestSize(t *testing.T) {
-	for in, want := range map[string]string{"4096B": "4096", "4K": "4096", "4k": "4096", "16Kb": "16384", "64.0KiB": "65536", "1M": "1.048576e+06",
-		"512": "512", "": "-", "k": "-", "4 apples": "-", "-4k": "-"} {
-		if got := Size([]byte(in)).String(); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
-		}
-	}
-}
-
-// Dots for what somebody left out of a document are no mistake in it.
-func TestDots(t *testing.T) {
-	l := NewLines(strings.NewReader("{\n \"a\": 1,\n ......\n \"n\": 2.5,\n ......\n}\n"))
-	l.Next()
-	d, err := l.Document()
-	var v struct{ N *float64 }
-	if _, bad := d.Decode(&v); err != nil || bad != nil || v.N == nil || *v.N != 2.5 {
-		t.Errorf("%v %v %v", err, bad, v.N)
 	}
 }

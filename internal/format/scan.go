@@ -17,11 +17,31 @@ type Scan struct {
 }
 
 // NewScan starts at the beginning of r, for the reader of a tool. In a table, which is
-// no tool's (own is empty), everything on a line belongs to a column.
-func NewScan(r io.Reader, own Tool) Scan {
+// no tool's (own is nil), everything on a line belongs to a column.
+// Of a Text, other tools are known too.
+func NewScan(r io.Reader, own *Tool) Scan {
 	s := Scan{Lines: NewLines(r), foreign: Foreign{Own: own}}
-	s.asIs = own == ""
+	if s.asIs = own == nil; own != nil {
+		s.foreign.Known = Tools{own}
+	}
+	if t, ok := r.(*Text); ok && own != nil {
+		s.foreign.Known = t.Known
+	}
+	s.known = s.foreign.Known
 	return s
+}
+
+// Ours says that the line is one that only the reader's own tool writes, Theirs that it is
+// one of another.
+func (s *Scan) Ours(line []byte) bool {
+	t := s.known.of(line)
+	return t != nil && t == s.foreign.Own
+}
+
+// Theirs: see Ours.
+func (s *Scan) Theirs(line []byte) bool {
+	t := s.known.of(line)
+	return t != nil && t != s.foreign.Own
 }
 
 // Each hands every line to take, whose error ends the reading.
@@ -59,7 +79,7 @@ func (s *Scan) JSON(v any) (line int, err error) {
 		return 0, nil
 	}
 	if undefined {
-		s.Once(d.Line, string(s.foreign.Own)+" wrote nan or inf where nothing was measured; these figures are missing", "")
+		s.Once(d.Line, s.foreign.Own.Name+" wrote nan or inf where nothing was measured; these figures are missing", "")
 	}
 	return d.Line, err
 }
@@ -71,20 +91,21 @@ var noFigure = regexp.MustCompile(`(?i)(?:^|[\s=:(])[-+]?(?:nan|inf|infinity)(?:
 // that is read.
 func (s *Scan) Undefined(line []byte) {
 	if noFigure.Match(line) {
-		s.Doubt(string(s.foreign.Own)+" wrote nan or inf for a figure, which is missing", "nothing was measured, or the tool or its clock was wrong: look at the log")
+		s.Doubt(s.foreign.Own.Name+" wrote nan or inf for a figure, which is missing", "nothing was measured, or the tool or its clock was wrong: look at the log")
 	}
 }
 
 // NotOurs is the warning about a JSON document that the tool did not write.
 func (s *Scan) NotOurs(line int) {
 	if line > 0 {
-		s.Once(line, "JSON that is not "+string(s.foreign.Own)+"'s was left out", "")
+		s.Once(line, "JSON that is not "+s.foreign.Own.Name+"'s was left out", "")
 	}
 }
 
 // Strange takes a line that the reader does not know.
 func (s *Scan) Strange(line []byte) {
-	if len(s.marks) > 0 && toolsWords(bytes.TrimLeft(line, " \t")) > 0 {
+	if len(s.marks) == 0 {
+	} else if at, _ := s.known.words(bytes.TrimLeft(line, " \t")); at > 0 {
 		s.Doubt("lines behind another mark than the first ones have were left out", "give each side of a diff, or each source, a file of its own")
 	}
 	s.foreign.Look(line, s.Number(), &s.Warnings)
@@ -99,7 +120,7 @@ func (s *Scan) Doubts() []Warning {
 }
 
 // Alone says that no other tool was seen.
-func (s *Scan) Alone() bool { return s.foreign.First == "" }
+func (s *Scan) Alone() bool { return s.foreign.First == nil }
 
 // Nothing is the error of a reader that found nothing of what it reads.
 func (s *Scan) Nothing(what string) error {

@@ -2,16 +2,15 @@ package format
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 )
 
 // shapes looks at files without a single word of their tool in them: logs of
-// numbers, CSV, JSON.
+// numbers, tables, JSON.
 type shapes struct {
+	tools  Tools
 	lines  int // not empty
 	first  string
-	counts map[Kind]int
+	counts map[*Shape]int
 	json   []byte // the beginning of a JSON document
 }
 
@@ -25,7 +24,7 @@ func (s *shapes) look(line []byte) {
 	}
 	if s.lines++; s.lines == 1 {
 		s.first = clip(line)
-		s.counts = map[Kind]int{}
+		s.counts = map[*Shape]int{}
 	}
 	if s.json != nil || s.lines == 1 && (line[0] == '{' || line[0] == '[') {
 		if len(s.json) < maxJSON {
@@ -33,121 +32,34 @@ func (s *shapes) look(line []byte) {
 		}
 		return
 	}
-	if k := numbers(line); k != Unknown {
-		s.counts[k]++
-	}
-	if RedisRow(line) {
-		s.counts[RedisLog]++
-	}
-	if s.lines == 1 && header(line) {
-		s.counts[CSV]++
-	}
-}
-
-// header says whether a line looks like the column names of a table.
-func header(line []byte) bool {
-	for _, sep := range []string{",", ";", "\t"} {
-		fields := strings.Split(string(line), sep)
-		if len(fields) < 2 {
-			continue
-		}
-		names := 0
-		for _, f := range fields {
-			f = strings.Trim(strings.TrimSpace(f), `"`)
-			if f != "" && !Whole([]byte(f)).Known() {
-				names++
+	for _, t := range s.tools {
+		for i := range t.Shapes {
+			if x := &t.Shapes[i]; (!x.First || s.lines == 1) && x.Line(line) {
+				s.counts[x]++
 			}
 		}
-		return names == len(fields)
 	}
-	return false
 }
 
-// numbers tells logs apart that consist of numbers.
-func numbers(line []byte) Kind {
-	if line[0]-'0' > 9 {
-		return Unknown
-	}
-	if bytes.IndexByte(line, ',') > 0 {
-		return commaNumbers(line)
-	}
-	fields := bytes.Fields(line)
-	if len(fields) < 6 || len(fields) > 17 {
-		return Unknown
-	}
-	for i, f := range fields {
-		if !Whole(f).Known() && i != 2 {
-			return Unknown
-		}
-	}
-	epoch := func(f []byte) bool { x, ok := Whole(f).Get(); return ok && x >= 1e9 && x < 1e10 }
-	switch {
-	case epoch(fields[4]) && len(fields) <= 8:
-		return PgBenchLog
-	case epoch(fields[0]):
-		return PgBenchAgg
-	}
-	return Unknown
-}
-
-// commaNumbers tells fio's logs (time, value, direction, size ...) from the
-// ten numbers of sysbench.report_csv.
-func commaNumbers(line []byte) Kind {
-	fields := bytes.Split(line, []byte(","))
-	for _, f := range fields {
-		f = bytes.TrimSpace(f)
-		if !Whole(f).Known() && !bytes.HasPrefix(f, []byte("0x")) {
-			return Unknown
-		}
-	}
-	switch {
-	case len(fields) == 10 && bytes.Count(line, []byte(".")) == 8:
-		return SysbenchLog
-	case len(fields) >= 3 && len(fields) <= 7 && direction(fields[2]):
-		return FioLog
-	}
-	return Unknown
-}
-
-func direction(b []byte) bool {
-	b = bytes.TrimSpace(b)
-	return len(b) == 1 && b[0] >= '0' && b[0] <= '3'
-}
-
+// found is the first shape that the file has.
 func (s *shapes) found(name string) Found {
 	if s.json != nil {
-		return s.ofJSON()
-	}
-	f := Found{Why: s.first}
-	switch c := s.counts; {
-	case c[FioLog] > 0 && c[FioLog] == s.lines:
-		f.Kind, f.Confidence = FioLog, Guess
-		if logName(name) {
-			f.Confidence = Likely
+		if t := s.tools.ofJSON(s.json); t != nil {
+			return Found{Kind: t.Kind, Tool: t, Confidence: Certain, Era: t.era(s.json), Why: "the JSON keys of " + t.Name}
 		}
-	case c[PgBenchLog] > 0:
-		f.Kind, f.Confidence = PgBenchLog, Likely
-	case c[PgBenchAgg] > 0:
-		f.Kind, f.Confidence = PgBenchAgg, Likely
-	case c[SysbenchLog] > 0:
-		f.Kind, f.Confidence, f.Era = SysbenchLog, Likely, "1.0.14 or later"
-	case c[RedisLog] > 0 && c[RedisLog] == s.lines:
-		f.Kind, f.Confidence, f.Era = RedisLog, Likely, "before 6.2"
-	case c[CSV] > 0:
-		f.Kind, f.Confidence = CSV, Guess
-	default:
 		return Found{}
 	}
-	return f
-}
-
-// ofJSON knows a document by its keys.
-func (s *shapes) ofJSON() Found {
-	for _, t := range tools {
-		for _, keys := range t.keys {
-			if !slices.ContainsFunc(keys, func(k string) bool { return !has(s.json, `"`+k+`"`) }) {
-				return Found{Kind: t.kind, Confidence: Certain, Era: t.era(s.json), Why: "the JSON keys of " + string(t.tool)}
+	for _, t := range s.tools {
+		for i := range t.Shapes {
+			x := &t.Shapes[i]
+			if n := s.counts[x]; n == 0 || x.Every && n < s.lines {
+				continue
 			}
+			f := Found{Kind: x.Kind, Tool: t, Era: x.Era, Confidence: x.Sure, Why: s.first}
+			if x.NameSays != nil && x.NameSays(name) {
+				f.Confidence = Likely
+			}
+			return f
 		}
 	}
 	return Found{}

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/tool/fio"
+	"github.com/tarelab/tare/internal/tool/csv"
 	"github.com/tarelab/tare/record"
 )
 
@@ -26,19 +26,20 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 		return nil, err
 	}
 	defer in.Close()
-	text, head, err := format.Open(in)
+	known := Known()
+	text, head, err := known.Open(in)
 	if err != nil {
 		return nil, err
 	}
 	found := format.Found{Kind: o.Kind}
 	if o.Kind == format.Unknown {
-		found = detect(path, head)
+		found = known.Detect(path, head)
 	}
-	read := readerOf(found.Kind, head)
-	if read == nil {
+	kind := kindOf(found.Kind)
+	if kind == nil {
 		return nil, unknown(head, found)
 	}
-	all, warnings, broken := read(path, text)
+	all, warnings, broken := kind.Read(path, text)
 	runs, err := certain(all, warnings, broken)
 	if o.Kind == format.Unknown && noTable(found, err) {
 		found.Why = "the first line could be the heading of a table, and " + err.Error()
@@ -56,26 +57,18 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 		if !armName.MatchString(x.Arm) {
 			x.Arm = arm.Name
 		}
-		x.File, x.Whole = path, wholeOf(found.Kind, path, arm.Files)
+		if x.File = path; kind.Whole != nil {
+			x.Whole = kind.Whole(path, arm.Files)
+		}
 	}
 	return runs, nil
-}
-
-// detect is format.Detect, and fio's logs by their names where nothing but the
-// name tells them.
-func detect(path string, head []byte) format.Found {
-	f := format.Detect(path, head)
-	if f.Kind == format.CSV && fio.KindOf(path) != "" && f.Confidence == format.Guess {
-		f.Kind = format.FioLog
-	}
-	return f
 }
 
 // noTable says that what was taken for a table by its first line has no row that
 // fits to it.
 func noTable(f format.Found, err error) bool {
 	var e *format.Error
-	return f.Kind == format.CSV && f.Confidence == format.Guess && errors.As(err, &e) && e.Line == 2
+	return f.Kind == csv.Kind && f.Confidence == format.Guess && errors.As(err, &e) && e.Line == 2
 }
 
 func unknown(head []byte, f format.Found) error {
@@ -83,7 +76,7 @@ func unknown(head []byte, f format.Found) error {
 		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
 	}
 	return &format.Error{Line: 1, Text: "no known format: " + f.Why,
-		Remedy: "sysbench, fio, clickhouse-benchmark, pgbench, hyperfine, redis-benchmark and CSV are read; --kind says which it is"}
+		Remedy: Known().Names() + " are read; --kind says which it is"}
 }
 
 // certain keeps the runs about which something is known. Without one the error,

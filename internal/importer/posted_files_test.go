@@ -290,7 +290,7 @@ func TestVersionOfLog(t *testing.T) {
 	if _, err := alone(t, log); err == nil || !strings.Contains(err.Error(), "--kind=fio2-log") {
 		t.Errorf("%v", err)
 	}
-	for kind, want := range map[format.Kind]float64{format.FioLog2: 0.135313333, format.FioLog3: 0.000135313333} {
+	for kind, want := range map[format.Kind]float64{"fio2-log": 0.135313333, "fio3-log": 0.000135313333} {
 		r, err := importer.Read(importer.Options{Kind: kind, Arms: []importer.Arm{{Name: "host", Files: []string{log}}}})
 		if err != nil || math.Abs(figure(r.Runs[0], "latency_mean")/want-1) > 1e-6 {
 			t.Errorf("%s: %v %+v", kind, err, r)

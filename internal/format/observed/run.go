@@ -5,7 +5,6 @@ package observed
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,10 +13,6 @@ import (
 	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/record"
 )
-
-// Reader reads one file: the runs in it, and what is doubtful. Some look at the
-// name.
-type Reader func(name string, text io.Reader) ([]*Run, []format.Warning, error)
 
 // Run is one run of a tool on its way into the record.
 type Run struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/formattest"
+	"github.com/tarelab/tare/internal/tool/fio"
 )
 
 type result struct {
@@ -19,7 +20,7 @@ type result struct {
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(bytes.NewReader(b), func(v Report) error {
+	log, err := Parse(known(b), func(v Report) error {
 		r.Interim = append(r.Interim, v)
 		return nil
 	})
@@ -189,8 +190,13 @@ func BenchmarkText(b *testing.B) {
 	in := bytes.Repeat(formattest.Read(b, "testdata/20.log"), 200)
 	b.SetBytes(int64(len(in)))
 	for b.Loop() {
-		if _, err := Parse(bytes.NewReader(in), nil); err != nil {
+		if _, err := Parse(known(in), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// known is a text of which other tools are known, too.
+func known(b []byte) *format.Text {
+	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, fio.Reader.Tool}}
 }

@@ -26,7 +26,7 @@ type parser struct {
 // returned. What was read is returned also with an error. Input without a
 // report is an error.
 func Parse(r io.Reader, each func(Report) error) (*Log, error) {
-	p := &parser{Scan: format.NewScan(r, format.ClickHouse), each: each}
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.any)
 	p.end()
 	p.log.Warnings = p.Doubts()
@@ -53,7 +53,7 @@ func (p *parser) nothing() error {
 
 // any takes a line of any form.
 func (p *parser) any(line []byte) error {
-	if format.Begins(line) {
+	if format.BeginsJSON(line) {
 		return p.document()
 	}
 	if text := bytes.TrimSpace(line); len(text) > 0 {

@@ -63,7 +63,7 @@ type parser struct {
 // the reading and is returned. A row with more or fewer fields than there are
 // columns is an error: nobody can say which figure is which.
 func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
-	p := &parser{Scan: format.NewScan(r, ""), each: each}
+	p := &parser{Scan: format.NewScan(r, nil), each: each}
 	err := p.Each(p.line)
 	p.table.Warnings = p.Doubts()
 	switch {

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/formattest"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 // result is what a golden file holds.
@@ -20,7 +22,7 @@ type result struct {
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(bytes.NewReader(b))
+	log, err := Parse(known(b))
 	r.Log, r.Reports = log, len(log.Runs)+log.Interim
 	if err != nil {
 		r.Error = err.Error()
@@ -249,4 +251,9 @@ func FuzzParse(f *testing.F) {
 		formattest.Same(t, func() any { return read(in) })
 		formattest.CutLines(t, in, func(b []byte) int { return read(b).Reports })
 	})
+}
+
+// known is a text of which other tools are known, too.
+func known(b []byte) *format.Text {
+	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, sysbench.Reader.Tool}}
 }

@@ -272,9 +272,9 @@ func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
 	return format.Some(total / weight)
 }
 
-// LogReader reads logs of single I/Os or of averages: version 2 has latencies in
+// logReader reads logs of single I/Os or of averages: version 2 has latencies in
 // microseconds, 3 in nanoseconds; 0 is for logs that tell.
-func LogReader(version int) observed.Reader {
+func logReader(version int) observed.Read {
 	return func(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 		return importLog(name, text, version)
 	}

@@ -81,7 +81,7 @@ type logParser struct {
 
 // ParseLog reads a log of fio line by line and hands every entry out.
 func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
-	p := &logParser{Scan: format.NewScan(r, format.Fio), opt: opt, each: each}
+	p := &logParser{Scan: format.NewScan(r, declared), opt: opt, each: each}
 	switch opt.Kind {
 	case LatencyLog, BandwidthLog, IOPSLog:
 	default:

@@ -31,7 +31,7 @@ type parser struct {
 // and with anything between them. What was read is returned also with an error.
 // Input without a report is an error.
 func Parse(r io.Reader) (*Log, error) {
-	p := &parser{Scan: format.NewScan(r, format.Fio)}
+	p := &parser{Scan: format.NewScan(r, declared)}
 	err := p.Each(p.line)
 	p.closeText()
 	if p.pending != nil {
@@ -55,7 +55,7 @@ func (p *parser) line(line []byte) error {
 	text := bytes.TrimSpace(line)
 	switch {
 	case len(text) == 0:
-	case format.Begins(line):
+	case format.BeginsJSON(line):
 		return p.document()
 	case bytes.HasPrefix(text, []byte("fio: ")): // its complaints
 		if !bytes.Contains(text, []byte("verification read phase")) {

@@ -51,7 +51,7 @@ type parser struct {
 // between them. What was read is returned also with an error. Input without a
 // result is an error.
 func Parse(r io.Reader) (*Log, error) {
-	p := &parser{Scan: format.NewScan(r, format.Hyperfine)}
+	p := &parser{Scan: format.NewScan(r, declared)}
 	err := p.Each(p.line)
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Results) == 0 {
@@ -61,10 +61,10 @@ func Parse(r io.Reader) (*Log, error) {
 }
 
 func (p *parser) line(line []byte) error {
-	if format.Begins(line) {
+	if format.BeginsJSON(line) {
 		return p.document()
 	}
-	if format.ToolOf(line) == format.Hyperfine {
+	if p.Ours(line) {
 		p.Doubt("this is what hyperfine shows on the screen; it was left out", "export the figures: hyperfine --export-json FILE")
 	}
 	p.Strange(line)

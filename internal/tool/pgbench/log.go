@@ -47,7 +47,7 @@ func ParseAggregate(r io.Reader, each func(Aggregate)) (*Summary, error) {
 }
 
 func parseLines[T any](r io.Reader, what string, read func(line []byte) (T, bool), each func(T)) (*Summary, error) {
-	s, p, bad := &Summary{}, format.NewScan(r, format.PgBench), 0
+	s, p, bad := &Summary{}, format.NewScan(r, declared), 0
 	err := p.Each(func(line []byte) error {
 		if p.Torn() {
 			p.NoEnd()

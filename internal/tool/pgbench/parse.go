@@ -24,7 +24,7 @@ type parser struct {
 // order; an error of its own ends the reading and is returned. What was read is
 // returned also with an error. Input without anything of pgbench is an error.
 func Parse(r io.Reader, each func(Progress) error) (*Log, error) {
-	p := &parser{Scan: format.NewScan(r, format.PgBench), each: each}
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.any)
 	p.end()
 	p.log.Warnings = p.Doubts()

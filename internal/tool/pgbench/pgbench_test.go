@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/formattest"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 type result struct {
@@ -20,7 +21,7 @@ type result struct {
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(bytes.NewReader(b), func(v Progress) error {
+	log, err := Parse(known(b), func(v Progress) error {
 		r.Progress = append(r.Progress, v)
 		return nil
 	})
@@ -247,8 +248,13 @@ func BenchmarkProgress(b *testing.B) {
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(bytes.NewReader(in), func(Progress) error { return nil }); err != nil {
+		if _, err := Parse(known(in), func(Progress) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// known is a text of which other tools are known, too.
+func known(b []byte) *format.Text {
+	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, sysbench.Reader.Tool}}
 }

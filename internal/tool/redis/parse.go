@@ -32,7 +32,7 @@ type parser struct {
 // count; an error of its own ends the reading and is returned. What was read is
 // returned also with an error. Input without a test is an error.
 func Parse(r io.Reader, each func(Report) error) (*Log, error) {
-	p := &parser{Scan: format.NewScan(r, format.Redis), each: each}
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	p.Returns()
 	err := p.Each(p.line)
 	p.end()

@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/formattest"
 	"github.com/tarelab/tare/internal/format/observed"
+	"github.com/tarelab/tare/internal/tool/sysbench"
 )
 
 type result struct {
@@ -19,7 +20,7 @@ type result struct {
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(bytes.NewReader(b), func(v Report) error {
+	log, err := Parse(known(b), func(v Report) error {
 		r.Reports = append(r.Reports, v)
 		return nil
 	})
@@ -198,4 +199,9 @@ func FuzzParse(f *testing.F) {
 		formattest.Same(t, func() any { return read(in) })
 		formattest.CutLines(t, in, func(b []byte) int { return read(b).size() })
 	})
+}
+
+// known is a text of which other tools are known, too.
+func known(b []byte) *format.Text {
+	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, sysbench.Reader.Tool}}
 }

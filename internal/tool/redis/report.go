@@ -195,7 +195,7 @@ func (p *parser) csv(text []byte) bool {
 	}
 	n := len(p.columns)
 	if n == 0 {
-		if n = 2; !format.RedisRow(text) {
+		if n = 2; !csvRow(text) {
 			return false
 		}
 	}

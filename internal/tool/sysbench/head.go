@@ -58,7 +58,7 @@ func (p *parser) option(text []byte) bool {
 	case setting(text, "Number of threads: ", &r.Threads),
 		setting(text, "Target transaction rate: ", &r.Rate),
 		setting(text, "Warmup time: ", &r.Warmup):
-	case text[0] == '[' || !format.Mine(text, format.Sysbench):
+	case text[0] == '[' || p.Theirs(text):
 		return false
 	default:
 		r.options(text)

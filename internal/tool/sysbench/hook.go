@@ -24,7 +24,7 @@ func (p *parser) hooks(text []byte) (bool, error) {
 	case p.array && (text[0] == ']' || text[0] == ','):
 		p.array = text[0] == ','
 		return true, nil
-	case p.array && format.Begins(text):
+	case p.array && format.BeginsJSON(text):
 		return true, p.object()
 	}
 	return false, nil

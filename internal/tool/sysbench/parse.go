@@ -38,7 +38,7 @@ type parser struct {
 // is returned also with an error. Input without anything of sysbench is an
 // error.
 func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
-	p := &parser{Scan: format.NewScan(r, format.Sysbench), each: each}
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.line)
 	p.end()
 	p.log.Warnings = p.Doubts()
@@ -246,7 +246,7 @@ func (p *parser) rescue(line []byte) error {
 			return p.report(v)
 		}
 	}
-	if format.ToolOf(text) == format.Sysbench {
+	if p.Ours(text) {
 		p.Add(p.Number(), "this looks like a report line but is not one of a known version; it was left out",
 			"check the line: "+string(text[:min(len(text), 80)]))
 	}

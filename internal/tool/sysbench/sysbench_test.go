@@ -10,6 +10,9 @@ import (
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/formattest"
+	"github.com/tarelab/tare/internal/tool/clickhouse"
+	"github.com/tarelab/tare/internal/tool/fio"
+	"github.com/tarelab/tare/internal/tool/pgbench"
 )
 
 // result is what a golden file holds.
@@ -21,7 +24,7 @@ type result struct {
 
 func read(b []byte) result {
 	r := result{}
-	log, err := Parse(bytes.NewReader(b), func(v Interval) error {
+	log, err := Parse(known(b), func(v Interval) error {
 		r.Intervals = append(r.Intervals, v)
 		return nil
 	})
@@ -148,7 +151,7 @@ func TestNothing(t *testing.T) {
 		"sysbench 1.0.20 (using x)\n":  "no output of sysbench in 1 lines",
 		"[ 1s ] thds: 1 tps: 1.0 qp\n": "no output of sysbench in 1 lines",
 	} {
-		_, err := Parse(strings.NewReader(in), nil)
+		_, err := Parse(known([]byte(in)), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
@@ -238,10 +241,15 @@ func BenchmarkIntervals(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				n := 0
-				if _, err := Parse(bytes.NewReader(in), func(Interval) error { n++; return nil }); err != nil || n != 100_000 {
+				if _, err := Parse(known(in), func(Interval) error { n++; return nil }); err != nil || n != 100_000 {
 					b.Fatal(n, err)
 				}
 			}
 		})
 	}
+}
+
+// known is a text of which other tools are known, too.
+func known(b []byte) *format.Text {
+	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, clickhouse.Reader.Tool, fio.Reader.Tool, pgbench.Reader.Tool}}
 }

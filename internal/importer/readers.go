@@ -1,0 +1,57 @@
+package importer
+
+import (
+	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/format/observed"
+	"github.com/tarelab/tare/internal/tool/clickhouse"
+	"github.com/tarelab/tare/internal/tool/csv"
+	"github.com/tarelab/tare/internal/tool/fio"
+	"github.com/tarelab/tare/internal/tool/hyperfine"
+	"github.com/tarelab/tare/internal/tool/pgbench"
+	"github.com/tarelab/tare/internal/tool/redis"
+	"github.com/tarelab/tare/internal/tool/sysbench"
+)
+
+// readers are all tools whose output is read, in the order in which they are asked
+// whether a file is theirs. Each declares itself in its folder.
+var readers = []observed.Reader{sysbench.Reader, fio.Reader, clickhouse.Reader, pgbench.Reader, hyperfine.Reader, redis.Reader, csv.Reader}
+
+// Known is how the output of each tool is told.
+func Known() (out format.Tools) {
+	for _, r := range readers {
+		out = append(out, r.Tool)
+	}
+	return out
+}
+
+// kindOf is what reads files of a kind; nil for none.
+func kindOf(name format.Kind) *observed.Kind {
+	for _, r := range readers {
+		for i := range r.Kinds {
+			if r.Kinds[i].Name == name {
+				return &r.Kinds[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Kinds are the names that Options.Kind can have.
+func Kinds() (out []string) {
+	for _, r := range readers {
+		for _, k := range r.Kinds {
+			out = append(out, string(k.Name))
+		}
+	}
+	return out
+}
+
+// Versions are the spans of versions that are known, of the tools that have any.
+func Versions() (out []string) {
+	for _, r := range readers {
+		if r.Versions != "" {
+			out = append(out, r.Versions)
+		}
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+package hyperfine
+
+import (
+	"bytes"
+
+	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/format/observed"
+)
+
+const (
+	kind      format.Kind = "hyperfine"     // JSON
+	tableKind format.Kind = "hyperfine-csv" // and Markdown
+)
+
+// declared is how hyperfine's output is told.
+var declared = &format.Tool{
+	Name:   "hyperfine",
+	Kind:   kind,
+	Begins: []string{"Benchmark 1: ", "Benchmark #1: ", "Time (mean "},
+	Keys:   [][]string{{"results", "command", "mean"}},
+	Shapes: []format.Shape{{Kind: tableKind, First: true, Sure: format.Likely,
+		Line: func(b []byte) bool { return bytes.HasPrefix(b, []byte("command,mean,")) }}},
+}
+
+// Reader reads what hyperfine exports.
+var Reader = observed.Reader{Tool: declared, Versions: "1.5 to 1.20", Kinds: []observed.Kind{
+	{Name: kind, Read: Import}, {Name: tableKind, Read: ImportCSV}}}

@@ -1,0 +1,80 @@
+package sysbench
+
+import (
+	"bytes"
+
+	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/format/observed"
+)
+
+const kind format.Kind = "sysbench"
+
+// declared is how sysbench's output is told.
+var declared = &format.Tool{
+	Name: "sysbench",
+	Kind: kind,
+	Begins: []string{"Running the test with following options:", "SQL statistics:", "OLTP test statistics:",
+		"Test execution summary:", "Threads fairness:", "sysbench 0.", "sysbench 1.", "General statistics:"},
+	Is:     isReport,
+	Report: reportAt,
+	Keys:   [][]string{{"time", "threads", "tps", "qps"}},
+	Era:    era,
+	Shapes: []format.Shape{{Kind: kind, Era: "1.0.14 or later", Line: hookNumbers, Sure: format.Likely}},
+}
+
+// Reader reads what sysbench prints.
+var Reader = observed.Reader{Tool: declared, Versions: "0.4, 0.5, 1.0, 1.1", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
+
+// isReport knows report lines.
+func isReport(b []byte) bool {
+	if b[0] != '[' {
+		return false
+	}
+	i := bytes.Index(b, []byte("s ] "))
+	if i < 0 {
+		i = bytes.Index(b, []byte("s] "))
+	}
+	if i < 0 || i > 20 {
+		return false
+	}
+	b = b[i:min(len(b), i+24)]
+	return format.Has(b, "thds: ") || format.Has(b, "threads: ") || format.Has(b, "reads: ") || format.Has(b, "queue length: ")
+}
+
+// reportAt is where a report line begins.
+func reportAt(line []byte) int {
+	for _, s := range []string{"s ] thds: ", "s] threads: ", "s ] reads: "} {
+		if at := bytes.Index(line, []byte(s)); at > 0 {
+			return bytes.LastIndexByte(line[:at], '[')
+		}
+	}
+	return -1
+}
+
+// hookNumbers knows the ten numbers of sysbench.report_csv.
+func hookNumbers(line []byte) bool {
+	if bytes.Count(line, comma) != 9 || bytes.Count(line, []byte(".")) != 8 {
+		return false
+	}
+	for _, f := range bytes.Split(line, comma) {
+		if !format.Whole(f).Known() {
+			return false
+		}
+	}
+	return true
+}
+
+func era(b []byte) string {
+	switch {
+	case format.Begins(b, "sysbench "):
+		word, _, _ := bytes.Cut(b[len("sysbench "):], []byte(" "))
+		return string(bytes.TrimRight(word, ":"))
+	case format.Has(b, "threads: "):
+		return "0.4 or 0.5"
+	case format.Has(b, "thds: "):
+		return "1.0 or 1.1"
+	case format.Has(b, `"tps"`): // the hook report_json
+		return "1.0.14 or later"
+	}
+	return ""
+}
