@@ -28,6 +28,25 @@ var foreignMagic = []struct{ magic, name, remedy string }{
 type Text struct {
 	io.Reader
 	Known Tools
+	// Asides are the lines that are no output of the reader's tool: headings, command
+	// lines, prose. The reader fills them in, in order.
+	Asides []Aside
+}
+
+// Aside is a line beside the output of a tool.
+type Aside struct {
+	Line int
+	Text string // at most 200 bytes
+}
+
+// mostAsides bounds what is kept of a file that is mostly no output.
+const mostAsides = 10_000
+
+// aside keeps a line.
+func (t *Text) aside(line int, text []byte) {
+	if t != nil && len(t.Asides) < mostAsides {
+		t.Asides = append(t.Asides, Aside{line, string(bytes.ToValidUTF8(bytes.TrimSpace(text[:min(len(text), 200)]), nil))})
+	}
 }
 
 // Open prepares a file for the readers: it unpacks gzip and bzip2, known by
@@ -64,9 +83,9 @@ func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 	}
 	if len(head) < headSize-3 && bytes.HasPrefix(bytes.TrimSpace(head), []byte("|")) {
 		head = l.unfold(head)
-		return &Text{bytes.NewReader(head), l}, head, nil
+		return &Text{Reader: bytes.NewReader(head), Known: l}, head, nil
 	}
-	return &Text{br, l}, bytes.Clone(head), nil
+	return &Text{Reader: br, Known: l}, bytes.Clone(head), nil
 }
 
 func readable(head []byte) error {

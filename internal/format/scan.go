@@ -14,6 +14,7 @@ type Scan struct {
 	*Lines
 	Warnings
 	foreign Foreign
+	text    *Text // nil for a reader of bytes
 }
 
 // NewScan starts at the beginning of r, for the reader of a tool. In a table, which is
@@ -25,7 +26,7 @@ func NewScan(r io.Reader, own *Tool) Scan {
 		s.foreign.Known = Tools{own}
 	}
 	if t, ok := r.(*Text); ok && own != nil {
-		s.foreign.Known = t.Known
+		s.text, s.foreign.Known = t, t.Known
 	}
 	s.known = s.foreign.Known
 	return s
@@ -102,8 +103,14 @@ func (s *Scan) NotOurs(line int) {
 	}
 }
 
+// Aside notes a line that is not of the tool.
+func (s *Scan) Aside(number int, text string) { s.text.aside(number, []byte(text)) }
+
 // Strange takes a line that the reader does not know.
 func (s *Scan) Strange(line []byte) {
+	if s.text != nil && len(s.text.Asides) < mostAsides && (s.foreign.Own.Also == nil || !s.foreign.Own.Also.Match(bytes.TrimSpace(line))) {
+		s.text.aside(s.Number(), line)
+	}
 	if len(s.marks) == 0 {
 	} else if at, _ := s.known.words(bytes.TrimLeft(line, " \t")); at > 0 {
 		s.Doubt("lines behind another mark than the first ones have were left out", "give each side of a diff, or each source, a file of its own")

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,9 @@ type Tool struct {
 	// Report is where on a line a report begins that may be the only one of its file, behind
 	// whatever was put before it; -1 for none, nil for never.
 	Report func(line []byte) int
+	// Also are lines that it, or its preparation, prints too and that no reader needs: they say
+	// nothing of what a run is. nil for none.
+	Also *regexp.Regexp
 	// Keys are of its JSON: all keys of one of these sets are there.
 	Keys [][]string
 	// Era is the version that a line or the JSON tells; empty when it does not.

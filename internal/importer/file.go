@@ -61,6 +61,7 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 			x.Whole = kind.Whole(path, arm.Files)
 		}
 	}
+	r.tellApart(arm.Name, path, runs, text.Asides)
 	return runs, nil
 }
 

@@ -60,18 +60,23 @@ func Read(o Options) (*Result, error) {
 	}
 	out := &Result{Imported: record.Imported{Claims: o.Claims}}
 	var all []*observed.Run
-	for _, a := range o.Arms {
+	byArm := make([][]*observed.Run, len(o.Arms))
+	for i, a := range o.Arms {
 		var runs []*observed.Run
 		for _, path := range a.Files {
 			more, err := out.file(a, path, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-			if runs = append(runs, more...); len(all)+len(runs) > mostRuns {
+			if runs = append(runs, more...); count(byArm)+len(runs) > mostRuns {
 				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, mostRuns), "name fewer files at a time, or split the file")
 			}
 		}
-		finished, err := out.finish(a.Name, runs)
+		byArm[i] = out.join(a.Name, runs)
+	}
+	agree(slices.Concat(byArm...))
+	for i, a := range o.Arms {
+		finished, err := out.finish(a.Name, byArm[i])
 		if err != nil {
 			return nil, err
 		}
@@ -100,10 +105,28 @@ func Read(o Options) (*Result, error) {
 	return out, nil
 }
 
-// finish joins what are parts of one run and keeps the runs of which a figure can be
-// true. A file without one is an error.
-func (r *Result) finish(arm string, runs []*observed.Run) (out []*observed.Run, err error) {
-	joined := r.join(arm, runs)
+func count(lists [][]*observed.Run) (n int) {
+	for _, l := range lists {
+		n += len(l)
+	}
+	return n
+}
+
+// agree sees to it that runs of one load have a throughput that counts the same.
+func agree(all []*observed.Run) {
+	loads := map[string][]*observed.Run{}
+	for _, x := range all {
+		if len(x.Rates) > 0 {
+			loads[x.Tool+"\n"+x.Sub] = append(loads[x.Tool+"\n"+x.Sub], x)
+		}
+	}
+	for _, l := range loads {
+		observed.Agree(l)
+	}
+}
+
+// finish keeps the runs of which a figure can be true. A file without one is an error.
+func (r *Result) finish(arm string, joined []*observed.Run) (out []*observed.Run, err error) {
 	for _, x := range joined {
 		if x.Finish() {
 			out = append(out, x)

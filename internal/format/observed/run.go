@@ -29,12 +29,56 @@ type Run struct {
 	// says both.
 	Done format.Num
 
+	// Rates are what a summary has for throughput where it has it in more than one meaning. One
+	// comparison has one of them: see Agree.
+	Rates []Rate
+
 	// Queries and Writes are what a transaction consists of on average. It is no
 	// setting, for it wobbles.
 	Queries, Writes format.Num
 
 	figures []*Figure
 	taken   histogram
+}
+
+// Rate is a throughput, and what it counts.
+type Rate struct {
+	Counts    string
+	PerSecond format.Num
+}
+
+// Agree gives runs of one load the rate that all of them have. Where they have none in common,
+// each has its first, and what it counts is a setting in which they differ.
+func Agree(runs []*Run) {
+	common := ""
+	for _, r := range runs {
+		for _, x := range r.Rates {
+			missing := func(o *Run) bool { return len(o.Rates) > 0 && !o.rate(x.Counts).Known() }
+			if common == "" && !slices.ContainsFunc(runs, missing) {
+				common = x.Counts
+			}
+		}
+	}
+	for _, r := range runs {
+		switch {
+		case len(r.Rates) == 0:
+		case common != "":
+			r.Total(metric.Throughput.Name, r.rate(common))
+		default:
+			r.Total(metric.Throughput.Name, r.Rates[0].PerSecond)
+			r.MakesLoad("throughput", r.Rates[0].Counts)
+		}
+	}
+}
+
+// rate is that which counts so; missing for none.
+func (r *Run) rate(counts string) format.Num {
+	for _, x := range r.Rates {
+		if x.Counts == counts {
+			return x.PerSecond
+		}
+	}
+	return format.Num{}
 }
 
 // Runs are the runs of a file by their number.
@@ -118,7 +162,7 @@ func Bytes(text string) string {
 // Known says whether anything is known of the run.
 func (r *Run) Known() bool {
 	any := func(f *Figure) bool { return f.Total.Known() || f.n > 0 || f.impossible > 0 }
-	return r.taken.n > 0 || slices.ContainsFunc(r.figures, any)
+	return r.taken.n > 0 || len(r.Rates) > 0 || slices.ContainsFunc(r.figures, any)
 }
 
 // Finish makes the run ready for the record; false when nothing of it can be true.

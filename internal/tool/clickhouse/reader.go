@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
@@ -13,6 +14,7 @@ const kind format.Kind = "clickhouse-benchmark" // text and JSON
 var declared = &format.Tool{
 	Name:   "clickhouse-benchmark",
 	Kind:   kind,
+	Also:   regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
 	Begins: []string{"Queries executed: ", `"query_time_percentiles"`},
 	Is: func(b []byte) bool {
 		return format.Begins(b, "Loaded ") && bytes.HasSuffix(b, []byte(" queries.")) || format.Has(b, "QPS: ") && format.Has(b, ", RPS: ")

@@ -28,6 +28,8 @@ type Run struct {
 	Version string            `json:"version,omitempty"`
 	Global  map[string]string `json:"global,omitempty"` // global options
 	Jobs    []Job             `json:"jobs"`
+	// Started is how many jobs fio said that it starts, where it said it above a text.
+	Started int `json:"started,omitempty"`
 	// Messages are fio's own error lines.
 	Messages format.Failures `json:"messages,omitzero"`
 

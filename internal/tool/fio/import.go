@@ -1,7 +1,9 @@
 package fio
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +25,33 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	for i := range log.Runs {
 		one := &log.Runs[i]
 		out = append(out, fioJobs(one)...)
+		if n := one.jobs(); one.Started > n {
+			warnings = append(warnings, format.Warning{Line: one.Line,
+				Text:   fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", one.Started, n, isAre(n)),
+				Remedy: "let fio run to its end and import the whole report"})
+		}
 		if one.Failed() {
 			warnings = append(warnings, fioFailed(one))
 		}
 	}
 	return out, warnings, err
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// jobs is how many jobs the report is of.
+func (r *Run) jobs() (n int) {
+	for _, j := range r.Jobs {
+		if j.Name != allClients {
+			n += max(1, j.jobs)
+		}
+	}
+	return n
 }
 
 func fioFailed(r *Run) format.Warning {
@@ -108,7 +132,9 @@ func fioOptions(r *observed.Run, one *Run, jobs []*Job) {
 		}
 		switch name {
 		case "bs", "bsrange":
-			v = blockSize(v)
+			if v = blockSize(v); name == "bs" && v == "" {
+				v = moved(j)
+			}
 		case "size":
 			v = observed.Bytes(v)
 		case "numjobs":
@@ -157,6 +183,31 @@ func blockSize(v string) string {
 		}
 	}
 	return strings.Join(sizes, ", ")
+}
+
+// moved is the block size that follows from bandwidth and IOPS, where all directions have the
+// same and it is a power of two as near as the digits of both say; empty otherwise.
+func moved(j *Job) string {
+	size := 0.0
+	for _, d := range j.directions() {
+		if d == nil {
+			continue
+		}
+		bandwidth, _ := d.Bandwidth.Get()
+		iops, _ := d.IOPS.Get()
+		if iops < 10 || bandwidth <= 0 {
+			continue // a whole number of IOPS says too little
+		}
+		power := math.Exp2(math.Round(math.Log2(bandwidth / iops)))
+		if off := bandwidth / iops / power; power < 512 || off < 0.94 || off > 1.06 || size > 0 && size != power {
+			return ""
+		}
+		size = power
+	}
+	if size == 0 {
+		return ""
+	}
+	return observed.Bytes(strconv.FormatFloat(size, 'f', -1, 64))
 }
 
 func kindsOf(j *Job) []string {

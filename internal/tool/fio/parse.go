@@ -24,6 +24,7 @@ type parser struct {
 	heads    map[string]map[string]string // what the lines above a report say of its jobs
 	reported bool                         // there was a report below those lines
 	expected int                          // processes or threads that fio said it starts
+	started  int                          // the same, until a report follows
 	messages format.Failures
 }
 
@@ -82,7 +83,9 @@ const mostJobs = 4096
 func (p *parser) head(text []byte) bool {
 	if rest, ok := bytes.CutPrefix(text, []byte("Starting ")); ok && (bytes.Contains(rest, []byte("process")) || bytes.Contains(rest, []byte("thread"))) {
 		p.closeText()
-		p.expected = whole(rest)
+		_, more, _ := bytes.Cut(rest, []byte(" and ")) // 1 thread and 3 processes
+		p.expected = whole(rest) + whole(more)
+		p.started = p.expected
 		return true
 	}
 	name, rest, ok := bytes.Cut(text, []byte(": (g="))
@@ -180,6 +183,7 @@ func (p *parser) add(r *Run) {
 			p.Once(r.Line, fmt.Sprintf("the same run is there as %s and as %s; the %s is used", names[last.Form], names[r.Form], names[kept.Form]), "")
 			return
 		case goesOn(last, r):
+			r.Started = max(r.Started, last.Started)
 			p.log.Interim++
 			p.pending = nil
 		}
@@ -207,6 +211,7 @@ func (p *parser) closeText() {
 	if t == nil {
 		return
 	}
+	t.run.Started, p.started = p.started, 0
 	if !t.status {
 		p.Add(t.run.Jobs[len(t.run.Jobs)-1].Line, "the text report ends before its group status",
 			"fio was stopped or the file is cut; the last job may be incomplete")

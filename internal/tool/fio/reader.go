@@ -20,6 +20,7 @@ const (
 var declared = &format.Tool{
 	Name: "fio",
 	Kind: kind,
+	Also: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
 	Begins: []string{"Run status group ", "fio-2.", "fio-3.", `"fio version"`, `"job options"`, "read: IOPS=", "write: IOPS=",
 		"issued rwts: ", "clat percentiles ("},
 	Is:   jobOrTerse,

@@ -2,6 +2,7 @@ package fio
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,7 +103,7 @@ func whole(b []byte) int {
 func (t *textRun) line(text []byte) bool {
 	switch {
 	case t.status:
-		return true
+		return ending.Match(text)
 	case bytes.HasPrefix(text, []byte("Run status group")):
 		t.status = true
 		return true
@@ -116,6 +117,9 @@ func (t *textRun) line(text []byte) bool {
 	}
 	return t.field(string(bytes.TrimSpace(key)), value) || bytes.Contains(text, []byte("="))
 }
+
+// ending are the lines of the group status, and of the disks behind it.
+var ending = regexp.MustCompile(`^(?:(?:READ|WRITE|TRIM|MIXED|SYNC)\s*: |Disk stats|[^:]+: ios=|Run status group)`)
 
 // field reads what stands before the first colon and what behind.
 func (t *textRun) field(key string, value []byte) bool {

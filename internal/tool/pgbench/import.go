@@ -86,8 +86,35 @@ func settings(r *observed.Run, one *Run) {
 	r.MakesLoad("query mode", one.QueryMode)
 	r.MakesLoad("threads", observed.Text(one.Threads))
 	r.MakesLoad("latency limit in s", observed.Text(one.Limit))
+	r.MakesLoad("rate limit", one.limited())
+	r.MakesLoad("connection for each transaction", one.reconnects())
 	r.MakesLoad("version", one.Version)
 	r.MayDiffer("server", one.Server)
+}
+
+// limited says whether there was a rate limit; of a report without its latency nobody knows.
+func (one *Run) limited() string {
+	switch {
+	case one.Limited:
+		return "yes"
+	case one.Complete() && one.Done.Known() && one.Latency.Known():
+		return "no"
+	}
+	return ""
+}
+
+// reconnects says whether every transaction had its own connection. Before 14 that shows only
+// where the time for connections is most of the run.
+func (one *Run) reconnects() string {
+	apart, known := one.TPS.Get()
+	whole, both := one.TPSConnecting.Get()
+	switch {
+	case one.Reconnects, known && both && apart > 2*whole:
+		return "yes"
+	case one.Initial:
+		return "no"
+	}
+	return ""
 }
 
 func imported(r *observed.Run, one *Run) {
@@ -102,11 +129,44 @@ func imported(r *observed.Run, one *Run) {
 	if x, ok := one.Failed.Get(); ok {
 		r.Errors = uint64(x)
 	}
-	r.Total("throughput", one.TPSConnecting.NonZero())
-	r.Total("throughput", one.TPS.NonZero())
+	r.Rates = one.rates(r)
 	r.Total("latency_mean", one.Latency.NonZero())
 	r.Total("skipped_share", one.Skipped.NonZero())
 	r.Total("above_limit_share", one.Above.NonZero())
+}
+
+// How a rate counts the time for making connections.
+const (
+	without = "without the time for connections"
+	with    = "with the time for connections"
+)
+
+// rates are what the summary calls tps, by how connections count; one that does not go with
+// the transactions that were counted is left out where the other does.
+func (one *Run) rates(r *observed.Run) (out []observed.Rate) {
+	for _, x := range []observed.Rate{{Counts: without, PerSecond: one.TPS.NonZero()}, {Counts: with, PerSecond: one.TPSConnecting.NonZero()}} {
+		if x.PerSecond.Known() {
+			out = append(out, x)
+		}
+	}
+	if len(out) == 2 && !one.proved(out[0].PerSecond) && one.proved(out[1].PerSecond) {
+		return out[1:]
+	}
+	return out
+}
+
+// proved says that a rate is near what was done in the duration. With a connection for each
+// transaction, the rate without their time is of a part of the run only.
+func (one *Run) proved(rate format.Num) bool {
+	x, _ := rate.Get()
+	done, counted := one.Done.Get()
+	seconds, timed := one.Duration.Get()
+	if !counted || !timed || seconds <= 0 {
+		clients, known := one.Clients.Get()
+		latency, measured := one.Latency.Get()
+		return !known || !measured || x < 2*clients/latency // of -t: transactions of all clients, one after the other
+	}
+	return x < 2*done/seconds
 }
 
 // perSecond makes a series of whole seconds out of transactions that come about

@@ -61,6 +61,11 @@ type Run struct {
 	Skipped format.Num `json:"skipped,omitzero"`
 	Above   format.Num `json:"above,omitzero"`
 	Limit   format.Num `json:"limit,omitzero"`
+	// Limited says that there was a rate limit (--rate), Reconnects that every transaction had a
+	// connection of its own (--connect), Initial that there were only those of the beginning (14).
+	Limited    bool `json:"limited,omitempty"`
+	Reconnects bool `json:"reconnects,omitempty"`
+	Initial    bool `json:"initial,omitempty"`
 	// Scripts are what is said of each, where there are several.
 	Scripts []Script `json:"scripts,omitempty"`
 	// Failures are error messages.

@@ -110,6 +110,10 @@ func (r *Run) field(s string) bool {
 		return true
 	}
 	switch key {
+	case "rate limit schedule lag":
+		r.Limited = true
+	case "average connection time":
+		r.Reconnects = true
 	case "latency average":
 		if !strings.Contains(value, "ms") {
 			return false
@@ -150,8 +154,10 @@ func (r *Run) tps(value string) bool {
 	switch {
 	case strings.Contains(value, "(without initial connection"), strings.Contains(value, "(excluding connections"):
 		r.TPS = x
+		r.Initial = r.Initial || strings.Contains(value, "(without initial")
 	case strings.Contains(value, "(including"):
 		r.TPSConnecting = x
+		r.Reconnects = r.Reconnects || strings.Contains(value, "reconnection")
 	default:
 		return false
 	}

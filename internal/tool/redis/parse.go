@@ -24,6 +24,7 @@ type parser struct {
 
 	run     *Run     // that goes on; nil for none
 	named   string   // by the line above its report
+	titled  int      // the number of that line
 	row     bool     // the next line of numbers is the summary of latencies
 	columns []string // of --csv
 }
@@ -124,7 +125,10 @@ func (p *parser) title(text []byte) bool {
 	if !ok || !ends {
 		return false
 	}
-	p.named = string(name) // what nothing follows is no report: people write such lines too
+	if p.named != "" {
+		p.Aside(p.titled, p.named)
+	}
+	p.named, p.titled = string(name), p.Number() // what nothing follows is no report: people write such lines too
 	return true
 }
 

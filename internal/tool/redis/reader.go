@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
@@ -16,6 +17,7 @@ const csvHeading = `"test","rps","avg_latency_ms",`
 var declared = &format.Tool{
 	Name: tool,
 	Kind: kind,
+	Also: regexp.MustCompile(`^(?:\S.*: -?\d+\.\d+$|Killed$)`),
 	Begins: []string{"Latency by percentile distribution:", "Cumulative distribution of latencies:", "throughput summary: ",
 		"latency summary (msec):", `host configuration "save": `, csvHeading, "test,rps,avg_latency_ms,",
 		"keep alive: ", "Could not connect to Redis at "},

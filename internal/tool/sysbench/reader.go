@@ -2,6 +2,7 @@ package sysbench
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
@@ -13,6 +14,7 @@ const kind format.Kind = "sysbench"
 var declared = &format.Tool{
 	Name: "sysbench",
 	Kind: kind,
+	Also: regexp.MustCompile(`^(?:Done\b|Creating |Inserting |Dropping |Creating a |total time taken|events \(avg|Operations performed|Total operations|No DB drivers|Time limit|\(last message|other(?: operations)?:|deadlocks:|read/write requests:|reconnects:|value  ---|percentile stats|[\d.]+ \|\**|\d+ files, |Removing test files|Preparing |\d+ bytes written)`),
 	Begins: []string{"Running the test with following options:", "SQL statistics:", "OLTP test statistics:",
 		"Test execution summary:", "Threads fairness:", "sysbench 0.", "sysbench 1.", "General statistics:"},
 	Is:     isReport,
