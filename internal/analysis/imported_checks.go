@@ -24,14 +24,18 @@ func (t *imported) checks() []record.Checks {
 // under another load cannot be judged; a different version may well be the cause.
 func (t *imported) settings() []record.Checks {
 	var out []record.Checks
-	compared := 0
+	var compared []string
 	for _, a := range t.load.Arms {
 		if a.Name == t.load.Baseline {
 			continue
 		}
 		load, n := t.different(a.Name, func(o *record.Observed) []record.Setting { return o.Load })
 		other, m := t.different(a.Name, func(o *record.Observed) []record.Setting { return o.Other })
-		compared += n + m
+		for _, name := range slices.Concat(n, m) {
+			if !slices.Contains(compared, name) {
+				compared = append(compared, name)
+			}
+		}
 		if load != "" {
 			t.differ[a.Name] = "it ran another load: " + load
 		}
@@ -40,16 +44,32 @@ func (t *imported) settings() []record.Checks {
 				Remedy: "run both arms with the same settings and the same versions"})
 		}
 	}
-	if len(out) == 0 && len(t.load.Arms) > 1 {
-		out = append(out, record.Checks{Kind: "settings", OK: compared > 0, Known: compared > 0,
-			Text: "the outputs do not say under which settings the runs were made"})
+	switch {
+	case len(out) > 0 || len(t.load.Arms) < 2:
+		return out
+	case len(compared) > 0:
+		return []record.Checks{{Kind: "settings", OK: true, Known: true, Text: "the same in all arms: " + strings.Join(compared, ", ")}}
 	}
-	return out
+	why := "the outputs do not say under which settings the runs were made"
+	if t.says() {
+		why = "no setting is named by the outputs of two arms"
+	}
+	return []record.Checks{{Kind: "settings", Text: why}}
+}
+
+// says says that a run names a setting.
+func (t *imported) says() bool {
+	for _, runs := range t.runs {
+		if slices.ContainsFunc(runs, func(o *record.Observed) bool { return len(o.Load)+len(o.Other) > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // different names the settings that an arm has otherwise than the baseline, and
-// counts those that both say.
-func (t *imported) different(arm string, of func(*record.Observed) []record.Setting) (text string, compared int) {
+// those that both say.
+func (t *imported) different(arm string, of func(*record.Observed) []record.Setting) (text string, compared []string) {
 	own, base := collect(t.runs[arm], of), collect(t.runs[t.load.Baseline], of)
 	var parts []string
 	for _, s := range base {
@@ -57,7 +77,7 @@ func (t *imported) different(arm string, of func(*record.Observed) []record.Sett
 		if i < 0 {
 			continue
 		}
-		compared++
+		compared = append(compared, s.Name)
 		if own[i].Got != s.Got {
 			parts = append(parts, fmt.Sprintf("%s: %s, in %s %s", s.Name, own[i].Got, t.load.Baseline, s.Got))
 		}
@@ -123,6 +143,9 @@ func (t *imported) trends() []record.Checks {
 	for _, s := range t.primaries() {
 		e := stat.Trend(s.bins)
 		if !e.Known() || s.batched.Mean == 0 {
+			if len(s.bins) >= 20 && !out.Known {
+				out.Text = "the reports follow too closely from one another"
+			}
 			continue
 		}
 		out = record.Checks{Kind: out.Kind, OK: true, Known: true}
@@ -142,6 +165,9 @@ func (t *imported) outliers() []record.Checks {
 	var found []record.Checks
 	for _, a := range t.load.Arms {
 		v, _, why := t.values(t.load.Primary, a.Name)
+		if why != "" && len(t.runs[a.Name]) >= 4 && !out.Known {
+			out.Text = t.load.Primary + " is not known of every run: " + why
+		}
 		if why != "" || len(v[0]) < 4 {
 			continue
 		}

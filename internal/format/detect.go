@@ -42,7 +42,7 @@ type Found struct {
 // The name only breaks ties between formats that look the same.
 func (l Tools) Detect(name string, head []byte) Found {
 	f := Found{}
-	shape, marks := shapes{tools: l}, l.learn(head)
+	shape, marks, page := shapes{tools: l}, l.learn(head), learnMarkup(head)
 	for n := 1; len(head) > 0; n++ {
 		line := head
 		if i := bytes.IndexByte(head, '\n'); i >= 0 {
@@ -50,7 +50,7 @@ func (l Tools) Detect(name string, head []byte) Found {
 		} else {
 			head = nil
 		}
-		line = marks.bare(unstamp(bytes.TrimRight(line, "\r")))
+		line = page.strip(marks.bare(unstamp(bytes.TrimRight(line, "\r"))))
 		shape.look(line)
 		t := l.of(line)
 		if t == nil {

@@ -26,11 +26,55 @@ type Lines struct {
 	within     bool  // the line of now ends with such a CR: what follows has its number
 	known      Tools // whose words tell what stands before the lines
 	marks      prefixes
+	markup     markup
 	torn, long bool
 	tooLong    []int // lines of which only the beginning was read, the first few
 	err        error
 	unread     bool
-	doc        []byte // of Document
+	doc        []byte  // of Document
+	ahead      []state // lines that were looked at and not handed out
+}
+
+// state is what is known of the line of now.
+type state struct {
+	line       []byte
+	number     int
+	torn, long bool
+}
+
+func (l *Lines) now() state     { return state{bytes.Clone(l.line), l.number, l.torn, l.long} }
+func (l *Lines) become(s state) { l.line, l.number, l.torn, l.long = s.line, s.number, s.torn, s.long }
+
+// mostPieces is into how many lines one may be broken.
+const mostPieces = 5
+
+// Mended is the line of now and those behind it, of which each is a piece of one line that a
+// terminal or a mail broke, as far as they are one by what is says; nil where they are not. Then
+// the next line is the one behind the line of now.
+func (l *Lines) Mended(is func(line []byte) bool) []byte {
+	begin := l.now()
+	whole := [2][]byte{bytes.Clone(begin.line), begin.line} // a break at a blank takes it away
+	for k := range mostPieces - 1 {
+		if k == len(l.ahead) {
+			if !l.Next() {
+				break
+			}
+			l.ahead = append(l.ahead, l.now())
+		}
+		piece := bytes.TrimSpace(l.ahead[k].line)
+		if len(piece) == 0 || len(whole[1])+len(piece) > firstBuffer {
+			break
+		}
+		for i, between := range []string{"", " "} {
+			if whole[i] = append(append(whole[i], between...), piece...); is(whole[i]) {
+				l.become(l.ahead[k])
+				l.line, l.ahead = whole[i], l.ahead[k+1:]
+				return whole[i]
+			}
+		}
+	}
+	l.become(begin)
+	return nil
 }
 
 // NewLines starts at the beginning of r. The caller closes what r came from.
@@ -63,6 +107,11 @@ func (l *Lines) Next() bool {
 		l.unread = false
 		return true
 	}
+	if len(l.ahead) > 0 {
+		l.become(l.ahead[0])
+		l.ahead = l.ahead[1:]
+		return true
+	}
 	l.long = false
 	if l.number == 0 {
 		l.begin()
@@ -89,7 +138,7 @@ func (l *Lines) begin() {
 		l.fill()
 	}
 	if !l.asIs {
-		l.marks = l.known.learn(l.buf[:l.end])
+		l.marks, l.markup = l.known.learn(l.buf[:l.end]), learnMarkup(l.buf[:l.end])
 	}
 }
 
@@ -106,7 +155,7 @@ func (l *Lines) take(n, skip int) {
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
 	}
 	if l.line = line; !l.asIs && !l.within {
-		l.line = l.marks.bare(unstamp(line))
+		l.line = l.markup.strip(l.marks.bare(unstamp(line)))
 	}
 	if !l.within {
 		l.number++

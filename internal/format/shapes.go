@@ -26,7 +26,7 @@ func (s *shapes) look(line []byte) {
 		s.first = clip(line)
 		s.counts = map[*Shape]int{}
 	}
-	if s.json != nil || s.lines == 1 && (line[0] == '{' || line[0] == '[') {
+	if s.json != nil || s.lines == 1 && (BeginsJSON(line) || arrayBegins(line)) {
 		if len(s.json) < maxJSON {
 			s.json = append(append(s.json, line...), '\n')
 		}
@@ -39,6 +39,16 @@ func (s *shapes) look(line []byte) {
 			}
 		}
 	}
+}
+
+// arrayBegins says whether an array of JSON can begin on the line: a bracket, and then the end or
+// the beginning of a value. People and tools write words in brackets, too.
+func arrayBegins(line []byte) bool {
+	if line[0] != '[' {
+		return false
+	}
+	rest := bytes.TrimSpace(line[1:])
+	return len(rest) == 0 || bytes.IndexByte([]byte(`{["`), rest[0]) >= 0
 }
 
 // found is the first shape that the file has.

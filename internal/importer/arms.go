@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tarelab/tare/internal/format/observed"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/tool/csv"
 	"github.com/tarelab/tare/record"
@@ -18,7 +19,7 @@ import (
 var armName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
 // Arms reads the words "host=bare/*.log" and the files behind them: a word
-// without a name belongs to the arm before, as a shell leaves them. Patterns that
+// without a name belongs to the arm before, as a shell leaves them. The first ones may have none. Patterns that
 // no shell expanded are expanded. The same name twice is one arm.
 func Arms(words []string) ([]Arm, error) {
 	var arms []Arm
@@ -26,10 +27,9 @@ func Arms(words []string) ([]Arm, error) {
 	for _, w := range words {
 		name, path, named := strings.Cut(w, "=")
 		if !named || !armName.MatchString(name) {
-			if len(arms) == 0 {
-				return nil, hint.New(fmt.Errorf("%q does not say which arm it is of", w), "write NAME=FILE, as in: tare import host=bare/*.log pod=pod/*.log")
+			if path = w; len(arms) == 0 {
+				arms = append(arms, Arm{}) // a table may name its arms itself: see Options.unnamed
 			}
-			path = w
 		} else {
 			last = slices.IndexFunc(arms, func(a Arm) bool { return a.Name == name })
 			if last < 0 {
@@ -44,6 +44,19 @@ func Arms(words []string) ([]Arm, error) {
 		arms[last].Files = append(arms[last].Files, files...)
 	}
 	return arms, nil
+}
+
+// unnamed is an error where a file says itself nothing of its arm, and nobody else does.
+func (o *Options) unnamed(a Arm, all []*observed.Run) error {
+	if a.Name != "" {
+		return nil
+	}
+	for _, x := range all {
+		if x.Arm == "" {
+			return hint.New(fmt.Errorf("%q does not say which arm it is of", x.File), "write NAME=FILE, as in: tare import host=bare/*.log pod=pod/*.log")
+		}
+	}
+	return nil
 }
 
 // expand finds the files of a pattern. A name that exists is no pattern.

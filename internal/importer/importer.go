@@ -72,6 +72,9 @@ func Read(o Options) (*Result, error) {
 				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, mostRuns), "name fewer files at a time, or split the file")
 			}
 		}
+		if err := o.unnamed(a, runs); err != nil {
+			return nil, &UsageError{err}
+		}
 		byArm[i] = out.join(a.Name, runs)
 	}
 	agree(slices.Concat(byArm...))

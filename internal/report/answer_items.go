@@ -35,20 +35,31 @@ func checksItem(e *record.Effects, more sentence) []item {
 		joined("", joined("; ", brief...), more), joined("", joined("; ", least...), more))}
 }
 
-// checksOf counts checks over the loads, and names each with its loads.
+// mostNamed is how many loads of a check are named in the answer.
+const mostNamed = 4
+
+// checksOf counts checks over the loads, and names each with its loads. Of more loads than can
+// be named, a check counts once.
 func checksOf(e *record.Effects, of func(record.LoadAnswer) []string) (n int, words []string) {
 	var kinds arrange.Grouped[string]
+	all := len(answerOf(e).Loads)
 	for _, l := range answerOf(e).Loads {
 		for _, kind := range of(l) {
-			n++
 			kinds.Add(kind, l.Workload)
 		}
 	}
 	for kind, loads := range kinds.All() {
-		if len(answerOf(e).Loads) > 1 {
+		count := len(loads)
+		switch {
+		case all > mostNamed && len(loads) == all:
+			kind, count = text("checks.all", "kind", kind, "n", all), 1
+		case len(loads) > mostNamed:
+			named := append(slices.Clone(loads[:mostNamed-1]), text("checks.more", "n", len(loads)-mostNamed+1))
+			kind, count = text("checks.one", "kind", kind, "loads", list(named)), 1
+		case all > 1:
 			kind = text("checks.one", "kind", kind, "loads", list(loads))
 		}
-		words = append(words, kind)
+		n, words = n+count, append(words, kind)
 	}
 	return n, words
 }

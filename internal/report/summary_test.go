@@ -165,3 +165,23 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+// What is the same of many loads is said once, in a line.
+func TestChecksOfManyLoads(t *testing.T) {
+	e := &record.Effects{Answer: &record.Answers{}}
+	for i := range 21 {
+		l := record.LoadAnswer{Workload: fmt.Sprintf("redis-benchmark %d", i), Untold: []string{"two levels", "trend"}}
+		if i < 7 {
+			l.Failed = []string{"settings"}
+		}
+		e.Answer.Loads = append(e.Answer.Loads, l)
+	}
+	n, words := checksOf(e, func(l record.LoadAnswer) []string { return l.Untold })
+	if want := "two levels in all 21 loads; trend in all 21 loads"; n != 2 || strings.Join(words, "; ") != want {
+		t.Errorf("%d: %s", n, words)
+	}
+	n, words = checksOf(e, func(l record.LoadAnswer) []string { return l.Failed })
+	if want := "settings of redis-benchmark 0, redis-benchmark 1, redis-benchmark 2 and 4 more"; n != 1 || strings.Join(words, "; ") != want {
+		t.Errorf("%d: %s", n, words)
+	}
+}

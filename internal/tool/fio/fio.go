@@ -35,6 +35,8 @@ type Run struct {
 
 	time time.Time // when it was printed
 	cut  bool      // a text without its end
+	// groupOnly says that only the status of a group is there.
+	groupOnly bool
 }
 
 // Failed says whether a job ended with an error or fio complained.

@@ -228,7 +228,7 @@ func directionsOf(jobs []*Job) []direction {
 	all := []direction{{name: "read"}, {name: "write"}, {name: "trim"}, {name: "mixed"}}
 	for _, j := range jobs {
 		for i, d := range []*Direction{j.Read, j.Write, j.Trim, j.Mixed} {
-			if d != nil && (d.IOPS.NonZero().Known() || d.Total.NonZero().Known()) {
+			if d != nil && (d.IOPS.NonZero().Known() || d.Total.NonZero().Known() || d.Bandwidth.NonZero().Known()) {
 				all[i].of = append(all[i].of, d)
 			}
 		}

@@ -18,6 +18,7 @@ type parser struct {
 	pending  *Run // complete, until it is known whether it was interim
 	text     *textRun
 	terse    *Run
+	group    *Run                         // the status of a group without its jobs
 	fields   [][]byte                     // of the terse line of now
 	version  string                       // of the last line that is nothing but a version, or of servers
 	before   *textRun                     // what was read when the first of those servers was named
@@ -202,6 +203,7 @@ func (p *parser) flush() {
 
 // closeText ends an open terse or text report.
 func (p *parser) closeText() {
+	p.closeGroup()
 	if t := p.terse; t != nil {
 		p.terse = nil
 		p.add(t)

@@ -30,9 +30,68 @@ func (p *parser) textLine(line, text []byte) {
 		p.jobLine(text)
 	case p.text != nil && p.Torn():
 		p.NoEnd()
+	case p.text == nil && p.groupLine(text):
 	case p.text == nil || !p.text.line(text):
 		p.Strange(line)
 	}
+}
+
+// groupStatus are the lines of a group status: "READ: bw=87.0MiB/s (91.2MB/s), 10.0MiB/s-12.0MiB/s
+// ..., io=870MiB (912MB), run=10000-10000msec" of 3.x, "READ: io=32MB, aggrb=666KB/s, minb=..." of 2.x.
+var groupStatus = regexp.MustCompile(`^(READ|WRITE|TRIM|MIXED)\s*: (?:bw=|io=)`)
+
+// groupLine takes a line of a group status that stands alone: the bandwidth of all jobs of a
+// group, whose own lines are not there.
+func (p *parser) groupLine(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("Run status group ")) {
+		p.closeGroup()
+		p.group = &Run{Line: p.Number(), Form: "text", Version: p.version, groupOnly: true,
+			Jobs: []Job{{Line: p.Number(), Group: whole(text[len("Run status group "):])}}}
+		return true
+	}
+	m := groupStatus.FindSubmatch(text)
+	if m == nil {
+		return false
+	}
+	if p.group == nil {
+		p.group = &Run{Line: p.Number(), Form: "text", Version: p.version, groupOnly: true, Jobs: []Job{{Line: p.Number()}}}
+	}
+	d := &Direction{Runtime: longest(text)}
+	if d.Bandwidth = size(text, "bw=", 1000); bytes.Contains(text, []byte("aggrb=")) {
+		d.Bandwidth = size(text, "aggrb=", 1024)
+	}
+	j := &p.group.Jobs[0]
+	switch string(m[1]) {
+	case "READ":
+		j.Read = d
+	case "WRITE":
+		j.Write = d
+	case "TRIM":
+		j.Trim = d
+	default:
+		j.Mixed = d
+	}
+	return true
+}
+
+// longest is the longest run of the jobs: "run=10000-10003msec", "mint=..., maxt=10003msec" of 2.x.
+func longest(text []byte) format.Num {
+	_, run, ok := bytes.Cut(text, []byte("run="))
+	if _, most, is := bytes.Cut(run, []byte("-")); ok && is {
+		return format.Leading(most).Over(milli)
+	}
+	return pair(text, "maxt=").Over(milli)
+}
+
+// closeGroup keeps a group status that stood alone.
+func (p *parser) closeGroup() {
+	g := p.group
+	p.group = nil
+	if g == nil || g.Jobs[0].directions() == [4]*Direction{} {
+		return
+	}
+	p.Once(g.Line, "the lines of the jobs are not there: of a group status only the bandwidth is known", "import the whole report")
+	p.add(g)
 }
 
 // serverLine takes the version of a server that a client has jobs run on:
@@ -58,6 +117,7 @@ func (p *parser) jobLine(text []byte) {
 	if p.text == nil {
 		p.text = &textRun{run: Run{Line: n, Form: "text", Version: p.version}}
 	}
+	p.closeGroup()
 	t := p.text
 	*t = textRun{run: t.run}
 	j.Line, j.Options = n, p.optionsOf(j.Name)

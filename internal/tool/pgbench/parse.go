@@ -44,6 +44,11 @@ func (p *parser) any(line []byte) error {
 		if done, err := p.progress(text); done || err != nil {
 			return err
 		}
+		if whole := p.Mended(isProgress); whole != nil {
+			p.Doubt("progress lines that were broken into several were put together", "")
+			_, err := p.progress(bytes.Clone(whole))
+			return err
+		}
 		if !p.Torn() {
 			p.Doubt("a progress line has a figure that cannot be, and was left out", "look at the log: pgbench or its clock was wrong")
 		}
@@ -57,6 +62,13 @@ func (p *parser) any(line []byte) error {
 		p.Undefined(text)
 	}
 	return nil
+}
+
+// isProgress says that a line is a progress line and nothing else.
+func isProgress(text []byte) bool {
+	var v Progress
+	end := v.read(text)
+	return end > 0 && end == len(text)
 }
 
 // whole says whether a line without end ends where pgbench ends its lines.

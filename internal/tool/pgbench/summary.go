@@ -1,6 +1,7 @@
 package pgbench
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/tarelab/tare/internal/format"
@@ -26,8 +27,7 @@ func (p *parser) line(text []byte) bool {
 		}
 		p.summary = true
 		p.need().Type = s[len("transaction type: "):]
-	case strings.HasPrefix(s, "pgbench: error: "), strings.HasPrefix(s, "pgbench: fatal: "),
-		strings.HasPrefix(s, "Connection to database "), strings.HasPrefix(s, "client ") && strings.Contains(s, " aborted in "):
+	case failure.MatchString(s):
 		if p.run == nil || p.run.Complete() {
 			p.start(false)
 		}
@@ -45,6 +45,10 @@ func (p *parser) line(text []byte) bool {
 	}
 	return true
 }
+
+// failure is a line with which pgbench says that something failed. Threads write into each
+// other: the prefix of one may stand before that of another, or be lost.
+var failure = regexp.MustCompile(`^(?:pgbench: )*(?:error|fatal): |^(?:pgbench: )*Connection to database |^(?:pgbench: |error: )*client \d+ .*(?:aborted in |failed)`)
 
 // inSummary says that a line is of the summary and of nothing else, so that one
 // without its first lines is known too.

@@ -120,9 +120,9 @@ func (p *parser) end() {
 
 // title reads "====== SET ======".
 func (p *parser) title(text []byte) bool {
-	rest, ok := bytes.CutPrefix(text, []byte("====== "))
-	name, ends := bytes.CutSuffix(rest, []byte(" ======"))
-	if !ok || !ends {
+	before, rest, ok := bytes.Cut(text, []byte("====== ")) // what somebody put before it does not hide it
+	name, ends := bytes.CutSuffix(bytes.TrimRight(rest, "*`_| "), []byte(" ======"))
+	if !ok || !ends || bytes.ContainsAny(before, "=\"{") || len(before) > 100 {
 		return false
 	}
 	if p.named != "" {

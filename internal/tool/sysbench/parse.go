@@ -225,6 +225,13 @@ func (p *parser) torn(line, text []byte) error {
 	return nil
 }
 
+// isInterval says that a line is a report line and nothing else.
+func isInterval(line []byte) bool {
+	var v Interval
+	ok, end := v.interval(line)
+	return ok && end == len(line) && whole(line)
+}
+
 // rescue looks for a report line with decimal commas, or with blanks before it.
 func (p *parser) rescue(line []byte) error {
 	text := bytes.TrimLeft(line, " \t")
@@ -244,6 +251,12 @@ func (p *parser) rescue(line []byte) error {
 		if ok, end := v.interval(point); ok && p.clean(point, end) {
 			p.Comma()
 			return p.report(v)
+		}
+	}
+	if p.Ours(text) && isReport(text) {
+		if whole := p.Mended(isInterval); whole != nil {
+			p.Doubt("report lines that were broken into several were put together", "")
+			return p.line(whole)
 		}
 	}
 	if p.Ours(text) {
