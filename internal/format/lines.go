@@ -56,17 +56,20 @@ func (l *Lines) Mended(is func(line []byte) bool) []byte {
 	whole := [2][]byte{bytes.Clone(begin.line), begin.line} // a break at a blank takes it away
 	for k := range mostPieces - 1 {
 		if k == len(l.ahead) {
-			if !l.Next() {
+			if !l.read() {
 				break
 			}
 			l.ahead = append(l.ahead, l.now())
 		}
-		piece := bytes.TrimSpace(l.ahead[k].line)
-		if len(piece) == 0 || len(whole[1])+len(piece) > firstBuffer {
+		piece := l.ahead[k].line
+		trimmed := bytes.TrimSpace(piece)
+		if len(trimmed) == 0 || len(whole[1])+len(piece) > firstBuffer {
 			break
 		}
-		for i, between := range []string{"", " "} {
-			if whole[i] = append(append(whole[i], between...), piece...); is(whole[i]) {
+		whole[0] = append(whole[0], piece...)
+		whole[1] = append(append(bytes.TrimRight(whole[1], " "), ' '), trimmed...)
+		for i := range whole {
+			if is(whole[i]) {
 				l.become(l.ahead[k])
 				l.line, l.ahead = whole[i], l.ahead[k+1:]
 				return whole[i]
@@ -112,6 +115,11 @@ func (l *Lines) Next() bool {
 		l.ahead = l.ahead[1:]
 		return true
 	}
+	return l.read()
+}
+
+// read reads the next line.
+func (l *Lines) read() bool {
 	l.long = false
 	if l.number == 0 {
 		l.begin()

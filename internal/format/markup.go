@@ -45,10 +45,15 @@ func tagOf(b []byte) (n int, name string) {
 var entities = [][2][]byte{{[]byte("&lt;"), []byte("<")}, {[]byte("&gt;"), []byte(">")}, {[]byte("&quot;"), []byte(`"`)}, {[]byte("&#39;"), []byte("'")},
 	{[]byte("&#34;"), []byte(`"`)}, {[]byte("&nbsp;"), []byte(" ")}, {[]byte("\u00a0"), []byte(" ")}, {[]byte("&amp;"), []byte("&")}}
 
+var bold = []byte("**")
+
 // strip is a line without its markup.
 func (m markup) strip(line []byte) []byte {
 	if len(line) > 0 && (line[0] == '`' || line[len(line)-1] == '`') && !isFence(line) {
 		line = bytes.Trim(line, "`")
+	}
+	if begins, ends := bytes.HasPrefix(line, bold), bytes.HasSuffix(line, bold); begins != ends { // around many lines
+		line = bytes.TrimSuffix(bytes.TrimPrefix(line, bold), bold)
 	}
 	if !m.html || bytes.IndexByte(line, '<') < 0 && bytes.IndexByte(line, '&') < 0 && bytes.IndexByte(line, 0xc2) < 0 {
 		return line

@@ -25,8 +25,10 @@ func NewScan(r io.Reader, own *Tool) Scan {
 	if s.asIs = own == nil; own != nil {
 		s.foreign.Known = Tools{own}
 	}
-	if t, ok := r.(*Text); ok && own != nil {
-		s.text, s.foreign.Known = t, t.Known
+	if t, ok := r.(*Text); ok {
+		if s.text = t; own != nil {
+			s.foreign.Known = t.Known
+		}
 	}
 	s.known = s.foreign.Known
 	return s

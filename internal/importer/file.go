@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -54,7 +55,7 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 	r.Imported.Files = append(r.Imported.Files, record.ImportedFile{
 		Arm: arm.Name, Path: path, Kind: string(found.Kind), Era: found.Era, Bytes: size})
 	for _, x := range runs {
-		if !armName.MatchString(x.Arm) {
+		if x.Arm = strings.TrimSpace(x.Arm); x.Arm == "" {
 			x.Arm = arm.Name
 		}
 		if x.File = path; kind.Whole != nil {

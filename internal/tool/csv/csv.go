@@ -18,10 +18,12 @@ import (
 
 // Table is what one input is, without its rows.
 type Table struct {
-	Separator string           `json:"separator"`
-	Columns   []Column         `json:"columns"`
-	Rows      int              `json:"rows"`
-	Warnings  []format.Warning `json:"warnings,omitempty"`
+	Separator string   `json:"separator"`
+	Columns   []Column `json:"columns"`
+	Rows      int      `json:"rows"`
+	// Tables is which table of a page the row is of, from 1; 0 where there are only rows.
+	Tables   int              `json:"tables,omitempty"`
+	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
 // Column is a column by its heading.
@@ -54,6 +56,7 @@ func (t *Table) Index(name string) int {
 type parser struct {
 	format.Scan
 	table Table
+	page  *page // of Markdown; nil for plain rows
 	sep   byte
 	row   Row
 	each  func(*Table, Row) error
@@ -63,11 +66,20 @@ type parser struct {
 // the reading and is returned. A row with more or fewer fields than there are
 // columns is an error: nobody can say which figure is which.
 func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
-	p := &parser{Scan: format.NewScan(r, nil), each: each}
-	err := p.Each(p.line)
+	p := &parser{each: each}
+	text, isPage := pageOf(r)
+	p.Scan = format.NewScan(text, nil)
+	take := p.line
+	if isPage {
+		p.page, p.table.Separator, p.sep = &page{}, "|", '|'
+		take = p.pageLine
+	}
+	err := p.Each(take)
 	p.table.Warnings = p.Doubts()
 	switch {
 	case err != nil || p.table.Rows > 0:
+	case p.table.Columns == nil && isPage:
+		err = &format.Error{Line: 1, Text: "the tables of the page have no row"}
 	case p.table.Columns == nil:
 		err = p.Nothing("a table")
 	default:
@@ -89,6 +101,11 @@ func (p *parser) line(line []byte) error {
 	if err := p.fields(line); err != nil {
 		return err
 	}
+	return p.hand()
+}
+
+// hand gives the row out.
+func (p *parser) hand() error {
 	p.table.Rows++
 	if p.each == nil {
 		return nil
@@ -123,6 +140,11 @@ func (p *parser) head(line []byte) error {
 		return &format.Error{Line: p.Number(), Text: "the heading has an open quotation mark"}
 	}
 	p.sep = p.table.Separator[0]
+	return p.named()
+}
+
+// named refuses a heading that has a number in it, and makes room for rows.
+func (p *parser) named() error {
 	for _, c := range p.table.Columns {
 		if format.Whole([]byte(c.Name)).Known() {
 			return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the first row does not name the columns: %q is a number", c.Name),
@@ -147,12 +169,43 @@ func (p *parser) fields(line []byte) error {
 		}
 		return e
 	}
-	p.row.Line, p.row.Text = n, f
+	p.take(f)
+	return nil
+}
+
+// take reads the numbers of the fields of a row.
+func (p *parser) take(f []string) {
+	p.row.Line, p.row.Text = p.Number(), f
 	commas := slices.ContainsFunc(f, decimalComma.MatchString)
 	for i, s := range f {
-		p.row.Number[i] = p.number(s, commas).Times(p.table.Columns[i].scale)
+		p.row.Number[i] = p.figure(s, &p.table.Columns[i], commas)
 	}
-	return nil
+}
+
+// measured is a number with what people write behind it: k for thousands, a unit, the range, a
+// remark in brackets.
+var measured = regexp.MustCompile(`^[~≈]?\s*([-+]?\d[\d.,]*)\s*([kKM]?)\s*([A-Za-zµμ%/]*)\s*(?:(?:±|\+/-|\+-|\().*)?$`)
+
+// figure is a field in base units: of its own unit where it has one, else of the heading's.
+func (p *parser) figure(s string, c *Column, commas bool) format.Num {
+	if x := p.number(s, commas); x.Known() {
+		return x.Times(c.scale)
+	}
+	m := measured.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil {
+		return format.Num{}
+	}
+	scale := c.scale
+	switch u, known := units[strings.ToLower(m[2]+m[3])]; {
+	case m[2]+m[3] == "":
+	case known && (c.Unit == "" || c.Unit == u.unit): // 523 MB/s, 20 ms
+		scale = u.scale
+	case m[3] == "" || units[strings.ToLower(m[3])].unit == "1/s":
+		scale *= map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6}[m[2]]
+	default:
+		return format.Num{}
+	}
+	return p.number(m[1], commas).Times(scale)
 }
 
 // thousands are numbers with separators between their thousands, of which a decimal

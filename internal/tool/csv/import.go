@@ -63,10 +63,12 @@ var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date",
 // Columns that say of what a row is: the arm, the load, and settings of the load.
 // Other words stand between the arms: see importer.words.
 var (
-	armNames     = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
-	loadNames    = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script"}
+	armNames  = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
+	loadNames = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script", "op", "operation", "pattern", "rw", "query",
+		"test name", "workload type", "io pattern"}
 	settingNames = []string{"clients", "client", "connections", "threads", "thread", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
-		"qd", "bs", "block size", "scale", "warehouses"}
+		"qd", "bs", "block size", "blocksize", "scale", "warehouses", "payload", "payload size", "value size", "record size", "data size", "io size",
+		"size", "pipeline", "replicas", "users", "workers"}
 	// runNames count the runs of an arm: rows that differ in one are different runs.
 	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
 	// wordNames are columns of text that may differ between runs of the same thing.
@@ -76,7 +78,9 @@ var (
 
 // importer makes runs of the rows of a table.
 type importer struct {
-	table    *Table
+	table    int      // of a page, from 1; 0 where there are only rows
+	columns  []Column // nil before the first row
+	first    int      // the first run of the table
 	metrics  []string // of every column; empty for those that are none
 	roles    [][]string
 	clock    int
@@ -87,6 +91,7 @@ type importer struct {
 	runs     []*observed.Run
 	words    [][]string     // of every run, what its row has in texts
 	numbers  map[string]int // of the runs, by what their rows say
+	rows     []Row          // of a table of which no column is a metric
 	spans    [][3]float64   // of every run: first time, last time, rows
 	warnings format.Warnings
 }
@@ -94,15 +99,15 @@ type importer struct {
 // Import takes every column whose name says what it is; rows are the reports. Rows
 // of several arms, loads or settings are several runs.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	p := &importer{clock: -1, numbers: map[string]int{}}
+	p := &importer{}
 	table, err := Parse(text, func(t *Table, row Row) error {
-		if p.table == nil {
+		if p.columns == nil || p.table != t.Tables {
+			p.end()
 			p.begin(t)
 		}
 		return p.row(row)
 	})
-	p.tellApart()
-	p.leftOut()
+	p.end()
 	known := false
 	for i, r := range p.runs {
 		if s := p.spans[i]; s[2] > 1 && s[1] > s[0] {
@@ -118,9 +123,22 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return p.runs, append(table.Warnings, p.warnings.List()...), err
 }
 
+// end finishes a table.
+func (p *importer) end() {
+	if p.columns == nil {
+		return
+	}
+	if p.turned() {
+		return
+	}
+	p.tellApart()
+	p.leftOut()
+}
+
 // begin finds what the columns are.
 func (p *importer) begin(t *Table) {
-	p.table = t
+	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, numbers: map[string]int{}, first: len(p.runs),
+		err: p.err, runs: p.runs, words: p.words, spans: p.spans, warnings: p.warnings}
 	p.metrics = make([]string, len(t.Columns))
 	p.roles = make([][]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -159,7 +177,7 @@ func (p *importer) leftOut() {
 	var names []string
 	for _, i := range p.skipped {
 		if !slices.Contains(p.texts, i) {
-			names = append(names, p.table.Columns[i].Name)
+			names = append(names, p.columns[i].Name)
 		}
 	}
 	if len(names) > 0 {
@@ -189,7 +207,7 @@ func (p *importer) once() {
 	}
 	for _, m := range slices.Sorted(maps.Keys(columns)) {
 		if c := columns[m]; len(c) > 1 {
-			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.table.Columns[c[0]].Name, p.table.Columns[c[1]].Name, metric.OfTool(m).Name),
+			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, metric.OfTool(m).Name),
 				Remedy: "keep the one that is to be compared"}
 			return
 		}
@@ -197,17 +215,17 @@ func (p *importer) once() {
 }
 
 func (p *importer) named(column int, names ...string) bool {
-	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.table.Columns[column].Name), "_", " "))
+	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.columns[column].Name), "_", " "))
 }
 
 // ask looks in the first row for columns of text whose names are not known: rows that differ
 // in a word are not repeats of one arm.
 func (p *importer) ask(row Row) {
 	p.asked = true
-	for i, c := range p.table.Columns {
+	for i, c := range p.columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
 		switch text := row.Text[i]; {
-		case p.roles[i] != nil, p.metrics[i] != "", i == p.clock, row.Number[i].Known(), text == "", text == "-":
+		case p.roles[i] != nil, p.metrics[i] != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
 		case slices.Contains(wordNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
 		default:
 			p.texts = append(p.texts, i)
@@ -224,17 +242,17 @@ func (p *importer) tellApart() {
 	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
 	for k := range p.texts {
 		values := map[string]bool{}
-		for _, w := range p.words {
+		for _, w := range p.words[p.first:] {
 			values[w[k]] = true
 		}
 		if len(values) < 2 {
 			continue
 		}
-		for n, r := range p.runs {
-			if arms {
-				r.Sub = strings.TrimSpace(r.Sub + " " + p.words[n][k])
+		for n, r := range p.runs[p.first:] {
+			if w := p.words[p.first+n][k]; arms {
+				r.Sub = strings.TrimSpace(r.Sub + " " + w)
 			} else {
-				r.Arm = strings.TrimSpace(r.Arm + " " + p.words[n][k])
+				r.Arm = strings.TrimSpace(r.Arm + " " + w)
 			}
 		}
 	}
@@ -247,6 +265,9 @@ func (p *importer) row(row Row) error {
 	}
 	if p.err != nil {
 		return p.err
+	}
+	if !slices.ContainsFunc(p.metrics, func(m string) bool { return m != "" }) && len(p.rows) < mostRuns {
+		p.rows = append(p.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
 	}
 	n, err := p.run(row)
 	if err != nil {
@@ -264,7 +285,7 @@ func (p *importer) row(row Row) error {
 		r.Figure(name).Add(n)
 		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
 			p.warnings.Once(row.Line, fmt.Sprintf("%q in the column %q is no number and was left out, as are others like it",
-				s[:min(len(s), 40)], p.table.Columns[i].Name), "")
+				s[:min(len(s), 40)], p.columns[i].Name), "")
 		}
 	}
 	p.spans[n][2]++
@@ -299,17 +320,17 @@ func (p *importer) run(row Row) (int, error) {
 	if i, ok := p.numbers[key.String()]; ok {
 		return i, nil
 	}
-	if len(p.runs) == mostRuns {
+	if len(p.runs)-p.first == mostRuns {
 		return 0, &format.Error{Line: row.Line, Text: fmt.Sprintf("the table has more than %d arms, loads and settings", mostRuns),
 			Remedy: "split it, or rename the column that is none of them"}
 	}
 	r := &observed.Run{}
 	r.Tool, r.Line = "table", row.Line
-	if len(p.runs) == 0 {
+	if len(p.runs) == 0 && p.table == 0 {
 		r.Line = 1
 	}
 	for i, role := range p.roles {
-		name, value := strings.ToLower(p.table.Columns[i].Name), row.Text[i]
+		name, value := strings.ToLower(p.columns[i].Name), row.Text[i]
 		switch {
 		case role == nil, slices.Equal(role, runNames):
 		case slices.Equal(role, armNames) && !row.Number[i].Known():

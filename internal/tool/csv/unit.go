@@ -17,6 +17,9 @@ var units = map[string]struct {
 	"b/s": {"B/s", 1}, "kib/s": {"B/s", 1 << 10}, "mib/s": {"B/s", 1 << 20}, "gib/s": {"B/s", 1 << 30},
 	"kb/s": {"B/s", 1e3}, "mb/s": {"B/s", 1e6}, "gb/s": {"B/s", 1e9},
 	"1/s": {"1/s", 1}, "ops/s": {"1/s", 1}, "tps": {"1/s", 1}, "qps": {"1/s", 1}, "iops": {"1/s", 1}, "req/s": {"1/s", 1},
+	"/s": {"1/s", 1}, "/sec": {"1/s", 1}, "rps": {"1/s", 1}, "op/s": {"1/s", 1}, "ops/sec": {"1/s", 1}, "req/sec": {"1/s", 1}, "tx/s": {"1/s", 1},
+	"requests/s": {"1/s", 1}, "queries/s": {"1/s", 1}, "transactions/s": {"1/s", 1},
+	"milliseconds": {"s", 1e-3}, "microseconds": {"s", 1e-6}, "nanoseconds": {"s", 1e-9}, "secs": {"s", 1}, "mb/sec": {"B/s", 1e6}, "mib/sec": {"B/s", 1 << 20},
 	"%": {"ratio", 0.01}, "ratio": {"ratio", 1},
 }
 

@@ -2,6 +2,7 @@ package hyperfine
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
@@ -19,8 +20,12 @@ var declared = &format.Tool{
 	Begins: []string{"Benchmark 1: ", "Benchmark #1: ", "Time (mean "},
 	Keys:   [][]string{{"results", "command", "mean"}},
 	Shapes: []format.Shape{{Kind: tableKind, First: true, Sure: format.Likely,
-		Line: func(b []byte) bool { return bytes.HasPrefix(b, []byte("command,mean,")) }}},
+		Line: func(b []byte) bool { return bytes.HasPrefix(b, []byte("command,mean,")) }},
+		{Kind: tableKind, Sure: format.Likely, Line: markdownHeading.Match}},
 }
+
+// markdownHeading is that of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.
+var markdownHeading = regexp.MustCompile(`^\|\s*Command\s*\|\s*Mean \[(?:ms|s|µs)\]\s*\|`)
 
 // Reader reads what hyperfine exports.
 var Reader = observed.Reader{Tool: declared, Versions: "1.5 to 1.20", Kinds: []observed.Kind{
