@@ -41,7 +41,7 @@ type Found struct {
 // Detect says what wrote a file, from the beginning of its text (see Open).
 // The name only breaks ties between formats that look the same.
 func (l Tools) Detect(name string, head []byte) Found {
-	f := Found{}
+	f, unread := Found{}, Found{}
 	shape, marks, page := shapes{tools: l}, l.learn(head), learnMarkup(head)
 	for n := 1; len(head) > 0; n++ {
 		line := head
@@ -56,6 +56,12 @@ func (l Tools) Detect(name string, head []byte) Found {
 		if t == nil {
 			continue
 		}
+		if t.Kind == Unknown { // it counts only where no tool that is read is there
+			if unread.Tool == nil {
+				unread = Found{Tool: t, Confidence: Certain, Why: clip(line)}
+			}
+			continue
+		}
 		if f.Tool == nil {
 			f = Found{Kind: t.Kind, Tool: t, Confidence: Certain, Why: clip(line)}
 		}
@@ -65,6 +71,9 @@ func (l Tools) Detect(name string, head []byte) Found {
 		if f.Era == "" {
 			f.Era = t.era(bytes.TrimLeft(line, " \t"))
 		}
+	}
+	if f.Tool == nil {
+		f = unread
 	}
 	if f.Tool == nil {
 		f = shape.found(name)

@@ -12,6 +12,7 @@ type shapes struct {
 	first  string
 	counts map[*Shape]int
 	json   []byte // the beginning of a JSON document
+	alone  bool   // nothing stands before it
 }
 
 // maxJSON is how much of a document decides what it is.
@@ -26,7 +27,8 @@ func (s *shapes) look(line []byte) {
 		s.first = clip(line)
 		s.counts = map[*Shape]int{}
 	}
-	if s.json != nil || s.lines == 1 && (BeginsJSON(line) || arrayBegins(line)) {
+	if s.json != nil || s.lines == 1 && (BeginsJSON(line) || arrayBegins(line)) || string(line) == "{" {
+		s.alone = s.alone || s.lines == 1
 		if len(s.json) < maxJSON {
 			s.json = append(append(s.json, line...), '\n')
 		}
@@ -57,7 +59,9 @@ func (s *shapes) found(name string) Found {
 		if t := s.tools.ofJSON(s.json); t != nil {
 			return Found{Kind: t.Kind, Tool: t, Confidence: Certain, Era: t.era(s.json), Why: "the JSON keys of " + t.Name}
 		}
-		return Found{}
+		if s.alone {
+			return Found{}
+		}
 	}
 	for _, t := range s.tools {
 		for i := range t.Shapes {
@@ -79,7 +83,7 @@ func (s *shapes) why() string {
 	switch {
 	case s.lines == 0:
 		return "there is no text in it"
-	case s.json != nil:
+	case s.alone:
 		return "JSON, but none of the keys of a tool that is known"
 	}
 	return "no line that a known tool writes; it begins with: " + s.first

@@ -27,7 +27,6 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 		return nil, err
 	}
 	defer in.Close()
-	known := Known()
 	text, head, err := known.Open(in)
 	if err != nil {
 		return nil, err
@@ -70,15 +69,19 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 // fits to it.
 func noTable(f format.Found, err error) bool {
 	var e *format.Error
-	return f.Kind == csv.Kind && f.Confidence == format.Guess && errors.As(err, &e) && e.Line == 2
+	return f.Kind == csv.Kind && f.Confidence == format.Guess && errors.As(err, &e) && e.Line > 1 && e.Line < 10
 }
 
 func unknown(head []byte, f format.Found) error {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
 	}
+	if f.Tool != nil {
+		return &format.Error{Text: fmt.Sprintf("this is the output of %s, which is not read (%s)", f.Tool.Name, f.Why),
+			Remedy: "write its figures into a table with the columns arm, tps and p95 (ms), as CSV or Markdown: such a table is read"}
+	}
 	return &format.Error{Line: 1, Text: "no known format: " + f.Why,
-		Remedy: Known().Names() + " are read; --kind says which it is"}
+		Remedy: known.Names() + " are read; --kind says which it is"}
 }
 
 // certain keeps the runs about which something is known. Without one the error,

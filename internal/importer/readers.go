@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"slices"
+
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
 	"github.com/tarelab/tare/internal/tool/clickhouse"
@@ -16,13 +18,16 @@ import (
 // whether a file is theirs. Each declares itself in its folder.
 var readers = []observed.Reader{sysbench.Reader, fio.Reader, clickhouse.Reader, pgbench.Reader, hyperfine.Reader, redis.Reader, csv.Reader}
 
-// Known is how the output of each tool is told.
-func Known() (out format.Tools) {
-	for _, r := range readers {
+// known is how the output of each tool is told, those that are not read included.
+var known = func() (out format.Tools) {
+	for _, r := range slices.Concat(readers, unread) {
 		out = append(out, r.Tool)
 	}
 	return out
-}
+}()
+
+// Known is how the output of each tool is told.
+func Known() format.Tools { return known }
 
 // kindOf is what reads files of a kind; nil for none.
 func kindOf(name format.Kind) *observed.Kind {
