@@ -76,7 +76,7 @@ func unknown(head []byte, f format.Found) error {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
 	}
-	if f.Tool != nil {
+	if f.Tool != nil && f.Tool.Kind == format.Unknown {
 		return &format.Error{Text: fmt.Sprintf("this is the output of %s, which is not read (%s)", f.Tool.Name, f.Why),
 			Remedy: "write its figures into a table with the columns arm, tps and p95 (ms), as CSV or Markdown: such a table is read"}
 	}

@@ -2,8 +2,11 @@ package importer_test
 
 import (
 	"math"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/tarelab/tare/internal/importer"
 )
 
 // Tables of a page are loads of their own where the headings above them differ, and repeats where
@@ -116,5 +119,50 @@ func TestBrokenLines(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Of the programs that run fio in Kubernetes the summary is read; where fio's own report stands
+// before it, that is.
+func TestSummariesOfFioInKubernetes(t *testing.T) {
+	for name, loads := range map[string]int{"dbench": 5, "kbench": 6, "kubestr": 2} {
+		b, err := os.ReadFile("../tool/kubefio/testdata/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, text := range map[string]string{"as it is": string(b), "Windows": strings.ReplaceAll(string(b), "\n", "\r\n"),
+			"fenced": "### longhorn\n```\n" + string(b) + "```\n", "quoted": "> " + strings.ReplaceAll(string(b), "\n", "\n> "),
+			"kubectl logs": "[pod/bench-x/fio] " + strings.ReplaceAll(strings.TrimSpace(string(b)), "\n", "\n[pod/bench-x/fio] ") + "\n"} {
+			r, err := alone(t, put(t, "x.txt", text))
+			if err != nil || len(r.Workloads) != loads || len(r.Runs) != loads {
+				t.Errorf("%s, %s: %v %+v", name, form, err, r)
+			}
+		}
+		two := "## local-path\n" + string(b) + "\n## longhorn\n" + string(b)
+		if r, err := alone(t, put(t, "x.txt", two)); err != nil || len(r.Workloads) != 2*loads {
+			t.Errorf("%s, two storage classes: %v %+v", name, err, r)
+		}
+		if r, err := alone(t, put(t, "x.txt", "Run 1:\n"+string(b)+"\nRun 2:\n"+string(b))); err != nil || len(r.Workloads) != loads || len(r.Runs) != 2*loads {
+			t.Errorf("%s, two runs: %v %+v", name, err, r)
+		}
+		if r, err := compared(put(t, "a.txt", string(b)), put(t, "b.txt", string(b))); err != nil || len(r.Workloads) != loads || len(r.Runs) != 2*loads {
+			t.Errorf("%s, two arms: %v %+v", name, err, r)
+		}
+	}
+	b, err := os.ReadFile("../tool/kubefio/testdata/dbench.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := alone(t, put(t, "x.txt", "Testing Read IOPS...\n"+fioReport(1000, "4MiB/s")+"\n"+string(b)))
+	if err != nil || len(r.Runs) != 1 || r.Runs[0].Tool != "fio" || figure(r.Runs[0], "throughput") != 1000 {
+		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// A comparison of kbench names its arms.
+func TestComparisonOfKbench(t *testing.T) {
+	r, err := importer.Read(importer.Options{Arms: []importer.Arm{{Files: []string{"../tool/kubefio/testdata/kbench-comparison.txt"}}}})
+	if err != nil || len(r.Workloads) != 3 || len(r.Workloads[0].Arms) != 2 || r.Workloads[0].Baseline != "Local-Path" {
+		t.Errorf("%v %+v", err, r)
 	}
 }

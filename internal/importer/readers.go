@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/tool/csv"
 	"github.com/tarelab/tare/internal/tool/fio"
 	"github.com/tarelab/tare/internal/tool/hyperfine"
+	"github.com/tarelab/tare/internal/tool/kubefio"
 	"github.com/tarelab/tare/internal/tool/pgbench"
 	"github.com/tarelab/tare/internal/tool/redis"
 	"github.com/tarelab/tare/internal/tool/sysbench"
@@ -16,7 +17,8 @@ import (
 
 // readers are all tools whose output is read, in the order in which they are asked
 // whether a file is theirs. Each declares itself in its folder.
-var readers = []observed.Reader{sysbench.Reader, fio.Reader, clickhouse.Reader, pgbench.Reader, hyperfine.Reader, redis.Reader, csv.Reader}
+var readers = []observed.Reader{sysbench.Reader, fio.Reader, clickhouse.Reader, pgbench.Reader, hyperfine.Reader, redis.Reader,
+	kubefio.Dbench, kubefio.Kbench, kubefio.Kubestr, csv.Reader}
 
 // known is how the output of each tool is told, those that are not read included.
 var known = func() (out format.Tools) {

@@ -24,7 +24,7 @@ func TestReadersDeclareThemselves(t *testing.T) {
 		if len(tool.Begins)+len(tool.Keys)+len(tool.Shapes) == 0 && tool.Is == nil {
 			t.Errorf("nothing tells the output of %s", tool.Name)
 		}
-		if tool.Kind != format.Unknown && !strings.Contains(string(manual), "| "+tool.Name) {
+		if tool.Kind != format.Unknown && !strings.Contains(string(manual), "\n| "+tool.Name) {
 			t.Errorf("docs/import.md does not say that %s is read", tool.Name)
 		}
 	}

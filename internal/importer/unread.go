@@ -2,6 +2,7 @@ package importer
 
 import (
 	"regexp"
+	"regexp/syntax"
 
 	"github.com/tarelab/tare/internal/format"
 	"github.com/tarelab/tare/internal/format/observed"
@@ -24,7 +25,7 @@ var unread = []observed.Reader{
 	named("rbd bench", `^bench\s+type (?:write|read|readwrite|rw) io_size |^SEC\s+OPS\s+OPS/SEC|^elapsed:\s+\d+\s+ops:\s+\d+\s+ops/sec:`),
 	named("stress-ng", `^stress-ng: (?:info|metrc|debug|warn|fail|error): `),
 	named("mysqlslap", `^(?:Average|Minimum|Maximum) number of seconds to run all queries: |^Number of clients running queries: |^Running for engine `),
-	named("HammerDB", `^Vuser \d+:|^HammerDB (?:CLI )?v\d|TEST RESULT : System achieved \d`),
+	named("HammerDB", `^Vuser \d+:|^HammerDB (?:CLI )?v\d|^TEST RESULT : System achieved \d`),
 	named("cassandra-stress", `^\*+ Stress Settings \*+|^Op rate\s+: |^Partition rate\s+: |^type,?\s+total ops,\s+op/s,|^Running (?:WRITE|READ|MIXED) with `),
 	named("go-tpc", `^\[(?:Current|Summary)\] [A-Z_0-9]+ ?- (?:Takes\(s\)|Count)|^\[(?:Current|Summary)\] Q\d+|^tpmC: [\d.]+`),
 	named("dbench of Samba", `^dbench version \d|^Throughput [\d.]+ MB/sec\s+(?:\(sync \w+\)\s+)?\d+ clients|^Operation\s+Count\s+AvgLat\s+MaxLat`),
@@ -37,4 +38,42 @@ func named(name, lines string) observed.Reader {
 	return observed.Reader{Tool: &format.Tool{Name: name, Is: matches(lines)}}
 }
 
-func matches(lines string) func([]byte) bool { return regexp.MustCompile(lines).Match }
+// matches says whether a line is one of those. It is asked of every line that no reader knows: the
+// first byte rules most of them out.
+func matches(lines string) func([]byte) bool {
+	expr, first := regexp.MustCompile(lines), firstBytes(lines)
+	return func(b []byte) bool { return first[b[0]] && expr.Match(b) }
+}
+
+// firstBytes are those with which a line can begin that an anchored expression matches.
+func firstBytes(lines string) (set [256]bool) {
+	tree, err := syntax.Parse(lines, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		panic(err)
+	}
+	seen := map[uint32]bool{}
+	var walk func(pc uint32)
+	walk = func(pc uint32) {
+		if seen[pc] {
+			return
+		}
+		seen[pc] = true
+		switch i := &prog.Inst[pc]; i.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			walk(i.Out)
+			walk(i.Arg)
+		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+			walk(i.Out)
+		default:
+			for c := range set {
+				set[c] = set[c] || c >= 0x80 || i.MatchRune(rune(c))
+			}
+		}
+	}
+	walk(uint32(prog.Start))
+	return set
+}

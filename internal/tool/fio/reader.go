@@ -23,9 +23,10 @@ var declared = &format.Tool{
 	Also: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
 	Begins: []string{"Run status group ", "fio-2.", "fio-3.", `"fio version"`, `"job options"`, "read: IOPS=", "write: IOPS=",
 		"issued rwts: ", "clat percentiles ("},
-	Is:   jobOrTerse,
-	Keys: [][]string{{"fio version"}, {"jobname", "groupid"}},
-	Era:  era,
+	Is:     itsLine,
+	Report: func(line []byte) int { return bytes.Index(line, []byte("Run status group ")) },
+	Keys:   [][]string{{"fio version"}, {"jobname", "groupid"}},
+	Era:    era,
 	Shapes: []format.Shape{{Kind: logs, Line: logNumbers, Every: true, Sure: format.Guess,
 		NameSays: func(name string) bool { return KindOf(name) != "" }}},
 }
@@ -38,8 +39,8 @@ var Reader = observed.Reader{Tool: declared, Versions: "2.1 to 3.42", Kinds: []o
 	{Name: logsOf3, Read: logReader(3), Whole: wholeLog},
 }}
 
-func jobOrTerse(b []byte) bool {
-	return format.Has(b, ": (groupid=") && format.Has(b, "): err=") || format.Has(b, ": (g=") && format.Has(b, "): rw=") ||
+func itsLine(b []byte) bool {
+	return groupStatus.Match(b) || format.Has(b, ": (groupid=") && format.Has(b, "): err=") || format.Has(b, ": (g=") && format.Has(b, "): rw=") ||
 		b[0] >= '2' && b[0] <= '5' && b[1] == ';' && bytes.Count(b, []byte(";")) > 30 // terse
 }
 
