@@ -56,6 +56,21 @@ func TestFailPrintsTheHint(t *testing.T) {
 	}
 }
 
+// An error that quotes a file has no escape sequence of it, colours included.
+func TestFailIsHarmless(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := &console{stderr: f, getenv: func(string) string { return "" }}
+	c.fail(hint.New(errors.New("it begins with: \x1b[31mhello\x1b[0m \x1b]0;x\a\u202eworld"), "see \x1b[2Jx"))
+	got, _ := os.ReadFile(f.Name())
+	if want := "tare: it begins with: hello ]0;xworld\nhint: see [2Jx\n"; string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestResultDir(t *testing.T) {
 	at := time.Date(2026, 11, 21, 7, 5, 9, 0, time.UTC)
 	if dir, err := resultDir("", at); err != nil || dir != "tare-result-2026-11-21-070509" {

@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,30 @@ func TestGroupStatusAlone(t *testing.T) {
 	whole := fioReport(1000, "4MiB/s")
 	if r, err := alone(t, put(t, "a.txt", whole)); err != nil || len(r.Runs) != 1 || figure(r.Runs[0], "throughput") != 1000 {
 		t.Errorf("a whole report: %v %+v", err, r)
+	}
+}
+
+// So are the lines of a job without its first one.
+func TestLinesOfAJobAlone(t *testing.T) {
+	for in, want := range map[string][]float64{
+		"  write: IOPS=6015, BW=752MiB/s (788MB/s)(100MiB/133msec); 0 zone resets\n":                                                                  {6015},
+		"  read : io=32MB, bw=666KB/s, iops=89 , runt= 50320msec\n":                                                                                   {89},
+		"write: IOPS=6015, BW=752MiB/s (788MB/s)(100MiB/133msec)\nwrite: IOPS=5882, BW=735MiB/s (770MB/s)(100MiB/136msec)\n":                          {6015, 5882},
+		"  read: IOPS=100, BW=400KiB/s (1MB/s)(100MiB/133msec)\n    clat (usec): min=1, max=20, avg=10.00, stdev= 1.00\n" + fioReport(1000, "4MiB/s"): {100, 1000},
+		fioReport(1000, "4MiB/s") + "and again\n  read: IOPS=100, BW=400KiB/s (1MB/s)(100MiB/133msec)\n":                                              {1000, 100},
+	} {
+		r, err := alone(t, put(t, "a.txt", in))
+		if err != nil || len(r.Runs) != len(want) {
+			t.Errorf("%q: %v %+v", in, err, r)
+			continue
+		}
+		var got []float64
+		for _, x := range r.Runs {
+			got = append(got, figure(x, "throughput"))
+		}
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%q: %v, want %v", in, got, want)
+		}
 	}
 }
 

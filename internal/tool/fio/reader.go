@@ -40,7 +40,7 @@ var Reader = observed.Reader{Tool: declared, Versions: "2.1 to 3.42", Kinds: []o
 }}
 
 func itsLine(b []byte) bool {
-	return groupStatus.Match(b) || format.Has(b, ": (groupid=") && format.Has(b, "): err=") || format.Has(b, ": (g=") && format.Has(b, "): rw=") ||
+	return groupStatus.Match(b) || ofDirection.Match(b) || format.Has(b, ": (groupid=") && format.Has(b, "): err=") || format.Has(b, ": (g=") && format.Has(b, "): rw=") ||
 		b[0] >= '2' && b[0] <= '5' && b[1] == ';' && bytes.Count(b, []byte(";")) > 30 // terse
 }
 

@@ -17,6 +17,8 @@ type textRun struct {
 	scale   float64    // of the percentiles, per second; 0 outside of them
 	syncing bool
 	status  bool // the group status, which ends the jobs, was there
+	// nameless says that the line that begins the job was not there.
+	nameless bool
 }
 
 // textLine takes a line that is neither JSON nor terse.
@@ -30,6 +32,7 @@ func (p *parser) textLine(line, text []byte) {
 		p.jobLine(text)
 	case p.text != nil && p.Torn():
 		p.NoEnd()
+	case p.nameless(text):
 	case p.text == nil && p.groupLine(text):
 	case p.text == nil || !p.text.line(text):
 		p.Strange(line)
@@ -110,7 +113,7 @@ func (p *parser) serverLine(text []byte) {
 // jobLine begins a job: "mix: (groupid=0, jobs=1): err= 0: pid=4019: Sat ...".
 func (p *parser) jobLine(text []byte) {
 	j := jobOf(text)
-	if p.terse != nil || p.text != nil && (p.text.status || p.text.has(&j)) {
+	if p.terse != nil || p.text != nil && (p.text.status || p.text.nameless || p.text.has(&j)) {
 		p.closeText()
 	}
 	n := p.Number()
@@ -122,6 +125,30 @@ func (p *parser) jobLine(text []byte) {
 	*t = textRun{run: t.run}
 	j.Line, j.Options = n, p.optionsOf(j.Name)
 	t.run.Jobs = append(t.run.Jobs, j)
+}
+
+// ofDirection is the line of reads, writes or trims of a job.
+var ofDirection = regexp.MustCompile(`^(read|write|trim|mixed)\s*: (?:IOPS=|io=)`)
+
+// nameless begins a job of which the first line is not there, as people quote the few lines that
+// matter, and takes its line.
+func (p *parser) nameless(text []byte) bool {
+	m := ofDirection.FindSubmatch(text)
+	if m == nil {
+		return false
+	}
+	if t := p.text; t != nil {
+		last := &t.run.Jobs[len(t.run.Jobs)-1]
+		there := map[string]*Direction{"read": last.Read, "write": last.Write, "trim": last.Trim, "mixed": last.Mixed}[string(m[1])]
+		if !t.status && (!t.nameless || there == nil) {
+			return false // of the job of now
+		}
+		p.closeText()
+	}
+	p.closeGroup()
+	p.text = &textRun{nameless: true, run: Run{Line: p.Number(), Form: "text", Version: p.version, Jobs: []Job{{Line: p.Number()}}}}
+	p.Doubt("the first line of a job is not there: its name is not known", "import the whole report")
+	return p.text.line(text)
 }
 
 // has says that a job is in the report: the same name is another job of it only
