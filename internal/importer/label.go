@@ -29,7 +29,6 @@ func (l *label) all() (out []string) {
 var (
 	markdownHeading = regexp.MustCompile(`^(#{1,6})\s*\S`)
 	htmlHeading     = regexp.MustCompile(`(?i)^<h([1-6])\b`)
-	underline       = regexp.MustCompile(`^(?:={3,}|-{3,})$`)
 )
 
 // level is that of a heading; 0 for a line that looks like one and has none, -1 for others.
