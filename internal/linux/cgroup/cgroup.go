@@ -94,6 +94,8 @@ type Group struct {
 	// exist. A controller of version 2 has the version 2 directory under its
 	// names of both versions: "io" and "blkio", "cpu" and "cpuacct".
 	Dirs map[string]string
+
+	hold string // the group that keeps its controllers enabled, if it needs one
 }
 
 // Dir is the directory of a controller, or why there is none.

@@ -49,8 +49,8 @@ func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 	return errors.Join(err, pinAgain(t.proc, p.Pinned))
 }
 
-// moveToLeaf empties the own group, if all in it are this process and those
-// that started it; others are not tare's to move.
+// moveToLeaf empties the own group, if all in it are this process, those that started it
+// and those that it started, as its guard is; others are not tare's to move.
 func (t *Tree) moveToLeaf(p Plan) error {
 	pids, err := readPids(filepath.Join(p.EnableAt, "cgroup.procs"))
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *Tree) moveToLeaf(p Plan) error {
 	}
 	own := t.ancestors(os.Getpid())
 	for _, pid := range pids {
-		if !slices.Contains(own, pid) {
+		if !slices.Contains(own, pid) && !slices.Contains(t.ancestors(pid), os.Getpid()) {
 			return &Unusable{fmt.Sprintf("the own group %s holds other processes (%d, %s), and version 2 enables no controllers beside processes", p.EnableAt, pid, t.command(pid)),
 				"run tare in a group of its own: systemd-run --user --scope -p Delegate=yes tare run"}
 		}
@@ -85,8 +85,7 @@ func (t *Tree) moveAll(from, to string) error {
 }
 
 // disable takes back what enableBase did, unless other groups of this tree or other
-// runs use it. The kernel refuses only where a child has a controller enabled for its own
-// children: from a group right below it takes the controller away, with all that was set.
+// runs use it.
 func (t *Tree) disable() error {
 	if len(t.using) > 0 || !t.enables {
 		return nil
@@ -103,7 +102,7 @@ func (t *Tree) disable() error {
 }
 
 // disable takes the Enable part of a plan back, and what else is noted there; done is
-// false while the kernel says that a group uses the controllers. What other runs use is
+// false while a group of somebody else uses one of the controllers. What other runs use is
 // left to the last of them.
 func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	if p.EnableAt == "" {
@@ -126,10 +125,9 @@ func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 			return false, fmt.Errorf("find the threads that are kept to some CPUs: %w", err)
 		}
 	}
-	if done, err := disableAll(k, p); !done || err != nil {
-		return done, errors.Join(err, pinAgain(root, kept))
-	}
-	if err := pinAgain(root, kept); err != nil {
+	off, err := disableAll(k, p)
+	unnote(p.EnableAt, off)
+	if err := errors.Join(err, pinAgain(root, kept)); err != nil || len(off) < len(p.Enable) {
 		return false, err
 	}
 	if (p.Leaf != "" || slices.Contains(notes, noteLeaf)) && exists(leaf) {
@@ -145,19 +143,24 @@ func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	return true, nil
 }
 
-func disableAll(k kernel, p Plan) (done bool, err error) {
+// disableAll disables the controllers of a plan that nobody else uses, and returns them.
+func disableAll(k kernel, p Plan) (off []string, err error) {
 	for _, c := range p.Enable {
+		if inUse(p.EnableAt, c) {
+			continue
+		}
 		err := k.write(filepath.Join(p.EnableAt, "cgroup.subtree_control"), "-"+c)
 		switch {
 		case errors.Is(err, unix.EBUSY):
-			return false, nil
+			continue
 		case errors.Is(err, os.ErrNotExist): // the whole group is gone
-			return true, nil
+			return p.Enable, nil
 		case err != nil:
-			return false, fmt.Errorf("disable the %s controller: %w", c, err)
+			return off, fmt.Errorf("disable the %s controller: %w", c, err)
 		}
+		off = append(off, c)
 	}
-	return true, nil
+	return off, nil
 }
 
 // ancestors are a process and those that started it.

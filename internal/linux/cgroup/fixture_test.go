@@ -196,6 +196,10 @@ func (f *fixture) control(file, value string) error {
 			}
 		}
 		have = slices.DeleteFunc(have, func(h string) bool { return h == c })
+		files, _ := filepath.Glob(filepath.Join(dir, "*", c+".*"))
+		for _, file := range files { // with what was set
+			os.Remove(file)
+		}
 		return os.WriteFile(file, []byte(strings.Join(have, " ")+"\n"), 0o644)
 	}
 	can, _ := readFields(filepath.Join(dir, "cgroup.controllers"))

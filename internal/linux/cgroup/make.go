@@ -34,6 +34,7 @@ func (t *Tree) Make(path string, controllers []string) (Group, error) {
 	}
 	if _, enable, _ := t.hierarchies(controllers); len(enable) > 0 {
 		t.using[g.Path] = true
+		g.hold = t.hold(path, enable)
 	}
 	return g, nil
 }
@@ -68,8 +69,11 @@ func (t *Tree) makeDirs(p Plan, controllers []string) (made []string, err error)
 }
 
 // isLast says whether a directory of the plan is the group itself, not on the
-// way to it.
+// way to it and not the one that holds its controllers.
 func (t *Tree) isLast(p Plan, dir string) bool {
+	if held, ok := strings.CutSuffix(dir, holdSuffix); ok && slices.Contains(p.Dirs, held) {
+		return false
+	}
 	return !slices.ContainsFunc(p.Dirs, func(d string) bool { return filepath.Dir(d) == dir })
 }
 

@@ -218,6 +218,9 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 		return Plan{}, err
 	}
 	var p Plan
+	if hold := t.hold(path, enable); hold != "" {
+		p.Dirs = append(p.Dirs, hold)
+	}
 	for _, key := range keys {
 		for _, dir := range steps(t.at[key], t.path(path, controllers)) {
 			if !slices.Contains(p.Dirs, dir) { // controllers that share a mount
@@ -226,6 +229,20 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 		}
 	}
 	return p, t.planEnable(&p, enable)
+}
+
+// holdSuffix ends the name of the empty group that keeps controllers enabled for another.
+const holdSuffix = "-hold"
+
+// hold is a group beside one at the top that has controllers of version 2; "" where none is
+// needed. It enables them for children that it does not have. Without it systemd disables
+// them at the root, with all that was set, whenever the needs of its own units change: the
+// kernel refuses that only while a child enables the controllers too.
+func (t *Tree) hold(path string, enable []string) string {
+	if len(enable) == 0 || strings.Contains(path, "/") {
+		return ""
+	}
+	return filepath.Join(t.at[Unified], path+holdSuffix)
 }
 
 // steps are the directories from below base to path, parents first.

@@ -96,7 +96,11 @@ func (g Group) Remove() error {
 	t := g.Tree
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err := removeDirs(t.kernel, g.dirs())
+	dirs := g.dirs()
+	if g.hold != "" {
+		dirs = append(dirs, g.hold)
+	}
+	err := removeDirs(t.kernel, dirs)
 	if err == nil {
 		delete(t.using, g.Path)
 		err = t.disable()

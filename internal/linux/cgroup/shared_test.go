@@ -77,6 +77,9 @@ func TestEnabledBesideAnotherRun(t *testing.T) {
 		}
 		if killed {
 			one.held.Close() // as the kernel does
+			if err := removeDirs(f, plan.Dirs); err != nil {
+				t.Error(err)
+			}
 			if _, err := disable(f, one.proc, plan); err != nil {
 				t.Error(err)
 			}
