@@ -7,7 +7,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml bench clean
+.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
@@ -100,6 +100,10 @@ vm: ## tests on an emulated machine whose kernel has control groups of version 2
 
 uml: ## storage tests on a user-mode Linux: its kernel has what NFS, Ceph and planted delays need
 	@sh tools/uml.sh
+
+SYSTEMD ?=
+systemd: ## Debian 12 and 13 with systemd, on a user-mode Linux; SYSTEMD="vm trixie": Debian's own kernel, emulated
+	@sh tools/systemd.sh $(SYSTEMD)
 
 bench: ## figures of issue and documentation
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

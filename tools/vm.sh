@@ -10,6 +10,7 @@ sh tools/deps.sh vm
 PATH=$PATH:/usr/sbin:/sbin
 kind=vm
 . tools/vm/shared.sh
+. tools/vm/qemu.sh
 [ "$(id -u)" = 0 ] || refuse 'making a root file system needs root'
 [ "$(uname -m)" = x86_64 ] || refuse 'the machine is one of amd64, and tests are built for this one'
 for tool in qemu-system-x86_64 mmdebstrap busybox mkfs.ext4 apt-get dpkg-deb; do
@@ -19,8 +20,6 @@ limit=${TARETEST_VM_LIMIT:-2400} # seconds
 
 # Packages in the guest.
 packages=busybox-static,runc,crun,apparmor,e2fsprogs,xfsprogs,btrfs-progs,util-linux,kmod,iproute2
-# The kernel modules that show it its disks, in the order in which they load.
-modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk'
 
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
@@ -40,23 +39,6 @@ download() {
 		(cd "$work/deb" && apt-get download -q "$kernel" >/dev/null)
 	fi
 	dpkg-deb -x "$work"/deb/*.deb "$work/deb/tree"
-}
-
-# first makes the root file system that the machine begins with.
-first() {
-	mkdir -p "$work/initrd/bin" "$work/initrd/dev" "$work/initrd/root" "$work/initrd/modules"
-	for m in $modules; do
-		file=$(find "$work/deb/tree/lib/modules" -name "$m.ko" -o -name "$m.ko.xz")
-		case $file in
-		*.xz) xz -dc "$file" >"$work/initrd/modules/$m.ko" ;;
-		*) cp "$file" "$work/initrd/modules" ;;
-		esac
-	done
-	echo "$modules" >"$work/initrd/modules/order"
-	cp "$(command -v busybox)" "$work/initrd/bin/busybox"
-	cp tools/vm/initrd "$work/initrd/init"
-	chmod +x "$work/initrd/init"
-	(cd "$work/initrd" && find . | busybox cpio -o -H newc 2>/dev/null)
 }
 
 # prefetch makes the kernel and the root file system, where they are not there yet.
@@ -81,12 +63,12 @@ prefetch() {
 	find "$all" -maxdepth 1 -name 'linux-image-*' -mtime +6 -exec rm -rf {} +
 	mkdir "$cache"
 	cp "$work"/deb/tree/boot/vmlinuz-* "$cache/vmlinuz"
-	first >"$cache/initrd"
+	first "$work/deb/tree/lib/modules" /vm/init >"$cache/initrd"
 	userland
 	cp -a "$work/deb/tree/lib/modules" "$work/root/usr/lib/"
 	chroot "$work/root" depmod "$(ls "$work/deb/tree/lib/modules")"
 	mkfs.ext4 -q -d "$work/root" "$cache/root.img" 3G >/dev/null
-	rm -rf --one-file-system "$work/root" "$work/deb" "$work/initrd"
+	rm -rf --one-file-system "$work/root" "$work/deb"
 	kept >"$cache/done"
 }
 
@@ -103,19 +85,6 @@ else
 	load "$@"
 fi
 mkfs.ext4 -q -d "$work/vm" "$work/tests.img" 4G >/dev/null
-
-# machine is the virtual machine, started by the words after the first two: a file for
-# what it says on the second serial line, and words for its kernel.
-machine() {
-	said=$1 words=$2
-	shift 2
-	exec "$@" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G \
-		-display none -monitor none -no-reboot -nic none \
-		-kernel "$cache/vmlinuz" -initrd "$cache/initrd" -append "console=ttyS0 quiet panic=-1 ${TARETEST_VM_APPEND:-} $words" \
-		-drive "file=$cache/root.img,format=raw,if=virtio,snapshot=on" \
-		-drive "file=$work/tests.img,format=raw,if=virtio" \
-		-serial stdio -serial "file:$said" </dev/null
-}
 
 if [ "${1:-}" = cuts ]; then
 	. tools/vm/cut.sh
