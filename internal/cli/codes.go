@@ -33,7 +33,7 @@ var codeMeanings = []codeMeaning{
 	{exitUsage, "wrong usage: a flag, the experiment, or a file or directory that is named and is not there or not of the kind"},
 	{exitExceeded, "a limit is exceeded"},
 	{exitUndecided, "undecided: a longer run may decide"},
-	{exitUnsupported, "this host cannot do it"},
+	{exitUnsupported, "this host cannot do it, or has too little disk space or process ids left"},
 	{exitInvalid, "invalid: the data cannot support an answer, however long"},
 	{exitBusy, "another run measures on this host"},
 	{exitInterrupted, "ended by Ctrl-C; what was measured is kept"},

@@ -56,7 +56,7 @@ func TestFailPrintsTheHint(t *testing.T) {
 	}
 }
 
-// An error that quotes a file has no escape sequence of it, colours included.
+// An error that quotes a file has no escape sequence of it: nothing of one takes effect.
 func TestFailIsHarmless(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestFailIsHarmless(t *testing.T) {
 	c := &console{stderr: f, getenv: func(string) string { return "" }}
 	c.fail(hint.New(errors.New("it begins with: \x1b[31mhello\x1b[0m \x1b]0;x\a\u202eworld"), "see \x1b[2Jx"))
 	got, _ := os.ReadFile(f.Name())
-	if want := "tare: it begins with: hello ]0;xworld\nhint: see [2Jx\n"; string(got) != want {
+	if want := "tare: it begins with: [31mhello[0m ]0;xworld\nhint: see [2Jx\n"; string(got) != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -352,7 +352,8 @@ func TestHostileNames(t *testing.T) {
 	for form, door := range map[string]string{"json": "json", "jsonl": "json", "openmetrics": "openmetrics", "bencher": "json"} {
 		tare(door, "report", "short", "--format", form)
 	}
-	tare("text", "report", "-v")
+	tare("text", "report")
+	tare("no said", "report", "-v")
 	tare("text", "report", "short", "--open")
 	if page, err := os.ReadFile(filepath.Join("short", record.PageFile)); err != nil {
 		t.Error(err)

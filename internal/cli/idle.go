@@ -75,7 +75,7 @@ func (r *runCommand) notInto() error {
 		flag  string
 		given bool
 	}{
-		{"-o", r.Output != ""}, {"several --nodes", len(r.Nodes) > 1}, {"--all-nodes", r.AllNodes}, {"--node-helper", r.NodeHelper},
+		{"-o", r.Output != ""}, {"--nodes " + strings.Join(r.Nodes, ","), len(r.Nodes) > 1}, {"--all-nodes", r.AllNodes}, {"--node-helper", r.NodeHelper},
 		{"--helper-image", r.HelperImage != ""}, {"--parallel", r.Parallel},
 	} {
 		if f.given {

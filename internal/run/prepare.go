@@ -108,6 +108,9 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		return none, fmt.Errorf("prepare the data set: %w", err)
 	}
 	if err := errors.Join(runSelf(ctx, s.Prepare(dir), log, enter), leave()); err != nil {
+		if errors.Is(context.Cause(ctx), reserve.ErrShort) {
+			err = errors.Join(err, giveRoomBack())
+		}
 		remedy := "see " + log
 		if errors.Is(err, reserve.ErrShort) {
 			remedy = cacheRemedy
@@ -128,6 +131,17 @@ func (l *loadRun) prepareOne(ctx context.Context, s workload.Stages, name string
 		maps.Copy(l.Manifest.Versions, p.Versions)
 	}
 	return p, nil
+}
+
+// giveRoomBack removes what a process that was ended had prepared. After Ctrl-C, which does
+// not wait for that, the next run or tare cleanup does it.
+func giveRoomBack() error {
+	store, err := dataset.Default()
+	if err != nil {
+		return err
+	}
+	_, err = store.Prune(func(e dataset.Entry) bool { return e.Unfinished })
+	return err
 }
 
 // onData is where things are for a load on a prepared data set. Which program its server

@@ -24,7 +24,7 @@ const (
 
 // watchHost begins to watch what every run uses up.
 func (r *runner) watchHost() {
-	r.watch.Host(filepath.Dir(r.scratch), "tare run --scratch DIR, a directory on a file system with more room")
+	r.watch.Host(r.scratchParent(), "tare run --scratch DIR, a directory on a file system with more room")
 	dir, err := filepath.Abs(r.Dir)
 	if err != nil {
 		dir = r.Dir

@@ -126,12 +126,13 @@ func blocksOf(r *record.Result) (n int) {
 	return n
 }
 
-// writing is a load that writes more and more into the data directory of its arm.
-func writing(volume string, budget time.Duration) *experiment.Experiment {
+// writing is a load that writes more and more into the data directory of its arm, an amount at
+// most 20 times a second.
+func writing(volume, amount string, budget time.Duration) *experiment.Experiment {
 	e, _ := volumes(experiment.Arm{Name: "disk", Volume: volume}, experiment.Arm{Name: "other", Volume: volume})
 	e.Unequal, e.Budget = experiment.Mark, budget
 	e.Workloads = []experiment.Workload{{Name: "command", Kind: "command", Share: 1, Baseline: "disk", Params: map[string]string{
-		"command": "head -c 8M /dev/zero >>grows && sleep 0.05", "shell": "on",
+		"command": "head -c " + amount + " /dev/zero >>grows && sleep 0.05", "shell": "on",
 	}}}
 	return e
 }
@@ -141,11 +142,11 @@ func writing(volume string, budget time.Duration) *experiment.Experiment {
 func TestEndsBeforeTheLoadFillsTheDisk(t *testing.T) {
 	testneed.Root(t)
 	small := disk(t, "size=1500m")
-	for name, c := range map[string]struct{ volume, of string }{
-		"host": {"dir:" + small, small}, "tmpfs": {"tmpfs", ".volume/mnt"}, "ext4": {"loop:ext4", ".volume/mnt"},
+	for name, c := range map[string]struct{ volume, of, amount string }{
+		"host": {"dir:" + small, small, "4M"}, "tmpfs": {"tmpfs", ".volume/mnt", "512K"}, "ext4": {"loop:ext4", ".volume/mnt", "512K"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := writing(c.volume, 60*time.Second)
+			e := writing(c.volume, c.amount, 90*time.Second)
 			_, cat := volumes(e.Named...)
 			cat.Workload = func(string) (workload.Workload, bool) { return workload.Command{}, true }
 			r, out, err := execute(context.Background(), t, e, cat)

@@ -215,10 +215,7 @@ func (r *runner) open() (err error) {
 	if r.guard, err = launch.NewGuard(r.StateDir, r.ID, r.Groups); err != nil {
 		return errors.Join(fmt.Errorf("guard the run: %w", err), r.journal.Close())
 	}
-	parent := r.Plan.Scratch
-	if parent == "" {
-		parent = "/var/tmp"
-	}
+	parent := r.scratchParent()
 	// What is in it is closed to others, but for the directory of a neighbour, who is nobody.
 	if r.scratch, err = ground.Make(r.keep, filepath.Join(parent, "tare-"+r.ID), 0o711); err != nil {
 		err = fmt.Errorf("make the scratch directory: %w", err)
@@ -227,6 +224,10 @@ func (r *runner) open() (err error) {
 	}
 	return nil
 }
+
+// scratchParent is the directory in which the run makes its own. ground.Make may reach what it
+// makes there by a mount elsewhere.
+func (r *runner) scratchParent() string { return cmp.Or(r.Plan.Scratch, "/var/tmp") }
 
 // endEarly ends the record of a run that measures nothing.
 func (r *runner) endEarly(why error) error {

@@ -122,7 +122,7 @@ func (v *volumes) add(o *volume.Opened) {
 func (l *loadRun) closeVolumes() error {
 	var errs []error
 	for _, o := range l.volumes.all {
-		l.watch.Forget(o.Dir)
+		o.Unwatch(&l.watch)
 		err := o.Close()
 		if held := (*volume.Held)(nil); errors.As(err, &held) {
 			l.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,11 +112,18 @@ func (o *Opened) Settings() []record.Setting {
 func (o *Opened) Watch(w *reserve.Watch) {
 	switch o.v.Kind() {
 	case Dir:
-		w.Host(o.Dir, "make room on it, or leave the volume "+o.v.String()+" out")
+		w.Host(o.watched(), "make room on it, or leave the volume "+o.v.String()+" out")
 	case Loop, Tmpfs:
-		w.Own(o.Dir, "a shorter --budget: a volume that tare makes has room for what the load is expected to write")
+		w.Own(o.watched(), "a shorter --budget: a volume that tare makes has room for what the load is expected to write")
 	}
 }
+
+// Unwatch ends that, before the file system is unmounted.
+func (o *Opened) Unwatch(w *reserve.Watch) { w.Forget(o.watched()) }
+
+// watched is the directory whose file system is watched: the one that the user knows, where
+// there is one.
+func (o *Opened) watched() string { return cmp.Or(o.v.path, o.Dir) }
 
 // record writes a step to the journal before its change is made.
 func (o *Opened) record(s journal.Step, back func() error) error {
