@@ -89,9 +89,12 @@ func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 	if p.err == nil && bytes.Count(p.raw, []byte{','}) > mostMembers {
 		p.err = fmt.Errorf("more than %d values in a line: %w", mostMembers, ErrBounds)
 	}
-	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) && !reader.line(p.raw, &p.line) {
-		p.line = Line{}
-		if p.err = json.Unmarshal(p.raw, &p.line); p.err == nil && p.line == (Line{}) {
+	if p.err == nil && (p.last || wanted(p.raw[:min(len(p.raw), startOfLine)])) {
+		if !reader.line(p.raw, &p.line) {
+			p.line = Line{}
+			p.err = json.Unmarshal(p.raw, &p.line)
+		}
+		if p.err == nil && p.line == (Line{}) {
 			p.err = errEmpty
 		}
 	}
@@ -138,11 +141,11 @@ var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
 func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 	for {
 		part, err := br.ReadSlice('\n')
-		if b = append(b, part...); !errors.Is(err, bufio.ErrBufferFull) {
-			return b, err
-		}
-		if len(b) > longestLine {
+		switch b = append(b, part...); {
+		case len(b) > longestLine:
 			return b, errLong
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return b, err
 		}
 	}
 }

@@ -1,5 +1,11 @@
 package record
 
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
 // NodesSchema names what a run over several nodes says; NodesFile is its file,
 // beside the result directories of the nodes.
 const (
@@ -118,4 +124,36 @@ type OddNode struct {
 	// with an interval that holds for all nodes and arms together.
 	Against Ratio   `json:"against_the_others"`
 	P       float64 `json:"p_adjusted"` // for all nodes and arms together
+}
+
+// ReadNodes reads what a run over several nodes left in its directory; ErrNoRecord where it is
+// none. Each node's directory is one below that, and no link.
+func ReadNodes(dir string) (n Nodes, err error) {
+	path := filepath.Join(dir, NodesFile)
+	if err := readSchema(path, NodesSchema, &n); err != nil {
+		return Nodes{}, err
+	}
+	if err := readBy(path, n.Schema, NodesSchema); err != nil {
+		return Nodes{}, err
+	}
+	if len(n.Nodes) == 0 || len(n.Nodes) > mostNodes {
+		return Nodes{}, fmt.Errorf("%s: %d nodes, 1 to %d are allowed: %w", path, len(n.Nodes), mostNodes, ErrBounds)
+	}
+	names, dirs := map[string]bool{}, map[string]bool{}
+	for _, node := range n.Nodes {
+		if err := named("node", node.Name); err != nil {
+			return Nodes{}, fmt.Errorf("%s: %w", path, err)
+		}
+		if names[node.Name] || dirs[node.Dir] {
+			return Nodes{}, fmt.Errorf("%s: the node %q or its directory %q is there twice", path, node.Name, node.Dir)
+		}
+		names[node.Name], dirs[node.Dir] = true, true
+		if !filepath.IsLocal(node.Dir) || filepath.Base(node.Dir) != node.Dir || node.Dir == "." {
+			return Nodes{}, fmt.Errorf("%s: the node %q has the directory %q, which is not one below it", path, node.Name, node.Dir)
+		}
+		if info, err := os.Lstat(filepath.Join(dir, node.Dir)); err == nil && !info.IsDir() {
+			return Nodes{}, fmt.Errorf("%s is no directory", filepath.Join(dir, node.Dir))
+		}
+	}
+	return n, nil
 }
