@@ -2,32 +2,19 @@ package cli
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/csv"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 
-	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/doctor"
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/record"
 )
 
@@ -168,135 +155,6 @@ func called(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return all[0], all[1], code
 }
 
-var ownColours = regexp.MustCompile("\x1b\\[(0|1|2|31|32|33)m")
-
-// raw is the first character that no way out of tare may have, with what is around it.
-func raw(s string) string {
-	for i, r := range s {
-		invisible := unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-		if unicode.IsControl(r) && r != '\n' || invisible || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
-			return fmt.Sprintf("%q", s[max(0, i-40):min(len(s), i+40)])
-		}
-	}
-	return ""
-}
-
-// doors are what must hold of each form of output.
-var doors = map[string]func(string) error{
-	"text": func(s string) error { return clean(ownColours.ReplaceAllString(s, "")) },
-	"said": func(s string) error { // on standard error, where lines are short and not wrapped
-		if m := regexp.MustCompile(`(?m)^injected.*`).FindString(s); m != "" {
-			return fmt.Errorf("a name began a line: %q", m)
-		}
-		if len(s) > 40<<10 {
-			return fmt.Errorf("%d bytes", len(s))
-		}
-		return clean(ownColours.ReplaceAllString(s, ""))
-	},
-	"markdown": markdownDoor,
-	"html":     pageDoor,
-	"csv":      csvDoor,
-	"json": func(s string) error {
-		for in := json.NewDecoder(strings.NewReader(s)); ; {
-			var v any
-			if err := in.Decode(&v); errors.Is(err, io.EOF) {
-				return clean(s)
-			} else if err != nil {
-				return err
-			}
-		}
-	},
-	"openmetrics": func(s string) error {
-		for line := range strings.Lines(s) {
-			if !regexp.MustCompile(`^(# (TYPE|UNIT|HELP|EOF)|tare_[a-zA-Z0-9_]+\{)`).MatchString(line) {
-				return fmt.Errorf("a line is none of the format: %q", line)
-			}
-		}
-		return clean(s)
-	},
-	"junit": func(s string) error {
-		for in := xml.NewDecoder(strings.NewReader(s)); ; {
-			if _, err := in.Token(); errors.Is(err, io.EOF) {
-				return clean(s)
-			} else if err != nil {
-				return err
-			}
-		}
-	},
-}
-
-func clean(s string) error {
-	if bad := raw(s); bad != "" {
-		return fmt.Errorf("raw: %s", bad)
-	}
-	return nil
-}
-
-var (
-	codeSpans   = regexp.MustCompile("(^|[^\\\\])`[^`\n]*`")
-	linked      = regexp.MustCompile(`(?im)[@#][a-z0-9]|GH-[0-9]|://|www\.|mailto:|^[^<\n].*\]\(|<(img|script)`)
-	begun       = regexp.MustCompile(`(?m)^(?:- |### |#### )?(?:[0-9]{1,9}[.)]|[-+]|#{1,6}|-{3,}|={3,})(?:\s|$)`)
-	tares       = regexp.MustCompile(`(?m)^(- |#{3,4} )`)
-	separations = regexp.MustCompile(`(^|[^\\])\|`)
-)
-
-func markdownDoor(s string) error {
-	bare := codeSpans.ReplaceAllString(s, "${1}code")
-	bare = strings.NewReplacer("&#34;", "", "&#39;", "").Replace(bare)
-	if at := linked.FindStringIndex(bare); at != nil {
-		return fmt.Errorf("a mention, a link or HTML: %q", bare[max(0, at[0]-30):min(len(bare), at[1]+30)])
-	}
-	if m := begun.FindString(tares.ReplaceAllString(bare, "")); m != "" {
-		return fmt.Errorf("a name begins a line of Markdown: %q", m)
-	}
-	columns := 0
-	for line := range strings.Lines(bare) {
-		n := len(separations.FindAllString(line, -1))
-		if !strings.HasPrefix(line, "|") {
-			n = 0
-		}
-		if columns > 0 && n > 0 && n != columns {
-			return fmt.Errorf("%d columns in a table of %d: %q", n, columns, line)
-		}
-		columns = n
-	}
-	return clean(strings.ReplaceAll(s, "\u200b", ""))
-}
-
-func csvDoor(s string) error {
-	rows, err := csv.NewReader(strings.NewReader(s)).ReadAll()
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		for _, f := range row {
-			first, _ := utf8.DecodeRuneInString(strings.TrimSpace(f))
-			if _, err := strconv.ParseFloat(f, 64); err != nil && strings.ContainsRune("=+-@＝＋－＠", first) && f != "" {
-				return fmt.Errorf("a formula: %q", f)
-			}
-		}
-	}
-	return clean(s)
-}
-
-var downloads = regexp.MustCompile(`data:text/csv;charset=utf-8;base64,([A-Za-z0-9+/=&#;]+)`)
-
-func pageDoor(s string) error {
-	if m := regexp.MustCompile(`(?i)<img[^>]*onerror|<script>alert`).FindString(s); m != "" {
-		return fmt.Errorf("a name became a tag: %q", m)
-	}
-	for _, m := range downloads.FindAllStringSubmatch(s, -1) {
-		b, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(m[1], "&#43;", "+"))
-		if err == nil {
-			err = csvDoor(string(b))
-		}
-		if err != nil {
-			return fmt.Errorf("a download: %w", err)
-		}
-	}
-	return clean(strings.NewReplacer("\u2060", "", "\t", "").Replace(s)) // tare keeps numbers and units together, and indents its style
-}
-
 // passes wants of a form of output that nothing of a hostile name is raw in it.
 func passes(t *testing.T, what, door, out string) {
 	t.Helper()
@@ -342,6 +200,15 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%s: exit %d, %d bytes printed\n%s", what, code, len(stdout), stderr)
 		}
 	}
+	hostileForms(t, tare)
+	hostileFiles(t, tare)
+	hostileHost(t, tare, state)
+	hostileProgress(t)
+}
+
+// hostileForms are results, in every form and judged.
+func hostileForms(t *testing.T, tare func(door string, args ...string)) {
+	t.Helper()
 	for _, dir := range []string{"short", "long"} {
 		for _, form := range []string{"text", "html", "markdown", "csv"} {
 			tare(form, "report", dir, "--format", form)
@@ -375,9 +242,6 @@ func TestHostileNames(t *testing.T) {
 	tare("no text", "compare", "short", "../real")
 	tare("no text", "compare", "long", "long-again")
 	tare("no text", "run", "--continue", "short")
-	hostileFiles(t, tare)
-	hostileHost(t, tare, state)
-	hostileProgress(t)
 }
 
 // hostileFiles are experiments, logs and names that are not there.
@@ -436,103 +300,6 @@ func hostileFiles(t *testing.T, tare func(door string, args ...string)) {
 // fileName is a name that a file can have, and no UTF-8 at its end.
 func fileName(s string) string {
 	return strings.NewReplacer("/", "", "\x00", "").Replace(s)[:200] + "\xff\xfe"
-}
-
-// hostileHost is what is on a host: journals of killed runs and data sets.
-func hostileHost(t *testing.T, tare func(door string, args ...string), state string) {
-	t.Helper()
-	bad := hostileName(0, "x")
-	step := func(n int, s journal.Step) string {
-		b, err := json.Marshal(map[string]any{"token": n, "step": s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b) + "\n"
-	}
-	header, err := json.Marshal(map[string]any{"header": journal.Header{Schema: journal.Schema, Run: "abcdefgh", Pid: 1 << 22, Boot: bad, Command: []string{bad}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for run, text := range map[string]string{
-		"abcdefgh": string(header) + "\n" + step(1, journal.Directory("/tmp/"+fileName(bad)+"/tare-abcdefgh")),
-		"damaged":  string(header) + "\n" + bad + "\n",
-	} {
-		if err := os.WriteFile(filepath.Join(mkdir(t, filepath.Join(state, "tare", "journal")), run+".jsonl"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	store, err := dataset.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mkdir(t, filepath.Join(store.Dir, fileName(bad)))
-	mkdir(t, filepath.Join(store.Dir, "."+fileName(bad)[:150]+".part-x"))
-	tare("partly text", "cleanup", "-n")
-	tare("text", "cache")
-	tare("text", "cache", "prune", "-n", "--all")
-	tare("no text", "cache", "prune", bad)
-
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
-	p := newSheet(c)
-	a := answers(record.Host{Name: bad, Kernel: bad, Arch: bad, CPUModel: bad, Distro: bad, Virtual: bad}, []doctor.Check{{Name: bad, Title: bad, Support: environment.Unsupported(bad, bad)}})
-	a.Arms = a.Checks
-	a.leftovers()
-	p.host(a.Host)
-	p.checks(a.Checks)
-	p.arms(bad, a.Arms)
-	p.leftovers(a)
-	p.noise(doctor.Noise{Word: bad, Because: bad})
-	p.outlook(&outlook{noise: bad, reach: bad, quieter: bad})
-	p.left([]record.Left{{Arm: bad, Reason: bad, Remedy: bad}})
-	p.columns([][3]string{{bad, bad, bad}})
-	if err := p.flush(); err != nil {
-		t.Fatal(err)
-	}
-	said := &relayed{to: out, prefix: "n1: "}
-	fmt.Fprintf(said, "%s\n%s", bad, bad)
-	said.flush()
-	c.fail(hint.New(fmt.Errorf("one\n%s", bad), bad))
-	c.note("%s %d %v", bad, 7, errors.New(bad))
-	c.noteResults(bad, true)
-	passes(t, "doctor, plan and notes", "said", contents(t, out))
-	var b bytes.Buffer
-	if err := export.Object(&b, a); err != nil {
-		t.Error(err)
-	}
-	passes(t, "doctor as JSON", "json", b.String())
-}
-
-// hostileProgress is what is shown while a run goes on.
-func hostileProgress(t *testing.T) {
-	t.Helper()
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	bad := hostileName(0, "x")
-	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
-	left := func() (float64, float64) { return 60, 180 }
-	p := &plan.Plan{Record: record.Plan{Experiment: bad, Budget: 180}, Left: []record.Left{{Arm: bad, Reason: bad}},
-		Loads: []plan.Load{{Workload: record.Workload{Name: bad, Baseline: "host", Arms: []record.Arm{{Name: "host"}, {Name: bad}}}}}}
-	for _, show := range []progress{&plain{w: out, left: left}, &screen{console: c, left: left}, silent{out}} {
-		show.start(p, bad)
-		for _, phase := range []string{"prepare", "launch", "pilot", phaseMeasure, bad} {
-			for _, load := range []string{bad, bad + "2"} {
-				show.event(run.Event{Workload: load, Number: 1, Of: 2, Phase: phase, Arm: bad, Note: bad, Blocks: 3,
-					Arms: []run.Running{{Arm: bad, Ratio: 0.9, Half: 0.01}}})
-			}
-		}
-		show.say("a line\nand " + formatted("%s", bad))
-		show.end()
-	}
-	drawing := regexp.MustCompile("\x1b\\[[0-9]+A|\r?\x1b\\[J")
-	passes(t, "progress", "said", drawing.ReplaceAllString(contents(t, out), ""))
 }
 
 func contents(t *testing.T, f *os.File) string {

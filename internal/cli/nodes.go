@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,15 +17,12 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/environment/kube"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	api "github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/nodes"
-	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/record"
 )
 
@@ -301,52 +297,6 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	return err
 }
 
-// longestLine is how much of a line of a node is waited for, in bytes.
-const longestLine = 64 << 10
-
-// relayed writes whole lines that another program or host says, made harmless, with something in
-// front; a longer one in parts.
-type relayed struct {
-	to     io.Writer
-	prefix string
-
-	mu   sync.Mutex
-	part []byte
-}
-
-func (p *relayed) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.part = append(p.part, b...)
-	for {
-		end := slices.Index(p.part, '\n')
-		if end < 0 {
-			if len(p.part) > longestLine {
-				p.rest()
-			}
-			return len(b), nil
-		}
-		if _, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, export.Clean(string(p.part[:end]))); err != nil {
-			return 0, err
-		}
-		p.part = p.part[end+1:]
-	}
-}
-
-// flush writes the last line where it has no end.
-func (p *relayed) flush() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rest()
-}
-
-func (p *relayed) rest() {
-	if len(p.part) > 0 {
-		fmt.Fprintf(p.to, "%s%s\n", p.prefix, export.Clean(string(p.part)))
-		p.part = nil
-	}
-}
-
 // finishNodes prints the results of all nodes that have one, and then side by
 // side.
 func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
@@ -375,48 +325,4 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 	}
 	side := compareNodes(dir, measured, results, left)
 	return errors.Join(err, side.keep(), side.print(c, r.Format))
-}
-
-// about is how tare came to this host through the node helper; nil: it was
-// started here.
-type about struct{ nodes.About }
-
-func (f *nodeFlags) about(pods *kube.Target) (*about, error) {
-	if f.NodeAbout == "" {
-		return nil, nil
-	}
-	a, err := nodes.ReadAbout(f.NodeAbout)
-	pods.Node = a.Node
-	return &about{a}, err
-}
-
-// command is what repeats the run from where the client is.
-func (a *about) command(here []string, seed uint64) []string {
-	if a == nil {
-		return here
-	}
-	return append(slices.Clone(a.Command), fmt.Sprintf("--seed=%d", seed))
-}
-
-// where is the directory that the user will find the record in.
-func (a *about) where(dir string) string {
-	if a == nil {
-		return dir
-	}
-	return a.Dir
-}
-
-func (a *about) manifest(m record.Manifest) record.Manifest {
-	if a != nil {
-		m.Host.Helper = &record.Helper{Node: a.Node, Image: a.Image, Namespaces: a.Namespaces, Cgroup: a.Cgroup, OOM: a.OOM, Kubelet: a.Kubelet, Runtime: a.Runtime}
-	}
-	return m
-}
-
-// finish says how the run ended; the client prints what it measured.
-func (a *about) finish(c *console, out run.Outcome, err error) error {
-	if out.Reason == "" {
-		return err
-	}
-	return notRestored(c, out, err)
 }

@@ -16,134 +16,152 @@ const withheldReason = "the noise is larger than any effect that could be shown"
 
 const realResult = "../../record/testdata/quick"
 
+// decided is what a command prints that ends with 0, or with 4 for undecided.
+func decided(t *testing.T, args ...string) string {
+	t.Helper()
+	out, said, code := called(t, args...)
+	if code != exitOK && code != exitUndecided {
+		t.Fatalf("%q: exit %d: %s", args, code, said)
+	}
+	return out
+}
+
+func withheldAs(t *testing.T, form string) string {
+	t.Helper()
+	return decided(t, "report", realResult, "--format", form)
+}
+
 // Where the analysis withholds an interval, every form has no number in its place, and the reason.
 func TestWithheldInEveryForm(t *testing.T) {
-	printed := func(args ...string) string {
-		t.Helper()
-		out, said, code := called(t, args...)
-		if code != exitOK && code != exitUndecided {
-			t.Fatalf("%q: exit %d: %s", args, code, said)
-		}
-		return out
-	}
-	as := func(form string) string { return printed("report", realResult, "--format", form) }
-	t.Run("json", func(t *testing.T) {
-		var e record.Effects
-		var keys struct{ Effects []map[string]any }
-		out := []byte(as("json"))
-		if err := json.Unmarshal(out, &e); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(out, &keys); err != nil {
-			t.Fatal(err)
-		}
-		at := slices.IndexFunc(e.Effects, func(x record.Effect) bool { return x.Arm == "cgroup" && x.Metric == "throughput" })
-		if at < 0 {
-			t.Fatal("no effect")
-		}
-		for _, key := range []string{"typical", "total", "own", "p_value", "p_adjusted"} {
-			if v, there := keys.Effects[at][key]; !there || v != nil {
-				t.Errorf("%s is %v, there: %v", key, v, there)
-			}
-		}
-		if e.Effects[at].Reason != withheldReason || e.Effects[at].Verdict != record.Undecided {
-			t.Errorf("%+v", e.Effects[at])
-		}
-	})
-	t.Run("jsonl", func(t *testing.T) {
-		m := regexp.MustCompile(`(?m)^\{"kind":"effect".*"metric":"throughput","arm":"cgroup".*$`).FindString(as("jsonl"))
-		if !strings.Contains(m, `"typical":null,"total":null,"own":null`) || !strings.Contains(m, withheldReason) {
-			t.Errorf("%s", m)
-		}
-	})
-	t.Run("csv", func(t *testing.T) {
-		rows, err := csv.NewReader(strings.NewReader(as("csv"))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := 0
-		for _, row := range rows[1:] {
-			cell := func(name string) string { return row[slices.Index(rows[0], name)] }
-			if cell("kind") != "effect" || cell("arm") != "cgroup" || cell("metric") != "throughput" {
-				continue
-			}
-			found++
-			for _, of := range []string{"typical", "total", "own"} {
-				for _, what := range []string{"ratio", "low", "high"} {
-					if s := cell(of + "_" + what); s != "" {
-						t.Errorf("%s_%s is %q", of, what, s)
-					}
-				}
-			}
-			if cell("p_value") != "" || cell("p_adjusted") != "" || cell("detectable") != "" || cell("reason") != withheldReason || cell("verdict") != "undecided" {
-				t.Errorf("%q", row)
-			}
-		}
-		if found != 2 {
-			t.Errorf("%d rows", found)
-		}
-	})
-	t.Run("openmetrics", func(t *testing.T) {
-		out := as("openmetrics")
-		of := `\{experiment="quick",workload="commit",metric="throughput",arm="cgroup",baseline="host"`
-		if m := regexp.MustCompile(`(?m)^tare_effect_ratio(_low|_high)?` + of + `.*`).FindString(out); m != "" {
-			t.Error(m)
-		}
-		if !regexp.MustCompile(`(?m)^tare_effect_withheld`+of+`,reason="`+withheldReason+`"\} 1$`).MatchString(out) ||
-			!regexp.MustCompile(`(?m)^tare_effect_verdict`+of+`,verdict="undecided"\} 1$`).MatchString(out) {
-			t.Errorf("no reason in\n%s", out)
-		}
-		if m := regexp.MustCompile(`(?m)^tare_effect_withheld.*arm="container",baseline="host",.*metric="throughput".*`).FindString(out); m != "" {
-			t.Errorf("an effect that is shown: %s", m)
-		}
-	})
-	t.Run("bencher", func(t *testing.T) {
-		var b map[string]map[string]any
-		if err := json.Unmarshal([]byte(as("bencher")), &b); err != nil {
-			t.Fatal(err)
-		}
-		if _, there := b["quick/commit/cgroup"]["throughput-ratio"]; there || b["quick/commit/container"]["throughput-ratio"] == nil {
-			t.Errorf("%v", b["quick/commit/cgroup"])
-		}
-	})
+	t.Run("json", withheldInJSON)
+	t.Run("jsonl", withheldInJSONL)
+	t.Run("csv", withheldInCSV)
+	t.Run("openmetrics", withheldInOpenmetrics)
+	t.Run("bencher", withheldInBencher)
 	for form, want := range map[string]string{"markdown": `\| cgroup \|.*\| – \|`, "html": "", "text": `(?m)^  cgroup +– +–$`} {
 		t.Run(form, func(t *testing.T) {
-			out := as(form)
+			out := withheldAs(t, form)
 			if form == "text" && !regexp.MustCompile(want).MatchString(out) {
 				t.Errorf("no %s in\n%s", want, out)
 			}
 			if form == "text" {
-				out = printed("report", realResult, "-v")
+				out = decided(t, "report", realResult, "-v")
 			}
 			flat := strings.Join(strings.Fields(out), " ")
-			if !strings.Contains(flat, withheldReason) || !regexp.MustCompile(want).MatchString(as(form)) {
+			if !strings.Contains(flat, withheldReason) || !regexp.MustCompile(want).MatchString(withheldAs(t, form)) {
 				t.Errorf("no %s, or no reason, in\n%s", want, out)
 			}
 		})
 	}
-	t.Run("check", func(t *testing.T) {
-		args := []string{"check", realResult, "--max-cost", "throughput=5%", "--arm", "cgroup"}
-		var g record.Gate
-		var keys struct{ Judgements []map[string]any }
-		out := []byte(printed(append(args, "--format", "json")...))
-		if err := json.Unmarshal(out, &g); err != nil {
-			t.Fatal(err)
+	t.Run("check", withheldInCheck)
+}
+
+func withheldInJSON(t *testing.T) {
+	var e record.Effects
+	var keys struct{ Effects []map[string]any }
+	out := []byte(withheldAs(t, "json"))
+	if err := json.Unmarshal(out, &e); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &keys); err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(e.Effects, func(x record.Effect) bool { return x.Arm == "cgroup" && x.Metric == "throughput" })
+	if at < 0 {
+		t.Fatal("no effect")
+	}
+	for _, key := range []string{"typical", "total", "own", "p_value", "p_adjusted"} {
+		if v, there := keys.Effects[at][key]; !there || v != nil {
+			t.Errorf("%s is %v, there: %v", key, v, there)
 		}
-		if err := json.Unmarshal(out, &keys); err != nil {
-			t.Fatal(err)
+	}
+	if e.Effects[at].Reason != withheldReason || e.Effects[at].Verdict != record.Undecided {
+		t.Errorf("%+v", e.Effects[at])
+	}
+}
+
+func withheldInCSV(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(withheldAs(t, "csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, row := range rows[1:] {
+		cell := func(name string) string { return row[slices.Index(rows[0], name)] }
+		if cell("kind") != "effect" || cell("arm") != "cgroup" || cell("metric") != "throughput" {
+			continue
 		}
-		if len(g.Judgements) != 2 {
-			t.Fatalf("%+v", g.Judgements)
-		}
-		for i, j := range g.Judgements {
-			if v := keys.Judgements[i]["cost"]; j.Answer != record.AnswerUndecided || j.Cost != nil || v != nil || j.Reason != withheldReason {
-				t.Errorf("%+v", j)
+		found++
+		for _, of := range []string{"typical", "total", "own"} {
+			for _, what := range []string{"ratio", "low", "high"} {
+				if s := cell(of + "_" + what); s != "" {
+					t.Errorf("%s_%s is %q", of, what, s)
+				}
 			}
 		}
-		for _, form := range []string{"text", "markdown", "junit"} {
-			if out := strings.Join(strings.Fields(printed(append(args, "--format", form)...)), " "); !strings.Contains(out, withheldReason) {
-				t.Errorf("%s: no reason in %s", form, out)
-			}
+		if cell("p_value") != "" || cell("p_adjusted") != "" || cell("detectable") != "" || cell("reason") != withheldReason || cell("verdict") != "undecided" {
+			t.Errorf("%q", row)
 		}
-	})
+	}
+	if found != 2 {
+		t.Errorf("%d rows", found)
+	}
+}
+
+func withheldInOpenmetrics(t *testing.T) {
+	out := withheldAs(t, "openmetrics")
+	of := `\{experiment="quick",workload="commit",metric="throughput",arm="cgroup",baseline="host"`
+	if m := regexp.MustCompile(`(?m)^tare_effect_ratio(_low|_high)?` + of + `.*`).FindString(out); m != "" {
+		t.Error(m)
+	}
+	if !regexp.MustCompile(`(?m)^tare_effect_withheld`+of+`,reason="`+withheldReason+`"\} 1$`).MatchString(out) ||
+		!regexp.MustCompile(`(?m)^tare_effect_verdict`+of+`,verdict="undecided"\} 1$`).MatchString(out) {
+		t.Errorf("no reason in\n%s", out)
+	}
+	if m := regexp.MustCompile(`(?m)^tare_effect_withheld.*arm="container",baseline="host",.*metric="throughput".*`).FindString(out); m != "" {
+		t.Errorf("an effect that is shown: %s", m)
+	}
+}
+
+func withheldInBencher(t *testing.T) {
+	var b map[string]map[string]any
+	if err := json.Unmarshal([]byte(withheldAs(t, "bencher")), &b); err != nil {
+		t.Fatal(err)
+	}
+	if _, there := b["quick/commit/cgroup"]["throughput-ratio"]; there || b["quick/commit/container"]["throughput-ratio"] == nil {
+		t.Errorf("%v", b["quick/commit/cgroup"])
+	}
+}
+
+func withheldInJSONL(t *testing.T) {
+	m := regexp.MustCompile(`(?m)^\{"kind":"effect".*"metric":"throughput","arm":"cgroup".*$`).FindString(withheldAs(t, "jsonl"))
+	if !strings.Contains(m, `"typical":null,"total":null,"own":null`) || !strings.Contains(m, withheldReason) {
+		t.Errorf("%s", m)
+	}
+}
+
+func withheldInCheck(t *testing.T) {
+	args := []string{"check", realResult, "--max-cost", "throughput=5%", "--arm", "cgroup"}
+	var g record.Gate
+	var keys struct{ Judgements []map[string]any }
+	out := []byte(decided(t, append(args, "--format", "json")...))
+	if err := json.Unmarshal(out, &g); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &keys); err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Judgements) != 2 {
+		t.Fatalf("%+v", g.Judgements)
+	}
+	for i, j := range g.Judgements {
+		if v := keys.Judgements[i]["cost"]; j.Answer != record.AnswerUndecided || j.Cost != nil || v != nil || j.Reason != withheldReason {
+			t.Errorf("%+v", j)
+		}
+	}
+	for _, form := range []string{"text", "markdown", "junit"} {
+		if out := strings.Join(strings.Fields(decided(t, append(args, "--format", form)...)), " "); !strings.Contains(out, withheldReason) {
+			t.Errorf("%s: no reason in %s", form, out)
+		}
+	}
 }

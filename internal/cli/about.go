@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tarelab/tare/internal/environment/kube"
+	"github.com/tarelab/tare/internal/nodes"
+	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/record"
+)
+
+// about is how tare came to this host through the node helper; nil: it was
+// started here.
+type about struct{ nodes.About }
+
+func (f *nodeFlags) about(pods *kube.Target) (*about, error) {
+	if f.NodeAbout == "" {
+		return nil, nil
+	}
+	a, err := nodes.ReadAbout(f.NodeAbout)
+	pods.Node = a.Node
+	return &about{a}, err
+}
+
+// command is what repeats the run from where the client is.
+func (a *about) command(here []string, seed uint64) []string {
+	if a == nil {
+		return here
+	}
+	return append(slices.Clone(a.Command), fmt.Sprintf("--seed=%d", seed))
+}
+
+// where is the directory that the user will find the record in.
+func (a *about) where(dir string) string {
+	if a == nil {
+		return dir
+	}
+	return a.Dir
+}
+
+func (a *about) manifest(m record.Manifest) record.Manifest {
+	if a != nil {
+		m.Host.Helper = &record.Helper{Node: a.Node, Image: a.Image, Namespaces: a.Namespaces, Cgroup: a.Cgroup, OOM: a.OOM, Kubelet: a.Kubelet, Runtime: a.Runtime}
+	}
+	return m
+}
+
+// finish says how the run ended; the client prints what it measured.
+func (a *about) finish(c *console, out run.Outcome, err error) error {
+	if out.Reason == "" {
+		return err
+	}
+	return notRestored(c, out, err)
+}

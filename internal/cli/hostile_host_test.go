@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/tarelab/tare/internal/dataset"
+	"github.com/tarelab/tare/internal/doctor"
+	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/record"
+)
+
+// hostileHost is what is on a host: journals of killed runs and data sets.
+func hostileHost(t *testing.T, tare func(door string, args ...string), state string) {
+	t.Helper()
+	bad := hostileName(0, "x")
+	step := func(n int, s journal.Step) string {
+		b, err := json.Marshal(map[string]any{"token": n, "step": s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b) + "\n"
+	}
+	header, err := json.Marshal(map[string]any{"header": journal.Header{Schema: journal.Schema, Run: "abcdefgh", Pid: 1 << 22, Boot: bad, Command: []string{bad}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, text := range map[string]string{
+		"abcdefgh": string(header) + "\n" + step(1, journal.Directory("/tmp/"+fileName(bad)+"/tare-abcdefgh")),
+		"damaged":  string(header) + "\n" + bad + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(mkdir(t, filepath.Join(state, "tare", "journal")), run+".jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := dataset.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, filepath.Join(store.Dir, fileName(bad)))
+	mkdir(t, filepath.Join(store.Dir, "."+fileName(bad)[:150]+".part-x"))
+	tare("partly text", "cleanup", "-n")
+	tare("text", "cache")
+	tare("text", "cache", "prune", "-n", "--all")
+	tare("no text", "cache", "prune", bad)
+	hostileSheets(t, bad)
+}
+
+// hostileSheets are the sheets of doctor and plan, and the lines beside them.
+func hostileSheets(t *testing.T, bad string) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
+	p := newSheet(c)
+	a := answers(record.Host{Name: bad, Kernel: bad, Arch: bad, CPUModel: bad, Distro: bad, Virtual: bad}, []doctor.Check{{Name: bad, Title: bad, Support: environment.Unsupported(bad, bad)}})
+	a.Arms = a.Checks
+	a.leftovers()
+	p.host(a.Host)
+	p.checks(a.Checks)
+	p.arms(bad, a.Arms)
+	p.leftovers(a)
+	p.noise(doctor.Noise{Word: bad, Because: bad})
+	p.outlook(&outlook{noise: bad, reach: bad, quieter: bad})
+	p.left([]record.Left{{Arm: bad, Reason: bad, Remedy: bad}})
+	p.columns([][3]string{{bad, bad, bad}})
+	if err := p.flush(); err != nil {
+		t.Fatal(err)
+	}
+	said := &relayed{to: out, prefix: "n1: "}
+	fmt.Fprintf(said, "%s\n%s", bad, bad)
+	said.flush()
+	c.fail(hint.New(fmt.Errorf("one\n%s", bad), bad))
+	c.note("%s %d %v", bad, 7, errors.New(bad))
+	c.noteResults(bad, true)
+	passes(t, "doctor, plan and notes", "said", contents(t, out))
+	var b bytes.Buffer
+	if err := export.Object(&b, a); err != nil {
+		t.Error(err)
+	}
+	passes(t, "doctor as JSON", "json", b.String())
+}
+
+// hostileProgress is what is shown while a run goes on.
+func hostileProgress(t *testing.T) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	bad := hostileName(0, "x")
+	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
+	left := func() (float64, float64) { return 60, 180 }
+	p := &plan.Plan{Record: record.Plan{Experiment: bad, Budget: 180}, Left: []record.Left{{Arm: bad, Reason: bad}},
+		Loads: []plan.Load{{Workload: record.Workload{Name: bad, Baseline: "host", Arms: []record.Arm{{Name: "host"}, {Name: bad}}}}}}
+	for _, show := range []progress{&plain{w: out, left: left}, &screen{console: c, left: left}, silent{out}} {
+		show.start(p, bad)
+		for _, phase := range []string{"prepare", "launch", "pilot", phaseMeasure, bad} {
+			for _, load := range []string{bad, bad + "2"} {
+				show.event(run.Event{Workload: load, Number: 1, Of: 2, Phase: phase, Arm: bad, Note: bad, Blocks: 3,
+					Arms: []run.Running{{Arm: bad, Ratio: 0.9, Half: 0.01}}})
+			}
+		}
+		show.say("a line\nand " + formatted("%s", bad))
+		show.end()
+	}
+	drawing := regexp.MustCompile("\x1b\\[[0-9]+A|\r?\x1b\\[J")
+	passes(t, "progress", "said", drawing.ReplaceAllString(contents(t, out), ""))
+}
