@@ -98,7 +98,8 @@ func scratch(t *testing.T) string {
 // open opens an arm on a data set; none: an empty directory.
 func open(t *testing.T, env environment.Environment, host environment.Host, data string) (environment.Arm, environment.Spec, *os.File) {
 	t.Helper()
-	j, err := journal.Open(t.TempDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
+	// In the user's own state, so that tare cleanup takes back what a test that is killed leaves.
+	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
 	if err != nil {
 		t.Fatal(err)
 	}
