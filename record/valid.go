@@ -80,7 +80,35 @@ func (w *Workload) check() error {
 		}
 		arms[a.Name] = true
 	}
-	return nil
+	return w.refers(arms)
+}
+
+// refers returns which arm or neighbour is named that the workload does not have.
+func (w *Workload) refers(arms map[string]bool) error {
+	neighbours := map[string]bool{}
+	for _, n := range w.Neighbours {
+		neighbours[n.Name] = true
+	}
+	missing := func(what, name string, among map[string]bool) error {
+		if name == "" || among[name] {
+			return nil
+		}
+		return fmt.Errorf("its %s %.100q is not there", what, name)
+	}
+	err := errors.Join(missing("baseline", w.Baseline, arms), missing("question", w.Question, arms))
+	if err == nil && w.Question != "" && w.Question == w.Baseline {
+		err = fmt.Errorf("its question %.100q is its baseline", w.Question)
+	}
+	for _, a := range w.Arms {
+		if err == nil {
+			err = errors.Join(missing("rung below "+a.Name, a.Step, arms), missing("neighbour of "+a.Name, a.Neighbour, neighbours),
+				missing("launch of "+a.Name, a.Shares, arms))
+		}
+		if err == nil && a.Twin && a.Name == w.Question {
+			err = fmt.Errorf("its question %.100q is its twin", w.Question)
+		}
+	}
+	return err
 }
 
 // check returns what is wrong with a line: numbers that count something are not negative,

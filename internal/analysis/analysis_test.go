@@ -312,3 +312,34 @@ func lengthen(b *testing.B, from, to string, windows int) {
 		b.Fatal(err)
 	}
 }
+
+// Where no window of one arm counts, and the baseline is the one, nothing is compared with it,
+// and nothing is foretold.
+func TestNoWindowOfAnArmCounts(t *testing.T) {
+	for _, arm := range []string{"host", "container", "twin"} {
+		r := quiet(4).result()
+		for i := range r.Lines {
+			if b := r.Lines[i].Block; b != nil {
+				for j := range b.Windows {
+					if b.Windows[j].Arm == arm {
+						b.Windows[j].Dropped = record.DropLong
+					}
+				}
+			}
+		}
+		e, err := Analyse(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := find(e.Effects, "throughput", "container")
+		if withheld := x.Typical == nil && x.Reason != ""; withheld != (arm != "twin") {
+			t.Errorf("no window of %s: %+v", arm, x)
+		}
+		if want := map[string]string{"host": "host: no window of this arm counts", "container": "no window of this arm counts"}[arm]; x.Reason != want {
+			t.Errorf("no window of %s: %q, want %q", arm, x.Reason, want)
+		}
+		if arm == "host" && len(e.Workloads[0].Forecast) > 0 {
+			t.Errorf("foretold: %+v", e.Workloads[0].Forecast)
+		}
+	}
+}

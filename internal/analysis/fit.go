@@ -51,7 +51,10 @@ func (t *table) whyNot(f *fits, arm, base string) string {
 		if !there { // a damaged plan names arms that it does not have
 			return "the plan has no arm " + a
 		}
-		if f.why[i] != "" {
+		switch {
+		case f.why[i] != "" && a != arm:
+			return a + ": " + f.why[i]
+		case f.why[i] != "":
 			return f.why[i]
 		}
 	}

@@ -29,10 +29,13 @@ func (t *table) foretell(all map[string]*fits) []record.Forecast {
 	var out []record.Forecast
 	for _, name := range judged {
 		f := all[name]
-		if f == nil || subject == "" || f.why[t.index[subject]] != "" {
+		if f == nil || subject == "" || t.whyNot(f, subject, t.load.Baseline) != "" {
 			continue
 		}
 		group, at := t.with(f, subject)
+		if at < 0 { // it is not compared, as where no window of the baseline counts
+			continue
+		}
 		cs := t.against(f.typical, group)
 		now := math.Expm1(f.typical.Family(cs, 1-t.alpha, len(judged))[at].Half())
 		level := f.typical.Alone(cs, 1-t.alpha, len(judged))
