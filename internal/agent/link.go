@@ -76,10 +76,10 @@ func (l *Link) Over() <-chan struct{} { return l.over }
 func (l *Link) hear(patience time.Duration) {
 	silence := time.AfterFunc(patience, func() { l.in.Close() })
 	defer silence.Stop()
-	var quiet *time.Timer
+	var quiet *quietness
 	if l.ear != nil {
-		quiet = time.AfterFunc(quietAfter, func() { l.ear.Quiet(time.Now().Add(-quietAfter)) })
-		defer quiet.Stop()
+		quiet = listen(l.ear)
+		defer quiet.stop()
 	}
 	said := &bounded{Reader: l.in, most: mostEvent}
 	d := json.NewDecoder(said)
@@ -91,8 +91,8 @@ func (l *Link) hear(patience time.Duration) {
 			return
 		}
 		silence.Reset(patience)
-		if quiet != nil && !quiet.Reset(quietAfter) { // it had fired
-			l.ear.Heard()
+		if quiet != nil {
+			quiet.heard()
 		}
 		l.mu.Lock()
 		answered, p := l.waiting[e.Number], l.started[e.Number]
@@ -106,15 +106,6 @@ func (l *Link) hear(patience time.Duration) {
 		}
 	}
 }
-
-// Ear is told when nothing is heard of an agent any more, and when something is again.
-type Ear interface {
-	Quiet(since time.Time)
-	Heard()
-}
-
-// quietAfter is how long an agent may say nothing, who answers each beat.
-const quietAfter = beatEvery + 3*time.Second
 
 // end is the end of the stream, and of all that was started over it.
 func (l *Link) end(err error) {

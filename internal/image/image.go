@@ -50,7 +50,7 @@ type Options struct {
 	// this host.
 	Programs []string
 	// Packages are Debian's, of Suite (empty: this host's) from Mirror (empty:
-	// this host's).
+	// this host's). Of packages and programs an image has one: their libraries may differ.
 	Packages      []string
 	Suite, Mirror string
 	// Log is what the packages' installation prints; nil: nobody hears it.

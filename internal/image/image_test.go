@@ -111,7 +111,6 @@ func TestBuildRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "image.tar")
 	for name, o := range map[string]Options{
 		"a strange name":    {Tag: "Upper/Case:x"},
-		"both":              {Programs: []string{"sh"}, Packages: []string{"dash"}},
 		"no such program":   {Programs: []string{"no-such-program"}},
 		"packages, no tool": {Packages: []string{"dash"}, Suite: "bookworm"},
 	} {
