@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,10 @@ func own(dir string) error {
 	if err != nil {
 		return err
 	}
+	return ownInfo(dir, info)
+}
+
+func ownInfo(dir string, info os.FileInfo) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is there already, and is no directory", dir)
 	}
@@ -148,27 +153,47 @@ func WriteJSON(dir, name string, v any) error {
 // WriteFile replaces a file of the result directory whole, like WriteJSON. The directory is the
 // caller's own; of another user's nothing is written (fs.ErrPermission), not by root either.
 func WriteFile(dir, name string, b []byte) error {
-	if err := own(dir); err != nil {
+	if err := writeWhole(dir, name, b); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
 	}
-	return writeWhole(filepath.Join(dir, name), b)
+	return nil
 }
 
-func writeWhole(path string, b []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+// writeWhole writes into the directory that it looked at, whatever is at its path meanwhile.
+func writeWhole(dir, name string, b []byte) error {
+	if err := own(dir); err != nil {
+		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close())
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Stat(".")
 	if err == nil {
-		err = os.Rename(tmp.Name(), path)
+		err = ownInfo(dir, info)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return err
 	}
-	return syncDir(filepath.Dir(path))
+	made := fmt.Sprintf(".%s-%d-%s", name, os.Getpid(), rand.Text()[:8])
+	tmp, err := root.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer root.Remove(made)
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err := root.Rename(made, name); err != nil {
+		return err
+	}
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 func syncDir(dir string) error {

@@ -198,7 +198,7 @@ func collectNew(dir string) {
 	const young = time.Minute
 	files, _ := filepath.Glob(filepath.Join(dir, newPrefix+"*")) // the pattern is good
 	for _, file := range files {
-		f, err := os.Open(file)
+		f, err := trust.Open(file, os.O_RDONLY)
 		if err != nil {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -114,7 +113,7 @@ func Leftovers(stateDir string) ([]Leftover, error) {
 
 func look(stateDir, run string) Leftover {
 	l := Leftover{Header: Header{Run: run}}
-	f, err := os.Open(journalFile(stateDir, run))
+	f, err := trust.Open(journalFile(stateDir, run), os.O_RDONLY)
 	if err != nil {
 		l.Err = err
 		return l
@@ -136,8 +135,14 @@ func look(stateDir, run string) Leftover {
 	return l
 }
 
+// largest is more than a run of any length writes.
+const largest = 64 << 20 // bytes
+
 func load(f *os.File) (content, error) {
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, largest+1))
+	if err == nil && len(data) > largest {
+		err = fmt.Errorf("%s has more than %d bytes, and is no journal", f.Name(), largest)
+	}
 	if err != nil {
 		return content{}, fmt.Errorf("read the undo journal: %w", err)
 	}

@@ -42,7 +42,7 @@ func undo(stateDir, run string, within time.Duration) (Report, error) {
 		return Report{}, err
 	}
 	path := journalFile(stateDir, run)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	f, err := trust.Open(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return Report{}, fmt.Errorf("open the undo journal of run %s: %w", run, err)
 	}

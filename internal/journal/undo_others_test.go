@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
@@ -137,5 +139,28 @@ func TestUndoOfOthers(t *testing.T) {
 		if r, err := Undo(dir, "r1"); err == nil || hint.Of(err) == "" || gone(own) || len(files(t, dir)) != 1 {
 			t.Errorf("%s: %+v %v", name, r, err)
 		}
+	}
+}
+
+// A pipe, a link or a file without an end in the place of a journal is named, and neither waited
+// for nor followed.
+func TestPlantedJournals(t *testing.T) {
+	for name, plant := range map[string]func(path string) error{
+		"a pipe":     func(p string) error { return unix.Mkfifo(p, 0o600) },
+		"a link":     func(p string) error { return os.Symlink("/dev/zero", p) },
+		"a terabyte": func(p string) error { return errors.Join(os.WriteFile(p, nil, 0o600), os.Truncate(p, 1<<40)) },
+	} {
+		dir := t.TempDir()
+		dead(t, dir, "r1", nil)
+		if err := errors.Join(os.RemoveAll(journalFile(dir, "r1")), plant(journalFile(dir, "r1"))); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := Leftovers(dir); err != nil || len(all) != 1 || all[0].Err == nil {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+		if _, err := Undo(dir, "r1"); err == nil {
+			t.Errorf("%s was undone", name)
+		}
+		Collect(dir)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/linux/memfd"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // A load is not root where this root can become another account: nobody, or, of a load in
@@ -121,7 +122,7 @@ type Script struct {
 
 // ReadScript reads the file at a path, as root if need be.
 func ReadScript(path string) (Script, error) {
-	text, err := os.ReadFile(path)
+	text, err := trust.ReadGiven(path)
 	if err != nil {
 		return Script{}, fmt.Errorf("read the script: %w", err)
 	}

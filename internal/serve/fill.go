@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/tarelab/tare/internal/db/clickhouse"
 	"github.com/tarelab/tare/internal/db/postgres"
 	"github.com/tarelab/tare/internal/tool/sysbench"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // filler fills an empty server.
@@ -54,7 +54,7 @@ func (p Prepare) scriptFiller() (filler, error) {
 	if p.Script == "" {
 		return scriptFiller{}, nil
 	}
-	text, err := os.ReadFile(p.Script)
+	text, err := trust.ReadGiven(p.Script)
 	if err != nil {
 		return nil, fmt.Errorf("read the statements: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/tool/sysbench"
+	"github.com/tarelab/tare/internal/trust"
 )
 
 // sysbenchFiller fills the tables with sysbench's prepare command.
@@ -33,7 +34,7 @@ func (p Prepare) sysbenchFiller(ctx context.Context) (filler, error) {
 	}
 	l := sysbenchFiller{data: p.Sysbench, path: path, version: version}
 	if !sysbench.IsBundled(p.Sysbench.Script) {
-		if l.script, err = os.ReadFile(p.Sysbench.Script); err != nil {
+		if l.script, err = trust.ReadGiven(p.Sysbench.Script); err != nil {
 			return nil, fmt.Errorf("read the script: %w", err)
 		}
 	}

@@ -68,21 +68,44 @@ func Entry(path string) error {
 // Read reads a file where others may have put something else in its place: nothing is
 // read behind a link, out of a pipe or a device, and no more than most bytes.
 func Read(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	return read(path, unix.O_NOFOLLOW, most)
+}
+
+// mostGiven is more than any script or job that a client runs.
+const mostGiven = 16 << 20 // bytes
+
+// ReadGiven reads a file that the user named, a script or a job for example: behind links too,
+// but out of no pipe or device, which would be waited for, and at most 16 MiB.
+func ReadGiven(path string) ([]byte, error) { return read(path, 0, mostGiven) }
+
+// Open opens a file where others may have put something else in its place: no link is
+// followed, and no pipe or device is opened. The flags are those of os.OpenFile.
+func Open(path string, flags int) (*os.File, error) { return open(path, flags|unix.O_NOFOLLOW) }
+
+func open(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
 		return nil, fmt.Errorf("%s is a link", path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file", path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", path)
 	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func read(path string, flags int, most int64) ([]byte, error) {
+	f, err := open(path, os.O_RDONLY|flags)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(b)) > most {
 		err = fmt.Errorf("%s has more than %d bytes", path, most)

@@ -145,3 +145,19 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// What a user named is read behind a link too, and not out of a pipe or a device.
+func TestReadGiven(t *testing.T) {
+	dir := t.TempDir()
+	file, link, pipe, large := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe"), filepath.Join(dir, "large")
+	must(t, os.WriteFile(file, []byte("12345"), 0o600), os.Symlink(file, link), unix.Mkfifo(pipe, 0o600),
+		os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40))
+	for path, says := range map[string]string{
+		file: "", link: "", pipe: "is no file", "/dev/zero": "is no file", large: "more than 16777216 bytes", dir: "is no file",
+	} {
+		b, err := trust.ReadGiven(path)
+		if says == "" && (err != nil || string(b) != "12345") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: %d bytes, %v, want %q", path, len(b), err, says)
+		}
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/tool/fio"
+	"github.com/tarelab/tare/internal/trust"
 	"github.com/tarelab/tare/record"
 )
 
@@ -63,7 +64,7 @@ func prepare(ctx context.Context, params []byte) error {
 	text := []byte(p.Job)
 	if p.File != "" {
 		var err error
-		if text, err = os.ReadFile(p.File); err != nil {
+		if text, err = trust.ReadGiven(p.File); err != nil {
 			return hint.New(fmt.Errorf("read the job file: %w", err), "name a job file of fio with job=PATH")
 		}
 	}
