@@ -1,5 +1,5 @@
 // Package kubefio reads the summaries of programs that run fio in a pod on a volume of Kubernetes:
-// dbench (leeliu/dbench), kbench (yasker/kbench, of Longhorn) and kubestr.
+// dbench (leeliu/dbench), kbench (longhorn/kbench) and kubestr.
 //
 // Each line of a summary is of a run of fio of its own: it is a load with its metric. It must not
 // know what is compared.
@@ -16,9 +16,9 @@ import (
 
 // The readers.
 var (
-	Dbench = reader("dbench", "2018 and later", []string{"Random Read/Write IOPS: ", "Average Latency (usec) Read/Write: ", "Mixed Random Read/Write IOPS: ",
+	Dbench = reader("dbench", "2018 and later", []string{"Random Read/Write IOPS: ", "Average Latency (usec) Read/Write: ", "Average Latency Read/Write: ", "Mixed Random Read/Write IOPS: ",
 		"= Dbench Summary =", "Sequential Read/Write: "}, (*parser).dbench)
-	Kbench = reader("kbench", "2021 and later", []string{"FIO Benchmark Summary", "FIO Benchmark Compar", "IOPS (Read/Write)", "Bandwidth in KiB/sec (Read/Write)",
+	Kbench = reader("kbench", "2021 and later", []string{"FIO Benchmark Summary", "FIO Benchmark Compar", "FIO Benchmark Latency P99", "IOPS (Read/Write)", "IOPS in ops (Read/Write)", "Bandwidth in KiB/sec (Read/Write)",
 		"Latency in ns (Read/Write)"}, (*parser).kbench)
 	Kubestr = reader("kubestr", "0.4", []string{"FIO test results:", "JobName: ", "FIO version - fio-", "Running FIO test ("}, (*parser).kubestr)
 )
@@ -42,6 +42,7 @@ type parser struct {
 	settings [][2]string
 	section  string    // of kbench: what the rows below are
 	scale    float64   // of that section, to base units
+	p99      bool      // the latencies of kbench's summary are 99th percentiles
 	arms     [2]string // of a comparison of kbench
 	job      *observed.Run
 	way      string // of kubestr: read or write
@@ -91,7 +92,11 @@ func (p *parser) pair(arm, load, metric, text string, scale float64) bool {
 	if m == nil {
 		return false
 	}
-	a, b := number(m[1]).Times(scale), number(m[2]).Times(scale)
+	return p.figures(arm, load, metric, number(m[1]).Times(scale), number(m[2]).Times(scale))
+}
+
+// figures takes what reads and writes did.
+func (p *parser) figures(arm, load, metric string, a, b format.Num) bool {
 	if !a.NonZero().Known() && !b.NonZero().Known() {
 		p.Doubt("a line of the summary has no figures: fio failed, or printed what the summary does not know", "look at the log above it")
 		return true

@@ -72,11 +72,32 @@ func TestLines(t *testing.T) {
 		"Random Read/Write IOPS: 1234/987. BW: 4912KiB/s / 3900kB/s\n": "random, IOPS; read_iops 1234; write_iops 987\nrandom, bandwidth; read_bandwidth 5.02989e+06; write_bandwidth 3.9e+06",
 		"Random Read/Write IOPS: 1234/987. BW: 1.2GiB/s/900MiB/s\n":    "random, IOPS; read_iops 1234; write_iops 987\nrandom, bandwidth; read_bandwidth 1.28849e+09; write_bandwidth 9.43718e+08",
 		"Average Latency (msec) Read/Write: 1.5/2.5\n":                 "random, latency; read_latency_mean 0.0015; write_latency_mean 0.0025",
+		"Average Latency Read/Write: 183.07(usec) / 1.5(msec)\n":       "random, latency; read_latency_mean 0.00018307; write_latency_mean 0.0015",
+		"Average Latency Read/Write:  183.07(usec) / ()\n":             "random, latency; read_latency_mean 0.00018307",
 		"Random Read/Write IOPS: /. BW:  / \n":                         "error: no output of dbench in 1 lines; check the file: it is not in a format that is known",
 		"Sequential Read/Write: 536MiB/s / \n":                         "sequential, bandwidth; read_bandwidth 5.62037e+08",
 		"":                                                             "error: the input is empty; check that the benchmark's output was really written to this file",
 	} {
 		if got := strings.Join(said(Dbench, []byte(in)), "\n"); got != want {
+			t.Errorf("%q:\n%s\nwant\n%s", in, got, want)
+		}
+	}
+}
+
+// Newer summaries of kbench say ops, and have the 99th percentiles of latencies in a summary of their
+// own; older ones are in capitals and without commas.
+func TestKbenchVersions(t *testing.T) {
+	for in, want := range map[string]string{
+		"FIO Benchmark Summary\nFor: test_device\nSize: 100M\nQuick Mode: disabled\n====\nIOPS in ops (Read/Write)\n  Random:  15,013 / 8,874\n" +
+			"Latency in ns (Read/Write)\n  Random:  298,378 / 419,719\n\n=====\nFIO Benchmark Latency P99 Summary\nFor: test_device\n" +
+			"Size: 100M\nQuick Mode: disabled\n====\nLatency in ns (Read/Write)\n  Random:  667,648 / 1,028,096\n": "random, IOPS; size 100 MiB; quick mode disabled; read_iops 15013; write_iops 8874\n" +
+			"random, latency; size 100 MiB; quick mode disabled; read_latency_mean 0.000298378; write_latency_mean 0.000419719\n" +
+			"random, latency; size 100 MiB; quick mode disabled; read_p99 0.000667648; write_p99 0.0010281",
+		"FIO Benchmark Comparsion Summary\nFor: raw vs ext4\nSIZE: 50G\nQUICK MODE: DISABLED\n======\n            raw   vs     ext4    :    Change\n" +
+			"IOPS (Read/Write)\n   Random:  96,735 / 89,565   vs    98,135 / 88,990    :   1.45% / -0.64%\n  CPU Idleness:   68%   vs  66%    :  -2%\n": "raw random, IOPS; size 50 GiB; quick mode disabled; read_iops 96735; write_iops 89565\n" +
+			"ext4 random, IOPS; size 50 GiB; quick mode disabled; read_iops 98135; write_iops 88990",
+	} {
+		if got := strings.Join(said(Kbench, []byte(in)), "\n"); got != want {
 			t.Errorf("%q:\n%s\nwant\n%s", in, got, want)
 		}
 	}

@@ -11,12 +11,17 @@ import (
 // second is a second in the unit that a heading names.
 var second = map[string]float64{"usec": 1e-6, "us": 1e-6, "msec": 1e-3, "ms": 1e-3, "nsec": 1e-9, "ns": 1e-9, "sec": 1, "s": 1}
 
-var latencyLine = regexp.MustCompile(`^Average Latency \((\w+)\) Read/Write: (.*)$`)
+// dbench names the unit of latencies in its heading, or behind each figure.
+var (
+	latencyLine  = regexp.MustCompile(`^Average Latency \((\w+)\) Read/Write: (.*)$`)
+	latencyUnits = regexp.MustCompile(`^Average Latency Read/Write: ([\d. ]*)\((\w*)\) / ([\d. ]*)\((\w*)\)$`)
+)
 
 // dbench reads a line of dbench's summary:
 //
 //	Random Read/Write IOPS: 75.7k/59.7k. BW: 523MiB/s / 500MiB/s
 //	Average Latency (usec) Read/Write: 183.07/76.91
+//	Average Latency Read/Write: 183.07(usec) / 76.91(usec)
 //	Sequential Read/Write: 536MiB/s / 512MiB/s
 //	Mixed Random Read/Write IOPS: 43.1k/14.4k
 func (p *parser) dbench(s string) bool {
@@ -25,6 +30,9 @@ func (p *parser) dbench(s string) bool {
 	}
 	if m := latencyLine.FindStringSubmatch(s); m != nil && second[m[1]] > 0 {
 		return p.pair("", "random, latency", "latency_mean", m[2], second[m[1]])
+	}
+	if m := latencyUnits.FindStringSubmatch(s); m != nil {
+		return p.figures("", "random, latency", "latency_mean", number(m[1]).Times(second[m[2]]), number(m[3]).Times(second[m[4]]))
 	}
 	if rest, ok := strings.CutPrefix(s, "Mixed Random Read/Write IOPS: "); ok {
 		return p.pair("", "mixed random, IOPS", "iops", rest, 1)
@@ -43,6 +51,8 @@ func (p *parser) dbench(s string) bool {
 
 var (
 	kbenchSection = regexp.MustCompile(`^(IOPS|Bandwidth|Latency)(?: in (\S+))? \(Read/Write\)`)
+	kbenchSize    = regexp.MustCompile(`^(?i:size): (.+)$`)
+	kbenchQuick   = regexp.MustCompile(`^(?i:quick mode):? ((?i)enabled|disabled)$`)
 	kbenchRow     = regexp.MustCompile(`^(Random|Sequential):\s*(.*)$`)
 	kbenchArms    = regexp.MustCompile(`^(\S.*?)\s{2,}vs\s{2,}(\S.*?)\s+:\s+Change$`)
 )
@@ -51,6 +61,8 @@ var (
 //
 //	IOPS (Read/Write)
 //	        Random:         98,368 / 89,200
+//	IOPS in ops (Read/Write)
+//	        Random:         98368 / 89200
 //	        Random:          98,368 / 89,200   vs          28,192 / 15,513    :   -71.34% / -82.61%
 func (p *parser) kbench(s string) bool {
 	if m := kbenchSection.FindStringSubmatch(s); m != nil {
@@ -67,16 +79,16 @@ func (p *parser) kbench(s string) bool {
 		p.arms = [2]string{m[1], m[2]}
 		return true
 	}
-	if value, ok := strings.CutPrefix(s, "Size: "); ok {
-		p.set("size", observed.Bytes(value))
+	if m := kbenchSize.FindStringSubmatch(s); m != nil {
+		p.set("size", observed.Bytes(m[1]))
 		return true
 	}
-	if value, ok := strings.CutPrefix(s, "Quick Mode: "); ok {
-		p.set("quick mode", value)
+	if m := kbenchQuick.FindStringSubmatch(s); m != nil {
+		p.set("quick mode", strings.ToLower(m[1]))
 		return true
 	}
 	if strings.HasPrefix(s, "FIO Benchmark ") {
-		p.section, p.arms, p.settings = "", [2]string{}, nil
+		p.section, p.arms, p.settings, p.p99 = "", [2]string{}, nil, strings.Contains(s, "P99")
 		return true
 	}
 	m := kbenchRow.FindStringSubmatch(s)
@@ -85,6 +97,9 @@ func (p *parser) kbench(s string) bool {
 	}
 	load := strings.ToLower(m[1]) + ", " + strings.Replace(p.section, "iops", "IOPS", 1)
 	metric := map[string]string{"iops": "iops", "bandwidth": "bandwidth", "latency": "latency_mean"}[p.section]
+	if p.p99 {
+		metric = "p99"
+	}
 	own, rest, compared := strings.Cut(m[2], " vs ")
 	ok := p.pair(p.arms[0], load, metric, own, p.scale)
 	if compared && p.arms[1] != "" {
