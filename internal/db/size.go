@@ -3,23 +3,18 @@ package db
 import (
 	"fmt"
 	"strconv"
-	"strings"
+
+	"github.com/tarelab/tare/internal/units"
 )
 
 // Size reads a number of bytes: a whole number with an optional K, M, G or T
 // of 1024, as the servers read it, or KiB, MiB, GiB, TiB.
 func Size(s string) (int64, error) {
-	digits, shift := strings.TrimSuffix(s, "iB"), 0
-	if n := len(digits); n > 0 {
-		if i := strings.IndexByte("KMGT", digits[n-1]&^0x20); i >= 0 && digits[n-1] > '9' {
-			digits, shift = digits[:n-1], 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > (1<<62)>>shift || shift == 0 && digits != s {
+	n, err := units.Server().Whole(s)
+	if err != nil || n > 1<<62 {
 		return 0, fmt.Errorf("%q: want a size in bytes like 128M or 2GiB", s)
 	}
-	return n << shift, nil
+	return n, nil
 }
 
 // SizeFrom checks for a size of at least so many bytes.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tarelab/tare/internal/units"
 )
 
 // ParseDuration reads a duration with its unit: 200ms, 90s, 3m, 1h30m.
@@ -54,33 +56,14 @@ func formatRatio(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-var byteUnits = []struct {
-	name  string
-	bytes int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
-
 // parseBytes reads a size with its unit: 64MiB.
 func parseBytes(text string) (int64, error) {
-	for _, u := range byteUnits {
-		digits, ok := strings.CutSuffix(text, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if err == nil && n >= 0 && n <= math.MaxInt64/u.bytes {
-			return n * u.bytes, nil
-		}
-		break
+	n, err := units.IEC().Whole(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a size; write 64MiB or 1GiB", text)
 	}
-	return 0, fmt.Errorf("%q is not a size; write 64MiB or 1GiB", text)
+	return n, nil
 }
 
 // formatBytes writes the shortest form that parseBytes reads back.
-func formatBytes(n int64) string {
-	for _, u := range byteUnits {
-		if n%u.bytes == 0 {
-			return strconv.FormatInt(n/u.bytes, 10) + u.name
-		}
-	}
-	return "0B"
-}
+func formatBytes(n int64) string { return units.IEC().Format(n) }

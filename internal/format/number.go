@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"strconv"
+
+	"github.com/tarelab/tare/internal/units"
 )
 
 // Powers of ten that a float64 holds exactly.
@@ -141,13 +143,9 @@ func Commas(line []byte) ([]byte, bool) {
 func Size(b []byte) Num {
 	b = bytes.TrimSpace(b)
 	x, n := Number(b)
-	unit := bytes.TrimSuffix(bytes.TrimRight(bytes.ToLower(b[n:]), "b"), []byte("i"))
-	power := bytes.Index([]byte("kmgtp"), unit)
-	if n == 0 || x < 0 || len(unit) > 1 || power < 0 {
+	unit, ok := units.Printed().Unit(string(b[n:]))
+	if n == 0 || x < 0 || !ok {
 		return Num{}
 	}
-	for range (power + 1) * len(unit) {
-		x *= 1024
-	}
-	return Some(x)
+	return Some(x * unit)
 }

@@ -2,10 +2,11 @@ package isolation
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tarelab/tare/internal/units"
 )
 
 // The levels of mechanisms, read.
@@ -29,25 +30,13 @@ func percent(s string) (float64, error) {
 	return x / 100, nil
 }
 
-var sizes = []struct {
-	name  string
-	bytes float64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
-
 // size reads bytes with a unit.
 func size(s string) (uint64, error) {
-	for _, u := range sizes {
-		digits, ok := strings.CutSuffix(s, u.name)
-		if !ok {
-			continue
-		}
-		x, err := strconv.ParseFloat(digits, 64)
-		if err == nil && x > 0 && x*u.bytes < math.MaxInt64 {
-			return uint64(x * u.bytes), nil
-		}
-		break
+	n, err := units.IEC().Part(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a size such as 64MiB or 1GiB", s)
 	}
-	return 0, fmt.Errorf("%q is not a size such as 64MiB or 1GiB", s)
+	return uint64(n), nil
 }
 
 // perSecond reads a rate of bytes, "10MiB/s", or of operations, "100/s".

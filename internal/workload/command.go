@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/load"
+	"github.com/tarelab/tare/internal/units"
 )
 
 // Command is any command, executed over and over.
@@ -210,23 +210,8 @@ func extractOf(s string) *load.Extract {
 // baseUnit is the base unit of a unit and what a number in it is multiplied by.
 // A unit that is not known stays what it is.
 func baseUnit(unit string) (base string, scale float64) {
-	sizes := map[string]float64{
-		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-	}
-	times := map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60, "h": 3600}
-	size, per := strings.CutSuffix(unit, "/s")
-	switch {
-	case times[unit] != 0:
-		return "s", times[unit]
-	case sizes[unit] != 0:
-		return "B", sizes[unit]
-	case per && sizes[size] != 0:
-		return "B/s", sizes[size]
-	case slices.Contains([]string{"1/s", "/s", "ops/s", "op/s", "req/s", "qps", "tps", "rps", "IOPS"}, unit):
-		return "1/s", 1
-	case unit == "%":
-		return "ratio", 0.01
+	if u, ok := units.OfHeading(unit); ok {
+		return u.Base, u.Scale
 	}
 	return unit, 1
 }

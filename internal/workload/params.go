@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tarelab/tare/internal/units"
 )
 
 // The checks of parameters and, for values that were checked, their meaning.
@@ -73,41 +75,17 @@ func size(low, high int64) func(string) error {
 	return func(s string) error {
 		n, err := parseSize(s)
 		if err != nil || n < low || n > high {
-			return fmt.Errorf("%q is not a size from %s to %s, such as 512B, 64KiB or 2MiB", s, formatSize(low), formatSize(high))
+			return fmt.Errorf("%q is not a size from %s to %s, such as 512B, 64KiB or 2MiB", s, sizes.Format(low), sizes.Format(high))
 		}
 		return nil
 	}
 }
 
-var units = []struct {
-	name  string
-	bytes int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
+// sizes are how sizes in bytes are written.
+var sizes = units.IEC().Bare()
 
 // parseSize reads bytes with a binary unit, or none.
-func parseSize(s string) (int64, error) {
-	for _, u := range units {
-		digits, ok := strings.CutSuffix(s, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err != nil || n < 0 || n > math.MaxInt64/u.bytes {
-			break
-		}
-		return n * u.bytes, nil
-	}
-	return 0, fmt.Errorf("%q is not a size", s)
-}
-
-func formatSize(n int64) string {
-	for _, u := range units {
-		if n >= u.bytes && n%u.bytes == 0 {
-			return strconv.FormatInt(n/u.bytes, 10) + u.name
-		}
-	}
-	return "0B"
-}
+func parseSize(s string) (int64, error) { return sizes.Whole(strings.Replace(s, " ", "", 1)) }
 
 // reader takes values that were checked. The first that does not hold is kept.
 type reader struct {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/units"
 )
 
 // Table is what one input is, without its rows.
@@ -196,16 +197,22 @@ func (p *parser) figure(s string, c *Column, commas bool) format.Num {
 		return format.Num{}
 	}
 	scale := c.scale
-	switch u, known := units[strings.ToLower(m[2]+m[3])]; {
+	switch u, known := units.OfHeading(m[2] + m[3]); {
 	case m[2]+m[3] == "":
-	case known && (c.Unit == "" || c.Unit == u.unit): // 523 MB/s, 20 ms
-		scale = u.scale
-	case m[3] == "" || units[strings.ToLower(m[3])].unit == "1/s":
+	case known && (c.Unit == "" || c.Unit == u.Base): // 523 MB/s, 20 ms
+		scale = u.Scale
+	case m[3] == "" || rate(m[3]):
 		scale *= map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6}[m[2]]
 	default:
 		return format.Num{}
 	}
 	return p.number(m[1], commas).Times(scale)
+}
+
+// rate says whether a unit counts something per second.
+func rate(unit string) bool {
+	u, _ := units.OfHeading(unit)
+	return u.Base == "1/s"
 }
 
 // thousands are numbers with separators between their thousands, of which a decimal

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/units"
 )
 
 // ParseJob reads a job file and refuses what could do harm outside of a data
@@ -141,18 +142,10 @@ func times(size int64, count string, ok bool) (int64, bool) {
 	return size * n, true
 }
 
-// amount reads a size as fio does: k, m, g, t and p of 1024, with or without b
-// and ib behind.
+// amount reads a size as fio does.
 func amount(s string) (int64, bool) {
-	s = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(s), "b"), "i")
-	shift := 0
-	if n := len(s); n > 0 {
-		if i := strings.IndexByte("kmgtp", s[n-1]); i >= 0 {
-			s, shift = s[:n-1], 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n << shift, err == nil && n > 0 && n <= (1<<62)>>shift
+	n, err := units.Printed().Whole(s)
+	return n, err == nil && n > 0 && n <= 1<<62
 }
 
 func (o jobOption) check() error {

@@ -2,10 +2,9 @@ package fio
 
 import (
 	"bytes"
-	"math"
-	"strings"
 
 	"github.com/tarelab/tare/internal/format"
+	"github.com/tarelab/tare/internal/units"
 )
 
 // latency reads "clat (usec): min=2, max=20600k, avg=942.09, stdev=3344.49" and
@@ -85,32 +84,6 @@ func perSecond(unit []byte) float64 {
 	return 0
 }
 
-// sizeUnit returns the bytes of B, KiB, KB, kB and so on, also without the B, as
-// sums over clients have it; mega is what an M without an i stands for, squared:
-// 1024 in 2.x, 1000 in 3.x.
-func sizeUnit(u []byte, mega float64) float64 {
-	if len(u) == 0 {
-		return 0
-	}
-	if u = bytes.TrimSuffix(u, []byte("B")); len(u) == 0 {
-		return 1
-	}
-	base := mega
-	if len(u) == 2 && u[1] == 'i' || u[0] == 'K' && len(u) == 1 {
-		base = 1024
-	} else if len(u) != 1 {
-		return 0
-	}
-	power := strings.IndexByte("KMGTP", u[0])
-	if u[0] == 'k' {
-		power = 0
-	}
-	if power < 0 {
-		return 0
-	}
-	return math.Pow(base, float64(power+1))
-}
-
 // behind reads the number behind a label, and gives what follows it.
 func behind(value []byte, label string) (x float64, rest []byte, ok bool) {
 	i := bytes.Index(value, []byte(label))
@@ -122,15 +95,16 @@ func behind(value []byte, label string) (x float64, rest []byte, ok bool) {
 	return x, b[n:], n > 0
 }
 
-// size reads an amount of bytes behind a label: "BW=1189KiB/s", "bw=1204.0KB/s".
-func size(value []byte, label string, mega float64) format.Num {
+// size reads an amount of bytes behind a label: "BW=1189KiB/s", "bw=1204.0KB/s". An M without
+// an i stands for decimal, squared: 1024 in 2.x, 1000 in 3.x.
+func size(value []byte, label string, decimal float64) format.Num {
 	x, rest, ok := behind(value, label)
 	end := 0
 	for end < len(rest) && (rest[end]|0x20)-'a' <= 'z'-'a' {
 		end++
 	}
-	unit := sizeUnit(rest[:end], mega)
-	if !ok || x < 0 || unit == 0 {
+	unit, known := units.FioText(decimal).Unit(string(rest[:end]))
+	if !ok || x < 0 || !known {
 		return format.Num{}
 	}
 	return format.Some(x * unit)
