@@ -102,18 +102,12 @@ func (p *planCommand) idle() error {
 }
 
 func (r *reportCommand) idle() error {
-	form := "--format"
-	if r.Verbose {
-		form = "--verbose"
-	}
-	other := r.Verbose || r.Format != "text"
+	const because, instead = "with --open, which shows the page", "leave one of them out"
 	switch {
-	case r.Listen != "" && !r.Serve:
-		return &usageError{fmt.Errorf("--listen without --serve"), "tare report --serve . --listen " + r.Listen}
-	case r.Serve && other:
-		return useless(form, "with --serve, which serves pages", "leave one of them out")
-	case r.Open && other:
-		return useless(form, "with --open, which shows the page", "leave one of them out")
+	case r.Open && r.Verbose:
+		return useless("--verbose", because, instead)
+	case r.Open && r.Format != "text":
+		return useless("--format", because, instead)
 	}
 	return verboseIdle(r.Verbose, r.Format)
 }

@@ -207,7 +207,7 @@ var otherWords = map[string]string{
 var otherCommands = map[string]string{
 	"bench": "tare run", "benchmark": "tare run", "start": "tare run", "measure": "tare run", "test": "tare run", "exec": "tare run --command CMD",
 	"dry-run": "tare plan", "list": "tare presets", "ls": "tare presets", "show": "tare report", "view": "tare report", "open": "tare report --open",
-	"serve": "tare report --serve", "html": "tare report --format html > report.html", "export": "tare report --format json", "diff": "tare compare BEFORE AFTER",
+	"serve": "tare report --open", "html": "tare report --format html > report.html", "export": "tare report --format json", "diff": "tare compare BEFORE AFTER",
 	"self-test": "tare calibrate", "selftest": "tare calibrate", "info": "tare doctor", "status": "tare doctor", "env": "tare doctor",
 	"clean": "tare cleanup", "prune": "tare cache prune", "gc": "tare cache prune", "resume": "tare run --continue DIR", "continue": "tare run --continue DIR",
 	"build": "tare image build", "load": "tare image load tare-image.tar --into docker", "completion": "tare --help", "rbac": "tare plan --rbac",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tarelab/tare/internal/hint"
@@ -34,12 +35,39 @@ func (c *console) resultGiven(name string) (string, error) {
 // newestResult is the newest result in this directory or below; "": there is none.
 func newestResult() string {
 	newest, at := "", time.Time{}
-	for _, dir := range results(".") {
+	for _, dir := range results() {
 		if t := startOf(dir); newest == "" || t.After(at) {
 			newest, at = dir, t
 		}
 	}
 	return newest
+}
+
+// depth is how far below the directory results are looked for.
+const depth = 2
+
+// results are the result directories at or below the working directory. Those of several
+// nodes are one.
+func results() []string {
+	var out []string
+	var look func(dir string, left int)
+	look = func(dir string, left int) {
+		if _, err := os.Stat(filepath.Join(dir, record.PlanFile)); err == nil || isNodes(dir) {
+			out = append(out, dir)
+			return
+		}
+		if left == 0 {
+			return
+		}
+		below, _ := os.ReadDir(dir) // a directory that may not be read has no result to show
+		for _, d := range below {
+			if d.IsDir() && !strings.HasPrefix(d.Name(), ".") {
+				look(filepath.Join(dir, d.Name()), left-1)
+			}
+		}
+	}
+	look(".", depth)
+	return out
 }
 
 // noResult is why a name is none of a result.

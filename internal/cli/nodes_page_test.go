@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,40 +83,5 @@ func TestReportOfNodes(t *testing.T) {
 	}
 	if _, err := said(t, reportCommand{Dir: dir, Format: "csv"}); exitCode(err) != exitUsage {
 		t.Errorf("csv: %v", err)
-	}
-}
-
-// The results in a directory are served with one entry for all nodes of a run,
-// also where that directory is the run's.
-func TestServeNodes(t *testing.T) {
-	dir := nodesResult(t)
-	for _, c := range []struct{ dir, index, all, one, none string }{
-		{filepath.Dir(dir), `<a href="/result/r">`, "/result/r", "/result/r/w-3", "/result/r/w-3/raw"},
-		{dir, `<a href="/result/">`, "/result/", "/result/w-3", "/result/w-4"},
-	} {
-		h := resultsHandler(c.dir, true)
-		get := func(path string) (int, string) {
-			w := httptest.NewRecorder()
-			r := httptest.NewRequest(http.MethodGet, path, nil)
-			r.Host = "localhost"
-			h.ServeHTTP(w, r)
-			return w.Code, w.Body.String()
-		}
-		_, index := get("/")
-		wantText(t, "the index", index, c.index, "is odd")
-		if n := strings.Count(index, "<article"); n != 1 {
-			t.Errorf("%d entries in the index of %s", n, c.dir)
-		}
-		code, page := get(c.all)
-		wantText(t, c.all, page, `href="`+c.one+`"`, "is odd")
-		if code != http.StatusOK {
-			t.Errorf("%s: %d", c.all, code)
-		}
-		if code, page := get(c.one); code != http.StatusOK || !strings.Contains(page, "Data quality") {
-			t.Errorf("%s: %d", c.one, code)
-		}
-		if code, _ := get(c.none); code != http.StatusNotFound {
-			t.Errorf("%s: %d", c.none, code)
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -15,23 +14,18 @@ import (
 )
 
 type reportCommand struct {
-	Dir     string `arg:"" optional:"" help:"A result directory, as tare run -o made it, or its page; with --serve a directory of them. Without it: the newest result here."`
+	Dir     string `arg:"" optional:"" help:"A result directory, as tare run -o made it, or its page. Without it: the newest result here."`
 	Format  format `group:"output" default:"text" placeholder:"FORM" help:"Form of the report on standard output: ${forms}."`
 	Verbose bool   `short:"v" group:"output" help:"Everything as text: steps, other metrics, what the kernel saw, checks."`
-	Open    bool   `group:"output" xor:"where" help:"Write report.html into the result directory and show it in the browser."`
-	Serve   bool   `group:"output" xor:"where" help:"Serve the results in DIR to a browser on this machine until Ctrl-C."`
-	Listen  string `group:"output" placeholder:"HOST:PORT" help:"Where --serve listens. Without it: 127.0.0.1 and any port that is free."`
+	Open    bool   `group:"output" help:"Write report.html into the result directory and show it in the browser."`
 }
 
 func (reportCommand) Help() string {
 	return "The report is made anew from the record; without --open the directory is not changed. A run that was killed has a record too.\n\n" +
-		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report --serve .\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\n" + exitCodes("printed", exitError, exitUsage)
+		"Examples:\n\n  tare report\n  tare report r\n  tare report r --open\n  tare report r --format html > r.html\n  tare report r --format markdown > comment.md\n  tare report r --format json | jq '.effects[] | select(.verdict == \"cost\")'\n\n" + exitCodes("printed", exitError, exitUsage)
 }
 
 func (r reportCommand) Run(c *console) error {
-	if r.Serve {
-		return serveResults(c, cmp.Or(r.Dir, "."), cmp.Or(r.Listen, "127.0.0.1:0"))
-	}
 	var err error
 	if r.Dir, err = c.resultGiven(r.Dir); err != nil {
 		return err

@@ -38,7 +38,7 @@ var spellings = []spelling{
 	{"out output-dir outdir result dir directory save", "output", "--output DIR"},
 	{"o out output save file export", "open", "tare report DIR --format html > report.html"},
 	{"browser web show", "open", "--open"},
-	{"http port addr address bind host server", "serve", "--serve --listen 127.0.0.1:8080"},
+	{"serve listen http port addr address bind host server", "open", "--open, or copy DIR/report.html: a page is one file"},
 	{"older-than age max-age before days unused-for keep", "unused", "--unused 720h"},
 	{"force f yes y", "beside", "--beside"},
 	{"resume append extend", "continue", "--continue DIR"},

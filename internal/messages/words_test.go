@@ -184,7 +184,7 @@ func TestWordsAreInTheCatalogue(t *testing.T) {
 // TestTemplatesHaveNoWords: nor has a template of a page, or its script.
 func TestTemplatesHaveNoWords(t *testing.T) {
 	paths, _ := filepath.Glob("../report/*.tmpl")
-	if len(paths) < 3 {
+	if len(paths) == 0 {
 		t.Fatalf("%d templates", len(paths))
 	}
 	action, tag := regexp.MustCompile(`(?s){{.*?}}`), regexp.MustCompile(`(?s)<[^>]*>`)

@@ -170,16 +170,3 @@ func TestNodesPageEscapes(t *testing.T) {
 	}
 	checkPage(t, "hostile", page)
 }
-
-// An index leads to a run over several nodes as to one result.
-func TestIndexOfNodes(t *testing.T) {
-	var b bytes.Buffer
-	if err := Index(&b, "here", []Entry{{Name: "n", Path: "/result/n", Nodes: threeNodes(true)}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`href="/result/n"`, "is odd", "on 3 nodes"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the index does not have %q", want)
-		}
-	}
-}

@@ -252,22 +252,3 @@ func TestPageData(t *testing.T) {
 		}
 	}
 }
-
-// TestIndex lists results, one of which cannot be read.
-func TestIndex(t *testing.T) {
-	var b bytes.Buffer
-	err := Index(&b, "/srv/<results>", []Entry{
-		{Name: "a<b", Path: "/result/a%3Cb", Effects: answered(richRun())}, {Name: "torn", Path: "/result/torn", Error: "line 3: <damaged>"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`href="/result/a%3Cb"`, "a&lt;b", "line 3: &lt;damaged&gt;", "costs throughput"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the index does not have %q", want)
-		}
-	}
-	b.Reset()
-	if err := Index(&b, "x", nil); err != nil || !strings.Contains(b.String(), "No result here") {
-		t.Errorf("the empty index: %v\n%s", err, b.String())
-	}
-}
