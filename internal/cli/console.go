@@ -39,6 +39,9 @@ func oneOf(to *string, word string, words ...string) error {
 	if other := otherForms[word]; slices.Contains(words, other) {
 		return fmt.Errorf("unknown word %q; did you mean %q?", word, other)
 	}
+	if instead := gone[word]; instead != "" {
+		return hint.New(fmt.Errorf("unknown word %q", word), instead)
+	}
 	return fmt.Errorf("unknown word %q%s", word, hint.DidYouMean(word, words))
 }
 

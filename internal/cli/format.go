@@ -19,8 +19,8 @@ var forms = []struct {
 	name  format
 	print func(io.Writer, *record.Effects) error
 }{
-	{"text", nil}, {"html", nil}, {"json", export.JSON}, {"jsonl", export.JSONLines}, {"markdown", report.Markdown},
-	{"csv", export.CSV}, {"openmetrics", export.OpenMetrics}, {"bencher", export.Bencher},
+	{"text", nil}, {"html", nil}, {"json", export.JSON}, {"markdown", report.Markdown},
+	{"csv", export.CSV}, {"openmetrics", export.OpenMetrics},
 }
 
 func formNames() (names []string) {

@@ -216,7 +216,7 @@ func hostileForms(t *testing.T, tare func(door string, args ...string)) {
 		tare("text", "report", dir, "-v", "--color=always")
 		tare("text", "compare", dir, dir+"-again", "--force")
 	}
-	for form, door := range map[string]string{"json": "json", "jsonl": "json", "openmetrics": "openmetrics", "bencher": "json"} {
+	for form, door := range map[string]string{"json": "json", "openmetrics": "openmetrics"} {
 		tare(door, "report", "short", "--format", form)
 	}
 	tare("text", "report")

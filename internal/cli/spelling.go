@@ -75,7 +75,7 @@ func hasFlag(command *kong.Node, name string) bool {
 // otherForms are forms of output as other tools call them.
 var otherForms = map[string]string{
 	"md": "markdown", "github": "markdown", "prometheus": "openmetrics", "prom": "openmetrics", "metrics": "openmetrics",
-	"ndjson": "jsonl", "jsonlines": "jsonl", "json-lines": "jsonl", "xml": "junit", "htm": "html", "page": "html", "web": "html",
+	"xml": "junit", "htm": "html", "page": "html", "web": "html",
 	"txt": "text", "plain": "text", "human": "text", "table": "text", "excel": "csv", "tsv": "csv",
 	"on": "always", "yes": "always", "true": "always", "force": "always", "off": "never", "no": "never", "false": "never", "none": "never",
 }

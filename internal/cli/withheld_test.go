@@ -34,10 +34,8 @@ func withheldAs(t *testing.T, form string) string {
 // Where the analysis withholds an interval, every form has no number in its place, and the reason.
 func TestWithheldInEveryForm(t *testing.T) {
 	t.Run("json", withheldInJSON)
-	t.Run("jsonl", withheldInJSONL)
 	t.Run("csv", withheldInCSV)
 	t.Run("openmetrics", withheldInOpenmetrics)
-	t.Run("bencher", withheldInBencher)
 	for form, want := range map[string]string{"markdown": `\| cgroup \|.*\| – \|`, "html": "", "text": `(?m)^  cgroup +– +–$`} {
 		t.Run(form, func(t *testing.T) {
 			out := withheldAs(t, form)
@@ -120,23 +118,6 @@ func withheldInOpenmetrics(t *testing.T) {
 	}
 	if m := regexp.MustCompile(`(?m)^tare_effect_withheld.*arm="container",baseline="host",.*metric="throughput".*`).FindString(out); m != "" {
 		t.Errorf("an effect that is shown: %s", m)
-	}
-}
-
-func withheldInBencher(t *testing.T) {
-	var b map[string]map[string]any
-	if err := json.Unmarshal([]byte(withheldAs(t, "bencher")), &b); err != nil {
-		t.Fatal(err)
-	}
-	if _, there := b["quick/commit/cgroup"]["throughput-ratio"]; there || b["quick/commit/container"]["throughput-ratio"] == nil {
-		t.Errorf("%v", b["quick/commit/cgroup"])
-	}
-}
-
-func withheldInJSONL(t *testing.T) {
-	m := regexp.MustCompile(`(?m)^\{"kind":"effect".*"metric":"throughput","arm":"cgroup".*$`).FindString(withheldAs(t, "jsonl"))
-	if !strings.Contains(m, `"typical":null,"total":null,"own":null`) || !strings.Contains(m, withheldReason) {
-		t.Errorf("%s", m)
 	}
 }
 

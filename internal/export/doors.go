@@ -14,7 +14,7 @@ import (
 // Names, reasons and errors come from files, tools, kernels and other users. Each way out of
 // tare has one function here that makes a text harmless there: Clean for a name in a report or
 // a page, Terminal for a text of several lines on the console, Cell for a field of CSV, Markdown
-// for a text in Markdown, HTML for one in the HTML within that; JSON is escaped by Object and Line.
+// for a text in Markdown, HTML for one in the HTML within that; JSON is escaped by Object.
 
 // unseen are the characters that move the cursor, turn the direction of writing or cannot be
 // seen: controls of both ranges, format characters, surrogates, private ones, and those that
@@ -123,12 +123,12 @@ func unicodeEscape(r rune) string {
 	return hex(0xd800+r>>10) + hex(0xdc00+r&0x3ff)
 }
 
-// encode is v as JSON with a line end, indented or on one line.
-func encode(v any, indent string) ([]byte, error) {
+// encode is v as indented JSON with a line end.
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
+	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func TestMarkdownLine(t *testing.T) {
 func TestJSONIsSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.String().Draw(t, "text")
-		b, err := encode(want, "")
+		b, err := encode(want)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,4 @@
-// Package export prints effects for programs: JSON, JSON lines, CSV, OpenMetrics
-// and Bencher's form. Names and units are those of the record, in base units; no
+// Package export prints effects for programs: JSON, CSV and OpenMetrics. Names and units are those of the record, in base units; no
 // word in them is for people. It computes nothing. What it prints is tested with
 // the fixtures of package report.
 package export
@@ -25,13 +24,8 @@ func Clean(s string) string {
 }
 
 // Object prints anything of the record as one indented JSON object.
-func Object(w io.Writer, v any) error { return object(w, v, "  ") }
-
-// Line prints anything of the record as a JSON object on a line of its own.
-func Line(w io.Writer, v any) error { return object(w, v, "") }
-
-func object(w io.Writer, v any, indent string) error {
-	b, err := encode(v, indent)
+func Object(w io.Writer, v any) error {
+	b, err := encode(v)
 	if err == nil {
 		_, err = w.Write(b)
 	}

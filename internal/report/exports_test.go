@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/export"
@@ -22,17 +19,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-func TestExportsGolden(t *testing.T) {
-	for form, print := range map[string]func(io.Writer, *record.Effects) error{
-		"openmetrics": export.OpenMetrics, "bencher.json": export.Bencher, "jsonl": export.JSONLines,
-	} {
-		for _, name := range []string{"user", "zero", "empty"} {
-			var b bytes.Buffer
-			if err := print(&b, fixtures()[name]); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, name+"."+form, b.Bytes())
+func TestOpenMetricsGolden(t *testing.T) {
+	for _, name := range []string{"user", "zero", "empty"} {
+		var b bytes.Buffer
+		if err := export.OpenMetrics(&b, fixtures()[name]); err != nil {
+			t.Fatal(err)
 		}
+		golden(t, name+".openmetrics", b.Bytes())
 	}
 }
 
@@ -133,70 +126,5 @@ func wantRatios(t *testing.T, e *record.Effects, out []byte) {
 				t.Errorf("%s%s is %q, want %v", name, key, got[name+key], want)
 			}
 		}
-	}
-}
-
-// Bencher's schema: benchmark to measure to an object of numbers that has a
-// value; the bounds hold it.
-func TestBencher(t *testing.T) {
-	e := fixtures()["rich"]
-	var b bytes.Buffer
-	if err := export.Bencher(&b, e); err != nil {
-		t.Fatal(err)
-	}
-	dec := json.NewDecoder(&b)
-	dec.DisallowUnknownFields()
-	var got map[string]map[string]struct {
-		Value *float64 `json:"value"`
-		Lower *float64 `json:"lower_value"`
-		Upper *float64 `json:"upper_value"`
-	}
-	if err := dec.Decode(&got); err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range e.Effects {
-		m := got[e.Experiment+"/"+x.Workload+"/"+x.Arm][x.Metric+"-ratio"]
-		switch {
-		case x.Typical == nil && m.Value != nil:
-			t.Errorf("%s %s %s: a number where there is none", x.Workload, x.Arm, x.Metric)
-		case x.Typical != nil && (m.Value == nil || *m.Value != x.Typical.Ratio || *m.Lower != x.Typical.Low || *m.Upper != x.Typical.High):
-			t.Errorf("%s %s %s: %+v, want %+v", x.Workload, x.Arm, x.Metric, m, *x.Typical)
-		}
-	}
-	if m := got[e.Experiment+"/rpc/host"]["throughput"]; m.Value == nil || *m.Value != 48210 || m.Lower != nil {
-		t.Errorf("the baseline's own level: %+v", m)
-	}
-}
-
-// Every line is one object that holds the whole effect.
-func TestJSONLines(t *testing.T) {
-	e := fixtures()["rich"]
-	var b bytes.Buffer
-	if err := export.JSONLines(&b, e); err != nil {
-		t.Fatal(err)
-	}
-	var got []record.Effect
-	kinds := map[string]int{}
-	for in := bufio.NewScanner(&b); in.Scan(); {
-		var line struct {
-			Kind string `json:"kind"`
-			Host string `json:"host"`
-			record.Effect
-		}
-		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
-			t.Fatalf("%v in %s", err, in.Bytes())
-		}
-		kinds[line.Kind]++
-		if line.Host != e.Host.Name {
-			t.Errorf("host %q", line.Host)
-		}
-		got = append(got, line.Effect)
-	}
-	want := slices.Concat(e.Effects, e.Steps, e.Remainder, e.Twin)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if kinds["effect"] != len(e.Effects) || kinds["twin"] != len(e.Twin) {
-		t.Errorf("kinds %v", kinds)
 	}
 }
