@@ -107,11 +107,9 @@ func oneAfterTheOther(t *testing.T) {
 	if err != nil || len(side.Nodes) != 2 || side.Nodes[0].Name != o.second.Name || len(side.Left) != 0 {
 		t.Errorf("side by side: %v %s", err, b)
 	}
-	page, err := os.ReadFile(filepath.Join(o.dir, record.PageFile))
 	for _, name := range []string{o.node, o.second.Name} {
-		_, own := os.Stat(filepath.Join(o.dir, name, record.PageFile))
-		if err != nil || own != nil || !strings.Contains(string(page), `href="`+name+`/`+record.PageFile+`"`) {
-			t.Errorf("the page of node %s: %v %v", name, err, own)
+		if _, err := os.Stat(filepath.Join(o.dir, name, record.PageFile)); err != nil {
+			t.Errorf("the page of node %s: %v", name, err)
 		}
 	}
 	out, err := o.tool("report", o.dir).CombinedOutput()

@@ -59,6 +59,9 @@ func (r *runCommand) idle() error {
 	if err := r.nodeFlags.idle(); err != nil {
 		return err
 	}
+	if r.Format == "html" && (len(r.Nodes) > 1 || r.AllNodes) {
+		return useless("--format html", "with several nodes, each of which has its page in DIR/NODE", "leave it out")
+	}
 	if r.elsewhere() {
 		for _, f := range []struct{ flag, value string }{{"--pod-image", r.PodImage}, {"--namespace", r.Namespace}} {
 			if f.value != "" {

@@ -302,15 +302,13 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
 	var measured []analysis.OfNode
 	var left []record.Left
-	results := map[string]*record.Result{}
 	for i, n := range chosen {
 		at := filepath.Join(dir, n.Name)
 		if _, err := os.Stat(filepath.Join(at, record.RecordFile)); err == nil {
-			result, effects, err := r.show(c, at, len(chosen) > 1)
+			result, effects, err := r.show(c, at)
 			if err != nil {
 				errs[i] = errors.Join(errs[i], err)
 			} else {
-				results[n.Name] = result
 				measured = append(measured, analysis.OfNode{Name: n.Name, Dir: n.Name, Manifest: result.Manifest, Effects: effects})
 				continue
 			}
@@ -323,6 +321,6 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 	if len(chosen) < 2 || len(measured) == 0 {
 		return err
 	}
-	side := compareNodes(dir, measured, results, left)
+	side := compareNodes(dir, measured, left)
 	return errors.Join(err, side.keep(), side.print(c, r.Format))
 }

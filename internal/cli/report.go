@@ -46,17 +46,20 @@ func (r reportCommand) Run(c *console) error {
 	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir})
 }
 
-// nodes prints or opens what a run over several nodes says.
+// nodes prints what a run over several nodes says.
 func (r reportCommand) nodes(c *console, side *sideBySide, err error) error {
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	const several = "with a result of several nodes"
+	one := "of one node: tare report " + filepath.Join(r.Dir, side.Nodes.Nodes[0].Dir)
+	switch {
 	case r.Open:
-		return openPage(c, r.Dir, side.writePages)
+		return useless("--open", several, one+" --open")
 	case r.Verbose:
-		return useless("--verbose", "with a result of several nodes", "tare report "+filepath.Join(r.Dir, side.Nodes.Nodes[0].Dir)+" --verbose is of one node")
-	case !slices.Contains([]format{"text", "html", "markdown", "json"}, r.Format):
-		return &usageError{hint.New(fmt.Errorf("%s is of several nodes, side by side as text, html, markdown or json", r.Dir), "tare report "+filepath.Join(r.Dir, side.Nodes.Nodes[0].Dir)+" prints that of one node"), ""}
+		return useless("--verbose", several, one+" --verbose")
+	case !slices.Contains([]format{"text", "markdown", "json"}, r.Format):
+		return &usageError{hint.New(fmt.Errorf("%s is of several nodes, side by side as text, markdown or json", r.Dir), one+" --format "+string(r.Format)), ""}
 	}
 	return side.print(c, r.Format)
 }

@@ -157,7 +157,7 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	if errors.As(err, &forced) {
 		return &forced.signalError
 	}
-	_, effects, aerr := r.show(c, out.Dir, false)
+	_, effects, aerr := r.show(c, out.Dir)
 	err = errors.Join(notRestored(c, out, err), aerr)
 	if err == nil && finished(out) && !anyBlock(effects) {
 		return hint.New(errors.New("nothing was measured: no block of any workload is complete"), fewer+"; tare doctor says how busy this host is")
@@ -170,9 +170,8 @@ func anyBlock(e *record.Effects) bool {
 	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Blocks > 0 })
 }
 
-// show analyses and prints what is in a result directory. Of one of several
-// nodes no page is printed: theirs together follows.
-func (r *runCommand) show(c *console, dir string, several bool) (*record.Result, *record.Effects, error) {
+// show analyses and prints what is in a result directory.
+func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effects, error) {
 	result, effects, err := analyse(dir)
 	if err != nil {
 		c.noteResults(dir, false)
@@ -181,7 +180,6 @@ func (r *runCommand) show(c *console, dir string, several bool) (*record.Result,
 	err = keep(result, effects) // on a full disk the report is printed all the same
 	kept := err == nil
 	switch {
-	case r.Format == "html" && several:
 	case r.Format == "html":
 		err = errors.Join(err, page(c.stdout, result, effects))
 	case measured(effects) || r.Format.program():

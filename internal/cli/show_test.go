@@ -16,7 +16,7 @@ func shown(t *testing.T, dir string) (string, error) {
 	}
 	defer out.Close()
 	r := runCommand{Format: "text"}
-	_, _, err = r.show(&console{stdout: out, stderr: out, getenv: func(string) string { return "" }}, dir, false)
+	_, _, err = r.show(&console{stdout: out, stderr: out, getenv: func(string) string { return "" }}, dir)
 	b, rerr := os.ReadFile(out.Name())
 	if rerr != nil {
 		t.Fatal(rerr)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tarelab/tare/internal/arrange"
 	"github.com/tarelab/tare/internal/quantity"
 	"github.com/tarelab/tare/record"
 )
@@ -83,6 +84,30 @@ func whichIsOdd(n *record.Nodes) block {
 		b.items = []item{{label: cell{text("odd.word"), strong}, text: msg("odd.equal")}}
 	default:
 		b.items = []item{{label: cell{text("odd.word"), strong}, text: msg("odd.untold")}}
+	}
+	return b
+}
+
+// nodesCaveats are the nodes that are not in the answer, or only in part.
+func nodesCaveats(n *record.Nodes) block {
+	var b block
+	say := func(s sentence) { b.items = append(b.items, item{label: cell{"!", plain}, text: s}) }
+	if k := len(n.Left); k > 0 {
+		say(msg("nodes.left", "n", k))
+	}
+	for _, node := range n.Nodes {
+		if word, torn := ended(node.Ended); torn {
+			say(msg("nodes.ended", "node", node.Name, "how", word))
+		}
+		var apart arrange.Grouped[string]
+		for _, a := range n.Arms {
+			if why := a.Apart[node.Name]; why != "" {
+				apart.Add(why, text("check.of", "kind", nodeArm(n, a), "subject", a.Workload))
+			}
+		}
+		for why, arms := range apart.All() {
+			say(msg("nodes.apart", "node", node.Name, "arms", list(arms), "why", why))
+		}
 	}
 	return b
 }

@@ -24,13 +24,8 @@ type Source struct {
 // file, no script. What it shows comes from the effects and the detail; the
 // script in it only shows the words of a point and moves along long series.
 func HTML(w io.Writer, e *record.Effects, s Source) error {
-	return fill(w, pageTemplate, newPage(e, s))
-}
-
-// fill prints a page whole or not at all.
-func fill(w io.Writer, page *template.Template, view any) error {
-	var b bytes.Buffer
-	if err := page.Execute(&b, view); err != nil {
+	var b bytes.Buffer // a page is printed whole or not at all
+	if err := pageTemplate.Execute(&b, newPage(e, s)); err != nil {
 		return fmt.Errorf("make the page: %w", err)
 	}
 	_, err := b.WriteTo(w)
@@ -62,24 +57,9 @@ func scriptWords() []scriptWord {
 	}
 }
 
-// sheet is what every page of tare has.
-type sheet struct {
-	Title  string
-	Style  template.CSS
-	Script template.JS
-	// Policy forbids the browser everything but this style and this script.
-	Policy string
-}
-
-func newSheet(title string, script bool) sheet {
-	f := sheet{Title: export.Clean(title), Style: template.CSS(pageStyle)}
-	policy := "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + hashed(pageStyle)
-	if script {
-		f.Script = template.JS(pageScript)
-		policy += "; script-src " + hashed(pageScript)
-	}
-	f.Policy = policy
-	return f
+// policy forbids the browser everything but the style and the script of the page.
+func policy() string {
+	return "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + hashed(pageStyle) + "; script-src " + hashed(pageScript)
 }
 
 func hashed(s string) string {
@@ -89,7 +69,10 @@ func hashed(s string) string {
 
 // page is what the template prints.
 type page struct {
-	sheet
+	Title   string
+	Style   template.CSS
+	Script  template.JS
+	Policy  string
 	About   sentence // experiment, host, time
 	Verdict sentence
 	Top     block // the host, what was not tested, what to do next
@@ -135,7 +118,7 @@ func newPage(e *record.Effects, s Source) page {
 	}
 	ws := workloads(e)
 	about := title(e)
-	p := page{sheet: newSheet(about.String(), true), About: about, Verdict: verdictSentence(e, ws), Caveats: caveats(e),
+	p := page{Title: export.Clean(about.String()), Style: template.CSS(pageStyle), Script: template.JS(pageScript), Policy: policy(), About: about, Verdict: verdictSentence(e, ws), Caveats: caveats(e),
 		Left: leftOut(e), Warned: warnings(e), How: how(e, s)}
 	p.Top, p.Cite = pageTop(e), cite(e, s)
 	if len(ws) > 1 {

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"html/template"
 	"strconv"
+	"strings"
 
 	"github.com/tarelab/tare/internal/export"
 )
@@ -38,6 +39,16 @@ func dataURL(fill func(*csvBuffer) error) template.URL {
 		b.out.Flush()
 	}
 	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
+}
+
+// slug are the letters, digits and dashes of a name.
+func slug(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, s)
 }
 
 // fileName is the name of a download: letters, digits and dashes.

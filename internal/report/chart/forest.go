@@ -14,9 +14,6 @@ type Forest struct {
 	Tick   func(float64) string
 	Less   string // what the left side means
 	More   string // what the right side means
-	// Close shows the effects as large as they fit: no effect is in the picture
-	// only where it is near them.
-	Close bool
 }
 
 // Effect is one row. Numbers are changes: 0 is no effect.
@@ -31,11 +28,7 @@ type Effect struct {
 	Loose bool     // the span is not the interval of the effect: drawn thin, without ends
 	Own   *Span    // looked at alone, drawn thick
 	Total *float64 // where it is told apart from the estimate
-	// Others is what the row is compared with, drawn as a pale band behind it; an
-	// Odd one does not belong to it, and has a square instead of a dot.
-	Others *Span
-	Odd    bool
-	Tip    string
+	Tip   string
 }
 
 // Draw draws the forest.
@@ -64,14 +57,8 @@ func (f Forest) Draw(width float64) template.HTML {
 		if r.Known {
 			spans = append(spans, r.Span)
 		}
-		if r.Others != nil {
-			spans = append(spans, *r.Others)
-		}
 	}
 	low, high := bounds(spans, max(2*f.Margin, 1.5*f.Noise))
-	if f.Close {
-		low, high = around(spans, f.Margin)
-	}
 	x := scale{low: low, high: high, from: left, to: right}
 	bottom := top
 	for _, r := range f.Rows {
@@ -155,9 +142,6 @@ func (f Forest) row(c *canvas, x scale, r Effect, y, h float64) {
 
 // mark is the interval with its estimate; what lies outside ends in an arrow.
 func mark(c *canvas, x scale, r Effect, y float64) {
-	if r.Others != nil && r.Others.ok() {
-		others(c, x, *r.Others, y)
-	}
 	if r.Loose {
 		from, _ := x.clamped(r.Low)
 		to, _ := x.clamped(r.High)
@@ -180,20 +164,7 @@ func mark(c *canvas, x scale, r Effect, y float64) {
 		c.empty("path", "class", "dot", "d", "M"+number(at-4)+" "+number(y-4)+"l8 8m0 -8l-8 8")
 		return
 	}
-	if r.Odd {
-		c.empty("rect", "class", "dot", "x", at-5.5, "y", y-5.5, "width", 11.0, "height", 11.0)
-		return
-	}
 	c.empty("circle", "class", "dot", "cx", at, "cy", y, "r", 4.5)
-}
-
-// others is what a row is compared with: a band with its middle.
-func others(c *canvas, x scale, s Span, y float64) {
-	from, _ := x.clamped(s.Low)
-	to, _ := x.clamped(s.High)
-	c.rect("others", from, y-9, to-from, 18)
-	at, _ := x.clamped(s.Mid)
-	c.line("middle", at, y-9, at, y+9)
 }
 
 func whisker(c *canvas, class string, x scale, low, high, y float64) {

@@ -115,25 +115,6 @@ func bounds(spans []Span, least float64) (low, high float64) {
 	return low - pad, high + pad
 }
 
-// around chooses the ends of an axis of changes close around them. No effect, with
-// its margin, is inside where that takes no more than half of the room.
-func around(spans []Span, margin float64) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, s := range spans {
-		if s.ok() {
-			low, high = min(low, s.Low), max(high, s.High)
-		}
-	}
-	if low > high {
-		return bounds(nil, max(2*margin, 0.01))
-	}
-	if room := high - low; min(low, -1.5*margin) > low-room && max(high, 1.5*margin) < high+room {
-		low, high = min(low, -1.5*margin), max(high, 1.5*margin)
-	}
-	pad := 0.05*(high-low) + 1e-4
-	return low - pad, high + pad
-}
-
 // Span is an estimate with its interval.
 type Span struct{ Mid, Low, High float64 }
 

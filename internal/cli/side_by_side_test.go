@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/record"
 )
 
@@ -54,34 +55,23 @@ func wantText(t *testing.T, what, text string, want ...string) {
 	}
 }
 
-// A report of several nodes is a page beside nodes.json, with the page of each
-// node where it leads to.
+// A report of several nodes is text, Markdown or JSON; what is of one node is said with the node.
 func TestReportOfNodes(t *testing.T) {
 	dir := nodesResult(t)
-	out, err := said(t, reportCommand{Dir: dir, Open: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantText(t, "the output", out, "file://"+filepath.Join(dir, record.PageFile))
-	page, err := os.ReadFile(filepath.Join(dir, record.PageFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantText(t, "the page", string(page), `href="w-1/report.html"`, `href="w-3/report.html"`, `<span class="strong">w-3</span> <span class="bad">is odd</span>`, "node w-9 is not ready")
-	for _, node := range []string{"w-1", "w-2", "w-3"} {
-		own, err := os.ReadFile(filepath.Join(dir, node, record.PageFile))
-		if err != nil || !strings.Contains(string(own), "<h1>") {
-			t.Errorf("the page of %s: %v", node, err)
-		}
-	}
-	for form, want := range map[string]string{"html": `href="` + filepath.ToSlash(dir) + `/w-1/report.html"`, "text": "is odd", "markdown": "is odd", "json": record.NodesSchema} {
+	for form, want := range map[string]string{"text": "is odd", "markdown": "is odd", "json": record.NodesSchema} {
 		out, err := said(t, reportCommand{Dir: dir, Format: format(form)})
 		if err != nil {
 			t.Errorf("%s: %v", form, err)
 		}
 		wantText(t, form, out, want)
 	}
-	if _, err := said(t, reportCommand{Dir: dir, Format: "csv"}); exitCode(err) != exitUsage {
-		t.Errorf("csv: %v", err)
+	for what, r := range map[string]reportCommand{
+		"--format csv": {Dir: dir, Format: "csv"}, "--format html": {Dir: dir, Format: "html"}, "--open": {Dir: dir, Format: "text", Open: true}, "--verbose": {Dir: dir, Format: "text", Verbose: true},
+	} {
+		_, err := said(t, r)
+		if exitCode(err) != exitUsage {
+			t.Errorf("%s: %v", what, err)
+		}
+		wantText(t, "the hint", hint.Of(err), filepath.Join(dir, "w-1")+" "+what)
 	}
 }
