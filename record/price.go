@@ -12,8 +12,8 @@ type Price struct {
 	// without isolation: the loss is what lies between the two.
 	Alone       string `json:"alone"`
 	Unprotected string `json:"unprotected"`
-	// Primary is the metric by which rows are compared; it is the first of the
-	// Metrics that each row has.
+	// Primary is the metric that the table is about; it is the first of the Metrics that
+	// each row has.
 	Primary string   `json:"primary"`
 	Metrics []string `json:"metrics"`
 	// Rows are the arms beside the neighbour, the unprotected one first.
@@ -40,11 +40,6 @@ type PriceRow struct {
 	// all of it, 0 none, so Low may be 0. nil: not known, Reason says why.
 	Kept   *Ratio `json:"neighbour_work,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Standing is whether another row gives the workload and the neighbour at
-	// least as much, and one of them more. By names the rows that do, or, when it
-	// is not shown, that may.
-	Standing Standing `json:"standing"`
-	By       []string `json:"by,omitempty"`
 }
 
 // Of finds what is regained in a metric; the zero value where nothing is known of it.
@@ -81,32 +76,6 @@ type Share struct {
 // OfClasses says that the rows differ in the environment, and not in a mechanism: a
 // busy node.
 func (p Price) OfClasses() bool { return len(p.Rows) > 0 && p.Rows[0].Environment != "" }
-
-// Standing is the place of a row among the others, in the primary metric of the
-// workload and in the neighbour's work. The zero value is open.
-type Standing int
-
-// The standings.
-const (
-	StandingOpen     Standing = iota // neither is shown
-	Undominated                      // against every other row it is shown to be better in one of the two
-	Dominated                        // another row is shown to be better in one and no worse in the other
-	UnknownNeighbour                 // the neighbour's work is not known
-)
-
-var standingNames = words{"open", "not dominated", "dominated", "unknown"}
-
-func (s Standing) String() string { return standingNames.of(int(s), "unknown") }
-
-// MarshalText writes the standing's name.
-func (s Standing) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads the name of one.
-func (s *Standing) UnmarshalText(b []byte) error {
-	i, err := standingNames.find("standing", b)
-	*s = Standing(i)
-	return err
-}
 
 // Explanation is what the probes say about a surprise.
 type Explanation struct {

@@ -10,9 +10,8 @@ import (
 // work is what the neighbour did beside each arm of a group, compared with what it did
 // beside the arm without isolation.
 type work struct {
-	rate   []float64 // per second of window
-	relate []pseudo  // of that over the rate beside the unprotected arm, the first
-	paired []pseudo  // of the ratio itself: both rates vary
+	rate   []float64   // per second of window
+	paired [][]float64 // pseudo-values of that over the rate beside the unprotected arm, the first
 	why    []string
 }
 
@@ -35,10 +34,7 @@ func (t total) rate(skip int) float64 {
 // work adds the neighbour's work up. It may do nothing at all in a window, so
 // that rates are compared as sums and not by their logarithms.
 func (g isolationGroup) work() work {
-	w := work{
-		rate: make([]float64, len(g.beside)), relate: make([]pseudo, len(g.beside)),
-		paired: make([]pseudo, len(g.beside)), why: make([]string, len(g.beside)),
-	}
+	w := work{rate: make([]float64, len(g.beside)), paired: make([][]float64, len(g.beside)), why: make([]string, len(g.beside))}
 	plain, why := g.worked(g.unprotected)
 	base := plain.rate(-1)
 	for i, arm := range g.beside {
@@ -52,7 +48,6 @@ func (g isolationGroup) work() work {
 		if w.why[i] = not; not != "" {
 			continue
 		}
-		w.relate[i] = pseudoValues(own.present, func(skip int) float64 { return own.rate(skip) / base })
 		w.paired[i] = pseudoValues(own.present, func(skip int) float64 { return own.rate(skip) / plain.rate(skip) })
 	}
 	return w
@@ -83,6 +78,28 @@ func (g isolationGroup) worked(arm string) (total, string) {
 	return t, why
 }
 
+// pseudoValues are the pseudo-values of a ratio, one for each unit that is present (Tukey 1958):
+// their mean is the estimate and their scatter its error. A single unit has none.
+func pseudoValues(present []bool, of func(skip int) float64) []float64 {
+	n := 0.0
+	for _, p := range present {
+		if p {
+			n++
+		}
+	}
+	all := of(-1)
+	var out []float64
+	for u, p := range present {
+		if !p || n < 2 {
+			continue
+		}
+		if x := n*all - (n-1)*of(u); !math.IsNaN(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 func (w work) did(i int) record.Value {
 	if w.why[i] != "" || math.IsNaN(w.rate[i]) {
 		return record.Missing(w.why[i])
@@ -105,7 +122,7 @@ func (w work) kept(i int, level float64) *record.Ratio {
 		if j == i {
 			at = len(columns)
 		}
-		columns = append(columns, w.paired[j].known())
+		columns = append(columns, w.paired[j])
 	}
 	e := stat.Family(columns)[at]
 	if e.Mean == 0 { // it never ran: nothing varies

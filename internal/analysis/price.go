@@ -33,9 +33,6 @@ func prices(t *table, all map[string]*fits, out *record.Effects) []record.Price 
 		p := g.price()
 		if p.Invalid = g.invalid(); p.Invalid != "" {
 			p.Explained = []record.Explanation{}
-			for i := range p.Rows {
-				p.Rows[i].Standing, p.Rows[i].By = record.StandingOpen, nil
-			}
 		}
 		list = append(list, p)
 	}
@@ -162,7 +159,6 @@ func (g isolationGroup) price() record.Price {
 		row := &p.Rows[i]
 		row.Work, row.Kept, row.Reason = work.did(i), work.kept(i, 1-g.alpha), work.why[i]
 	}
-	g.stand(p.Rows, work)
 	p.Explained = g.explain()
 	return p
 }

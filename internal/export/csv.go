@@ -15,7 +15,7 @@ import (
 // known is empty. Columns are only ever added, at the end. Of a price matrix
 // there are lines of the kinds regained, whose typical columns are the share of
 // the loss, and neighbour, whose total columns are its work over that without
-// isolation; their verdict is the row's standing.
+// isolation; they have no verdict.
 func CSV(w io.Writer, e *record.Effects) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
@@ -30,8 +30,7 @@ func CSV(w io.Writer, e *record.Effects) error {
 	for _, r := range priceRows(e) {
 		const verdict, p, adjusted, blocks, generations = 17, 20, 21, 22, 23
 		line := r.csv(e.Seed)
-		line[verdict] = r.standing
-		line[p], line[adjusted], line[blocks], line[generations] = "", "", "", ""
+		line[verdict], line[p], line[adjusted], line[blocks], line[generations] = "", "", "", "", ""
 		out.Write(line)
 	}
 	out.Flush()

@@ -29,18 +29,12 @@ func rows(e *record.Effects) (out []row) {
 	return out
 }
 
-// priceRow is a line of a price matrix in the columns of an effect.
-type priceRow struct {
-	row
-	standing string
-}
-
 // neighbourWork is the metric of what a neighbour gets done.
 const neighbourWork = "neighbour_work"
 
 // priceRows are the lines of the price matrices: what an isolation regains, and
 // what it leaves to the neighbour.
-func priceRows(e *record.Effects) (out []priceRow) {
+func priceRows(e *record.Effects) (out []row) {
 	values := armValues(e)
 	for _, p := range e.Prices {
 		for _, r := range p.Rows {
@@ -50,10 +44,10 @@ func priceRows(e *record.Effects) (out []priceRow) {
 				if s := back.Share; s != nil {
 					x.Typical = &record.Ratio{Ratio: s.Share, Low: s.Low, High: s.High}
 				}
-				out = append(out, priceRow{values.row("regained", "ratio", x), r.Standing.String()})
+				out = append(out, values.row("regained", "ratio", x))
 			}
 			x.Metric, x.Baseline, x.Reason, x.Typical, x.Total = neighbourWork, p.Unprotected, r.Reason, nil, r.Kept
-			out = append(out, priceRow{row{"neighbour", p.Neighbour.Unit, x, r.Work, p.Rows[0].Work}, r.Standing.String()})
+			out = append(out, row{"neighbour", p.Neighbour.Unit, x, r.Work, p.Rows[0].Work})
 		}
 	}
 	return out

@@ -88,7 +88,7 @@ func TestBusyNodeIsTold(t *testing.T) {
 	e.Arms = append(e.Arms, record.ArmResult{Workload: "db", Arm: "besteffort-busy", Windows: 60})
 	e.Prices = []record.Price{{Workload: "db", Neighbour: record.Neighbour{Name: "batch", Environment: "besteffort", Work: record.NeighbourOps, Unit: "1/s"},
 		Alone: "besteffort", Unprotected: "besteffort-busy", Primary: "throughput", Metrics: []string{"throughput"},
-		Rows: []record.PriceRow{{Arm: "besteffort-busy", Environment: "besteffort", Alone: "besteffort", Work: record.Number(1000), Standing: record.Undominated,
+		Rows: []record.PriceRow{{Arm: "besteffort-busy", Environment: "besteffort", Alone: "besteffort", Work: record.Number(1000),
 			Back: []record.Regained{{Metric: "throughput", Alone: &record.Ratio{Ratio: 0.46, Low: 0.43, High: 0.49}}}}},
 	}}
 	text := told(t, e, 120)

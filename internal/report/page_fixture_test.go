@@ -133,17 +133,13 @@ func pricedRun() *record.Effects {
 		Explained: []record.Explanation{{Arm: "max", Against: "weight", Text: "max gives less than it takes: the neighbour was throttled in 61 % of the periods"}}}
 	shares := []float64{0, 0.56, 0.75, 0.92, 0.81}
 	kept := []float64{1, 0.83, 0.42, 0.51, 0.47}
-	standing := []record.Standing{record.Dominated, record.Undominated, record.Dominated, record.Undominated, record.StandingOpen}
 	for i, n := range names[1:] {
-		r := record.PriceRow{Arm: n, Work: record.Number(812 * kept[i]), Standing: standing[i],
+		r := record.PriceRow{Arm: n, Work: record.Number(812 * kept[i]),
 			Back: []record.Regained{{Metric: "throughput", Alone: ratio(does[i+1], 2.1)}, {Metric: "p99", Reason: "no loss was shown"}}}
 		if i > 0 {
 			r.Isolation = []string{n}
 			r.Back[0].Share = &record.Share{Share: shares[i], Low: shares[i] - 0.11, High: shares[i] + 0.12}
 			r.Kept = &record.Ratio{Ratio: kept[i], Low: kept[i] - 0.03, High: kept[i] + 0.04}
-		}
-		if standing[i] == record.Dominated {
-			r.By = []string{"cpuset"}
 		}
 		p.Rows = append(p.Rows, r)
 	}

@@ -45,7 +45,7 @@ func priceFigure(w workload, p record.Price, id string) *figure {
 	for _, r := range p.Rows {
 		parts := priceRow(p, r)
 		f.Rows = append(f.Rows, parts)
-		f.Desc += export.Clean(text("price.desc", "arm", r.Arm, "back", parts.LeftText, "kept", parts.RightText, "standing", parts.Word)) + ". "
+		f.Desc += export.Clean(text("price.desc", "arm", r.Arm, "back", parts.LeftText, "kept", parts.RightText)) + ". "
 	}
 	t := priceTable(w, p)
 	return &figure{ID: f.ID, Title: f.Title, Drawing: chart.Both(f.Draw), Caption: []string{
@@ -56,14 +56,10 @@ func priceFigure(w workload, p record.Price, id string) *figure {
 func priceRow(p record.Price, r record.PriceRow) chart.Parts {
 	unprotected := r.Arm == p.Unprotected
 	back := r.Of(p.Primary)
-	standing := standingCell(p, r)
-	parts := chart.Parts{Label: export.Clean(r.Arm), Word: export.Clean(standing.text), Tone: toneClass[standing.tone],
+	parts := chart.Parts{Label: export.Clean(r.Arm), Tone: toneClass[priceTone(p, back.Share)],
 		LeftText: shareCell(back, unprotected).text, RightText: keptCell(r, unprotected).text}
-	switch {
-	case r.Standing == record.Dominated:
-		parts.Tone = "calm"
-	case unprotected:
-		parts.LeftText, parts.Tone = text("price.unprotected"), "calm"
+	if unprotected {
+		parts.LeftText = text("price.unprotected")
 		if p.OfClasses() {
 			parts.LeftText = text("price.measure")
 		}
@@ -78,10 +74,25 @@ func priceRow(p record.Price, r record.PriceRow) chart.Parts {
 	return parts
 }
 
+// priceTone is the tone of a row, by what the mechanism gives back.
+func priceTone(p record.Price, back *record.Share) tone {
+	switch {
+	case p.Invalid != "":
+		return broken
+	case back == nil:
+		return calm
+	case back.Low > 0:
+		return good
+	case back.High < 0:
+		return bad
+	}
+	return unsure
+}
+
 func priceData(p record.Price) template.URL {
 	return dataURL(func(b *csvBuffer) error {
 		b.row("workload", "neighbour", "arm", "isolation", "metric", "share_regained", "share_low", "share_high",
-			"neighbour_work", "work_low", "work_high", "standing", "reason")
+			"neighbour_work", "work_low", "work_high", "reason")
 		for _, r := range p.Rows {
 			for _, x := range r.Back {
 				line := []string{p.Workload, p.Neighbour.Name, r.Arm, isolationWord(r), x.Metric}
@@ -90,7 +101,7 @@ func priceData(p record.Price) template.URL {
 					share = &record.Ratio{Ratio: s.Share, Low: s.Low, High: s.High}
 				}
 				line = append(append(line, export.Ratio(share)...), export.Ratio(r.Kept)...)
-				b.row(append(line, r.Standing.String(), x.Reason)...)
+				b.row(append(line, x.Reason)...)
 			}
 		}
 		return nil

@@ -61,13 +61,12 @@ func priceTable(w workload, p record.Price) block {
 		{head: text("price.regained"), align: interval},
 		{head: text("price.keeps"), align: interval},
 		{head: text("price.work"), align: right},
-		{head: text("price.standing"), flex: 17},
 	}}
 	for _, r := range p.Rows {
 		back := r.Of(p.Primary)
 		t.rows = append(t.rows, row{
 			{r.Arm, strong}, {isolationWord(r), plain}, ratioCell(back.Alone, w.metricWord(p.Primary).more),
-			shareCell(back, r.Arm == p.Unprotected), keptCell(r, r.Arm == p.Unprotected), workCell(p, r), standingCell(p, r),
+			shareCell(back, r.Arm == p.Unprotected), keptCell(r, r.Arm == p.Unprotected), workCell(p, r),
 		})
 	}
 	const isolation, its = 1, 5
@@ -216,20 +215,6 @@ func workCell(p record.Price, r record.PriceRow) cell {
 	return cell{showIn(p.Neighbour.Unit)(x), plain}
 }
 
-func standingCell(p record.Price, r record.PriceRow) cell {
-	switch {
-	case p.Invalid != "":
-		return cell{verdictWord(record.Invalid), broken}
-	case r.Standing == record.Dominated:
-		return cell{text("standing.dominated", "by", list(r.By)), bad}
-	case r.Standing == record.Undominated:
-		return cell{text("standing.undominated"), good}
-	case r.Standing == record.StandingOpen:
-		return cell{text("standing.open"), unsure}
-	}
-	return cell{none, faint}
-}
-
 // priceNotes say what the words of the table mean, and why numbers are missing.
 func priceNotes(p record.Price) []sentence {
 	var notes []sentence
@@ -238,11 +223,6 @@ func priceNotes(p record.Price) []sentence {
 	}
 	if p.Invalid != "" {
 		notes = append(notes, msg("price.invalid", "reason", p.Invalid))
-	}
-	if at := func(s record.Standing) bool {
-		return slices.ContainsFunc(p.Rows, func(r record.PriceRow) bool { return r.Standing == s })
-	}; p.Invalid == "" && at(record.StandingOpen) {
-		notes = append(notes, msg("price.open"))
 	}
 	var why arrange.Ordered
 	for _, r := range p.Rows {

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// colocationRun is a database beside hogs, with a mechanism of every standing.
+// colocationRun is a database beside hogs, with mechanisms that help, harm and do not help for sure.
 func colocationRun() *record.Effects {
 	e := frame()
 	e.Experiment, e.Command = "colocation", []string{"run", "colocation"}
@@ -28,8 +28,8 @@ func colocationRun() *record.Effects {
 	l.into(e)
 	e.Workloads = []record.WorkloadResult{l.result(checks(true)...)}
 	share := func(x, half float64) *record.Share { return &record.Share{Share: x, Low: x - half, High: x + half} }
-	row := func(arm, isolation string, standing record.Standing, by []string, work float64, tput, p99 *record.Share) record.PriceRow {
-		r := record.PriceRow{Arm: arm, Isolation: []string{}, Work: record.Number(work), Standing: standing, By: by}
+	row := func(arm, isolation string, work float64, tput, p99 *record.Share) record.PriceRow {
+		r := record.PriceRow{Arm: arm, Isolation: []string{}, Work: record.Number(work)}
 		if isolation != "" {
 			r.Isolation = []string{isolation}
 			r.Kept = &record.Ratio{Ratio: work / 31900, Low: work/31900 - 0.04, High: work/31900 + 0.04}
@@ -52,10 +52,10 @@ func colocationRun() *record.Effects {
 		Workload: "oltp", Alone: "host", Unprotected: "none", Primary: "throughput", Metrics: []string{"throughput", "p99"},
 		Neighbour: record.Neighbour{Name: "hogs", Kind: "spin", Work: record.NeighbourOps, Unit: "1/s"},
 		Rows: []record.PriceRow{
-			row("none", "", record.Undominated, nil, 31900, nil, nil),
-			row("cpu-idle", "cpu.idle", record.Undominated, nil, 15100, share(0.95, 0.1), share(0.93, 0.12)),
-			row("pinned", "cpuset.pinned", record.Dominated, []string{"none"}, 29200, share(-1.08, 0.3), nil),
-			row("quota", "cpu.quota", record.StandingOpen, []string{"none", "cpu-idle"}, 21400, share(0.38, 0.4), nil),
+			row("none", "", 31900, nil, nil),
+			row("cpu-idle", "cpu.idle", 15100, share(0.95, 0.1), share(0.93, 0.12)),
+			row("pinned", "cpuset.pinned", 29200, share(-1.08, 0.3), nil),
+			row("quota", "cpu.quota", 21400, share(0.38, 0.4), nil),
 		},
 		Explained: []record.Explanation{{Arm: "pinned", Against: "none", Rule: "pinning concentrates the neighbour's weight",
 			Text:     "slower than without isolation although the neighbour took no more CPU time (0.92 CPUs, 0.98 CPUs without)",
@@ -73,7 +73,7 @@ func TestPricedHeadline(t *testing.T) {
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"The neighbour hogs costs throughput: -24.0 % [-26.4, -21.6].", "cpu-idle gives 95 % of that back [85, 105] and leaves the neighbour 47 % [43, 51] of its work.",
-		"dominated by none", "not dominated", "what the probes say about it",
+		"what the probes say about it",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
@@ -101,11 +101,11 @@ func TestPriceCSV(t *testing.T) {
 		seen[r[at["kind"]]]++
 		switch {
 		case r[at["kind"]] == "regained" && r[at["arm"]] == "cpu-idle" && r[at["metric"]] == "throughput":
-			if r[at["typical_ratio"]] != "0.95" || r[at["verdict"]] != "not dominated" || r[at["baseline"]] != "host" {
+			if r[at["typical_ratio"]] != "0.95" || r[at["verdict"]] != "" || r[at["baseline"]] != "host" {
 				t.Errorf("%q", r)
 			}
 		case r[at["kind"]] == "neighbour" && r[at["arm"]] == "pinned":
-			if r[at["arm_value"]] != "29200" || r[at["baseline_value"]] != "31900" || r[at["verdict"]] != "dominated" || r[at["total_low"]] == "" || r[at["blocks"]] != "" {
+			if r[at["arm_value"]] != "29200" || r[at["baseline_value"]] != "31900" || r[at["verdict"]] != "" || r[at["total_low"]] == "" || r[at["blocks"]] != "" {
 				t.Errorf("%q", r)
 			}
 		}
@@ -123,7 +123,7 @@ func TestAnyPrice(t *testing.T) {
 		for i := range p.Rows {
 			r := &p.Rows[i]
 			r.Arm, r.Reason = drawName().Draw(t, "arm"), drawText().Draw(t, "reason")
-			r.Kept, r.Standing = drawRatio(t), record.Standing(rapid.IntRange(-1, 5).Draw(t, "standing"))
+			r.Kept = drawRatio(t)
 			r.Work = record.Number(drawFloat().Draw(t, "work"))
 			for j := range r.Back {
 				b := &r.Back[j]

@@ -14,7 +14,6 @@ type Pair struct {
 // Parts is one row.
 type Parts struct {
 	Label string
-	Word  string // the standing
 	Tone  string
 	Left  *Span // nil: not known, or by definition none
 	Right *Span
@@ -25,7 +24,7 @@ type Parts struct {
 // Draw draws the pairs.
 func (p Pair) Draw(width float64) template.HTML {
 	c := &canvas{width: width}
-	left, right, row, top := 150.0, width-150, 40.0, 26.0
+	left, right, row, top := 150.0, width-4, 40.0, 26.0
 	if c.narrow() {
 		left, right, row = 4, width-4, 58
 	}
@@ -69,15 +68,13 @@ func (p Pair) side(c *canvas, of func(Parts) *Span, head string, from, to, top, 
 
 func (p Pair) row(c *canvas, r Parts, a, b scale, y, h float64) {
 	c.open("g", "class", "effect "+r.Tone)
-	c.element("title", r.Label+": "+p.Left+" "+r.LeftText+"; "+p.Right+" "+r.RightText+"; "+r.Word)
+	c.element("title", r.Label+": "+p.Left+" "+r.LeftText+"; "+p.Right+" "+r.RightText)
 	text, line := y+15, y+28
 	if c.narrow() {
 		text, line = y+33, y+46
 		c.text(0, y+16, "label", "start", clip(r.Label, 160))
-		c.text(c.width, y+16, "word", "end", clip(r.Word, 180))
 	} else {
 		c.text(0, y+h/2+4, "label", "start", clip(r.Label, a.from-12))
-		c.text(c.width, y+h/2+4, "word", "end", clip(r.Word, 144))
 	}
 	for _, s := range []struct {
 		x    scale
