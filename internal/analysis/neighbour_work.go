@@ -113,18 +113,7 @@ func (w work) kept(i int, level float64) *record.Ratio {
 	if i == 0 || w.paired[i] == nil {
 		return nil
 	}
-	var columns [][]float64
-	at := -1
-	for j := 1; j < len(w.paired); j++ {
-		if w.paired[j] == nil {
-			continue
-		}
-		if j == i {
-			at = len(columns)
-		}
-		columns = append(columns, w.paired[j])
-	}
-	e := stat.Family(columns)[at]
+	e := stat.Mean(w.paired[i])
 	if e.Mean == 0 { // it never ran: nothing varies
 		return &record.Ratio{}
 	}

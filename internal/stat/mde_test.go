@@ -26,16 +26,13 @@ func TestShare(t *testing.T) {
 }
 
 func BenchmarkTrimmed(b *testing.B) {
-	x := family(seeded(1), 60, []float64{1, 1})[0]
+	rng := seeded(1)
+	x := make([]float64, 60)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
 	for b.Loop() {
 		Trimmed(x, 0.1)
-	}
-}
-
-func BenchmarkFamily(b *testing.B) {
-	d := family(seeded(1), 8, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1})
-	for b.Loop() {
-		Family(d)
 	}
 }
 

@@ -148,39 +148,3 @@ func TestBenjaminiHochbergProperties(t *testing.T) {
 	near(t, "NaN stays", got[0], math.NaN(), 0)
 	near(t, "NaN counts", got[1], 0.03, 1e-12)
 }
-
-func TestFamilyProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k := rapid.IntRange(1, 9).Draw(t, "k")
-		g := rapid.IntRange(2, 12).Draw(t, "g")
-		columns := make([][]float64, k)
-		for i := range columns {
-			columns[i] = rapid.SliceOfN(rapid.Float64Range(-1, 1), g, g).Draw(t, "column")
-			columns[i][0] += 1.5
-		}
-		estimates := Family(columns)
-		scaled := make([][]float64, k)
-		for i, x := range columns {
-			scaled[i] = mapped(x, func(v float64) float64 { return 4 * v })
-		}
-		wider := Family(scaled)
-		for i, e := range estimates {
-			own := Mean(columns[i])
-			near(t, "mean", e.Mean, own.Mean, 1e-12)
-			near(t, "scale", wider[i].SE, 4*e.SE, 1e-9)
-			if e.SE < own.SE || e.DF < own.DF {
-				t.Errorf("column %d: %+v from own %+v", i, e, own)
-			}
-		}
-	})
-}
-
-func TestFamilyWithAnUnknownColumn(t *testing.T) {
-	rng := seeded(5)
-	columns := family(rng, 6, []float64{1, 1, 1, 1, 1, 1})
-	columns = append(columns, slices.Repeat([]float64{0.2}, 6), []float64{1, 2})
-	e := Family(columns)
-	if e[5].Known() || e[6].DF != 1 || e[0].DF <= 5 {
-		t.Errorf("%+v", e)
-	}
-}

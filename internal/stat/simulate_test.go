@@ -12,11 +12,6 @@ const (
 	budget    = 3600 // s of slots
 )
 
-const (
-	launchSD = 0.007 // of one column's log throughput
-	rowsEach = 12    // rows of one launch
-)
-
 func trimmed(x []float64) Estimate { return Trimmed(x, 0.1) }
 
 // quick asks for fewer replicates and gives more room; the full number runs in a

@@ -51,11 +51,6 @@ type vectors struct {
 		X          []float64
 		Change, SE float64
 	}
-	Family []struct {
-		Columns  [][]float64
-		DF       float64
-		Mean, SE []float64
-	}
 }
 
 func readVectors(t *testing.T) (v vectors) {
@@ -146,16 +141,6 @@ func TestCarryOverVectors(t *testing.T) {
 			near(t, "mean", e.Mean, c.Mean[j], 1e-10)
 			near(t, "SE", e.SE, c.SE[j], 1e-10)
 			near(t, "df", e.DF, c.DF, 0)
-		}
-	}
-}
-
-func TestFamilyVectors(t *testing.T) {
-	for _, c := range readVectors(t).Family {
-		for i, e := range Family(c.Columns) {
-			near(t, "mean", e.Mean, c.Mean[i], 1e-10)
-			near(t, "SE", e.SE, c.SE[i], 1e-7)
-			near(t, "df", e.DF, c.DF, 1e-6)
 		}
 	}
 }

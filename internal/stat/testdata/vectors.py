@@ -9,7 +9,7 @@ import json
 import warnings
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import stats
 from statsmodels.sandbox.stats.runs import runstest_1samp
 
 rng = np.random.default_rng(20240611)
@@ -83,24 +83,6 @@ for k, rows in ((2, 12), (4, 9)):
     se = np.sqrt(s2 * np.diag(np.linalg.inv(X.T @ X)))
     out["carry"].append({"columns": k, "cells": cells, "df": df,
                          "mean": [0] + beta[-(k - 1):].tolist(), "se": [0] + se[-(k - 1):].tolist()})
-
-out["family"] = []
-for k, g, sd in ((4, 5, 1), (6, 8, 1), (8, 5, 3), (5, 6, 5)):
-    d = rng.normal(size=(k, g)) * np.where(np.arange(k) == 0, sd, 1)[:, None] - rng.normal(size=g)
-    df, v = g - 1, d.var(axis=1, ddof=1)
-    e = np.log(v) - special.digamma(df / 2) + np.log(df / 2)
-    excess = e.var(ddof=1) - 0.75 * special.polygamma(1, df / 2)
-    pool = 4 * k * df / (k + 3)
-    if excess > 0:
-        half = optimize.brentq(lambda y: special.polygamma(1, y) - excess, 1e-6, 1e9, xtol=1e-12)
-        d0, v0 = 2 * half, np.exp(e.mean() + special.digamma(half) - np.log(half))
-        post, total = (d0 * v0 + df * v) / (d0 + df), min(d0 + df, pool)
-    else:
-        post, total = np.full(k, np.exp(e.mean())), pool
-    out["family"].append({"columns": d.tolist(), "df": total,
-                          "mean": d.mean(axis=1).tolist(),
-                          "se": np.sqrt(np.maximum(post, v) / g).tolist()})
-
 
 # Added later, with a generator of their own: what is above stays as it is.
 later = np.random.default_rng(20261121)
