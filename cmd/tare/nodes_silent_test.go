@@ -12,7 +12,7 @@ import (
 // through. The other node is measured to its end; what the lost one has measured comes
 // when it is back, on the connection that there was.
 func oneSilent(t *testing.T) {
-	o := onSeveralNodes(t, "--all-nodes", "--parallel", "--budget", "64s", "--precision", "0.01%")
+	o := secondFirst(t, "--budget", "64s", "--precision", "0.01%")
 	kubelet := o.second.Part(t, o.admin, "kubelet")
 	o.measuring()
 	kubelet.Stop(t)

@@ -91,7 +91,7 @@ func (o *outside) onNode() (dirs []string) {
 	return dirs
 }
 
-// measuring waits for a block in the record on each node.
+// measuring waits for a block in the record on the first node.
 func (o *outside) measuring() {
 	o.t.Helper()
 	ids := map[string]string{} // of the run, by that of its helper
@@ -101,14 +101,14 @@ func (o *outside) measuring() {
 				ids[strings.TrimPrefix(filepath.Base(dir), "tare-")] = runID(filepath.Join(dir, "result"))
 			}
 		}
-		if len(ids) == len(o.states) {
+		if len(ids) > 0 {
 			for helper, run := range ids {
 				o.ids = append(o.ids, helper, run)
 			}
 			return
 		}
 		if time.Now().After(end) || hasEnded(o.cmd) {
-			o.t.Fatalf("no block in the record on every node\n%s", o.out.String())
+			o.t.Fatalf("no block in the record\n%s", o.out.String())
 		}
 	}
 }

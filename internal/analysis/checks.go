@@ -342,7 +342,7 @@ func warnings(t *table, primary *fits, out *record.Effects) []record.Warning {
 	}
 	if primary != nil && primary.typical.Known && !t.single && primary.typical.LaunchSD >= unlike {
 		add(fmt.Sprintf("launches of an arm differ by %.1f %% (standard deviation): intervals err somewhat more often than they say, 6 to 8 times in 100 after five launches or more", 100*primary.typical.LaunchSD),
-			"more launches: a larger --budget, or generations: in the experiment")
+			"more launches: a larger --budget, or --set generations=N")
 	}
 	for _, e := range out.Twin {
 		if e.Workload == t.load.Name && e.Metric == t.load.Primary && e.Own != nil && (e.Own.Low > 1 || e.Own.High < 1) {

@@ -34,8 +34,6 @@ type grammar struct {
 	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
-	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
-
 	Color colorMode `group:"output" default:"auto" placeholder:"auto|always|never" help:"Colours. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."`
 }
 
@@ -68,7 +66,7 @@ func Main(args []string, stdout, stderr *os.File) (code int) {
 	if err := empty(args); err != nil {
 		return c.fail(err)
 	}
-	args = asHelp(args)
+	args = asCommand(args)
 	var g grammar
 	parser, err := newParser(&g, stdout, stderr)
 	if err != nil {
@@ -98,20 +96,23 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),
-		kong.Vars{"scratch": inspect.DefaultScratch, "image_tag": image.DefaultTag, "kube_namespace": engine.KubeNamespace, "version": versionLine(),
+		kong.Vars{"scratch": inspect.DefaultScratch, "image_tag": image.DefaultTag, "kube_namespace": engine.KubeNamespace,
 			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helped(code)) }),
 	)
 }
 
-// asHelp is the arguments with the word help as the flag: tare help run.
-func asHelp(args []string) []string {
+// asCommand is the arguments with the word help as the flag, and the flag --version as the
+// command: tare help run, tare --version.
+func asCommand(args []string) []string {
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
 	case args[0] == "help":
 		return append(slices.Clone(args[1:]), "--help")
+	case slices.Equal(args, []string{"--version"}):
+		return []string{"version"}
 	}
 	return args
 }

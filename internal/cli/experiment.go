@@ -25,17 +25,16 @@ import (
 type experimentFlags struct {
 	Experiment string `arg:"" name:"preset|file" optional:"" help:"A preset (see tare presets), a YAML file, or - for standard input. Without it: quick."`
 
-	Command     string   `group:"experiment" placeholder:"CMD" help:"Instead of an experiment: how long this command takes, or the number it prints (--set command.value=...)."`
-	Budget      string   `group:"experiment" placeholder:"3m" help:"Time of the whole run."`
-	Precision   string   `group:"experiment" placeholder:"1%" help:"Wanted half-width of the intervals; a run stops when it has it."`
-	Margin      string   `group:"experiment" placeholder:"1%" help:"Smallest effect that matters to you."`
-	Seed        string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
-	Workload    []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
-	Arms        []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
-	Volume      []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH, rbd:POOL/IMAGE or rbd-fuse:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
-	Scratch     string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
-	Generations string   `group:"experiment" placeholder:"N" help:"Launches of all arms; auto: as the budget allows."`
-	Set         []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8 or window=200ms. May be repeated."`
+	Command   string   `group:"experiment" placeholder:"CMD" help:"Instead of an experiment: how long this command takes, or the number it prints (--set command.value=...)."`
+	Budget    string   `group:"experiment" placeholder:"3m" help:"Time of the whole run."`
+	Precision string   `group:"experiment" placeholder:"1%" help:"Wanted half-width of the intervals; a run stops when it has it."`
+	Margin    string   `group:"experiment" placeholder:"1%" help:"Smallest effect that matters to you."`
+	Seed      string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
+	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
+	Arms      []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
+	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH, rbd:POOL/IMAGE or rbd-fuse:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
+	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
+	Set       []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8, window=200ms, generations=5 (launches of all arms) or unequal=mark (compare also arms that are less or more durable, and mark their results). May be repeated."`
 
 	Kubeconfig string `group:"experiment" placeholder:"FILE" help:"The kubeconfig of the cluster for arms in pods; without it $KUBECONFIG, or kubectl's own."`
 	Context    string `group:"experiment" placeholder:"NAME" help:"The context of the kubeconfig; without it the current one."`
@@ -44,8 +43,6 @@ type experimentFlags struct {
 	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image for pods on a node that tare is not on, where an arm names none: with sh, and with what the load needs."`
 
 	pods *kube.Target // see cluster
-
-	AllowUnequal bool `group:"experiment" help:"Compare also arms whose commits are less or more durable than those of the baseline, and mark each of their results. Without it they are left out."`
 }
 
 // cluster is the one that the flags mean.
@@ -192,9 +189,6 @@ func (f *experimentFlags) apply(e *experiment.Experiment, words experiment.Words
 	for _, s := range f.settings() {
 		keep(e.Apply("--"+s.flag, s.flag, s.value, words), s.flag+": ")
 	}
-	if f.AllowUnequal {
-		keep(e.Apply("--allow-unequal", "unequal", experiment.Mark, words), "unequal: ")
-	}
 	for _, s := range f.Set {
 		keep(e.Set(s, words), "")
 	}
@@ -216,9 +210,6 @@ func (f *experimentFlags) twice() (all experiment.Problems) {
 	if len(f.Volume) > 1 {
 		given["volume"] = "--volume"
 	}
-	if f.AllowUnequal {
-		given["unequal"] = "--allow-unequal"
-	}
 	for _, s := range f.Set {
 		path, _, _ := strings.Cut(s, "=")
 		path = strings.Replace(strings.TrimPrefix(path, "workloads."), ".params.", ".", 1)
@@ -237,7 +228,7 @@ func (f *experimentFlags) settings() []setting {
 	var out []setting
 	for _, s := range []setting{
 		{"budget", f.Budget}, {"precision", f.Precision}, {"margin", f.Margin}, {"seed", f.Seed},
-		{"arms", strings.Join(f.Arms, ",")}, {"volume", f.volume()}, {"scratch", f.Scratch}, {"generations", f.Generations},
+		{"arms", strings.Join(f.Arms, ",")}, {"volume", f.volume()}, {"scratch", f.Scratch},
 	} {
 		if s.value != "" {
 			out = append(out, s)
@@ -304,9 +295,6 @@ func (f *experimentFlags) asked() []string {
 		if s.value != "" {
 			out = append(out, "--"+s.flag+"="+s.value)
 		}
-	}
-	if f.AllowUnequal {
-		out = append(out, "--allow-unequal")
 	}
 	for _, s := range f.Set {
 		out = append(out, "--set="+s)

@@ -59,7 +59,7 @@ func (r *runCommand) idle() error {
 	if err := r.nodeFlags.idle(); err != nil {
 		return err
 	}
-	if r.Format == "html" && (len(r.Nodes) > 1 || r.AllNodes) {
+	if r.Format == "html" && r.several() {
 		return useless("--format html", "with several nodes, each of which has its page in DIR/NODE", "leave it out")
 	}
 	if r.elsewhere() {
@@ -78,8 +78,8 @@ func (r *runCommand) notInto() error {
 		flag  string
 		given bool
 	}{
-		{"-o", r.Output != ""}, {"--nodes " + strings.Join(r.Nodes, ","), len(r.Nodes) > 1}, {"--all-nodes", r.AllNodes}, {"--node-helper", r.NodeHelper},
-		{"--helper-image", r.HelperImage != ""}, {"--parallel", r.Parallel},
+		{"-o", r.Output != ""}, {"--nodes " + strings.Join(r.Nodes, ","), r.several()}, {"--node-helper", r.NodeHelper},
+		{"--helper-image", r.HelperImage != ""},
 	} {
 		if f.given {
 			return useless(f.flag, "with --continue, which adds to that result where it was measured", "leave "+f.flag+" out")

@@ -96,6 +96,9 @@ func unknown(err error, command *kong.Node, flag string, args []string) error {
 		long, _, _ := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 		return &usageError{fmt.Errorf("unknown flag %s: long flags have two dashes", word), "--" + long}
 	}
+	if instead := insteadOf(command, flag); instead != "" {
+		return &usageError{fmt.Errorf("unknown flag %s", flag), instead}
+	}
 	help := "tare " + command.Path() + " --help"
 	if strings.HasPrefix(flag, "--") && printsAs(command, cmp.Or(otherForms[name], name)) {
 		return &usageError{fmt.Errorf("unknown flag %s", flag), "--format " + cmp.Or(otherForms[name], name)}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,17 +28,21 @@ import (
 
 // nodeFlags say on which nodes of a cluster to measure, from outside.
 type nodeFlags struct {
-	Nodes       []string `group:"nodes" xor:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, one after the other, instead of on this host. Without it: one node, for arms in pods, which are controlled from here and paused through their load."`
-	AllNodes    bool     `group:"nodes" xor:"nodes" help:"With --node-helper: on each node of the cluster."`
+	Nodes       []string `group:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, or on all, one after the other, instead of on this host. Without it: one node, for arms in pods, which are controlled from here and paused through their load."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
 	HelperImage string   `group:"nodes" placeholder:"IMAGE" help:"Image of that pod, by its digest, with sh, head, sleep, chmod and wc. Without it: any that the node has, with the node's own programs."`
-	Parallel    bool     `group:"nodes" help:"All nodes at the same time, instead of one after the other."`
 
 	NodeAbout string `hidden:"" placeholder:"FILE"`
 }
 
 // elsewhere says that the whole experiment is to run on other nodes.
-func (f *nodeFlags) elsewhere() bool { return len(f.Nodes) > 1 || f.AllNodes || f.NodeHelper }
+func (f *nodeFlags) elsewhere() bool { return f.several() || f.NodeHelper }
+
+// several says that it may be on more than one.
+func (f *nodeFlags) several() bool { return len(f.Nodes) > 1 || f.everywhere() }
+
+// everywhere says that it is to run on each node of the cluster.
+func (f *nodeFlags) everywhere() bool { return slices.Equal(f.Nodes, []string{"all"}) }
 
 // away says that the pods are to be on a node that is named, and controlled from here.
 func (f *nodeFlags) away() string {
@@ -58,15 +62,9 @@ func (f *nodeFlags) command(c []string) []string {
 
 // asked are the flags as arguments.
 func (f *nodeFlags) asked() []string {
-	out := []string{"--all-nodes", "--node-helper"}
-	if len(f.Nodes) > 0 {
-		out[0] = "--nodes=" + strings.Join(f.Nodes, ",")
-	}
+	out := []string{"--nodes=" + strings.Join(f.Nodes, ","), "--node-helper"}
 	if f.HelperImage != "" {
 		out = append(out, "--helper-image="+f.HelperImage)
-	}
-	if f.Parallel {
-		out = append(out, "--parallel")
 	}
 	return out
 }
@@ -76,9 +74,11 @@ func (f *nodeFlags) asked() []string {
 func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 	words := []string{"tare", "plan"}
 	for _, w := range f.asked()[2:] {
-		switch name, _, _ := strings.Cut(w, "="); name {
-		case "--budget", "--precision", "--margin", "--scratch", "--generations", "--pod-image", "--allow-unequal":
-		default:
+		name, value, _ := strings.Cut(w, "=")
+		if name == "--set" {
+			name, _, _ = strings.Cut(value, "=")
+		}
+		if !slices.Contains([]string{"--budget", "--precision", "--margin", "--scratch", "--pod-image", "generations", "unequal"}, name) {
 			words = append(words, w)
 		}
 	}
@@ -94,16 +94,8 @@ func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 
 // idle refuses flags about nodes of a run that is on this host.
 func (f *nodeFlags) idle() error {
-	for _, x := range []struct {
-		given bool
-		flag  string
-	}{{f.Parallel, "--parallel"}, {f.HelperImage != "", "--helper-image"}} {
-		if x.given && !f.elsewhere() {
-			return &usageError{hint.New(fmt.Errorf("%s is about several nodes, and this run is on one", x.flag), "name them: --nodes a,b --node-helper, or --all-nodes --node-helper"), ""}
-		}
-	}
-	if f.Parallel && len(f.Nodes) == 1 {
-		return useless("--parallel", "with one node", "name more: --nodes a,b")
+	if f.HelperImage != "" && !f.elsewhere() {
+		return &usageError{hint.New(errors.New("--helper-image is about several nodes, and this run is on one"), "name them: --nodes a,b --node-helper, or --nodes all --node-helper"), ""}
 	}
 	if f.elsewhere() {
 		return f.check()
@@ -117,8 +109,8 @@ func (f *nodeFlags) check() error {
 		return &usageError{hint.New(errors.New("several nodes are measured through a privileged pod on each, in its host's namespaces"), "allow it with --node-helper, run tare on the node itself, or name one node, whose pods are then controlled from here"), ""}
 	case f.HelperImage != "" && api.CheckHelperImage(f.HelperImage) != nil:
 		return &usageError{api.CheckHelperImage(f.HelperImage), ""}
-	case len(f.Nodes) == 0 && !f.AllNodes:
-		return &usageError{hint.New(errors.New("--node-helper, and no node"), "name some: --nodes a,b or --all-nodes; kubectl get nodes lists them"), ""}
+	case len(f.Nodes) == 0:
+		return &usageError{hint.New(errors.New("--node-helper, and no node"), "name some: --nodes a,b or --nodes all; kubectl get nodes lists them"), ""}
 	}
 	return nil
 }
@@ -145,9 +137,9 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 		return err
 	}
 	c.noteLeftovers()
-	v := &visit{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.Quiet}
+	v := &visit{console: c, job: job, dir: dir, several: len(chosen) > 1, quiet: r.Quiet, interrupts: make(chan struct{}, 2)}
 	v.watch(cancel)
-	errs := v.all(ctx, chosen, r.Parallel)
+	errs := v.all(ctx, chosen)
 	return r.finishNodes(c, dir, chosen, errs)
 }
 
@@ -166,6 +158,9 @@ func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experim
 				return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
 			}
 		}
+	}
+	if f.everywhere() {
+		return api.FindNodes(all, nil)
 	}
 	return api.FindNodes(all, f.Nodes)
 }
@@ -222,12 +217,11 @@ type visit struct {
 	several bool
 	quiet   bool
 
-	mu         sync.Mutex
-	interrupts []chan struct{} // of the nodes that are being measured
-	signals    int
+	interrupts chan struct{} // for the node that is being measured; the first two signals
+	signals    atomic.Int32
 }
 
-// watch passes signals on: the first ends the runs with their reports, the
+// watch passes signals on: the first ends the run with its report, the
 // second without, the third leaves everything as it is.
 func (v *visit) watch(cancel context.CancelFunc) {
 	signals := make(chan os.Signal, 4)
@@ -235,51 +229,25 @@ func (v *visit) watch(cancel context.CancelFunc) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		for range signals {
-			v.mu.Lock()
-			v.signals++
-			n, all := v.signals, slices.Clone(v.interrupts)
-			v.mu.Unlock()
-			if n > 2 {
+			if v.signals.Add(1) > 2 {
 				cancel()
 				continue
 			}
-			for _, to := range all {
-				to <- struct{}{}
-			}
+			v.interrupts <- struct{}{}
 		}
 	}()
 }
 
-// join is the interrupts of one more node, nil when there has been one.
-func (v *visit) join() chan struct{} {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.signals > 0 {
-		return nil
-	}
-	to := make(chan struct{}, 4)
-	v.interrupts = append(v.interrupts, to)
-	return to
-}
-
-func (v *visit) all(ctx context.Context, chosen []corev1.Node, parallel bool) []error {
+func (v *visit) all(ctx context.Context, chosen []corev1.Node) []error {
 	errs := make([]error, len(chosen))
-	var wg sync.WaitGroup
 	for i := range chosen {
-		one := func() { errs[i] = v.one(ctx, &chosen[i]) }
-		if parallel {
-			wg.Go(one)
-		} else {
-			one()
-		}
+		errs[i] = v.one(ctx, &chosen[i])
 	}
-	wg.Wait()
 	return errs
 }
 
 func (v *visit) one(ctx context.Context, n *corev1.Node) error {
-	interrupts := v.join()
-	if interrupts == nil {
+	if v.signals.Load() > 0 {
 		return &signalError{syscall.SIGINT, fmt.Errorf("node %s: %w", n.Name, nodes.ErrInterrupted)}
 	}
 	said := &relayed{to: v.stderr}
@@ -290,7 +258,7 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	if !v.quiet {
 		fmt.Fprintf(said, "tare enters node %s\n", n.Name)
 	}
-	err := v.job.Run(ctx, n, said, filepath.Join(v.dir, n.Name), interrupts)
+	err := v.job.Run(ctx, n, said, filepath.Join(v.dir, n.Name), v.interrupts)
 	if errors.Is(err, nodes.ErrInterrupted) || ctx.Err() != nil {
 		return &signalError{syscall.SIGINT, err}
 	}

@@ -20,19 +20,19 @@ func TestNodeFlags(t *testing.T) {
 		helps string
 	}{
 		{nodeFlags{Nodes: []string{"a"}}, "--node-helper"},
-		{nodeFlags{AllNodes: true}, "--node-helper"},
+		{nodeFlags{Nodes: []string{"all"}}, "--node-helper"},
 		{nodeFlags{NodeHelper: true}, "--nodes a,b"},
-		{nodeFlags{NodeHelper: true, AllNodes: true}, ""},
-		{nodeFlags{NodeHelper: true, AllNodes: true, HelperImage: "busybox:1"}, "busybox:1@sha256:"},
-		{nodeFlags{NodeHelper: true, AllNodes: true, HelperImage: "busybox@sha256:0123"}, ""},
+		{nodeFlags{NodeHelper: true, Nodes: []string{"all"}}, ""},
+		{nodeFlags{NodeHelper: true, Nodes: []string{"all"}, HelperImage: "busybox:1"}, "busybox:1@sha256:"},
+		{nodeFlags{NodeHelper: true, Nodes: []string{"all"}, HelperImage: "busybox@sha256:0123"}, ""},
 	} {
 		err := c.f.check()
 		if (err == nil) != (c.helps == "") || !strings.Contains(hint.Of(err), c.helps) || err != nil && exitCode(err) != exitUsage {
 			t.Errorf("%+v: %v; %s", c.f, err, hint.Of(err))
 		}
 	}
-	f := nodeFlags{Nodes: []string{"a", "b"}, NodeHelper: true, HelperImage: "busybox", Parallel: true}
-	if got := strings.Join(f.asked(), " "); got != "--nodes=a,b --node-helper --helper-image=busybox --parallel" {
+	f := nodeFlags{Nodes: []string{"a", "b"}, NodeHelper: true, HelperImage: "busybox"}
+	if got := strings.Join(f.asked(), " "); got != "--nodes=a,b --node-helper --helper-image=busybox" {
 		t.Errorf("repeated by %q", got)
 	}
 	var here *about
@@ -96,13 +96,12 @@ func TestVisitEndsWithASignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer devnull.Close()
-	v := &visit{console: &console{stderr: devnull}, signals: 1}
+	v := &visit{console: &console{stderr: devnull}}
+	v.signals.Add(1)
 	chosen := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
-	for _, parallel := range []bool{false, true} {
-		for i, err := range v.all(context.Background(), chosen, parallel) {
-			if exitCode(err) != 130 || !strings.Contains(err.Error(), chosen[i].Name) {
-				t.Errorf("%v", err)
-			}
+	for i, err := range v.all(context.Background(), chosen) {
+		if exitCode(err) != 130 || !strings.Contains(err.Error(), chosen[i].Name) {
+			t.Errorf("%v", err)
 		}
 	}
 }

@@ -72,6 +72,9 @@ func analyse(dir string) (*record.Result, *record.Effects, error) {
 		return nil, nil, err
 	}
 	effects, err := analysis.Analyse(result)
+	if effects != nil {
+		effects.Command = today(effects.Command)
+	}
 	return result, effects, err
 }
 

@@ -19,7 +19,7 @@ import (
 // ErrUnequal means that no arm is left that keeps what the baseline keeps.
 var ErrUnequal = errors.New("nothing to compare")
 
-const unequalRemedy = "make them equal, or compare them all the same with --allow-unequal, which marks every result of theirs"
+const unequalRemedy = "make them equal, or compare them all the same with --set unequal=mark, which marks every result of theirs"
 
 // equal refuses or marks the arms that are unequal. Only loads that are about
 // the disk are looked at.

@@ -76,7 +76,7 @@ func TestUnequalRefused(t *testing.T) {
 		reasons[l.Arm] = l.Reason + " / " + l.Remedy
 	}
 	for arm, says := range map[string]string{"open": "device's cache", "memory": "in memory"} {
-		if !strings.Contains(reasons[arm], says) || !strings.Contains(reasons[arm], "--allow-unequal") {
+		if !strings.Contains(reasons[arm], says) || !strings.Contains(reasons[arm], "--set unequal=mark") {
 			t.Errorf("%s was left out for %q", arm, reasons[arm])
 		}
 	}
