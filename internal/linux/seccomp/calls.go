@@ -1,45 +1,40 @@
 package seccomp
 
-//go:generate go run ./tables
-
-// call is one system call of an architecture.
-type call struct {
-	name   string
-	number uint32
-}
+import "github.com/elastic/go-seccomp-bpf/arch"
 
 // machine is what a filter has to know of an architecture.
 type machine struct {
 	audit uint32 // AUDIT_ARCH_ value in seccomp_data.arch
-	calls []call // by number
+	calls map[string]int
 	// foreign is the lowest number of another calling convention under the
 	// same audit value (x32 on amd64); 0 when there is none.
 	foreign uint32
 }
 
-// AUDIT_ARCH_ values, include/uapi/linux/audit.h.
-const (
-	auditX86_64  = 0xc000003e
-	auditAARCH64 = 0xc00000b7
-)
-
 // machineOf returns the machine of a GOARCH.
 func machineOf(goarch string) (machine, bool) {
 	switch goarch {
 	case "amd64":
-		return machine{audit: auditX86_64, calls: callsamd64, foreign: 0x40000000}, true
+		return machineIn(arch.X86_64, uint32(arch.X32.SeccompMask)), true
 	case "arm64":
-		return machine{audit: auditAARCH64, calls: callsarm64}, true
+		return machineIn(arch.AARCH64, 0), true
 	}
 	return machine{}, false
 }
 
+func machineIn(table *arch.Info, foreign uint32) machine {
+	return machine{audit: uint32(table.ID), calls: table.SyscallNames, foreign: foreign}
+}
+
+// kernelNames are calls which the table of arm64 has by the kernel's name and
+// profiles by libseccomp's.
+var kernelNames = map[string]string{"newfstatat": "fstatat"}
+
 // number looks a system call up by name.
 func (m machine) number(name string) (uint32, bool) {
-	for _, c := range m.calls {
-		if c.name == name {
-			return c.number, true
-		}
+	nr, ok := m.calls[name]
+	if !ok {
+		nr, ok = m.calls[kernelNames[name]]
 	}
-	return 0, false
+	return uint32(nr), ok
 }
