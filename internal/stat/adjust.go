@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // BenjaminiHochberg returns the p-values adjusted for the false discovery rate:
@@ -39,24 +41,10 @@ func ClopperPearson(hits, n int, level float64) Interval {
 	tail := (1 - level) / 2
 	i := Interval{0, 1}
 	if hits > 0 {
-		i.Lo = betaQuantile(tail, float64(hits), float64(n-hits+1))
+		i.Lo = mathext.InvRegIncBeta(float64(hits), float64(n-hits+1), tail)
 	}
 	if hits < n {
-		i.Hi = betaQuantile(1-tail, float64(hits+1), float64(n-hits))
+		i.Hi = mathext.InvRegIncBeta(float64(hits+1), float64(n-hits), 1-tail)
 	}
 	return i
-}
-
-// betaQuantile inverts betaInc by bisection.
-func betaQuantile(p, a, b float64) float64 {
-	lo, hi := 0.0, 1.0
-	for range 60 {
-		mid := (lo + hi) / 2
-		if betaInc(a, b, mid, 1-mid) < p {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return (lo + hi) / 2
 }

@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
 
 // NormalCDF is P(Z <= z) for a standard normal Z.
 func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
@@ -89,5 +93,17 @@ func studentPDF(t, df float64) float64 {
 		return math.Exp(-t*t/2) / math.Sqrt(2*math.Pi)
 	}
 	r := t / math.Sqrt(df)
-	return math.Exp(-(df+1)/2*math.Log1p(r*r)-logBeta(df/2, 0.5)) / math.Sqrt(df)
+	return math.Exp(-(df+1)/2*math.Log1p(r*r)-mathext.Lbeta(df/2, 0.5)) / math.Sqrt(df)
+}
+
+// betaInc is the regularised incomplete beta function I_x(a,b), with y = 1-x
+// passed beside x because one of them is often too close to 1 to be subtracted.
+func betaInc(a, b, x, y float64) float64 {
+	switch {
+	case !(a > 0 && b > 0) || math.IsNaN(x+y):
+		return math.NaN()
+	case x > (a+1)/(a+b+2):
+		return 1 - mathext.RegIncBeta(b, a, y)
+	}
+	return mathext.RegIncBeta(a, b, x)
 }

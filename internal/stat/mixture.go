@@ -7,11 +7,8 @@ import "math"
 // weighed by how probable that is.
 type mixture []component
 
-// component is a Student's t with a scale and the probability p.
-type component struct {
-	student
-	p, scale float64
-}
+// component is a Student's t with df degrees of freedom, a scale and the probability p.
+type component struct{ df, p, scale float64 }
 
 // around is the mixture of a contrast: V = window + gain sd^2, df = V^2 df_w /
 // window^2 (Satterthwaite 1946, Biometrics Bull. 2, p. 110).
@@ -22,7 +19,7 @@ func (p launchVariance) around(s spread) mixture {
 			continue
 		}
 		v := s.window + s.gain*p.sd[i]*p.sd[i]
-		m = append(m, component{studentOf(s.df * (v / s.window) * (v / s.window)), w, math.Sqrt(v)})
+		m = append(m, component{s.df * (v / s.window) * (v / s.window), w, math.Sqrt(v)})
 	}
 	return m
 }
@@ -31,7 +28,7 @@ func (p launchVariance) around(s spread) mixture {
 func (m mixture) outside(x float64) (p, density float64) {
 	for i := range m {
 		c := &m[i]
-		tail, d := c.tailAndDensity(x / c.scale)
+		tail, d := tailAndDensity(x/c.scale, c.df)
 		p, density = p+2*c.p*tail, density+2*c.p*d/c.scale
 	}
 	return p, density
@@ -64,28 +61,16 @@ func (m mixture) half(alpha float64) float64 {
 	return x
 }
 
-// manyDF is from where on Student's t is taken as a normal of another argument.
+// manyDF is from where on Student's t is taken as a normal of another argument,
+// which takes a tenth of the time.
 const manyDF = 200
-
-// student is a Student's t with df degrees of freedom; logBeta is ln B(df/2, 1/2)
-// where it is needed, which takes longer than the rest.
-type student struct{ df, logBeta float64 }
-
-func studentOf(df float64) student {
-	s := student{df: df}
-	if df < manyDF {
-		s.logBeta = logBeta(df/2, 0.5)
-	}
-	return s
-}
 
 // tailAndDensity is P(T > t) and the density of T at t >= 0. For many degrees of
 // freedom by Wallace (1959, Ann. Math. Stat. 30, p. 1124): z = (8 df + 1)/(8 df +
 // 3) sqrt(df ln(1 + t^2/df)), within 1e-6 of the tail.
-func (s student) tailAndDensity(t float64) (tail, density float64) {
-	df := s.df
+func tailAndDensity(t, df float64) (tail, density float64) {
 	if df < manyDF {
-		return s.exactly(t)
+		return studentTail(t, df), studentPDF(t, df)
 	}
 	u := math.Sqrt(df * math.Log1p(t/df*t))
 	part := (8*df + 1) / (8*df + 3)
@@ -95,24 +80,6 @@ func (s student) tailAndDensity(t float64) (tail, density float64) {
 	}
 	z := part * u
 	return NormalCDF(-z), slope * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
-}
-
-// exactly is studentTail and studentPDF with what they share computed once: with
-// x = 1/(1 + t^2/df) and b = B(df/2, 1/2), the density is x^((df+1)/2) / (b
-// sqrt(df)) and the tail half of I_x(df/2, 1/2).
-func (s student) exactly(t float64) (tail, density float64) {
-	if math.IsNaN(t) || !(s.df > 0) {
-		return math.NaN(), math.NaN()
-	}
-	a, r := s.df/2, t/math.Sqrt(s.df)
-	x, y := 1/(1+r*r), 1/(1+1/(r*r))
-	power := math.Exp(-a*math.Log1p(r*r) - s.logBeta) // x^a / b
-	density = power * math.Sqrt(x/s.df)
-	front := power * math.Sqrt(y)
-	if x <= (a+1)/(a+2.5) {
-		return 0.5 * math.Min(1, front*betaFraction(a, 0.5, x)/a), density
-	}
-	return 0.5 * (1 - math.Min(1, front*betaFraction(0.5, a, y)/0.5)), density
 }
 
 // Interval is the interval of one contrast alone; the whole line when it is not

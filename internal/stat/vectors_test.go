@@ -51,6 +51,10 @@ type vectors struct {
 		X          []float64
 		Change, SE float64
 	}
+	BetaInc      []struct{ A, B, X, Value float64 }  `json:"beta_inc"`
+	StudentShape []struct{ T, DF, CDF, PDF float64 } `json:"student_shape"`
+	Fisher       []struct{ F, DF1, DF2, Tail float64 }
+	Normal       []struct{ Z, CDF float64 }
 }
 
 func readVectors(t *testing.T) (v vectors) {

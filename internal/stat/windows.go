@@ -179,7 +179,7 @@ func asStudent(half, se float64) (float64, float64) {
 	lo, hi := math.Log(0.05), math.Log(hugeDF)
 	for range 50 {
 		mid := (lo + hi) / 2
-		if p, _ := studentOf(math.Exp(mid)).tailAndDensity(half / se); p > tail {
+		if p, _ := tailAndDensity(half/se, math.Exp(mid)); p > tail {
 			lo = mid
 		} else {
 			hi = mid

@@ -107,6 +107,22 @@ for n in (20, 21, 39):
     r = stats.linregress(np.arange(n), x)  # alternating: no allowance for correlation
     out["trend"].append({"x": x.tolist(), "change": r.slope * n, "se": r.stderr * n})
 
+# Special functions: near both ends, and with parameters as large as tare has them.
+out["beta_inc"] = [
+    {"a": a, "b": b, "x": x, "value": special.betainc(a, b, x)}
+    for a in (0.1, 0.5, 1, 2.5, 30, 400, 5e4) for b in (0.2, 0.5, 3, 70, 9e3)
+    for x in (1e-6, 0.01, 0.3, 0.5, 0.9, 0.999)
+]
+out["student_shape"] = [
+    {"t": t, "df": df, "cdf": stats.t.cdf(t, df), "pdf": stats.t.pdf(t, df)}
+    for df in (0.7, 1, 2, 3.5, 4, 11, 60, 1e3, 1e5) for t in (-40, -3, -1, -0.1, 0, 0.01, 0.7, 2, 5, 30)
+]
+out["fisher"] = [
+    {"f": f, "df1": df1, "df2": df2, "tail": stats.f.sf(f, df1, df2)}
+    for df1 in (1, 2, 7) for df2 in (1, 6.144578304171205, 40, 1e5) for f in (0.01, 1, 5.5296431218711835, 80)
+]
+out["normal"] = [{"z": z, "cdf": stats.norm.cdf(z)} for z in (-8, -1.5, 0, 0.3, 4)]
+
 
 def rounded(v):
     """12 significant digits are more than any test asks for."""
