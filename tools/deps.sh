@@ -26,6 +26,7 @@ want_tests() {
 		newuidmap uidmap
 		slirp4netns slirp4netns
 		dockerd docker.io
+		docker docker-cli
 		ctr containerd
 		mmdebstrap mmdebstrap
 		busybox busybox-static
@@ -85,6 +86,7 @@ PATH=$PATH:/usr/sbin:/sbin
 missing=$("want_${1:-tests}" | while read -r program package; do
 	case $program in
 	# Before that it passes no descriptor on.
+	docker) command -v docker >/dev/null 2>&1 || if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then echo docker.io; else echo "$package"; fi ;;
 	runsc-of-trixie) runsc run --help 2>&1 | grep -q -e -pass-fd || echo "$package" ;;
 	/*) set -- $program; [ -x "$1" ] || echo "$package" ;;
 	*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;

@@ -173,7 +173,7 @@ func (l imageLoad) engine() (engine.Images, error) {
 		return engine.NewDocker(address)
 	case "podman":
 		path, err := program("podman", "podman")
-		return engine.Podman{Path: path}, err
+		return engine.NewPodman(path), err
 	}
 	path, err := program("ctr", "containerd")
 	return engine.Containerd{Path: path, Address: l.Address, Namespace: cmp.Or(l.Namespace, engine.KubeNamespace)}, err

@@ -1,39 +1,29 @@
-// Package engine speaks with container engines: Docker through its API, Podman
-// through its command. It makes, starts, looks at and removes containers that
-// carry their owner's label, and knows nothing of arms and loads.
+// Package engine makes, starts, looks at and removes containers and images through the
+// command line of Docker or Podman. Containers carry their owner's label. The package
+// knows nothing of arms and loads. What differs between the engines is the table in kinds.go;
+// containerd, which takes images only, is in containerd.go.
 package engine
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
-// Engine is a container engine.
-type Engine interface {
-	// Name is its name, "docker" for example, and Host where it is: a socket or
-	// a program.
-	Name() string
-	Host() string
-	// Facts are what is worth keeping about it: versions, drivers, digests.
-	Facts(ctx context.Context) ([]Fact, error)
-	// Image looks at an image by its name; ErrNoImage: it has none.
-	Image(ctx context.Context, name string) (Image, error)
-	// Create makes a container, not started. What a failed Create leaves is
-	// removed by Remove.
-	Create(ctx context.Context, c Container) error
-	// Start starts it, once more too when it has ended.
-	Start(ctx context.Context, name string) error
-	// State looks at it.
-	State(ctx context.Context, name string) (State, error)
-	// Remove ends it and removes it with everything that Create made. One that
-	// is not there is fine, one with another owner is an error.
-	Remove(ctx context.Context, name, owner string) error
-	// Close lets go of the connection to it.
-	Close() error
+// Engine is a container engine of this host.
+type Engine struct {
+	kind    *kind
+	path    string // of the program; Docker's is looked for in PATH
+	address string // of the daemon; empty: there is none
+	// Runtime is the OCI runtime; empty: the engine's own choice.
+	Runtime string
+	// Env is added to tare's own environment.
+	Env []string
 }
 
 // Container is what to create.
@@ -45,8 +35,8 @@ type Container struct {
 	Root, Image string
 	// Binds are put on top of that.
 	Binds []Bind
-	Args  []string
-	Dir   string // working directory
+	Args  []string // the program and its arguments
+	Dir   string   // working directory
 	// Parent is the control group that the engine makes the container's in, as a
 	// path below each hierarchy; empty: the engine makes none (Podman), or where it
 	// likes (Docker).
@@ -61,29 +51,10 @@ type Container struct {
 	Security []string
 }
 
-// Image is what an engine says of an image.
-type Image struct {
-	ID       string // digest of its configuration
-	OS, Arch string // "linux" and GOARCH's words
-}
-
 // Bind is a file or directory of this host in a container.
 type Bind struct {
 	Source, Target string
 	ReadOnly       bool
-}
-
-// State is how a container is.
-type State struct {
-	Running bool
-	Pid     int // of the first process; 0 when it does not run
-	// Code is the exit code, 128 and the signal's number when one ended it.
-	Code int
-	OOM  bool // the out-of-memory killer ended it
-	// Capabilities that it is given; nil: Docker's default ones.
-	Capabilities []string
-	// Image is the digest of the image; empty without one.
-	Image string
 }
 
 // Fact is a name with a value.
@@ -95,10 +66,32 @@ const OwnerLabel = "org.tarelab.tare.run"
 // ErrNone means that there is no such container.
 var ErrNone = errors.New("no such container")
 
+// usualDaemon is where Docker's daemon is when nobody says another place.
+const usualDaemon = "unix:///var/run/docker.sock"
+
+// NewDocker is the Docker whose daemon is at an address (unix:///PATH, tcp://HOST:PORT);
+// empty: at $DOCKER_HOST, or at the usual place.
+func NewDocker(address string) (Engine, error) {
+	address = cmp.Or(address, os.Getenv("DOCKER_HOST"), usualDaemon)
+	if scheme, at, ok := strings.Cut(address, "://"); !ok || scheme == "" || at == "" {
+		return Engine{}, fmt.Errorf("speak with Docker: the address of the daemon %q is not like %s", address, usualDaemon)
+	}
+	return Engine{kind: &docker, path: docker.name, address: address}, nil
+}
+
+// NewPodman is Podman with the path of its program.
+func NewPodman(path string) Engine { return Engine{kind: &podman, path: path} }
+
+// Name is its name, "docker" for example.
+func (e Engine) Name() string { return e.kind.name }
+
+// Host says where it is: the address of the daemon, or the program.
+func (e Engine) Host() string { return cmp.Or(e.address, e.path) }
+
 // Check says why Name and Host of no engine say that.
 func Check(name, host string) error {
-	podman := filepath.IsAbs(host) && host == filepath.Clean(host) && filepath.Base(host) == podmanName
-	if name == dockerName && strings.Contains(host, "://") || name == podmanName && podman {
+	program := filepath.IsAbs(host) && host == filepath.Clean(host) && filepath.Base(host) == podman.name
+	if name == docker.name && strings.Contains(host, "://") || name == podman.name && program {
 		return nil
 	}
 	return fmt.Errorf("no engine is called %q and is at %q", name, host)
@@ -107,41 +100,58 @@ func Check(name, host string) error {
 // Open finds an engine by what Name and Host said.
 func Open(name, host string) (Engine, error) {
 	if err := Check(name, host); err != nil {
-		return nil, err
+		return Engine{}, err
 	}
-	if name == podmanName {
-		return Podman{Path: host}, nil
+	if name == podman.name {
+		return NewPodman(host), nil
 	}
 	return NewDocker(host)
 }
 
-// endBound is how long an engine may take to notice the end of a container.
-const endBound = time.Minute
-
-// Ended waits until a container whose process has ended has ended for the
-// engine too, and returns how.
-func Ended(ctx context.Context, e Engine, name string) (State, error) {
-	ctx, cancel := context.WithTimeout(ctx, endBound)
-	defer cancel()
-	for {
-		s, err := e.State(ctx, name)
-		if err != nil || !s.Running {
-			return s, err
-		}
-		select {
-		case <-ctx.Done():
-			return s, fmt.Errorf("%s says that container %s runs, %v after its process has ended", e.Name(), name, endBound)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+// Info is what an engine says of itself. Podman leaves most of it empty.
+type Info struct {
+	OSType, KernelVersion, Architecture string // of the daemon's machine
+	ServerVersion, DefaultRuntime       string
+	CgroupDriver, Driver                string
+	SecurityOptions                     []string
+	ServerErrors                        []string                         // before Docker 23: the daemon does not answer
+	Version                             struct{ Version string }         // Podman's
+	Store                               struct{ GraphDriverName string } // Podman's
 }
 
-// owned refuses a container of somebody else's.
-func owned(name, owner, label string) error {
-	if label != owner {
-		return fmt.Errorf("container %s is not of run %s: its label %s is %q", name, owner, OwnerLabel, label)
+// Info asks the engine.
+func (e Engine) Info(ctx context.Context) (Info, error) {
+	var i Info
+	out, err := e.call(ctx, "info", "--format", "{{json .}}")
+	if err != nil {
+		return i, err
 	}
-	return nil
+	if err := json.Unmarshal([]byte(out), &i); err != nil {
+		return i, fmt.Errorf("%s info: %w in %q", e.Name(), err, firstLine(out))
+	}
+	if len(i.ServerErrors) > 0 {
+		return i, fmt.Errorf("%s info: %s", e.Name(), strings.Join(i.ServerErrors, "; "))
+	}
+	return i, nil
+}
+
+// Facts are what is worth keeping about it: versions and drivers.
+func (e Engine) Facts(ctx context.Context) ([]Fact, error) {
+	i, err := e.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var facts []Fact
+	for _, f := range []Fact{
+		{"version", cmp.Or(i.ServerVersion, i.Version.Version)}, {"runtime", cmp.Or(i.DefaultRuntime, e.Runtime)},
+		{"cgroup-driver", i.CgroupDriver}, {"storage", cmp.Or(i.Driver, i.Store.GraphDriverName)},
+		{"security", strings.Join(i.SecurityOptions, " ")},
+	} {
+		if f.Value != "" {
+			facts = append(facts, Fact{e.Name() + "." + f.Name, f.Value})
+		}
+	}
+	return facts, nil
 }
 
 // firstLine is what is worth showing of a program's output.

@@ -1,21 +1,16 @@
 package engine
 
 import (
-	"cmp"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
-	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 
-	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/image"
-	"github.com/tarelab/tare/internal/linux/child"
 )
 
 // Images is where images can be put. ImageID of one that is not there is ErrNoImage.
@@ -25,213 +20,88 @@ type Images interface {
 	RemoveImage(ctx context.Context, tag string) error
 }
 
-var _, _, _ Images = Docker{}, Podman{}, Containerd{}
+var _, _ Images = Engine{}, Containerd{}
 
 // ErrNoImage means that there is no such image.
 var ErrNoImage = errors.New("no such image")
 
-// LoadImage gives the daemon an image.
-func (d Docker) LoadImage(ctx context.Context, file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return d.loadFrom(ctx, f)
+// Image is what an engine says of an image.
+type Image struct {
+	ID       string // digest of its configuration
+	OS, Arch string // "linux" and GOARCH's words
 }
 
-// Image asks the daemon.
-func (d Docker) Image(ctx context.Context, name string) (Image, error) {
-	var i struct{ ID, Os, Architecture string }
-	err := d.api.ask(ctx, http.MethodGet, "/images/"+name+"/json", nil, nil, &i)
-	if notThere(err) {
-		return Image{}, ErrNoImage
-	}
-	return Image{i.ID, i.Os, i.Architecture}, failed("image inspect", err)
-}
-
-// ImageID asks the daemon.
-func (d Docker) ImageID(ctx context.Context, tag string) (string, error) {
-	i, err := d.Image(ctx, tag)
-	return i.ID, err
-}
-
-// RemoveImage has the daemon forget a name.
-func (d Docker) RemoveImage(ctx context.Context, tag string) error { return d.untag(ctx, tag) }
-
-// LoadImage gives Podman an image.
-func (p Podman) LoadImage(ctx context.Context, file string) error {
-	_, err := p.call(ctx, "load", "--quiet", "--input", file)
+// LoadImage gives the engine an image.
+func (e Engine) LoadImage(ctx context.Context, file string) error {
+	_, err := e.call(ctx, "load", "--quiet", "--input", file)
 	return err
 }
 
-// Image asks Podman.
-func (p Podman) Image(ctx context.Context, name string) (Image, error) {
-	out, err := p.call(ctx, "image", "inspect", "--format", "{{.Id}} {{.Os}} {{.Architecture}}", name)
+// Image looks at an image by its name; ErrNoImage: it has none.
+func (e Engine) Image(ctx context.Context, name string) (Image, error) {
+	out, err := e.call(ctx, "image", "inspect", "--format", "{{.Id}} {{.Os}} {{.Architecture}}", name)
 	if err != nil {
 		return Image{}, err
 	}
 	f := strings.Fields(out)
 	if len(f) != 3 {
-		return Image{}, fmt.Errorf("podman image inspect said %q", out)
+		return Image{}, fmt.Errorf("%s image inspect said %q", e.Name(), out)
 	}
-	return Image{"sha256:" + strings.TrimPrefix(f[0], "sha256:"), f[1], f[2]}, nil
+	return Image{digest(f[0]), f[1], f[2]}, nil
 }
 
-// ImageID asks Podman.
-func (p Podman) ImageID(ctx context.Context, tag string) (string, error) {
-	i, err := p.Image(ctx, tag)
+// ImageID asks the engine.
+func (e Engine) ImageID(ctx context.Context, tag string) (string, error) {
+	i, err := e.Image(ctx, tag)
 	return i.ID, err
 }
 
-// RemoveImage has Podman forget a name.
-func (p Podman) RemoveImage(ctx context.Context, tag string) error {
-	_, err := p.call(ctx, "image", "rm", tag)
+// RemoveImage has the engine forget a name, and the image with its last one.
+func (e Engine) RemoveImage(ctx context.Context, tag string) error {
+	_, err := e.call(ctx, "image", "rm", tag)
 	if errors.Is(err, ErrNoImage) {
 		return nil
 	}
 	return err
 }
 
-// Containerd is a containerd, through its own program ctr.
-type Containerd struct {
-	Path string // of ctr
-	// Address is its socket; empty: ContainerdAddress(). Namespace is the one of its
-	// images; empty: ctr's own choice.
-	Address, Namespace string
-	// Run starts a command and waits; nil: as it is.
-	Run func(*exec.Cmd) error
-}
+// imageOf is the image of a container of that name whose root is a directory.
+func imageOf(name string) string { return "tare-root:" + name }
 
-// ContainerdAddress is the socket that $CONTAINERD_ADDRESS names, as for ctr, or else the
-// one where containerd listens unless it was told otherwise.
-func ContainerdAddress() string {
-	return cmp.Or(os.Getenv("CONTAINERD_ADDRESS"), "/run/containerd/containerd.sock")
-}
-
-// KubeNamespace is where a kubelet looks for its images.
-const KubeNamespace = "k8s.io"
-
-// Name is "containerd".
-func (Containerd) Name() string { return "containerd" }
-
-func (c Containerd) address() string {
-	return strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress()), "unix://")
-}
-
-// Can says why it cannot be asked, as far as that shows without asking it.
-func (c Containerd) Can() error {
-	if _, err := exec.LookPath(c.Path); err != nil {
-		return hint.New(fmt.Errorf("ask containerd: %w", err), "install ctr, which comes with containerd (apt install containerd)")
+// loadLinks gives the engine an image which holds links and nothing else. The same links
+// are the same image, to the digest.
+func (e Engine) loadLinks(ctx context.Context, tag string, links map[string]string) error {
+	var archive bytes.Buffer
+	if err := (image.Small{Tag: tag, Links: links}).Write(&archive); err != nil {
+		return err
 	}
-	_, err := os.Stat(c.address())
-	if errors.Is(err, os.ErrNotExist) {
-		return hint.New(fmt.Errorf("no containerd listens at %s: %w", c.address(), os.ErrNotExist), "start it, or set CONTAINERD_ADDRESS to its socket; a kubelet may have one of its own")
-	}
-	if err != nil {
-		return hint.New(fmt.Errorf("find the socket of containerd: %w", err), "run as root")
-	}
-	return nil
-}
-
-// call runs ctr, which by itself would wait longer for one that does not answer.
-func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	if err := c.Can(); err != nil {
-		return "", err
-	}
-	all := []string{"--address", c.address(), "--connect-timeout", "3s"}
-	if c.Namespace != "" {
-		all = append(all, "--namespace", c.Namespace)
-	}
-	cmd := exec.CommandContext(ctx, c.Path, append(all, args...)...)
-	var out, said strings.Builder
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	run := c.Run
-	if run == nil {
-		run = child.Run
-	}
-	if err := run(cmd); err != nil {
-		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(said.String()))
-	}
-	return strings.TrimSpace(out.String()), nil
-}
-
-// LoadImage gives containerd an image.
-func (c Containerd) LoadImage(ctx context.Context, file string) error {
-	_, err := c.call(ctx, nil, "images", "import", "--local", file)
-	if err != nil && strings.Contains(err.Error(), "not defined: -local") {
-		_, err = c.call(ctx, nil, "images", "import", file) // before 1.7 there was no other way
-	}
+	_, err := e.feed(ctx, &archive, "load", "--quiet")
 	return err
 }
 
-// LoadFrom gives containerd an image as it is written.
-func (c Containerd) LoadFrom(ctx context.Context, archive io.Reader) error {
-	_, err := c.call(ctx, archive, "images", "import", "-")
-	return err
+// top is what is at the top of a root file system.
+type top struct {
+	dirs  []string
+	links map[string]string // name to target
 }
 
-// ImageID asks containerd, which names images by the digest of their manifest.
-func (c Containerd) ImageID(ctx context.Context, tag string) (string, error) {
-	f, err := c.listed(ctx, tag)
+// readTop leaves out the file systems that every container has of its own.
+func readTop(root string) (top, error) {
+	entries, err := os.ReadDir(root)
 	if err != nil {
-		return "", err
+		return top{}, fmt.Errorf("list the root file system: %w", err)
 	}
-	text, err := c.call(ctx, nil, "content", "get", f[2])
-	if err != nil {
-		return "", err
-	}
-	var manifest struct{ Config struct{ Digest string } }
-	if err := json.Unmarshal([]byte(text), &manifest); err != nil || manifest.Config.Digest == "" {
-		return "", fmt.Errorf("the manifest of %s names no configuration: %q", tag, firstLine(text))
-	}
-	return manifest.Config.Digest, nil
-}
-
-// Platforms are what an image is for, "linux/amd64"; ErrNoImage: there is none.
-func (c Containerd) Platforms(ctx context.Context, tag string) ([]string, error) {
-	f, err := c.listed(ctx, tag)
-	if err != nil {
-		return nil, err
-	}
-	return platformsOf(f), nil
-}
-
-// listed is the line of an image: REF TYPE DIGEST SIZE PLATFORMS LABELS, where the size
-// is two words.
-func (c Containerd) listed(ctx context.Context, tag string) ([]string, error) {
-	list, err := c.call(ctx, nil, "images", "list", "name=="+tag)
-	if err != nil {
-		return nil, err
-	}
-	return lineOf(list, tag)
-}
-
-func lineOf(list, tag string) ([]string, error) {
-	for line := range strings.Lines(list) {
-		if f := strings.Fields(line); len(f) > 2 && f[0] == tag {
-			return f, nil
+	t := top{links: map[string]string{}}
+	for _, e := range entries {
+		switch {
+		case slices.Contains([]string{"dev", "proc", "sys"}, e.Name()):
+		case e.IsDir():
+			t.dirs = append(t.dirs, e.Name())
+		case e.Type()&os.ModeSymlink != 0:
+			if t.links[e.Name()], err = os.Readlink(filepath.Join(root, e.Name())); err != nil {
+				return t, fmt.Errorf("read a link of the root file system: %w", err)
+			}
 		}
 	}
-	return nil, ErrNoImage
-}
-
-// platformsOf are those in the line of an image.
-func platformsOf(line []string) []string {
-	for _, word := range line[2:] {
-		if strings.HasPrefix(word, "linux/") || strings.HasPrefix(word, "windows/") {
-			return strings.Split(word, ",")
-		}
-	}
-	return nil
-}
-
-// RemoveImage has containerd forget a name, and what only that had.
-func (c Containerd) RemoveImage(ctx context.Context, tag string) error {
-	_, err := c.call(ctx, nil, "images", "rm", "--sync", tag)
-	if err != nil && strings.Contains(err.Error(), "not found") {
-		return nil
-	}
-	return err
+	return t, nil
 }

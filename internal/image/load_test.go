@@ -30,10 +30,9 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer docker.Close()
 	t.Setenv("CONTAINERD_ADDRESS", daemon.Containerd) // as for ctr
 	for _, into := range []engine.Images{
-		docker, engine.Podman{Path: podman},
+		docker, engine.NewPodman(podman),
 		engine.Containerd{Path: ctr, Namespace: engine.KubeNamespace},
 	} {
 		t.Run(into.Name(), func(t *testing.T) {
@@ -64,7 +63,6 @@ func TestNobodyThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer docker.Close()
 	if _, err := docker.ImageID(t.Context(), "x"); err == nil {
 		t.Error("an image of nobody's")
 	}

@@ -36,7 +36,6 @@ func removeContainer(s Step, run string, late time.Time) error {
 	if err != nil {
 		return err
 	}
-	defer e.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), engineBound)
 	defer cancel()
 	for ; ; time.Sleep(latePause) {

@@ -39,7 +39,7 @@ type Daemon struct {
 func Docker(t *testing.T) Daemon {
 	t.Helper()
 	testneed.Root(t)
-	for _, tool := range []string{"dockerd", "containerd", "runc"} {
+	for _, tool := range []string{"dockerd", "docker", "containerd", "runc"} {
 		testneed.Tool(t, tool)
 	}
 	dir, err := os.MkdirTemp("/tmp", "docker") // the path of a socket has to be short
@@ -84,7 +84,6 @@ func await(t *testing.T, log string, ended <-chan struct{}) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
 	for end := time.Now().Add(bound); ; time.Sleep(50 * time.Millisecond) {
 		_, err := d.Info(t.Context())
 		if err == nil {
@@ -108,7 +107,6 @@ func warm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	for name, host := range map[string]bool{"tare-warm-host": true, "tare-warm-none": false} {

@@ -55,7 +55,6 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.engine, err = a.connect(); err != nil {
 		return err
 	}
-	a.Undo(a.engine.Close)
 	if a.facts, err = a.engine.Facts(ctx); err != nil {
 		return err
 	}
@@ -288,7 +287,7 @@ func (a *arm) attach(pid int) error {
 
 // ended asks the engine how the process ended, which is not tare's to wait for.
 func (a *arm) ended() environment.Exit {
-	s, err := engine.Ended(context.Background(), a.engine, a.name)
+	s, err := a.engine.Ended(context.Background(), a.name)
 	if err != nil {
 		return environment.Exit{Code: -1, Err: err}
 	}

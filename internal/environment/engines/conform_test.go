@@ -42,7 +42,6 @@ func TestDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer docker.Close()
 	t.Run("image", func(t *testing.T) { fromImage(t, Docker, docker) })
 }
 
@@ -56,7 +55,7 @@ func TestPodman(t *testing.T) {
 	servers(t, Podman, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })
 	t.Run("somebody else's", func(t *testing.T) { notOurs(t, Podman) })
-	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.Podman{Path: testneed.Tool(t, "podman")}) })
+	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.NewPodman(testneed.Tool(t, "podman"))) })
 }
 
 // levels tries what the options of an engine change, in make conformance: each needs

@@ -147,9 +147,9 @@ func (a *arm) connect() (engine.Engine, error) {
 	}
 	path, err := podmanPath()
 	if err != nil {
-		return nil, err
+		return engine.Engine{}, err
 	}
-	p := engine.Podman{Path: path}
+	p := engine.NewPodman(path)
 	if a.Group.Tree.Layout == cgroup.Hybrid {
 		// crun gives up where version 2 has controllers beside version 1.
 		if runc, err := exec.LookPath("runc"); err == nil {

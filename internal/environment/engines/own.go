@@ -186,8 +186,8 @@ func layOut(root string) ([]engine.Bind, error) {
 
 // ownPodman is the user's Podman, with storage, state and configuration in a home that
 // is the arm's.
-func (a *arm) ownPodman() (engine.Podman, error) {
-	var none engine.Podman
+func (a *arm) ownPodman() (engine.Engine, error) {
+	var none engine.Engine
 	path, err := podmanPath()
 	if err != nil {
 		return none, err
@@ -216,8 +216,10 @@ func (a *arm) ownPodman() (engine.Podman, error) {
 	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
 		return none, fmt.Errorf("make a home for podman: %w", err)
 	}
-	env := []string{"HOME=" + dir, "TMPDIR=" + tmp, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "CONTAINERS_CONF=" + conf, "XDG_RUNTIME_DIR=" + run}
-	return engine.Podman{Path: path, Runtime: name, Env: env}, nil
+	p := engine.NewPodman(path)
+	p.Runtime = name
+	p.Env = []string{"HOME=" + dir, "TMPDIR=" + tmp, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "CONTAINERS_CONF=" + conf, "XDG_RUNTIME_DIR=" + run}
+	return p, nil
 }
 
 // runtimeOf is the OCI runtime of a rootless container: crun, which does without

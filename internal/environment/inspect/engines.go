@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/moby/moby/api/types/system"
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment"
+	"github.com/tarelab/tare/internal/hint"
 )
 
 // dockerBound is how long the daemon may take for its answer: it must not hold
@@ -34,7 +34,6 @@ func docker(ctx context.Context, user bool) environment.Support {
 	if err != nil {
 		return environment.Unsupported(err.Error(), "set DOCKER_HOST to unix:///PATH, or unset it")
 	}
-	defer d.Close()
 	path, local := strings.CutPrefix(d.Host(), "unix://")
 	if !local {
 		return environment.Unsupported("Docker is at "+d.Host()+", which may be another machine", "set DOCKER_HOST to unix:///PATH, or unset it")
@@ -43,6 +42,9 @@ func docker(ctx context.Context, user bool) environment.Support {
 		return noDaemon(path)
 	}
 	info, err := d.Info(ctx)
+	if errors.Is(err, exec.ErrNotFound) {
+		return environment.Unsupported("the program docker is not installed: tare asks the daemon through it", hint.Of(err))
+	}
 	if err != nil {
 		s := environment.Unsupported("Docker does not answer at "+path+": "+err.Error(), "start it: systemctl start docker")
 		if ctx.Err() != nil {
@@ -62,7 +64,7 @@ func noDaemon(path string) environment.Support {
 }
 
 // usable is what a daemon has to be.
-func usable(i system.Info) environment.Support {
+func usable(i engine.Info) environment.Support {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
 		return environment.Support{Reason: err.Error()}

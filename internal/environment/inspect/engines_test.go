@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/moby/moby/api/types/system"
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment"
 )
 
@@ -57,8 +57,8 @@ func TestUsableDaemons(t *testing.T) {
 	if err := unix.Uname(&u); err != nil {
 		t.Fatal(err)
 	}
-	good := func() system.Info {
-		return system.Info{
+	good := func() engine.Info {
+		return engine.Info{
 			OSType: "linux", KernelVersion: unix.ByteSliceToString(u.Release[:]),
 			Architecture: unix.ByteSliceToString(u.Machine[:]), CgroupDriver: "cgroupfs",
 		}
@@ -70,15 +70,30 @@ func TestUsableDaemons(t *testing.T) {
 			t.Errorf("%s: %+v", driver, got)
 		}
 	}
-	for name, change := range map[string]func(*system.Info){
-		"another machine": func(i *system.Info) { i.KernelVersion = "0.1" },
-		"rootless":        func(i *system.Info) { i.SecurityOptions = []string{"name=seccomp,profile=default", "name=rootless"} },
-		"control groups":  func(i *system.Info) { i.CgroupDriver = "none" },
+	for name, change := range map[string]func(*engine.Info){
+		"another machine": func(i *engine.Info) { i.KernelVersion = "0.1" },
+		"rootless":        func(i *engine.Info) { i.SecurityOptions = []string{"name=seccomp,profile=default", "name=rootless"} },
+		"control groups":  func(i *engine.Info) { i.CgroupDriver = "none" },
 	} {
 		i := good()
 		change(&i)
 		if got := usable(i); got.Answer != environment.No || got.Remedy == "" || !strings.Contains(got.Reason, name) {
 			t.Errorf("%s on %s: %+v", name, runtime.GOARCH, got)
 		}
+	}
+}
+
+func TestDockerWithoutItsProgram(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("DOCKER_HOST", "unix://"+socket)
+	t.Setenv("PATH", t.TempDir())
+	got := docker(context.Background(), false)
+	if got.Answer != environment.No || !strings.Contains(got.Reason, "the program docker") || !strings.Contains(got.Remedy, "docker-cli") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// rootUser is who the load is in every arm, whatever an image says.
+const rootUser = "0:0"
+
+// Create makes a container, not started. What a failed Create leaves is removed by Remove.
+func (e Engine) Create(ctx context.Context, c Container) error {
+	own, err := e.kind.create(ctx, e, &c)
+	if err != nil {
+		return err
+	}
+	args := []string{"create", "--name", c.Name, "--label", OwnerLabel + "=" + c.Owner, "--log-driver", "none",
+		"--workdir", c.Dir, "--hostname", c.Hostname}
+	args = append(append(args, own...), c.network()...)
+	for _, o := range c.Security {
+		args = append(args, "--security-opt", o)
+	}
+	if c.Powerless {
+		args = append(args, "--cap-drop", "ALL")
+	}
+	for _, b := range c.Binds {
+		args = append(args, "--mount", b.mount())
+	}
+	_, err = e.call(ctx, append(args, c.command()...)...)
+	return err
+}
+
+// mount is a bind as --mount takes it: in CSV, so that a path may have any character.
+func (b Bind) mount() string {
+	fields := []string{"type=bind", "source=" + b.Source, "target=" + b.Target, "bind-propagation=rprivate"}
+	if b.ReadOnly {
+		fields = append(fields, "readonly")
+	}
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	_ = w.Write(fields) // into memory
+	w.Flush()
+	return strings.TrimSuffix(line.String(), "\n")
+}
+
+func (c Container) network() []string {
+	switch {
+	case c.HostNetwork:
+		return []string{"--network", "host"}
+	case c.Publish == 0:
+		return []string{"--network", "none"}
+	}
+	port := fmt.Sprintf("127.0.0.1:%d:%d/tcp", c.Publish, c.Publish)
+	return []string{"--network", "slirp4netns", "--publish", port}
+}
+
+// command is the root file system with what is to run in it.
+func (c Container) command() []string {
+	if c.Image == "" {
+		return append([]string{"--rootfs", c.Root}, c.Args...)
+	}
+	return append([]string{"--pull", "never", "--user", rootUser, "--entrypoint", c.Args[0], "--", c.Image}, c.Args[1:]...)
+}
+
+// Start starts it, once more too when it has ended.
+func (e Engine) Start(ctx context.Context, name string) error {
+	_, err := e.call(ctx, "start", name)
+	return err
+}
+
+// State is how a container is.
+type State struct {
+	Running bool
+	Pid     int // of the first process; 0 when it does not run
+	// Code is the exit code, 128 and the signal's number when one ended it.
+	Code int
+	OOM  bool // the out-of-memory killer ended it
+	// Capabilities that it is given; nil: Docker's default ones.
+	Capabilities []string
+	// Image is the digest of the image; empty without one.
+	Image string
+}
+
+// running are the words for a container that has not ended for the engine. Podman's
+// "stopped" has ended and is not cleaned up yet.
+var running = []string{"running", "paused", "stopped", "stopping"}
+
+// State looks at a container; ErrNone: there is none.
+func (e Engine) State(ctx context.Context, name string) (State, error) {
+	out, err := e.call(ctx, "container", "inspect", name)
+	if err != nil {
+		return State{}, err
+	}
+	var all []struct {
+		BoundingCaps []string // Podman's
+		Image        string
+		State        struct {
+			Status        string
+			Pid, ExitCode int
+			OOMKilled     bool
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
+		return State{}, fmt.Errorf("%s inspect: %w in %q", e.Name(), err, firstLine(out))
+	}
+	s := all[0].State
+	return State{
+		Running: slices.Contains(running, s.Status), Pid: s.Pid, Code: s.ExitCode, OOM: s.OOMKilled,
+		Capabilities: all[0].BoundingCaps, Image: digest(all[0].Image),
+	}, nil
+}
+
+// Remove ends a container and removes it with everything that Create made. One that is not
+// there is fine, one with another owner is an error.
+func (e Engine) Remove(ctx context.Context, name, owner string) error {
+	id, err := e.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		ours, err := e.find(ctx, name, "--filter", "label="+OwnerLabel+"="+owner)
+		if err != nil {
+			return err
+		}
+		if ours == "" {
+			return fmt.Errorf("container %s is not of run %s: its label %s has another value", name, owner, OwnerLabel)
+		}
+		args := append([]string{"rm", "--force", "--volumes"}, e.kind.remove...)
+		if _, err := e.call(ctx, append(args, name)...); err != nil && !errors.Is(err, ErrNone) {
+			return err
+		}
+		if e.kind.forget != nil {
+			if err := e.kind.forget(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	if e.kind.daemon {
+		return e.RemoveImage(ctx, imageOf(name))
+	}
+	return nil
+}
+
+// find is the id of a container; empty: there is none.
+func (e Engine) find(ctx context.Context, name string, more ...string) (string, error) {
+	args := append([]string{"ps", "--all", "--quiet", "--no-trunc", "--filter", "name=^" + regexp.QuoteMeta(name) + "$"}, more...)
+	return e.call(ctx, args...)
+}
+
+// endBound is how long an engine may take to notice the end of a container.
+const endBound = time.Minute
+
+// Ended waits until a container whose process has ended has ended for the
+// engine too, and returns how.
+func (e Engine) Ended(ctx context.Context, name string) (State, error) {
+	ctx, cancel := context.WithTimeout(ctx, endBound)
+	defer cancel()
+	for {
+		s, err := e.State(ctx, name)
+		if err != nil || !s.Running {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, fmt.Errorf("%s says that container %s runs, %v after its process has ended", e.Name(), name, endBound)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// digest is that of a configuration, which Podman names without its kind.
+func digest(id string) string {
+	if id == "" || strings.Contains(id, ":") {
+		return id
+	}
+	return "sha256:" + id
+}
