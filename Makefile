@@ -7,7 +7,7 @@
 GO ?= go
 GOTEST ?= $(GO) test
 
-.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak image rbd store cluster cluster-down test-cluster vm uml systemd bench clean
+.PHONY: build test tiers race deps lint fuzz aa simulate conformance truth hostile one-percent kill faults soak rbd store cluster cluster-down test-cluster vm uml systemd bench clean
 
 build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machine
 	CGO_ENABLED=0 $(GO) build -o bin/tare ./cmd/tare
@@ -69,9 +69,6 @@ faults: ## runs whose files cannot be written, synced, renamed, removed: TARETES
 
 soak: ## runs in a loop beside a long one, TARETEST_SOAK minutes: memory, descriptors, threads and leftovers stay flat
 	TARETEST_TIER=soak $(GO) test -count=1 -v -timeout 24h -run TestSoak ./cmd/tare
-
-image: ## an image of Debian packages, made twice, from the mirror
-	TARETEST_TIER=image $(GO) test -count=1 -v -timeout 20m -run TestPackages ./internal/image
 
 rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph

@@ -19,6 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
 	"github.com/tarelab/tare/record"
 )
 
@@ -74,15 +75,12 @@ func farAway(t *testing.T, admin *kubetest.Admin, change func(*api.Cluster), mor
 // containerd.
 func shell(t *testing.T, more ...string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "shell.tar")
+	programs := append([]string{"sh", "head", "wc", "chmod", "mv", "sleep", "gzip"}, more...)
+	file := imagebuild.Build(t, farImage, "/proc/self/exe", programs...).File
 	address := kube.NewContainerd().Address
-	for _, args := range [][]string{
-		{"image", "build", "--from-host", strings.Join(append([]string{"sh,head,wc,chmod,mv,sleep,gzip"}, more...), ","), "--tag", farImage, "-o", file},
-		{"image", "load", file, "--into", "containerd", "--address", address},
-	} {
-		if out, err := exec.Command("/proc/self/exe", append([]string{"__cli"}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
+	load := exec.Command("/proc/self/exe", "__cli", "image", "load", file, "--into", "containerd", "--address", address)
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", load.Args, err, out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("ctr", "--address", address, "-n", "k8s.io", "images", "rm", "--sync", farImage).CombinedOutput(); err != nil {

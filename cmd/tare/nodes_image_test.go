@@ -13,19 +13,17 @@ import (
 
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
 )
 
 // helperImage makes an image of programs of this host and puts it into the node's
 // containerd, which has it until the end of the test.
 func helperImage(t *testing.T, name string, programs ...string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "image.tar")
+	file := imagebuild.Build(t, name, "/proc/self/exe", programs...).File
 	o := &outside{t: t, home: t.TempDir()}
-	build := []string{"image", "build", "-o", file, "--tag", name, "--from-host", strings.Join(programs, ",")}
-	for _, args := range [][]string{build, {"image", "load", file, "--into", "containerd"}} {
-		if out, err := o.tool(args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
+	if out, err := o.tool("image", "load", file, "--into", "containerd").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Cleanup(func() {
 		c := kube.NewContainerd()

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/environmenttest"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
 	"github.com/tarelab/tare/record"
 )
 
@@ -173,15 +174,12 @@ const shellImage = "localhost/tare-shell-test:1"
 // shellFor puts an image with a shell into containerds.
 func shellFor(t *testing.T, addresses ...string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "shell.tar")
-	tool := func(args ...string) {
-		if out, err := exec.Command("/proc/self/exe", append([]string{"__cli", "image"}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
-	tool("build", "--from-host", "sh,head,wc,chmod,mv,sleep", "--tag", shellImage, "-o", file)
+	file := imagebuild.Build(t, shellImage, "/proc/self/exe", "sh", "head", "wc", "chmod", "mv", "sleep").File
 	for _, a := range addresses {
-		tool("load", file, "--into", "containerd", "--address", a)
+		load := exec.Command("/proc/self/exe", "__cli", "image", "load", file, "--into", "containerd", "--address", a)
+		if out, err := load.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", load.Args, err, out)
+		}
 		t.Cleanup(func() {
 			if out, err := exec.Command("ctr", "--address", a, "-n", "k8s.io", "images", "rm", "--sync", shellImage).CombinedOutput(); err != nil {
 				t.Errorf("remove the image: %v %s", err, out)

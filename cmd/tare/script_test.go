@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/record"
 )
 
@@ -32,6 +33,11 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"untouched": untouched,
 		"result":    result,
 		"usages":    usages,
+		"smallimage": func(ts *testscript.TestScript, _ bool, args []string) {
+			var b bytes.Buffer
+			ts.Check(image.Small{Tag: "localhost/tare-test:small"}.Write(&b))
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+		},
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment/inspect"
-	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/importer"
 )
 
@@ -30,7 +29,7 @@ type grammar struct {
 	Import    importCommand    `cmd:"" help:"Judge what other tools measured: logs of sysbench, fio, pgbench and others."`
 	Calibrate calibrateCommand `cmd:"" help:"Show how well this host measures losses whose size is known."`
 	Cache     cacheCommand     `cmd:"" help:"List the prepared data sets of databases, or remove some."`
-	Image     imageCommand     `cmd:"" help:"Build container images without a registry, and put them into an engine."`
+	Image     imageCommand     `cmd:"" help:"Put container images into an engine, without a registry."`
 	Cleanup   cleanupCommand   `cmd:"" help:"Remove what killed runs left on this host."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
@@ -96,7 +95,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 			{Key: "limits", Title: "What to judge:"},
 			{Key: "output", Title: "Output:"},
 		}),
-		kong.Vars{"scratch": inspect.DefaultScratch, "image_tag": image.DefaultTag, "kube_namespace": engine.KubeNamespace,
+		kong.Vars{"scratch": inspect.DefaultScratch, "kube_namespace": engine.KubeNamespace,
 			"forms": either(formNames()), "kinds": either(importer.Kinds())},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(helped(code)) }),

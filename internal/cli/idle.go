@@ -132,18 +132,6 @@ func (p *cachePrune) idle() error {
 	return nil
 }
 
-func (b *imageBuild) idle() error {
-	switch {
-	case len(b.Packages) > 0 && len(b.FromHost) > 0:
-		return &usageError{hint.New(fmt.Errorf("--from-host and --packages in one image: the libraries of this host and of the packages may differ"), "build two images, or name all as packages: --packages NAME"), ""}
-	case b.Suite != "" && len(b.Packages) == 0:
-		return useless("--suite", "without --packages", "--packages NAME, or leave it out")
-	case b.Mirror != "" && len(b.Packages) == 0:
-		return useless("--mirror", "without --packages", "--packages NAME, or leave it out")
-	}
-	return nil
-}
-
 func (l *imageLoad) idle() error {
 	switch {
 	case l.Into == "podman" && l.Address != "":

@@ -149,6 +149,8 @@ func meantWord(command *kong.Node, word string, args []string) string {
 		return "tare " + path + " takes one experiment: a preset or a file"
 	case path == "doctor":
 		return "--scratch " + word
+	case path == "image" && word == "build":
+		return "docker build makes images (docs/engines.md has a Dockerfile), tare image load FILE gives them to an engine"
 	}
 	return ""
 }
@@ -203,7 +205,7 @@ func meantCommand(command *kong.Node, word string) string {
 // otherWords are what other tools call the commands of tare.
 var otherWords = map[string]string{
 	"purge": "prune", "clean": "prune", "clear": "prune", "rm": "prune", "remove": "prune", "delete": "prune",
-	"ls": "list", "import": "load", "create": "build", "cat": "show", "print": "show",
+	"ls": "list", "import": "load", "cat": "show", "print": "show",
 }
 
 // otherCommands are commands as other tools have them, with what tare has instead.
@@ -213,7 +215,7 @@ var otherCommands = map[string]string{
 	"serve": "tare report --open", "html": "tare report --format html > report.html", "export": "tare report --format json", "diff": "tare compare BEFORE AFTER",
 	"self-test": "tare calibrate", "selftest": "tare calibrate", "info": "tare doctor", "status": "tare doctor", "env": "tare doctor",
 	"clean": "tare cleanup", "prune": "tare cache prune", "gc": "tare cache prune", "resume": "tare run --continue DIR", "continue": "tare run --continue DIR",
-	"build": "tare image build", "load": "tare image load tare-image.tar --into docker", "completion": "tare --help", "rbac": "tare plan --rbac",
+	"load": "tare image load image.tar --into docker", "completion": "tare --help", "rbac": "tare plan --rbac",
 }
 
 func commandsOf(n *kong.Node) []string {

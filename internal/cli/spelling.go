@@ -44,9 +44,6 @@ var spellings = []spelling{
 	{"resume append extend", "continue", "--continue DIR"},
 	{"node", "nodes", "--nodes NAME"},
 	{"image", "pod-image", "--pod-image IMAGE"},
-	{"name image t", "tag", "--tag NAME:TAG"},
-	{"program programs binary binaries host", "from-host", "--from-host NAME"},
-	{"package pkg", "packages", "--packages NAME"},
 	{"type tool input-format parser", "kind", "--kind KIND"},
 	{"output-format form o", "format", "--format FORM"},
 	{"context-name cluster", "context", "--context NAME"},
@@ -89,6 +86,6 @@ var uses = map[string]usualUse{
 	"compare":      {"the directories of two results", "tare compare BEFORE AFTER"},
 	"import":       {"an arm with its files, as NAME=FILE", "tare import host=bare.log pod=pod.log"},
 	"presets show": {"the name of a preset", "tare presets show quick"},
-	"image":        {"a command: build or load", "tare image build --from-host mariadbd,sysbench"},
-	"image load":   {"an archive, and --into", "tare image load tare-image.tar --into docker"},
+	"image":        {"the command load, an archive, and --into", "tare image load image.tar --into docker"},
+	"image load":   {"an archive, and --into", "tare image load image.tar --into docker"},
 }

@@ -18,7 +18,7 @@ func (i Info) Fits() error {
 		return nil
 	}
 	return hint.New(fmt.Errorf("%w: %s is for %s/%s, and this machine is linux/%s", ErrForeign, i.File, i.OS, i.Arch, runtime.GOARCH),
-		"build it on a machine like this one: tare image build")
+		"build it for this machine: docker build --platform linux/"+runtime.GOARCH)
 }
 
 // Engine is one that takes images.
@@ -36,7 +36,7 @@ func (i Info) Load(ctx context.Context, into Engine) error {
 		return err
 	}
 	if i.Tag == "" {
-		return hint.New(fmt.Errorf("%s has no name, by which an engine could find it", i.File), "tare image build --tag NAME, or docker save NAME")
+		return hint.New(fmt.Errorf("%s has no name, by which an engine could find it", i.File), "docker save NAME -o FILE, with the name and not the ID")
 	}
 	if err := into.LoadImage(ctx, i.File); err != nil {
 		return err

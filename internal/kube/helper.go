@@ -254,7 +254,7 @@ func CheckHelperImage(name string) error {
 		return nil
 	}
 	return hint.New(fmt.Errorf("the node helper is a privileged pod, and %s is whatever its registry says today", name),
-		"name it by its digest, "+name+"@sha256:...; or one that is on the node, localhost/NAME (tare image build, tare image load)")
+		"name it by its digest, "+name+"@sha256:...; or one that is on the node, localhost/NAME (tare image load puts it there)")
 }
 
 // OwnImage is an image that a node has: the smallest with a name. Nothing of it but its

@@ -59,7 +59,7 @@ func (s HelperSpec) notRunning(err error) error {
 			"without it the helper begins with "+s.Own+" and the node's own sh")
 	case hint.Of(err) == "":
 		return hint.New(err, "the helper's image needs "+helperPrograms+" for the node's architecture: --helper-image busybox@sha256:...; "+
-			"tare image build --from-host sh,head makes one without a registry, tare image load puts it into a node's containerd")
+			"tare image load puts one into a node's containerd without a registry")
 	}
 	return err
 }

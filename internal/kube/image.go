@@ -79,5 +79,5 @@ func (c Containerd) Fits(name string) error {
 		}
 	}
 	return hint.New(fmt.Errorf("%w: %s is for %s, and the node is %s", image.ErrForeign, name, strings.Join(platforms, ", "), own),
-		"name an image that is for it, or build one here: tare image build")
+		"name an image that is for it, or build one: docker build --platform "+own)
 }

@@ -172,7 +172,7 @@ func containerOf(a Arm, r Rung, host environment.Host) error {
 	}
 	switch {
 	case r.Archive && a.Container.Image == "":
-		return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, which tare image build makes")
+		return hint.New(fmt.Errorf("%s needs an image", r.Name()), "image: FILE, an archive of docker save")
 	case a.Container == environment.Container{}, r.Archive && a.Container == only:
 		return nil
 	case !r.Container:

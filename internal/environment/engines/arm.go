@@ -110,7 +110,7 @@ func (a *arm) checkImage(ctx context.Context) error {
 		return err
 	case i.OS != "linux" || i.Arch != runtime.GOARCH:
 		return hint.New(fmt.Errorf("%w: the image %s is for %s/%s, and this machine is linux/%s", environment.ErrUnsupported, name, i.OS, i.Arch, runtime.GOARCH),
-			"build one here: tare image build")
+			"build one for this machine: "+a.kind.Name()+" build --platform linux/"+runtime.GOARCH)
 	}
 	return nil
 }

@@ -5,21 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
 )
 
 // fromImage: an arm whose root is an image, which is built, loaded and named in
@@ -38,8 +33,8 @@ func fromImage(t *testing.T, k Kind, images engine.Images) {
 		})
 	}
 	load(built.Tag, built.File)
-	foreign, file := foreignImage(t)
-	load(foreign, file)
+	foreign := fmt.Sprintf("localhost/tare-test-foreign:e%d", os.Getpid())
+	load(foreign, imagebuild.Foreign(t, foreign))
 
 	a := launchtest.Open(t, k, func(s *environment.Spec) {
 		s.Bind, s.Container = true, environment.Container{Image: built.Tag}
@@ -66,43 +61,14 @@ func fromImage(t *testing.T, k Kind, images engine.Images) {
 	}
 }
 
+// buildImage is an image with this binary and what it loads.
 func buildImage(t *testing.T) image.Info {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := image.Build(t.Context(), image.Options{
-		Out: filepath.Join(t.TempDir(), "image.tar"), Tag: fmt.Sprintf("localhost/tare-test:e%d", os.Getpid()), Self: self, Work: t.TempDir(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
-// foreignImage is one for a machine that nobody has here.
-func foreignImage(t *testing.T) (tag, file string) {
-	t.Helper()
-	config, err := empty.Image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config = config.DeepCopy()
-	config.OS, config.Architecture = "linux", "riscv64"
-	img, err := mutate.ConfigFile(empty.Image, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tag, file = fmt.Sprintf("localhost/tare-test-foreign:e%d", os.Getpid()), filepath.Join(t.TempDir(), "image.tar")
-	ref, err := name.NewTag(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tarball.WriteToFile(file, ref, img); err != nil {
-		t.Fatal(err)
-	}
-	return tag, file
+	return imagebuild.Build(t, fmt.Sprintf("localhost/tare-test:e%d", os.Getpid()), self)
 }
 
 func refused(t *testing.T, k Kind, name, says string) {

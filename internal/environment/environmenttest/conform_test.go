@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/environment/servertest"
-	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -112,11 +112,7 @@ func ownImage(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "image.tar")
-	if _, err := image.Build(t.Context(), image.Options{Out: file, Self: self, Work: t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return imagebuild.Build(t, "", self).File
 }
 
 // ofBound are the cases that a data set which is bound from the host can change: what

@@ -3,14 +3,13 @@ package kube
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/tarelab/tare/internal/engine"
 	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
 )
 
 // awayEnv is the node of the pods of a process that the suite starts, where tare is
@@ -29,18 +28,11 @@ const ledImage = "localhost/tare-led-test:1"
 // shellImage puts an image with a shell into the node's containerd.
 func shellImage(t *testing.T) {
 	t.Helper()
-	dir := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := image.Build(t.Context(), image.Options{
-		Out: filepath.Join(dir, "image.tar"), Tag: ledImage, Self: self, Work: dir,
-		Programs: []string{"sh", "head", "wc", "chmod", "mv", "sleep"}, Log: os.Stderr,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := imagebuild.Build(t, ledImage, self, "sh", "head", "wc", "chmod", "mv", "sleep")
 	ctr, err := exec.LookPath("ctr")
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func (p Pod) suitsFar() error {
 		return missing("volume=" + l.volume.kind)
 	case p.farImage() == "":
 		return hint.New(fmt.Errorf("%w: a pod whose node tare is not on needs an image with sh and what the load needs", environment.ErrUnsupported),
-			"name one: --pod-image NAME, or image=NAME of the arm; tare image build makes one of this host's programs")
+			"name one: --pod-image NAME, or image=NAME of the arm; docs/engines.md has a Dockerfile")
 	}
 	return nil
 }

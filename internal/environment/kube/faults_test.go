@@ -34,7 +34,7 @@ func TestClusterForeignImage(t *testing.T) {
 	ctr(emptyImage(t, name, other), "images", "import", "--platform", "linux/"+other, "-")
 	t.Cleanup(func() { ctr(nil, "images", "rm", "--sync", name) })
 	_, err := opened(t, with(t, BestEffort, "image="+name), runID("foreign"))
-	if !errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), "linux/"+other) || !strings.Contains(hint.Of(err), "tare image build") {
+	if !errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), "linux/"+other) || !strings.Contains(hint.Of(err), "docker build --platform linux/") {
 		t.Errorf("%v; %s", err, hint.Of(err))
 	}
 }

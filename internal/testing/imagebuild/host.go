@@ -1,4 +1,4 @@
-package image
+package imagebuild
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/linux/child"
 )
 
@@ -57,7 +56,7 @@ func locate(what string) (string, error) {
 	}
 	path, err := child.Find(what)
 	if err != nil {
-		return "", hint.New(fmt.Errorf("no program in PATH: %w", exec.ErrNotFound), "install it, or name its path")
+		return "", fmt.Errorf("no program in PATH: %w", exec.ErrNotFound)
 	}
 	return filepath.Abs(path)
 }

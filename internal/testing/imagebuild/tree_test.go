@@ -1,4 +1,4 @@
-package image
+package imagebuild
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // planted is a small root file system with links of all kinds.
@@ -88,23 +86,6 @@ func TestParseLibraries(t *testing.T) {
 		got, err := parseLibraries("p", c.text)
 		if (err != nil) != c.fails || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, %v", c.name, got, err)
-		}
-	}
-}
-
-func TestHostSuite(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "etc"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]string{
-		"ID=debian\nVERSION_CODENAME=bookworm\n": "bookworm", "ID=\"fedora\"\nVERSION_CODENAME=\"\"\n": "", "": "",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, "etc/os-release"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := hostSuite(proc.FS(dir)); got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package image
+package imagebuild
 
 import (
 	"errors"
@@ -11,20 +11,15 @@ import (
 )
 
 // tree is a root file system that is going to be packed: what is at each path,
-// which has no slash in front.
-type tree struct {
-	entries map[string]entry
-	// owners keeps users, groups and setuid bits; else everything is root's.
-	owners bool
-}
+// which has no slash in front. All is root's.
+type tree struct{ entries map[string]entry }
 
 // entry is a directory, a link or a regular file.
 type entry struct {
-	mode     fs.FileMode
-	uid, gid int
-	link     string
-	source   string // a file of this host; empty: content
-	content  []byte
+	mode    fs.FileMode
+	link    string
+	source  string // a file of this host; empty: content
+	content []byte
 }
 
 func newTree() *tree { return &tree{entries: map[string]entry{}} }
@@ -102,10 +97,6 @@ func (t *tree) put(root, path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	e := entry{mode: st.Mode() & (fs.ModeType | fs.ModePerm | fs.ModeSticky)}
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok && t.owners {
-		e.uid, e.gid = int(sys.Uid), int(sys.Gid)
-		e.mode |= st.Mode() & (fs.ModeSetuid | fs.ModeSetgid)
-	}
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
 		if e.link, err = os.Readlink(full); err != nil {
