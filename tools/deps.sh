@@ -10,7 +10,6 @@ want_ceph() {
 	cat <<-'END'
 		ceph ceph-common
 		rbd ceph-common
-		rbd-fuse rbd-fuse
 		ceph-mon ceph-mon
 		ceph-mgr ceph-mgr
 		ceph-osd ceph-osd

@@ -4,13 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/ceph/cephtest"
 	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/testneed"
 	"github.com/tarelab/tare/record"
@@ -44,9 +42,6 @@ func startOn(t *testing.T, volume string) *onVolume {
 		}
 		b, _ := os.ReadFile(filepath.Join(v.dir, record.RecordFile))
 		measuring = strings.Contains(string(b), `"block"`)
-	}
-	if id := runID(v.dir); len(devicesOf(id)) < 3 {
-		t.Errorf("the loop devices of run %s are %v, want one for each arm", id, devicesOf(id))
 	}
 	return v
 }
@@ -109,33 +104,10 @@ func devicesOf(id string) (all []string) {
 func TestKillOnLoopDevices(t *testing.T) {
 	t.Parallel()
 	v := startOn(t, "loop:ext4")
+	if id := runID(v.dir); len(devicesOf(id)) < 3 {
+		t.Errorf("the loop devices of run %s are %v, want one for each arm", id, devicesOf(id))
+	}
 	v.end(syscall.SIGKILL)
 	v.cleanup()
 	v.gone()
-}
-
-// The same on images of a real cluster, with the images; and Ctrl-C takes back
-// everything without a cleanup.
-func TestCephImages(t *testing.T) {
-	testneed.Long(t, "rbd")
-	c := cephtest.Start(t)
-	t.Setenv("CEPH_CONF", c.Config)
-	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/other")
-	for _, s := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
-		v := startOn(t, "rbd-fuse:"+cephtest.Pool+"/image")
-		if got := c.Images(); len(got) != 4 {
-			t.Errorf("the pool has %v, want the other image and one for each arm", got)
-		}
-		v.end(s)
-		if s == syscall.SIGKILL {
-			v.cleanup()
-		}
-		if code := v.cmd.ProcessState.ExitCode(); s == syscall.SIGINT && code != 130 {
-			t.Errorf("after Ctrl-C it ended with %d", code)
-		}
-		v.gone()
-		if got := c.Images(); !slices.Equal(got, []string{"other"}) {
-			t.Errorf("after %v the pool has %v", s, got)
-		}
-	}
 }

@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,6 +79,40 @@ func TestUMLCephStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUMLCephKilled: a run that is killed while its arms work on images leaves mounts, devices
+// and images; cleanup removes them. Ctrl-C removes them without a cleanup.
+func TestUMLCephKilled(t *testing.T) {
+	cephtest.Reach(t)
+	before := imagesInPool(t)
+	for _, s := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		v := startOn(t, "rbd:"+cephtest.Pool+"/image")
+		if got := imagesInPool(t); len(got) != len(before)+3 {
+			t.Errorf("the pool has %v, want %v and one for each arm", got, before)
+		}
+		v.end(s)
+		if s == syscall.SIGKILL {
+			v.cleanup()
+		}
+		if code := v.cmd.ProcessState.ExitCode(); s == syscall.SIGINT && code != 130 {
+			t.Errorf("after Ctrl-C it ended with %d", code)
+		}
+		v.gone()
+		cleanCeph(t)
+		if got := imagesInPool(t); !slices.Equal(got, before) {
+			t.Errorf("after %v the pool has %v, want %v", s, got, before)
+		}
+	}
+}
+
+func imagesInPool(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("rbd", "ls", cephtest.Pool).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
 }
 
 // cleanCeph wants nothing mounted and nothing mapped.

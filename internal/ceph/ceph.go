@@ -1,6 +1,6 @@
-// Package ceph makes images in a pool of a Ceph cluster with Ceph's own tools,
-// removes them, and shows one as a file through rbd-fuse. It knows nothing of
-// what is in an image, and touches none that it was not told the whole name of.
+// Package ceph makes images in a pool of a Ceph cluster with Ceph's own tools, has the
+// kernel's client map them, and removes them. It knows nothing of what is in an image, and
+// touches none whose whole name it was not told.
 package ceph
 
 import (
@@ -123,10 +123,9 @@ func (p Pool) ask(ctx context.Context, answer any, question ...string) error {
 	return nil
 }
 
-// Create makes an image of at least size bytes, with the one feature that
-// rbd-fuse gives its images: where there is an exclusive lock, removing an image
-// whose client was killed puts that client on the cluster's blocklist. An image
-// that is there already is os.ErrExist.
+// Create makes an image of at least size bytes, with the feature layering alone: where there
+// is an exclusive lock, removing an image whose client was killed puts that client on the
+// cluster's blocklist. An image that is there already is os.ErrExist.
 func (i Image) Create(ctx context.Context, size int64) error {
 	const mega = 1 << 20
 	_, err := i.rbd(ctx, "create", "--image-feature", "layering", "--size", strconv.FormatInt((size+mega-1)/mega, 10), i.String())
@@ -190,7 +189,7 @@ func (p Pool) run(ctx context.Context, program string, args ...string) ([]byte, 
 }
 
 // Packages is how to get the tools.
-const Packages = "apt-get install rbd-fuse ceph-common"
+const Packages = "apt-get install ceph-common"
 
 // last is what a tool said last, for the end of an error.
 func last(said []byte) string {

@@ -132,7 +132,8 @@ func (r *runCommand) again(was *record.Result) (*experiment.Experiment, error) {
 	words := catalog.Words()
 	old, err := experiment.Parse(was.Plan.Experiment+".yaml", []byte(was.Plan.Source), words)
 	if err != nil {
-		return nil, fmt.Errorf("the experiment in %s: %w", was.Dir, err)
+		err = fmt.Errorf("cannot continue %s: its experiment is not one of this version of tare: %w", was.Dir, err)
+		return nil, &usageError{err, ""}
 	}
 	e := old
 	if r.Experiment != "" || r.Command != "" {

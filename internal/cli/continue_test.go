@@ -53,6 +53,21 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 	}
 }
 
+// A result of an earlier version whose experiment asks for something that is gone is not
+// continued: the error says what is gone and what to use.
+func TestContinueRefusesWhatIsGone(t *testing.T) {
+	for line, says := range map[string][2]string{
+		"volume: rbd-fuse:rbd/tare": {"tare starts no rbd-fuse", "rbd:POOL/IMAGE"},
+	} {
+		source := "workloads:\n  commit: {kind: commit}\n" + line + "\n"
+		was := &record.Result{Dir: "r", Plan: record.Plan{Experiment: "old", Source: source, Seed: 7}}
+		_, err := (&runCommand{}).again(was)
+		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "cannot continue r") || !strings.Contains(err.Error(), says[0]) || !strings.Contains(err.Error(), says[1]) {
+			t.Errorf("%s: exit %d: %v", line, exitCode(err), err)
+		}
+	}
+}
+
 func TestContinuesOnTheSameHost(t *testing.T) {
 	was := record.Manifest{Tare: "v1", Host: record.Host{Name: "a", CPUs: 2, Mitigations: map[string]string{"x": "on"}}}
 	is := was

@@ -32,7 +32,7 @@ type experimentFlags struct {
 	Seed      string   `group:"experiment" placeholder:"N" help:"Seed of the order of the arms; a run prints the one it used."`
 	Workload  []string `group:"experiment" placeholder:"NAME" help:"Only these workloads of the experiment."`
 	Arms      []string `group:"experiment" placeholder:"NAME" help:"Only these arms; the baseline and its twin are always there."`
-	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH, rbd:POOL/IMAGE or rbd-fuse:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
+	Volume    []string `group:"experiment" sep:"none" placeholder:"WORD" help:"What is under the data: layer (the arm's own root file system), bind (a directory of the host), dir:/PATH, tmpfs, loop:ext4, loop:xfs, loop:btrfs, nfs:SERVER:/PATH, cephfs:FS:/PATH or rbd:POOL/IMAGE. Given several times, the volumes are compared with the first of them."`
 	Scratch   string   `group:"experiment" placeholder:"DIR" help:"Directory for the data, on the file system under test."`
 	Set       []string `group:"experiment" sep:"none" placeholder:"PATH=VALUE" help:"Any setting, for example rpc.concurrency=8, window=200ms, generations=5 (launches of all arms) or unequal=mark (compare also arms that are less or more durable, and mark their results). May be repeated."`
 

@@ -64,8 +64,8 @@ func TestPresetsAcrossVolumes(t *testing.T) {
 		"nfs-fio":       {"host", "random sequential-read sequential-write random-read random-write"},
 		"mysql-nfs":     {"host", "read-only write-only read-write delete"},
 	} {
-		p := planned(t, preset, "dir:/ssd", "nfs:filer:/export,vers=4.2", "rbd-fuse:rbd/tare")
-		arms := strings.ReplaceAll("dir-ssd=ENV/dir-ssd nfs-filer-export-vers-4-2=ENV/nfs-filer-export-vers-4-2 rbd-fuse-rbd-tare=ENV/rbd-fuse-rbd-tare", "ENV", want.environment)
+		p := planned(t, preset, "dir:/ssd", "nfs:filer:/export,vers=4.2", "rbd:rbd/tare")
+		arms := strings.ReplaceAll("dir-ssd=ENV/dir-ssd nfs-filer-export-vers-4-2=ENV/nfs-filer-export-vers-4-2 rbd-rbd-tare=ENV/rbd-rbd-tare", "ENV", want.environment)
 		var loads []string
 		for _, l := range p.Loads {
 			loads = append(loads, l.Name)

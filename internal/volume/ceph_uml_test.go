@@ -22,7 +22,7 @@ import (
 // runs the tests there that are given one.
 func TestRBDKernel(t *testing.T) {
 	testneed.Long(t, "rbd")
-	besideCluster(t, "internal/volume", "TestUMLCeph", "cmd/tare", "^TestUMLCeph$")
+	besideCluster(t, "internal/volume", "TestUMLCeph", "cmd/tare", "^TestUMLCeph(Killed)?$")
 }
 
 // TestStoreKernel runs there those in which a store is killed, which wait for minutes.

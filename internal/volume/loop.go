@@ -18,7 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/loop"
 )
 
-// openLoop makes a file and a file system on it.
+// openLoop makes a file, a loop device of it and a file system on that, and mounts it.
+// The device goes with its last user, so only the mount has to be undone.
 func (o *Opened) openLoop(ctx context.Context) error {
 	dir, err := o.makeDir(o.spec.Scratch)
 	if err != nil {
@@ -28,14 +29,7 @@ func (o *Opened) openLoop(ctx context.Context) error {
 	if err := makeImage(image, o.v.size(o.spec.Need)); err != nil {
 		return err
 	}
-	return o.mountFile(ctx, dir, image)
-}
-
-// mountFile makes a loop device of a file, a file system on that, and mounts it.
-// The device goes with its last user, so only the mount has to be taken back.
-func (o *Opened) mountFile(ctx context.Context, dir, image string) (err error) {
-	o.device, err = loop.Attach(image)
-	if err != nil {
+	if o.device, err = loop.Attach(image); err != nil {
 		return err
 	}
 	o.undo = append(o.undo, o.deviceGone)
@@ -123,9 +117,7 @@ func (v Volume) Support(h environment.Host) environment.Support {
 	case Loop:
 		return v.supportLoop(h)
 	case RBD:
-		return v.supportKernelRBD(h)
-	case RBDFuse:
-		return v.supportRBDFuse(h)
+		return v.supportRBD(h)
 	case CephFS:
 		return v.supportCephFS(h)
 	case NFS:

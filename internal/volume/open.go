@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/ground"
 	"github.com/tarelab/tare/internal/hint"
@@ -49,7 +48,6 @@ type Opened struct {
 	v      Volume
 	spec   Spec
 	device *loop.Device
-	shown  *ceph.Shown    // nil but for RBDFuse
 	wire   time.Duration  // to the server of NFS and back; 0: not known
 	undo   []func() error // in the order in which they were made
 	// closing goes on while it is closed, and ends, with errors, what waits in the kernel for a
@@ -73,9 +71,7 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 	case Tmpfs:
 		err = o.openTmpfs()
 	case RBD:
-		err = o.openKernelRBD(ctx)
-	case RBDFuse:
-		err = o.openRBDFuse(ctx)
+		err = o.openRBD(ctx)
 	case NFS:
 		err = o.openNFS(ctx)
 	case CephFS:
@@ -264,11 +260,6 @@ func (v Volume) Changes(s Spec) []environment.Change {
 		return []environment.Change{
 			{What: "Ceph image " + v.image(s).String(), Detail: "mapped by the kernel (" + v.mapOptions() + ")"},
 			{What: v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
-		}
-	case RBDFuse:
-		return []environment.Change{
-			{What: "Ceph image " + v.image(s).String(), Detail: "shown by rbd-fuse on " + s.dir(s.Scratch) + "/" + poolDir},
-			{What: "a loop device with " + v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
 		}
 	case CephFS:
 		return []environment.Change{

@@ -74,6 +74,10 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 	return o.own(point, filepath.Base(dir), s.rights)
 }
 
+// stuck is how long closing an interrupted volume may take before what waits for the server
+// is ended.
+const stuck = 10 * time.Second
+
 // abortOn has what waits for the server ended with errors when the run was interrupted
 // and has not closed the volume after a while.
 func (o *Opened) abortOn(ctx context.Context, point string) (stop func() error) {

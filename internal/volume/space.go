@@ -100,7 +100,7 @@ func (v Volume) takes(scratch string, need int64) (p place, bytes int64) {
 		return place{dir: scratch}, v.size(need)
 	case Tmpfs:
 		return place{}, bytes
-	case RBD, RBDFuse:
+	case RBD:
 		return place{pool: v.pool()}, v.size(need)
 	case NFS, CephFS:
 		return place{}, 0 // the server is asked when it is mounted

@@ -26,8 +26,7 @@ const (
 	RBD   = "rbd"   // a fresh file system on a Ceph image of its own, by the kernel's client
 	NFS   = "nfs"   // a directory on what a server exports, mounted for the arm
 
-	CephFS  = "cephfs"   // a directory on a file system of Ceph, mounted for the arm
-	RBDFuse = "rbd-fuse" // as RBD, by rbd-fuse and a loop device
+	CephFS = "cephfs" // a directory on a file system of Ceph, mounted for the arm
 )
 
 // Volume describes one. The zero value is the layer.
@@ -48,12 +47,12 @@ func Words() []string {
 	for _, f := range systems() {
 		words = append(words, Loop+":"+f.name)
 	}
-	return append(words, Dir+":/PATH", NFS+":SERVER:/PATH", CephFS+":FS:/PATH", RBD+":POOL/IMAGE", RBDFuse+":POOL/IMAGE")
+	return append(words, Dir+":/PATH", NFS+":SERVER:/PATH", CephFS+":FS:/PATH", RBD+":POOL/IMAGE")
 }
 
 // Parse reads layer, bind, tmpfs, dir:/PATH, loop:ext4 or with mount options
 // loop:ext4:barrier=0, nfs:SERVER:/PATH,vers=4.2, cephfs:NAME@FS:/PATH,
-// rbd:POOL/IMAGE,queue_depth=256, rbd-fuse:POOL/IMAGE.
+// rbd:POOL/IMAGE,queue_depth=256.
 func Parse(word string) (Volume, error) {
 	kind, rest, more := strings.Cut(word, ":")
 	v := Volume{kind: kind}
@@ -73,14 +72,17 @@ func Parse(word string) (Volume, error) {
 			return Volume{}, fmt.Errorf("volume %q: mount options have no blanks", word)
 		}
 		return v, nil
-	case (kind == RBD || kind == RBDFuse) && rest != "":
-		return parseRBD(word, kind, rest)
+	case kind == RBD && rest != "":
+		return parseRBD(word, rest)
 	case kind == NFS && rest != "":
 		return parseNFS(word, rest)
 	case kind == CephFS && rest != "":
 		return parseCephFS(word, rest)
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
 		return v, nil
+	}
+	if kind == "rbd-fuse" { // of an experiment or a result of an earlier version
+		return Volume{}, fmt.Errorf("volume %q: tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted", word)
 	}
 	return Volume{}, fmt.Errorf("unknown volume %q%s", word, hint.DidYouMean(word, Words()))
 }
@@ -105,7 +107,7 @@ func (v Volume) Kind() string {
 // String is the word that Parse reads.
 func (v Volume) String() string {
 	switch v.Kind() {
-	case Dir, RBDFuse:
+	case Dir:
 		return v.kind + ":" + v.path
 	case NFS, CephFS, RBD:
 		return v.kind + ":" + v.exported()
@@ -145,8 +147,6 @@ func (v Volume) Title() string {
 		return "memory (tmpfs)"
 	case RBD:
 		return v.system + " of its own on a Ceph image, by the kernel's client"
-	case RBDFuse:
-		return v.system + " of its own on a Ceph image through rbd-fuse"
 	case NFS:
 		return "a directory on " + v.exported() + " (NFS)"
 	case CephFS:

@@ -21,7 +21,7 @@ import (
 func TestParse(t *testing.T) {
 	for word, name := range map[string]string{
 		"layer": "layer", "bind": "bind", "tmpfs": "tmpfs", "dir:/mnt/a b": "dir-mnt-a-b", "loop:ext4": "loop-ext4",
-		"loop:ext4:barrier=0,noatime": "loop-ext4-barrier-0-noatime", "loop:xfs": "loop-xfs", "rbd-fuse:pool/image": "rbd-fuse-pool-image",
+		"loop:ext4:barrier=0,noatime": "loop-ext4-barrier-0-noatime", "loop:xfs": "loop-xfs",
 		"rbd:pool/image": "rbd-pool-image", "rbd:pool/image,queue_depth=256,ms_mode=crc": "rbd-pool-image-queue-depth-256-ms-mode-crc",
 		"rbd:a/b,osd_request_timeout=20": "rbd-a-b-osd-request-timeout-20", "cephfs:data:/": "cephfs-data", "cephfs:bench@data:/db,wsize=65536": "cephfs-bench-data-db-wsize-65536",
 	} {
@@ -35,8 +35,8 @@ func TestParse(t *testing.T) {
 	}
 	for word, says := range map[string]string{
 		"": "valid: layer", "layr": `"layer"`, "loop": "loop:ext4", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "dir:/PATH",
-		"tmpfs:x": `did you mean "tmpfs"?`, "loop:xfs:a b": "blanks", "rbd-fuse:x": "POOL/IMAGE", "rbd-fuse:a/b@c": "POOL/IMAGE", "rbd-fuse:a/-b": "POOL/IMAGE", "rbd-fuse:a/b/c": "POOL/IMAGE",
-		"rbd-fuse:a/b,x": "no options", "rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "for ever", "rbd:a/b,osd_request_timeout=1m": "in seconds", "rbd:a/b,osd_request_timeout": "in seconds",
+		"tmpfs:x": `did you mean "tmpfs"?`, "loop:xfs:a b": "blanks", "rbd:x": "POOL/IMAGE", "rbd:a/b@c": "POOL/IMAGE", "rbd:a/-b": "POOL/IMAGE", "rbd:a/b/c": "POOL/IMAGE",
+		"rbd-fuse:a/b": "starts no rbd-fuse", "rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "for ever", "rbd:a/b,osd_request_timeout=1m": "in seconds", "rbd:a/b,osd_request_timeout": "in seconds",
 		"cephfs:data": "cephfs:FS:/PATH", "cephfs:data:relative": "cephfs:FS:/PATH", "cephfs:a@b@c:/": "cephfs:FS:/PATH",
 		"cephfs:data:/,secret=x": "in every record", "cephfs:data:/,ro": `"ro"`, "cephfs:data:/,fs=x": "fs=x", "cephfs:data:/,a,,b": "empty",
 	} {

@@ -1,6 +1,6 @@
 // Package cephtest brings a Ceph cluster up for tests, and down again: one
 // monitor, one manager and one store, on loopback, with a directory of
-// their own and without users; a file system and its server where they are asked for. It needs root, as rbd-fuse's mount does.
+// their own and without users; a file system and its server where they are asked for. It needs root, as mapping images does.
 package cephtest
 
 import (
@@ -42,7 +42,7 @@ type Cluster struct {
 func Start(t testing.TB) *Cluster {
 	t.Helper()
 	testneed.Root(t)
-	for _, tool := range []string{"ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd", "rbd-fuse"} {
+	for _, tool := range []string{"ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd"} {
 		testneed.Tool(t, tool)
 	}
 	c := &Cluster{t: t, dir: t.TempDir()}
