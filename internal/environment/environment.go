@@ -203,10 +203,8 @@ type Container struct {
 	Seccomp      string // one of SeccompProfiles
 	Capabilities string // one of CapabilitySets
 	// AppArmor is the security profile: Default, Unconfined or the name of one that
-	// is loaded.
+	// is loaded, as the runtime takes it.
 	AppArmor string
-	// SELinux is Default, or what ParseLabel reads.
-	SELinux string
 	// Image is the name of an image that the engine has: the container's root is
 	// that, instead of the host's.
 	Image string
@@ -296,8 +294,6 @@ type Host struct {
 	FreezeWhy    string // why Freezer is ""
 	// Features by name, see the Feature constants.
 	Features map[string]Support
-	// Profiles of AppArmor that are loaded; nil: nobody could tell.
-	Profiles []string
 	// Tools found in PATH, by name: absolute path and version line.
 	Tools map[string]Tool
 	// Control is what control groups and the like offer beside limits.

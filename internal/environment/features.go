@@ -19,10 +19,6 @@ const (
 	FeatureRealtime = "realtime"
 	// FeatureContainer: an OCI runtime, see Tools for which.
 	FeatureContainer = "container"
-	// FeatureAppArmor: security profiles of AppArmor, by what the kernel says.
-	FeatureAppArmor = "apparmor"
-	// FeatureSELinux: labels of SELinux, enforced or not.
-	FeatureSELinux = "selinux"
 	// FeatureDocker: a Docker daemon on this host, as root.
 	FeatureDocker = "docker"
 	// FeaturePodman: Podman is installed.

@@ -21,7 +21,7 @@ type Arm struct {
 	Isolation []string
 	Volume    string // empty: that of the experiment
 	// How its container is made; empty: as the environment has it.
-	Network, Seccomp, Capabilities, AppArmor, SELinux string
+	Network, Seccomp, Capabilities, AppArmor string
 	// What it may use; zero: all that the host has. CPUs is a quota in CPU seconds per
 	// second, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
 	CPUs   float64
@@ -55,7 +55,6 @@ func armKeys(words Words) []key[Arm] {
 		optional(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
 		optional(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
 		optional(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
-		optional(text("selinux", "", 1, func(x *a) *string { return &x.SELinux }), func(x *a) bool { return x.SELinux != "" }),
 		optional(value("cpus", "", quota, formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
 		optional(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
 		optional(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),

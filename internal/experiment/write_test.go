@@ -94,7 +94,6 @@ func nameArms(t *rapid.T, e *Experiment) {
 			Network: rapid.SampledFrom([]string{"", "host", "bridge"}).Draw(t, "network"),
 			Seccomp: rapid.SampledFrom([]string{"", "unconfined"}).Draw(t, "seccomp"), Capabilities: rapid.SampledFrom([]string{"", "none"}).Draw(t, "capabilities"),
 			AppArmor: rapid.SampledFrom([]string{"", "docker-default"}).Draw(t, "apparmor"),
-			SELinux:  rapid.SampledFrom([]string{"", "spc_t", "system_u:system_r:container_t:s0:c1,c2"}).Draw(t, "selinux"),
 			CPUs:     rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "cpus"), Memory: rapid.SampledFrom([]int64{0, 1 << 30}).Draw(t, "memory of the arm"),
 			CPUSet: rapid.SampledFrom([]string{"", "0-1"}).Draw(t, "cpuset")}
 		if len(e.Neighbours) > 0 && rapid.Bool().Draw(t, "has a neighbour") {

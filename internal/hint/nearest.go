@@ -48,6 +48,9 @@ func completion(prefix string, words []string) string {
 // DidYouMean is the end of a sentence about an unknown word: the nearest word,
 // or all of them when none is near. It is empty without words.
 func DidYouMean(word string, words []string) string {
+	if instead := replaced(word); instead != "" {
+		return ": " + instead
+	}
 	if near := Nearest(word, words); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,10 +98,8 @@ type PodSpec struct {
 	Service, HostPort bool
 	// Volume is what the data is on; its zero value is an emptyDir.
 	Volume Volume
-	// AppArmor and SELinux are what the node's security modules hold it to; nil: what
-	// they do without being asked.
+	// AppArmor is the profile; nil: what the node does without being asked.
 	AppArmor *corev1.AppArmorProfile
-	SELinux  *corev1.SELinuxOptions
 	// AgentArgs and InstallArgs are the arguments of tare's binary as first process and
 	// to copy itself.
 	AgentArgs, InstallArgs []string
@@ -139,15 +136,8 @@ func (s PodSpec) Needs() []string {
 	if p := s.AppArmor; p != nil && p.Type == corev1.AppArmorProfileTypeUnconfined {
 		all = append(all, "appArmorProfile Unconfined: apparmor=unconfined")
 	}
-	if l := s.SELinux; l != nil && (l.User != "" || l.Role != "" || !slices.Contains(admittedTypes, l.Type)) {
-		all = append(all, "seLinuxOptions: selinux="+cmp.Or(l.Type, "a label")+", where PodSecurity admits "+strings.Join(admittedTypes, ", "))
-	}
 	return all
 }
-
-// admittedTypes are the types of SELinux that PodSecurity admits in pods that are not
-// privileged, from Kubernetes 1.31 on.
-var admittedTypes = []string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
 
 // PodName is a name that Kubernetes admits.
 func PodName(arm string) string { return strings.ReplaceAll(arm, "_", "-") }
@@ -185,7 +175,7 @@ func (s PodSpec) Pod() *corev1.Pod {
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: to(true), RunAsUser: to(int64(UserID)), RunAsGroup: to(int64(UserID)),
 				SeccompProfile:  &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-				AppArmorProfile: s.AppArmor, SELinuxOptions: s.SELinux,
+				AppArmorProfile: s.AppArmor,
 			},
 			Volumes: []corev1.Volume{{Name: "desk", VolumeSource: emptyDir()}, {Name: "volume", VolumeSource: s.source()}},
 		},

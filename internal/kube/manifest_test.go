@@ -45,9 +45,6 @@ func restricted(p *corev1.Pod) []string {
 	if a := p.Spec.SecurityContext.AppArmorProfile; a != nil && a.Type == corev1.AppArmorProfileTypeUnconfined {
 		broken = append(broken, "appArmorProfile")
 	}
-	if l := p.Spec.SecurityContext.SELinuxOptions; l != nil && (l.User != "" || l.Type != "container_t") {
-		broken = append(broken, "seLinuxOptions")
-	}
 	for _, c := range append(p.Spec.InitContainers, p.Spec.Containers...) {
 		s := c.SecurityContext
 		if *s.AllowPrivilegeEscalation || len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" || len(s.Capabilities.Add) > 0 {
@@ -64,7 +61,6 @@ func TestRestrictedUnlessNamed(t *testing.T) {
 	plain, image := spec(), spec()
 	image.Other = "mariadb:11"
 	image.AppArmor = &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeLocalhost, LocalhostProfile: to("mine")}
-	image.SELinux = &corev1.SELinuxOptions{Type: "container_t", Level: "s0:c1,c2"}
 	for _, s := range []PodSpec{plain, image} {
 		if got := restricted(s.Pod()); len(got) > 0 || len(s.Needs()) > 0 {
 			t.Errorf("%+v: breaks %v, needs %v", s, got, s.Needs())
@@ -73,8 +69,6 @@ func TestRestrictedUnlessNamed(t *testing.T) {
 	for _, more := range []func(*PodSpec){
 		func(s *PodSpec) { s.HostNetwork = true }, func(s *PodSpec) { s.Volume.Path = "/data" }, func(s *PodSpec) { s.Volume.Server = "nfs" },
 		func(s *PodSpec) { s.AppArmor = &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined} },
-		func(s *PodSpec) { s.SELinux = &corev1.SELinuxOptions{Type: "spc_t"} },
-		func(s *PodSpec) { s.SELinux = &corev1.SELinuxOptions{User: "u", Role: "r", Type: "container_t"} },
 		func(s *PodSpec) { s.HostPort, s.Port = true, 3306 }, func(s *PodSpec) { s.Programs = []string{"/usr"} },
 	} {
 		s := spec()

@@ -112,16 +112,16 @@ func (b builder) arm(spec experiment.Arm) (Arm, error) {
 	a := Arm{Env: r.Environment, grouped: r.Grouped, Volume: on, Arm: record.Arm{
 		Name: spec.Name, Environment: spec.Environment, Neighbour: spec.Neighbour,
 		Isolation: spec.Isolation, Volume: spec.Volume, Set: spec.Set,
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, SELinux: spec.SELinux, Image: spec.Image, Pod: r.Pod,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image, Pod: r.Pod,
 		CPUs: spec.CPUs, MemoryBytes: spec.Memory, CPUSet: spec.CPUSet,
 	}}
 	a.Container = environment.Container{
-		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, SELinux: spec.SELinux, Image: spec.Image,
+		Network: spec.Network, Seccomp: spec.Seccomp, Capabilities: spec.Capabilities, AppArmor: spec.AppArmor, Image: spec.Image,
 	}
 	if a.Stages, err = stagesOf(b.kind, b.w.Params, spec.Set); err != nil {
 		return Arm{}, err
 	}
-	if err := containerOf(a, r, b.host); err != nil {
+	if err := containerOf(a, r); err != nil {
 		return Arm{}, err
 	}
 	if a.Limits, err = limitsOf(spec, r, b.host); err != nil {
@@ -165,7 +165,7 @@ func possible(s environment.Support) error {
 }
 
 // containerOf says what is wrong with what was chosen of a container.
-func containerOf(a Arm, r Rung, host environment.Host) error {
+func containerOf(a Arm, r Rung) error {
 	only := environment.Container{Image: a.Container.Image}
 	if err := possible(suits(r, a.Container, a.Stages)); err != nil {
 		return err
@@ -186,10 +186,7 @@ func containerOf(a Arm, r Rung, host environment.Host) error {
 	case a.Container.Network != "" && a.Stages.Server == nil:
 		return hint.New(errors.New("network: the workload has no server that would be reached over one"), "leave network out")
 	}
-	if _, err := environment.ParseLabel(a.Container.SELinux); err != nil {
-		return hint.New(err, "seinfo -t lists the types of this host's policy")
-	}
-	return possible(a.Container.Confinable(host))
+	return nil
 }
 
 // suits says whether an environment can have what was chosen of a container. A server is
@@ -373,7 +370,7 @@ func titleOf(spec experiment.Arm, r Rung, a Arm) string {
 	}
 	for _, chosen := range []struct{ name, word string }{
 		{"cpus", figure(spec.CPUs)}, {"memory", bytes(spec.Memory)}, {"cpuset", spec.CPUSet},
-		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"apparmor", spec.AppArmor}, {"selinux", spec.SELinux}, {"image", spec.Image},
+		{"network", spec.Network}, {"seccomp", spec.Seccomp}, {"capabilities", spec.Capabilities}, {"apparmor", spec.AppArmor}, {"image", spec.Image},
 	} {
 		if chosen.word != "" {
 			parts = append(parts, chosen.name+" "+chosen.word)

@@ -180,9 +180,8 @@ func TestBuildContainers(t *testing.T) {
 		{"commit", experiment.Arm{Environment: "chroot"}, "needs an image"},
 		{"rpc", experiment.Arm{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
 		{"rpc", experiment.Arm{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
-		{"commit", experiment.Arm{Environment: "runc", AppArmor: "default", SELinux: "default"}, ""},
-		{"commit", experiment.Arm{Environment: "runc", SELinux: "a:b"}, "want a type"},
-		{"commit", experiment.Arm{Environment: "cgroup", SELinux: "spc_t"}, "makes no container"},
+		{"commit", experiment.Arm{Environment: "runc", AppArmor: "default"}, ""},
+		{"commit", experiment.Arm{Environment: "cgroup", AppArmor: "mine"}, "makes no container"},
 	} {
 		e := asked(x.kind)
 		x.arm.Name = "x"
@@ -199,7 +198,7 @@ func TestBuildContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := p.Loads[0].Arms[2]
-		want := environment.Container{Network: x.arm.Network, Seccomp: x.arm.Seccomp, Capabilities: x.arm.Capabilities, AppArmor: x.arm.AppArmor, SELinux: x.arm.SELinux, Image: x.arm.Image}
+		want := environment.Container{Network: x.arm.Network, Seccomp: x.arm.Seccomp, Capabilities: x.arm.Capabilities, AppArmor: x.arm.AppArmor, Image: x.arm.Image}
 		if a.Container != want || a.Arm.Network != want.Network || a.Shares != "" {
 			t.Errorf("%+v", a)
 		}
@@ -239,40 +238,6 @@ func TestBuildPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left := len(p.Left) == 1 && p.Left[0].Reason == "no port" && p.Left[0].Remedy == "network: host"; left != x.left {
-			t.Errorf("%+v: left out %+v", x, p.Left)
-		}
-	}
-}
-
-// A profile that the kernel has not loaded is left out before anything is made;
-// where nobody could tell, the runtime will.
-func TestBuildProfiles(t *testing.T) {
-	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true, Container: true})
-	for _, x := range []struct {
-		profile string
-		loaded  []string
-		has     bool
-	}{
-		{"mine", []string{"docker-default", "mine"}, true},
-		{"mine", []string{"docker-default"}, false},
-		{"mine", []string{}, false},
-		{"mine", nil, true},
-		{"unconfined", []string{}, true},
-		{"default", []string{}, true},
-	} {
-		e := asked("commit")
-		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "x", Environment: "runc", AppArmor: x.profile}}
-		e.Workloads[0].Baseline = "host"
-		h := environment.Host{Profiles: x.loaded, Features: map[string]environment.Support{environment.FeatureAppArmor: environment.Supported()}}
-		p, err := Build(e, c, h, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(arms(p.Loads[0]), "x<"); got != x.has {
-			t.Errorf("%+v: has it %v; left out %+v", x, got, p.Left)
-		}
-		if !x.has && (len(p.Left) != 1 || !strings.Contains(p.Left[0].Reason, "no profile \"mine\"") || p.Left[0].Remedy == "") {
 			t.Errorf("%+v: left out %+v", x, p.Left)
 		}
 	}

@@ -81,9 +81,6 @@ func Parse(word string) (Volume, error) {
 	case !more && slices.Contains([]string{Layer, Bind, Tmpfs}, kind):
 		return v, nil
 	}
-	if kind == "rbd-fuse" { // of an experiment or a result of an earlier version
-		return Volume{}, fmt.Errorf("volume %q: tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted", word)
-	}
 	return Volume{}, fmt.Errorf("unknown volume %q%s", word, hint.DidYouMean(word, Words()))
 }
 

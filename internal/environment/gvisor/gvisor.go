@@ -75,8 +75,6 @@ func refuses(c environment.Container) error {
 		word = "seccomp=" + c.Seccomp
 	case c.Profile() != "":
 		word = "apparmor=" + c.AppArmor
-	case c.Label() != environment.Label{}:
-		word = "selinux=" + c.SELinux
 	case c.Image != "":
 		word = "image=" + c.Image
 	default:

@@ -124,7 +124,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for _, c := range []environment.Container{{Seccomp: environment.Unconfined}, {AppArmor: "mine"}, {SELinux: "spc_t"}, {Image: "x"}} {
+	for _, c := range []environment.Container{{Seccomp: environment.Unconfined}, {AppArmor: "mine"}, {Image: "x"}} {
 		if err := refuses(c); !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) == "" {
 			t.Errorf("%+v: %v, want ErrUnsupported with a remedy", c, err)
 		}

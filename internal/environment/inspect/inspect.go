@@ -46,7 +46,6 @@ func HostAt(root, scratch string) environment.Host {
 		h.FreezeWhy = h.GroupsWhy
 	}
 	h.Features = trials(ctx, back, scratch, h.Tools)
-	h.Profiles = profiles(root)
 	h.Control = control(back, root, scratch, h.Groups)
 	return h
 }

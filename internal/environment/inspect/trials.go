@@ -53,7 +53,6 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]e
 		try(environment.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
 		try(environment.FeatureNAT, environment.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
 	}
-	answers[environment.FeatureAppArmor], answers[environment.FeatureSELinux] = securityModule("/", "AppArmor"), securityModule("/", "SELinux")
 	answers[environment.FeatureContainer] = container(tools, user)
 	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
 	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")

@@ -10,9 +10,9 @@ import (
 	"github.com/tarelab/tare/internal/kube"
 )
 
-// confine gives a pod the profile and the label of the levels.
+// confine gives a pod the profile of the levels.
 func (l Levels) confine(s *kube.PodSpec) {
-	switch word := l.confined.AppArmor; word {
+	switch word := l.apparmor; word {
 	case "":
 	case environment.Default:
 		s.AppArmor = &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault}
@@ -21,16 +21,13 @@ func (l Levels) confine(s *kube.PodSpec) {
 	default:
 		s.AppArmor = &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeLocalhost, LocalhostProfile: &word}
 	}
-	if c := l.confined.Label(); c != (environment.Label{}) {
-		s.SELinux = &corev1.SELinuxOptions{User: c.User, Role: c.Role, Type: c.Type, Level: c.Level}
-	}
 }
 
-// confinedFar refuses both where nobody could read back what the node made of them: one
-// without the security module ignores them.
+// confinedFar refuses a profile where tare cannot read back what the node made of it: a node
+// without AppArmor ignores it.
 func (l Levels) confinedFar() error {
-	if l.confined == (environment.Container{}) {
+	if l.apparmor == "" {
 		return nil
 	}
-	return hint.New(fmt.Errorf("%w: apparmor and selinux are read back on the node", environment.ErrUnsupported), needsNode)
+	return hint.New(fmt.Errorf("%w: apparmor is read back on the node", environment.ErrUnsupported), needsNode)
 }

@@ -15,23 +15,17 @@ func TestConfine(t *testing.T) {
 		levels  string
 		profile corev1.AppArmorProfileType
 		name    string // of a profile that is loaded
-		label   corev1.SELinuxOptions
 	}{
-		{"network=pod", "", "", corev1.SELinuxOptions{}},
-		{"apparmor=default,selinux=default", "RuntimeDefault", "", corev1.SELinuxOptions{}},
-		{"apparmor=unconfined", "Unconfined", "", corev1.SELinuxOptions{}},
-		{"apparmor=mine", "Localhost", "mine", corev1.SELinuxOptions{}},
-		{"selinux=spc_t", "", "", corev1.SELinuxOptions{Type: "spc_t"}},
-		{"selinux=u:r:container_t:s0:c1.c3", "", "", corev1.SELinuxOptions{User: "u", Role: "r", Type: "container_t", Level: "s0:c1.c3"}},
+		{"network=pod", "", ""},
+		{"apparmor=default", "RuntimeDefault", ""},
+		{"apparmor=unconfined", "Unconfined", ""},
+		{"apparmor=mine", "Localhost", "mine"},
 	} {
 		p := with(t, BestEffort, c.levels)
 		s := p.shape(environment.Spec{})
-		at := kube.PodSpec{AppArmor: s.AppArmor, SELinux: s.SELinux}.Pod().Spec.SecurityContext
+		at := kube.PodSpec{AppArmor: s.AppArmor}.Pod().Spec.SecurityContext
 		if a := at.AppArmorProfile; (a != nil) != (c.profile != "") || a != nil && (a.Type != c.profile || (a.LocalhostProfile != nil) != (c.name != "") || c.name != "" && *a.LocalhostProfile != c.name) {
 			t.Errorf("%s: %+v", c.levels, a)
-		}
-		if l := at.SELinuxOptions; (l != nil) != (c.label != corev1.SELinuxOptions{}) || l != nil && *l != c.label {
-			t.Errorf("%s: %+v", c.levels, l)
 		}
 		if err := p.Levels.confinedFar(); (err != nil) != (c.levels != "network=pod") {
 			t.Errorf("%s, from elsewhere: %v", c.levels, err)

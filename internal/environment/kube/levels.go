@@ -25,8 +25,8 @@ type Levels struct {
 	client  bool // client=pod
 	// clientNode is the other node of client=node:NAME.
 	clientNode string
-	// confined is what the node's security modules hold the pod to.
-	confined environment.Container
+	// apparmor is the profile: default, unconfined, a name; empty: without asking.
+	apparmor string
 	volume   volume
 	size     amount // of a claim; none: what the data set needs
 	text     string // as they were written
@@ -51,7 +51,7 @@ const (
 
 // LevelNames are the levels of a class.
 func LevelNames(q QoS) []string {
-	names := []string{"apparmor", "selinux", "client", "image", "network", "volume", "volume-size"}
+	names := []string{"apparmor", "client", "image", "network", "volume", "volume-size"}
 	switch q {
 	case Guaranteed:
 		names = append(names, "cpu", "memory")
@@ -105,10 +105,7 @@ func (l *Levels) set(name, value string) (err error) {
 	case "client":
 		return l.parseClient(value)
 	case "apparmor":
-		l.confined.AppArmor = value
-	case "selinux":
-		l.confined.SELinux = value
-		_, err = environment.ParseLabel(value)
+		l.apparmor = value
 	case "volume":
 		l.volume, err = parseVolume(value)
 	case "volume-size":

@@ -73,13 +73,7 @@ func (p Pod) word() string {
 }
 
 // Support says whether tare can have such a pod, as the cluster said when it was asked.
-func (p Pod) Support(h environment.Host) environment.Support {
-	s := p.On.answer(p)
-	if s.Answer == environment.Yes {
-		return p.Levels.confined.Confinable(h)
-	}
-	return s
-}
+func (p Pod) Support(environment.Host) environment.Support { return p.On.answer(p) }
 
 // Changes lists what Open changes, on the host and in the cluster.
 func (p Pod) Changes(s environment.Spec) []environment.Change {

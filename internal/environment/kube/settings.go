@@ -113,7 +113,7 @@ func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string
 }
 
 func (a *arm) expect() launch.Expect {
-	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true, Chosen: a.kind.Levels.confined}
+	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true, Chosen: environment.Container{AppArmor: a.kind.Levels.apparmor}}
 	if !a.spec.HostNetwork {
 		e.Own = append(e.Own, "net", "uts")
 	}

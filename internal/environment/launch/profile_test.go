@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/tarelab/tare/internal/environment"
 )
 
 // The profile as kernels with AppArmor write it, which this one may not be: files
@@ -47,26 +45,5 @@ func TestProfileSetting(t *testing.T) {
 				t.Errorf("%+v", all)
 			}
 		})
-	}
-}
-
-// The label as kernels with SELinux write it.
-func TestLabelSetting(t *testing.T) {
-	dir := t.TempDir()
-	spc := environment.Label{Type: "spc_t"}
-	if all, err := labelSetting(dir, environment.Label{}); err != nil || len(all) > 0 {
-		t.Errorf("not asked for: %v %v", all, err)
-	}
-	if all, err := labelSetting(dir, spc); err == nil {
-		t.Errorf("no label: %v", all)
-	}
-	for text, wrong := range map[string]bool{"system_u:system_r:spc_t:s0\x00": false, "system_u:system_r:container_t:s0:c1,c2\x00": true, "docker-default (enforce)\n": true, "": true} {
-		if err := os.WriteFile(filepath.Join(dir, "current"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		all, err := labelSetting(dir, spc)
-		if (err != nil) != wrong || len(all) != 1 || all[0].Name != "selinux" || all[0].Wanted != "spc_t" {
-			t.Errorf("%q: %+v %v", text, all, err)
-		}
 	}
 }

@@ -73,9 +73,6 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 		func() ([]record.Setting, error) {
 			return profileSetting(fmt.Sprintf("/proc/%d/attr", pid), e.Chosen.Profile())
 		},
-		func() ([]record.Setting, error) {
-			return labelSetting(fmt.Sprintf("/proc/%d/attr", pid), e.Chosen.Label())
-		},
 	} {
 		s, err := read()
 		all, errs = append(all, s...), append(errs, err)
@@ -239,23 +236,6 @@ func profileSetting(attr, wanted string) ([]record.Setting, error) {
 		s, err := Wanted(name, wanted, profile)
 		return []record.Setting{s}, err
 	}
-}
-
-// labelSetting compares a process's SELinux label with what was chosen of it, if
-// anything was.
-func labelSetting(attr string, wanted environment.Label) ([]record.Setting, error) {
-	if wanted == (environment.Label{}) {
-		return nil, nil
-	}
-	b, err := os.ReadFile(filepath.Join(attr, "current"))
-	if err != nil {
-		return nil, fmt.Errorf("read back the SELinux label: %w", err)
-	}
-	s := record.Setting{Name: "selinux", Wanted: wanted.String(), Got: strings.TrimRight(string(b), "\x00\n")}
-	if got, err := environment.ParseLabel(s.Got); err != nil || !wanted.Is(got) {
-		return []record.Setting{s}, fmt.Errorf("selinux: wanted %s, the kernel says %q", s.Wanted, s.Got)
-	}
-	return []record.Setting{s}, nil
 }
 
 var settingName = map[string]string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
+	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
@@ -21,7 +22,6 @@ type arm struct {
 	runtime string // path of runc or crun
 	self    string // path of this binary
 	root    launch.RootDirs
-	labels  labels
 
 	mu     sync.Mutex
 	count  int // of containers made
@@ -31,9 +31,6 @@ type arm struct {
 // prepare makes what stands before the first container.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.self, err = launch.OwnPath(); err != nil {
-		return err
-	}
-	if a.labels, err = labelsOf(a.Spec.Container.Label()); err != nil {
 		return err
 	}
 	if err := a.RecordRuntimeGroups(); err != nil {
@@ -96,7 +93,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	running, err := a.StartContainer(ctx, c)
 	if err != nil {
 		if profile := a.Spec.Container.Profile(); profile != "" {
-			err = fmt.Errorf("under the AppArmor profile %q: %w", profile, err)
+			err = hint.New(fmt.Errorf("under the AppArmor profile %q: %w", profile, err), "aa-status lists the profiles that are loaded; apparmor_parser -r FILE loads one")
 		}
 		return nil, err
 	}
@@ -107,7 +104,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 func (a *arm) bundle(p environment.Process, env []string) bundle {
 	b := bundle{
 		root: a.root, self: a.self, args: p.Args, env: env,
-		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container, labels: a.labels,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container,
 	}
 	if a.Net != nil {
 		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.Net.Arm.Fd())

@@ -29,8 +29,7 @@ type bundle struct {
 	v2    bool
 	netns string // path of the network namespace; empty: the host's
 	// asked is what is not as Docker has it by default.
-	asked  environment.Container
-	labels labels
+	asked environment.Container
 }
 
 // spec is the configuration that Docker would write for the same container.
@@ -53,15 +52,15 @@ func (b bundle) spec() (*specs.Spec, error) {
 		Process: &specs.Process{
 			Args: append([]string{launch.Exe}, b.args...), Env: b.env, Cwd: launch.Volume,
 			Capabilities:    &specs.LinuxCapabilities{Bounding: caps, Effective: caps, Permitted: caps},
-			ApparmorProfile: b.asked.Profile(), SelinuxLabel: b.labels.process,
-			Rlimits: openFiles(),
+			ApparmorProfile: b.asked.Profile(),
+			Rlimits:         openFiles(),
 		},
 		Mounts: b.mounts(),
 		Linux: &specs.Linux{
 			CgroupsPath: b.group,
 			Resources:   &specs.LinuxResources{Devices: devices()},
 			Namespaces:  b.namespaces(),
-			Seccomp:     profile, MountLabel: b.labels.mount,
+			Seccomp:     profile,
 			MaskedPaths: launch.DockerMasked(), ReadonlyPaths: launch.DockerReadOnly(),
 		},
 	}

@@ -1,0 +1,18 @@
+package hint
+
+import "strings"
+
+// gone are words that experiments of earlier versions may have, with what to use instead.
+var gone = map[string]string{
+	"rbd-fuse": "tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted",
+	"selinux":  "tare sets no SELinux labels: set the label in the engine's configuration (docs/engines.md)",
+}
+
+// replaced is what to use instead of a word that is gone, which may have a level behind it;
+// empty: the word never was.
+func replaced(word string) string {
+	if at := strings.IndexAny(word, ":="); at >= 0 {
+		word = word[:at]
+	}
+	return gone[word]
+}
