@@ -53,18 +53,16 @@ func read(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// groups are all control groups with what they enable, and those of resctrl.
+// groups are all control groups with what they enable.
 func (h hostLook) groups() {
-	for _, top := range []string{"/sys/fs/cgroup", "/sys/fs/resctrl"} {
-		_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() && !strings.HasPrefix(path, "/sys/fs/resctrl/info") {
-				enabled := strings.Fields(read(filepath.Join(path, "cgroup.subtree_control")))
-				slices.Sort(enabled)
-				h["group "+path] = strings.Join(enabled, " ")
-			}
-			return nil
-		})
-	}
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			enabled := strings.Fields(read(filepath.Join(path, "cgroup.subtree_control")))
+			slices.Sort(enabled)
+			h["group "+path] = strings.Join(enabled, " ")
+		}
+		return nil
+	})
 }
 
 // threads are the CPUs of every thread and the namespaces that processes are in.

@@ -72,14 +72,6 @@ var leaving = map[string]func(t *testing.T, before hostLook, dir, name string) (
 	"image": func(t *testing.T, _ hostLook, dir, name string) string {
 		return `^left behind: podman's image \S+/` + imageOf(t, dir, name) + ` latest \w+$`
 	},
-	"class of resctrl": func(t *testing.T, _ hostLook, _, name string) string {
-		class := filepath.Join("/sys/fs/resctrl", name)
-		if err := os.Mkdir(class, 0o755); err != nil {
-			t.Skipf("this kernel has no resctrl, or none that is mounted: %v", err)
-		}
-		t.Cleanup(func() { must(t, os.Remove(class)) })
-		return "^left behind: group " + class + "$"
-	},
 	"loop device": func(t *testing.T, _ hostLook, dir, _ string) string {
 		image := filepath.Join(dir, "image")
 		must(t, os.WriteFile(image, make([]byte, 1<<20), 0o600))

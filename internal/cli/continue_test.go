@@ -57,8 +57,9 @@ func TestContinuesTheSameExperiment(t *testing.T) {
 // continued: the error says what is gone and what to use.
 func TestContinueRefusesWhatIsGone(t *testing.T) {
 	for line, says := range map[string][2]string{
-		"volume: rbd-fuse:rbd/tare":                      {"tare starts no rbd-fuse", "rbd:POOL/IMAGE"},
-		"arms: {a: {environment: runc, selinux: spc_t}}": {"tare sets no SELinux labels", "engine's configuration"},
+		"volume: rbd-fuse:rbd/tare": {"tare starts no rbd-fuse", "rbd:POOL/IMAGE"},
+		"neighbours: {n: {kind: spin}}\narms: {a: {environment: host, neighbour: n, isolation: resctrl.cache=20%}}": {"no classes of resctrl", "memory.high"},
+		"arms: {a: {environment: runc, selinux: spc_t}}":                                                            {"tare sets no SELinux labels", "engine's configuration"},
 	} {
 		source := "workloads:\n  commit: {kind: commit}\n" + line + "\n"
 		was := &record.Result{Dir: "r", Plan: record.Plan{Experiment: "old", Source: source, Seed: 7}}

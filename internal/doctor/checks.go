@@ -43,7 +43,6 @@ func Checks(p Patient) []Check {
 		Check{"swap", "swap", swap(f)},
 		Check{"clock", "clock", clock(f)},
 		Check{"qos", "cpu.qos_level", qosLevel(f, p.Host)},
-		Check{"resctrl", "cache and bandwidth control", resctrl(f)},
 	)
 }
 
@@ -187,14 +186,4 @@ func qosLevel(f proc.FS, h environment.Host) environment.Support {
 		return yes("cpu.qos_level")
 	}
 	return no("only kernels of openEuler have it; elsewhere cpu.idle is close", "this kernel has no cpu.qos_level")
-}
-
-func resctrl(f proc.FS) environment.Support {
-	if _, err := os.Stat(f.Path("sys/fs/resctrl")); err != nil {
-		return no("it needs a CPU with RDT, PQoS or MPAM and no virtual machine around", "no resctrl")
-	}
-	if _, err := os.Stat(f.Path("sys/fs/resctrl/schemata")); err != nil {
-		return no("mount -t resctrl resctrl /sys/fs/resctrl", "resctrl is not mounted")
-	}
-	return yes("resctrl")
 }

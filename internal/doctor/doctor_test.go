@@ -161,9 +161,6 @@ func TestChecksOnFixtures(t *testing.T) {
 		{"clock", nil, all, environment.Unknown, ""},
 		{"qos", map[string]string{"sys/fs/cgroup/cpu/cpu.qos_level": "0\n"}, none, environment.Yes, ""},
 		{"qos", nil, none, environment.No, ""},
-		{"resctrl", nil, all, environment.No, "no resctrl"},
-		{"resctrl", map[string]string{"sys/fs/resctrl/x": ""}, all, environment.No, "not mounted"},
-		{"resctrl", map[string]string{"sys/fs/resctrl/schemata": ""}, all, environment.Yes, ""},
 	} {
 		p := Patient{Root: plant(t, q.files), Scratch: t.TempDir(), Host: q.host}
 		c := find(t, Checks(p), q.name)

@@ -13,23 +13,4 @@ type Control struct {
 	Disk, DiskWhy string
 	// Scheduler is that disk's: "none", "mq-deadline", "bfq"; empty: not known.
 	Scheduler string
-	// Resctrl is the file system of cache and memory bandwidth classes; nil
-	// where it is not mounted, ResctrlWhy says why.
-	Resctrl    *Resctrl
-	ResctrlWhy string
-}
-
-// Resctrl is a mounted resctrl file system, see the kernel's
-// Documentation/filesystems/resctrl.rst.
-type Resctrl struct {
-	Dir string // where it is mounted
-	// Caches and Memory are the numbers of the domains of L3 caches and of
-	// memory bandwidth; empty where the CPU has no control of them.
-	Caches, Memory []int
-	// Ways is the number of parts that an L3 cache is cut into, LeastWays the
-	// least that a class must have.
-	Ways, LeastWays int
-	// LeastPercent is the least bandwidth of a class and Step its granularity,
-	// both in percent.
-	LeastPercent, Step int
 }

@@ -4,9 +4,13 @@ import "strings"
 
 // gone are words that experiments of earlier versions may have, with what to use instead.
 var gone = map[string]string{
-	"rbd-fuse": "tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted",
-	"selinux":  "tare sets no SELinux labels: set the label in the engine's configuration (docs/engines.md)",
+	"rbd-fuse":          "tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted",
+	"resctrl.bandwidth": resctrl,
+	"resctrl.cache":     resctrl,
+	"selinux":           "tare sets no SELinux labels: set the label in the engine's configuration (docs/engines.md)",
 }
+
+const resctrl = "tare makes no classes of resctrl: memory.high bounds what a neighbour keeps in memory, cpu.idle when it runs"
 
 // replaced is what to use instead of a word that is gone, which may have a level behind it;
 // empty: the word never was.

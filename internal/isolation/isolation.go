@@ -56,7 +56,6 @@ type Settings struct {
 	Neighbour, Arm []string
 	Files          []File
 	Threads        []Threads
-	Class          *Class
 	// Period is that by which the kernel grants what is bounded; zero: nothing is.
 	Period time.Duration
 	// Live says that it may be set and taken back while the processes live and
@@ -92,18 +91,12 @@ type Turn struct {
 	Nice   int    // -20 to 19
 }
 
-// Class is a group of resctrl for the threads of the neighbour.
-type Class struct {
-	Dir      string // where resctrl is mounted
-	Schemata []string
-}
-
 // All is every mechanism there is, "none" first.
 func All() []Mechanism {
 	return []Mechanism{
 		none{}, group{}, weight{}, idle{}, quota{}, quota{burst: true}, pinned{}, split{},
 		schedPolicy{niceness: true}, schedPolicy{policy: batch}, schedPolicy{policy: idlePolicy},
-		qosLevel{}, memoryMax{}, memoryHigh{}, memoryLow{}, ioWeight{}, ioMax{}, cache{}, bandwidth{},
+		qosLevel{}, memoryMax{}, memoryHigh{}, memoryLow{}, ioWeight{}, ioMax{},
 	}
 }
 

@@ -26,18 +26,35 @@ func TestUndoRBDFuse(t *testing.T) {
 	}
 }
 
-// recorded puts a journal of testdata, which an earlier version wrote, where run "gone"
-// has its own.
-func recorded(t *testing.T, dir, name string) {
+// Classes of resctrl are no more: the one that a run left is removed.
+func TestUndoClass(t *testing.T) {
+	dir, class := t.TempDir(), filepath.Join(t.TempDir(), "tare-gone-arm")
+	recorded(t, dir, "resctrl", "/sys/fs/resctrl/tare-gone-arm", class)
+	if err := os.Mkdir(class, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r := undone(t, dir, "gone"); len(r.Undone) != 1 || !gone(class) {
+		t.Errorf("undone: %+v", r.Undone)
+	}
+}
+
+// recorded puts a journal of testdata, which an earlier version wrote, where run "gone" has
+// its own, with words replaced. This boot takes the place of the one in it.
+func recorded(t *testing.T, dir, name string, replace ...string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	h, err := self("gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer(append(replace, "00000000-0000-4000-8000-000000000000", h.Boot)...).Replace(string(b))
 	if err := os.MkdirAll(journalDir(dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(journalFile(dir, "gone"), b, 0o600); err != nil {
+	if err := os.WriteFile(journalFile(dir, "gone"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -102,7 +102,8 @@ func gone(path string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// removeClass removes a group of resctrl, whose files go with it.
+// removeClass removes a group of resctrl, whose files go with it; its tasks fall back to the
+// default one. Earlier versions of tare made such groups.
 func removeClass(s Step) error {
 	if err := unix.Rmdir(s.Path); err != nil && !errors.Is(err, unix.ENOENT) {
 		return &os.PathError{Op: "remove", Path: s.Path, Err: err}

@@ -38,7 +38,7 @@ const (
 	kindRuntime   = "runtime"
 	kindProcess   = "process"
 	kindContainer = "container"
-	kindClass     = "resctrl"
+	kindClass     = "resctrl" // of earlier versions
 	kindEngine    = "engine"
 	kindImage     = "rbd"
 	kindMapping   = "rbd-map"
@@ -85,10 +85,6 @@ func Container(runtime, root, id string) Step {
 func Engine(engine, host, name string) Step {
 	return Step{Kind: kindEngine, Value: engine, Root: host, ID: name}
 }
-
-// Class removes a group of resctrl; its tasks fall back to the default one. Its
-// base name is tare-<run> or begins with tare-<run>-.
-func Class(path string) Step { return Step{Kind: kindClass, Path: path} }
 
 // Image removes an image from a pool of a Ceph cluster. Its name has -tare-<run>-
 // in it.

@@ -18,7 +18,6 @@ import (
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/isolation"
 	"github.com/tarelab/tare/internal/isolation/enforce"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/session"
@@ -40,7 +39,6 @@ type arm struct {
 // site is launched processes on which one or several arms are measured.
 type site struct {
 	name    string
-	class   string // name of a class of resctrl
 	volume  *volume.Opened
 	opened  environment.Arm
 	load    environment.Running
@@ -54,7 +52,6 @@ type site struct {
 	neighbour    *neighbour // nil: none
 	gone         *neighbour // one that has ended before the site; nil: none
 	neighbourErr error      // why there is none that there should be
-	journal      *journal.Journal
 	enforced     *enforce.Enforced
 	// holder is the arm whose isolation is in force; empty: nobody's.
 	holder string

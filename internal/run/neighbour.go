@@ -343,8 +343,5 @@ func (s *site) release() error {
 }
 
 func (s *site) sides() enforce.Sides {
-	return enforce.Sides{
-		Neighbour: s.neighbour.part.Group, Arm: []cgroup.Group{s.parts.Place.Group, s.parts.Place.OutsideGroup},
-		Class: s.class, Journal: s.journal,
-	}
+	return enforce.Sides{Neighbour: s.neighbour.part.Group, Arm: []cgroup.Group{s.parts.Place.Group, s.parts.Place.OutsideGroup}}
 }

@@ -132,7 +132,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 	if err != nil {
 		return nil, err
 	}
-	out := &site{name: first.Name, values: stages.Values, journal: l.journal, guard: l.guard, class: "tare-" + l.ID + "-" + first.Name}
+	out := &site{name: first.Name, values: stages.Values, guard: l.guard}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, out.close())

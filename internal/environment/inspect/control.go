@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -28,9 +27,6 @@ func control(back *trail, root, scratch string, t *cgroup.Tree) environment.Cont
 		c.Disk, c.DiskWhy = "", err.Error()
 	} else {
 		c.Scheduler = scheduler(root, c.Disk)
-	}
-	if c.Resctrl, err = resctrl(root); err != nil {
-		c.Resctrl, c.ResctrlWhy = nil, err.Error()
 	}
 	return c
 }
@@ -116,51 +112,7 @@ func sourceOf(mounts []proc.Mount, dir string) string {
 	return fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
 }
 
-// resctrl reads what a mounted resctrl file system can do.
-func resctrl(root string) (*environment.Resctrl, error) {
-	dir := filepath.Join(root, "sys/fs/resctrl")
-	schemata, err := os.ReadFile(filepath.Join(dir, "schemata"))
-	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, errors.New("this kernel or CPU has none")
-		}
-		return nil, errors.New("it is not mounted")
-	}
-	if err != nil {
-		return nil, err
-	}
-	r := &environment.Resctrl{Dir: dir}
-	for line := range strings.Lines(string(schemata)) {
-		switch name, domains, _ := strings.Cut(strings.TrimSpace(line), ":"); name {
-		case "L3":
-			r.Caches = domainsOf(domains)
-		case "MB":
-			r.Memory = domainsOf(domains)
-		}
-	}
-	mask, _ := strconv.ParseUint(word(dir, "info/L3/cbm_mask"), 16, 64)
-	for ; mask > 0; mask >>= 1 {
-		r.Ways++
-	}
-	r.LeastWays, _ = strconv.Atoi(word(dir, "info/L3/min_cbm_bits"))
-	r.LeastPercent, _ = strconv.Atoi(word(dir, "info/MB/min_bandwidth"))
-	r.Step, _ = strconv.Atoi(word(dir, "info/MB/bandwidth_gran"))
-	return r, nil
-}
-
 func word(dir, file string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, file))
 	return strings.TrimSpace(string(b))
-}
-
-// domainsOf reads the numbers of "0=fff;1=fff".
-func domainsOf(text string) []int {
-	var all []int
-	for _, part := range strings.Split(text, ";") {
-		id, _, _ := strings.Cut(part, "=")
-		if n, err := strconv.Atoi(strings.TrimSpace(id)); err == nil {
-			all = append(all, n)
-		}
-	}
-	return all
 }

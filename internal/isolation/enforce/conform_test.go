@@ -16,7 +16,6 @@ import (
 	"github.com/tarelab/tare/internal/environment/inspect"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/isolation"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -62,15 +61,7 @@ func sides(t *testing.T, h environment.Host, s isolation.Settings) Sides {
 		}
 		return g
 	}
-	j, err := journal.Open(t.TempDir(), "enforce")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { j.Close() })
-	return Sides{
-		Neighbour: make("neighbour", s.Neighbour), Arm: []cgroup.Group{make("arm", s.Arm)},
-		Class: "tare-enforce-arm", Journal: j,
-	}
+	return Sides{Neighbour: make("neighbour", s.Neighbour), Arm: []cgroup.Group{make("arm", s.Arm)}}
 }
 
 func sleeper(t *testing.T) int {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/tarelab/tare/internal/isolation"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
 )
@@ -20,11 +19,6 @@ type Sides struct {
 	// Arm are the groups of the arm, its own first; settings of files are made
 	// in that one.
 	Arm []cgroup.Group
-	// Class is the name of the group of resctrl, tare-<run>-<arm>.
-	Class   string
-	Journal *journal.Journal // for what is not in the groups
-
-	dirs directories // nil: the kernel's
 }
 
 // Enforced is what was set. It is for one goroutine at a time.
@@ -55,11 +49,6 @@ func Set(at Sides, all []isolation.Settings) (_ *Enforced, err error) {
 		}
 		for _, t := range s.Threads {
 			if err := e.threads(at, t); err != nil {
-				return nil, err
-			}
-		}
-		if s.Class != nil {
-			if err := e.class(at, *s.Class); err != nil {
 				return nil, err
 			}
 		}

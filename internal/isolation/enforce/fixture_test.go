@@ -9,12 +9,11 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/isolation"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // What this machine's kernel lacks, on trees of files: version 2, openEuler's
-// cpu.qos_level, BFQ's weights, resctrl.
+// cpu.qos_level, BFQ's weights.
 
 // put writes a file of a fixture.
 func put(t *testing.T, file, text string) {
@@ -85,12 +84,7 @@ func build(t *testing.T, root, point string, files map[string]string, dirs func(
 	group := func(name string) cgroup.Group {
 		return cgroup.Group{Tree: m.host.Groups, Path: name, Dirs: dirs(filepath.Join(point, name))}
 	}
-	j, err := journal.Open(t.TempDir(), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { j.Close() })
-	m.at = Sides{Neighbour: group("tare-x-neighbour"), Arm: []cgroup.Group{group("tare-x-arm")}, Class: "tare-x-arm", Journal: j}
+	m.at = Sides{Neighbour: group("tare-x-neighbour"), Arm: []cgroup.Group{group("tare-x-arm")}}
 	return m
 }
 
@@ -197,57 +191,5 @@ func TestQoSLevel(t *testing.T) {
 	mech, _ := isolation.Find("cpu.qos_level")
 	if sup := mech.Support(m.host); sup.Answer != environment.No || !strings.Contains(sup.Remedy, "openEuler") {
 		t.Errorf("on version 2: %+v", sup)
-	}
-}
-
-// fakeResctrl makes groups as the kernel does, with their files.
-type fakeResctrl struct{ t *testing.T }
-
-func (f fakeResctrl) mkdir(dir string) error {
-	put(f.t, filepath.Join(dir, "tasks"), "")
-	put(f.t, filepath.Join(dir, "schemata"), "L3:0=fff\n")
-	return nil
-}
-
-func (f fakeResctrl) rmdir(dir string) error { return os.RemoveAll(dir) }
-
-func TestResctrl(t *testing.T) {
-	m := v2Machine(t)
-	dir := filepath.Join(t.TempDir(), "resctrl")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	m.host.Control.Resctrl = &environment.Resctrl{
-		Dir: dir, Caches: []int{0, 1}, Memory: []int{0}, Ways: 12, LeastWays: 2, LeastPercent: 10, Step: 10,
-	}
-	m.at.dirs = fakeResctrl{t}
-	for text, want := range map[string]string{
-		"resctrl.cache=10%": "L3:0=3;1=3", "resctrl.cache=50%": "L3:0=3f;1=3f", "resctrl.cache=100%": "L3:0=fff;1=fff",
-		"resctrl.bandwidth=1%": "MB:0=10", "resctrl.bandwidth=25%": "MB:0=30",
-	} {
-		e, s := m.set(t, text)
-		b, err := os.ReadFile(filepath.Join(dir, "tare-x-arm/schemata"))
-		if err != nil || !strings.HasPrefix(string(b), want+"\n") {
-			t.Errorf("%s: schemata %q, %v", text, b, err)
-		}
-		if !s.Live {
-			t.Errorf("%s is not live", text)
-		}
-		if err := e.Undo(); err != nil {
-			t.Error(err)
-		}
-		if left, _ := filepath.Glob(dir + "/*"); len(left) > 0 {
-			t.Errorf("%s left %v", text, left)
-		}
-	}
-}
-
-// The kernel writes masks and percents at a fixed width.
-func TestSchemaCompare(t *testing.T) {
-	if !hasSchema([]string{"    MB:0=100", "L3:00=0003;01=0003"}, "L3:0=3;1=3") {
-		t.Error("zeros in front make a difference")
-	}
-	if hasSchema([]string{"L3:0=30;1=3"}, "L3:0=3;1=3") {
-		t.Error("other masks make none")
 	}
 }
