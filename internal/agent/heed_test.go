@@ -36,7 +36,7 @@ func FuzzServe(f *testing.F) {
 		"{}\n{\"number\":1}\n{\"number\":2,\"look\":true}\n{\"number\":3,\"pause\":true}\n{\"number\":4,\"gate\":false}\n",
 		`{"number":1,"start":{"args":["__load","spin","{}"],"env":["A=b"],"dir":"/","threads":2,"bounds":{"CPU":2}}}{"number":2,"kill":1}`,
 		`{"number":1,"start":{"args":["x"],"files":2}}` + "\n" + `{"number":2,"start":{"args":[],"files":-1}}`,
-		`{"number":1,"measure":{"Seed":1,"Discard":5,"Length":1000,"Tick":10,"Values":3,"Asked":true,"Mode":1,"Limit":7,"Neighbour":true}}`,
+		`{"number":1,"measure":{"Seed":1,"Discard":5,"Length":1000,"Tick":10,"Values":3,"Asked":true,"Limit":7,"Neighbour":true}}`,
 		`{"number":1,"watch":{"Discard":1,"Length":2}}{"number":2,"echo":{"At":"127.0.0.1:5","Word":"w","Within":1}}`,
 		`{"number":1,"probe":{"At":"[::1]:5"}}{"number":2,"try":true}{"number":3,"stop_echo":true}{"number":4,"stop":1}`,
 		`{"number":5,"resume":true}`, `{"start":{"args":["x"]}}`, `{"number":1,"look":true,"try":true}`, `{"number":-1}`,

@@ -60,8 +60,12 @@ func TestContinueRefusesWhatIsGone(t *testing.T) {
 		"volume: rbd-fuse:rbd/tare": {"tare starts no rbd-fuse", "rbd:POOL/IMAGE"},
 		"neighbours: {n: {kind: spin}}\narms: {a: {environment: host, neighbour: n, isolation: resctrl.cache=20%}}": {"no classes of resctrl", "memory.high"},
 		"arms: {a: {environment: runc, selinux: spc_t}}":                                                            {"tare sets no SELinux labels", "engine's configuration"},
+		"workloads: {w: {kind: sysbench, params: {count: queries}}}":                                                {"counted by its hook", "leave count out"},
 	} {
-		source := "workloads:\n  commit: {kind: commit}\n" + line + "\n"
+		source := line + "\n"
+		if !strings.Contains(line, "workloads:") {
+			source += "workloads: {commit: {kind: commit}}\n"
+		}
 		was := &record.Result{Dir: "r", Plan: record.Plan{Experiment: "old", Source: source, Seed: 7}}
 		_, err := (&runCommand{}).again(was)
 		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "cannot continue r") || !strings.Contains(err.Error(), says[0]) || !strings.Contains(err.Error(), says[1]) {

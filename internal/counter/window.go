@@ -21,7 +21,6 @@ type ask struct {
 	length  atomic.Int64 // ns to measure
 	discard atomic.Int64 // ns to run before that
 	number  atomic.Uint32
-	mode    atomic.Uint32 // of the arm; see SetMode
 }
 
 // answer is written by the load; began and number last.
@@ -39,8 +38,6 @@ type Request struct {
 	Number uint32
 	// Length is how long to measure, after Discard.
 	Length, Discard time.Duration
-	// Mode is that of the arm; see SetMode.
-	Mode uint32
 }
 
 // Answer is what the load says of a window, beside what it counted.
@@ -52,13 +49,10 @@ type Answer struct {
 	FirstSeconds float64
 }
 
-// SetMode says which of several arms on the same load the next windows are of.
-func (m *Memory) SetMode(mode uint32) { m.head.ask.mode.Store(mode) }
-
 // Ask asks for the next window. Call it before the arm is thawed.
 func (m *Memory) Ask(length, discard time.Duration) Request {
 	a := &m.head.ask
-	r := Request{Number: a.number.Load() + 1, Length: length, Discard: discard, Mode: a.mode.Load()}
+	r := Request{Number: a.number.Load() + 1, Length: length, Discard: discard}
 	a.length.Store(int64(length))
 	a.discard.Store(int64(discard))
 	a.number.Store(r.Number)
@@ -112,7 +106,7 @@ func (m *Memory) Next() (r Request, ok bool) {
 		seen := a.number.Load()
 		if seen != m.head.answer.number.Load() {
 			return Request{
-				Number: seen, Length: time.Duration(a.length.Load()), Discard: time.Duration(a.discard.Load()), Mode: a.mode.Load(),
+				Number: seen, Length: time.Duration(a.length.Load()), Discard: time.Duration(a.discard.Load()),
 			}, true
 		}
 		waitFor(&a.number, seen, 20*time.Millisecond) // so that Stop is seen soon, and who cannot wake it

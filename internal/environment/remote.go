@@ -40,10 +40,9 @@ type WindowSpec struct {
 	Tick time.Duration
 	// Values is how many numbers the load adds up itself.
 	Values int
-	// Asked says that the load is asked for the window, Mode for which arm, and
-	// Limit how much longer than its length it may take.
+	// Asked says that the load is asked for the window, and Limit how much longer than its
+	// length it may take.
 	Asked bool
-	Mode  uint32
 	Limit time.Duration
 	// Neighbour says that the neighbour runs too.
 	Neighbour bool

@@ -33,7 +33,7 @@ func members(arms []Arm, leader string) []Arm {
 
 func together(site []Arm, a Arm) bool {
 	for _, other := range site {
-		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || other.Limits != a.Limits || !sameSet(other, a) || !live(other) || !live(a) {
+		if other.Environment != a.Environment || other.Volume != a.Volume || other.Container != a.Container || other.Limits != a.Limits || !maps.Equal(other.Set, a.Set) || !live(other) || !live(a) {
 			return false
 		}
 		if other.Neighbour == nil || a.Neighbour == nil {
@@ -44,17 +44,6 @@ func together(site []Arm, a Arm) bool {
 		}
 	}
 	return true
-}
-
-// sameSet says whether two arms set the same parameters, but for those that the
-// load can change while it runs.
-func sameSet(a, b Arm) bool {
-	rest := func(a Arm) map[string]string {
-		set := maps.Clone(a.Set)
-		maps.DeleteFunc(set, func(name, _ string) bool { return slices.Contains(a.Stages.Live, name) })
-		return set
-	}
-	return slices.Equal(a.Stages.Live, b.Stages.Live) && maps.Equal(rest(a), rest(b))
 }
 
 func live(a Arm) bool {

@@ -66,7 +66,7 @@ func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.D
 func (l *loadRun) measure(ctx context.Context, a *arm, w environment.WindowSpec) (seen environment.Sample, err error) {
 	w.Values, w.Neighbour = len(l.load.Stages.Values), a.Neighbour != ""
 	if windowed := l.load.Stages.Windowed; windowed != nil {
-		w.Asked, w.Mode, w.Limit = true, l.planned(a.Name).Stages.Mode, windowed.Limit
+		w.Asked, w.Limit = true, windowed.Limit
 	}
 	began := sched.Monotonic()
 	if err := a.hold(); err != nil {

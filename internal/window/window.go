@@ -43,7 +43,6 @@ func (l *Load) Announce(v environment.WindowSpec) {
 		l.words = l.Memory.Words()
 	}
 	if v.Asked {
-		l.Memory.SetMode(v.Mode)
 		l.asked = l.Memory.Ask(v.Length, v.Discard)
 	}
 	l.Memory.SetSeed(v.Seed)

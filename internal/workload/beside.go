@@ -14,7 +14,7 @@ func (b Beside) Title() string { return "another database: " + b.Workload.Title(
 
 // decided are the parameters that are not a neighbour's to choose: nobody asks
 // it for windows, and its client is where its server is.
-var decided = Values{"client": "inside", "hook": "on", "count": "auto"}
+var decided = Values{"client": "inside", "hook": "on"}
 
 // Params are the workload's own, but for what is decided. A server that has a
 // socket is reached by it.

@@ -49,8 +49,6 @@ func (Sysbench) Params() []Param {
 		choice("rand_type", "default", "sysbench's rand-type", randTypes...),
 		onOff("hook", "on",
 			"on: a hook in the script counts its events, and one sysbench runs as long as the arm; off: one sysbench for each window, where no hook is possible"),
-		choice("count", serve.Auto,
-			"what an operation is; auto: an event of the script; queries: a statement, counted by the server, without latencies", serve.Auto, driver.CountQueries),
 		optionsParam("options", "options passed on to sysbench", sysbench.CheckOption),
 		serverOptions(family),
 	}
@@ -90,7 +88,7 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 	r := reader{v: v}
 	p := driver.Params{
 		Data:    sysbench.Data{Script: v["script"], Tables: r.whole("tables"), Rows: r.whole("size"), Options: list(v["options"])},
-		Program: path(v["sysbench"]), Rate: r.number("rate"), Count: countBy(v), NoHook: v["hook"] == "off",
+		Program: path(v["sysbench"]), Rate: r.number("rate"), NoHook: v["hook"] == "off",
 	}
 	threads := r.whole("threads")
 	p.Database = r.database(v["service"], family, threads)
@@ -121,7 +119,6 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 	}
 	code, client := r.serverCode(family)
 	stages.Code = clientCode(code, client, sysbench.Program, p.Program, own)
-	p.Both = p.Count == driver.CountQueries && p.Rate == 0
 	stages.counted(p)
 	stages.place(p.Database, func(d load.Database) Task {
 		here := p
@@ -131,38 +128,14 @@ func (Sysbench) Stages(v Values) (Stages, error) {
 	return stages, nil
 }
 
-// countBy is how operations are counted.
-func countBy(v Values) string {
-	switch {
-	case v["count"] == driver.CountQueries:
-		return driver.CountQueries
-	case v["hook"] == "off":
-		return driver.CountRuns
-	}
-	return driver.CountEvents
-}
-
 // counted says what the way of counting means for windows and numbers.
 func (s *Stages) counted(p driver.Params) {
 	s.Metrics = closedLoop()
 	if p.Rate > 0 {
 		s.Metrics = openLoop()
 	}
-	switch p.Count {
-	case driver.CountRuns:
-		// sysbench measures whole seconds, and has to connect.
+	if p.NoHook { // sysbench measures whole seconds, and has to connect
 		s.Windowed = &Windowed{Least: time.Second, Usual: 2 * time.Second, Limit: time.Minute}
-	case driver.CountQueries:
-		s.Windowed = &Windowed{
-			Least: 100 * time.Millisecond, Usual: 200 * time.Millisecond, Discard: 20 * time.Millisecond, Limit: time.Minute,
-		}
-		s.Metrics = []Metric{Throughput, CPUPerOp}
-		if p.Both {
-			s.Live = []string{"hook"}
-		}
-		if p.NoHook {
-			s.Mode = driver.ModeNoHook
-		}
 	}
 }
 

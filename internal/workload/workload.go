@@ -69,11 +69,6 @@ type Stages struct {
 	// Windowed says how a load is asked for windows whose tool cannot be cut at
 	// any instant; nil: it can, by its counters.
 	Windowed *Windowed
-	// Live are the parameters that a running load changes from window to window:
-	// arms that differ in nothing else are measured on the same processes. Mode
-	// stands for their values, in every request for a window.
-	Live []string
-	Mode uint32
 	// Bytes is the least room in the data directory of an arm that the load
 	// needs, if more than the data set has, and Grows is what it writes beside
 	// that: logs.

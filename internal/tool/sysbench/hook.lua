@@ -315,15 +315,5 @@ function thread_init(id)
    if id >= tare.slots then
       error("tare: thread " .. id .. " has no slot")
    end
-   local real, counted = event, hooked(id, event)
-   event = counted
-   if tare.switched > 0 then -- for what counting costs
-      local off = lower(map(tare.fd, tare.bytes), tare.seed)
-      event = function(id)
-         if off[0] ~= 0 then
-            return real(id)
-         end
-         return counted(id)
-      end
-   end
+   event = hooked(id, event)
 end

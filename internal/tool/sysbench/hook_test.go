@@ -381,16 +381,3 @@ func TestQuote(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// Switched off, the script runs as it is and nothing is counted.
-func TestCountingIsSwitchedOff(t *testing.T) {
-	for seed, want := range map[uint64]uint64{0: 3000, 1: 0} {
-		h := newHooked(t, 2, "function event(id) assert(id == sysbench.tid) end")
-		h.hook.Switched = true
-		h.m.SetSeed(seed)
-		out := h.run("--threads=2", "--events=3000")
-		if s, _ := h.read(); s.Ops != want || !strings.Contains(out, "total number of events:              3000") {
-			t.Errorf("seed %d: %d operations, want %d\n%s", seed, s.Ops, want, out)
-		}
-	}
-}

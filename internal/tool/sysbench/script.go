@@ -31,9 +31,6 @@ type Hook struct {
 	// Schedule is then the descriptor of ScheduleBytes of shared memory.
 	Rate     float64
 	Schedule int
-	// Switched has the seed in the counters switch counting off while it is not
-	// 0: the same process, with the same connections, then works without it.
-	Switched bool
 	// Origin is any moment not long ago, CLOCK_MONOTONIC in nanoseconds.
 	Origin int64
 }
@@ -62,10 +59,6 @@ func (h Hook) numbers() map[string]int64 {
 		"origin_sec": h.Origin / 1e9, "origin_nsec": h.Origin % 1e9,
 		"linear": int64(linearBuckets()), "limit": limit, "n": record.Buckets,
 		"late": lateBy, "schedule_bytes": ScheduleBytes, "futex": unix.SYS_FUTEX,
-	}
-	out["switched"] = 0
-	if h.Switched {
-		out["switched"] = 1
 	}
 	l := h.Layout
 	for name, n := range map[string]int{

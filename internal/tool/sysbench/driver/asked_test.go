@@ -11,7 +11,6 @@ import (
 
 	"github.com/tarelab/tare/internal/counter"
 	"github.com/tarelab/tare/internal/facts"
-	"github.com/tarelab/tare/internal/tool/sysbench/driver"
 	"github.com/tarelab/tare/record"
 )
 
@@ -20,7 +19,7 @@ import (
 func TestSysbenchRuns(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
-	b.Count = driver.CountRuns
+	b.NoHook = true
 	told, err := facts.Create()
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +88,7 @@ end
 		t.Errorf("no remedy: %q", note)
 	}
 	b = newBenchmark(t, 2)
-	b.Script, b.Count = own, driver.CountRuns
+	b.Script, b.NoHook = own, true
 	b.start().Ready().Asked(time.Second, 0)
 	if b.Counters.Ops() < 100 {
 		t.Errorf("%d operations", b.Counters.Ops())
@@ -98,47 +97,11 @@ end
 	b.Wait(0)
 }
 
-// The server counts all statements, with a hook in the script and without;
-// between windows sysbench stands still.
-func TestSysbenchQueries(t *testing.T) {
-	t.Parallel()
-	for name, way := range map[string]driver.Params{"hook": {}, "without": {NoHook: true}, "both": {Both: true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBenchmark(t, 2)
-			b.Count, b.NoHook, b.Both = driver.CountQueries, way.NoHook, way.Both
-			b.start().Ready()
-			for _, mode := range []uint32{driver.ModeHook, driver.ModeNoHook, driver.ModeNoHook, driver.ModeHook} {
-				b.Counters.SetMode(mode)
-				b.countStatements(16)
-			}
-			b.Kill("mariadbd")
-			b.Counters.Ask(time.Minute, 0)
-			b.Wait(1)
-			if _, note := b.Counters.State(); !strings.Contains(note, "the server was ended by SIGKILL") {
-				t.Errorf("note %q", note)
-			}
-			nothingLeft(t, b)
-		})
-	}
-}
-
-// countStatements asks for windows until a number of statements was counted.
-func (b *benchmark) countStatements(wanted uint64) {
-	b.T.Helper()
-	before := b.Counters.Ops()
-	for end := time.Now().Add(5 * time.Minute); b.Counters.Ops()-before < wanted; {
-		if a := b.Asked(200*time.Millisecond, 20*time.Millisecond); a.Seconds < 0.2 || time.Now().After(end) {
-			b.T.Fatalf("%d statements, the last window of %v s", b.Counters.Ops()-before, a.Seconds)
-		}
-	}
-}
-
 // Faults of a sysbench that runs for each window show before it is ready.
 func TestSysbenchRunsFaults(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
-	b.Count, b.Tables = driver.CountRuns, 3
+	b.NoHook, b.Tables = true, 3
 	b.start().Wait(1)
 	if _, note := b.Counters.State(); !strings.Contains(note, "sbtest3' doesn't exist") {
 		t.Errorf("note %q", note)

@@ -34,32 +34,10 @@ type Params struct {
 	Rate float64 `json:"rate,omitempty"`
 	// Seconds until sysbench ends by itself, whole; 0: when it is told to.
 	Seconds int `json:"seconds,omitempty"`
-	// Count is how operations are counted; empty: CountEvents.
-	Count string `json:"count,omitempty"`
-	// NoHook leaves the hook out of a sysbench under CountQueries.
+	// NoHook runs sysbench anew for each window and takes what it prints. With the hook in
+	// its script each event is counted, in windows of any length.
 	NoHook bool `json:"no_hook,omitempty"`
-	// Both has a hook under CountQueries that each window switches on or off by its
-	// mode: the process, its connections and the server stay the same.
-	Both bool `json:"both,omitempty"`
 }
-
-// The modes of windows under CountQueries.
-const (
-	ModeHook = iota
-	ModeNoHook
-)
-
-// How sysbench's operations are counted.
-const (
-	// CountEvents counts each event by a hook in the script, in windows of any
-	// length.
-	CountEvents = "events"
-	// CountQueries reads the server's own counter of statements at both ends of a
-	// window. It knows no latencies, and needs no hook.
-	CountQueries = "queries"
-	// CountRuns runs sysbench anew for each window, and believes what it prints.
-	CountRuns = "runs"
-)
 
 // Descriptors that sysbench inherits.
 const (
@@ -118,11 +96,8 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err := facts.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
-	switch b.Count {
-	case CountRuns:
+	if b.NoHook {
 		return b.runs(ctx)
-	case CountQueries:
-		return b.queries(ctx)
 	}
 	return b.events(ctx)
 }
@@ -130,10 +105,10 @@ func (b *bench) run(ctx context.Context) (err error) {
 // events lets sysbench work until it has ended or is told to: its hook counts,
 // and knows the gate.
 func (b *bench) events(ctx context.Context) (err error) {
-	if b.tool, err = b.start(b.Seconds, b.m, os.Stderr); err != nil {
+	if b.tool, err = b.start(b.Seconds, os.Stderr); err != nil {
 		return err
 	}
-	if err := b.warm(ctx, b.m.Ops); err != nil {
+	if err := b.warm(ctx); err != nil {
 		return err
 	}
 	b.m.SetReady()
@@ -142,24 +117,21 @@ func (b *bench) events(ctx context.Context) (err error) {
 
 // how operations are counted, for people.
 func (b *bench) how() string {
-	switch {
-	case b.Count == CountRuns:
+	if b.NoHook {
 		return "by what it prints, one process for each window"
-	case b.Count == CountQueries:
-		return "by the server, all statements"
 	}
 	return "each event, by a hook in its script"
 }
 
-// start starts sysbench, with a hook that counts in some memory; nil: without.
+// start starts sysbench.
 // The password and the script of the hook are in memory that it inherits:
 // neither is in its arguments nor in any directory.
-func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serve.Process, error) {
+func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
 	name, copied, err := b.script.Open(sbScript)
 	if err != nil {
 		return nil, err
 	}
-	files, err := b.files(counts, name)
+	files, err := b.files(name)
 	if copied != nil {
 		files = append(files, copied)
 	}
@@ -173,8 +145,8 @@ func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serv
 	}
 	run := sysbench.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
 	script := load.Inherited(sbHook)
-	if counts == nil {
-		script, run.Rate, run.Histogram = name, int(b.Rate), b.Count == CountRuns
+	if b.NoHook {
+		script, run.Rate, run.Histogram = name, int(b.Rate), true
 	}
 	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), sysbench.SharesTables(b.Script, b.script.Text()))...)
 	cmd.ExtraFiles = files
@@ -185,14 +157,13 @@ func (b *bench) start(seconds int, counts *counter.Memory, log io.Writer) (*serv
 }
 
 // files are what sysbench inherits, in the order of the descriptors.
-func (b *bench) files(counts *counter.Memory, script string) ([]*os.File, error) {
+func (b *bench) files(script string) ([]*os.File, error) {
 	files := []*os.File{b.m.File()}
 	var text []byte
-	if counts != nil {
-		files[0] = counts.File()
+	if !b.NoHook {
 		text = sysbench.Hook{
-			Script: script, Counters: sbCounters, Layout: counts.Layout(), Rate: b.Rate,
-			Schedule: sbSchedule, Origin: counts.Now(), Switched: b.Both,
+			Script: script, Counters: sbCounters, Layout: b.m.Layout(), Rate: b.Rate,
+			Schedule: sbSchedule, Origin: b.m.Now(),
 		}.Text()
 	}
 	database, err := b.database()
@@ -226,10 +197,10 @@ func (b *bench) database() (sysbench.Server, error) {
 }
 
 // warm waits for the first operations.
-func (b *bench) warm(ctx context.Context, done func() uint64) error {
+func (b *bench) warm(ctx context.Context) error {
 	var since time.Time
 	for want := uint64(b.m.Threads() * load.WarmEvents); ; time.Sleep(5 * time.Millisecond) {
-		n := done()
+		n := b.m.Ops()
 		if n > 0 && since.IsZero() {
 			since = time.Now()
 		}

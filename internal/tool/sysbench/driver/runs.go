@@ -67,7 +67,7 @@ func (b *bench) measure(ctx context.Context, length time.Duration, begun func())
 	var said bytes.Buffer
 	first := &starting{begun: sync.OnceFunc(begun)}
 	seconds := max(1, int(math.Ceil(length.Seconds())))
-	if b.tool, err = b.start(seconds, nil, io.MultiWriter(os.Stderr, &said, first)); err != nil {
+	if b.tool, err = b.start(seconds, io.MultiWriter(os.Stderr, &said, first)); err != nil {
 		return report, err
 	}
 	select {
