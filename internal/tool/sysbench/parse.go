@@ -26,11 +26,6 @@ type parser struct {
 	version string // of a banner whose run has not begun
 	banner  int    // its line
 	head    bool   // between the first line of options and the first report
-
-	array  bool // inside a JSON array of report_json
-	arrays int  // how many in this run
-	// unnamed says that the warning about percentiles without a name is out.
-	unnamed bool
 }
 
 // Parse reads everything in r. each, if not nil, gets the report lines in
@@ -100,9 +95,7 @@ func (p *parser) report(v Interval) error {
 	}
 	p.head = false
 	p.count(&v)
-	if v.Run = len(p.log.Runs) - 1; v.Line == 0 {
-		v.Line = n
-	}
+	v.Run, v.Line = len(p.log.Runs)-1, n
 	if p.each == nil {
 		return nil
 	}
@@ -146,7 +139,7 @@ func (p *parser) start(begun bool) {
 	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n, Version: p.version})
 	p.run = &p.log.Runs[len(p.log.Runs)-1]
 	p.begun, p.closed, p.summary, p.scratch = begun, false, false, nil
-	p.section, p.arrays, p.head = none, 0, begun
+	p.section, p.head = none, begun
 	if p.banner > 0 && begun {
 		p.run.Line = p.banner
 	}
@@ -195,17 +188,9 @@ func (p *parser) other(line []byte) error {
 	if p.Torn() {
 		return p.torn(line, trimmed)
 	}
-	if trimmed[0]-'0' <= 9 && bytes.Count(trimmed, comma) == 9 {
-		if done, err := p.csv(trimmed); done || err != nil {
-			return err
-		}
-	}
 	if p.known(trimmed) {
 		p.Undefined(trimmed)
 		return nil
-	}
-	if done, err := p.hooks(trimmed); done || err != nil {
-		return err
 	}
 	return p.rescue(line)
 }

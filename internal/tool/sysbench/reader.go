@@ -19,9 +19,7 @@ var declared = &format.Tool{
 		"Test execution summary:", "Threads fairness:", "sysbench 0.", "sysbench 1.", "General statistics:"},
 	Is:     isReport,
 	Report: reportAt,
-	Keys:   [][]string{{"time", "threads", "tps", "qps"}},
 	Era:    era,
-	Shapes: []format.Shape{{Kind: kind, Era: "1.0.14 or later", Line: hookNumbers, Sure: format.Likely}},
 }
 
 // Reader reads what sysbench prints.
@@ -53,19 +51,6 @@ func reportAt(line []byte) int {
 	return -1
 }
 
-// hookNumbers knows the ten numbers of sysbench.report_csv.
-func hookNumbers(line []byte) bool {
-	if bytes.Count(line, comma) != 9 || bytes.Count(line, []byte(".")) != 8 {
-		return false
-	}
-	for _, f := range bytes.Split(line, comma) {
-		if !format.Whole(f).Known() {
-			return false
-		}
-	}
-	return true
-}
-
 func era(b []byte) string {
 	switch {
 	case format.Begins(b, "sysbench "):
@@ -75,8 +60,6 @@ func era(b []byte) string {
 		return "0.4 or 0.5"
 	case format.Has(b, "thds: "):
 		return "1.0 or 1.1"
-	case format.Has(b, `"tps"`): // the hook report_json
-		return "1.0.14 or later"
 	}
 	return ""
 }

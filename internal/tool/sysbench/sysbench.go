@@ -1,9 +1,8 @@
 // Package sysbench knows sysbench: what it takes to start 1.0 and 1.1 (version,
 // arguments, the file that keeps a password out of them, the Lua script that counts
 // events in tare's shared memory), and what 0.4.12, 0.5, 1.0 and 1.1 print: report
-// lines, the options at the top, the summary, the histogram, and what the
-// hooks report_csv and report_json of 1.0.14 and later write instead. A file
-// may hold several runs, or a few report lines copied from somewhere.
+// lines, the options at the top, the summary and the histogram. A file may hold several
+// runs, or a few report lines copied from somewhere.
 //
 // It starts nothing and does not know what a figure is good for. Report lines go to
 // the caller one by one, so memory does not grow with the log.

@@ -41,11 +41,9 @@ if [ "$era" = 1 ]; then
 	$sb oltp_point_select $db $t --threads=2 --time=1 --percentile=0 run >"$out/$prefix-percentile0.log"
 	$sb oltp_read_only $db $t --threads=2 --time=3 --report-interval=1 --report-checkpoints=2 run >"$out/$prefix-checkpoint.log"
 	$sb oltp_read_write $db --mysql-password=wrong $t --threads=1 --time=1 run >"$out/$prefix-fatal.log" 2>&1 || true
-	for f in default csv json; do
-		cat "${OLTP:-/usr/share/sysbench/oltp_read_only.lua}" >hook.lua
-		echo "sysbench.hooks.report_intermediate = sysbench.report_$f" >>hook.lua
-		LUA_PATH="/usr/share/sysbench/?.lua;$(dirname "${OLTP:-/usr/share/sysbench/x}")/?.lua" $sb ./hook.lua $db $t --threads=2 --time=3 --report-interval=1 run >"$out/$prefix-hook-$f.log"
-	done
+	cat "${OLTP:-/usr/share/sysbench/oltp_read_only.lua}" >hook.lua
+	echo "sysbench.hooks.report_intermediate = sysbench.report_default" >>hook.lua
+	LUA_PATH="/usr/share/sysbench/?.lua;$(dirname "${OLTP:-/usr/share/sysbench/x}")/?.lua" $sb ./hook.lua $db $t --threads=2 --time=3 --report-interval=1 run >"$out/$prefix-hook-default.log"
 	$sb cpu --threads=2 --time=2 --report-interval=1 run >"$out/$prefix-cpu.log"
 	$sb cpu --threads=2 --time=2 --report-interval=1 --rate=100 run >"$out/$prefix-cpu-rate.log"
 	$sb memory --threads=1 --time=2 --report-interval=1 --memory-total-size=100T run >"$out/$prefix-memory.log"
