@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,31 +39,15 @@ func hostFacts(nodes []OfNode) []record.NodeFact {
 			all = append(all, f)
 		}
 	}
-	host := func(name, unit string, of func(record.Host) string) {
-		fact(name, unit, func(n OfNode) string { return of(n.Effects.Host) })
-	}
-	host("kernel", "", func(h record.Host) string { return h.Kernel })
-	host("distribution", "", func(h record.Host) string { return h.Distro })
-	host("architecture", "", func(h record.Host) string { return h.Arch })
-	host("CPU", "", func(h record.Host) string { return h.CPUModel })
-	host("CPUs", "", func(h record.Host) string { return known(uint64(h.CPUs)) })
-	host("memory", "B", func(h record.Host) string { return known(h.Memory) })
-	host("virtualisation", "", func(h record.Host) string { return h.Virtual })
-	host("control groups", "", func(h record.Host) string { return h.Cgroup })
-	host("governor", "", func(h record.Host) string { return h.Governor })
-	helper := func(name string, of func(*record.Helper) string) {
-		host(name, "", func(h record.Host) string {
-			if h.Helper == nil {
-				return ""
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		for _, f := range n.Effects.Host.Facts() {
+			if seen[f.Name] {
+				continue
 			}
-			return of(h.Helper)
-		})
-	}
-	helper("entered from", func(h *record.Helper) string { return h.Image + ", namespaces of " + h.Namespaces })
-	helper("kubelet", func(h *record.Helper) string { return h.Kubelet })
-	helper("container runtime", func(h *record.Helper) string { return h.Runtime })
-	for _, flaw := range keys(nodes, func(n OfNode) map[string]string { return n.Effects.Host.Mitigations }) {
-		host("mitigation of "+flaw, "", func(h record.Host) string { return h.Mitigations[flaw] })
+			seen[f.Name] = true
+			fact(f.Name, f.Unit, func(n OfNode) string { return valueOf(n.Effects.Host.Facts(), f.Name) })
+		}
 	}
 	fact("tare", "", func(n OfNode) string { return n.Manifest.Tare })
 	for _, tool := range keys(nodes, func(n OfNode) map[string]string { return n.Manifest.Versions }) {
@@ -73,11 +56,13 @@ func hostFacts(nodes []OfNode) []record.NodeFact {
 	return all
 }
 
-func known(n uint64) string {
-	if n == 0 {
-		return ""
+func valueOf(facts []record.Fact, name string) string {
+	for _, f := range facts {
+		if f.Name == name {
+			return f.Value
+		}
 	}
-	return fmt.Sprint(n)
+	return ""
 }
 
 func names(nodes []OfNode) []string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -193,22 +192,17 @@ func settingsOf(e *experiment.Experiment) (lines []string) {
 // hostDiffers says in what two hosts, or the programs that measured, differ; empty:
 // in nothing that a result rests on.
 func hostDiffers(was, is record.Manifest) string {
-	a, b := was.Host, is.Host
 	var all []string
-	for _, f := range []struct{ what, was, is string }{
-		{"name", a.Name, b.Name}, {"kernel", a.Kernel, b.Kernel}, {"architecture", a.Arch, b.Arch},
-		{"CPU", a.CPUModel, b.CPUModel}, {"CPUs", fmt.Sprint(a.CPUs), fmt.Sprint(b.CPUs)},
-		{"memory in bytes", fmt.Sprint(a.Memory), fmt.Sprint(b.Memory)}, {"virtualisation", a.Virtual, b.Virtual},
-		{"control groups", a.Cgroup, b.Cgroup}, {"governor", a.Governor, b.Governor},
-		{"distribution", a.Distro, b.Distro}, {"tare", was.Tare, is.Tare}, {"user", was.User, is.User},
-	} {
-		if f.was != f.is {
-			all = append(all, fmt.Sprintf("%s %q there, %q here", f.what, f.was, f.is))
+	differ := func(what, was, is string) {
+		if was != is {
+			all = append(all, fmt.Sprintf("%s %q there, %q here", what, was, is))
 		}
 	}
-	if !maps.Equal(a.Mitigations, b.Mitigations) {
-		all = append(all, "mitigations of the CPU")
+	for _, d := range was.Host.Differences(is.Host) {
+		differ(d.Name, d.Before, d.After)
 	}
+	differ("tare", was.Tare, is.Tare)
+	differ("user", was.User, is.User)
 	return strings.Join(all, ", ")
 }
 

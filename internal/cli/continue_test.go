@@ -82,7 +82,7 @@ func TestContinuesOnTheSameHost(t *testing.T) {
 	}
 	is.Host.CPUs, is.Tare = 4, "v2"
 	is.Host.Mitigations = map[string]string{"x": "off"}
-	for _, want := range []string{`CPUs "2" there, "4" here`, "tare", "mitigations"} {
+	for _, want := range []string{`CPUs "2" there, "4" here`, "tare", `mitigation of x "on" there, "off" here`} {
 		if d := hostDiffers(was, is); !strings.Contains(d, want) {
 			t.Errorf("%q does not say %s", d, want)
 		}

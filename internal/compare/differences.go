@@ -159,23 +159,25 @@ func (l *list) source(before, after string) {
 // manifest compares the hosts and the versions.
 func (l *list) manifest(a, b record.Manifest) {
 	l.add(record.WeightSetup, "tare", a.Tare, b.Tare)
-	x, y := a.Host, b.Host
-	l.add(record.WeightSetup, "host", x.Name, y.Name)
-	l.add(record.WeightSetup, "distribution", x.Distro, y.Distro)
-	l.add(record.WeightSetup, "kernel", x.Kernel, y.Kernel)
-	l.add(record.WeightSetup, "CPU", x.CPUModel, y.CPUModel)
-	l.add(record.WeightSetup, "CPUs", strconv.Itoa(x.CPUs), strconv.Itoa(y.CPUs))
-	l.add(record.WeightSetup, "memory", mebibytes(x.Memory), mebibytes(y.Memory))
-	l.add(record.WeightSetup, "architecture", x.Arch, y.Arch)
-	l.add(record.WeightSetup, "virtualisation", x.Virtual, y.Virtual)
-	l.add(record.WeightSetup, "cgroup", x.Cgroup, y.Cgroup)
-	l.add(record.WeightSetup, "governor", x.Governor, y.Governor)
-	l.table(record.WeightSetup, "mitigation of ", x.Mitigations, y.Mitigations)
+	for _, d := range a.Host.Differences(b.Host) {
+		before, after := d.Before, d.After
+		if d.Unit == "B" {
+			before, after = mebibytes(before), mebibytes(after)
+		}
+		l.add(record.WeightSetup, d.Name, before, after)
+	}
 	l.table(record.WeightSetup, "version of ", a.Versions, b.Versions)
 	l.add(record.WeightSetup, "user", a.User, b.User)
 }
 
-func mebibytes(b uint64) string { return strconv.FormatUint(b>>20, 10) + " MiB" }
+// mebibytes writes a number of bytes; a host's kernel takes some hundred KiB more or less.
+func mebibytes(bytes string) string {
+	b, err := strconv.ParseUint(bytes, 10, 64)
+	if err != nil {
+		return bytes
+	}
+	return strconv.FormatUint(b>>20, 10) + " MiB"
+}
 
 // settings compares what was read back from the kernel and the servers. Names
 // that hold the id of a run differ by nothing else.
