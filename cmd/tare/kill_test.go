@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/engine/enginetest"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
@@ -147,7 +148,7 @@ func (k *killed) guards() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
 	for _, dir := range dirs {
 		args := strings.Split(read(dir+"/cmdline"), "\x00")
-		if slices.Contains(args, "guard") && strings.Contains(read(dir+"/environ"), "XDG_STATE_HOME="+k.state+"\x00") {
+		if slices.Contains(args, launch.GuardCommand) && strings.Contains(read(dir+"/environ"), "XDG_STATE_HOME="+k.state+"\x00") {
 			pid, _ := strconv.Atoi(filepath.Base(dir))
 			pids = append(pids, pid)
 		}

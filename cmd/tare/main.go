@@ -8,6 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/agent"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/cli"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/nodes"
@@ -31,6 +32,8 @@ func tare(args []string) int {
 			return nodes.Main(args[1:], tare)
 		case "__init":
 			return layers.InitMain(args[1:])
+		case launch.GuardCommand:
+			return launch.GuardMain()
 		}
 	}
 	return cli.Main(args, os.Stdout, os.Stderr)

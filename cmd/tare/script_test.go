@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/image"
 	"github.com/tarelab/tare/record"
@@ -98,7 +99,7 @@ func guardOf(ts *testscript.TestScript, run int) int {
 	}
 	for child := range strings.FieldsSeq(string(children)) {
 		b, _ := os.ReadFile("/proc/" + child + "/cmdline")
-		if bytes.Contains(b, []byte("\x00guard\x00")) {
+		if bytes.Contains(b, []byte("\x00"+launch.GuardCommand+"\x00")) {
 			pid, err := strconv.Atoi(child)
 			ts.Check(err)
 			return pid

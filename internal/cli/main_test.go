@@ -13,8 +13,11 @@ import (
 // program again, which must not be all tests once more.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
-		if os.Args[1] == launch.InitCommand {
+		switch os.Args[1] {
+		case launch.InitCommand:
 			os.Exit(layers.InitMain(os.Args[2:]))
+		case launch.GuardCommand:
+			os.Exit(launch.GuardMain())
 		}
 		os.Exit(2)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	onhost "github.com/tarelab/tare/internal/environment/beside"
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/load"
@@ -42,6 +43,8 @@ func TestMain(m *testing.M) {
 			os.Exit(allowedMain())
 		case "__init":
 			os.Exit(layers.InitMain(os.Args[2:]))
+		case launch.GuardCommand:
+			os.Exit(launch.GuardMain())
 		}
 	}
 	os.Exit(m.Run())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/environment/oci"
 	"github.com/tarelab/tare/internal/experiment"
@@ -82,7 +83,7 @@ func processesWith(t *testing.T, word, id string) (names []string) {
 		if strings.Contains(string(args), word) {
 			t.Errorf("an argument of %s: %q", name, args)
 		}
-		guard := strings.Contains(string(args), "\x00guard\x00") // has what tare has: it takes back with it
+		guard := strings.Contains(string(args), "\x00"+launch.GuardCommand+"\x00") // has what tare has: it takes back with it
 		if b, _ := os.ReadFile(filepath.Join(dir, "environ")); guard || !strings.Contains(string(b), word) {
 			continue
 		}

@@ -30,11 +30,9 @@ func Main(args []string) int {
 	if len(args) == 2 {
 		switch args[0] {
 		case attendWord:
-			return said(reserve(args[1]))
+			return said(InitCommand, reserve(args[1]))
 		case attendedWord:
-			return said(attend(args[1]))
-		case guardWord:
-			return said(guard())
+			return said(InitCommand, attend(args[1]))
 		}
 	}
 	if len(args) != 1 {
@@ -72,11 +70,11 @@ func Main(args []string) int {
 
 // said is the exit code of what returns only on an error, which nobody else may
 // have heard of.
-func said(err error) int {
+func said(command string, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(os.Stderr, "tare %s: %v\n", InitCommand, err)
+	fmt.Fprintf(os.Stderr, "tare %s: %v\n", command, err)
 	return failed
 }
 

@@ -15,11 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// guardWord makes Main guard a run. It takes back what the run left when tare has ended
-// without that: an engine's container is no child of tare's, a kill of tare's control
-// group ends its shims too, and what is frozen stays so. The kernel ends none of them with
-// tare. And it freezes the arms when tare is stopped, or the machine was suspended.
-const guardWord = "guard"
+// GuardCommand is the hidden command that GuardMain implements.
+const GuardCommand = "__guard"
 
 // A guard's descriptors: a pipe that ends with tare, and the memory of a silence.
 const (
@@ -45,6 +42,12 @@ type notice struct {
 	// Dismissed says that tare has taken back everything itself.
 	Dismissed bool
 }
+
+// GuardMain guards a run. When tare has ended and left changes of the host, the guard takes
+// them back: the kernel ends neither an engine's container nor a frozen process with tare, and
+// a kill of tare's control group ends the shims too. The guard also freezes the arms when tare
+// is stopped, or the machine was suspended. The exit code is 0, or 125 on an error.
+func GuardMain() int { return said(GuardCommand, guard()) }
 
 // guard waits for the end of the pipe.
 func guard() error {

@@ -57,7 +57,7 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 		w.Close()
 		return nil, err
 	}
-	g.cmd = exec.Command(selfPath, InitCommand, guardWord, "")
+	g.cmd = exec.Command(selfPath, GuardCommand)
 	g.cmd.Args[0] = "tare"
 	g.cmd.Dir = "/"
 	g.cmd.ExtraFiles = []*os.File{r, g.silence.file}

@@ -29,6 +29,8 @@ func Main(m *testing.M, envs ...environment.Environment) int {
 		switch os.Args[1] {
 		case launch.InitCommand:
 			return launch.Main(os.Args[2:])
+		case launch.GuardCommand:
+			return launch.GuardMain()
 		case Look:
 			return See(os.Args[2:])
 		case holdCommand:
