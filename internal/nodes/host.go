@@ -31,7 +31,7 @@ type host struct {
 	order
 	about      About
 	journal    *journal.Journal
-	steps      []journal.Token
+	undo       journal.UndoStack
 	dir        string // everything of it on the node
 	tree       *cgroup.Tree
 	group      cgroup.Group // of tare, beside those of the pods
@@ -126,7 +126,7 @@ const filesDir = "files"
 // prepare makes everything that tare needs on the node.
 func (h *host) prepare() error {
 	h.dir = dirOf(h.NodeRun)
-	if err := h.note(journal.Directory(h.dir)); err != nil {
+	if err := h.undo.Record(h.journal, journal.Directory(h.dir), func() error { return journal.RemoveDirectory(h.dir) }); err != nil {
 		return err
 	}
 	if err := os.Mkdir(h.dir, 0o700); err != nil {
@@ -161,13 +161,6 @@ func (h *host) prepare() error {
 	return err
 }
 
-// note writes a step down before the change is made.
-func (h *host) note(s journal.Step) error {
-	t, err := h.journal.Add(s)
-	h.steps = append(h.steps, t)
-	return err
-}
-
 func (h *host) in(name string) string { return filepath.Join(h.dir, name) }
 
 func (h *host) copySelf() error {
@@ -190,7 +183,7 @@ func (h *host) leavePod() (err error) {
 	name := cgroup.Prefix + h.NodeRun
 	plan, err := h.tree.Plan(name, nil)
 	if err == nil {
-		err = h.note(journal.Group(plan))
+		err = h.undo.Record(h.journal, journal.Group(plan), func() error { return h.group.Remove() })
 	}
 	if err == nil {
 		h.group, err = h.tree.Make(name, nil)
@@ -362,18 +355,11 @@ func (h *host) remove() error {
 	if h.tree != nil {
 		_ = h.tree.Leave(os.Getpid()) // when tare was never started
 	}
-	err := h.group.Remove()
-	if h.dir != "" {
-		err = errors.Join(err, journal.RemoveDirectory(h.dir))
-	}
-	if err != nil {
+	if err := h.undo.Undo(); err != nil {
 		err = hint.New(fmt.Errorf("clean up node %s: %w", h.Node, err), "tare cleanup on that node; the next run with --node-helper does it too")
 		return errors.Join(err, h.journal.Close())
 	}
-	for _, t := range h.steps {
-		err = errors.Join(err, h.journal.Done(t))
-	}
-	return errors.Join(err, h.journal.Close())
+	return h.journal.Close()
 }
 
 // leaveBound is how long the cluster may take to forget the helper.

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/workload"
@@ -168,14 +169,13 @@ func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, er
 	if err != nil {
 		return enter, leave, nil
 	}
-	token, err := l.journal.Add(journal.Group(p))
+	var g cgroup.Group
+	undo, err := l.journal.Record(journal.Group(p), func() error { return g.Remove() })
 	if err != nil {
 		return nil, nil, err
 	}
-	done := func() error { return l.journal.Done(token) }
-	g, err := l.Groups.Make(path, nil)
-	if err != nil { // it has taken back what it made
-		return enter, done, nil
+	if g, err = l.Groups.Make(path, nil); err != nil { // it has taken back what it made
+		return enter, undo, nil
 	}
 	var watched environment.Freezer
 	f, err := g.Freezer()
@@ -187,10 +187,7 @@ func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, er
 			launch.Release(watched)
 			_ = f.Close() // it never fails
 		}
-		if err := g.Remove(); err != nil {
-			return err
-		}
-		return done()
+		return undo()
 	}, nil
 }
 

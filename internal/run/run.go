@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/tarelab/tare/internal/environment/launch"
@@ -113,9 +112,9 @@ type runner struct {
 	self    selfUse
 	ports   ports
 	guard   *launch.Guard
-	froze   int            // how often it has frozen the arms, as far as that was noticed
-	unsaid  error          // the last warning that could not be written
-	undo    []func() error // of the scratch directory, in the order in which it was made
+	froze   int               // how often it has frozen the arms, as far as that was noticed
+	unsaid  error             // the last warning that could not be written
+	undo    journal.UndoStack // of the scratch directory
 	watch   reserve.Watch
 }
 
@@ -220,7 +219,7 @@ func (r *runner) open() (err error) {
 	if r.scratch, err = ground.Make(r.keep, filepath.Join(parent, "tare-"+r.ID), 0o711); err != nil {
 		err = fmt.Errorf("make the scratch directory: %w", err)
 		err = hint.New(err, cmp.Or(hint.Of(err), "name a directory that can be written with --scratch"))
-		return errors.Join(err, r.takeBack(), r.abandon())
+		return errors.Join(err, r.undo.Undo(), r.abandon())
 	}
 	return nil
 }
@@ -236,31 +235,12 @@ func (r *runner) endEarly(why error) error {
 
 // keep writes a step to the journal before its change is made.
 func (r *runner) keep(s journal.Step, back func() error) error {
-	token, err := r.journal.Add(s)
-	if err != nil {
-		return err
-	}
-	r.undo = append(r.undo, func() error {
-		if err := back(); err != nil {
-			return err
-		}
-		return r.journal.Done(token)
-	})
-	return nil
-}
-
-// takeBack is the way back of what keep has noted, newest first.
-func (r *runner) takeBack() (err error) {
-	for _, undo := range slices.Backward(r.undo) {
-		err = errors.Join(err, undo())
-	}
-	r.undo = nil
-	return err
+	return r.undo.Record(r.journal, s, back)
 }
 
 // close takes back what open changed.
 func (r *runner) close() error {
-	err := r.takeBack()
+	err := r.undo.Undo()
 	if n := r.journal.Left(); n > 0 { // an interrupted run says no more of it
 		left := fmt.Errorf("%d of the changes of this host could not be taken back; tare cleanup tries it again", n)
 		err = errors.Join(err, hint.New(left, "tare cleanup says what hinders"))

@@ -32,7 +32,7 @@ func (o *Opened) openLoop(ctx context.Context) error {
 	if o.device, err = loop.Attach(image); err != nil {
 		return err
 	}
-	o.undo = append(o.undo, o.deviceGone)
+	o.undo.Push(o.deviceGone)
 	if err := format(ctx, o.v.system, o.device.Path); err != nil {
 		return errors.Join(err, o.device.Release())
 	}

@@ -48,8 +48,8 @@ type Opened struct {
 	v      Volume
 	spec   Spec
 	device *loop.Device
-	wire   time.Duration  // to the server of NFS and back; 0: not known
-	undo   []func() error // in the order in which they were made
+	wire   time.Duration // to the server of NFS and back; 0: not known
+	undo   journal.UndoStack
 	// closing goes on while it is closed, and ends, with errors, what waits in the kernel for a
 	// cluster that is gone; nil: nothing waits so.
 	closing func(closed <-chan struct{})
@@ -90,13 +90,7 @@ func (o *Opened) Close() error {
 		defer close(closed)
 		go o.closing(closed)
 	}
-	var errs []error
-	for len(o.undo) > 0 {
-		last := len(o.undo) - 1
-		errs = append(errs, o.undo[last]())
-		o.undo = o.undo[:last]
-	}
-	return errors.Join(errs...)
+	return o.undo.Undo()
 }
 
 // Settings say what the volume is.
@@ -123,17 +117,7 @@ func (o *Opened) watched() string { return cmp.Or(o.v.path, o.Dir) }
 
 // record writes a step to the journal before its change is made.
 func (o *Opened) record(s journal.Step, back func() error) error {
-	token, err := o.spec.Journal.Add(s)
-	if err != nil {
-		return err
-	}
-	o.undo = append(o.undo, func() error {
-		if err := back(); err != nil {
-			return err
-		}
-		return o.spec.Journal.Done(token)
-	})
-	return nil
+	return o.undo.Record(o.spec.Journal, s, back)
 }
 
 // makeDir makes the volume's own directory, which other users cannot enter.

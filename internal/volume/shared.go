@@ -60,7 +60,7 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 		return fmt.Errorf("make the mount private: %w", err)
 	}
 	// A run that is to end does not wait for a server that is gone.
-	o.undo = append(o.undo, o.abortOn(ctx, point))
+	o.undo.Push(o.abortOn(ctx, point))
 	m, err := netmount.On(point)
 	if err != nil {
 		return err

@@ -60,14 +60,11 @@ func (t *trail) with(s journal.Step, do func() error) error {
 	if t.none != nil {
 		return fmt.Errorf("%w: %w", errNoJournal, t.none)
 	}
-	token, err := t.journal.Add(s)
+	undo, err := t.journal.Record(s, do)
 	if err != nil {
 		return err
 	}
-	if err := do(); err != nil {
-		return err
-	}
-	return t.journal.Done(token)
+	return undo()
 }
 
 // group makes a group for as long as use takes.

@@ -38,8 +38,9 @@ type Sandbox struct {
 
 	mu      sync.Mutex
 	started []environment.Running
-	undo    []func() error // in the order in which they were made
 	closed  bool
+
+	undo journal.UndoStack
 }
 
 // reapBound is how long a killed process may take to be gone. The last one of
@@ -91,27 +92,13 @@ func dirOf(s environment.Spec) string {
 	return filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)
 }
 
-// Undo adds a step of the way back, to be taken before those added earlier.
-func (sb *Sandbox) Undo(f func() error) {
-	sb.mu.Lock()
-	defer sb.mu.Unlock()
-	sb.undo = append(sb.undo, f)
-}
+// Undo adds what Close runs, before what was added earlier.
+func (sb *Sandbox) Undo(f func() error) { sb.undo.Push(f) }
 
-// Record writes a step to the journal before its change is made, and adds the
-// way back: back is run by Close, and where it works the step is done.
+// Record writes a step to the journal before its change is made. Close takes the change back by
+// back and, where that works, notes the step as done.
 func (sb *Sandbox) Record(s journal.Step, back func() error) error {
-	token, err := sb.Spec.Journal.Add(s)
-	if err != nil {
-		return err
-	}
-	sb.Undo(func() error {
-		if err := back(); err != nil {
-			return err
-		}
-		return sb.Spec.Journal.Done(token)
-	})
-	return nil
+	return sb.undo.Record(sb.Spec.Journal, s, back)
 }
 
 // makeDir makes a directory that other users cannot enter: a container's root can leave
@@ -276,15 +263,7 @@ func (sb *Sandbox) Close() error {
 	sb.mu.Lock()
 	sb.closed = true
 	sb.mu.Unlock()
-	err := sb.killAll()
-	sb.mu.Lock()
-	undo := sb.undo
-	sb.undo = nil
-	sb.mu.Unlock()
-	for i := len(undo) - 1; i >= 0; i-- {
-		err = errors.Join(err, undo[i]())
-	}
-	if err != nil {
+	if err := errors.Join(sb.killAll(), sb.undo.Undo()); err != nil {
 		return fmt.Errorf("close arm %s: %w", sb.Spec.Arm, err)
 	}
 	return nil

@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"errors"
+	"slices"
+	"sync"
+)
+
+// Record writes a step and syncs it. Make the change after Record returned without an error.
+// undo takes the change back by back and, where that works, notes the step as done.
+func (j *Journal) Record(s Step, back func() error) (undo func() error, err error) {
+	token, err := j.Add(s)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := back(); err != nil {
+			return err
+		}
+		return j.Done(token)
+	}, nil
+}
+
+// UndoStack holds what takes the changes of a part of a run back. It is safe for concurrent use.
+type UndoStack struct {
+	mu   sync.Mutex
+	undo []func() error // in the order of the changes
+}
+
+// Record writes a step to a journal as Journal.Record does, and pushes its undo.
+func (s *UndoStack) Record(j *Journal, step Step, back func() error) error {
+	undo, err := j.Record(step, back)
+	if err == nil {
+		s.Push(undo)
+	}
+	return err
+}
+
+// Push adds an undo, which runs before those added earlier.
+func (s *UndoStack) Push(undo func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.undo = append(s.undo, undo)
+}
+
+// Undo takes everything back, the newest change first, and goes on after an error. The stack
+// is empty then.
+func (s *UndoStack) Undo() error {
+	s.mu.Lock()
+	undo := s.undo
+	s.undo = nil
+	s.mu.Unlock()
+	var errs []error
+	for _, f := range slices.Backward(undo) {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
