@@ -6,6 +6,14 @@ out=$(go tool -modfile=tools/go.mod depguard ./... 2>&1) && ok=1 || ok=0
 case $out in *"configuration file"*) ok=0 ;; esac
 [ -z "$out" ] || printf '%s\n' "$out"
 [ "$ok" = 1 ]
+# Who decides what to measure, and the contract of arms, work where Kubernetes is of no concern:
+# they link none of its packages, by no detour.
+linked=$(go list -deps ./internal/environment ./internal/plan ./internal/experiment ./internal/journal ./internal/isolation ./internal/hostlock | grep '^k8s\.io/' | grep -v '^k8s\.io/utils/' || true)
+if [ -n "$linked" ]; then
+	printf '%s\n' "$linked"
+	echo "the contract of arms, plan, experiment, journal, isolation and hostlock link packages of Kubernetes; environment/kube and internal/kube may"
+	exit 1
+fi
 # What runs before main is seen by nobody who reads main.
 if grep -rnE '^func init\(\)' --include='*.go' cmd internal record; then
 	echo "a function that is called, or the value of a variable, instead of init()"

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/engine/enginetest"
 	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/journal"
@@ -113,7 +114,7 @@ func TestSignalsWithEngines(t *testing.T) {
 			end(t, m)
 			<-m.ended
 			nothingOf(t, m.id)
-			if left, err := journal.Leftovers(filepath.Join(m.state, "tare")); err != nil || len(left) > 0 {
+			if left, err := journal.Leftovers(filepath.Join(m.state, "tare"), catalog.Steps()); err != nil || len(left) > 0 {
 				t.Errorf("in the journal: %+v %v", left, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/tarelab/tare/internal/agent"
+	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/cli"
 	"github.com/tarelab/tare/internal/environment/launch"
@@ -33,7 +34,7 @@ func tare(args []string) int {
 		case "__init":
 			return layers.InitMain(args[1:])
 		case launch.GuardCommand:
-			return launch.GuardMain()
+			return launch.GuardMain(catalog.Steps())
 		}
 	}
 	return cli.Main(args, os.Stdout, os.Stderr)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/dataset"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
@@ -33,7 +34,7 @@ func (cl cleanupCommand) Run(c *console) error {
 	if err := journal.Placed(); err != nil {
 		return err
 	}
-	left, err := journal.Leftovers(journal.StateDir())
+	left, err := journal.Leftovers(journal.StateDir(), catalog.Steps())
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (cl cleanupCommand) Run(c *console) error {
 
 // undo takes back what a run left; the guard of the run may have done it meanwhile.
 func undo(run string) (journal.Report, error) {
-	r, err := journal.Undo(journal.StateDir(), run)
+	r, err := journal.Undo(journal.StateDir(), run, catalog.Steps())
 	if errors.Is(err, os.ErrNotExist) {
 		return r, nil
 	}
@@ -109,18 +110,18 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 	}
 	if cl.DryRun {
 		for _, s := range l.Steps {
-			c.say("  would undo %s", step(s))
+			c.say("  would undo %s", s)
 		}
 		return l.Err
 	}
 	r, err := undo(l.Header.Run)
 	for _, s := range r.Undone {
-		c.say("  undone %s", step(s))
+		c.say("  undone %s", s)
 	}
 	errs := []error{withRemedy(cmp.Or(err, l.Err))} // the first says what becomes of the journal
 	var said []string
 	for _, f := range r.Failed {
-		if text := step(f.Step); !slices.Contains(said, text) { // arms share some
+		if text := f.Step.String(); !slices.Contains(said, text) { // arms share some
 			errs = append(errs, failure(f))
 			said = append(said, text)
 		}
@@ -130,7 +131,7 @@ func (cl cleanupCommand) one(c *console, l journal.Leftover) error {
 
 // failure is a step that could not be taken back, with what helps.
 func failure(f journal.Failure) error {
-	return fmt.Errorf("%s: %w", step(f.Step), withRemedy(f.Err))
+	return fmt.Errorf("%s: %w", f.Step, withRemedy(f.Err))
 }
 
 // withRemedy says what helps with this one of several errors.
@@ -151,24 +152,9 @@ func toTakeBack(run string, began time.Time, steps int) string {
 	return fmt.Sprintf("run %s of %s: %s to take back", run, began.Local().Format(time.DateTime), quantity.Count(steps, "step"))
 }
 
-// step is a step for people.
-func step(s journal.Step) string {
-	switch {
-	case s.Plan != nil && len(s.Plan.Dirs) > 0:
-		return fmt.Sprintf("%s %s", s.Kind, s.Plan.Dirs[len(s.Plan.Dirs)-1])
-	case s.Pid != 0:
-		return fmt.Sprintf("%s %d", s.Kind, s.Pid)
-	case s.Kind == "engine":
-		return fmt.Sprintf("container %s of %s", s.ID, s.Value)
-	case s.ID != "":
-		return fmt.Sprintf("%s %s", s.Kind, s.ID)
-	}
-	return fmt.Sprintf("%s %s", s.Kind, s.Path)
-}
-
 // noteLeftovers tells of runs that were killed, without touching anything.
 func (c *console) noteLeftovers() {
-	left, err := journal.Leftovers(journal.StateDir())
+	left, err := journal.Leftovers(journal.StateDir(), catalog.Steps())
 	if err != nil {
 		return // doctor says why
 	}

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
 // A journal that another user wrote is never undone, and counts as left: with steps and without.
 func TestCleanupOfAnothersJournal(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
-	for _, steps := range []int{0, 1} {
+	for _, number := range []int{0, 1} {
 		for _, dry := range []bool{false, true} {
 			state := t.TempDir()
 			t.Setenv("XDG_STATE_HOME", state)
@@ -23,8 +24,8 @@ func TestCleanupOfAnothersJournal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if steps > 0 {
-				if _, err := j.Add(journal.Directory(filepath.Join(state, "tare-r1"))); err != nil {
+			if number > 0 {
+				if _, err := j.Add(steps.Directory{Path: filepath.Join(state, "tare-r1")}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -48,7 +49,7 @@ func TestCleanupOfAnothersJournal(t *testing.T) {
 			err = cleanupCommand{DryRun: dry}.Run(c)
 			said := out()
 			if err == nil || exitCode(err) != exitError || strings.Contains(said, "nothing to clean up") || strings.Contains(said, "undo") || !strings.Contains(said, "run r1") {
-				t.Errorf("%d steps, dry %v: %v, said %q", steps, dry, err, said)
+				t.Errorf("%d steps, dry %v: %v, said %q", number, dry, err, said)
 			}
 			if _, err := os.Stat(file); err != nil {
 				t.Errorf("the journal: %v", err)

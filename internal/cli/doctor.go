@@ -162,7 +162,7 @@ func (a *doctorAnswer) loads() {
 }
 
 func (a *doctorAnswer) leftovers() {
-	left, err := journal.Leftovers(journal.StateDir())
+	left, err := journal.Leftovers(journal.StateDir(), catalog.Steps())
 	if err != nil {
 		a.Unread = err.Error()
 	}
@@ -172,7 +172,7 @@ func (a *doctorAnswer) leftovers() {
 		}
 		x := leftoverRuns{Run: l.Header.Run, Started: l.Header.Time, Live: l.Live, Pid: l.Header.Pid}
 		for _, s := range l.Steps {
-			x.Steps = append(x.Steps, step(s))
+			x.Steps = append(x.Steps, s.String())
 		}
 		a.Leftovers = append(a.Leftovers, x)
 	}

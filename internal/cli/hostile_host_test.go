@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/journaltest"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/run"
 	"github.com/tarelab/tare/record"
@@ -25,24 +26,17 @@ import (
 func hostileHost(t *testing.T, tare func(door string, args ...string), state string) {
 	t.Helper()
 	bad := hostileName(0, "x")
-	step := func(n int, s journal.Step) string {
-		b, err := json.Marshal(map[string]any{"token": n, "step": s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b) + "\n"
+	h := journal.Header{Schema: journal.Schema, Run: "abcdefgh", Pid: 1 << 22, Boot: bad, Command: []string{bad}}
+	dir := filepath.Join(state, "tare")
+	journaltest.Write(t, dir, h, steps.Directory{Path: "/tmp/" + fileName(bad) + "/tare-abcdefgh"})
+	h.Run = "damaged"
+	journaltest.Write(t, dir, h)
+	f, err := os.OpenFile(journaltest.File(dir, h.Run), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(bad + "\n")
 	}
-	header, err := json.Marshal(map[string]any{"header": journal.Header{Schema: journal.Schema, Run: "abcdefgh", Pid: 1 << 22, Boot: bad, Command: []string{bad}}})
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
-	}
-	for run, text := range map[string]string{
-		"abcdefgh": string(header) + "\n" + step(1, journal.Directory("/tmp/"+fileName(bad)+"/tare-abcdefgh")),
-		"damaged":  string(header) + "\n" + bad + "\n",
-	} {
-		if err := os.WriteFile(filepath.Join(mkdir(t, filepath.Join(state, "tare", "journal")), run+".jsonl"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	store, err := dataset.Default()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/layers"
 )
@@ -17,7 +18,7 @@ func TestMain(m *testing.M) {
 		case launch.InitCommand:
 			os.Exit(layers.InitMain(os.Args[2:]))
 		case launch.GuardCommand:
-			os.Exit(launch.GuardMain())
+			os.Exit(launch.GuardMain(catalog.Steps()))
 		}
 		os.Exit(2)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/trust"
 )
 
@@ -142,7 +142,7 @@ func (s Store) remove(e Entry) (gone bool, err error) {
 	if err := os.Remove(filepath.Join(e.Dir, MarkerFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("remove the data set %s: %w", e.Key, err)
 	}
-	if err := journal.RemoveDirectory(e.Dir); err != nil {
+	if err := steps.RemoveDirectory(e.Dir); err != nil {
 		return false, fmt.Errorf("remove the data set %s: %w", e.Key, err)
 	}
 	return true, nil

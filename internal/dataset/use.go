@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/reserve"
@@ -92,7 +92,7 @@ func (s Store) build(ctx context.Context, a About, build Build) (_ Marker, err e
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, journal.RemoveDirectory(part))
+			err = errors.Join(err, steps.RemoveDirectory(part))
 		}
 	}()
 	notes, err := build(ctx, part)
@@ -151,7 +151,7 @@ func (s Store) discard(key string) error {
 	}
 	var errs []error
 	for _, dir := range append(parts, filepath.Join(s.Dir, key)) {
-		if err := journal.RemoveDirectory(dir); err != nil {
+		if err := steps.RemoveDirectory(dir); err != nil {
 			errs = append(errs, fmt.Errorf("remove a damaged data set: %w", err))
 		}
 	}

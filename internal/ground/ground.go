@@ -16,6 +16,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/trust"
@@ -30,7 +31,7 @@ const points = "/run/tare"
 // Make makes a directory, whose name is one that the journal removes, and returns the path
 // to work with. The directory above it is there.
 func Make(record Record, path string, mode fs.FileMode) (string, error) {
-	if err := record(journal.Directory(path), func() error { return journal.RemoveDirectory(path) }); err != nil {
+	if err := record(steps.Directory{Path: path}, func() error { return steps.RemoveDirectory(path) }); err != nil {
 		return "", err
 	}
 	parent := filepath.Dir(path)
@@ -108,13 +109,13 @@ func hold(record Record, dir *os.File, point string) (string, error) {
 		err = trust.Dir(points)
 	}
 	if err == nil {
-		err = record(journal.Directory(point), func() error { return journal.RemoveDirectory(point) })
+		err = record(steps.Directory{Path: point}, func() error { return steps.RemoveDirectory(point) })
 	}
 	if err == nil {
 		err = os.Mkdir(point, 0o700)
 	}
 	if err == nil {
-		err = record(journal.Mount(point), func() error { return journal.Unmount(point) })
+		err = record(steps.Mount{Path: point}, func() error { return steps.Unmount(point) })
 	}
 	if err == nil {
 		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), point, "", unix.MS_BIND, "")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -161,7 +162,7 @@ func TestMovedGround(t *testing.T) {
 		if killed {
 			m.undo = nil
 			end(t, m)
-			if r, err := journal.Undo(m.state, "ground"); err != nil || len(r.Failed) > 0 {
+			if r, err := journal.Undo(m.state, "ground", steps.Kinds()); err != nil || len(r.Failed) > 0 {
 				t.Errorf("%+v %v", r, err)
 			}
 		} else {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/trust"
 )
 
@@ -291,14 +291,14 @@ func create(path string, mode os.FileMode) (*os.File, error) {
 }
 
 func (l *Lock) describe(directory string) error {
-	step, err := journal.Process(os.Getpid())
+	self, err := proc.FS("/").Process(os.Getpid())
 	if err != nil {
 		return err
 	}
 	if directory, err = filepath.Abs(directory); err != nil {
 		return err
 	}
-	l.about = holder{Pid: step.Pid, Start: step.Start, Directory: directory, Since: time.Now().UTC().Truncate(time.Second)}
+	l.about = holder{Pid: os.Getpid(), Start: self.Start, Directory: directory, Since: time.Now().UTC().Truncate(time.Second)}
 	return nil
 }
 
@@ -340,6 +340,6 @@ func read(path string) (h holder, ok bool) {
 	if err != nil || json.Unmarshal(line, &h) != nil {
 		return h, false
 	}
-	step, err := journal.Process(h.Pid)
-	return h, err == nil && step.Start == h.Start
+	p, err := proc.FS("/").Process(h.Pid)
+	return h, err == nil && p.Start == h.Start
 }

@@ -1,7 +1,7 @@
 // Package journal is the way back. Before anything on the host is changed, the
 // step that undoes it is written to a file of the run and synced. Undoing
-// works from the file alone, from any later shell. The package knows how to
-// take steps back and decides nothing about which to take.
+// works from the file alone, from any later shell. The package knows the file and the
+// order of undoing. It knows no kind of step: whoever undoes hands it a list of kinds.
 package journal
 
 import (
@@ -40,9 +40,9 @@ type Token uint64
 
 // line is one line of the file: exactly one of the fields is set.
 type line struct {
-	Header *Header `json:"header,omitempty"`
-	Step   *Step   `json:"step,omitempty"`
-	Done   Token   `json:"done,omitempty"`
+	Header *Header         `json:"header,omitempty"`
+	Step   json.RawMessage `json:"step,omitempty"` // as Text makes it
+	Done   Token           `json:"done,omitempty"`
 	// Token of the step.
 	Token Token `json:"token,omitempty"`
 }
@@ -226,13 +226,17 @@ func (j *Journal) Run() string { return j.run }
 // Add writes a step and syncs it. Make the change after it returned without an
 // error, not before.
 func (j *Journal) Add(s Step) (Token, error) {
-	if err := s.check(j.run); err != nil {
+	text, err := Text(s)
+	if err == nil {
+		err = check(s, j.run)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("journal: %w", err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	t := j.next
-	if err := j.append(line{Step: &s, Token: t}, true); err != nil {
+	if err := j.append(line{Step: text, Token: t}, true); err != nil {
 		return 0, fmt.Errorf("write the undo journal %s: %w", j.path, err)
 	}
 	j.next++

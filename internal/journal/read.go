@@ -28,10 +28,10 @@ type pending struct {
 	step  Step
 }
 
-// parse reads a journal. What follows the last whole line is torn and left
+// parse reads a journal with steps of some kinds. What follows the last whole line is torn and left
 // out: its change was not made. Another line that cannot be read is an error
 // beside what can be.
-func parse(data []byte) (content, error) {
+func parse(data []byte, kinds Kinds) (content, error) {
 	c := content{whole: bytes.LastIndexByte(data, '\n') + 1}
 	var errs []error
 	number, end := 0, 0
@@ -51,7 +51,9 @@ func parse(data []byte) (content, error) {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 			continue
 		}
-		c.take(l)
+		if err := c.take(l, kinds); err != nil {
+			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
+		}
 	}
 	if c.header.Schema == "" {
 		errs = append(errs, errors.New("the journal has no header"))
@@ -59,15 +61,20 @@ func parse(data []byte) (content, error) {
 	return c, errors.Join(errs...)
 }
 
-func (c *content) take(l line) {
+func (c *content) take(l line, kinds Kinds) error {
 	switch {
 	case l.Header != nil:
 		c.header = *l.Header
-	case l.Step != nil:
-		c.steps = append(c.steps, pending{l.Token, *l.Step})
+	case l.Step != nil && string(l.Step) != "null":
+		s, err := kinds.Read(l.Step)
+		if err != nil {
+			return err
+		}
+		c.steps = append(c.steps, pending{l.Token, s})
 	case l.Done != 0:
 		c.steps = slices.DeleteFunc(c.steps, func(p pending) bool { return p.token == l.Done })
 	}
+	return nil
 }
 
 // Leftover is the journal of a run.
@@ -88,8 +95,9 @@ type Leftover struct {
 	Foreign bool
 }
 
-// Leftovers lists the journals below stateDir, those of live runs too.
-func Leftovers(stateDir string) ([]Leftover, error) {
+// Leftovers lists the journals below stateDir, those of live runs too, with their steps of
+// some kinds.
+func Leftovers(stateDir string, kinds Kinds) ([]Leftover, error) {
 	files, err := os.ReadDir(journalDir(stateDir))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -103,7 +111,7 @@ func Leftovers(stateDir string) ([]Leftover, error) {
 		if !ok || checkRun(run) != nil {
 			continue
 		}
-		l := look(stateDir, run)
+		l := look(stateDir, run, kinds)
 		if !errors.Is(l.Err, os.ErrNotExist) { // it ended meanwhile
 			all = append(all, l)
 		}
@@ -111,7 +119,7 @@ func Leftovers(stateDir string) ([]Leftover, error) {
 	return all, nil
 }
 
-func look(stateDir, run string) Leftover {
+func look(stateDir, run string, kinds Kinds) Leftover {
 	l := Leftover{Header: Header{Run: run}}
 	f, err := trust.Open(journalFile(stateDir, run), os.O_RDONLY)
 	if err != nil {
@@ -119,7 +127,7 @@ func look(stateDir, run string) Leftover {
 		return l
 	}
 	defer f.Close()
-	c, err := load(f)
+	c, err := load(f, kinds)
 	l.Err = err
 	if foreign := trust.File(f); foreign != nil {
 		l.Foreign, l.Err = true, foreign
@@ -138,7 +146,7 @@ func look(stateDir, run string) Leftover {
 // largest is more than a run of any length writes.
 const largest = 64 << 20 // bytes
 
-func load(f *os.File) (content, error) {
+func load(f *os.File, kinds Kinds) (content, error) {
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, largest+1))
 	if err == nil && len(data) > largest {
 		err = fmt.Errorf("%s has more than %d bytes, and is no journal", f.Name(), largest)
@@ -146,5 +154,5 @@ func load(f *os.File) (content, error) {
 	if err != nil {
 		return content{}, fmt.Errorf("read the undo journal: %w", err)
 	}
-	return parse(data)
+	return parse(data, kinds)
 }

@@ -27,8 +27,8 @@ func write(lines []line) []byte {
 // damage, for that had been synced.
 func TestAHoleInAJournal(t *testing.T) {
 	lines := []line{{Header: &Header{Schema: Schema, Run: "r"}}}
-	for i, s := range itsOwn()[:3] {
-		lines = append(lines, line{Step: &s, Token: Token(i + 1)})
+	for i, s := range []Step{scratch{"/x/tare-r"}, scratch{"/x/tare-r-a"}, counted{Name: "c"}} {
+		lines = append(lines, line{Step: text(s), Token: Token(i + 1)})
 	}
 	whole := write(lines)
 	last := len(write(lines[:3]))
@@ -40,7 +40,7 @@ func TestAHoleInAJournal(t *testing.T) {
 			if from == last && to == len(whole)-1 {
 				keep = len(whole)
 			}
-			c, err := parse(data)
+			c, err := parse(data, kinds)
 			if err != nil || len(c.steps) != 2 || c.header.Run != "r" || c.whole != keep {
 				t.Fatalf("zeros from %d to %d of %d: %d steps, %v", from-last, to-last, len(whole)-last, len(c.steps), err)
 			}
@@ -48,7 +48,7 @@ func TestAHoleInAJournal(t *testing.T) {
 	}
 	before := len(write(lines[:2]))
 	clear(whole[before : before+10])
-	if c, err := parse(whole); err == nil || len(c.steps) != 2 {
+	if c, err := parse(whole, kinds); err == nil || len(c.steps) != 2 {
 		t.Errorf("a hole in a line that had been synced: %d steps, %v", len(c.steps), err)
 	}
 }
@@ -66,12 +66,12 @@ func TestReadAnyPrefix(t *testing.T) {
 				continue
 			}
 			path := "/" + rapid.String().Draw(t, "path")
-			lines = append(lines, line{Step: &Step{Kind: kindDirectory, Path: path}, Token: next})
+			lines = append(lines, line{Step: text(scratch{path}), Token: next})
 			next++
 		}
 		data := write(lines)
 		cut := rapid.IntRange(0, len(data)).Draw(t, "cut")
-		c, err := parse(data[:cut])
+		c, err := parse(data[:cut], kinds)
 		whole := bytes.Count(data[:cut], []byte("\n"))
 		want := map[Token]bool{}
 		for _, l := range lines[:whole] {
@@ -96,8 +96,8 @@ func TestReadAnyPrefix(t *testing.T) {
 }
 
 func TestReadDamage(t *testing.T) {
-	head := write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: &Step{Kind: kindDirectory, Path: "/a"}, Token: 1}})
-	tail := write([]line{{Step: &Step{Kind: "future", Path: "/b"}, Token: 2}})
+	head := write([]line{{Header: &Header{Schema: Schema, Run: "r"}}, {Step: text(scratch{"/a"}), Token: 1}})
+	tail := write([]line{{Step: text(unknown("future", "/b")), Token: 2}})
 	for name, c := range map[string]struct {
 		data  []byte
 		steps int
@@ -112,9 +112,36 @@ func TestReadDamage(t *testing.T) {
 		"no header":       {tail, 1, true},
 		"empty":           {nil, 0, true},
 	} {
-		got, err := parse(c.data)
+		got, err := parse(c.data, kinds)
 		if len(got.steps) != c.steps || (err != nil) != c.err {
 			t.Errorf("%s: %d steps, %v", name, len(got.steps), err)
 		}
 	}
+}
+
+// FuzzParse: whatever a journal says, no step of a kind that is not in the list is taken.
+func FuzzParse(f *testing.F) {
+	header := line{Header: &Header{Schema: Schema, Run: "r", Boot: "x"}}
+	steps := []Step{scratch{"/x/tare-r"}, scratch{"/etc"}, counted{Name: "c"}, unknown("future", "/b")}
+	lines := []line{header}
+	for i, s := range steps {
+		lines = append(lines, line{Step: text(s), Token: Token(i + 1)})
+		f.Add(write([]line{header, {Step: text(s), Token: 1}}))
+	}
+	f.Add(write(append(lines, line{Done: 3})))
+	f.Add([]byte("{\"step\":null}\n{\"header\":{}}\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, _ := parse(data, kinds)
+		if c.whole > len(data) || c.whole < 0 {
+			t.Errorf("whole %d of %d", c.whole, len(data))
+		}
+		for _, p := range c.steps {
+			if p.step == nil {
+				t.Fatalf("a step is nil, of %q", data)
+			}
+			if _, none := p.step.(unread); none && check(p.step, "r") == nil {
+				t.Errorf("took %+v", p.step)
+			}
+		}
+	})
 }

@@ -16,14 +16,14 @@ func TestUndoStack(t *testing.T) {
 	}
 	failure := errors.New("busy")
 	err := errors.Join(
-		s.Record(j, Directory("/x/tare-r1-a"), push("first", nil)),
-		s.Record(j, Directory("/x/tare-r1-b"), push("second", failure)),
+		s.Record(j, scratch{"/x/tare-r1-a"}, push("first", nil)),
+		s.Record(j, scratch{"/x/tare-r1-b"}, push("second", failure)),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Push(push("third", nil))
-	if err := s.Record(j, Directory("/home"), push("refused", nil)); err == nil {
+	if err := s.Record(j, scratch{"/home"}, push("refused", nil)); err == nil {
 		t.Error("recorded what is not the run's")
 	}
 	if err := s.Undo(); !errors.Is(err, failure) {

@@ -1,96 +1,103 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
-
-	"github.com/tarelab/tare/internal/ceph"
-	"github.com/tarelab/tare/internal/linux/cgroup"
+	"slices"
 )
 
-// Step is one change of the host as data: what undoes it. Make one with the
-// functions below.
-type Step struct {
-	Kind string `json:"kind"`
-	// Path of the mount or directory; of the program of a runtime, and of
-	// the configuration of a Ceph cluster.
+// Step is one change of the host as data. Each kind of change is a type in the package that
+// makes the change. The type's fields are flat JSON, in which no field is called "kind".
+type Step interface {
+	// Kind is the word for the type in a journal.
+	Kind() string
+	// String names the change for people.
+	String() string
+	// Check says why the step cannot be undone, or is not the run's to undo. It is called
+	// before the step is written, and again when the step was read.
+	Check(run string) error
+	// Lasts says that a restart of the machine does not end the change.
+	Lasts() bool
+	// Undo takes the change back. A change that is gone, or was never made, is no error.
+	Undo(u *Undoing) error
+}
+
+// Kind is a kind of step that can be read.
+type Kind struct {
+	Name string // what Step.Kind says
+	read func(text []byte) (Step, error)
+}
+
+// KindOf is the kind of steps of a type.
+func KindOf[S Step]() Kind {
+	var zero S
+	return Kind{zero.Kind(), func(text []byte) (Step, error) {
+		var s S
+		err := json.Unmarshal(text, &s)
+		return s, err
+	}}
+}
+
+// Kinds are the kinds of steps that can be read and undone.
+type Kinds []Kind
+
+// Read reads a step. One of a kind that is not in the list is a step all the same, which
+// fails each check.
+func (k Kinds) Read(text []byte) (Step, error) {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(k, func(k Kind) bool { return k.Name == head.Kind })
+	if i < 0 {
+		u := unread{kind: head.Kind}
+		_ = json.Unmarshal(text, &u) // a newer version may have other fields of these names
+		return u, nil
+	}
+	return k[i].read(text)
+}
+
+// Text is a step as Read reads it.
+func Text(s Step) ([]byte, error) {
+	fields, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := json.Marshal(s.Kind())
+	if err != nil {
+		return nil, err
+	}
+	text := append([]byte(`{"kind":`), kind...)
+	if string(fields) != "{}" {
+		text = append(text, ',')
+	}
+	return append(text, fields[1:]...), nil
+}
+
+// unread is a step of a kind that is not in the list, with what most kinds have.
+type unread struct {
+	kind string
 	Path string `json:"path,omitempty"`
-	// Value is the name of an engine, or the context of a kubeconfig.
-	Value string `json:"value,omitempty"`
-	// Plan of a group.
-	Plan *cgroup.Plan `json:"plan,omitempty"`
-	// Process id and its start time, field 22 of /proc/PID/stat.
-	Pid   int    `json:"pid,omitempty"`
-	Start uint64 `json:"start_ticks,omitempty"`
-	// Root directory and id of a container; address and name of one of an
-	// engine, whose own name is Value. ID is also a Ceph image, POOL/NAME. Of a
-	// namespace Root is the kubeconfig, Value the context and ID the name; of a
-	// containerd's image Root is its address. Of a share Root is SERVER:/PATH, Value
-	// the options and ID the name of the directory.
-	Root string `json:"root,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
 
-// The kinds of a Step.
-const (
-	kindGroup     = "cgroup"
-	kindMount     = "mount"
-	kindDirectory = "directory"
-	kindRuntime   = "runtime"
-	kindProcess   = "process"
-	kindContainer = "container"
-	kindClass     = "resctrl" // of earlier versions
-	kindEngine    = "engine"
-	kindImage     = "rbd"
-	kindMapping   = "rbd-map"
-	kindNamespace = "namespace"
-	kindPodImage  = "image"
-	kindPods      = "pods"
-)
+func (u unread) Kind() string   { return u.kind }
+func (u unread) String() string { return u.kind + " " + u.Path + u.ID }
+func (u unread) Lasts() bool    { return true }
 
-// Group undoes Tree.Make: kills and removes what its Plan names, of a group whose path begins
-// with tare-<run> or tare-<run>-.
-func Group(p cgroup.Plan) Step { return Step{Kind: kindGroup, Plan: &p} }
+func (u unread) Check(string) error {
+	return fmt.Errorf("step of unknown kind %q: written by a newer tare? clean up with that one", u.kind)
+}
 
-// Mount unmounts path lazily. An element of path is tare-<run> or begins with tare-<run>-.
-func Mount(path string) Step { return Step{Kind: kindMount, Path: path} }
+func (u unread) Undo(g *Undoing) error { return u.Check(g.Run) }
 
-// Directory removes a directory with all in it, but never across a mount
-// point. Its base name is tare-<run> or begins with tare-<run>-.
-func Directory(path string) Step { return Step{Kind: kindDirectory, Path: path} }
-
-// Runtime ends every process of this user that has a directory as its XDG_RUNTIME_DIR,
-// and removes it as Directory does.
-func Runtime(path string) Step { return Step{Kind: kindRuntime, Path: path} }
-
-// Process kills a process, if it is still the one that it was. The process
-// lives already: start it so that it ends with tare in between.
-func Process(pid int) (Step, error) {
-	start, err := startTicks(pid)
-	if err != nil {
-		return Step{}, fmt.Errorf("journal: %w", err)
+// check is a step's own check, with the step's kind and run in front of the reason.
+func check(s Step, run string) error {
+	err := s.Check(run)
+	if _, unknown := s.(unread); unknown || err == nil {
+		return err
 	}
-	return Step{Kind: kindProcess, Pid: pid, Start: start}, nil
-}
-
-// Container kills and deletes an OCI container: the runtime's program, which is called runc or
-// crun, its --root directory, in one of the run, and the container's id, which begins with
-// tare-<run>-.
-func Container(runtime, root, id string) Step {
-	return Step{Kind: kindContainer, Path: runtime, Root: root, ID: id}
-}
-
-// Engine ends and removes a container of an engine with all that was made for
-// it: the engine's name and where it is, the container's name. That begins with
-// tare-<run>-, and the container carries the run's label.
-func Engine(engine, host, name string) Step {
-	return Step{Kind: kindEngine, Value: engine, Root: host, ID: name}
-}
-
-// Image removes an image from a pool of a Ceph cluster. Its name has -tare-<run>-
-// in it.
-func Image(i ceph.Image) Step { return Step{Kind: kindImage, Path: i.Config, ID: i.String()} }
-
-// Mapping takes the devices away as which the kernel shows an image of a Ceph cluster.
-func Mapping(i ceph.Image) Step {
-	return Step{Kind: kindMapping, Path: i.Config, ID: i.String()}
+	return fmt.Errorf("%s step of %s: not tare's own: %w", s.Kind(), run, err)
 }

@@ -10,7 +10,7 @@ import (
 // Two cleanups at once undo each step once or see each other.
 func TestTwoCleanups(t *testing.T) {
 	dir := t.TempDir()
-	dead(t, dir, "r1", nil, Directory("/nowhere/tare-r1"))
+	dead(t, dir, "r1", nil, scratch{"/nowhere/tare-r1"})
 	f, err := os.Open(journalFile(dir, "r1"))
 	if err != nil {
 		t.Fatal(err)
@@ -18,10 +18,10 @@ func TestTwoCleanups(t *testing.T) {
 	if err := lock(f); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := undo(dir, "r1", time.Millisecond); !errors.Is(err, ErrLive) {
+	if _, err := undo(dir, "r1", kinds, time.Millisecond); !errors.Is(err, ErrLive) {
 		t.Errorf("undone beside another cleanup: %v", err)
 	}
-	if left, err := Leftovers(dir); err != nil || len(left) != 1 || !left[0].Live || !left[0].Killed {
+	if left, err := Leftovers(dir, kinds); err != nil || len(left) != 1 || !left[0].Live || !left[0].Killed {
 		t.Errorf("%+v %v", left, err)
 	}
 	time.AfterFunc(10*time.Millisecond, func() { f.Close() })

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/trust"
 )
 
@@ -32,12 +30,15 @@ type Failure struct {
 }
 
 // Undo takes back what a run that is gone left, newest first, going on after
-// errors, and removes the journal when nothing is left. It may be repeated.
-// Another one of the same run is waited for. The error is about the journal itself; steps that failed are in the report.
-func Undo(stateDir, run string) (Report, error) { return undo(stateDir, run, undoBound) }
+// errors, and removes the journal when nothing is left. It may be repeated. It waits for another
+// Undo of the same run. A step whose kind is not among kinds fails. The error is about the
+// journal itself; steps that failed are in the report.
+func Undo(stateDir, run string, kinds Kinds) (Report, error) {
+	return undo(stateDir, run, kinds, undoBound)
+}
 
 // undo is Undo with a bound for the wait for another one.
-func undo(stateDir, run string, within time.Duration) (Report, error) {
+func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, error) {
 	if err := checkRun(run); err != nil {
 		return Report{}, err
 	}
@@ -50,10 +51,10 @@ func undo(stateDir, run string, within time.Duration) (Report, error) {
 	if err := trust.File(f); err != nil {
 		return Report{}, fmt.Errorf("undo run %s: %w", run, err)
 	}
-	c, err := load(f)
+	c, err := load(f, kinds)
 	if !c.header.alive() {
 		if err = own(f, unix.LOCK_EX, within); err == nil {
-			c, err = load(f) // another one may have gone before
+			c, err = load(f, kinds) // another one may have gone before
 		}
 	}
 	if c.header.alive() || errors.Is(err, ErrLive) {
@@ -100,58 +101,58 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// undo tries each step, and what failed once more at the end: a process can
+// undo tries each step, and steps that failed once more at the end: a process can
 // leave, a directory be emptied, when later steps have been taken back.
 func (c content) undo(run string, f *os.File) Report {
 	var r Report
 	since := c.header.since()
+	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: since == sinceUnknown}
 	left := c.steps
-	all := together{late: time.Now().Add(lateBound)}
-	var stays []Failure // to ask for them again at once is of no use
-	for range 2 {
+	var stay []Failure
+	for u.Round = 1; u.Round <= 2; u.Round++ {
 		var failed []pending
-		r.Failed, all.failed = nil, map[Step]error{}
+		r.Failed = nil
 		for _, p := range slices.Backward(left) {
-			err := p.step.undo(run, since, &all)
-			if why := new(kube.StaysError); errors.As(err, &why) {
-				stays = append(stays, Failure{p.step, err})
-				continue
-			}
-			if err != nil {
+			u.token = p.token
+			err := undoStep(p.step, since, u)
+			switch {
+			case err == nil:
+				r.Undone = append(r.Undone, p.step)
+				note(f, p.token)
+			case staying(err):
+				stay = append(stay, Failure{p.step, err})
+			default:
 				failed = append(failed, p)
 				r.Failed = append(r.Failed, Failure{p.step, err})
-				continue
 			}
-			r.Undone = append(r.Undone, p.step)
-			note(f, p.token)
 		}
 		slices.Reverse(failed)
 		left = failed
 	}
-	r.Failed = append(r.Failed, stays...)
-	c.disable(run, since)
+	r.Failed = append(r.Failed, stay...)
+	for _, p := range slices.Backward(c.steps) {
+		if last := u.last[p.token]; last != nil {
+			last()
+		}
+	}
 	return r
 }
 
-// together is what the steps of one undoing share.
-type together struct {
-	silences kube.Silences // of clusters that several steps ask
-	// late is until when what the killed run has asked for may still come: it is removed
-	// once more then.
-	late time.Time
-	// failed are steps in a cluster, each of which every arm has, in this round: what
-	// stays for minutes is waited for once.
-	failed map[Step]error
-}
+// lateBound is how long a daemon may go on with what it was asked for by a client that was
+// killed. On a host that is short of CPU time Docker has taken more than a second to load
+// an image.
+const lateBound = 6 * time.Second
 
-// disable undoes the groups once more: a controller that was enabled for one of them
-// can be disabled when the last is gone. What others use stays, and is no failure.
-func (c content) disable(run string, since since) {
-	for _, p := range slices.Backward(c.steps) {
-		if due, err := p.step.due(run, since); due && err == nil && p.step.Kind == kindGroup && p.step.Plan.EnableAt != "" {
-			_ = cgroup.Undo(*p.step.Plan)
-		}
+// undoStep takes one step back if it is tare's own and a restart of the machine has not ended
+// the change.
+func undoStep(s Step, since since, u *Undoing) error {
+	if err := check(s, u.Run); err != nil {
+		return err
 	}
+	if since == sinceEarlier && !s.Lasts() {
+		return nil
+	}
+	return s.Undo(u)
 }
 
 // note writes that a step is undone. When that fails, for the disk is full or
@@ -163,59 +164,4 @@ func note(f *os.File, t Token) {
 	if b, err := json.Marshal(line{Done: t}); err == nil {
 		_, _ = f.Write(append(b, '\n'))
 	}
-}
-
-// due says whether a step is to be taken back: one that is not tare's is an error, and what
-// ended with the machine is not tried. A process is known by its number and the ticks from
-// the machine's start to its own, which another start has too.
-func (s Step) due(run string, since since) (bool, error) {
-	if err := s.check(run); err != nil {
-		return false, err
-	}
-	if undoers[s.Kind] == nil {
-		return true, nil
-	}
-	if s.Kind == kindProcess && since == sinceUnknown {
-		return false, hint.New(fmt.Errorf("process %d: the journal does not say which start of this machine it is of", s.Pid),
-			"look whether it is tare's, and end it by hand")
-	}
-	return since != sinceEarlier, nil
-}
-
-// undo takes one step back.
-func (s Step) undo(run string, since since, all *together) error {
-	if due, err := s.due(run, since); err != nil || !due {
-		return err
-	}
-	switch s.Kind {
-	case kindDirectory:
-		return RemoveDirectory(s.Path)
-	case kindRuntime:
-		if err := EndRuntime(s.Path); err != nil {
-			return err
-		}
-		return RemoveDirectory(s.Path)
-	case kindEngine:
-		return removeContainer(s, run, all.late)
-	case kindNamespace, kindPods: // live on in the cluster
-		return removeFromCluster(s, all)
-	case kindPodImage:
-		return removePodImage(s)
-	case kindImage: // another machine has it
-		return removeImage(s)
-	case kindShare, kindCeph:
-		return Unshare(s)
-	}
-	return undoers[s.Kind](s)
-}
-
-// undoers is how each kind of step is taken back whose change ends with the
-// machine. Each does nothing when there is nothing to undo.
-var undoers = map[string]func(Step) error{
-	kindGroup:     func(s Step) error { return cgroup.Undo(*s.Plan) },
-	kindMount:     func(s Step) error { return Unmount(s.Path) },
-	kindProcess:   killProcess,
-	kindContainer: deleteContainer,
-	kindClass:     removeClass,
-	kindMapping:   func(s Step) error { return s.image().Unmap() },
 }

@@ -20,7 +20,7 @@ func TestUndoDamaged(t *testing.T) {
 	if err := os.Mkdir(own, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	dead(t, dir, "r1", nil, Directory(own), Directory("/nowhere/tare-r1"))
+	dead(t, dir, "r1", nil, scratch{own}, scratch{"/nowhere/tare-r1"})
 	text, err := os.ReadFile(journalFile(dir, "r1"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestUndoDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		r, err := Undo(dir, "r1")
+		r, err := Undo(dir, "r1", kinds)
 		if err == nil || !strings.Contains(err.Error(), "damaged") || hint.Of(err) == "" || len(r.Undone) != 1 || !gone(own) {
 			t.Errorf("%+v %v", r, err)
 		}
@@ -49,7 +49,7 @@ func TestUndoUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if c, err := load(f); !errors.Is(err, unix.EIO) {
+	if c, err := load(f, kinds); !errors.Is(err, unix.EIO) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -74,7 +74,7 @@ func (j Job) Run(ctx context.Context, n *corev1.Node, said io.Writer, dir string
 	if err != nil {
 		return err
 	}
-	step, err := way.Add(journal.Namespace(j.Cluster.Kubeconfig, j.Cluster.Context, kube.NamespaceOf(h.spec.Run)))
+	step, err := way.Add(j.Cluster.NamespaceStep(h.spec.Run))
 	if err != nil {
 		return errors.Join(err, way.Close())
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/oom"
@@ -126,7 +127,7 @@ const filesDir = "files"
 // prepare makes everything that tare needs on the node.
 func (h *host) prepare() error {
 	h.dir = dirOf(h.NodeRun)
-	if err := h.undo.Record(h.journal, journal.Directory(h.dir), func() error { return journal.RemoveDirectory(h.dir) }); err != nil {
+	if err := h.undo.Record(h.journal, steps.Directory{Path: h.dir}, func() error { return steps.RemoveDirectory(h.dir) }); err != nil {
 		return err
 	}
 	if err := os.Mkdir(h.dir, 0o700); err != nil {
@@ -183,7 +184,7 @@ func (h *host) leavePod() (err error) {
 	name := cgroup.Prefix + h.NodeRun
 	plan, err := h.tree.Plan(name, nil)
 	if err == nil {
-		err = h.undo.Record(h.journal, journal.Group(plan), func() error { return h.group.Remove() })
+		err = h.undo.Record(h.journal, steps.Group{Plan: plan}, func() error { return h.group.Remove() })
 	}
 	if err == nil {
 		h.group, err = h.tree.Make(name, nil)

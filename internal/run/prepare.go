@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/reserve"
@@ -170,7 +170,7 @@ func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, er
 		return enter, leave, nil
 	}
 	var g cgroup.Group
-	undo, err := l.journal.Record(journal.Group(p), func() error { return g.Remove() })
+	undo, err := l.journal.Record(steps.Group{Plan: p}, func() error { return g.Remove() })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/layers"
 	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/load"
 	"github.com/tarelab/tare/internal/plan"
 	"github.com/tarelab/tare/internal/probe"
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 		case "__init":
 			os.Exit(layers.InitMain(os.Args[2:]))
 		case launch.GuardCommand:
-			os.Exit(launch.GuardMain())
+			os.Exit(launch.GuardMain(steps.Kinds()))
 		}
 	}
 	os.Exit(m.Run())

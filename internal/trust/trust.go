@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -47,7 +48,19 @@ func Dir(path string) error {
 	return self().walk(path)
 }
 
-// Entry says the same of a file or a directory, by itself: whoever asks trusts what is
+// Program says why a program that a file names is not run: PATH does not lead to it, and
+// others could have put it there. byHand is what a person can type with another program.
+func Program(path, byHand string) error {
+	if found, err := exec.LookPath(filepath.Base(path)); err == nil && found == path {
+		return nil
+	}
+	if err := Dir(path); err != nil {
+		return hint.New(err, "by hand, with a program that nobody else can have put there: "+byHand)
+	}
+	return nil
+}
+
+// Entry says the same as File of a file or a directory, by itself: whoever asks trusts what is
 // above it. A link is not trusted, nor a file that has another name, for either can be
 // what somebody else has put there.
 func Entry(path string) error {

@@ -65,7 +65,7 @@ func (v Volume) cephOptions() string {
 func (o *Opened) openCephFS(ctx context.Context) error {
 	_, _, path := o.v.cephParts()
 	return o.openShared(ctx, shared{
-		kind: netmount.CephFS(), source: ":" + path, options: o.v.cephOptions(), step: journal.CephDirectory,
+		kind: netmount.CephFS(), source: ":" + path, options: o.v.cephOptions(), step: func(s shareStep) journal.Step { return CephFSStep{s} },
 		rights: "give the client rights to write: ceph fs authorize FS client.NAME / rw",
 		granted: func(_ context.Context, m proc.Mount) error {
 			f := storage.OptionsOf(m)

@@ -66,7 +66,8 @@ func (v Volume) option(names ...string) string {
 // openNFS mounts the export and makes a directory of the arm's own on it.
 func (o *Opened) openNFS(ctx context.Context) error {
 	return o.openShared(ctx, shared{
-		kind: netmount.NFS(), source: o.v.path, options: o.v.mountOptions(), step: journal.Share, granted: o.granted,
+		kind: netmount.NFS(), source: o.v.path, options: o.v.mountOptions(), granted: o.granted,
+		step:   func(s shareStep) journal.Step { return NFSStep{s} },
 		rights: "export it rw and with no_root_squash, or name a directory on it that its anonymous user may write to",
 	})
 }

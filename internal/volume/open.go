@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/ground"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/loop"
 	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/storage"
@@ -183,7 +184,7 @@ func (o *Opened) mount(source, dir, kind, options string) error {
 	if err := os.Mkdir(point, 0o755); err != nil {
 		return err
 	}
-	if err := o.record(journal.Mount(point), func() error { return unmount(point) }); err != nil {
+	if err := o.record(steps.Mount{Path: point}, func() error { return unmount(point) }); err != nil {
 		return err
 	}
 	if err := unix.Mount(source, point, kind, unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
@@ -82,7 +81,7 @@ func (o *Opened) openRBD(ctx context.Context) error {
 	if err := o.makeImage(ctx, image); err != nil {
 		return err
 	}
-	if err := o.record(journal.Mapping(image), image.Unmap); err != nil {
+	if err := o.record(image.MappingStep(), image.Unmap); err != nil {
 		return err
 	}
 	device, err := image.Map(ctx, o.v.mapOptions())
@@ -100,7 +99,7 @@ func (o *Opened) openRBD(ctx context.Context) error {
 // makeImage makes an image. One of the same name that is there is somebody else's.
 func (o *Opened) makeImage(ctx context.Context, image ceph.Image) error {
 	var made error
-	err := o.record(journal.Image(image), func() error {
+	err := o.record(image.Step(), func() error {
 		if errors.Is(made, os.ErrExist) {
 			return nil
 		}

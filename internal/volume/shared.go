@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/ground"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/storage"
@@ -25,8 +26,8 @@ import (
 type shared struct {
 	kind            netmount.Kind
 	source, options string
-	// step is how the journal takes it back.
-	step func(source, options, point, name string) journal.Step
+	// step makes the step that takes it back.
+	step func(shareStep) journal.Step
 	// granted refuses what the kernel mounted otherwise than was asked for.
 	granted func(context.Context, proc.Mount) error
 	// rights is what to do when tare may not write there.
@@ -43,12 +44,12 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 	if err := os.Mkdir(point, 0o700); err != nil {
 		return err
 	}
-	step := s.step(s.source, s.options, point, filepath.Base(dir))
-	err = o.record(step, func() error {
+	back := shareStep{Point: point, Options: s.options, Source: s.source, Name: filepath.Base(dir)}
+	err = o.record(s.step(back), func() error {
 		if m, err := netmount.On(point); err != nil || m == nil {
 			return err // it was not mounted
 		}
-		return journal.Unshare(step)
+		return back.remove(s.kind)
 	})
 	if err != nil {
 		return err
@@ -108,10 +109,10 @@ func (o *Opened) own(point, name, rights string) error {
 	record := func(s journal.Step, back func() error) error {
 		mu.Lock()
 		defer mu.Unlock()
-		switch {
-		case abandoned:
+		if abandoned {
 			return errAbandoned
-		case strings.HasPrefix(s.Path, point+"/"):
+		}
+		if d, ok := s.(steps.Directory); ok && strings.HasPrefix(d.Path, point+"/") {
 			return nil
 		}
 		return o.record(s, back)

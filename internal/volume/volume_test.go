@@ -10,9 +10,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/ceph"
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/reserve"
 	"github.com/tarelab/tare/internal/storage"
 	"github.com/tarelab/tare/internal/testneed"
@@ -62,6 +64,11 @@ func TestRequestTimeout(t *testing.T) {
 	}
 }
 
+// kinds are the steps that volumes write.
+func kinds() journal.Kinds {
+	return steps.Kinds(journal.KindOf[NFSStep](), journal.KindOf[CephFSStep](), journal.KindOf[ceph.ImageStep](), journal.KindOf[ceph.MappingStep]())
+}
+
 // spec is for a run of its own; left says which journalled steps are left.
 func spec(t *testing.T, arm string) (s Spec, left func() []journal.Leftover) {
 	t.Helper()
@@ -78,7 +85,7 @@ func spec(t *testing.T, arm string) (s Spec, left func() []journal.Leftover) {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		l, err := journal.Leftovers(state)
+		l, err := journal.Leftovers(state, kinds())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +210,7 @@ func TestUndo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		token, err := j.Add(journal.Directory(filepath.Join(scratch, "tare-gone")))
+		token, err := j.Add(steps.Directory{Path: filepath.Join(scratch, "tare-gone")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +252,7 @@ func undoAsAnother(t *testing.T, state, run string) {
 	if err := os.WriteFile(path, []byte(dead), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := journal.Undo(state, run)
+	r, err := journal.Undo(state, run, kinds())
 	if err != nil || len(r.Failed) > 0 {
 		t.Fatalf("%v: %+v", err, r.Failed)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
 )
@@ -88,7 +88,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.Record(journal.Engine(a.engine.Name(), a.engine.Host(), a.name), a.remove); err != nil {
+	if err := a.Record(engine.ContainerStep{Engine: a.engine.Name(), Host: a.engine.Host(), Name: a.name}, a.remove); err != nil {
 		return err
 	}
 	return a.create(ctx, c)
@@ -117,7 +117,7 @@ func (a *arm) checkImage(ctx context.Context) error {
 
 // mount makes the root file system where the engine sees it.
 func (a *arm) mount() error {
-	if err := a.Record(journal.Mount(a.root.Point), func() error { return journal.Unmount(a.root.Point) }); err != nil {
+	if err := a.Record(steps.Mount{Path: a.root.Point}, func() error { return steps.Unmount(a.root.Point) }); err != nil {
 		return err
 	}
 	return a.root.Overlay(false).Mount(a.root.Point)
@@ -257,7 +257,7 @@ func (a *arm) note(pid int) error {
 	if !a.elsewhere() {
 		return nil
 	}
-	step, err := journal.Process(pid)
+	step, err := steps.ProcessOf(pid)
 	if err != nil {
 		return err
 	}

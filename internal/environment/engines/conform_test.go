@@ -14,6 +14,8 @@ import (
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
 	"github.com/tarelab/tare/internal/environment/servertest"
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -25,6 +27,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// kinds are the steps that an arm of an engine writes.
+func kinds() journal.Kinds { return steps.Kinds(journal.KindOf[engine.ContainerStep]()) }
+
 // TestDocker tries the whole contract with a daemon of the test's own.
 func TestDocker(t *testing.T) {
 	testneed.Root(t)
@@ -33,7 +38,7 @@ func TestDocker(t *testing.T) {
 	if s := Docker.Support(host); s.Answer != environment.Yes {
 		t.Fatalf("%+v", s)
 	}
-	environmenttest.Run(t, Docker, host, environmenttest.Options{Kills: environmenttest.Kills()})
+	environmenttest.Run(t, Docker, host, environmenttest.Options{Kinds: kinds(), Kills: environmenttest.Kills()})
 	levels(t, Docker, host)
 	servers(t, Docker, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Docker) })
@@ -50,7 +55,7 @@ func TestPodman(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "podman")
 	host := inspect.HostAt("/", t.TempDir())
-	environmenttest.Run(t, Podman, host, environmenttest.Options{Kills: environmenttest.Kills()})
+	environmenttest.Run(t, Podman, host, environmenttest.Options{Kinds: kinds(), Kills: environmenttest.Kills()})
 	levels(t, Podman, host)
 	servers(t, Podman, host)
 	t.Run("odd path", func(t *testing.T) { oddPath(t, Podman) })

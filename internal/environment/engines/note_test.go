@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 )
 
 // Cleanup is told of the first process of a container that is in no group of the arm's;
@@ -20,7 +21,7 @@ func TestFirstProcessIsNoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = first.Process.Kill(), first.Wait() }()
-	want, err := journal.Process(first.Process.Pid)
+	want, err := steps.ProcessOf(first.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +39,8 @@ func TestFirstProcessIsNoted(t *testing.T) {
 		if err := a.note(first.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
-		left, err := journal.Leftovers(state)
-		is := func(s journal.Step) bool { return s.Kind == want.Kind && s.Pid == want.Pid && s.Start == want.Start }
-		if err != nil || len(left) != 1 || slices.ContainsFunc(left[0].Steps, is) != noted {
+		left, err := journal.Leftovers(state, kinds())
+		if err != nil || len(left) != 1 || slices.Contains(left[0].Steps, journal.Step(want)) != noted {
 			t.Errorf("user %q: %+v %v", user, left, err)
 		}
 		if err := sb.Close(); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
 )
@@ -200,8 +200,8 @@ func (a *arm) ownPodman() (engine.Engine, error) {
 	dir, run := filepath.Join(a.Dir, "home"), runDir(a.Spec)
 	// Every process of this Podman has it in its environment, the one too that keeps the
 	// user namespace and does not end with tare.
-	back := func() error { return errors.Join(journal.EndRuntime(run), journal.RemoveDirectory(run)) }
-	if err := a.Record(journal.Runtime(run), back); err != nil {
+	back := func() error { return errors.Join(steps.EndRuntime(run), steps.RemoveDirectory(run)) }
+	if err := a.Record(steps.Runtime{Path: run}, back); err != nil {
 		return none, err
 	}
 	tmp, conf := filepath.Join(dir, "tmp"), filepath.Join(dir, "containers.conf")

@@ -57,7 +57,7 @@ func TestEnvironments(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
 	for _, env := range environments() {
-		opts := environmenttest.Options{Kills: environmenttest.Kills()}
+		opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
 		switch env.Name() {
 		case "podman", "docker":
 			continue // package engines tries them, with a daemon of its own
@@ -136,7 +136,7 @@ func TestBind(t *testing.T) {
 	for _, env := range environments() {
 		if name := env.Name(); name == "rootfs" || name == "container" {
 			t.Run(name, func(t *testing.T) {
-				environmenttest.Run(t, env, host, environmenttest.Options{Bind: true, Cases: environmenttest.Fast(ofBound...)})
+				environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Bind: true, Cases: environmenttest.Fast(ofBound...)})
 			})
 		}
 	}
@@ -182,17 +182,17 @@ func TestOrdinaryUser(t *testing.T) {
 
 // asUser tries an environment as the ordinary user that this process is.
 func asUser(t *testing.T, env environment.Environment, host environment.Host) {
-	opts := environmenttest.Options{Kills: environmenttest.Kills()}
+	opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
 	switch env.Name() {
 	case "rootfs":
 		t.Run("bound", func(t *testing.T) {
-			environmenttest.Run(t, env, host, environmenttest.Options{Bind: true, Kills: opts.Kills, Cases: environmenttest.Fast(ofBound...)})
+			environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Bind: true, Kills: opts.Kills, Cases: environmenttest.Fast(ofBound...)})
 		})
 	case "podman": // whose network does not matter but where it is reached
 		opts.Choice.Container.Network, opts.Cases = environment.NetworkHost, environmenttest.Fast(ofOrdinary...)
 		t.Run("published", func(t *testing.T) {
 			published := environmenttest.Choice{Container: environment.Container{Network: environment.NetworkPublished}}
-			environmenttest.Run(t, env, host, environmenttest.Options{Choice: published, Cases: []string{"server and client", "settings", "killed from outside"}})
+			environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Choice: published, Cases: []string{"server and client", "settings", "killed from outside"}})
 		})
 	}
 	environmenttest.Run(t, env, host, opts)

@@ -217,7 +217,7 @@ func (s suite) cancelled(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Error(err)
 	}
-	if left, err := journal.Leftovers(state); err != nil || len(left) > 0 {
+	if left, err := journal.Leftovers(state, s.kinds()); err != nil || len(left) > 0 {
 		t.Errorf("left: %+v %v", left, err)
 	}
 	before.MustEqual(t, spec.Run)

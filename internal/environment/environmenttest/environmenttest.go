@@ -18,6 +18,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/testneed"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Kills int
 	// Choice is what is chosen of a container.
 	Choice Choice
+	// Kinds are the steps that the environment writes; nil: those that every arm has.
+	Kinds journal.Kinds
 	// Led says that processes are led over a stream: cases that need the node are
 	// skipped by name, and of the others those share an arm that leave it as it was.
 	Led bool
@@ -191,6 +194,14 @@ type fixture struct {
 	words []*words
 }
 
+// kinds are the steps that the suite can read and undo.
+func (s suite) kinds() journal.Kinds {
+	if s.opts.Kinds == nil {
+		return steps.Kinds()
+	}
+	return s.opts.Kinds
+}
+
 var runs atomic.Int64
 
 // newSpec is a new run with a data set and a journal in the state directory.
@@ -233,7 +244,7 @@ func (f *fixture) close(t *testing.T) {
 			t.Errorf("close number %d: %v", i+1, err)
 		}
 	}
-	left, err := journal.Leftovers(f.state)
+	left, err := journal.Leftovers(f.state, f.kinds())
 	if err != nil || len(left) != 1 {
 		t.Errorf("journals: %+v %v", left, err)
 	}

@@ -36,7 +36,7 @@ func (s suite) killed(t *testing.T) {
 		state := t.TempDir()
 		spec := newSpec(t, s, nil)
 		s.holdAndKill(t, spec, state, time.Duration(random.Int64N(int64(span))))
-		report, err := journal.Undo(state, spec.Run)
+		report, err := journal.Undo(state, spec.Run, s.kinds())
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("kill %d: %v", i, err)
 		}

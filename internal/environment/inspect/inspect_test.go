@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -69,7 +70,7 @@ func dieInTrial(scratch string) {
 	tree, err := cgroup.Detect("/")
 	if err == nil {
 		dir = filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
-		err = back.with(journal.Directory(dir), func() error {
+		err = back.with(steps.Directory{Path: dir}, func() error {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				return err
 			}
@@ -104,11 +105,11 @@ func TestKilledTrials(t *testing.T) {
 		t.Fatalf("killed at the wrong moment: it left %v", left)
 	}
 	state = filepath.Join(state, "tare")
-	left, err := journal.Leftovers(state)
+	left, err := journal.Leftovers(state, steps.Kinds())
 	if err != nil || len(left) != 1 || len(left[0].Steps) != 2 {
 		t.Fatalf("%+v, %v", left, err)
 	}
-	if r, err := journal.Undo(state, left[0].Header.Run); err != nil || len(r.Failed) > 0 {
+	if r, err := journal.Undo(state, left[0].Header.Run, steps.Kinds()); err != nil || len(r.Failed) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if left := find(); len(left) > 0 {

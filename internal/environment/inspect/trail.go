@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -75,7 +76,7 @@ func (t *trail) group(tree *cgroup.Tree, name string, controllers []string, use 
 		return err
 	}
 	var tried error // no fault of the group's: it is gone
-	err = t.with(journal.Group(plan), func() error {
+	err = t.with(steps.Group{Plan: plan}, func() error {
 		g, err := tree.Make(path, controllers)
 		if err != nil {
 			tried = err

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/oci"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 )
 
 // trials tries every feature. One that needs another that is not there says so
@@ -111,11 +112,11 @@ func tryChild(ctx context.Context, thread *launch.Thread, user bool, change func
 func tryOverlay(back *trail, scratch string, user bool, child func(func(*launch.Child) error) error) error {
 	dir := filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
 	var tried error
-	err := back.with(journal.Directory(dir), func() error {
+	err := back.with(steps.Directory{Path: dir}, func() error {
 		if tried = os.Mkdir(dir, 0o700); tried == nil {
 			tried = overlayIn(dir, user, child)
 		}
-		return journal.RemoveDirectory(dir)
+		return steps.RemoveDirectory(dir)
 	})
 	return errors.Join(tried, err)
 }

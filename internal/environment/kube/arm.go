@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/clonetree"
@@ -208,7 +208,7 @@ func (a *arm) below(g cgroup.Group) (cgroup.Group, error) {
 	name := cgroup.Prefix + a.Spec.Run
 	dir := filepath.Join(g.Dirs[cgroup.Unified], name)
 	plan := cgroup.Plan{Dirs: []string{dir}}
-	if err := a.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) }); err != nil {
+	if err := a.Record(steps.Group{Plan: plan}, func() error { return cgroup.Undo(plan) }); err != nil {
 		return cgroup.Group{}, err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {

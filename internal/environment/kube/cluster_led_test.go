@@ -59,5 +59,5 @@ func TestClusterLed(t *testing.T) {
 	access := target.Access
 	access.PodNode, access.Image = here, ledImage
 	use(t, access)
-	environmenttest.Run(t, bare()[0], hostWith(t, bare()[0]), environmenttest.Options{Led: true, Kills: 1})
+	environmenttest.Run(t, bare()[0], hostWith(t, bare()[0]), environmenttest.Options{Kinds: kinds(), Led: true, Kills: 1})
 }

@@ -46,7 +46,7 @@ func TestClusterLevels(t *testing.T) {
 		text := levelText(c.levels, class, image)
 		pod := with(t, c.qos, text)
 		pods = append(pods, pod)
-		levels = append(levels, environmenttest.Level{Name: c.levels, Env: pod, Options: environmenttest.Options{Cases: c.cases}})
+		levels = append(levels, environmenttest.Level{Name: c.levels, Env: pod, Options: environmenttest.Options{Kinds: kinds(), Cases: c.cases}})
 	}
 	environmenttest.Levels(t, hostWith(t, pods...), levels)
 }

@@ -94,7 +94,7 @@ func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 	}
 	says("the run", string(out))
 	t.Log(string(out))
-	report, err := journal.Undo(state, run)
+	report, err := journal.Undo(state, run, kinds())
 	if err != nil || len(report.Failed) != 1 {
 		t.Fatalf("%v %+v", err, report)
 	}
@@ -103,7 +103,7 @@ func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 		t.Errorf("%s", hint.Of(report.Failed[0].Err))
 	}
 	admin.LetGo(t, volumes[0])
-	if report, err := journal.Undo(state, run); err != nil || len(report.Failed) > 0 {
+	if report, err := journal.Undo(state, run, kinds()); err != nil || len(report.Failed) > 0 {
 		t.Errorf("when it can be removed: %v %+v", err, report)
 	}
 	left, err := filepath.Glob(filepath.Join(state, "journal", "*"))

@@ -21,6 +21,7 @@ import (
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/kube/kubetest"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -32,6 +33,11 @@ func bare() []environment.Environment {
 	return []environment.Environment{
 		Pod{Guaranteed, Levels{image: noImageWord, cpu: amount{n: 300}, memory: amount{n: 1 << 30}}, target},
 	}
+}
+
+// kinds are the steps that an arm in a pod writes.
+func kinds() journal.Kinds {
+	return steps.Kinds(journal.KindOf[kube.NamespaceStep](), journal.KindOf[kube.PodsStep](), journal.KindOf[kube.ImageStep]())
 }
 
 // target is the cluster of the tests' pods: kubectl's, unless a test uses another.
@@ -115,7 +121,7 @@ func runID(what string) string {
 func TestCluster(t *testing.T) {
 	warm(t)
 	host := hostWith(t, bare()[0])
-	environmenttest.Run(t, bare()[0], host, environmenttest.Options{Kills: 3})
+	environmenttest.Run(t, bare()[0], host, environmenttest.Options{Kinds: kinds(), Kills: 3})
 }
 
 // TestClusterClasses: arms of every class at the same time, each what it was to be.

@@ -45,12 +45,12 @@ func (a member) join(ctx context.Context) error {
 	defer s.mu.Unlock()
 	leave := sync.OnceValue(func() error { return a.leave(s) })
 	s.arms++
-	steps := []journal.Step{journal.Namespace(a.cluster.Kubeconfig, a.cluster.Context, kube.NamespaceOf(a.Spec.Run))}
+	steps := []journal.Step{a.cluster.NamespaceStep(a.Spec.Run)}
 	if a.shared != "" {
-		steps = []journal.Step{journal.Pods(a.cluster.Kubeconfig, a.cluster.Context, a.shared, a.Spec.Run)}
+		steps = []journal.Step{a.cluster.PodsStep(a.shared, a.Spec.Run)}
 	}
 	if a.ctr != nil {
-		steps = append([]journal.Step{journal.PodImage(a.ctr.Address, kube.ImageOf(a.Spec.Run))}, steps...)
+		steps = append([]journal.Step{a.ctr.ImageStep(a.Spec.Run)}, steps...)
 	}
 	var errs []error
 	for _, step := range steps {

@@ -14,6 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/hint"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/kube"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/record"
@@ -145,12 +146,12 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 		return nil
 	}
 	dir := a.Place().HostVolume
-	clear := func() error { return journal.RemoveDirectory(dir) }
+	clear := func() error { return steps.RemoveDirectory(dir) }
 	if strings.HasPrefix(dir, "/proc/") { // a path that ends with the pod is no way back
 		a.Undo(clear)
 		return nil
 	}
-	return a.Record(journal.Directory(dir), clear)
+	return a.Record(steps.Directory{Path: dir}, clear)
 }
 
 // closeBound is how long a killed load may take to end.
@@ -173,7 +174,7 @@ func (a *arm) Close() error {
 		case <-time.After(closeBound): // the Sandbox's Close says so
 		}
 	}
-	errs = append(errs, journal.RemoveDirectory(a.Place().HostVolume), a.Sandbox.Close())
+	errs = append(errs, steps.RemoveDirectory(a.Place().HostVolume), a.Sandbox.Close())
 	return errors.Join(errs...)
 }
 

@@ -46,11 +46,12 @@ type notice struct {
 // GuardMain guards a run. When tare has ended and left changes of the host, the guard takes
 // them back: the kernel ends neither an engine's container nor a frozen process with tare, and
 // a kill of tare's control group ends the shims too. The guard also freezes the arms when tare
-// is stopped, or the machine was suspended. The exit code is 0, or 125 on an error.
-func GuardMain() int { return said(GuardCommand, guard()) }
+// is stopped, or the machine was suspended. kinds are the steps that it can take back. The exit
+// code is 0, or 125 on an error.
+func GuardMain(kinds journal.Kinds) int { return said(GuardCommand, guard(kinds)) }
 
 // guard waits for the end of the pipe.
-func guard() error {
+func guard(kinds journal.Kinds) error {
 	// Tare ends by these, and then says so or not.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	in := json.NewDecoder(os.NewFile(guardPipe, "pipe"))
@@ -68,7 +69,7 @@ func guard() error {
 		return nil
 	}
 	for end := time.Now().Add(dying); ; time.Sleep(50 * time.Millisecond) {
-		_, err := journal.Undo(of.StateDir, of.Run)
+		_, err := journal.Undo(of.StateDir, of.Run, kinds)
 		if !errors.Is(err, journal.ErrLive) || time.Now().After(end) {
 			return err // what could not be taken back stays in the journal, for tare cleanup
 		}

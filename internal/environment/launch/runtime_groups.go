@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -16,7 +16,7 @@ func (g *Sandbox) RecordRuntimeGroups() error {
 	if err != nil || len(plan.Dirs) == 0 {
 		return err
 	}
-	return g.Record(journal.Group(plan), func() error { return cgroup.Undo(plan) })
+	return g.Record(steps.Group{Plan: plan}, func() error { return cgroup.Undo(plan) })
 }
 
 func (g *Sandbox) runtimeGroups() (cgroup.Plan, error) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
 )
@@ -107,7 +108,7 @@ func (sb *Sandbox) makeDir() error {
 	if !filepath.IsAbs(sb.Dir) {
 		return fmt.Errorf("scratch directory %q: want an absolute path", sb.Spec.Scratch)
 	}
-	if err := sb.Record(journal.Directory(sb.Dir), func() error { return journal.RemoveDirectory(sb.Dir) }); err != nil {
+	if err := sb.Record(steps.Directory{Path: sb.Dir}, func() error { return steps.RemoveDirectory(sb.Dir) }); err != nil {
 		return err
 	}
 	err := os.Mkdir(sb.Dir, 0o700)
@@ -129,7 +130,7 @@ func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) 
 		return cgroup.Group{}, err
 	}
 	var made cgroup.Group
-	if err := sb.Record(journal.Group(p), func() error { return made.Remove() }); err != nil {
+	if err := sb.Record(steps.Group{Plan: p}, func() error { return made.Remove() }); err != nil {
 		return cgroup.Group{}, err
 	}
 	// Another arm with a Tree of its own may remove the parent in between.
@@ -183,7 +184,7 @@ func (sb *Sandbox) StartContainer(ctx context.Context, c Child) (environment.Run
 	// When tare is gone the shim and the runtime that it calls may go on for a
 	// moment and make what cleanup has just removed.
 	c.ShimStarted = func(pid int) error {
-		step, err := journal.Process(pid)
+		step, err := steps.ProcessOf(pid)
 		if err != nil {
 			return err
 		}

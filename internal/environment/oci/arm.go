@@ -11,7 +11,6 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/record"
 )
@@ -76,7 +75,7 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if err := a.bundle(p, c.Request.Env).write(runtime.Bundle); err != nil {
 		return nil, err
 	}
-	if err := a.Record(journal.Container(runtime.Path, runtime.Root, id), func() error { return a.OnThread(func() error { return remove(runtime) }) }); err != nil {
+	if err := a.Record(ContainerStep{Runtime: runtime.Path, Root: runtime.Root, ID: id}, func() error { return a.OnThread(func() error { return remove(runtime) }) }); err != nil {
 		return nil, err
 	}
 	if c.Created, err = a.keepMemory(); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch/launchtest"
+	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -28,7 +29,7 @@ func TestContainers(t *testing.T) {
 func TestKilled(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "runc")
-	launchtest.Killed(t, Container{})
+	launchtest.Killed(t, Container{}, journal.KindOf[ContainerStep]())
 }
 
 func TestOutOfMemory(t *testing.T) {

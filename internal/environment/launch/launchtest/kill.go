@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -59,8 +60,9 @@ func hold(e environment.Environment, dir, run string) error {
 
 // Killed kills a process that holds a frozen arm of the environment, by
 // SIGKILL, and checks that every process ends by itself, and that the journal
-// takes back the rest.
-func Killed(t *testing.T, e environment.Environment) {
+// takes back the rest. kinds are the steps that the environment writes, beside those that
+// every arm has.
+func Killed(t *testing.T, e environment.Environment, kinds ...journal.Kind) {
 	dir, run := t.TempDir(), fmt.Sprintf("k%x", time.Now().UnixNano())
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", holdCommand, e.Name(), dir, run)
 	cmd.Stderr = os.Stderr
@@ -80,7 +82,7 @@ func Killed(t *testing.T, e environment.Environment) {
 	for _, pid := range []int{h.Inside, h.Outside} {
 		awaitGone(t, pid)
 	}
-	report, err := journal.Undo(dir, run)
+	report, err := journal.Undo(dir, run, steps.Kinds(kinds...))
 	if err != nil || len(report.Failed) > 0 {
 		t.Errorf("undo: %+v, %v", report, err)
 	}

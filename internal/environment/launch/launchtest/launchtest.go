@@ -18,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/environment"
 	"github.com/tarelab/tare/internal/environment/launch"
 	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
@@ -30,7 +31,7 @@ func Main(m *testing.M, envs ...environment.Environment) int {
 		case launch.InitCommand:
 			return launch.Main(os.Args[2:])
 		case launch.GuardCommand:
-			return launch.GuardMain()
+			return launch.GuardMain(steps.Kinds())
 		case Look:
 			return See(os.Args[2:])
 		case holdCommand:

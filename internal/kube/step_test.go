@@ -1,4 +1,4 @@
-package journal
+package kube
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/journaltest"
 )
 
 // Every arm in a pod has the same namespace in the journal. What a cluster does not
@@ -28,8 +31,9 @@ func TestUndoNamespaceOnce(t *testing.T) {
 	asks := func(arms int) int64 {
 		before := asked.Load()
 		dir := t.TempDir()
-		dead(t, dir, "r", nil, slices.Repeat([]Step{Namespace(file, "c", "tare-r")}, arms)...)
-		if r, err := Undo(dir, "r"); err != nil || len(r.Failed) != arms || len(r.Undone) > 0 {
+		step := NamespaceStep{Kubeconfig: file, Context: "c", Name: "tare-r"}
+		journaltest.Write(t, dir, journaltest.Header(t, "r"), slices.Repeat([]journal.Step{step}, arms)...)
+		if r, err := journal.Undo(dir, "r", journal.Kinds{journal.KindOf[NamespaceStep]()}); err != nil || len(r.Failed) != arms || len(r.Undone) > 0 {
 			t.Errorf("%d arms: %+v %v", arms, r, err)
 		}
 		return asked.Load() - before
@@ -37,4 +41,16 @@ func TestUndoNamespaceOnce(t *testing.T) {
 	if one, five := asks(1), asks(5); one == 0 || one != five {
 		t.Errorf("asked %d times for one arm, %d times for five", one, five)
 	}
+}
+
+func TestCheckSteps(t *testing.T) {
+	c := &Cluster{Access: Access{Kubeconfig: "/root/.kube/config", Context: "c"}}
+	journaltest.Checks(t, []journal.Step{
+		c.NamespaceStep("r"), c.PodsStep("team", "r"), ImageStep{"/run/containerd/containerd.sock", ImageOf("r")},
+	}, []journal.Step{
+		NamespaceStep{Kubeconfig: "/k", Name: "default"}, NamespaceStep{Kubeconfig: "/k", Name: "tare-r2"}, NamespaceStep{Name: "tare-r"},
+		PodsStep{Kubeconfig: "/k", Pods: "team/tare-r2"}, PodsStep{Kubeconfig: "/k", Pods: "team"}, PodsStep{Pods: "team/tare-r"},
+		PodsStep{Kubeconfig: "/k", Pods: "team/x/tare-r"}, PodsStep{Kubeconfig: "/k", Pods: "/tare-r"},
+		ImageStep{"/s", "localhost/tare:r2"}, ImageStep{"/s", "debian"}, ImageStep{"", "localhost/tare:r"},
+	})
 }

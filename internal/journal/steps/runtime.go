@@ -1,4 +1,4 @@
-package journal
+package steps
 
 import (
 	"errors"
@@ -11,7 +11,35 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/journal"
 )
+
+// Runtime ends every process of this user that has a directory as its XDG_RUNTIME_DIR, and
+// removes the directory as Directory does.
+type Runtime struct {
+	Path string `json:"path,omitempty"`
+}
+
+// Kind is the word for it in a journal.
+func (Runtime) Kind() string { return "runtime" }
+
+// String names the directory.
+func (r Runtime) String() string { return r.Kind() + " " + r.Path }
+
+// Lasts is true: a disk keeps its directories.
+func (Runtime) Lasts() bool { return true }
+
+// Check refuses a directory whose name is not the run's.
+func (r Runtime) Check(run string) error { return checkDirectory(r.Path, run) }
+
+// Undo ends the processes, then removes the directory.
+func (r Runtime) Undo(*journal.Undoing) error {
+	if err := EndRuntime(r.Path); err != nil {
+		return err
+	}
+	return RemoveDirectory(r.Path)
+}
 
 // endBound is how long the processes of a runtime directory may take to be gone.
 const endBound = time.Minute

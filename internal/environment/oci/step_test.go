@@ -1,4 +1,4 @@
-package journal
+package oci
 
 import (
 	"encoding/json"
@@ -11,6 +11,9 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/journaltest"
+	"github.com/tarelab/tare/internal/journal/steps"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -40,9 +43,9 @@ func TestUndoContainer(t *testing.T) {
 			if len(enable) > 0 {
 				plan.Enable, plan.EnableAt = enable, "/sys/fs/cgroup"
 			}
-			dead(t, dir, "r1", nil, Group(plan), Container(runtime, root, id), Container(runtime, root, "tare-r1-never"),
-				Container("/nowhere/runc", root, "tare-r1-never"))
-			undone(t, dir, "r1")
+			journaltest.Write(t, dir, journaltest.Header(t, "r1"), steps.Group{Plan: plan}, ContainerStep{runtime, root, id},
+				ContainerStep{runtime, root, "tare-r1-never"}, ContainerStep{"/nowhere/runc", root, "tare-r1-never"})
+			journaltest.Undone(t, dir, "r1", steps.Kinds(journal.KindOf[ContainerStep]()))
 			out, err := exec.Command(runtime, "--root", root, "list", "-q").CombinedOutput()
 			if err != nil || strings.TrimSpace(string(out)) != "" {
 				t.Errorf("left: %s %v", out, err)
@@ -124,4 +127,24 @@ func makeBundle(t *testing.T, top, group string) string {
 		t.Fatal(err)
 	}
 	return top
+}
+
+func TestCheckContainer(t *testing.T) {
+	const runc, root, id = "/usr/sbin/runc", "/x/tare-r-c/runtime", "tare-r-c-1"
+	journaltest.Checks(t, []journal.Step{
+		ContainerStep{runc, "/var/tmp/tare-r/tare-r-container/runtime", "tare-r-container-1"}, ContainerStep{"/usr/bin/crun", root, "tare-r-c-12"},
+	}, []journal.Step{
+		ContainerStep{}, ContainerStep{"/bin/sh", root, id}, ContainerStep{runc, "", id}, ContainerStep{runc, "/run/runc", id},
+		ContainerStep{runc, root, "web"}, ContainerStep{runc, root, "tare-r2-c-1"}, ContainerStep{runc, root, "tare-r-c/../../x"},
+		ContainerStep{runc, "/x/tare-r-c/..", id}, ContainerStep{"runc", root, id}, ContainerStep{"/usr/sbin/runc-wrapper", root, id},
+		ContainerStep{"/usr/sbin/runc/", root, id}, ContainerStep{"/x/../usr/sbin/runc", root, id},
+	})
+}
+
+func TestUndoByAnothersRunc(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "tare-r1-arm", "runtime")
+	if err := os.MkdirAll(filepath.Join(root, "tare-r1-arm-1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	journaltest.Program(t, "runc", func(program string) journal.Step { return ContainerStep{program, root, "tare-r1-arm-1"} })
 }

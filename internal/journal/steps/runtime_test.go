@@ -1,4 +1,4 @@
-package journal
+package steps
 
 import (
 	"os"
@@ -25,21 +25,21 @@ func TestUndoRuntime(t *testing.T) {
 	its, other := start(runtime), start(runtime+"y")
 	ended := make(chan struct{})
 	go func() { _ = its.Wait(); close(ended) }()
-	if err := Runtime(runtime).undo("r1", sinceThis, nil); err != nil {
+	if err := (Runtime{runtime}).Undo(nil); err != nil {
 		t.Error(err)
 	}
 	<-ended
 	if _, err := os.Stat(runtime); !os.IsNotExist(err) {
 		t.Errorf("the directory is left: %v", err)
 	}
-	if err := Runtime(runtime).undo("r1", sinceThis, nil); err != nil {
+	if err := (Runtime{runtime}).Undo(nil); err != nil {
 		t.Errorf("once more: %v", err)
 	}
 	if err := other.Process.Signal(os.Kill); err != nil {
 		t.Errorf("another process has ended: %v", err)
 	}
 	_ = other.Wait()
-	if err := Runtime(dir).undo("r1", sinceThis, nil); err == nil {
+	if err := (Runtime{dir}).Check("r1"); err == nil {
 		t.Error("a directory that is not the run's")
 	}
 }

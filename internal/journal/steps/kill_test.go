@@ -1,4 +1,4 @@
-package journal
+package steps
 
 import (
 	"fmt"
@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/journal/journaltest"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testneed"
 )
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "undo":
-		r, err := Undo(os.Args[1], os.Args[2])
+		r, err := journal.Undo(os.Args[1], os.Args[2], Kinds())
 		if err != nil || len(r.Failed) > 0 {
 			fmt.Println(r, err)
 			os.Exit(1)
@@ -44,17 +46,17 @@ func helper(mode string, args ...string) *exec.Cmd {
 
 // makeChanges changes the host and takes it back, over and over, as arms do.
 func makeChanges(state, run, scratch string) {
-	j, err := Open(state, run)
+	j, err := journal.Open(state, run)
 	check(err)
 	tree, err := cgroup.Detect("/")
 	check(err)
 	os.Stdout.WriteString("ready\n")
 	for i := 0; ; i++ {
 		dir := filepath.Join(scratch, fmt.Sprintf("tare-%s-%d", run, i))
-		tokenDir, err := j.Add(Directory(dir))
+		tokenDir, err := j.Add(Directory{dir})
 		check(err)
 		check(os.MkdirAll(filepath.Join(dir, "m"), 0o755))
-		tokenMount, err := j.Add(Mount(filepath.Join(dir, "m")))
+		tokenMount, err := j.Add(Mount{filepath.Join(dir, "m")})
 		check(err)
 		check(unix.Mount("tmpfs", filepath.Join(dir, "m"), "tmpfs", 0, ""))
 		check(os.WriteFile(filepath.Join(dir, "m", "file"), []byte("x"), 0o600))
@@ -62,7 +64,7 @@ func makeChanges(state, run, scratch string) {
 		path := fmt.Sprintf("tare-%s/%d", run, i)
 		plan, err := tree.Plan(path, []string{"cpu", "pids"})
 		check(err)
-		tokenGroup, err := j.Add(Group(plan))
+		tokenGroup, err := j.Add(Group{plan})
 		check(err)
 		g, err := tree.Make(path, []string{"cpu", "pids"})
 		check(err)
@@ -73,7 +75,7 @@ func makeChanges(state, run, scratch string) {
 		runtime.LockOSThread()
 		check(cmd.Start())
 		check(g.Add(cmd.Process.Pid))
-		s, err := Process(cmd.Process.Pid)
+		s, err := ProcessOf(cmd.Process.Pid)
 		check(err)
 		tokenProcess, err := j.Add(s)
 		check(err)
@@ -133,7 +135,7 @@ func TestKilledAnywhere(t *testing.T) {
 		if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() {
 			t.Fatalf("it ended by itself: %v", err)
 		}
-		left, err := Leftovers(state)
+		left, err := journal.Leftovers(state, Kinds())
 		if err != nil || len(left) > 1 || len(left) == 1 && left[0].Live {
 			t.Fatalf("seed %d: %+v %v", seed, left, err)
 		}
@@ -156,7 +158,7 @@ func isClean(t *testing.T, tree *cgroup.Tree, run, scratch, state string) {
 	if err != nil || strings.Contains(string(mounts), "tare-"+run) {
 		t.Errorf("mounts left: %v", err)
 	}
-	if found, _ := filepath.Glob(journalFile(state, "*")); len(found) > 0 {
+	if found, _ := filepath.Glob(journaltest.File(state, "*")); len(found) > 0 {
 		t.Errorf("journals left: %v", found)
 	}
 }

@@ -1,0 +1,41 @@
+package journal
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// Prefix begins the names of everything that tare may remove.
+const Prefix = cgroup.Prefix
+
+// OfRun says whether a name is one of a run: tare-RUN, or begins with tare-RUN-. No id of a
+// run has a dash.
+func OfRun(name, run string) bool {
+	return name == Prefix+run || strings.HasPrefix(name, Prefix+run+"-")
+}
+
+// InRun says whether a path leads through something that has a name of a run.
+func InRun(path, run string) bool {
+	return Plain(path) && slices.ContainsFunc(strings.Split(path, "/"), func(e string) bool { return OfRun(e, run) })
+}
+
+// Plain says whether a path is absolute and clean: it has no dots and no slash at its end.
+func Plain(path string) bool { return filepath.IsAbs(path) && path == filepath.Clean(path) }
+
+// PartOf says whether an id belongs to an arm of a run, and is a file name.
+func PartOf(id, run string) bool {
+	return strings.HasPrefix(id, Prefix+run+"-") && !strings.Contains(id, "/")
+}
+
+// Own is the result of a Check: nil if the step is the run's own, else an error that names
+// what the step would have touched.
+func Own(own bool, what string) error {
+	if own {
+		return nil
+	}
+	return errors.New(what)
+}
