@@ -15,7 +15,7 @@ build: ## one static binary; GOFLAGS=-trimpath makes it the same on every machin
 # What takes longest begins first. Three packages on two CPUs, for many tests wait for servers
 # and ends of budgets; nobody debugs these binaries, and without DWARF they link sooner.
 test: deps ## what the tests need, then every unit, property, golden and conformance test
-	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/run ./cmd/tare ./internal/environment/environmenttest ./...
+	$(GOTEST) -vet=off -p 3 -ldflags=-w -timeout 20m ./internal/measure/run ./cmd/tare ./internal/testing/environmenttest ./...
 	$(GO) -C tools test ./tiers
 
 TIERS ?=
@@ -42,7 +42,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 	@sh tools/fuzz.sh $(FUZZTIME)
 
 aa: ## 40 A/A runs on this host: false positives of the twin, with interval; TARETEST_HOGS=1: beside bursts
-	TARETEST_TIER=aa $(GO) test -count=1 -v -timeout 40m -run TestAA ./internal/run
+	TARETEST_TIER=aa $(GO) test -count=1 -v -timeout 40m -run TestAA ./internal/measure/run
 
 RUNS ?= 5000
 simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: errors, widths, stopping, forecasts
@@ -50,7 +50,7 @@ simulate: ## the estimator on four kinds of hosts, RUNS runs of each cell: error
 
 CONFORMANCE ?= -count=1 -timeout 30m
 conformance: deps ## the variants of environments that make test tries in part, whole
-	TARETEST_TIER=conformance $(GOTEST) $(CONFORMANCE) ./internal/environment/environmenttest ./internal/environment/engines
+	TARETEST_TIER=conformance $(GOTEST) $(CONFORMANCE) ./internal/testing/environmenttest ./internal/arms/engines
 
 truth: ## known losses are measured as what they are
 	TARETEST_TIER=truth $(GO) test -count=1 -v -timeout 20m -run 'TestTruth|TestLimits' ./cmd/tare
@@ -73,12 +73,12 @@ soak: ## runs in a loop beside a long one, TARETEST_SOAK minutes: memory, descri
 rbd: ## images and a file system of a real Ceph cluster on loopback, also by a kernel's clients
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
-	TARETEST_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run TestRBD ./internal/ceph/... ./internal/volume
+	TARETEST_TIER=rbd $(GOTEST) -count=1 -p 1 -v -timeout 30m -run TestRBD ./internal/outside/ceph/... ./internal/host/volume
 
 store: ## a store of Ceph that is killed in the middle of a run, and comes back or never does: minutes of waits
 	@sh tools/deps.sh ceph
 	@sh tools/deps.sh uml
-	TARETEST_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/volume
+	TARETEST_TIER=store $(GO) test -count=1 -v -timeout 40m -run TestStoreKernel ./internal/host/volume
 
 CLUSTER = $(GO) -C tools/cluster run .
 cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster run . env)"
@@ -88,7 +88,7 @@ cluster: ## a real Kubernetes node on this host: eval "$$(go -C tools/cluster ru
 cluster-down: ## removes it without a trace
 	@[ ! -e "$${TARETEST_CLUSTER:-/var/lib/tare-cluster}" ] || CGO_ENABLED=0 $(CLUSTER) down
 
-CLUSTER_TESTS ?= -run TestCluster ./internal/environment/kube ./cmd/tare
+CLUSTER_TESTS ?= -run TestCluster ./internal/arms/pods ./cmd/tare
 test-cluster: ## arms in pods, in the cluster of $$KUBECONFIG or in one of its own
 	@sh tools/test-cluster.sh $(CLUSTER_TESTS)
 

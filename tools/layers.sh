@@ -8,10 +8,10 @@ case $out in *"configuration file"*) ok=0 ;; esac
 [ "$ok" = 1 ]
 # Who decides what to measure, and the contract of arms, work where Kubernetes is of no concern:
 # they link none of its packages, by no detour.
-linked=$(go list -deps ./internal/environment ./internal/plan ./internal/experiment ./internal/journal ./internal/isolation ./internal/hostlock | grep '^k8s\.io/' | grep -v '^k8s\.io/utils/' || true)
+linked=$(go list -deps ./internal/arms/environment ./internal/planning/plan ./internal/planning/experiment ./internal/undo/journal ./internal/host/isolation ./internal/undo/hostlock | grep '^k8s\.io/' | grep -v '^k8s\.io/utils/' || true)
 if [ -n "$linked" ]; then
 	printf '%s\n' "$linked"
-	echo "the contract of arms, plan, experiment, journal, isolation and hostlock link packages of Kubernetes; environment/kube and internal/kube may"
+	echo "the contract of arms, plan, experiment, journal, isolation and hostlock link packages of Kubernetes; environment/kube and internal/outside/kube may"
 	exit 1
 fi
 # What runs before main is seen by nobody who reads main.

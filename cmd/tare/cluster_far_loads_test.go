@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/kube/kubetest"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
+	"github.com/tarelab/tare/internal/testing/kubetest"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
 

@@ -16,10 +16,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
-	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
+	"github.com/tarelab/tare/internal/testing/kubetest"
 	"github.com/tarelab/tare/record"
 )
 

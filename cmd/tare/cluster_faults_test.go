@@ -19,10 +19,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/kube/kubetest"
-	"github.com/tarelab/tare/internal/workload/workloadtest"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
+	"github.com/tarelab/tare/internal/testing/kubetest"
+	"github.com/tarelab/tare/internal/testing/workloadtest"
 	"github.com/tarelab/tare/record"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/kube/kubetest"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/kubetest"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
 // No command line of these tests takes as long as stuck, in which one is ended that does

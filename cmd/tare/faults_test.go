@@ -23,10 +23,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/faultfs"
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/faultfs"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

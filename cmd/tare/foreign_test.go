@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/engine/enginetest"
-	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/enginetest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
 // beside are the processes of others beside a run, and what is looked at meanwhile.

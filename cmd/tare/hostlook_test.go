@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/engine/enginetest"
-	"github.com/tarelab/tare/internal/environment/environmenttest"
+	"github.com/tarelab/tare/internal/testing/enginetest"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
 )
 
 // hostLook is what runs could have changed on the host, whole and not only what has

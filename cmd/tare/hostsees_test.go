@@ -18,7 +18,7 @@ import (
 
 	"github.com/tarelab/tare/internal/linux/loop"
 	"github.com/tarelab/tare/internal/linux/sched"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // leaving leave something of a kind behind, until the end of the test, and return a

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/engine/enginetest"
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/enginetest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

@@ -5,15 +5,15 @@ package main
 import (
 	"os"
 
-	"github.com/tarelab/tare/internal/agent"
+	"github.com/tarelab/tare/internal/arms/agent"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/cli"
-	"github.com/tarelab/tare/internal/environment/launch"
-	"github.com/tarelab/tare/internal/environment/layers"
-	"github.com/tarelab/tare/internal/load"
-	"github.com/tarelab/tare/internal/nodes"
-	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/outside/nodes"
 )
 
 func main() { os.Exit(tare(os.Args[1:])) }

@@ -11,9 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
+	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
 // helperImage makes an image of programs of this host and puts it into the node's

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
 // wire is the way to an API server that can be cut.

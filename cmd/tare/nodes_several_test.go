@@ -14,10 +14,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tarelab/tare/internal/environment/environmenttest"
-	"github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/kube/kubetest"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
+	"github.com/tarelab/tare/internal/testing/kubetest"
 	"github.com/tarelab/tare/record"
 )
 

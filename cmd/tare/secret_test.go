@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/db"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // The passwords of Redis and ClickHouse, each made for one data set, are as hidden as those of

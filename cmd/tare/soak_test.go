@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
 // used is what a process of tare's uses at one moment, and how large its record is.

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/environment/launch"
-	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
+	"github.com/tarelab/tare/internal/testing/nfstest"
 	"github.com/tarelab/tare/record"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/ceph/cephtest"
+	"github.com/tarelab/tare/internal/testing/cephtest"
 )
 
 const cephExperiment = `title: how far away the cluster is

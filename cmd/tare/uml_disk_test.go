@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 const diskExperiment = `title: how late a disk is

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/nfstest"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
 

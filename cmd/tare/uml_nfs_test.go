@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/linux/netmount/nfstest"
+	"github.com/tarelab/tare/internal/testing/nfstest"
 	"github.com/tarelab/tare/record"
 )
 

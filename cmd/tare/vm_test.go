@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 

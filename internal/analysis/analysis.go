@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tarelab/tare/internal/answer"
-	"github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/analysis/answer"
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

@@ -1,8 +1,8 @@
 package analysis
 
 import (
-	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tarelab/tare/internal/metric"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

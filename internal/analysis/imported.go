@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/metric"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

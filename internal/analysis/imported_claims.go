@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/internal/stat"
 	"github.com/tarelab/tare/record"
 )

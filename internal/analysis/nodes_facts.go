@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/record"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tarelab/tare/internal/metric"
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

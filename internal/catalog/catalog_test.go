@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/isolation"
+	"github.com/tarelab/tare/internal/host/isolation"
+	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 // Every preset speaks the words of the catalog, in each of its sizes.

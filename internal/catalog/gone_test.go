@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/undo/journal"
 )
 
 // Volumes of rbd-fuse are no more, and the journals of runs that had them are undone: the

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/journal/journaltest"
+	"github.com/tarelab/tare/internal/testing/journaltest"
+	"github.com/tarelab/tare/internal/undo/journal"
 )
 
 // A journal that tare wrote when all kinds of steps were one type, with one step of each kind

@@ -1,14 +1,14 @@
 package catalog
 
 import (
-	"github.com/tarelab/tare/internal/ceph"
-	"github.com/tarelab/tare/internal/engine"
-	"github.com/tarelab/tare/internal/environment/oci"
-	"github.com/tarelab/tare/internal/isolation/enforce"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/journal/steps"
-	"github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/arms/oci"
+	"github.com/tarelab/tare/internal/host/enforce"
+	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/internal/outside/ceph"
+	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
 // Steps are the kinds of steps that journals hold, also those that only older versions wrote:

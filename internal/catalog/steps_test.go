@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/journal"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/undo/journal"
 )
 
 // flat is a step as journals of tare/journal/v1 have it, with the fields of all kinds in one.

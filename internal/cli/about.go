@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tarelab/tare/internal/environment/kube"
-	"github.com/tarelab/tare/internal/nodes"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/record"
 )
 

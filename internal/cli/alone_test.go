@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
 // A run whose journal nobody would undo does not even look at the host.

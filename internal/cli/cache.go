@@ -8,11 +8,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 type cacheCommand struct {

@@ -6,15 +6,15 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tarelab/tare/internal/calibrate"
+	"github.com/tarelab/tare/internal/analysis/calibrate"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

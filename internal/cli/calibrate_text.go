@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"github.com/tarelab/tare/internal/calibrate"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/analysis/calibrate"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

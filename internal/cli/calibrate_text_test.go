@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/calibrate"
-	"github.com/tarelab/tare/internal/journal"
+	"github.com/tarelab/tare/internal/analysis/calibrate"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

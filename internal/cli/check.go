@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/gate"
-	"github.com/tarelab/tare/internal/importer"
+	"github.com/tarelab/tare/internal/analysis/gate"
+	"github.com/tarelab/tare/internal/logs/importer"
+	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/dataset"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/undo/journal"
 )
 
 type cleanupCommand struct {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/journal/steps"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
 // A journal that another user wrote is never undone, and counts as left: with steps and without.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/tarelab/tare/internal/engine"
-	"github.com/tarelab/tare/internal/environment/inspect"
-	"github.com/tarelab/tare/internal/importer"
+	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/logs/importer"
+	"github.com/tarelab/tare/internal/outside/engine"
 )
 
 // grammar is the commands and the flags that all of them have.

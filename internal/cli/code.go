@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/linux/account"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // codeLines say of each workload what code of the user's it executes on this host, and as

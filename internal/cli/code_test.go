@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/linux/account"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/testneed"
-	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tarelab/tare/internal/compare"
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/analysis/compare"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

@@ -16,9 +16,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	found "github.com/tarelab/tare/internal/answer"
+	found "github.com/tarelab/tare/internal/analysis/answer"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )

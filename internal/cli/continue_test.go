@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 

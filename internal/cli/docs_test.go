@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // What stands in the README and in docs/ works as it is written: every command is

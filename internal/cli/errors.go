@@ -6,14 +6,14 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/nodes"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/reserve"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/reserve"
+	"github.com/tarelab/tare/internal/outside/nodes"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 )
 
 // usageError is a wrong command line; help is the command that explains.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 func TestExitCode(t *testing.T) {

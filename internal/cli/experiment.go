@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/environment/kube"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hint"
-	api "github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/volume"
+	"github.com/tarelab/tare/internal/host/volume"
+	api "github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/record"
 )
 

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // telling is the half-width, in logs, from which on a first answer is worth a line

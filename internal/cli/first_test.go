@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

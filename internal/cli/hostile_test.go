@@ -15,7 +15,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/tarelab/tare/internal/hostlock"
+	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/record"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
 )
 
 // idler is a command some of whose flags do nothing beside others.

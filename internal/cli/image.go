@@ -7,10 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/tarelab/tare/internal/engine"
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/outside/image"
 )
 
 type imageCommand struct {

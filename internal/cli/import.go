@@ -7,10 +7,10 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/tarelab/tare/internal/experiment"
-	formats "github.com/tarelab/tare/internal/format"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/importer"
+	"github.com/tarelab/tare/internal/base/hint"
+	formats "github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/importer"
+	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // leftOut are the arms that this host cannot have, each once.

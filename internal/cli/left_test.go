@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/environment/launch"
-	"github.com/tarelab/tare/internal/environment/layers"
 )
 
 // TestMain answers for tare where a test looks at this host: what is tried there starts this

@@ -10,8 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 // empty refuses an empty value: mostly a variable of a script that is not set, and with the

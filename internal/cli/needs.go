@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/serve"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // notHere is what this host cannot do, in a sentence of its own.

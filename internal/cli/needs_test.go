@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 

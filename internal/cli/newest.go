@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/record"
 )
 

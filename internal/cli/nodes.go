@@ -16,13 +16,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tarelab/tare/internal/analysis"
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/environment/launch"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/journal"
-	api "github.com/tarelab/tare/internal/kube"
-	"github.com/tarelab/tare/internal/nodes"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+	api "github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/outside/nodes"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/nodes"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/outside/nodes"
 )
 
 func TestNodeFlags(t *testing.T) {

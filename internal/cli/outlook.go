@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/doctor"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // outlook is what the noise of this host says, before a run, of the precision that

@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tarelab/tare/internal/doctor"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
 

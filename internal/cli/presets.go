@@ -8,11 +8,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/quantity"
-	"github.com/tarelab/tare/internal/serve"
-	"github.com/tarelab/tare/internal/workload"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 type presetsCommand struct {

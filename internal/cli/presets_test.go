@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/experiment"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // Every preset is a valid experiment in the words of the catalog, can be

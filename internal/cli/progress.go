@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/quantity"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 // progress shows how a run goes on. It writes only when the run says that no

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/measure/run"
 )
 
 func measuring() run.Event {

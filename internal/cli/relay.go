@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 // longestLine is how much of a line of a node is waited for, in bytes.

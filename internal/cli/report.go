@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/analysis"
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/report"
 	"github.com/tarelab/tare/record"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/experiment"
+	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 // The rights are those of the experiment at hand. Without an arm in pods there are none, not

@@ -3,10 +3,10 @@ package cli
 import (
 	"cmp"
 
-	"github.com/tarelab/tare/internal/environment/inspect"
+	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/linux/cgroup"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/reserve"
+	"github.com/tarelab/tare/internal/linux/reserve"
+	"github.com/tarelab/tare/internal/planning/plan"
 )
 
 // roomy refuses a run that would end at once, since the host has too little room: on the file

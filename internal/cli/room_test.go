@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/plan"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // A run whose disk has too little left is refused before it begins, with the flag that names another.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
 )
 
 // scratchAt is the directory under test with an absolute path, as the journal wants

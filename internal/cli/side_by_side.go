@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/tarelab/tare/internal/analysis"
-	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/report"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

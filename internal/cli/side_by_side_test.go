@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/record"
 )
 

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tarelab/tare/internal/hostlock"
-	"github.com/tarelab/tare/internal/journal"
-	"github.com/tarelab/tare/internal/run"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/undo/hostlock"
+	"github.com/tarelab/tare/internal/undo/journal"
 )
 
 // forcedError is a run that was ended by more than one signal: no report.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/environment"
-	"github.com/tarelab/tare/internal/experiment"
 	"github.com/tarelab/tare/internal/linux/cgroup"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
 

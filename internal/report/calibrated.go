@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	catalogue "github.com/tarelab/tare/internal/metric"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
+	catalogue "github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/report/export"
+	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/record"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tarelab/tare/internal/answer"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/analysis/answer"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 

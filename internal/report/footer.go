@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arrange"
-	"github.com/tarelab/tare/internal/hint"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arrange"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

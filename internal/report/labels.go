@@ -3,10 +3,10 @@ package report
 import (
 	"strings"
 
-	"github.com/tarelab/tare/internal/arrange"
-	"github.com/tarelab/tare/internal/messages"
-	catalogue "github.com/tarelab/tare/internal/metric"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/messages"
+	"github.com/tarelab/tare/internal/base/quantity"
+	catalogue "github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 

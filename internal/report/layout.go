@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 // width counts the columns that a text takes on a terminal.

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tarelab/tare/internal/messages"
+	"github.com/tarelab/tare/internal/base/messages"
 )
 
 var toneNames = map[string]tone{

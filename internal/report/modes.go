@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 

@@ -9,7 +9,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

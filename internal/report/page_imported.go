@@ -3,8 +3,8 @@ package report
 import (
 	"strconv"
 
-	"github.com/tarelab/tare/internal/export"
 	"github.com/tarelab/tare/internal/report/chart"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

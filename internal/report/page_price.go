@@ -3,9 +3,9 @@ package report
 import (
 	"html/template"
 
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/report/chart"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

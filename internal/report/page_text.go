@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 // toneClass are the classes of the style sheet.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

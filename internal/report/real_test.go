@@ -6,8 +6,8 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/catalog"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/plan"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

@@ -3,8 +3,8 @@ package report
 import (
 	"slices"
 
-	"github.com/tarelab/tare/internal/arrange"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/record"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/export"
+	"github.com/tarelab/tare/internal/report/export"
 )
 
 // textRenderer prints a document for a terminal of a given width.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arrange"
-	"github.com/tarelab/tare/internal/export"
-	"github.com/tarelab/tare/internal/quantity"
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/record"
 )
 

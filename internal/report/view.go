@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/tarelab/tare/internal/arrange"
+	"github.com/tarelab/tare/internal/analysis/arrange"
 	"github.com/tarelab/tare/record"
 )
 

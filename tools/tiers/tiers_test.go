@@ -13,7 +13,7 @@ import (
 
 const example = `
 groups:
-  words: [internal/report, internal/export]
+  words: [internal/report, internal/report/export]
 tiers:
   - {name: lint, always: true, run: "true", takes: 1, limit: 2}
   - name: kill
@@ -51,13 +51,13 @@ func TestHash(t *testing.T) {
 	}
 	tree := Tree{".ci/tiers": "a", ".ci/passed": "a", "go.mod": "a", "Makefile": "a", "docs/method.md": "a", "tools/kill.sh": "a", "tools/vm.sh": "a",
 		"cmd/tare/main.go": "a", "cmd/tare/kill_test.go": "a", "cmd/tare/testdata/script/run.txtar": "a",
-		"internal/run/run.go": "a", "internal/run/run_test.go": "a", "internal/run/testdata/x": "a", "internal/report/report.go": "a", "internal/reporting/x.go": "a"}
+		"internal/measure/run/run.go": "a", "internal/measure/run/run_test.go": "a", "internal/measure/run/testdata/x": "a", "internal/report/report.go": "a", "internal/reporting/x.go": "a"}
 	kill, tests := f.Tiers[1], []string{"cmd/tare"}
 	before := f.hash(kill, tree, tests)
 	for path, counts := range map[string]bool{
 		".ci/tiers": true, ".ci/passed": false, "go.mod": true, "Makefile": true, "docs/method.md": false, "tools/kill.sh": true, "tools/vm.sh": false,
 		"cmd/tare/main.go": true, "cmd/tare/kill_test.go": true, "cmd/tare/testdata/script/run.txtar": true,
-		"internal/run/run.go": true, "internal/run/run_test.go": false, "internal/run/testdata/x": false, "internal/report/report.go": false, "internal/reporting/x.go": true,
+		"internal/measure/run/run.go": true, "internal/measure/run/run_test.go": false, "internal/measure/run/testdata/x": false, "internal/report/report.go": false, "internal/reporting/x.go": true,
 	} {
 		tree[path] = "b"
 		if changed := f.hash(kill, tree, tests) != before; changed != counts {

@@ -4,12 +4,12 @@ package bodies
 import (
 	"maps"
 
-	"github.com/tarelab/tare/internal/load"
-	clickhouse "github.com/tarelab/tare/internal/tool/clickhouse/driver"
-	fio "github.com/tarelab/tare/internal/tool/fio/driver"
-	pgbench "github.com/tarelab/tare/internal/tool/pgbench/driver"
-	redis "github.com/tarelab/tare/internal/tool/redis/driver"
-	sysbench "github.com/tarelab/tare/internal/tool/sysbench/driver"
+	clickhouse "github.com/tarelab/tare/internal/loads/clickhouse"
+	fio "github.com/tarelab/tare/internal/loads/fio"
+	"github.com/tarelab/tare/internal/loads/load"
+	pgbench "github.com/tarelab/tare/internal/loads/pgbench"
+	redis "github.com/tarelab/tare/internal/loads/redis"
+	sysbench "github.com/tarelab/tare/internal/loads/sysbench"
 )
 
 // All are the bodies by kind: tare's own, and each tool's, one line each.

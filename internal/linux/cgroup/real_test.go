@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // rung are the controllers of the cgroup rung.

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/proc"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // A connection through a forwarded port is where the kernel says.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 func pair(t *testing.T) (gateway, arm *os.File, w Wire) {

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
-	"github.com/tarelab/tare/internal/image"
+	"github.com/tarelab/tare/internal/outside/image"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
-	"github.com/tarelab/tare/internal/image"
-	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/outside/image"
+	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
 // TestBuildRuns: what the image holds runs with the image alone, as its user;

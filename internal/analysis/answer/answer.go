@@ -1,0 +1,219 @@
+// Package answer finds what a result says first: the subject of the question,
+// the verdict on it, what a loss consists of, what is ruled out, what was not
+// tested, what more time would buy. It is pure, works from record.Effects alone
+// and writes no sentence.
+package answer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/internal/analysis/arrange"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+// Of is the answer of a result.
+func Of(e *record.Effects) *record.Answers {
+	a := &record.Answers{Loads: []record.LoadAnswer{}, Noise: noise(e)}
+	for _, w := range arrange.Workloads(e) {
+		a.Loads = append(a.Loads, load(e, w))
+	}
+	a.Standing = standing(a.Loads)
+	a.Untested = untested(e)
+	a.Menu = menu(e, a.Loads)
+	a.Next = next(a, e)
+	return a
+}
+
+func standing(loads []record.LoadAnswer) record.Answered {
+	measured, decided := 0, 0
+	for _, l := range loads {
+		if l.Measured {
+			measured++
+		}
+		if l.Decided && !l.Doubted {
+			decided++
+		}
+	}
+	switch {
+	case measured == 0:
+		return record.AnsweredNothing
+	case decided == 0:
+		return record.AnsweredNone
+	case decided < len(loads):
+		return record.AnsweredPartly
+	}
+	return record.AnsweredAll
+}
+
+func load(e *record.Effects, w arrange.Workload) record.LoadAnswer {
+	l := record.LoadAnswer{Workload: w.Name, Measured: !w.Unmeasured(), Findings: []record.Finding{}}
+	l.Doubted = len(w.Differing()) > 0
+	for _, m := range w.TwoModes {
+		l.TwoModes = append(l.TwoModes, m.Arm)
+	}
+	l.Failed, l.Untold = checks(w.Checks)
+	if !l.Measured {
+		return l
+	}
+	l.Findings, l.Besides = findings(e, w)
+	for i, f := range l.Findings {
+		if distance(f.Effect) > distance(l.Findings[l.Foremost].Effect) {
+			l.Foremost = i
+		}
+	}
+	l.Busy = busy(e, w)
+	l.Decided = slices.ContainsFunc(l.Findings, decided) || len(l.Busy) > 0 && len(l.Findings) == 0
+	return l
+}
+
+// decided says that something of a finding is: throughput, or what an operation
+// costs.
+func decided(f record.Finding) bool {
+	known := func(x *record.Effect) bool {
+		return x != nil && (arrange.Moved(*x) || x.Verdict == record.Negligible && x.Typical != nil)
+	}
+	return known(&f.Effect) || known(f.Efficiency)
+}
+
+// distance is how far a decided effect is from none, as a logarithm; an unequal
+// arm answers another question.
+func distance(x record.Effect) float64 {
+	if !arrange.Moved(x) || x.Unequal != "" {
+		return 0
+	}
+	return math.Abs(math.Log(x.Typical.Ratio))
+}
+
+func checks(all []record.Checks) (failed, untold []string) {
+	var bad, open arrange.Ordered
+	for _, c := range all {
+		switch {
+		case c.Known && !c.OK:
+			bad.Add(c.Kind)
+		case !c.Known:
+			open.Add(c.Kind)
+		}
+	}
+	return bad, slices.DeleteFunc(open, func(kind string) bool { return slices.Contains(bad, kind) })
+}
+
+// findings are about the real container, else the top of the ladder; else the
+// neighbour; else the arms one by one.
+func findings(e *record.Effects, w arrange.Workload) (subjects, besides []record.Finding) {
+	if top := w.Top(); top != "" {
+		f := finding(w, top, record.SubjectLayers)
+		if w.Real(top) {
+			f.Subject = record.SubjectContainer
+		}
+		largest(w, &f)
+		for _, arm := range w.Beside {
+			if x, _ := w.PrimaryOf(arm); arrange.Moved(x) {
+				besides = append(besides, finding(w, arm, record.SubjectArm))
+			}
+		}
+		return []record.Finding{f}, besides
+	}
+	if subjects = neighbours(e, w); len(subjects) > 0 {
+		return subjects, nil
+	}
+	subjects = []record.Finding{}
+	for _, arm := range w.Beside {
+		if _, ok := w.PrimaryOf(arm); ok && !onBusyNode(e, w.Name, arm) {
+			subjects = append(subjects, finding(w, arm, record.SubjectArm))
+		}
+	}
+	return subjects, nil
+}
+
+func finding(w arrange.Workload, arm string, s record.Subject) record.Finding {
+	x, _ := w.PrimaryOf(arm)
+	f := record.Finding{Subject: s, Effect: x, Efficiency: efficiency(w, arm)}
+	if f.Efficiency != nil && f.Efficiency.Typical != nil {
+		r := f.Efficiency.Typical
+		f.CPU = &record.Ratio{Ratio: 1 / r.Ratio, Low: 1 / r.High, High: 1 / r.Low}
+	}
+	f.Part = part(f)
+	f.Excluded = excluded(w, x)
+	return f
+}
+
+// efficiency is what the answer says of an operation's CPU time; nothing where it is
+// shown and not judged.
+func efficiency(w arrange.Workload, arm string) *record.Effect {
+	x, ok := w.Effect[arrange.Key{Metric: metric.Efficiency.Name, Arm: arm}]
+	if !ok || w.Primary != metric.Throughput.Name || x.Exploratory {
+		return nil
+	}
+	return &x
+}
+
+// part splits a loss of throughput by log throughput = log CPU time received per
+// second + log operations per CPU second. It speaks only where the efficiency is
+// decided.
+func part(f record.Finding) record.LossPart {
+	if f.Efficiency == nil || f.Efficiency.Typical == nil || f.Effect.Metric != metric.Throughput.Name ||
+		f.Effect.Typical == nil || f.Effect.Verdict != record.Cost {
+		return ""
+	}
+	share := math.Log(f.Efficiency.Typical.Ratio) / math.Log(f.Effect.Typical.Ratio)
+	switch {
+	case f.Efficiency.Verdict == record.Cost && share >= 0.8:
+		return record.LossWork
+	case f.Efficiency.Verdict == record.Cost && share > 0.2:
+		return record.LossBoth
+	case f.Efficiency.Verdict == record.Negligible && share < 0.5, f.Efficiency.Verdict == record.Gain:
+		return record.LossCPU
+	}
+	return ""
+}
+
+// excluded is the loss that an undecided interval rules out.
+func excluded(w arrange.Workload, x record.Effect) float64 {
+	r := x.Typical
+	if x.Bound != nil {
+		r = x.Bound
+	}
+	if r == nil || x.Verdict != record.Undecided {
+		return 0
+	}
+	loss := 1 - r.Low
+	if !w.MoreIsBetter(x.Metric) {
+		loss = r.High - 1
+	}
+	if !(loss > 0) || math.IsInf(loss, 0) {
+		return 0
+	}
+	return loss
+}
+
+// largest finds the step that costs most, where there are several steps.
+func largest(w arrange.Workload, f *record.Finding) {
+	x := f.Effect
+	if x.Verdict != record.Cost && x.Verdict != record.Undecided || x.Typical == nil || len(w.Ladder) <= 2 {
+		return
+	}
+	open := false // a step that nothing is known of
+	for _, arm := range w.Ladder {
+		step, ok := w.Remainder[arrange.Key{Metric: w.Primary, Arm: arm}]
+		if !ok {
+			step, ok = w.Step[arrange.Key{Metric: w.Primary, Arm: arm}]
+		}
+		open = open || ok && step.Typical == nil
+		if !ok || step.Verdict != record.Cost || step.Typical == nil {
+			continue
+		}
+		if f.Largest == nil || math.Abs(math.Log(step.Typical.Ratio)) > math.Abs(math.Log(f.Largest.Typical.Ratio)) {
+			f.Largest = &step
+		}
+	}
+	switch {
+	case f.Largest == nil:
+		f.Single, f.Unmeasured = x.Verdict == record.Cost && !open, x.Verdict == record.Cost && open
+	case x.Verdict == record.Cost && f.Largest.Typical.Ratio < x.Typical.Ratio != w.MoreIsBetter(f.Largest.Metric):
+		if s := math.Log(f.Largest.Typical.Ratio) / math.Log(x.Typical.Ratio); s > 0 && !math.IsInf(s, 0) {
+			f.Share = s
+		}
+	}
+}

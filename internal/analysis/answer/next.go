@@ -1,0 +1,164 @@
+package answer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// noise is the range of what the hypervisor took and of what other processes
+// used, per CPU, over all arms and loads.
+func noise(e *record.Effects) record.HostNoise {
+	var n record.HostNoise
+	for _, w := range e.Workloads {
+		if quantity.Finite(w.NoiseFloor) {
+			n.Floor = max(n.Floor, w.NoiseFloor)
+		}
+	}
+	if e.Host.CPUs <= 0 {
+		return n
+	}
+	first := true
+	for _, k := range e.Kernel {
+		if k.Metric != "cpu.steal" && k.Metric != "cpu.foreign" || k.Per != "second" {
+			continue
+		}
+		for _, v := range k.Values {
+			x, ok := v.Get()
+			if x /= float64(e.Host.CPUs); !ok || !quantity.Finite(x) || x < 0 {
+				continue
+			}
+			x = min(x, 1) // the kernel counts in steps, which may be longer than a short window
+			if k.Metric == "cpu.foreign" {
+				n.ForeignHigh = max(n.ForeignHigh, x)
+				continue
+			}
+			if first || x < n.StealLow {
+				n.StealLow = x
+			}
+			n.StealHigh, first = max(n.StealHigh, x), false
+		}
+	}
+	return n
+}
+
+// untested is the real container where it was left out: it is what the question
+// is about.
+func untested(e *record.Effects) (out []record.Left) {
+	for _, l := range e.Left {
+		if l.Arm == "container" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// menu adds up, over the loads, what each precision takes. A load that is as
+// precise already takes nothing more.
+func menu(e *record.Effects, loads []record.LoadAnswer) (out []record.Offer) {
+	var halves []float64
+	for _, w := range e.Workloads {
+		for _, f := range w.Forecast {
+			if f.Metric == w.Primary && !slices.Contains(halves, f.Half) {
+				halves = append(halves, f.Half)
+			}
+		}
+	}
+	slices.Sort(halves)
+	slices.Reverse(halves)
+	for _, half := range halves {
+		if slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return !foretold(w, half) }) {
+			continue
+		}
+		if o := offer(e, half); o.Seconds > 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// offer is what a precision takes for all loads. Loads are off in either direction
+// independently of each other, so that squares add up.
+func offer(e *record.Effects, half float64) record.Offer {
+	o, before, after := record.Offer{Half: half}, 0.0, 0.0
+	for _, w := range e.Workloads {
+		for _, f := range w.Forecast {
+			if f.Metric != w.Primary || f.Half != half || !quantity.Finite(f.Seconds) {
+				continue
+			}
+			o.Seconds += max(f.Seconds, 0)
+			before = math.Hypot(before, f.Seconds-f.Soonest)
+			if after = math.Hypot(after, f.Latest-f.Seconds); f.Latest == 0 {
+				after = math.Inf(1)
+			}
+		}
+	}
+	if quantity.Finite(after) {
+		o.Soonest, o.Latest = max(o.Seconds-before, 0), o.Seconds+after
+	}
+	return o
+}
+
+// foretold says that it is known what a precision takes: it is among those that
+// are forecast for the load, or wider than they are, which the load has already.
+func foretold(w record.WorkloadResult, half float64) bool {
+	least := math.Inf(1)
+	for _, f := range w.Forecast {
+		if f.Metric == w.Primary {
+			least = min(least, f.Half)
+		}
+	}
+	return math.IsInf(least, 1) || least <= half
+}
+
+// open says that more time may tell more of a load.
+func open(l record.LoadAnswer) bool {
+	return !l.Measured || !l.Decided && len(l.Findings)+len(l.Busy) > 0
+}
+
+// unsteady is the share of the CPUs from which on a disturbance is named.
+const unsteady = 0.05
+
+// soon is the longest continuation that is proposed, in seconds.
+const soon = 600
+
+// continues says whether tare run --continue can add to a result: not to what another tool
+// measured, to what a node helper measured on its node, and to a run that goes on.
+func continues(e *record.Effects) bool {
+	return e.Imported == nil && e.Host.Helper == nil && e.Ended != record.EndedRunning
+}
+
+// next is what to do, the most useful first.
+func next(a *record.Answers, e *record.Effects) (out []record.NextStep) {
+	for _, l := range a.Untested {
+		if l.Remedy != "" {
+			out = append(out, record.NextStep{Kind: record.NextProvide, Remedy: l.Remedy})
+		}
+	}
+	if e.Imported != nil || !slices.ContainsFunc(a.Loads, open) {
+		return out
+	}
+	if continues(e) {
+		out = append(out, further(a))
+	}
+	if a.Noise.StealHigh > unsteady {
+		out = append(out, record.NextStep{Kind: record.NextDedicated})
+	}
+	if a.Noise.ForeignHigh > unsteady {
+		out = append(out, record.NextStep{Kind: record.NextQuieter})
+	}
+	return out
+}
+
+// further is a continuation: as long as the best precision takes that is soon there.
+func further(a *record.Answers) record.NextStep {
+	on := record.NextStep{Kind: record.NextContinue, Seconds: soon}
+	for _, o := range a.Menu {
+		if o.Seconds <= soon {
+			on.Seconds = max(60, 60*math.Ceil(o.Seconds/60))
+		}
+	}
+	return on
+}

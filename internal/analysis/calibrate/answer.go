@@ -1,0 +1,116 @@
+package calibrate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+// Judge compares what was measured with what was planted.
+func Judge(e *record.Effects, planted []Planted) *record.Calibration {
+	c := &record.Calibration{
+		Schema: record.CalibrationSchema, Host: e.Host, Ended: e.Ended, Seed: e.Seed,
+		Losses: []record.PlantedLoss{}, Left: e.Left,
+	}
+	for _, p := range planted {
+		for _, name := range p.metrics() {
+			if x := effect(e, p.Arm, name); x != nil {
+				c.Losses = append(c.Losses, loss(p, *x))
+			}
+		}
+	}
+	for _, x := range e.Twin {
+		if x.Metric == metric.Throughput.Name || x.Metric == metric.Efficiency.Name {
+			c.Losses = append(c.Losses, loss(Planted{Arm: x.Arm, How: None}, x))
+		}
+	}
+	slices.SortStableFunc(c.Losses, func(a, b record.PlantedLoss) int {
+		return cmp.Or(cmp.Compare(b.Metric, a.Metric), cmp.Compare(a.How, b.How), cmp.Compare(a.Planted, b.Planted))
+	})
+	for _, l := range c.Losses {
+		count(c, l)
+	}
+	if len(e.Workloads) == 1 {
+		c.Seconds, c.Blocks = e.Workloads[0].Seconds, e.Workloads[0].Blocks
+		c.Smallest = smallest(c.Losses, c.Seconds, len(e.Arms))
+	}
+	return c
+}
+
+// metrics are those of which it is known what the loss does to them: sleeping and a
+// quota take CPU time and cost a little of their own beside it.
+func (p Planted) metrics() []string {
+	if p.How == Work || p.How == None {
+		return []string{metric.Throughput.Name, metric.Efficiency.Name}
+	}
+	return []string{metric.Throughput.Name}
+}
+
+func effect(e *record.Effects, arm, name string) *record.Effect {
+	for i, x := range e.Effects {
+		if x.Arm == arm && x.Metric == name {
+			return &e.Effects[i]
+		}
+	}
+	return nil
+}
+
+// loss judges one loss by the interval of its arm alone.
+func loss(p Planted, x record.Effect) record.PlantedLoss {
+	l := record.PlantedLoss{Arm: p.Arm, Metric: x.Metric, How: p.How, Planted: p.Loss}
+	if x.Own == nil || !(x.Own.Low <= x.Own.High) || x.Verdict == record.Invalid {
+		l.Reason = cmp.Or(x.Reason, "not measured")
+		return l
+	}
+	m := record.Worsening{Cost: 1 - x.Own.Ratio, Low: 1 - x.Own.High, High: 1 - x.Own.Low}
+	l.Measured = &m
+	l.Covered = m.Low <= p.Loss && p.Loss <= m.High
+	l.Found = m.Low > 0 || m.High < 0
+	return l
+}
+
+// count adds a loss to the two shares.
+func count(c *record.Calibration, l record.PlantedLoss) {
+	if l.Measured == nil {
+		return
+	}
+	c.Covered.Of++
+	if l.Covered {
+		c.Covered.Count++
+	}
+	if l.Planted != 0 {
+		return
+	}
+	c.FalsePositives.Of++
+	if l.Found {
+		c.FalsePositives.Count++
+	}
+}
+
+// smallest is what shows in 1, 3 and 10 minutes with the host, its twin and one arm:
+// the half-width of the throughput of a planted arm in the middle goes with one over
+// the square root of the time that each arm has, and an effect shows with 80 % power
+// where it is stat.MDE of that.
+func smallest(losses []record.PlantedLoss, seconds float64, arms int) []record.SmallestLoss {
+	const alone = 3
+	var halves []float64
+	for _, l := range losses {
+		if m := l.Measured; m != nil && l.Metric == metric.Throughput.Name && m.High < 1 {
+			halves = append(halves, (math.Log1p(-m.Low)-math.Log1p(-m.High))/2)
+		}
+	}
+	if len(halves) == 0 || !(seconds > 0) || arms < alone {
+		return nil
+	}
+	half := stat.Median(halves)
+	var out []record.SmallestLoss
+	for _, minutes := range []float64{1, 3, 10} {
+		h := half * math.Sqrt(seconds*alone/float64(arms)/(60*minutes))
+		out = append(out, record.SmallestLoss{Seconds: 60 * minutes, Loss: -math.Expm1(-stat.MDE(h, 0.8))})
+	}
+	return out
+}

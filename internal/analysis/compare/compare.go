@@ -1,0 +1,178 @@
+// Package compare sets two results of the same experiment side by side: what is
+// not the same about them, whether they may be compared, and how the effects
+// changed. It works from the files alone; it prints nothing.
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+var (
+	// ErrDifferent means that the results are not of the same experiment.
+	ErrDifferent = errors.New("not the same experiment")
+	// ErrSame means that both are the same run.
+	ErrSame = errors.New("both are the same run")
+	// ErrNothing means that no effect is in both.
+	ErrNothing = errors.New("no workload has an arm in both results")
+)
+
+// Results compares two results. Those of different experiments are refused
+// with what differs, unless forced.
+func Results(before, after *record.Result, forced bool) (*record.Comparison, error) {
+	old, err := analysis.Analyse(before)
+	if err != nil {
+		return nil, fmt.Errorf("before: %w", err)
+	}
+	now, err := analysis.Analyse(after)
+	if err != nil {
+		return nil, fmt.Errorf("after: %w", err)
+	}
+	c := &record.Comparison{
+		Schema: record.ComparisonSchema, Before: side(before, old), After: side(after, now), Margin: after.Plan.Margin,
+		SameHost: sameHost(old.Host, now.Host), Levels: []record.Level{}, Warnings: []record.Warning{},
+	}
+	if c.Before.Run != "" && c.Before.Run == c.After.Run {
+		return nil, fmt.Errorf("%w (%s): %s and %s", ErrSame, c.Before.Run, before.Dir, after.Dir)
+	}
+	if text := nothingInCommon(before.Plan, after.Plan); text != "" {
+		return nil, fmt.Errorf("%w: %s", ErrDifferent, text)
+	}
+	c.Differences = differences(before, after)
+	if why := refusals(c.Differences); len(why) > 0 && !forced {
+		return nil, hint.New(fmt.Errorf("%w: %s", ErrDifferent, strings.Join(why, "; ")), "--force compares what has the same name in both")
+	} else if len(why) == 0 {
+		c.SameExperiment = true
+	}
+	if c.Changes = analysis.Changes(old, now, c.Margin); len(c.Changes) == 0 {
+		return nil, ErrNothing
+	}
+	if c.SameHost {
+		c.Levels = levels(old, now)
+	}
+	c.Warnings = append(doubts("before", old, c), doubts("after", now, c)...)
+	return c, nil
+}
+
+// nothingInCommon says which workloads two experiments have that share none.
+func nothingInCommon(before, after record.Plan) string {
+	names := func(p record.Plan) []string {
+		var out []string
+		for _, w := range p.Workloads {
+			out = append(out, w.Name)
+		}
+		return out
+	}
+	a, b := names(before), names(after)
+	if len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) }) {
+		return ""
+	}
+	return "no workload is in both: " + strings.Join(a, ", ") + " before, " + strings.Join(b, ", ") + " after"
+}
+
+// refusals are the differences that make two experiments of them.
+func refusals(ds []record.Difference) []string {
+	var out []string
+	for _, d := range ds {
+		if d.Weight == record.WeightExperiment {
+			where := ""
+			if len(d.Where) > 0 {
+				where = " of " + strings.Join(d.Where, ", ")
+			}
+			out = append(out, fmt.Sprintf("%s%s: %s before, %s after", d.What, where, cmp.Or(d.Before, "none"), cmp.Or(d.After, "none")))
+		}
+	}
+	return out
+}
+
+func side(r *record.Result, e *record.Effects) record.Side {
+	s := record.Side{
+		Dir: r.Dir, Experiment: e.Experiment, Started: e.Started, Ended: e.Ended, Seconds: e.Seconds,
+		Seed: e.Seed, Tare: r.Manifest.Tare, Host: e.Host,
+	}
+	for _, l := range r.Lines {
+		if l.Run != nil {
+			s.Run = l.Run.ID
+			if s.Started == "" {
+				s.Started = l.Time.UTC().Format(time.RFC3339)
+			}
+			break
+		}
+	}
+	return s
+}
+
+// sameHost says that both ran on the same machine, whatever its software.
+func sameHost(a, b record.Host) bool {
+	return a.Name != "" && a.Name == b.Name && a.Arch == b.Arch && a.CPUModel == b.CPUModel && a.CPUs == b.CPUs
+}
+
+// levels are what the arms did on the same host.
+func levels(before, after *record.Effects) []record.Level {
+	out := []record.Level{}
+	for _, a := range after.Arms {
+		for _, old := range before.Arms {
+			if old.Workload == a.Workload && old.Arm == a.Arm {
+				out = append(out, levelsOf(after, old, a)...)
+			}
+		}
+	}
+	return out
+}
+
+func levelsOf(e *record.Effects, before, after record.ArmResult) []record.Level {
+	var out []record.Level
+	for _, m := range metricsOf(e, after.Workload) {
+		v, ok := after.Values[m.Name]
+		old, too := before.Values[m.Name]
+		if !ok || !too {
+			continue
+		}
+		l := record.Level{Workload: after.Workload, Metric: m.Name, Unit: m.Unit, Arm: after.Arm, Before: old, After: v}
+		x, known := v.Get()
+		if y, knew := old.Get(); known && knew && y > 0 {
+			l.Ratio = x / y
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// metricsOf are the metrics that tare computes and those that the load says.
+func metricsOf(e *record.Effects, workload string) []metric.Metric {
+	out := metric.All()
+	for _, w := range e.Workloads {
+		if w.Name != workload {
+			continue
+		}
+		for _, m := range w.Values {
+			out = slices.DeleteFunc(out, func(x metric.Metric) bool { return x.Name == m.Name })
+			out = append(out, metric.Said(m))
+		}
+	}
+	return out
+}
+
+// doubts is what makes one of the two rest on less than it should.
+func doubts(which string, e *record.Effects, c *record.Comparison) []record.Warning {
+	var out []record.Warning
+	for _, w := range e.Workloads {
+		if !slices.ContainsFunc(c.Changes, func(x record.Change) bool { return x.Workload == w.Name }) {
+			continue
+		}
+		for _, d := range analysis.Doubts(w) {
+			d.Text = which + ": " + d.Text
+			out = append(out, d)
+		}
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+// Package gate judges effects against the largest costs that somebody accepts,
+// for tare check. What it judges is the bound of the interval and never the
+// estimate: a cost is exceeded when the whole interval lies above the limit,
+// passes when the whole interval lies within it, and is undecided between. It
+// knows nothing of files, exit codes or printing.
+package gate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tarelab/tare/internal/analysis"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+// Selection is what to judge; an empty list means everything.
+type Selection struct {
+	Workloads, Arms []string
+	Called          map[string]string // metrics as they were asked for; without an entry: by their name
+}
+
+func (s Selection) called(metric string) string { return cmp.Or(s.Called[metric], metric) }
+
+// Judge judges every selected effect that has a limit. A limit, workload or arm
+// that selects nothing is an error, as is a selection of which nothing was
+// measured: an empty set never passes.
+func Judge(e *record.Effects, limits []record.Limit, s Selection) (*record.Gate, error) {
+	if err := s.check(e, limits); err != nil {
+		return nil, err
+	}
+	g := &record.Gate{
+		Schema: record.GateSchema, Experiment: e.Experiment, Seed: e.Seed, Started: e.Started,
+		Ended: e.Ended, Host: e.Host, Limits: limits, Left: []record.Left{}, Warnings: []record.Warning{},
+	}
+	measured := false
+	for _, w := range e.Workloads {
+		if !s.workload(w.Name) {
+			continue
+		}
+		var its []record.Judgement
+		for _, x := range e.Effects {
+			for _, l := range limits {
+				if x.Workload != w.Name || x.Metric != l.Metric || !s.arm(x.Arm) {
+					continue
+				}
+				its = append(its, judge(w, x, l))
+				measured = measured || x.Blocks > 0 || x.Observed != 0 || x.Verdict == record.Invalid
+			}
+		}
+		inSequence(w, its)
+		needed := 0.0
+		for _, j := range its {
+			needed = max(needed, j.Needed)
+		}
+		g.Judgements = append(g.Judgements, its...)
+		g.Needed += needed
+		g.Warnings = append(g.Warnings, s.without(e, w, limits)...)
+		g.Warnings = append(g.Warnings, analysis.Doubts(w)...)
+	}
+	for _, c := range e.Caveats {
+		if (c.Workload == "" || s.workload(c.Workload)) && (c.Arm == "" || s.arm(c.Arm) || baseline(e, c.Arm)) {
+			g.Warnings = append(g.Warnings, c)
+		}
+	}
+	for _, l := range e.Left {
+		if s.arm(l.Arm) && (l.Workload == "" || s.workload(l.Workload)) {
+			g.Left = append(g.Left, l)
+		}
+	}
+	if !measured {
+		return nil, nothing(e, g)
+	}
+	g.Answer = overall(g.Judgements)
+	return g, nil
+}
+
+// inSequence leaves open what would exceed a limit which the question of the workload
+// does not, where that is judged too: its interval and those of the other arms are at
+// 95 % each (docs/method.md), and so no more than 5 % are called exceeded where none is.
+func inSequence(w record.WorkloadResult, js []record.Judgement) {
+	for i := range js {
+		j := &js[i]
+		if j.Answer != record.AnswerExceeded || j.Arm == w.Question || !slices.Contains(w.Judged, j.Metric) {
+			continue
+		}
+		at := slices.IndexFunc(js, func(q record.Judgement) bool {
+			return q.Arm == w.Question && q.Metric == j.Metric && q.Most == j.Most
+		})
+		if at >= 0 && js[at].Cost != nil && js[at].Answer != record.AnswerExceeded { // no cost: it was not asked in this metric
+			j.Answer, j.Unjudged = record.AnswerUndecided, true
+			j.Reason = "not judged, as " + w.Question + " is not shown to exceed it"
+		}
+	}
+}
+
+// overall is the worst of the answers; invalid data leave the question open.
+func overall(js []record.Judgement) record.Answer {
+	worst := js[0].Answer
+	for _, j := range js[1:] {
+		worst = worse(worst, j.Answer)
+	}
+	return worst
+}
+
+// worse is the answer that decides where there are two.
+func worse(a, b record.Answer) record.Answer {
+	rank := []record.Answer{record.AnswerPass, record.AnswerUndecided, record.AnswerInvalid, record.AnswerExceeded}
+	if cmp.Compare(slices.Index(rank, a), slices.Index(rank, b)) < 0 {
+		return b
+	}
+	return a
+}
+
+// judge judges the typical effect, with what dropped windows may hide; where the loss is
+// intermittent the total one too, and the worse answer counts: a loss in bursts hides from
+// a typical effect.
+func judge(w record.WorkloadResult, x record.Effect, l record.Limit) record.Judgement {
+	j := one(w, x, cmp.Or(x.Bound, x.Typical), l)
+	if !x.Intermittent || j.Answer == record.AnswerInvalid {
+		return j
+	}
+	total := one(w, x, x.Total, l)
+	total.Total = true
+	if worse(j.Answer, total.Answer) == j.Answer {
+		return j
+	}
+	return total
+}
+
+func one(w record.WorkloadResult, x record.Effect, r *record.Ratio, l record.Limit) record.Judgement {
+	j := record.Judgement{
+		Workload: x.Workload, Metric: x.Metric, Arm: x.Arm, Baseline: x.Baseline, Most: l.Most,
+	}
+	better := metric.Better(w.Values, x.Metric)
+	if r != nil && better != 0 {
+		j.Cost = worsening(*r, better)
+	}
+	switch {
+	case x.Verdict == record.Invalid:
+		j.Answer, j.Reason = record.AnswerInvalid, x.Reason
+	case better == 0:
+		j.Reason = "this tare does not know whether more of " + x.Metric + " is better"
+	case j.Cost == nil:
+		j.Reason, j.Needed = cmp.Or(x.Reason, "not measured"), x.Needed
+	case !(j.Cost.Low <= j.Cost.High): // NaN: decides nothing
+		j.Cost, j.Reason = nil, "the interval is not known"
+	default:
+		limit := bound(l.Most, better)
+		if j.Answer = against(*r, limit, better); j.Answer == record.AnswerUndecided {
+			j.Reason = "the interval holds the limit"
+			j.Needed = analysis.ToDecide(r, w.Seconds, limit)
+		}
+	}
+	return j
+}
+
+// against says on which side of a ratio the whole interval lies.
+func against(r record.Ratio, limit float64, better int) record.Answer {
+	best, worst := r.High, r.Low
+	if better < 0 {
+		best, worst, limit = -r.Low, -r.High, -limit
+	}
+	switch {
+	case worst >= limit:
+		return record.AnswerPass
+	case best < limit:
+		return record.AnswerExceeded
+	}
+	return record.AnswerUndecided
+}
+
+// worsening is a ratio of arm and baseline as a cost.
+func worsening(r record.Ratio, better int) *record.Worsening {
+	if better > 0 {
+		return &record.Worsening{Cost: 1 - r.Ratio, Low: 1 - r.High, High: 1 - r.Low}
+	}
+	return &record.Worsening{Cost: r.Ratio - 1, Low: r.Low - 1, High: r.High - 1}
+}
+
+// bound is the ratio of arm and baseline at which the cost is most.
+func bound(most float64, better int) float64 {
+	if better > 0 {
+		return 1 - most
+	}
+	return 1 + most
+}
+
+// without is the limits on metrics that this workload does not have.
+func (s Selection) without(e *record.Effects, w record.WorkloadResult, limits []record.Limit) []record.Warning {
+	var out []record.Warning
+	for _, l := range limits {
+		has := func(x record.Effect) bool { return x.Workload == w.Name && s.arm(x.Arm) && x.Metric == l.Metric }
+		if !slices.ContainsFunc(e.Effects, has) {
+			out = append(out, record.Warning{Workload: w.Name, Text: "no effect on " + l.Metric + ": not checked"})
+		}
+	}
+	return out
+}
+
+// baseline says that an arm is what others are compared with.
+func baseline(e *record.Effects, arm string) bool {
+	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Baseline == arm })
+}
+
+func (s Selection) workload(name string) bool {
+	return len(s.Workloads) == 0 || slices.Contains(s.Workloads, name)
+}
+
+func (s Selection) arm(name string) bool {
+	return len(s.Arms) == 0 || slices.Contains(s.Arms, name)
+}

@@ -1,0 +1,166 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+var (
+	// ErrAsked means that a limit, a workload or an arm selects nothing.
+	ErrAsked = errors.New("nothing to check")
+	// ErrNothing means that nothing of what was selected was measured.
+	ErrNothing = errors.New("nothing was measured")
+)
+
+// asked is a wrong word of the question.
+type asked struct{ text string }
+
+func (a asked) Error() string        { return a.text }
+func (a asked) Is(target error) bool { return target == ErrAsked }
+
+func wrong(format string, args ...any) error { return asked{fmt.Sprintf(format, args...)} }
+
+// check wants every word of the question to select something.
+func (s Selection) check(e *record.Effects, limits []record.Limit) error {
+	if len(limits) == 0 {
+		return hint.New(wrong("no limit to check against"), "name one, as --max-cost throughput=5%")
+	}
+	var workloads []string
+	for _, w := range e.Workloads {
+		workloads = append(workloads, w.Name)
+	}
+	for i, name := range s.Workloads {
+		if slices.Contains(s.Workloads[:i], name) {
+			return wrong("workload %q is named twice", name)
+		}
+		if !slices.Contains(workloads, name) {
+			return wrong("no workload %q in this result%s", name, hint.DidYouMean(name, workloads))
+		}
+	}
+	for i, name := range s.Arms {
+		if slices.Contains(s.Arms[:i], name) {
+			return wrong("arm %q is named twice", name)
+		}
+		if err := s.checkArm(e, name); err != nil {
+			return err
+		}
+	}
+	for i, l := range limits {
+		if slices.ContainsFunc(limits[:i], func(x record.Limit) bool { return x.Metric == l.Metric }) {
+			return wrong("two limits for %s", s.called(l.Metric))
+		}
+		if err := s.checkMetric(e, l); err != nil {
+			return err
+		}
+	}
+	for _, name := range s.Workloads {
+		if !slices.ContainsFunc(e.Effects, func(x record.Effect) bool {
+			return x.Workload == name && s.arm(x.Arm) && limited(limits, x.Metric)
+		}) {
+			return wrong("workload %s has no effect of %s%s", name, metrics(limits), ofArms(s.Arms))
+		}
+	}
+	return nil
+}
+
+func (s Selection) checkArm(e *record.Effects, name string) error {
+	var arms, here []string
+	for _, x := range e.Effects {
+		arms = append(arms, x.Arm)
+		if s.workload(x.Workload) {
+			here = append(here, x.Arm)
+		}
+	}
+	slices.Sort(here)
+	here = slices.Compact(here)
+	if slices.Contains(here, name) {
+		return nil
+	}
+	for _, l := range e.Left {
+		if l.Arm == name && (l.Workload == "" || s.workload(l.Workload)) {
+			return hint.New(wrong("arm %q was left out: %s", name, l.Reason), l.Remedy)
+		}
+	}
+	for _, w := range e.Workloads {
+		if w.Baseline == name && s.workload(w.Name) {
+			return wrong("%s is the baseline: what the others are compared with%s", name, hint.DidYouMean("", here))
+		}
+	}
+	for _, x := range e.Twin {
+		if x.Arm == name {
+			return wrong("%s is the baseline again: what is seen there is noise%s", name, hint.DidYouMean("", here))
+		}
+	}
+	if slices.Contains(arms, name) {
+		return wrong("workload %s has no arm %q%s", strings.Join(s.Workloads, ", "), name, hint.DidYouMean(name, here))
+	}
+	return wrong("no arm %q in this result%s", name, hint.DidYouMean(name, here))
+}
+
+func (s Selection) checkMetric(e *record.Effects, l record.Limit) error {
+	var metrics []string
+	var said []record.Metric
+	for _, x := range e.Effects {
+		if s.workload(x.Workload) && s.arm(x.Arm) && !slices.Contains(metrics, x.Metric) {
+			metrics = append(metrics, x.Metric)
+		}
+	}
+	for _, w := range e.Workloads {
+		said = append(said, w.Values...)
+	}
+	switch {
+	case len(metrics) == 0:
+		return hint.New(fmt.Errorf("%w: the result has no effect%s", ErrNothing, ofArms(s.Arms)), "tare report shows what there is and why")
+	case !slices.Contains(metrics, l.Metric):
+		return wrong("no metric %q in this result%s", s.called(l.Metric), hint.DidYouMean(l.Metric, metrics))
+	case !(l.Most >= 0):
+		return wrong("the limit of %s is negative: a limit is the largest cost that passes, as 5%%", s.called(l.Metric))
+	case l.Most >= 1 && metric.Better(said, l.Metric) > 0:
+		return wrong("%s cannot lose 100%% or more: this limit would pass everything", s.called(l.Metric))
+	}
+	return nil
+}
+
+// nothing says that no effect has a value, with the first reason.
+func nothing(e *record.Effects, g *record.Gate) error {
+	why := "the run has no complete block"
+	for _, j := range g.Judgements {
+		if j.Reason != "" {
+			why = fmt.Sprintf("%s of %s, %s: %s", j.Metric, j.Workload, j.Arm, j.Reason)
+			break
+		}
+	}
+	remedy := "a longer run (tare run --budget) has blocks to compare"
+	switch e.Ended {
+	case record.EndedRunning:
+		remedy = "the run goes on: check again when it has ended"
+	case "error", record.EndedFull, record.EndedKilled:
+		remedy = "the run did not come to its end: tare report says what it has"
+	}
+	return hint.New(fmt.Errorf("%w that the limits are about: %s", ErrNothing, why), remedy)
+}
+
+func limited(limits []record.Limit, metric string) bool {
+	return slices.ContainsFunc(limits, func(l record.Limit) bool { return l.Metric == metric })
+}
+
+func metrics(limits []record.Limit) string {
+	var names []string
+	for _, l := range limits {
+		names = append(names, l.Metric)
+	}
+	return strings.Join(names, " or ")
+}
+
+func ofArms(arms []string) string {
+	if len(arms) == 0 {
+		return ""
+	}
+	return " in the arms " + strings.Join(arms, ", ")
+}

@@ -1,0 +1,113 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/probe"
+	"github.com/tarelab/tare/internal/host/window"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/record"
+)
+
+// groupRoot is where a container sees its own control groups.
+const groupRoot = "/sys/fs/cgroup"
+
+// ownGroup are the control groups of this container, as far as it sees them: the
+// runtime mounts its own at the root, of version 1 a directory for each
+// controller.
+func ownGroup() cgroup.Group {
+	g := cgroup.Group{Path: "/", Dirs: map[string]string{}}
+	text, err := os.ReadFile(filepath.Join(groupRoot, "cgroup.controllers"))
+	if err == nil {
+		g.Dirs[cgroup.Unified] = groupRoot
+		for c := range strings.FieldsSeq(string(text)) {
+			g.Controllers = append(g.Controllers, c)
+			g.Dirs[c] = groupRoot
+			switch c {
+			case "io":
+				g.Dirs["blkio"] = groupRoot
+			case "cpu":
+				g.Dirs["cpuacct"] = groupRoot
+			}
+		}
+		return g
+	}
+	for _, c := range []string{"cpu", "cpuacct", "cpuset", "memory", "pids", "blkio"} {
+		dir := filepath.Join(groupRoot, c)
+		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err == nil {
+			g.Controllers = append(g.Controllers, c)
+			g.Dirs[c] = dir
+		}
+	}
+	return g
+}
+
+// target is what the probes see of a load: what its own pod shows.
+func (c *child) target() probe.Target {
+	t := probe.Target{
+		Root: "/", Group: ownGroup(), Data: c.dir,
+		NotHost: "only the node shows it, and tare is not on it: --node-helper, or run tare there",
+	}
+	if len(t.Group.Dirs) == 0 {
+		t.Pids = []int{c.pid}
+	}
+	return t
+}
+
+// observe reads the probes of what runs here, as long as a load elsewhere is measured.
+func (a *agent) observe(r request) {
+	a.measuring.Lock() // the probes are for one at a time
+	defer a.measuring.Unlock()
+	c, err := a.current()
+	if err != nil {
+		a.answer(r, event{}, err)
+		return
+	}
+	ops := func() uint64 { return 0 }
+	if c.load != nil {
+		ops = c.load.Memory.Ops
+	}
+	begin := sched.Monotonic() + int64(r.Watch.Discard)
+	err = window.Sleep(begin, c.ended)
+	first, before := ops(), c.probes.Read(nil)
+	if err == nil {
+		err = window.Sleep(begin+int64(r.Watch.Length), c.ended)
+	}
+	after := c.probes.Read(nil)
+	a.answer(r, event{Sample: &environment.Sample{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
+}
+
+// look reads back what the agent sees of itself, of its processes and of what
+// the data is on.
+func (a *agent) look() (*Seen, error) {
+	seen := &Seen{}
+	g := ownGroup()
+	for _, f := range []struct{ controller, name string }{
+		{"cpu", "cpu.shares"}, {"cpu", "cpu.cfs_quota_us"}, {"cpu", "cpu.cfs_period_us"}, {"cpu", "cpu.weight"}, {"cpu", "cpu.max"},
+		{"memory", "memory.limit_in_bytes"}, {"memory", "memory.max"}, {"pids", "pids.max"},
+		{"cpuset", "cpuset.cpus"}, {"cpuset", "cpuset.cpus.effective"},
+	} {
+		b, err := os.ReadFile(filepath.Join(g.Dirs[f.controller], f.name))
+		if value := strings.TrimSpace(string(b)); err == nil && g.Dirs[f.controller] != "" && value != "" {
+			seen.Groups = append(seen.Groups, record.Setting{Name: f.name, Got: value})
+		}
+	}
+	c, err := a.current()
+	if err != nil {
+		return seen, nil
+	}
+	if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
+		seen.Process = f
+	}
+	f, err := storage.Of("/", c.dir)
+	if err != nil {
+		return nil, err
+	}
+	seen.Volume = f.Settings()
+	return seen, nil
+}

@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"errors"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/window"
+	"github.com/tarelab/tare/internal/linux/sched"
+)
+
+// errEnded means that what runs here ended in a window.
+var errEnded = errors.New("the load has ended")
+
+// ended says whether the process has.
+func (c *child) ended() error {
+	if over(c.done) {
+		return errEnded
+	}
+	return nil
+}
+
+// measure lets the load go by its gate, reads what is asked for and closes the gate
+// again, whatever happens.
+func measure(l *window.Load, v environment.WindowSpec) (environment.Sample, error) {
+	l.Announce(v)
+	l.Memory.SetGate(false)
+	out, err := l.Cut(v)
+	began := sched.Monotonic()
+	window.Pause(l.Memory)
+	out.Pausing = time.Duration(sched.Monotonic() - began)
+	l.Fill(&out)
+	return out, err
+}

@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/wire/counter"
+)
+
+// Process is a process at the other end: an environment.Running.
+type Process struct {
+	link   *Link
+	number int
+	log    *os.File
+	facts  *os.File
+
+	mu     sync.Mutex
+	memory *counter.Memory // of this side, where the load's state is told; nil: no load, or ended
+	once   sync.Once
+	done   chan struct{}
+	exit   environment.Exit
+}
+
+var _ environment.Running = (*Process)(nil)
+
+// local is this side of a process, with files apart from the caller's, as a process
+// here would have inherited them.
+func (l *Link) local(p environment.Process) (*Process, error) {
+	out := &Process{link: l, done: make(chan struct{})}
+	var err error
+	if p.Log != nil {
+		out.log, err = again(p.Log)
+	}
+	if err == nil && len(p.Files) > 1 {
+		out.facts, err = again(p.Files[1])
+	}
+	var counters *os.File
+	if err == nil && len(p.Files) > 0 {
+		counters, err = again(p.Files[0])
+	}
+	if err == nil && counters != nil {
+		out.memory, err = counter.Open(counters)
+	}
+	if err != nil {
+		if counters != nil {
+			err = errors.Join(err, counters.Close())
+		}
+		return nil, errors.Join(err, out.close())
+	}
+	return out, nil
+}
+
+func again(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// close closes the files of this side.
+func (p *Process) close() error {
+	var errs []error
+	if p.memory != nil {
+		errs = append(errs, p.memory.Close()) // mapped twice: nothing is lost
+	}
+	for _, f := range []*os.File{p.log, p.facts} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	p.memory, p.log, p.facts = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// take is something that happened to the process.
+func (p *Process) take(e event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case e.Log != nil && p.log != nil:
+		_, _ = p.log.Write(e.Log) // a log that cannot be written ends nothing
+	case e.State != nil && p.memory != nil:
+		if p.facts != nil && len(e.State.Facts) > 0 {
+			_, _ = p.facts.WriteAt(e.State.Facts, 0)
+		}
+		switch e.State.State {
+		case counter.Ready:
+			p.memory.SetReady()
+		case counter.Failed:
+			p.memory.Fail(e.State.Note)
+		}
+	case e.Exit != nil:
+		go p.end(exitOf(*e.Exit))
+	}
+}
+
+func exitOf(x exit) environment.Exit {
+	if x.Why != "" {
+		return environment.Exit{Code: -1, Err: errors.New(x.Why)}
+	}
+	ws := unix.WaitStatus(x.Status)
+	if ws.Signaled() {
+		return environment.Exit{Code: -1, Signal: unix.SignalName(ws.Signal()), OOM: x.OOM}
+	}
+	return environment.Exit{Code: ws.ExitStatus()}
+}
+
+func (p *Process) end(x environment.Exit) {
+	p.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		_ = p.close()
+		p.exit = x
+		close(p.done)
+	})
+}
+
+// Pid is 0: no process of this host.
+func (p *Process) Pid() int { return 0 }
+
+// Done is closed when it has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit is how it ended; valid after Done.
+func (p *Process) Exit() environment.Exit { return p.exit }
+
+// Kill ends it, and returns without waiting for that.
+func (p *Process) Kill() error {
+	if environment.Ended(p) {
+		return nil
+	}
+	_, err := p.link.ask(context.Background(), request{Kill: p.number}, askBound)
+	if environment.Ended(p) {
+		return nil
+	}
+	return err
+}

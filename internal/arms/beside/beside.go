@@ -1,0 +1,166 @@
+// Package beside is where a neighbour runs that names no environment: on the host, in a
+// group of its own with limits, as the user nobody. It knows one process and its
+// directory, and nothing of the arm that it disturbs.
+package beside
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/clonetree"
+	"github.com/tarelab/tare/record"
+)
+
+// Host is the host, for a neighbour.
+type Host struct{}
+
+var _ environment.Environment = Host{}
+
+// Name is the word for it.
+func (Host) Name() string { return "host" }
+
+// Title is one line for people.
+func (Host) Title() string { return "on the host, as nobody, in a group with limits" }
+
+// Capabilities of it: nothing can be chosen.
+func (Host) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
+// Support says whether this host and user can limit it.
+func (Host) Support(h environment.Host) environment.Support {
+	if h.Groups == nil {
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	if err := h.Groups.Can("memory", "pids"); err != nil {
+		return environment.Unsupported(err.Error(), "run as root")
+	}
+	return environment.Supported()
+}
+
+// groups is the neighbour's group: with limits and with what its arm's isolation needs;
+// where this host can, also counted, and with what a container has.
+func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
+	g, err := launch.PlainGroups(t)
+	if err == nil && g.Tree == nil {
+		err = fmt.Errorf("%w: a neighbour needs a control group", environment.ErrUnsupported)
+	}
+	if err != nil {
+		return g, err
+	}
+	g.TopLevel, g.Limits, g.Controllers = true, n.Limits, []string{"memory", "pids"}
+	for _, c := range n.Controllers {
+		if !slices.Contains(g.Controllers, c) {
+			g.Controllers = append(g.Controllers, c)
+		}
+	}
+	if err := g.Tree.Can(g.Controllers...); err != nil {
+		return g, fmt.Errorf("%w: the neighbour's group: %w", environment.ErrUnsupported, err)
+	}
+	optional := []string{"cpuacct", "blkio"}
+	if n.Grouped {
+		optional = append(optional, "cpu")
+	}
+	for _, c := range optional {
+		if !slices.Contains(g.Controllers, c) && g.Tree.Can(c) == nil {
+			g.Controllers = append(g.Controllers, c)
+		}
+	}
+	return g, nil
+}
+
+// Changes lists what Open changes.
+func (Host) Changes(s environment.Spec) []environment.Change {
+	g, err := groups(s.Groups, *s.Neighbour)
+	if err != nil {
+		return nil
+	}
+	return launch.Changes(s, g)
+}
+
+// Open makes the group, and a directory that is nobody's, with a copy of its data set
+// where it has one.
+func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.Arm, err error) {
+	n := spec.Neighbour
+	if n == nil || n.Limits.Memory == 0 || n.Limits.Pids == 0 || n.Time <= 0 {
+		return nil, errors.New("a neighbour needs limits of memory, processes and time")
+	}
+	g, err := groups(spec.Groups, *n)
+	if err != nil {
+		return nil, err
+	}
+	a := &arm{}
+	if a.Sandbox, err = launch.NewSandbox(spec, g); err != nil {
+		return nil, err
+	}
+	a.data = filepath.Join(a.Dir, "data")
+	err = os.Chmod(a.Dir, 0o711)
+	if err == nil {
+		err = a.FillVolume(ctx, a.data)
+	}
+	if err == nil {
+		err = os.Chmod(a.data, 0o700) // not what the data set had
+	}
+	if err == nil && os.Geteuid() == 0 {
+		err = clonetree.GiveAll(a.data, launch.NobodyUID, launch.NobodyGID)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the neighbour's directory: %w", err), a.Close())
+	}
+	return a, nil
+}
+
+// arm is a neighbour's.
+type arm struct {
+	*launch.Sandbox
+	data string
+}
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Sandbox.Place()
+	p.Volume, p.HostVolume = a.data, a.data
+	return p
+}
+
+// Settings reads back what keeps the host safe from it. What isolation mechanisms set
+// is read back by them.
+func (a *arm) Settings() ([]record.Setting, error) {
+	safety := a.Group
+	safety.Controllers = []string{"memory", "pids"}
+	limits, err := safety.Check(a.Limits)
+	return append([]record.Setting{{Name: "cgroup", Got: a.Group.Path}}, limits...), err
+}
+
+// Start starts a process of it.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Outside {
+		return nil, fmt.Errorf("%w: a neighbour has nothing beside it", environment.ErrUnsupported)
+	}
+	c := launch.Inside(p)
+	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.AsNobody(a.Spec.Neighbour.Time)
+	started, err := a.Sandbox.Start(ctx, c)
+	if errors.Is(err, unix.EACCES) && os.Geteuid() == 0 {
+		return nil, fmt.Errorf("start the neighbour: %w (this binary must be executable for everybody: chmod o+rx)", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return running{started, a.Group}, nil
+}
+
+// running is a process of it, with all that came of that: nobody else knows them.
+type running struct {
+	environment.Running
+	group cgroup.Group
+}
+
+// Kill ends what it has left too, as the first process of a pod does.
+func (r running) Kill() error { return errors.Join(r.Running.Kill(), r.group.Kill()) }

@@ -1,0 +1,173 @@
+// Package chroot is the host with the binaries of an image: the image is
+// unpacked into a directory, which is the root of what runs in the arm, and no
+// other layer is added. Beside containers of the same image it is what the host
+// is beside containers whose root is the host's own.
+package chroot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/outside/image"
+	"github.com/tarelab/tare/record"
+)
+
+// Chroot is the environment. Spec.Container.Image is the image: an archive.
+type Chroot struct{}
+
+var _ environment.Environment = Chroot{}
+
+// Name is the word for it.
+func (Chroot) Name() string { return "chroot" }
+
+// Title is one line for people.
+func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
+
+// Capabilities of it: it has no levels, and whatever is chosen of a container.
+func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
+// Support says whether this host and user can have it.
+func (Chroot) Support(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot change the root directory", "run as root")
+	}
+	return h.Has(environment.FeatureNamespaces)
+}
+
+// Changes lists what Open changes on the host.
+func (Chroot) Changes(s environment.Spec) []environment.Change {
+	groups, err := launch.PlainGroups(s.Groups)
+	if err != nil {
+		return nil
+	}
+	return append(launch.Changes(s, groups),
+		environment.Change{What: "the files of " + s.Container.Image, Detail: "unpacked below the arm's directory"},
+		environment.Change{What: "mount namespace", Detail: "for /proc, /dev and /sys in that directory; the host sees none of it"})
+}
+
+// Open makes the arm.
+func (c Chroot) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	a, err := open(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", c.Name(), err)
+	}
+	return a, nil
+}
+
+func open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: an ordinary user cannot change the root directory", environment.ErrUnsupported)
+	}
+	groups, err := launch.PlainGroups(spec.Groups)
+	if err != nil {
+		return nil, err
+	}
+	sandbox, err := launch.NewSandbox(spec, groups)
+	if err != nil {
+		return nil, err
+	}
+	a := &arm{Sandbox: sandbox}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, sandbox.Close())
+	}
+	return a, nil
+}
+
+// arm is an opened one.
+type arm struct {
+	*launch.Sandbox
+	root       string // directory of the unpacked image
+	hostVolume string
+	image      image.Info
+
+	mu     sync.Mutex
+	inside environment.Running // the last one
+}
+
+func (a *arm) prepare(ctx context.Context) (err error) {
+	if a.image, err = image.Open(a.Spec.Container.Image); err != nil {
+		return err
+	}
+	if err := a.image.Fits(); err != nil {
+		return hint.New(fmt.Errorf("%w: %w", environment.ErrUnsupported, err), hint.Of(err))
+	}
+	a.root = filepath.Join(a.Dir, "root")
+	own := filepath.Join(a.root, launch.Volume)
+	if err := os.MkdirAll(filepath.Dir(own), 0o755); err != nil {
+		return fmt.Errorf("make the root directory: %w", err)
+	}
+	if err := image.Unpack(ctx, a.image.File, a.root); err != nil {
+		return err
+	}
+	if err := launch.LinkExe(a.root); err != nil {
+		return err
+	}
+	if a.hostVolume = a.BoundDir(); a.hostVolume == "" {
+		a.hostVolume = own
+	}
+	return a.FillVolume(ctx, a.hostVolume)
+}
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Sandbox.Place()
+	p.Volume, p.HostVolume = launch.Volume, a.hostVolume
+	return p
+}
+
+// Start starts a process in the arm or beside it.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Outside {
+		return a.StartBeside(ctx, p)
+	}
+	c := a.Inside(p)
+	c.Clone = unix.CLONE_NEWNS
+	c.Request.Dir, c.Request.Exe, c.Request.Root = launch.Volume, launch.Exe, a.request()
+	running, err := a.Sandbox.Start(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.inside = running
+	return running, nil
+}
+
+// request is the directory as it is, with the host's own /proc, /dev and /sys.
+func (a *arm) request() *launch.Root {
+	r := &launch.Root{Point: a.root, Plain: true}
+	for _, dir := range []string{"/proc", "/dev", "/sys"} {
+		r.Mounts = append(r.Mounts, bind(dir, dir))
+	}
+	if a.BoundDir() != "" {
+		r.Mounts = append(r.Mounts, bind(a.hostVolume, launch.Volume))
+	}
+	return r
+}
+
+func bind(from, to string) specs.Mount {
+	return specs.Mount{Source: from, Destination: to, Options: []string{"rbind"}}
+}
+
+// Settings reads back what the arm consists of.
+func (a *arm) Settings() ([]record.Setting, error) {
+	all, err := a.Sandbox.Settings()
+	all = append(all, record.Setting{Name: "image", Got: a.image.ID})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if environment.Ended(a.inside) {
+		return all, err
+	}
+	s, readErr := launch.ReadBack(a.inside.Pid(), launch.Expect{Own: []string{"mnt"}})
+	return append(all, s...), errors.Join(err, readErr)
+}

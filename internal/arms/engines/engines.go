@@ -1,0 +1,168 @@
+// Package engines is the environment of a container that an engine makes:
+// Docker, or Podman. Its first process is this binary, which is handed its
+// descriptors over a socket and becomes the load, so that the load is the very
+// process that the engine started. The root file system, the data, the groups
+// around it and the network are the ladder's; what the engine adds is its own.
+package engines
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/outside/engine"
+)
+
+// Kind is one engine.
+type Kind int
+
+// The engines.
+const (
+	Docker Kind = iota
+	Podman
+)
+
+var _ environment.Environment = Docker
+
+// Name is the word for it.
+func (k Kind) Name() string { return [...]string{"docker", "podman"}[k] }
+
+// Title is one line for people.
+func (k Kind) Title() string {
+	return [...]string{
+		"a container that Docker makes, with its defaults",
+		"a container that Podman makes, with its defaults",
+	}[k]
+}
+
+func (k Kind) feature() string {
+	return [...]string{environment.FeatureDocker, environment.FeaturePodman}[k]
+}
+
+// Support says whether this host and user can have it.
+func (k Kind) Support(h environment.Host) environment.Support {
+	if !h.Root {
+		return k.ownSupport(h)
+	}
+	if s := h.Has(k.feature()); s.Answer != environment.Yes {
+		return s
+	}
+	if h.Groups == nil {
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	return h.Has(environment.FeatureOverlay)
+}
+
+// Capabilities of an engine.
+func (k Kind) Capabilities() environment.Capabilities {
+	return environment.Capabilities{With: k.with, Refuses: refuses}
+}
+
+// with refuses levels: with "user=NAME" root once measured the engine of another user.
+func (k Kind) with(levels string) (environment.Environment, error) {
+	if user, ok := strings.CutPrefix(levels, "user="); ok && user != "" {
+		return nil, fmt.Errorf("it is no longer had for another user: run tare as %s, with podman", user)
+	}
+	return nil, errors.New("it has no levels")
+}
+
+// Changes lists what Open and Start change on the host.
+func (k Kind) Changes(s environment.Spec) []environment.Change {
+	if os.Geteuid() != 0 {
+		return k.ownChanges(s)
+	}
+	groups, err := launch.ContainerGroups(s.Groups, "an engine")
+	if err != nil {
+		return nil
+	}
+	out := append(launch.Changes(s, groups),
+		environment.Change{What: "container " + nameOf(s), Detail: "made by " + k.Name() + ", labelled " + engine.OwnerLabel + "=" + s.Run},
+	)
+	if s.Container.Image == "" {
+		out = append(out, environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"})
+	}
+	if k == Docker && s.Container.Image == "" {
+		out = append(out, environment.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
+	}
+	if s.Port != 0 {
+		out = append(out, launch.NetworkChanges(s, true)...)
+	}
+	return out
+}
+
+func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
+
+// Open makes the arm and its container, which Start starts.
+func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	a, err := k.open(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", k.Name(), err)
+	}
+	return a, nil
+}
+
+func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	user := ""
+	groups, err := launch.ContainerGroups(spec.Groups, "an engine")
+	if os.Geteuid() != 0 {
+		if k == Docker {
+			return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
+		}
+		asked := spec.Container
+		if spec.Port != 0 {
+			asked.Network = cmp.Or(asked.Network, environment.NetworkPublished)
+		}
+		if err := refuses(asked); err != nil {
+			return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+		}
+		user = userName()
+		groups, err = ownGroups(spec.Groups)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sandbox, err := launch.NewSandbox(spec, groups)
+	if err != nil {
+		return nil, err
+	}
+	a := &arm{Sandbox: sandbox, kind: k, user: user}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, sandbox.Close())
+	}
+	return a, nil
+}
+
+// connect finds root's engine.
+func (a *arm) connect() (engine.Engine, error) {
+	if a.kind == Docker {
+		return engine.NewDocker("")
+	}
+	path, err := podmanPath()
+	if err != nil {
+		return engine.Engine{}, err
+	}
+	p := engine.NewPodman(path)
+	if a.Group.Tree.Layout == cgroup.Hybrid {
+		// crun gives up where version 2 has controllers beside version 1.
+		if runc, err := exec.LookPath("runc"); err == nil {
+			p.Runtime = runc
+		}
+	}
+	return p, nil
+}
+
+func podmanPath() (string, error) {
+	path, err := exec.LookPath("podman")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w; apt install podman", environment.ErrUnsupported, err)
+	}
+	return filepath.Abs(path)
+}

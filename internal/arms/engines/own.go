@@ -1,0 +1,250 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/record"
+)
+
+// In the run of an ordinary user Podman makes that user's containers. The kernel refuses
+// the user's own overlay over /, so the container's root is a plain directory with links
+// as at the top of the host's root, and the host's directories are bound there for
+// reading. Storage, state and processes are the arm's.
+
+// plain are the directories of a root that are the container's own.
+var plain = []string{"dev", "proc", "sys", "tmp", "run", "lost+found"}
+
+// userName is who runs tare; the number of a user without a name.
+func userName() string {
+	id := strconv.Itoa(os.Geteuid())
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+// ownSupport says whether an ordinary user can have it.
+func (k Kind) ownSupport(h environment.Host) environment.Support {
+	if k == Docker {
+		return environment.Unsupported("the root file system of the container needs root",
+			"run as root; or podman, which is yours")
+	}
+	for _, feature := range []string{k.feature(), environment.FeatureNamespaces} {
+		if s := h.Has(feature); s.Answer != environment.Yes {
+			return s
+		}
+	}
+	runtime := runtimeOf(hostTree(h.Groups))
+	if _, err := exec.LookPath(runtime); err != nil {
+		return environment.Unsupported(runtime+" is not installed: it makes the container", "apt install "+runtime)
+	}
+	return environment.Supported()
+}
+
+// ownLost is what such a container does without.
+func ownLost(s environment.Spec, groups launch.Groups) []engine.Fact {
+	limits := "none at all, nor a freezer: this user can make no control groups; the load pauses itself"
+	if groups.Tree != nil {
+		limits = "none of the engine's own; those around the container are tare's"
+	}
+	network := "none: the load has no server"
+	switch {
+	case s.Container.Network == environment.NetworkHost:
+		network = "the host's"
+	case s.Port != 0:
+		network = "slirp4netns, a process that copies every packet; the port is another process's (rootlessport); neither is frozen or counted with the arm"
+	}
+	return []engine.Fact{
+		{Name: "root", Value: "a plain directory, with the host's directories for reading: the kernel refuses an ordinary user's overlay over /; what a layer costs is not in it"},
+		{Name: "limits", Value: limits},
+		{Name: "network", Value: network},
+		{Name: "files", Value: "those of other users of the host are nobody's in the container"},
+	}
+}
+
+// hostTree is how the host has its groups, where this user can make none too.
+func hostTree(t *cgroup.Tree) *cgroup.Tree {
+	if t == nil {
+		t, _ = cgroup.Detect("/") // without groups any runtime will do
+	}
+	return t
+}
+
+func ownGroups(t *cgroup.Tree) (launch.Groups, error) {
+	if g, err := launch.AmpleGroups(t); err == nil {
+		return g, nil
+	}
+	return launch.PlainGroups(t)
+}
+
+// ownChanges are Changes for an ordinary user.
+func (k Kind) ownChanges(s environment.Spec) []environment.Change {
+	groups, err := ownGroups(s.Groups)
+	if err != nil {
+		return nil
+	}
+	out := append(launch.Changes(s, groups),
+		environment.Change{What: "container " + nameOf(s), Detail: "made by your " + k.Name() + ", with storage in the arm's directory"},
+		environment.Change{What: "directory " + runDir(s), Detail: "its state while it runs"})
+	for _, l := range ownLost(s, groups) {
+		out = append(out, environment.Change{What: "rootless: " + l.Name, Detail: l.Value})
+	}
+	return out
+}
+
+// refuses says what an ordinary user's container cannot be; root's can be all.
+func refuses(c environment.Container) error {
+	switch {
+	case os.Geteuid() == 0:
+		return nil
+	case c.Image != "":
+		return hint.New(errors.New("image: your images are left alone"), "leave image out: the container has the host's binaries; or run as root")
+	case c.Network == environment.NetworkBridge:
+		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
+	case c.Network != environment.NetworkPublished:
+		return nil
+	}
+	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
+		return hint.New(fmt.Errorf("network published: /dev/net/tun is not for you, and slirp4netns needs it: %w", err),
+			"network: host; or let root give you the device: modprobe tun; setfacl -m u:"+userName()+":rw /dev/net/tun")
+	}
+	if _, err := exec.LookPath("slirp4netns"); err != nil {
+		return hint.New(errors.New("network published: slirp4netns is not installed"), "network: host; or apt install slirp4netns")
+	}
+	return nil
+}
+
+// prepareOwn is prepare for an ordinary user's container.
+func (a *arm) prepareOwn(ctx context.Context) (err error) {
+	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
+		return err
+	}
+	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
+		return err
+	}
+	c, err := a.container()
+	if err != nil {
+		return err
+	}
+	c.Root, c.Publish = a.root.Upper, a.Spec.Port
+	binds, err := layOut(a.root.Upper)
+	if err != nil {
+		return err
+	}
+	c.Binds = append(binds, c.Binds...)
+	if a.engine, err = a.ownPodman(); err != nil {
+		return err
+	}
+	if a.facts, err = a.engine.Facts(ctx); err != nil {
+		return err
+	}
+	return a.create(ctx, c)
+}
+
+// layOut makes the links at the top of a root, and says what is to be bound there.
+func layOut(root string) ([]engine.Bind, error) {
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return nil, fmt.Errorf("list the root file system: %w", err)
+	}
+	var binds []engine.Bind
+	for _, e := range entries {
+		at := filepath.Join(root, e.Name())
+		switch {
+		case e.Type()&os.ModeSymlink != 0:
+			to, err := os.Readlink("/" + e.Name())
+			if err == nil {
+				err = os.Symlink(to, at)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("make a link of the root file system: %w", err)
+			}
+		case e.IsDir() && !slices.Contains(plain, e.Name()):
+			binds = append(binds, engine.Bind{Source: "/" + e.Name(), Target: "/" + e.Name(), ReadOnly: true})
+		}
+	}
+	tmp := filepath.Join(root, "tmp")
+	return binds, errors.Join(os.Mkdir(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky))
+}
+
+// ownPodman is the user's Podman, with storage, state and configuration in a home that
+// is the arm's.
+func (a *arm) ownPodman() (engine.Engine, error) {
+	var none engine.Engine
+	path, err := podmanPath()
+	if err != nil {
+		return none, err
+	}
+	name := runtimeOf(hostTree(a.Group.Tree))
+	runtime, err := exec.LookPath(name)
+	if err != nil {
+		return none, fmt.Errorf("%w: %w; apt install %s", environment.ErrUnsupported, err, name)
+	}
+	dir, run := filepath.Join(a.Dir, "home"), runDir(a.Spec)
+	// Every process of this Podman has it in its environment, the one too that keeps the
+	// user namespace and does not end with tare.
+	back := func() error { return errors.Join(steps.EndRuntime(run), steps.RemoveDirectory(run)) }
+	if err := a.Record(steps.Runtime{Path: run}, back); err != nil {
+		return none, err
+	}
+	tmp, conf := filepath.Join(dir, "tmp"), filepath.Join(dir, "containers.conf")
+	for _, d := range []string{dir, run, tmp} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return none, fmt.Errorf("make a home for podman: %w", err)
+		}
+	}
+	// Locks in files: those in memory are in /dev/shm, one for all of the user's.
+	text := fmt.Sprintf("[containers]\npids_limit = 0\n[engine]\nlock_type = \"file\"\nevents_logger = \"none\"\n"+
+		"cgroup_manager = \"cgroupfs\"\n[engine.runtimes]\n%s = [%q]\n", name, runtime)
+	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+		return none, fmt.Errorf("make a home for podman: %w", err)
+	}
+	p := engine.NewPodman(path)
+	p.Runtime = name
+	p.Env = []string{"HOME=" + dir, "TMPDIR=" + tmp, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "CONTAINERS_CONF=" + conf, "XDG_RUNTIME_DIR=" + run}
+	return p, nil
+}
+
+// runtimeOf is the OCI runtime of a rootless container: crun, which does without
+// groups by itself, but gives up where version 2 has controllers beside version 1.
+func runtimeOf(t *cgroup.Tree) string {
+	if t != nil && t.Layout == cgroup.Hybrid {
+		return "runc"
+	}
+	return "crun"
+}
+
+// userSettings are what is said of a rootless container.
+func (a *arm) userSettings() []record.Setting {
+	if a.user == "" {
+		return nil
+	}
+	all := []record.Setting{{Name: a.kind.Name() + ".user", Got: a.user}}
+	for _, l := range ownLost(a.Spec, launch.Groups{Tree: a.Group.Tree}) {
+		all = append(all, record.Setting{Name: "rootless." + l.Name, Got: l.Value})
+	}
+	return all
+}
+
+// runDir is where Podman keeps its state while it runs. Podman takes no path there that
+// is longer than 50 characters, and adds 11 of its own.
+func runDir(s environment.Spec) string {
+	return filepath.Join("/tmp", fmt.Sprintf("tare-%s-%08x", s.Run, crc32.ChecksumIEEE([]byte(s.Arm))))
+}

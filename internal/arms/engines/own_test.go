@@ -1,0 +1,83 @@
+package engines
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/testing/launchtest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+// An engine has no levels; who asks for that of another user is told whose run it takes.
+func TestNoLevels(t *testing.T) {
+	for _, k := range []Kind{Docker, Podman} {
+		if _, err := k.with("user=jane"); err == nil || !strings.Contains(err.Error(), "run tare as jane") {
+			t.Errorf("%s:user=jane: %v", k.Name(), err)
+		}
+		for _, levels := range []string{"", "user", "user=", "name=x"} {
+			if _, err := k.with(levels); err == nil {
+				t.Errorf("%s:%q has no levels", k.Name(), levels)
+			}
+		}
+	}
+}
+
+// What an ordinary user's container cannot have is refused with what to do, when it is
+// planned and when it is opened.
+func TestOwnLacks(t *testing.T) {
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		for _, c := range []environment.Container{{Network: environment.NetworkBridge}, {Image: "x"}} {
+			if err := refuses(c); err == nil || hint.Of(err) == "" {
+				t.Errorf("%+v: %v", c, err)
+			}
+			for _, k := range []Kind{Docker, Podman} {
+				if _, err := k.Open(t.Context(), environment.Spec{Container: c}); !errors.Is(err, environment.ErrUnsupported) {
+					t.Errorf("%s, %+v: %v, want ErrUnsupported", k.Name(), c, err)
+				}
+			}
+		}
+		if err := refuses(environment.Container{Network: environment.NetworkHost}); err != nil {
+			t.Error(err)
+		}
+		if s := Docker.Support(environment.Host{}); s.Answer != environment.No || s.Remedy == "" {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// hideTun takes /dev/net/tun away from this test and from what it starts.
+func hideTun(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread() // and never unlocked: the thread ends with the test
+	err := unix.Unshare(unix.CLONE_NEWNS)
+	if err == nil {
+		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	}
+	if err == nil {
+		err = unix.Mount("tmpfs", "/dev/net", "tmpfs", 0, "size=4k")
+	}
+	if !errors.Is(err, unix.ENOENT) { // there is none to hide
+		testneed.Feature(t, "mounts", err)
+	}
+}
+
+// A device is given to the one user who needs it, not to everybody.
+func TestTunForOne(t *testing.T) {
+	if os.Geteuid() == 0 {
+		hideTun(t)
+	}
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		err := refuses(environment.Container{Network: environment.NetworkPublished})
+		remedy := hint.Of(err)
+		if !strings.Contains(remedy, "setfacl -m u:"+userName()+":rw /dev/net/tun") || strings.Contains(remedy, "chmod") || strings.Contains(remedy, "666") {
+			t.Errorf("%v: %s", err, remedy)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+// Package gvisor is the environment of a container behind gVisor's kernel: runsc runs
+// the load on a kernel of its own in user space (the sentry), which the host sees as
+// one process in the arm's group. Counters are shared with it, the freezer stops it,
+// and probes see what that kernel does on the host, not what happens behind it.
+package gvisor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// Container is the environment.
+type Container struct{}
+
+var (
+	_ environment.Environment = Container{}
+)
+
+// Runtime is gVisor's program.
+const Runtime = "runsc"
+
+// Name is the word for it.
+func (Container) Name() string { return "gvisor" }
+
+// Title is one line for people.
+func (Container) Title() string {
+	return "a container behind a kernel of its own, through gVisor's runsc with its defaults"
+}
+
+// Support says whether this host and user can have it.
+func (Container) Support(h environment.Host) environment.Support {
+	path, err := exec.LookPath(Runtime)
+	if err != nil {
+		return environment.Unsupported(Runtime+" is not installed", install)
+	}
+	if !passesFiles(path) {
+		return environment.Unsupported("this "+Runtime+" is too old: it passes no descriptor to the container", install)
+	}
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot have it in tare", "run as root")
+	}
+	if h.Groups == nil {
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	return h.Has(environment.FeatureOverlay)
+}
+
+// install is where a release of 2023 or later comes from.
+const install = "apt install runsc, from Debian 13 on; or gvisor.dev/docs/user_guide/install"
+
+// passesFiles says whether runsc hands an open file on, in which the load counts.
+func passesFiles(path string) bool {
+	help, _ := exec.Command(path, "run", "--help").CombinedOutput() // its exit code says nothing
+	return bytes.Contains(help, []byte("-pass-fd"))
+}
+
+// Capabilities of it: it has no levels.
+func (Container) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Refuses: refuses}
+}
+
+// refuses what the sentry does not pass on.
+func refuses(c environment.Container) error {
+	word := ""
+	switch {
+	case c.Seccomp != "" && c.Seccomp != environment.Default:
+		word = "seccomp=" + c.Seccomp
+	case c.Profile() != "":
+		word = "apparmor=" + c.AppArmor
+	case c.Image != "":
+		word = "image=" + c.Image
+	default:
+		return nil
+	}
+	return hint.New(fmt.Errorf("%w: gvisor cannot have %s: its kernel is between the process and the host's", environment.ErrUnsupported, word),
+		"leave it out, or take container")
+}
+
+// Changes lists what Open and Start change on the host.
+func (c Container) Changes(s environment.Spec) []environment.Change {
+	groups, err := launch.ContainerGroups(s.Groups, "gvisor")
+	if err != nil {
+		return nil
+	}
+	out := append(launch.Changes(s, groups),
+		environment.Change{What: "sandbox " + launch.ContainerID(s, 1), Detail: "made by " + Runtime + " in that group, its state below the arm's directory"},
+		environment.Change{What: "overlay mount", Detail: "over /, in a mount namespace of " + Runtime + "'s own; the host sees none of it"},
+	)
+	if s.Port != 0 {
+		out = append(out, launch.NetworkChanges(s, true)...)
+	}
+	return out
+}
+
+// Open makes the arm; the sandbox itself is made by Start.
+func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	a, err := open(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", c.Name(), err)
+	}
+	return a, nil
+}
+
+func open(ctx context.Context, spec environment.Spec) (*arm, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: %s needs root here", environment.ErrUnsupported, Runtime)
+	}
+	path, err := exec.LookPath(Runtime)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; apt install runsc", environment.ErrUnsupported, err)
+	}
+	if err := refuses(spec.Container); err != nil {
+		return nil, err
+	}
+	groups, err := launch.ContainerGroups(spec.Groups, "gvisor")
+	if err != nil {
+		return nil, err
+	}
+	sandbox, err := launch.NewSandbox(spec, groups)
+	if err != nil {
+		return nil, err
+	}
+	a := &arm{Sandbox: sandbox, runtime: path}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, sandbox.Close())
+	}
+	return a, nil
+}

@@ -1,0 +1,140 @@
+package gvisor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/oom"
+	"github.com/tarelab/tare/internal/testing/launchtest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+func TestMain(m *testing.M) { os.Exit(launchtest.Main(m, Container{})) }
+
+func TestSandbox(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	launchtest.Arm(t, Container{}, false)
+}
+
+// A sandbox is its host's kernel's first choice when memory runs out: what the load says of
+// itself is heard in the sandbox alone.
+func TestGoesFirst(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	a := launchtest.Open(t, Container{}, nil)
+	launchtest.Start(t, a, environment.Process{Args: []string{launchtest.Look}})
+	pids, err := a.(*arm).Group.Pids()
+	if err != nil || len(pids) < 2 {
+		t.Fatalf("processes %v: %v", pids, err)
+	}
+	for _, pid := range pids {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		score, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(score))); err != nil || n < oom.Load {
+			t.Errorf("%s has oom_score_adj %q (%v), want %d at least", name, score, err, oom.Load)
+		}
+	}
+}
+
+// deaf is a sandbox that does not hear of the end of one of its processes.
+type deaf struct{ done chan struct{} }
+
+func (d deaf) Pid() int               { return 2 }
+func (d deaf) Done() <-chan struct{}  { return d.done }
+func (d deaf) Exit() environment.Exit { return environment.Exit{Code: failed + 9} }
+func (d deaf) Kill() error            { close(d.done); return nil }
+
+// The kernel may end a process of a sandbox for want of memory that this does not wait for.
+func TestDeafToOOM(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "memory.oom_control"), []byte("oom_kill 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Running: deaf{make(chan struct{})}, ooms: 1, group: cgroup.Group{Dirs: map[string]string{"memory": dir}}}
+	r.follow()
+	select {
+	case <-r.Done():
+		t.Errorf("killed though nobody lacked memory: %+v", r.Exit())
+	case <-time.After(3 * graceOfOOM):
+	}
+	if err := os.WriteFile(filepath.Join(dir, "memory.oom_control"), []byte("oom_kill 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-r.Done()
+	if got := r.Exit(); got != (environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestKilled(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	launchtest.Killed(t, Container{})
+}
+
+// What runsc cannot do is its own words, and not an exit code of the load.
+func TestRefused(t *testing.T) {
+	testneed.Root(t)
+	testneed.Tool(t, Runtime)
+	a := launchtest.Open(t, Container{}, nil)
+	a.(*arm).self += ".missing"
+	p, err := a.Start(t.Context(), environment.Process{Args: []string{launchtest.Look}})
+	if err == nil {
+		<-p.Done()
+		err = p.Exit().Err
+	}
+	if err == nil || len(err.Error()) < len("runsc: x") {
+		t.Errorf("%v, want what runsc says", err)
+	}
+	t.Log(err)
+}
+
+func TestNotWithout(t *testing.T) {
+	testneed.Tool(t, Runtime)
+	host := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{
+		environment.FeatureOverlay: environment.Supported(),
+	}}
+	if got := (Container{}).Support(host); got != environment.Supported() {
+		t.Errorf("%+v, want yes", got)
+	}
+	host.Groups, host.GroupsWhy, host.GroupsRemedy = nil, "no groups", "make some"
+	if got := (Container{}).Support(host); got.Reason != "no groups" {
+		t.Errorf("%+v, want no, for there are no groups", got)
+	}
+	host.Root = false
+	if got := (Container{}).Support(host); got.Answer != environment.No || got.Remedy == "" {
+		t.Errorf("%+v, want no with a remedy", got)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, c := range []environment.Container{{}, {Network: environment.NetworkHost}, {Capabilities: environment.NoCapabilities}} {
+		if err := refuses(c); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for _, c := range []environment.Container{{Seccomp: environment.Unconfined}, {AppArmor: "mine"}, {Image: "x"}} {
+		if err := refuses(c); !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) == "" {
+			t.Errorf("%+v: %v, want ErrUnsupported with a remedy", c, err)
+		}
+	}
+}
+
+func TestOrdinaryUser(t *testing.T) {
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		if _, err := (Container{}).Open(t.Context(), environment.Spec{}); !errors.Is(err, environment.ErrUnsupported) {
+			t.Errorf("%v, want ErrUnsupported", err)
+		}
+	})
+}

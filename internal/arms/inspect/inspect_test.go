@@ -1,0 +1,202 @@
+package inspect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case launch.InitCommand:
+			os.Exit(launch.Main(os.Args[2:]))
+		case "killed":
+			dieInTrial(os.Args[2])
+		case "as-user":
+			h := HostAt("/", os.Args[2])
+			json.NewEncoder(os.Stdout).Encode(struct {
+				Root     bool
+				Features map[string]environment.Support
+			}{h.Root, h.Features})
+			os.Exit(0)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func TestHost(t *testing.T) {
+	testneed.Root(t)
+	dir := t.TempDir()
+	began := time.Now()
+	h := HostAt("/", dir)
+	t.Logf("%v", time.Since(began))
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("left in scratch: %v, %v", names, err)
+	}
+	if h.Groups == nil || h.Freezer == "" {
+		t.Errorf("groups %v %s, freezer %q %s", h.Groups, h.GroupsWhy, h.Freezer, h.FreezeWhy)
+	}
+	for _, f := range environment.Features() {
+		s := h.Has(f)
+		t.Logf("%s: %+v", f, s)
+		if s.Answer != environment.Yes {
+			t.Errorf("%s: %+v", f, s)
+		}
+	}
+	t.Log(h.Tools)
+	if left, _ := h.Groups.Find(fmt.Sprintf("tare-inspect%dx", os.Getpid())); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// dieInTrial is killed while its group and its directory are there.
+func dieInTrial(scratch string) {
+	back, dir := newTrail(), ""
+	tree, err := cgroup.Detect("/")
+	if err == nil {
+		dir = filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
+		err = back.with(steps.Directory{Path: dir}, func() error {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return err
+			}
+			return back.group(tree, "empty", nil, func(cgroup.Group) error {
+				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			})
+		})
+	}
+	panic(err)
+}
+
+// What killed trials leave is in a journal, which takes it back.
+func TestKilledTrials(t *testing.T) {
+	testneed.Root(t)
+	state, scratch := t.TempDir(), t.TempDir()
+	cmd := exec.Command("/proc/self/exe", "killed", scratch)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatal(err)
+	}
+	tree, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func() []string {
+		groups, _ := tree.Find(fmt.Sprintf("tare-inspect%dx", cmd.Process.Pid))
+		dirs, _ := filepath.Glob(filepath.Join(scratch, "*"))
+		return append(groups, dirs...)
+	}
+	if left := find(); len(left) < 2 {
+		t.Fatalf("killed at the wrong moment: it left %v", left)
+	}
+	state = filepath.Join(state, "tare")
+	left, err := journal.Leftovers(state, steps.Kinds())
+	if err != nil || len(left) != 1 || len(left[0].Steps) != 2 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	if r, err := journal.Undo(state, left[0].Header.Run, steps.Kinds()); err != nil || len(r.Failed) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if left := find(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestOrdinaryUser(t *testing.T) {
+	uid, gid := testneed.Ordinary(t)
+	dir := t.TempDir()
+	// /tmp/TestOrdinaryUser1/001: nobody else can write there, for it has the journal.
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, int(uid), int(gid))); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "as-user", dir)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h environment.Host
+	if err := json.Unmarshal(out, &h); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range environment.Features() {
+		s := h.Has(f)
+		t.Logf("%s: %+v", f, s)
+		if s.Answer == environment.Unknown || s.Answer == environment.No && (s.Reason == "" || s.Remedy == "") {
+			t.Errorf("%s: %+v: want yes, or no with reason and remedy", f, s)
+		}
+	}
+	for _, f := range []string{environment.FeatureNetwork, environment.FeatureNAT, environment.FeatureContainer} {
+		if h.Has(f).Answer != environment.No {
+			t.Errorf("%s: %+v: want no", f, h.Has(f))
+		}
+	}
+}
+
+// TestUntrustedJournal: where others could write what is to be taken back, nothing is
+// made that would have to be.
+func TestUntrustedJournal(t *testing.T) {
+	testneed.Root(t)
+	state, scratch := t.TempDir(), t.TempDir()
+	if err := os.Chmod(state, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", state)
+	h := HostAt("/", scratch)
+	if h.Groups == nil || h.Freezer != "" || !strings.Contains(h.FreezeWhy, "no way back") {
+		t.Errorf("freezer %q: %q", h.Freezer, h.FreezeWhy)
+	}
+	if s := h.Features[environment.FeatureOverlay]; s.Answer != environment.Unknown || !strings.Contains(s.Reason, "no way back") || !strings.Contains(s.Remedy, "chmod") {
+		t.Errorf("overlay: %+v", s)
+	}
+}
+
+// Where a host restricts user namespaces, tare asks for an exception of its own: what
+// protects the host from everybody else stays on.
+func TestNamespacesRemedy(t *testing.T) {
+	if r := namespacesRemedy(true); !strings.Contains(r, "AppArmor") || !strings.Contains(r, "a profile with userns for this binary") {
+		t.Errorf("no profile is offered: %s", r)
+	}
+	for _, user := range []bool{true, false} {
+		for _, word := range []string{"sysctl", "apparmor_restrict", "unprivileged_userns", "unconfined", "aa-", "disable", "switch", "systemctl", "=0", "/proc/sys"} {
+			if r := namespacesRemedy(user); strings.Contains(r, word) {
+				t.Errorf("%s is in: %s", word, r)
+			}
+		}
+	}
+}
+
+// A program of a neighbour's is no container runtime.
+func TestContainerNeedsARuntime(t *testing.T) {
+	fio, runc := environment.Tool{Path: "/usr/bin/fio"}, environment.Tool{Path: "/usr/bin/runc"}
+	for name, c := range map[string]struct {
+		tools map[string]environment.Tool
+		want  environment.Answer
+	}{
+		"nothing":      {nil, environment.No},
+		"fio alone":    {map[string]environment.Tool{"fio": fio}, environment.No},
+		"fio and runc": {map[string]environment.Tool{"fio": fio, "runc": runc}, environment.Yes},
+		"crun alone":   {map[string]environment.Tool{"crun": runc}, environment.Yes},
+	} {
+		if got := container(c.tools, false); got.Answer != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/arms/oci"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+)
+
+// trials tries every feature. One that needs another that is not there says so
+// with the reason of that one.
+func trials(ctx context.Context, back *trail, scratch string, tools map[string]environment.Tool) map[string]environment.Support {
+	user := os.Geteuid() != 0
+	thread := launch.NewThread()
+	defer thread.Close()
+	child := func(change func(*launch.Child) error) error {
+		return tryChild(ctx, thread, user, change)
+	}
+	answers := map[string]environment.Support{}
+	try := func(feature, needs, remedy string, f func() error) {
+		if s := answers[needs]; needs != "" && s.Answer != environment.Yes {
+			answers[feature] = s
+			return
+		}
+		answers[feature] = answer(f(), remedy)
+	}
+	try(environment.FeatureNamespaces, "", namespacesRemedy(user), func() error {
+		return child(func(*launch.Child) error { return nil })
+	})
+	try(environment.FeatureOverlay, environment.FeatureNamespaces, "modprobe overlay; name a directory on ext4, xfs or btrfs with --scratch", func() error {
+		return tryOverlay(back, scratch, user, child)
+	})
+	try(environment.FeatureSeccomp, environment.FeatureNamespaces, "a kernel with CONFIG_SECCOMP_FILTER", func() error {
+		return child(func(c *launch.Child) (err error) {
+			c.Request.Security, err = launch.DockerSecurity()
+			return err
+		})
+	})
+	if user {
+		no := environment.Unsupported("an ordinary user cannot connect network namespaces", "run as root")
+		answers[environment.FeatureNetwork], answers[environment.FeatureNAT] = no, no
+	} else {
+		try(environment.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
+		try(environment.FeatureNAT, environment.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
+	}
+	answers[environment.FeatureContainer] = container(tools, user)
+	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
+	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
+	return answers
+}
+
+// unclear are the errors that tell nothing about a feature, and what to do.
+var unclear = []struct {
+	err    error
+	remedy string
+}{
+	{context.DeadlineExceeded, "try again when this host is less busy"},
+	{context.Canceled, "try again"},
+	{unix.EAGAIN, "raise the limit of processes: ulimit -u, or pids.max of the session's group"},
+	{unix.ENOMEM, "try again with more memory free"},
+	{unix.ENOSPC, "free some space, or name another directory with --scratch"},
+	{unix.EDQUOT, "raise the quota, or name another directory with --scratch"},
+	{unix.EMFILE, "raise the limit of open files: ulimit -n"},
+	{unix.EROFS, "name a directory that can be written with --scratch"},
+}
+
+// answer is three-valued: an errno is a no of the kernel's, anything unclear
+// (out of time, out of memory, a full disk) tells nothing.
+func answer(err error, remedy string) environment.Support {
+	if err == nil {
+		return environment.Supported()
+	}
+	if errors.Is(err, errNoJournal) {
+		return environment.Support{Answer: environment.Unknown, Reason: err.Error(), Remedy: hint.Of(err)}
+	}
+	for _, u := range unclear {
+		if errors.Is(err, u.err) {
+			return environment.Support{Answer: environment.Unknown, Reason: err.Error(), Remedy: u.remedy}
+		}
+	}
+	return environment.Unsupported(err.Error(), remedy)
+}
+
+// tryChild starts a child that does everything but live: it executes this
+// binary with a command that ends at once.
+func tryChild(ctx context.Context, thread *launch.Thread, user bool, change func(*launch.Child) error) error {
+	c := launch.Inside(environment.Process{Args: []string{launch.InitCommand}})
+	c.Clone = launch.Namespaces(user)
+	if err := change(&c); err != nil {
+		return err
+	}
+	p, err := thread.Start(ctx, c)
+	if err != nil {
+		return err
+	}
+	err = p.Kill()
+	<-p.Done()
+	return err
+}
+
+func tryOverlay(back *trail, scratch string, user bool, child func(func(*launch.Child) error) error) error {
+	dir := filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
+	var tried error
+	err := back.with(steps.Directory{Path: dir}, func() error {
+		if tried = os.Mkdir(dir, 0o700); tried == nil {
+			tried = overlayIn(dir, user, child)
+		}
+		return steps.RemoveDirectory(dir)
+	})
+	return errors.Join(tried, err)
+}
+
+func overlayIn(dir string, user bool, child func(func(*launch.Child) error) error) error {
+	dirs, err := launch.MakeRootDirs(dir, "")
+	if err != nil {
+		return err
+	}
+	return child(func(c *launch.Child) error {
+		c.Request.Root = dirs.Request(launch.DockerMounts(), user)
+		return os.MkdirAll(filepath.Join(dirs.Upper, launch.Volume), 0o755)
+	})
+}
+
+func tryNetwork(port int) error {
+	n, err := launch.NewNetwork(port)
+	if err != nil {
+		return err
+	}
+	return n.Close()
+}
+
+// tryRealtime takes a real-time policy on a thread and gives it back.
+func tryRealtime() error {
+	thread := launch.NewThread()
+	defer thread.Close()
+	var err error
+	closed := thread.Do(func() {
+		fifo := &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1, Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+		if err = unix.SchedSetAttr(0, fifo, 0); err != nil {
+			err = fmt.Errorf("set SCHED_FIFO: %w", err)
+			return
+		}
+		err = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}, 0)
+	})
+	return errors.Join(closed, err)
+}
+
+func container(tools map[string]environment.Tool, user bool) environment.Support {
+	switch {
+	case user:
+		return environment.Unsupported("an OCI runtime needs root here", "run as root")
+	case !slices.ContainsFunc(oci.Runtimes(), func(name string) bool { return tools[name].Path != "" }):
+		return environment.Unsupported("neither runc nor crun is installed", "install one: apt install runc")
+	}
+	return environment.Supported()
+}
+
+func namespacesRemedy(user bool) string {
+	if user {
+		return "run as root; where AppArmor restricts user namespaces (Ubuntu), a profile with userns for this binary allows them to tare alone"
+	}
+	return "give tare CAP_SYS_ADMIN (in a container: --privileged)"
+}

@@ -1,0 +1,163 @@
+package launch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/agent"
+)
+
+const hybridText = `12:cpu,cpuacct:/tare-r1/arm
+11:freezer:/
+1:name=systemd:/tare-r1/arm
+0::/user.slice/tare-r1/arm
+`
+
+func TestGroupOf(t *testing.T) {
+	for _, c := range []struct {
+		text, controller, want string
+		ok                     bool
+	}{
+		{hybridText, "cpuacct", "/tare-r1/arm", true},
+		{hybridText, "freezer", "/", true},
+		{hybridText, "memory", "", false},
+		{hybridText, "", "/user.slice/tare-r1/arm", true},
+		{"0::/\n", "", "/", true},
+		{"1:cpu:/a:b\n", "cpu", "/a:b", true},
+		{"nonsense", "cpu", "", false},
+		{"", "", "", false},
+	} {
+		if got, ok := groupOf(c.text, c.controller); got != c.want || ok != c.ok {
+			t.Errorf("%q in %q: %q %v", c.controller, c.text, got, ok)
+		}
+	}
+}
+
+func TestMembership(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cgroup")
+	if err := os.WriteFile(file, []byte(hybridText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		m    Membership
+		says string
+	}{
+		{Membership{}, ""},
+		{Membership{Path: "tare-r1/arm", Controllers: []string{"cpu"}, V2: true}, ""},
+		{Membership{Path: "tare-r1/arm", Controllers: []string{"freezer"}}, "freezer"},
+		{Membership{Path: "tare-r1/other", Controllers: []string{"cpu"}}, "cpu"},
+		{Membership{Path: "tare-r2/arm", V2: true}, "version 2"},
+		{Membership{Path: "r1/arm", V2: true}, "version 2"}, // the end of a name is not the name
+	} {
+		err := c.m.check(file)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%+v: %v, want an error that says %q", c.m, err, c.says)
+		}
+	}
+	if err := (Membership{}).check(file + "no"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v: want that the file is missing", err)
+	}
+}
+
+// TestFailureKeepsItsNumber: what the child says is an error like any other.
+func TestFailureKeepsItsNumber(t *testing.T) {
+	var socket bytes.Buffer
+	l := newLine(&socket)
+	cause := fmt.Errorf("mount /x: %w", unix.EPERM)
+	if err := l.out.Encode(message{Failure: agent.FailureOf(cause)}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := l.receive()
+	if !errors.Is(err, unix.EPERM) || !errors.Is(err, os.ErrPermission) || err.Error() != cause.Error() {
+		t.Errorf("%v (%T): want %v", err, err, cause)
+	}
+	if _, err := l.receive(); !errors.Is(err, io.EOF) {
+		t.Errorf("%v: want io.EOF at the end", err)
+	}
+	l = newLine(&socket)
+	if err := l.out.Encode(message{Failure: agent.FailureOf(errors.New("plain"))}); err != nil {
+		t.Fatal(err)
+	}
+	var errno syscall.Errno
+	if _, err := l.receive(); errors.As(err, &errno) || err.Error() != "plain" {
+		t.Errorf("%v: want plain", err)
+	}
+}
+
+func TestRequestSurvivesTheSocket(t *testing.T) {
+	security, err := DockerSecurity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := RootDirs{Upper: "/u", Work: "/w", Point: "/p", HostVolume: "/d", bind: true}
+	want := Request{
+		Files: 2, Tasks: []string{"/t"}, Member: Membership{Path: "p", V2: true}, MountNS: true,
+		Root: dirs.Request(DockerMounts(), false), Security: security, Args: []string{"", "a b"}, Env: environ(),
+	}
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Request
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestUserMountsAskForNothingPrivileged(t *testing.T) {
+	all := DockerMounts()
+	for _, m := range userMounts(all) {
+		if m.Type == "sysfs" || slices.ContainsFunc(m.Options, func(o string) bool { return strings.HasPrefix(o, "gid=") }) {
+			t.Errorf("%+v", m)
+		}
+	}
+	if d := cmp.Diff(DockerMounts(), all); d != "" {
+		t.Error("the mounts of others changed:", d)
+	}
+}
+
+func TestThread(t *testing.T) {
+	th := NewThread()
+	var first, second int
+	for _, tid := range []*int{&first, &second} {
+		done := make(chan error)
+		go func() { done <- th.Do(func() { *tid = unix.Gettid() }) }()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first != second || first == 0 {
+		t.Errorf("threads %d and %d, want one", first, second)
+	}
+	if err := th.start(func() error { return io.ErrUnexpectedEOF }); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+	th.Close()
+	th.Close()
+	if err := th.Do(func() { t.Error("ran after Close") }); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+}
+
+func TestMainIsNotForPeople(t *testing.T) {
+	for _, args := range [][]string{nil, {"x"}, {"-1"}, {"2"}, {"3", "4"}, {"copy"}} {
+		if code := Main(args); code != failed {
+			t.Errorf("%q: code %d, want %d", args, code, failed)
+		}
+	}
+}

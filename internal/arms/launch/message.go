@@ -1,0 +1,65 @@
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/tarelab/tare/internal/arms/agent"
+)
+
+// message is one line over the socket between the parent and the child that
+// looks after a container; exactly one field is set.
+type message struct {
+	Created int            `json:"created,omitempty"` // pid of the container's first process
+	Start   bool           `json:"start,omitempty"`   // from the parent: let it run
+	Started bool           `json:"started,omitempty"`
+	Exit    *int           `json:"exit,omitempty"` // wait status
+	Failure *agent.Failure `json:"failure,omitempty"`
+}
+
+// line is a stream of messages.
+type line struct {
+	in  *json.Decoder
+	out *json.Encoder
+}
+
+func newLine(rw io.ReadWriter) line {
+	return line{json.NewDecoder(rw), json.NewEncoder(rw)}
+}
+
+// receive reads one message; a failure is returned as an error.
+func (l line) receive() (message, error) {
+	var m message
+	err := l.in.Decode(&m)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		// Reset: the child became another program with the newline of the last
+		// message still unread.
+		return m, io.EOF
+	case err != nil:
+		return m, fmt.Errorf("read from the child that looks after the container: %w", err)
+	case m.Failure != nil:
+		return m, m.Failure
+	}
+	return m, nil
+}
+
+// demand tells the child what to do, and waits until it has executed the load,
+// which closes its end.
+func demand(rw io.ReadWriter, r Request) error {
+	l := newLine(rw)
+	if err := l.out.Encode(r); err != nil {
+		return fmt.Errorf("send the request: %w", err)
+	}
+	switch m, err := l.receive(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("the child said %+v instead of executing the load", m)
+	}
+}

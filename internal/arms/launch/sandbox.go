@@ -1,0 +1,333 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/record"
+)
+
+// Sandbox is what every arm stands on: its directory, its groups, its freezer,
+// the thread that starts its processes, and the way back. An arm of an
+// environment holds one and closes it.
+type Sandbox struct {
+	Spec environment.Spec
+	// Dir is the arm's own directory on the host, below Spec.Scratch.
+	Dir string
+	// Group holds what runs in the arm and Outside what runs beside it; their
+	// zero values where no groups can be made.
+	Group, Outside cgroup.Group
+	// Freezer freezes both, what is outside first; nil without groups.
+	Freezer *cgroup.Freezer
+	// Limits of Group, as read back by Settings.
+	Limits cgroup.Limits
+	// Net is the network of the arm's own; nil: it has the host's.
+	Net *Network
+
+	thread *Thread
+
+	mu      sync.Mutex
+	started []environment.Running
+	closed  bool
+
+	undo journal.UndoStack
+}
+
+// reapBound is how long a killed process may take to be gone. The last one of
+// an overlay syncs the file system below it, with all that others have written.
+const reapBound = time.Minute
+
+// NewSandbox makes the directory and the groups of an arm. On an error nothing
+// is left.
+func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
+	groups.Limits = groups.Limits.With(spec.Limits)
+	sb := &Sandbox{Spec: spec, Dir: dirOf(spec), Limits: groups.Limits, thread: NewThread()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, sb.Close())
+		}
+	}()
+	sb.Undo(func() error { sb.thread.Close(); return nil })
+	if err := sb.makeDir(); err != nil {
+		return nil, err
+	}
+	if spec.Limits != (cgroup.Limits{}) && len(groups.Controllers) == 0 {
+		return nil, fmt.Errorf("limits: %w: they need a control group with controllers", environment.ErrUnsupported)
+	}
+	if groups.Tree == nil {
+		return sb, nil
+	}
+	if sb.Group, err = sb.makeGroup(groups.Tree, groups.path(spec), groups.Controllers); err != nil {
+		return nil, err
+	}
+	frozen := []cgroup.Group{sb.Group}
+	if !groups.TopLevel {
+		if sb.Outside, err = sb.makeGroup(groups.Tree, groups.outside(spec), nil); err != nil {
+			return nil, err
+		}
+		frozen = []cgroup.Group{sb.Outside, sb.Group}
+	}
+	if _, err := sb.Group.Apply(groups.Limits); err != nil {
+		return nil, err
+	}
+	if sb.Freezer, err = cgroup.NewFreezer(frozen...); err != nil {
+		return nil, err
+	}
+	sb.Undo(sb.Freezer.Close)
+	return sb, nil
+}
+
+// dirOf is the directory of an arm; its name is one that the journal removes.
+func dirOf(s environment.Spec) string {
+	return filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)
+}
+
+// Undo adds what Close runs, before what was added earlier.
+func (sb *Sandbox) Undo(f func() error) { sb.undo.Push(f) }
+
+// Record writes a step to the journal before its change is made. Close takes the change back by
+// back and, where that works, notes the step as done.
+func (sb *Sandbox) Record(s journal.Step, back func() error) error {
+	return sb.undo.Record(sb.Spec.Journal, s, back)
+}
+
+// makeDir makes a directory that other users cannot enter: a container's root can leave
+// setuid programs in it.
+func (sb *Sandbox) makeDir() error {
+	if !filepath.IsAbs(sb.Dir) {
+		return fmt.Errorf("scratch directory %q: want an absolute path", sb.Spec.Scratch)
+	}
+	if err := sb.Record(steps.Directory{Path: sb.Dir}, func() error { return steps.RemoveDirectory(sb.Dir) }); err != nil {
+		return err
+	}
+	err := os.Mkdir(sb.Dir, 0o700)
+	if err == nil {
+		err = os.Symlink(selfPath, sb.exe())
+	}
+	if err != nil {
+		return fmt.Errorf("make the directory of arm %s: %w", sb.Spec.Arm, err)
+	}
+	return nil
+}
+
+// exe gives processes the name tare instead of exe.
+func (sb *Sandbox) exe() string { return filepath.Join(sb.Dir, "tare") }
+
+func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) (cgroup.Group, error) {
+	p, err := t.Plan(path, controllers)
+	if err != nil {
+		return cgroup.Group{}, err
+	}
+	var made cgroup.Group
+	if err := sb.Record(steps.Group{Plan: p}, func() error { return made.Remove() }); err != nil {
+		return cgroup.Group{}, err
+	}
+	// Another arm with a Tree of its own may remove the parent in between.
+	for range 5 {
+		if made, err = t.Make(path, controllers); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	return made, err
+}
+
+// Open says whether the arm is open: nil, or ErrClosed.
+func (sb *Sandbox) Open() error {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	if sb.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// Start starts a child of the arm.
+func (sb *Sandbox) Start(ctx context.Context, c Child) (environment.Running, error) {
+	if err := sb.Open(); err != nil {
+		return nil, err
+	}
+	p, err := sb.thread.Start(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return p, sb.track(p)
+}
+
+// OnThread runs f on the thread that starts the arm's processes: one that f
+// starts and that is bound to its thread does not end with a stranger's.
+func (sb *Sandbox) OnThread(f func() error) error { return sb.thread.start(f) }
+
+// Reproduction is none: what makes such an arm by hand is tare.
+func (sb *Sandbox) Reproduction() (string, []byte) { return "", nil }
+
+// StartContainer starts a container in the arm.
+func (sb *Sandbox) StartContainer(ctx context.Context, c Child) (environment.Running, error) {
+	for _, dir := range sb.Group.Dirs {
+		if file := filepath.Join(dir, "freezer.state"); exists(file) && !slices.Contains(c.Request.Runtime.Thaw, file) {
+			c.Request.Runtime.Thaw = append(c.Request.Runtime.Thaw, file)
+		}
+	}
+	if err := sb.Open(); err != nil {
+		return nil, err
+	}
+	// When tare is gone the shim and the runtime that it calls may go on for a
+	// moment and make what cleanup has just removed.
+	c.ShimStarted = func(pid int) error {
+		step, err := steps.ProcessOf(pid)
+		if err != nil {
+			return err
+		}
+		return sb.Record(step, func() error { return nil }) // it ends with the container
+	}
+	k, err := sb.thread.StartContainer(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return k, sb.track(k)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// track makes Close end a process; one that comes too late for that is ended
+// at once.
+func (sb *Sandbox) track(p environment.Running) error {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	if sb.closed {
+		return errors.Join(ErrClosed, p.Kill())
+	}
+	sb.started = append(sb.started, p)
+	return nil
+}
+
+// Alive returns the processes that have not ended.
+func (sb *Sandbox) Alive() []environment.Running {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	var alive []environment.Running
+	for _, p := range sb.started {
+		select {
+		case <-p.Done():
+		default:
+			alive = append(alive, p)
+		}
+	}
+	return alive
+}
+
+// Place is what the sandbox knows of it: groups and freezer.
+func (sb *Sandbox) Place() environment.Place {
+	p := environment.Place{Group: sb.Group, OutsideGroup: sb.Outside}
+	p.Listen, p.Dial = sb.addresses()
+	if sb.Freezer != nil {
+		p.Pause = sb.Freezer
+	}
+	return p
+}
+
+// Settings reads back the limits of the group, and the network.
+func (sb *Sandbox) Settings() ([]record.Setting, error) {
+	all, err := sb.groupSettings()
+	if sb.Net == nil {
+		return all, err
+	}
+	its, nerr := sb.Net.Settings()
+	return append(all, its...), errors.Join(err, nerr)
+}
+
+func (sb *Sandbox) groupSettings() ([]record.Setting, error) {
+	if sb.Group.Tree == nil {
+		return []record.Setting{{Name: "cgroup", Got: "none"}}, nil
+	}
+	s := []record.Setting{{Name: "cgroup", Got: sb.Group.Path}, {Name: "freezer", Got: sb.Freezer.Kind()}}
+	limits, err := sb.Group.Check(sb.Limits)
+	return append(s, limits...), err
+}
+
+// Close ends every process and takes every change back. It goes on after an
+// error and may be called twice.
+func (sb *Sandbox) Close() error {
+	sb.mu.Lock()
+	sb.closed = true
+	sb.mu.Unlock()
+	if err := errors.Join(sb.killAll(), sb.undo.Undo()); err != nil {
+		return fmt.Errorf("close arm %s: %w", sb.Spec.Arm, err)
+	}
+	return nil
+}
+
+func (sb *Sandbox) killAll() error {
+	var errs []error
+	for _, p := range sb.Alive() {
+		errs = append(errs, p.Kill())
+	}
+	for _, group := range []cgroup.Group{sb.Outside, sb.Group} {
+		if group.Tree != nil {
+			errs = append(errs, group.Kill())
+		}
+	}
+	end := time.Now().Add(reapBound)
+	for _, p := range sb.Alive() {
+		select {
+		case <-p.Done():
+		case <-time.After(time.Until(end)):
+			errs = append(errs, fmt.Errorf("process %d is not gone %v after SIGKILL%s", p.Pid(), reapBound, stuck(p)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// StartBeside starts a process beside the arm: on the host, or on the host's side of the
+// arm's network.
+func (sb *Sandbox) StartBeside(ctx context.Context, p environment.Process) (environment.Running, error) {
+	c := sb.Inside(p)
+	c.Group = sb.Outside
+	if sb.Net != nil {
+		c.Net = sb.Net.Gateway
+	}
+	return sb.Start(ctx, c)
+}
+
+// Inside is the child for a process in the arm, without any layer.
+func (sb *Sandbox) Inside(p environment.Process) Child {
+	c := Inside(p)
+	c.Group, c.Request.Exe = sb.Group, sb.exe()
+	return c
+}
+
+// Inside is the child for a process, without any layer or arm.
+func Inside(p environment.Process) Child {
+	return Child{
+		Request: Request{Args: p.Args, Env: append(environ(), p.Env...), Dir: "/"},
+		Files:   p.Files, Log: p.Log,
+	}
+}
+
+// stuck says what a process that does not end is doing, and the one that waits for it.
+func stuck(p environment.Running) string {
+	var all string
+	for pid := p.Pid(); pid > 1 && pid != os.Getpid(); {
+		status, err := statusOf(pid)
+		if err != nil {
+			return all + fmt.Sprintf("; %d is no longer there", pid)
+		}
+		where, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
+		all += fmt.Sprintf("; %d is %s in %s, parent %s", pid, status["State"], where, status["PPid"])
+		pid, _ = strconv.Atoi(status["PPid"])
+	}
+	return all
+}

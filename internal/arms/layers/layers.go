@@ -1,0 +1,172 @@
+// Package layers is the ladder: environments that each add one layer of a
+// container to the one below, made by hand, so that each layer can be weighed
+// alone. It knows the layers and their order; how a process gets into them is
+// package launch's, and what a layer consists of is internal/linux's.
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// Rung is one environment of the ladder: the host with all layers up to and
+// including its own. CPULimit stands beside: it is Cgroup with a quota.
+type Rung int
+
+// The rungs, from the ground up.
+const (
+	Host Rung = iota
+	Cgroup
+	Namespaces
+	RootFS
+	Security
+	Network
+	NAT
+	CPULimit
+)
+
+var _ environment.Environment = Host
+
+// InitMain is the hidden command launch.InitCommand.
+func InitMain(args []string) int { return launch.Main(args) }
+
+// Name is the word for it.
+func (r Rung) Name() string {
+	return [...]string{"host", "cgroup", "namespaces", "rootfs", "security", "network", "nat", "cpu-limit"}[r]
+}
+
+// Title is one line for people: what this rung adds.
+func (r Rung) Title() string {
+	return [...]string{
+		"the host itself, nothing added",
+		"control groups with ample limits",
+		"own mount, pid, host name and IPC namespaces",
+		"own root file system: an overlay over the host's",
+		"Docker's default capabilities and seccomp profile",
+		"own network: veth pair and bridge",
+		"a published port: destination NAT",
+		"a CPU limit equal to all CPUs",
+	}[r]
+}
+
+// has says whether the rung contains a layer.
+func (r Rung) has(layer Rung) bool {
+	if r == CPULimit {
+		return layer == CPULimit || layer <= Cgroup
+	}
+	return layer <= r
+}
+
+// groups is how the groups of the rung are made. A host that gives no
+// controllers still gives the rungs above what it has: plain groups or none.
+func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
+	if !r.has(Cgroup) {
+		return launch.PlainGroups(t)
+	}
+	g, err := launch.AmpleGroups(t)
+	if err != nil && r != Cgroup && r != CPULimit {
+		return launch.PlainGroups(t)
+	}
+	if err == nil && g.Tree == nil {
+		err = errors.New("no control groups here")
+	}
+	if err != nil {
+		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+	}
+	if r == CPULimit {
+		g.Limits.CPUs = float64(runtime.NumCPU())
+	}
+	return g, nil
+}
+
+// needs are the features of each layer.
+func (r Rung) needs() []string {
+	var all []string
+	for _, n := range []struct {
+		layer   Rung
+		feature string
+	}{
+		{Namespaces, environment.FeatureNamespaces}, {RootFS, environment.FeatureOverlay}, {Security, environment.FeatureSeccomp},
+		{Network, environment.FeatureNetwork}, {NAT, environment.FeatureNAT},
+	} {
+		if r.has(n.layer) {
+			all = append(all, n.feature)
+		}
+	}
+	return all
+}
+
+// Capabilities of it: it has no levels, and whatever is chosen of a container.
+func (Rung) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
+// Support says whether this host and user can have the rung.
+func (r Rung) Support(h environment.Host) environment.Support {
+	if r == Cgroup || r == CPULimit {
+		return groupSupport(h)
+	}
+	for _, feature := range r.needs() {
+		if s := h.Has(feature); s.Answer != environment.Yes {
+			return s
+		}
+	}
+	return environment.Supported()
+}
+
+func groupSupport(h environment.Host) environment.Support {
+	if h.Groups == nil {
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	var why *cgroup.Unusable
+	if err := h.Groups.Can(launch.NeededControllers()...); errors.As(err, &why) {
+		return environment.Unsupported(why.Reason, why.Remedy)
+	} else if err != nil {
+		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+	}
+	return environment.Supported()
+}
+
+// Changes lists what Open changes on the host.
+func (r Rung) Changes(s environment.Spec) []environment.Change {
+	groups, err := r.groups(s.Groups)
+	if err != nil {
+		return nil
+	}
+	changes := launch.Changes(s, groups)
+	if r.has(Namespaces) {
+		changes = append(changes, environment.Change{What: "namespaces", Detail: "mount, pid, UTS and IPC, of the load alone; they end with it"})
+	}
+	if r.has(RootFS) {
+		changes = append(changes, environment.Change{What: "overlay mount", Detail: "over / in the load's own mount namespace; the host sees none of it"})
+	}
+	if r.has(Network) {
+		changes = append(changes, launch.NetworkChanges(s, r.has(NAT))...)
+	}
+	return changes
+}
+
+// Open makes the arm.
+func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	if r.has(Network) && os.Geteuid() != 0 {
+		return nil, fmt.Errorf("open %s: %w: an ordinary user cannot connect network namespaces", r.Name(), environment.ErrUnsupported)
+	}
+	groups, err := r.groups(spec.Groups)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", r.Name(), err)
+	}
+	sandbox, err := launch.NewSandbox(spec, groups)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", r.Name(), err)
+	}
+	a := &arm{rung: r, Sandbox: sandbox}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", r.Name(), err), sandbox.Close())
+	}
+	return a, nil
+}

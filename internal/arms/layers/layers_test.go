@@ -1,0 +1,144 @@
+package layers
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/testing/launchtest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+func TestArms(t *testing.T) {
+	testneed.Root(t)
+	for _, r := range ladder() {
+		t.Run(r.Name(), func(t *testing.T) { launchtest.Arm(t, r, false) })
+	}
+	t.Run("bind", func(t *testing.T) { launchtest.Arm(t, Security, true) })
+}
+
+// TestOrdinaryUser: without root the ladder stands on a user namespace, and
+// what it cannot have is a no with its reason.
+func TestOrdinaryUser(t *testing.T) {
+	launchtest.AsOrdinary(t, func(t *testing.T) {
+		for _, r := range []Rung{Host, Namespaces, RootFS, Security} {
+			t.Run(r.Name(), func(t *testing.T) { launchtest.Arm(t, r, r == RootFS) })
+		}
+		for _, r := range []Rung{Cgroup, CPULimit, Network, NAT} {
+			if _, err := r.Open(t.Context(), environment.Spec{}); !errors.Is(err, environment.ErrUnsupported) {
+				t.Errorf("%s: %v, want ErrUnsupported", r.Name(), err)
+			}
+		}
+	})
+}
+
+func TestKilled(t *testing.T) {
+	testneed.Root(t)
+	for _, r := range ladder() {
+		t.Run(r.Name(), func(t *testing.T) { launchtest.Killed(t, r) })
+	}
+}
+
+// TestTogether opens all rungs at once, with and without a common tree.
+func TestTogether(t *testing.T) {
+	testneed.Root(t)
+	tree, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, common := range []*cgroup.Tree{tree, nil} {
+		launchtest.Together(t, ladder(), common)
+	}
+}
+
+// TestOutOfMemory: the kernel ends the load, and the arm says so.
+func TestOutOfMemory(t *testing.T) {
+	testneed.Root(t)
+	for _, r := range []Rung{Cgroup, NAT} {
+		t.Run(r.Name(), func(t *testing.T) { launchtest.OutOfMemory(t, r) })
+	}
+}
+
+// TestOddPaths: the options of an overlay are one string with separators.
+func TestOddPaths(t *testing.T) {
+	testneed.Root(t)
+	a := launchtest.Open(t, Security, func(s *environment.Spec) {
+		s.Scratch = filepath.Join(s.Scratch, `a,b:c\d e=ö`)
+		if err := os.Mkdir(s.Scratch, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, v := launchtest.Start(t, a, environment.Process{}); !slices.Equal(v.Volume, []string{"table"}) {
+		t.Errorf("volume %v, want the data set", v.Volume)
+	}
+	if _, err := a.Settings(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMountedInside: an arm whose directory somebody has mounted something in is not
+// removed with what is mounted.
+func TestMountedInside(t *testing.T) {
+	testneed.Root(t)
+	a := launchtest.Open(t, Host, nil)
+	dir := filepath.Join(a.Place().HostVolume, "disk")
+	file := filepath.Join(dir, "precious")
+	if err := errors.Join(os.Mkdir(dir, 0o700), unix.Mount("tmpfs", dir, "tmpfs", 0, ""), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	if err := a.Close(); err == nil || !strings.Contains(err.Error(), dir+" is mounted in it") {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecurity: what the rung gives up cannot be had, and what it keeps can.
+func TestSecurity(t *testing.T) {
+	testneed.Root(t)
+	a := launchtest.Open(t, Security, nil)
+	_, v := launchtest.Start(t, a, environment.Process{})
+	want := map[string]string{
+		"timer_list": "false", "proc/sys": "read-only file system", "sys": "read-only file system",
+		"dev/mem": "no such file or directory", "dev/null": "opened",
+		"unshare": "operation not permitted", "bpf": "operation not permitted",
+	}
+	if d := cmp.Diff(want, v.Try); d != "" {
+		t.Error(d)
+	}
+	a = launchtest.Open(t, RootFS, nil)
+	if _, v = launchtest.Start(t, a, environment.Process{}); v.Try["unshare"] != "errno 0" {
+		t.Errorf("the rung below refuses too: %v", v.Try)
+	}
+}
+
+func TestSupportFollowsFeatures(t *testing.T) {
+	no := environment.Unsupported("because", "do this")
+	for _, r := range []Rung{Host, Cgroup, Namespaces, RootFS, Security, Network, NAT, CPULimit} {
+		host := environment.Host{GroupsWhy: "because", GroupsRemedy: "do this", Features: map[string]environment.Support{}}
+		for _, f := range environment.Features() {
+			host.Features[f] = no
+		}
+		want := no
+		if r == Host {
+			want = environment.Supported()
+		}
+		if got := r.Support(host); got != want {
+			t.Errorf("%s: %+v, want %+v", r.Name(), got, want)
+		}
+		host.Features = nil
+		if got := r.Support(host); r.has(Namespaces) && got.Answer != environment.Unknown {
+			t.Errorf("%s: %+v, want that nobody tried", r.Name(), got)
+		}
+	}
+}

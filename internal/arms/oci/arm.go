@@ -1,0 +1,169 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/record"
+)
+
+// arm is an opened container environment.
+type arm struct {
+	*launch.Sandbox
+	runtime string // path of runc or crun
+	self    string // path of this binary
+	root    launch.RootDirs
+
+	mu     sync.Mutex
+	count  int // of containers made
+	inside environment.Running
+}
+
+// prepare makes what stands before the first container.
+func (a *arm) prepare(ctx context.Context) (err error) {
+	if a.self, err = launch.OwnPath(); err != nil {
+		return err
+	}
+	if err := a.RecordRuntimeGroups(); err != nil {
+		return err
+	}
+	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
+		return err
+	}
+	if err := a.FillVolume(ctx, a.root.HostVolume); err != nil {
+		return err
+	}
+	return a.OpenNetwork()
+}
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Sandbox.Place()
+	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
+	return p
+}
+
+// Start makes a container for the process, or starts it beside.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Outside {
+		return a.StartBeside(ctx, p)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.Open(); err != nil {
+		return nil, err
+	}
+	if !environment.Ended(a.inside) {
+		return nil, environment.ErrBusy
+	}
+	a.count++
+	id := launch.ContainerID(a.Spec, a.count)
+	var err error
+	runtime := launch.Runtime{
+		Path: a.runtime, Root: filepath.Join(a.Dir, "runtime"), ID: id,
+		Bundle: filepath.Join(a.Dir, id), Log: filepath.Join(a.Dir, id+".log"),
+	}
+	c := a.Inside(p)
+	if err := a.bundle(p, c.Request.Env).write(runtime.Bundle); err != nil {
+		return nil, err
+	}
+	if err := a.Record(ContainerStep{Runtime: runtime.Path, Root: runtime.Root, ID: id}, func() error { return a.OnThread(func() error { return remove(runtime) }) }); err != nil {
+		return nil, err
+	}
+	if c.Created, err = a.keepMemory(); err != nil {
+		return nil, err
+	}
+	if t := a.Group.Tree; t.Layout == cgroup.Hybrid && filepath.Base(a.runtime) == "crun" {
+		// crun gives up where version 2 has controllers beside version 1. It
+		// does without version 2; the group there is joined all the same.
+		runtime.Hide = []string{t.V2}
+	}
+	c.Request.Runtime = &runtime
+	c.Request.Root = a.root.Request(nil, false)
+	c.Request.Root.Only = true
+	running, err := a.StartContainer(ctx, c)
+	if err != nil {
+		if profile := a.Spec.Container.Profile(); profile != "" {
+			err = hint.New(fmt.Errorf("under the AppArmor profile %q: %w", profile, err), "aa-status lists the profiles that are loaded; apparmor_parser -r FILE loads one")
+		}
+		return nil, err
+	}
+	a.inside = running
+	return running, nil
+}
+
+func (a *arm) bundle(p environment.Process, env []string) bundle {
+	b := bundle{
+		root: a.root, self: a.self, args: p.Args, env: env,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container,
+	}
+	if a.Net != nil {
+		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.Net.Arm.Fd())
+	}
+	return b
+}
+
+// keepMemory remembers the group's memory limit, which crun 1.8 takes away from
+// a group that it did not make, and returns what sets it again.
+func (a *arm) keepMemory() (func() error, error) {
+	file := "memory.limit_in_bytes"
+	if a.Group.Dirs["memory"] == a.Group.Dirs[cgroup.Unified] {
+		file = "memory.max"
+	}
+	before, err := a.Group.Read("memory", file)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if now, err := a.Group.Read("memory", file); err != nil || now == before {
+			return err
+		}
+		return a.Group.Set("memory", file, before)
+	}, nil
+}
+
+// remove deletes a container with its state; one that was never made is fine.
+func remove(r launch.Runtime) error {
+	if _, err := os.Stat(filepath.Join(r.Root, r.ID)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := r.Command("delete", "--force", r.ID).Run(); err != nil {
+		return r.Failed("delete", err)
+	}
+	return nil
+}
+
+// Settings reads back what the container consists of, as the ladder does: the
+// kernel is asked, not the runtime.
+func (a *arm) Settings() ([]record.Setting, error) {
+	all, err := a.Sandbox.Settings()
+	all = append(all, record.Setting{Name: "runtime", Got: a.runtime})
+	errs := []error{err}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !environment.Ended(a.inside) {
+		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
+		all, errs = append(all, s...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+func (a *arm) expect() launch.Expect {
+	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: true}.
+		Confined(a.Spec.Container, launch.DockerCapabilities())
+	if a.Group.Tree.Layout == cgroup.V2 {
+		e.Own = append(e.Own, "cgroup")
+	}
+	if a.Net != nil {
+		e.Own = append(e.Own, "net")
+	}
+	return e
+}

@@ -1,0 +1,136 @@
+// Package oci is the environment of a real container, made by an OCI runtime,
+// runc or crun, with the settings that Docker gives by default and the same
+// root file system, network and groups as the ladder's top rung: what is left
+// between the two is the runtime. It knows the runtime's configuration; how a
+// process gets into an arm is package launch's.
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+)
+
+// Container is the environment. The zero value takes the first runtime found.
+type Container struct {
+	// Runtime is "runc", "crun" or a path; empty: the first of the two.
+	Runtime string
+}
+
+var _ environment.Environment = Container{}
+
+// Runtimes are the runtimes in the order of preference.
+func Runtimes() []string { return []string{"runc", "crun"} }
+
+// Name is the word for it: that of the runtime where one is asked for.
+func (c Container) Name() string {
+	if c.Runtime != "" {
+		return filepath.Base(c.Runtime)
+	}
+	return "container"
+}
+
+// Title is one line for people.
+func (c Container) Title() string {
+	if c.Runtime != "" {
+		return "a real container through " + c.Runtime + ", with Docker's defaults"
+	}
+	return "a real container through runc or crun, with Docker's defaults"
+}
+
+// Capabilities of it: it has no levels, and whatever is chosen of a container.
+func (Container) Capabilities() environment.Capabilities { return environment.Capabilities{} }
+
+// Support says whether this host and user can have it.
+func (c Container) Support(h environment.Host) environment.Support {
+	if c.Runtime != "" {
+		if _, err := exec.LookPath(c.Runtime); err != nil {
+			return environment.Unsupported(fmt.Sprintf("%s is not installed", c.Runtime), "apt install "+c.Runtime)
+		}
+	}
+	if h.Groups == nil {
+		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+	}
+	for _, f := range []string{environment.FeatureContainer, environment.FeatureOverlay, environment.FeatureSeccomp} {
+		if s := h.Has(f); s.Answer != environment.Yes {
+			return s
+		}
+	}
+	return environment.Supported()
+}
+
+// Changes lists what Open and Start change on the host.
+func (c Container) Changes(s environment.Spec) []environment.Change {
+	groups, err := launch.ContainerGroups(s.Groups, "a runtime")
+	if err != nil {
+		return nil
+	}
+	path, err := c.path()
+	if err != nil {
+		path = "runc"
+	}
+	out := launch.Changes(s, groups)
+	out = append(out,
+		environment.Change{What: "container " + launch.ContainerID(s, 1), Detail: "made by " + path + ", its state below the arm's directory"},
+		environment.Change{What: "overlay mount", Detail: "over /, in a mount namespace of the container's keeper; the host sees none of it"},
+	)
+	if s.Port != 0 {
+		out = append(out, launch.NetworkChanges(s, true)...)
+	}
+	return out
+}
+
+// path finds the runtime.
+func (c Container) path() (string, error) {
+	names := Runtimes()
+	if c.Runtime != "" {
+		names = []string{c.Runtime}
+	}
+	var errs []error
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			return path, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", fmt.Errorf("%w: no OCI runtime: %w; apt install runc", environment.ErrUnsupported, errors.Join(errs...))
+}
+
+// Open makes the arm; the container itself is made by Start.
+func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
+	a, err := c.open(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", c.Name(), err)
+	}
+	return a, nil
+}
+
+func (c Container) open(ctx context.Context, spec environment.Spec) (_ *arm, err error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: an OCI runtime needs root here", environment.ErrUnsupported)
+	}
+	path, err := c.path()
+	if err != nil {
+		return nil, err
+	}
+	groups, err := launch.ContainerGroups(spec.Groups, "a runtime")
+	if err != nil {
+		return nil, err
+	}
+	sandbox, err := launch.NewSandbox(spec, groups)
+	if err != nil {
+		return nil, err
+	}
+	a := &arm{Sandbox: sandbox, runtime: path}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, sandbox.Close())
+	}
+	return a, nil
+}

@@ -1,0 +1,327 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/arms/agent"
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/clonetree"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+)
+
+// arm is an opened pod.
+type arm struct {
+	*launch.Sandbox
+	kind    Pod
+	cluster *kube.Cluster
+	node    *corev1.Node
+	asks    settled
+	spec    kube.PodSpec
+	pod     *corev1.Pod // when it began to run
+	agent   launch.Agent
+	// own is the group of tare's that a load is frozen by: beside the pod's, or
+	// below it where version 2 is the only one.
+	own        cgroup.Group
+	hostVolume string
+	persistent *corev1.PersistentVolume // nil without a claim
+	limits     []limit                  // of the container, as the kubelet set them
+	route      route                    // to the server, where that is not the pod's address
+	cpus       cpus                     // what the kubelet's CPU manager has given it
+
+	client *client // of client=pod; nil: the client is on the node, in no pod
+
+	mu     sync.Mutex
+	inside environment.Running // the last one
+}
+
+// prepare makes everything up to the first load.
+func (a *arm) prepare(ctx context.Context) error {
+	a.own = a.Group
+	ctr := a.containerd()
+	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
+		return err
+	}
+	if err := a.describe(ctx); err != nil {
+		return err
+	}
+	if err := a.start(ctx); err != nil {
+		return err
+	}
+	if err := a.take(ctx); err != nil {
+		return err
+	}
+	if err := a.prepareClient(ctx); err != nil {
+		return fmt.Errorf("the client's pod: %w", err)
+	}
+	if err := a.makeRoute(ctx); err != nil {
+		return err
+	}
+	return a.fill(ctx)
+}
+
+// describe says what the pod is.
+func (a *arm) describe(ctx context.Context) error {
+	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
+	if err != nil {
+		return err
+	}
+	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // asked for by Beside
+	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
+	if a.kind.complete().cpu.max && a.asks.requests.CPU == 0 {
+		return noCPU(a.asks)
+	}
+	l := a.kind.Levels
+	a.spec = kube.PodSpec{
+		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
+		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
+		AgentArgs: agent.Args(kube.Socket, ""), InstallArgs: agent.InstallArgs(kube.InstallTo()),
+	}
+	if a.Spec.Neighbour != nil {
+		a.spec.Component = "neighbour"
+	}
+	l.connect(&a.spec)
+	l.confine(&a.spec)
+	switch l.image {
+	case "":
+		a.spec.Programs = nodePrograms()
+	case noImageWord:
+		a.spec.Other = ""
+	}
+	if a.asks.why != "" {
+		a.spec.Notes = map[string]string{"tare/cpu": a.asks.why}
+	}
+	return a.provide(ctx)
+}
+
+// noCPU says that a pod that asks for the most that fits has nothing to ask for.
+func noCPU(asks settled) error {
+	return hint.New(errors.New("no CPU is left for the pod: "+asks.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
+}
+
+// start has the cluster run the pod.
+func (a *arm) start(ctx context.Context) error {
+	// Its namespace is in the journal, and waited for when the last arm leaves.
+	a.Undo(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
+		defer cancel()
+		return a.cluster.DeletePod(ctx, a.spec.Pod().Namespace, a.spec.Pod().Name)
+	})
+	p := a.spec.Pod()
+	if err := a.cluster.CreatePod(ctx, p); err != nil {
+		return err
+	}
+	var err error
+	if a.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
+		if a.asks.short != "" {
+			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
+		}
+		return err
+	}
+	if a.spec.Other != "" {
+		if err := a.containerd().Fits(a.pod.Status.ContainerStatuses[0].Image); err != nil {
+			return fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+		}
+	}
+	if got := string(a.pod.Status.QOSClass); got != a.kind.QoS.String() {
+		return fmt.Errorf("the cluster made the pod %s, wanted %s", got, a.kind.QoS)
+	}
+	return nil
+}
+
+// take finds the pod on this host and speaks with its first process.
+func (a *arm) take(ctx context.Context) error {
+	c, err := containerOf(a.own.Tree, a.pod)
+	if err != nil {
+		return err
+	}
+	if err := a.adopt(c.group); err != nil {
+		return err
+	}
+	if a.agent, err = a.dial(ctx, c, a.pod); err != nil {
+		return err
+	}
+	if err := a.bound(); err != nil {
+		return err
+	}
+	if a.limits, err = readLimits(a.Group); err != nil {
+		return err
+	}
+	if err := a.readCPUs(c.pid); err != nil {
+		return err
+	}
+	return a.attach(ctx, c.pid)
+}
+
+// dial speaks with the first process of a pod.
+func (a *arm) dial(ctx context.Context, c container, pod *corev1.Pod) (launch.Agent, error) {
+	link, err := agent.Dial(ctx, c.pid, kube.Socket, func() environment.Exit { return lostPod(a.cluster, pod) })
+	if err == nil {
+		a.Undo(link.Close)
+	}
+	return launch.Agent{Link: link, Pid: c.pid, Procs: c.procs}, err
+}
+
+// containerOf finds the container of a pod on this host.
+func containerOf(t *cgroup.Tree, p *corev1.Pod) (container, error) {
+	_, id, ok := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
+	if !ok {
+		return container{}, errors.New("the cluster does not say which container the pod has")
+	}
+	return findContainer(t, id)
+}
+
+// adopt makes the container's groups the arm's, beside tare's own.
+func (a *arm) adopt(g cgroup.Group) error {
+	if g.Tree.Layout == cgroup.V2 {
+		own, err := a.below(g)
+		if err != nil {
+			return err
+		}
+		a.Group, a.own = g, own
+		return a.refreeze(a.Outside, own)
+	}
+	for key, dir := range a.own.Dirs {
+		g.Dirs[key] = dir
+	}
+	a.Group = g
+	return nil
+}
+
+// below makes a group in that of the container, for the load alone: a freeze
+// of the whole container would stop its first process too.
+func (a *arm) below(g cgroup.Group) (cgroup.Group, error) {
+	name := cgroup.Prefix + a.Spec.Run
+	dir := filepath.Join(g.Dirs[cgroup.Unified], name)
+	plan := cgroup.Plan{Dirs: []string{dir}}
+	if err := a.Record(steps.Group{Plan: plan}, func() error { return cgroup.Undo(plan) }); err != nil {
+		return cgroup.Group{}, err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return cgroup.Group{}, fmt.Errorf("make a group in the pod's: %w", err)
+	}
+	return cgroup.Group{Tree: g.Tree, Path: filepath.Join(g.Path, name), Dirs: map[string]string{cgroup.Unified: dir}}, nil
+}
+
+// refreeze makes these groups what a pause of the arm freezes.
+func (a *arm) refreeze(outside, own cgroup.Group) error {
+	freezer, err := cgroup.NewFreezer(outside, own)
+	if err != nil {
+		return err
+	}
+	a.Undo(freezer.Close)
+	a.Freezer = freezer
+	return nil
+}
+
+// fill puts the data into the pod's volume, as the pod's user's.
+func (a *arm) fill(ctx context.Context) error {
+	group := a.Group
+	if group.Tree.Layout != cgroup.V2 {
+		group.Dirs = map[string]string{}
+		for _, c := range group.Controllers {
+			group.Dirs[c] = a.Group.Dirs[c]
+		}
+	}
+	dir := a.Place().HostVolume
+	if err := a.FillFor(ctx, group, dir); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(a.hostVolume) // others can put links into a volume that they share
+	if err != nil {
+		return fmt.Errorf("open the pod's volume: %w", err)
+	}
+	defer root.Close()
+	return clonetree.Give(root, kube.UserID, kube.UserID, dataDir(a.spec))
+}
+
+// Place says where things are.
+func (a *arm) Place() environment.Place {
+	p := a.Sandbox.Place()
+	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
+	if a.client != nil {
+		p.ClientVolume = filepath.Join(kube.VolumeDir, clientDir)
+	}
+	if a.Spec.Port != 0 {
+		host := a.pod.Status.PodIP
+		if a.spec.HostNetwork {
+			host = "127.0.0.1"
+		}
+		p.Listen = net.JoinHostPort(host, strconv.Itoa(a.Spec.Port))
+		p.Dial = p.Listen
+		if a.route.dial.IsValid() {
+			p.Dial = a.route.dial.String()
+		}
+	}
+	return p
+}
+
+// Start starts a process in the pod, or beside it.
+func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
+	if p.Outside && a.client != nil {
+		return a.client.start(ctx, a, p)
+	}
+	if p.Outside {
+		return a.StartBeside(ctx, p)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !environment.Ended(a.inside) {
+		return nil, environment.ErrBusy
+	}
+	c := a.Inside(p)
+	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()
+	if a.Spec.Neighbour != nil {
+		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.Neighbour.Time / time.Second)}
+	}
+	running, err := a.StartByAgent(ctx, a.agent, c, a.own)
+	if err != nil {
+		return nil, err
+	}
+	a.inside = running
+	return running, nil
+}
+
+// lostBound is how long the cluster may take to say what became of a pod. The
+// blocks of that time are dropped.
+const lostBound = 5 * time.Second
+
+// lostPod asks the cluster what became of a pod whose first process has ended.
+func lostPod(c *kube.Cluster, pod *corev1.Pod) environment.Exit {
+	ctx, cancel := context.WithTimeout(context.Background(), lostBound)
+	defer cancel()
+	gone := func(err error) environment.Exit {
+		return environment.Exit{Code: -1, Err: hint.New(fmt.Errorf("was in a pod that is gone: %w", err), hint.Of(err))}
+	}
+	for {
+		p, err := c.Pod(ctx, pod.Namespace, pod.Name)
+		if err != nil {
+			return gone(err)
+		}
+		if t := kube.TroubleOf(p); t != nil {
+			if t.Reason == "OOMKilled" {
+				return environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true}
+			}
+			return gone(hint.New(t, t.Remedy))
+		}
+		select {
+		case <-ctx.Done():
+			return gone(errors.New("its first process ended, and the cluster does not say why"))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

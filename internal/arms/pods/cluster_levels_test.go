@@ -1,0 +1,92 @@
+package kube
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
+)
+
+// levelCases: TestCluster tries the whole contract with a Guaranteed pod that has
+// nothing but tare's binary, on the pod network, its data in an emptyDir, its client
+// on the node. A level of a factor can change some of that only, and is tried with
+// the case that has most of it; CLASS and NAME are made by the test.
+var levelCases = []struct {
+	qos    QoS
+	levels string
+	cases  []string
+}{
+	// Another pod has the client, and another group freezes it.
+	{BestEffort, "client=pod", []string{"freeze and thaw"}},
+	{BestEffort, "client=pod,network=service", []string{"server and client"}},
+	// The way to the server, and the pod's namespaces.
+	{BestEffort, "network=host", []string{"server and client", "what a process is given"}},
+	{Burstable, "network=service", []string{"server and client", "closed while in use"}},
+	{Burstable, "network=hostport", []string{"server and client"}},
+	// Where the data is, and how it is taken away again.
+	{BestEffort, "volume=hostpath", []string{"data"}},
+	{Burstable, "volume=pvc:CLASS", []string{"data", "closed while frozen"}},
+	// CPUs of its own are among the limits that are read back.
+	{Guaranteed, "cpu=integer,memory=128Mi", []string{"settings"}},
+	// The root is another one, and the binary was copied into it.
+	{BestEffort, "image=NAME", []string{"what a process is given"}},
+}
+
+// TestClusterLevels tries what the levels of pods can change of the contract.
+func TestClusterLevels(t *testing.T) {
+	admin := warm(t)
+	published(t)
+	class, _ := admin.LocalClass(t, 4)
+	image := otherImage(t)
+	var levels []environmenttest.Level
+	var pods []environment.Environment
+	for _, c := range levelCases {
+		text := levelText(c.levels, class, image)
+		pod := with(t, c.qos, text)
+		pods = append(pods, pod)
+		levels = append(levels, environmenttest.Level{Name: c.levels, Env: pod, Options: environmenttest.Options{Kinds: kinds(), Cases: c.cases}})
+	}
+	environmenttest.Levels(t, hostWith(t, pods...), levels)
+}
+
+// published makes what the first published port leaves on a node: its CNI plugin's
+// chains.
+func published(t *testing.T) {
+	t.Helper()
+	arm, err := serving(t, with(t, BestEffort, "image=none,network=hostport"), runID("port"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := arm.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// otherImage makes an image that stands in for somebody's: tare's own under
+// another name. The binary is copied into pods of it.
+func otherImage(t *testing.T) string {
+	t.Helper()
+	const name = "localhost/tare-other:1"
+	ctr := func(args ...string) {
+		t.Helper()
+		c := kube.NewContainerd()
+		if out, err := exec.Command("ctr", append([]string{"--address", c.Address, "-n", "k8s.io"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	run := runID("other")
+	if err := kube.NewContainerd().Load(t.Context(), run, selfPath, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := kube.NewContainerd().Remove(kube.ImageOf(run)); err != nil {
+			t.Error(err)
+		}
+	})
+	ctr("images", "tag", kube.ImageOf(run), name)
+	t.Cleanup(func() { ctr("images", "rm", "--sync", name) })
+	ctr("images", "rm", kube.ImageOf(run))
+	return name
+}

@@ -1,0 +1,47 @@
+package kube
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/testing/environmenttest"
+)
+
+// levelText is what a level of the table is with a class and an image that there
+// are; without the word, the pod has no programs.
+func levelText(levels, class, image string) string {
+	text := strings.NewReplacer("CLASS", class, "NAME", image).Replace(levels)
+	if !strings.Contains(text, "image=") {
+		text = "image=" + noImageWord + "," + text
+	}
+	return text
+}
+
+// The table of levels has every network, volume and place of the client that
+// there is but the usual ones, and cases that the suite has.
+func TestLevelCases(t *testing.T) {
+	var tried []string
+	for _, c := range levelCases {
+		with(t, c.qos, levelText(c.levels, "fast", "localhost/x:1"))
+		for l := range strings.SplitSeq(c.levels, ",") {
+			tried = append(tried, l)
+		}
+		for _, name := range c.cases {
+			if !environmenttest.HasCase(name) {
+				t.Errorf("%s: the suite has no case %q", c.levels, name)
+			}
+		}
+	}
+	want := []string{"client=pod", "cpu=integer", "image=NAME", "volume=pvc:CLASS", "volume=" + hostPathVolume}
+	for _, n := range networks {
+		if n != podNetwork { // TestCluster has it
+			want = append(want, "network="+n)
+		}
+	}
+	for _, w := range want {
+		if !slices.Contains(tried, w) {
+			t.Errorf("no case is tried with %s", w)
+		}
+	}
+}

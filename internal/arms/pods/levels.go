@@ -1,0 +1,240 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/outside/kube"
+)
+
+// Levels are what a pod asks for, and what it is made of. The zero value is the
+// class's usual one.
+type Levels struct {
+	cpu, memory           amount
+	cpuLimit, memoryLimit amount
+	// image holds the programs of the load; empty: they are the node's; "none":
+	// there are none.
+	image string
+	// network is how a client on the node reaches the server, one of networks;
+	// empty: at the pod's own address.
+	network string
+	client  bool // client=pod
+	// clientNode is the other node of client=node:NAME.
+	clientNode string
+	// apparmor is the profile: default, unconfined, a name; empty: without asking.
+	apparmor string
+	volume   volume
+	size     amount // of a claim; none: what the data set needs
+	text     string // as they were written
+}
+
+// amount is thousandths of a CPU or bytes; max is the most that fits, and whole
+// the most whole CPUs.
+type amount struct {
+	n          int64
+	max, whole bool
+}
+
+// What a pod asks for that was not told: a Guaranteed one the CPUs that there
+// are, and memory for a small server.
+const (
+	usualCPU             = 100       // of a Burstable one, thousandths
+	usualMemory          = 256 << 20 // likewise
+	usualGuaranteed      = 2 << 30   // memory
+	maxWord, noImageWord = "max", "none"
+	integerWord          = "integer" // the most whole CPUs
+)
+
+// LevelNames are the levels of a class.
+func LevelNames(q QoS) []string {
+	names := []string{"apparmor", "client", "image", "network", "volume", "volume-size"}
+	switch q {
+	case Guaranteed:
+		names = append(names, "cpu", "memory")
+	case Burstable:
+		names = append(names, "cpu", "memory", "cpu-limit", "memory-limit")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// parse reads levels: "cpu=max,memory=2Gi".
+func parse(q QoS, text string) (Levels, error) {
+	l := Levels{text: text}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok || value == "" {
+			return l, fmt.Errorf("%q: want level=value, for example cpu=1500m", part)
+		}
+		if !slices.Contains(LevelNames(q), name) {
+			return l, fmt.Errorf("a %s pod has no level %q%s", q, name, hint.DidYouMean(name, LevelNames(q)))
+		}
+		if err := l.set(name, value); err != nil {
+			return l, err
+		}
+	}
+	if l.client && l.network == portNetwork {
+		return l, hint.New(errors.New("network=hostport is at 127.0.0.1 of the node, where no client in a pod reaches it"), "network=service, or leave client=pod out")
+	}
+	if l.size.n > 0 && l.volume.Class == "" {
+		return l, errors.New("volume-size is what a claim asks for: it needs volume=pvc:CLASS")
+	}
+	return l, nil
+}
+
+func (l *Levels) set(name, value string) (err error) {
+	switch name {
+	case "cpu":
+		if value == integerWord {
+			l.cpu = amount{max: true, whole: true}
+			return nil
+		}
+		l.cpu, err = readAmount(value, kube.ParseCPUs, true)
+	case "memory":
+		l.memory, err = readAmount(value, kube.ParseBytes, true)
+	case "cpu-limit":
+		l.cpuLimit, err = readAmount(value, kube.ParseCPUs, false)
+	case "memory-limit":
+		l.memoryLimit, err = readAmount(value, kube.ParseBytes, false)
+	case "image":
+		l.image = value
+	case "client":
+		return l.parseClient(value)
+	case "apparmor":
+		l.apparmor = value
+	case "volume":
+		l.volume, err = parseVolume(value)
+	case "volume-size":
+		if l.size, err = readAmount(value, kube.ParseBytes, false); err != nil {
+			err = fmt.Errorf("volume-size %q: want an amount such as 10Gi", value)
+		}
+	case "network":
+		if !slices.Contains(networks, value) {
+			return fmt.Errorf("network %q: want one of %s%s", value, strings.Join(networks, ", "), hint.DidYouMean(value, networks))
+		}
+		l.network = value
+	}
+	return err
+}
+
+func readAmount(value string, read func(string) (int64, error), most bool) (amount, error) {
+	if most && value == maxWord {
+		return amount{max: true}, nil
+	}
+	n, err := read(value)
+	return amount{n: n}, err
+}
+
+// complete fills in what was not told.
+func (p Pod) complete() Levels {
+	l := p.Levels
+	none := amount{}
+	switch p.QoS {
+	case Guaranteed:
+		if l.cpu == none {
+			l.cpu = amount{max: true}
+		}
+		if l.memory == none {
+			l.memory = amount{n: usualGuaranteed}
+		}
+	case Burstable:
+		if l.cpu == none {
+			l.cpu = amount{n: usualCPU}
+		}
+		if l.memory == none {
+			l.memory = amount{n: usualMemory}
+		}
+	}
+	return l
+}
+
+// asks are the amounts, for people.
+func (l Levels) asks() string {
+	var parts []string
+	for _, x := range []struct {
+		name string
+		amount
+		write func(int64) string
+	}{
+		{"cpu", l.cpu, kube.CPUs}, {"memory", l.memory, kube.Bytes},
+		{"cpu limit", l.cpuLimit, kube.CPUs}, {"memory limit", l.memoryLimit, kube.Bytes},
+	} {
+		switch {
+		case x.whole:
+			parts = append(parts, x.name+" "+integerWord)
+		case x.max:
+			parts = append(parts, x.name+" "+maxWord)
+		case x.n > 0:
+			parts = append(parts, x.name+" "+x.write(x.n))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(parts, ", ")
+}
+
+// settled are the amounts of a pod, with the reason for the most of CPU, and why
+// an amount of CPU that was named does not fit; empty where it does.
+type settled struct {
+	requests, limits kube.Amounts
+	why, short       string
+}
+
+// settle finds what the pod asks for, beside the pods of the other arms: those
+// that ask for the most share what is left.
+func (p Pod) settle(room kube.Room, beside []environment.Environment) settled {
+	if len(beside) == 0 {
+		beside = []environment.Environment{p}
+	}
+	var fixed kube.Amounts
+	cpus, memories := 0, 0
+	for _, e := range beside {
+		other, ok := e.(Pod)
+		if !ok {
+			continue
+		}
+		l := other.complete()
+		fixed.CPU += l.cpu.n
+		fixed.Memory += l.memory.n
+		if l.client {
+			fixed.CPU += clientAsks.CPU
+			fixed.Memory += clientAsks.Memory
+		}
+		if l.cpu.max {
+			cpus++
+		}
+		if l.memory.max {
+			memories++
+		}
+	}
+	l := p.complete()
+	s := settled{
+		requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n},
+		limits:   kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n},
+	}
+	switch most := room.Largest(fixed, max(1, cpus)).CPU; {
+	case l.cpu.whole:
+		s.requests.CPU = kube.WholeCPUs(most)
+		s.why = room.WhyCPU(fixed, cpus) + ", of whole CPUs " + kube.CPUs(s.requests.CPU)
+	case l.cpu.max:
+		s.requests.CPU = most
+		s.why = room.WhyCPU(fixed, cpus)
+	default:
+		others := fixed.Without(s.requests)
+		if s.requests.CPU > room.Largest(others, 1).CPU {
+			s.short = room.WhyNot(s.requests.CPU, others, 1)
+		}
+	}
+	if l.memory.max {
+		s.requests.Memory = room.Largest(fixed, memories).Memory
+	}
+	if p.QoS == Guaranteed {
+		s.limits = s.requests
+	}
+	return s
+}

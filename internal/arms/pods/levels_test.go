@@ -1,0 +1,154 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/outside/kube"
+)
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		qos        QoS
+		text, want string // what it asks for; or, behind an exclamation mark, what is wrong
+	}{
+		{Guaranteed, "cpu=max,memory=2Gi", ", cpu max, memory 2Gi"},
+		{Guaranteed, "cpu=integer", ", cpu integer, memory 2Gi"},
+		{Burstable, "cpu-limit=integer", "!an amount such as"},
+		{Guaranteed, "cpu=1500m", ", cpu 1500m, memory 2Gi"},
+		{Guaranteed, "image=none", ", cpu max, memory 2Gi"},
+		{Burstable, "cpu=1,cpu-limit=2,memory-limit=1Gi", ", cpu 1, memory 256Mi, cpu limit 2, memory limit 1Gi"},
+		{BestEffort, "network=host", ""},
+		{BestEffort, "cpu=1", `!no level "cpu"`},
+		{Guaranteed, "cpu-limit=2", `!no level "cpu-limit"`},
+		{Guaranteed, "cpu=lots", "!an amount such as"},
+		{Guaranteed, "cpu=-1", "!an amount such as"},
+		{Burstable, "cpu-limit=max", "!an amount such as"},
+		{Guaranteed, "cpu=1,client=pod", ", cpu 1, memory 2Gi"},
+		{BestEffort, "client=outside", ""},
+		{BestEffort, "client=node", "!want outside, pod or node:NAME"},
+		{BestEffort, "client=node:", "!name of a node"},
+		{Guaranteed, "cpu=1,client=node:worker-2", ", cpu 1, memory 2Gi"},
+		{BestEffort, "client=inside", "!workload's"},
+		{BestEffort, "network=service", ""},
+		{BestEffort, "network=hostport", ""},
+		{BestEffort, "volume=hostpath", ""},
+		{BestEffort, "volume=pvc:fast,volume-size=2Gi", ""},
+		{BestEffort, "volume=nfs:[::1]:/export/a", ""},
+		{BestEffort, "volume=pvc", "!want one of emptydir, hostpath, pvc:CLASS, nfs:SERVER:/PATH"},
+		{BestEffort, "volume=pvc:", "!want one of"},
+		{BestEffort, "volume=emptydir:x", "!want one of"},
+		{BestEffort, "volume=nfs:server", "!want one of"},
+		{BestEffort, "volume=nfs::/x", "!want one of"},
+		{BestEffort, "volume-size=2Gi", "!needs volume=pvc:CLASS"},
+		{BestEffort, "volume=pvc:fast,volume-size=big", "!volume-size"},
+		{BestEffort, "network=none", "!want one of pod, host, service, hostport"},
+		{BestEffort, "network=hostport,client=pod", "!127.0.0.1 of the node"},
+		{BestEffort, "apparmor=unconfined", ""},
+		{BestEffort, "selinux=spc_t", "!tare sets no SELinux labels"},
+		{BestEffort, "image", "!level=value"},
+		{BestEffort, "image=", "!level=value"},
+	} {
+		e, err := Pod{QoS: c.qos}.with(c.text)
+		if wrong, ok := strings.CutPrefix(c.want, "!"); ok {
+			if err == nil || !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s %q: %v, want %q", c.qos, c.text, err, wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s %q: %v", c.qos, c.text, err)
+			continue
+		}
+		if got := e.(Pod).complete().asks(); got != c.want || !strings.Contains(e.Title(), c.text) {
+			t.Errorf("%s %q asks for %q, want %q; title %q", c.qos, c.text, got, c.want, e.Title())
+		}
+	}
+}
+
+func with(t *testing.T, q QoS, levels string) Pod {
+	t.Helper()
+	e, err := Pod{QoS: q, On: target}.with(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.(Pod)
+}
+
+// Arms that are open at the same time share the node.
+func TestSettle(t *testing.T) {
+	room := kube.Room{
+		Capacity: kube.Amounts{CPU: 4000, Memory: 16 << 30}, Allocatable: kube.Amounts{CPU: 3900, Memory: 15 << 30},
+		Used: kube.Amounts{CPU: 400, Memory: 1 << 30}, Pods: 3,
+	}
+	most, burst := with(t, Guaranteed, "cpu=max,memory=2Gi"), Pod{QoS: Burstable}
+	for _, c := range []struct {
+		name   string
+		pod    Pod
+		beside []environment.Environment
+		want   kube.Amounts
+	}{
+		{"alone", most, nil, kube.Amounts{CPU: 3500, Memory: 2 << 30}},
+		{"beside the host and one that asks for nothing", most, []environment.Environment{layers.Host, Pod{}, most}, kube.Amounts{CPU: 3500, Memory: 2 << 30}},
+		{"beside one that asks for something", most, []environment.Environment{burst, most}, kube.Amounts{CPU: 3400, Memory: 2 << 30}},
+		{"beside its twin", most, []environment.Environment{most, most, burst}, kube.Amounts{CPU: 1700, Memory: 2 << 30}},
+		{"the most memory", with(t, Guaranteed, "cpu=1,memory=max"), []environment.Environment{with(t, Guaranteed, "cpu=1,memory=max"), burst}, kube.Amounts{CPU: 1000, Memory: 14<<30 - 256<<20}},
+	} {
+		got := c.pod.settle(room, c.beside)
+		if got.requests != c.want || got.limits != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	whole := with(t, Guaranteed, "cpu=integer")
+	for _, c := range []struct {
+		pod    Pod
+		beside []environment.Environment
+		cpu    int64
+		why    string
+	}{
+		{whole, nil, 3000, "4 does not fit: 100m reserved, 400m used by 3 pods; 3500m fits, of whole CPUs 3"},
+		{whole, []environment.Environment{whole, whole}, 1000, "4 does not fit: 100m reserved, 400m used by 3 pods, divided among 2 arms; 1750m fits, of whole CPUs 1"},
+		{whole, []environment.Environment{whole, with(t, Guaranteed, "cpu=2700m")}, 0, "4 does not fit: 100m reserved, 400m used by 3 pods, 2700m for the other arms; 800m fits, of whole CPUs 0"},
+	} {
+		if got := c.pod.settle(room, c.beside); got.requests.CPU != c.cpu || got.why != c.why || got.short != "" {
+			t.Errorf("%+v, want %d: %s", got, c.cpu, c.why)
+		}
+	}
+	for _, pod := range []Pod{with(t, Guaranteed, "cpu=4"), with(t, Burstable, "cpu=4")} {
+		want := "4 does not fit: 100m reserved, 400m used by 3 pods, 100m for the other arms; 3400m fits"
+		if got := pod.settle(room, []environment.Environment{pod, burst}); got.short != want {
+			t.Errorf("%s: %q, want %q", pod.Name(), got.short, want)
+		}
+	}
+	if got := burst.settle(room, nil); got.limits != (kube.Amounts{}) || got.requests.CPU != usualCPU {
+		t.Errorf("burstable: %+v", got)
+	}
+	if got := (Pod{}).settle(room, nil); got != (settled{}) {
+		t.Errorf("best effort asks for %+v", got)
+	}
+}
+
+// A CPU limit is a quota to the kernel, and nothing else of a pod is.
+func TestQuotaOfAPod(t *testing.T) {
+	for _, c := range []struct {
+		class  QoS
+		levels string
+		quota  bool
+	}{
+		{BestEffort, "image=none", false}, {Burstable, "cpu=500m", false}, {Burstable, "memory-limit=1Gi", false},
+		{Burstable, "cpu-limit=1", true}, {Guaranteed, "memory=1Gi", true}, {Guaranteed, "cpu=1", true},
+	} {
+		p, err := Pod{QoS: c.class}.with(c.levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Capabilities().Quota; got != c.quota {
+			t.Errorf("%s with %s: a quota %v", c.class, c.levels, got)
+		}
+	}
+	if (Pod{QoS: Burstable}).Capabilities().Quota || !(Pod{QoS: Guaranteed}).Capabilities().Quota {
+		t.Error("of pods without levels, the Guaranteed one alone has a quota")
+	}
+}

@@ -1,0 +1,197 @@
+package kube
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/netns"
+	"github.com/tarelab/tare/internal/linux/reach"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/record"
+)
+
+// The words for how a client on the node reaches the server in a pod: at the
+// pod's address, at the host's, at the address of a Service, at a port of the
+// node that is published.
+const (
+	podNetwork     = "pod"
+	hostNetwork    = "host"
+	serviceNetwork = "service"
+	portNetwork    = "hostport"
+)
+
+var networks = []string{podNetwork, hostNetwork, serviceNetwork, portNetwork}
+
+// connect gives a pod the network of the levels.
+func (l Levels) connect(s *kube.PodSpec) {
+	s.HostNetwork, s.Service, s.HostPort = l.network == hostNetwork, l.network == serviceNetwork, l.network == portNetwork
+}
+
+// suitsServer says that a way to a server needs one; port is 0 without.
+func (l Levels) suitsServer(port int) error {
+	if n := l.network; port == 0 && (n == serviceNetwork || n == portNetwork) {
+		return hint.New(fmt.Errorf("network=%s: the arm has no server that a client outside of the pod would reach", n),
+			"leave network out, or let the client run outside (client=outside)")
+	}
+	return nil
+}
+
+// route leads to the server in a pod by rules of the cluster's. Its zero value is
+// none.
+type route struct {
+	dial, pod netip.AddrPort
+	seen      netns.Flow // the connection that proved it
+}
+
+// routeBound is how long the cluster may take to make its rules for a Service.
+const routeBound = 30 * time.Second
+
+// makeRoute makes the way to the server and proves it.
+func (a *arm) makeRoute(ctx context.Context) error {
+	if !a.spec.Service && !a.spec.HostPort {
+		return nil
+	}
+	pod, err := netip.ParseAddr(a.pod.Status.PodIP)
+	if err != nil {
+		return fmt.Errorf("find the pod's address: %w", err)
+	}
+	at := netip.MustParseAddr(kube.HostPortIP)
+	if a.spec.Service {
+		if at, err = a.cluster.CreateService(ctx, a.spec.ServiceOf()); err != nil {
+			return err
+		}
+	}
+	port := uint16(a.Spec.Port)
+	r := route{dial: netip.AddrPortFrom(at, port), pod: netip.AddrPortFrom(pod, port)}
+	if r.seen, err = prove(ctx, networkOf(a.agent.Pid), a.clientNetwork(), r, routeBound); err != nil {
+		return noRoute(a.spec, r, err)
+	}
+	a.route = r
+	return nil
+}
+
+// networkOf is the network namespace of a process, as a file.
+func networkOf(pid int) string { return fmt.Sprintf("/proc/%d/ns/net", pid) }
+
+// clientNetwork is the namespace that the client is going to be in.
+func (a *arm) clientNetwork() string {
+	if a.client == nil {
+		return "/proc/self/ns/net"
+	}
+	return networkOf(a.client.agent.Pid)
+}
+
+// noRoute says what is missing.
+func noRoute(s kube.PodSpec, r route, err error) error {
+	if s.HostPort {
+		return hint.New(fmt.Errorf("the pod's hostPort does not answer at %s: %w", r.dial, err),
+			"the node's CNI configuration needs the plugin portmap, or what stands in for it; network=pod does without")
+	}
+	return hint.New(fmt.Errorf("the Service of the pod does not answer at its cluster IP %s: %w", r.dial, err),
+		"no proxy serves Services on this node: kube-proxy, or what stands in for it, must run there (kubectl get pods -A -o wide); network=pod does without")
+}
+
+// prove has somebody answer in the server's network, which is a file, where the
+// server is going to listen, and asks from the client's until the answer comes. It
+// returns what the connection tracking of this host says of that connection; its
+// zero value: nothing.
+func prove(ctx context.Context, server, client string, r route, bound time.Duration) (netns.Flow, error) {
+	var none netns.Flow
+	ns, err := os.Open(server)
+	if err != nil {
+		return none, fmt.Errorf("find the pod's network: %w", err)
+	}
+	defer ns.Close()
+	outside, err := os.Open(client)
+	if err != nil {
+		return none, fmt.Errorf("find the client's network: %w", err)
+	}
+	defer outside.Close()
+	var l *net.TCPListener
+	err = netns.In(ns, func() (err error) {
+		l, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(r.pod))
+		return err
+	})
+	if err != nil {
+		return none, fmt.Errorf("listen in the pod's network: %w", err)
+	}
+	word := rand.Text()
+	var answering sync.WaitGroup
+	answering.Go(func() { reach.Echo(l, word, nil) })
+	defer answering.Wait()
+	defer l.Close()
+	var from netip.AddrPort
+	err = reach.Until(ctx, bound, func() error {
+		return netns.In(outside, func() (err error) { // the socket is made on this thread
+			from, err = reach.Probe(ctx, r.dial, word)
+			return err
+		})
+	})
+	if err != nil {
+		return none, err
+	}
+	return flowOf(from, r.dial), nil
+}
+
+// flowOf is the connection between two addresses as the kernel has it.
+func flowOf(from, to netip.AddrPort) netns.Flow {
+	flows, err := netns.Flows(to)
+	if err != nil {
+		return netns.Flow{}
+	}
+	i := slices.IndexFunc(flows, func(f netns.Flow) bool { return f.From == from })
+	if i < 0 {
+		return netns.Flow{}
+	}
+	return flows[i]
+}
+
+// settings read the way back: where the kernel leads the connections that there
+// are, else where it led the one that proved it.
+func (r route) settings(network string) ([]record.Setting, error) {
+	if !r.dial.IsValid() {
+		return nil, nil
+	}
+	all := []record.Setting{{Name: "network." + network, Got: r.dial.String()}}
+	flows, _ := netns.Flows(r.dial) // without connection tracking there are none
+	// The kernel remembers connections to the same port of a pod that is gone, and
+	// those that were refused before the rules were there.
+	flows = slices.DeleteFunc(flows, func(f netns.Flow) bool { return !f.Open })
+	if r.seen.To.IsValid() {
+		flows = append(flows, r.seen)
+	}
+	if len(flows) == 0 {
+		return append(all, record.Setting{Name: "network.leads", Got: "not by connection tracking (nftables, iptables, IPVS): the kernel does not show where"}), nil
+	}
+	var errs []error
+	leads := record.Setting{}
+	for _, f := range flows {
+		var err error
+		leads, err = launch.Wanted("network.leads", r.pod.String(), f.Server.String())
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+	}
+	f := flows[len(flows)-1]
+	return append(all, leads, seenAs(f.From, f.Client)), errors.Join(errs...)
+}
+
+// seenAs says whether the way hides the client from the server.
+func seenAs(from, seen netip.AddrPort) record.Setting {
+	client := "as it is"
+	if seen.Addr() != from.Addr() {
+		client = fmt.Sprintf("%s is seen as %s", from.Addr(), seen.Addr())
+	}
+	return record.Setting{Name: "network.client", Got: client}
+}

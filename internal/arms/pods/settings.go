@@ -1,0 +1,157 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/record"
+)
+
+// limit is a file of the container's groups that the kubelet and the runtime
+// have written.
+type limit struct{ name, path, value string }
+
+// limitFiles by controller, of both versions.
+var limitFiles = map[string][]string{
+	"cpu":    {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.weight", "cpu.max"},
+	"memory": {"memory.limit_in_bytes", "memory.max", "memory.min", "memory.oom.group"},
+	"pids":   {"pids.max"},
+	"cpuset": {"cpuset.cpus", "cpuset.cpus.effective"},
+}
+
+// readLimits reads those that there are.
+func readLimits(g cgroup.Group) ([]limit, error) {
+	var all []limit
+	for _, c := range []string{"cpu", "memory", "pids", "cpuset"} {
+		for _, name := range limitFiles[c] {
+			path := filepath.Join(g.Dirs[c], name)
+			b, err := os.ReadFile(path)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read back the pod's limits: %w", err)
+			}
+			value := strings.TrimSpace(string(b))
+			if value == "" {
+				value = "all"
+			}
+			all = append(all, limit{name, path, value})
+		}
+	}
+	return all, nil
+}
+
+// Settings reads back what the pod consists of: the cluster is asked for names,
+// the kernel for the rest. What changed since the pod began is an error.
+func (a *arm) Settings() ([]record.Setting, error) {
+	all := []record.Setting{{Name: "cgroup", Got: a.Group.Path}, {Name: "freezer", Got: a.Freezer.Kind()}}
+	var errs []error
+	all = append(all, podSettings(a.node, a.pod, a.asks, a.where(), a.kind.allNeeds(a.Spec))...)
+	all = append(all, volumeSettings(a.spec.Volume, a.persistent)...)
+	led, err := a.route.settings(a.kind.Levels.network)
+	all, errs = append(all, led...), append(errs, err)
+	cpus, err := a.cpuSettings()
+	all, errs = append(all, cpus...), append(errs, err)
+	now, err := readLimits(a.Group)
+	errs = append(errs, err)
+	for i, l := range now {
+		s := record.Setting{Name: l.name, Got: l.value}
+		if i < len(a.limits) && a.limits[i].path == l.path && !a.moves(l.name) {
+			s, err = launch.Wanted(l.name, a.limits[i].value, l.value)
+			errs = append(errs, err)
+		}
+		all = append(all, s)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !environment.Ended(a.inside) {
+		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
+		all, errs = append(all, s...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// podSettings are what the cluster says of a pod.
+func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string, needs []string) (all []record.Setting) {
+	info := node.Status.NodeInfo
+	add := func(name, got string) {
+		if got != "" {
+			all = append(all, record.Setting{Name: name, Got: got})
+		}
+	}
+	add("kube.node", node.Name)
+	add("kube.kubelet", info.KubeletVersion)
+	add("kube.runtime", info.ContainerRuntimeVersion)
+	add("client", client)
+	add("pod.qos", string(pod.Status.QOSClass))
+	add("pod.image", pod.Status.ContainerStatuses[0].Image)
+	add("pod.image.id", pod.Status.ContainerStatuses[0].ImageID)
+	add("pod.cpu.max", asks.why)
+	add("pod.security", strings.Join(needs, "; "))
+	for _, x := range []struct {
+		name string
+		kube.Amounts
+	}{{"requests", asks.requests}, {"limits", asks.limits}} {
+		if x.CPU > 0 {
+			add("pod."+x.name+".cpu", kube.CPUs(x.CPU))
+		}
+		if x.Memory > 0 {
+			add("pod."+x.name+".memory", kube.Bytes(x.Memory))
+		}
+	}
+	return all
+}
+
+func (a *arm) expect() launch.Expect {
+	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true, Chosen: environment.Container{AppArmor: a.kind.Levels.apparmor}}
+	if !a.spec.HostNetwork {
+		e.Own = append(e.Own, "net", "uts")
+	}
+	if a.own.Tree.Layout == cgroup.V2 {
+		e.Own = append(e.Own, "cgroup")
+	}
+	return e
+}
+
+// Reproduction is the manifest of the namespace and the pod as they were.
+func (a *arm) Reproduction() (string, []byte) {
+	comment := fmt.Sprintf(`The pod of the arm %s of run %s, as tare made it: %s.
+To make it by hand: kubectl apply -f. The image is tare's own and is gone with the
+run; put another one and a command there. What made the arm are the requests and
+limits, which give the QoS class %s, the security context and the volumes.
+`, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
+	if a.asks.why != "" {
+		comment += "The most CPU that fits: " + a.asks.why + ".\n"
+	}
+	objects := []any{kube.Namespace(a.Spec.Run, a.kind.allNeeds(a.Spec))}
+	if a.spec.Volume.Class != "" {
+		objects = append(objects, a.spec.Claim())
+	}
+	objects = append(objects, a.spec.Pod())
+	if a.spec.Service {
+		objects = append(objects, a.spec.ServiceOf())
+	}
+	if a.client != nil {
+		comment += "The client of its server ran in the other pod, " + a.client.pod.Name + ".\n"
+		objects = append(objects, a.client.spec.Pod())
+	}
+	if a.Spec.Neighbour != nil {
+		comment += fmt.Sprintf("It is a neighbour: tare limited its container to %s of memory and %d processes.\n",
+			kube.Bytes(int64(a.Spec.Neighbour.Limits.Memory)), a.Spec.Neighbour.Limits.Pids)
+	}
+	text, err := kube.Manifest(comment, objects...)
+	if err != nil { // never: the objects are tare's own
+		text = []byte("# " + err.Error() + "\n")
+	}
+	return a.Spec.Arm + ".yaml", text
+}

@@ -1,0 +1,100 @@
+// Package allow decides which options an experiment may pass on to a program. A program
+// that takes a file, a directory, a library or an address as an option takes it by many
+// spellings (mariadbd: --datadir, --datad, --loose-datadir, --maximum-datadir), so what is
+// not on the program's list is refused, and so is a value that could be a path.
+package allow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// A List has the options of one program.
+type List struct {
+	// Program is its name, for messages.
+	Program string
+	// Names are the allowed options, in lower case with underscores, sorted.
+	Names []string
+	// Dashed is true if the program's manual writes names with dashes.
+	Dashed bool
+	// Ours are options that tare sets itself, with what to set instead or why not.
+	Ours map[string]string
+	// Valued is true if each option needs a value: --name=value.
+	Valued bool
+	// Free allows names that are on no list, for a program that refuses those it does not
+	// know and has no other options than Names, Ours and Refused.
+	Free bool
+	// Refused are the program's other options; read where Free is true.
+	Refused []string
+}
+
+// value is what numbers, sizes, words and lists of them look like. It has no slash, so it
+// names no file but one in the directory where the program runs, and no option on a list
+// takes a file name.
+var value = regexp.MustCompile(`^[A-Za-z0-9_.,:;+%=*-]*$`)
+
+var name = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+
+// Words splits the text of a list.
+func Words(text string) []string {
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return words
+}
+
+// Ours are options that tare sets itself: those that parameters of a load stand for, and
+// those that are fixed.
+func Ours(parameters map[string]string, fixed ...string) map[string]string {
+	all := map[string]string{}
+	for option, parameter := range parameters {
+		all[option] = "set the parameter " + parameter
+	}
+	for _, option := range fixed {
+		all[option] = "it is the same in all arms"
+	}
+	return all
+}
+
+// canonical is the spelling of the lists.
+func canonical(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// Check returns why an option of the form --name or --name=value is refused, or nil.
+func (l List) Check(option string) error {
+	n, v, valued, err := cut(option)
+	switch {
+	case err != nil:
+		return err
+	case l.Valued && !valued:
+		return fmt.Errorf("%q: want --name=value", option)
+	case l.Ours[n] != "":
+		return hint.New(fmt.Errorf("%q: tare sets this option of %s itself", option, l.Program), l.Ours[n])
+	case !slices.Contains(l.Names, n) && (!l.Free || slices.Contains(l.Refused, n)):
+		return hint.New(fmt.Errorf("%q is not an option that may be passed on to %s", option, l.Program), l.nearest(n))
+	case !value.MatchString(v):
+		return fmt.Errorf("%q: the value is to be a number, a word or a list of them, and no path", option)
+	}
+	return nil
+}
+
+func cut(option string) (n, v string, valued bool, err error) {
+	text, found := strings.CutPrefix(option, "--")
+	n, v, valued = strings.Cut(text, "=")
+	if !found || !name.MatchString(n) {
+		return "", "", false, fmt.Errorf("%q: want --name=value", option)
+	}
+	return canonical(n), v, valued, nil
+}
+
+func (l List) nearest(n string) string {
+	if near := hint.Nearest(n, l.Names); near != "" && near != n {
+		if l.Dashed {
+			near = strings.ReplaceAll(near, "_", "-")
+		}
+		return "did you mean --" + near + "?"
+	}
+	return "options that change speed or memory are allowed, those that name files, addresses or code are not"
+}

@@ -1,0 +1,126 @@
+package clickhouse
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"github.com/tarelab/tare/internal/databases/db"
+)
+
+// element is one element of a configuration file, with a text or with children.
+type element struct {
+	name  string
+	text  string
+	inner []element
+}
+
+func leaf(name string, value any) element { return element{name: name, text: fmt.Sprint(value)} }
+
+func branch(name string, inner ...element) element { return element{name: name, inner: inner} }
+
+func (e element) write(b *strings.Builder, indent string) {
+	b.WriteString(indent + "<" + e.name + ">")
+	if len(e.inner) > 0 {
+		b.WriteString("\n")
+		for _, child := range e.inner {
+			child.write(b, indent+"  ")
+		}
+		b.WriteString(indent)
+	} else {
+		_ = xml.EscapeText(b, []byte(e.text)) // a builder takes everything
+	}
+	b.WriteString("</" + e.name + ">\n")
+}
+
+// file is a configuration file. Its root has had another name since
+// version 22; the old one is still read.
+func file(v db.Version, inner ...element) string {
+	root := "yandex"
+	if v.AtLeast(22) {
+		root = "clickhouse"
+	}
+	var b strings.Builder
+	branch(root, inner...).write(&b, "")
+	return b.String()
+}
+
+// forever is a time-out in seconds that no run reaches: the clock goes on while
+// an arm is frozen, so nothing may be given up only because it took long.
+const forever = 1_000_000
+
+// configFile is where the server lives, listens and how much it
+// keeps in memory. It is the whole configuration: no tables of logs are filled
+// on a timer because none is asked for.
+func configFile(v db.Version, c db.Config) (string, error) {
+	mark, err := db.Size(c.Settings[setMarkCache])
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", setMarkCache, err)
+	}
+	plain, err := db.Size(c.Settings[setPlainCache])
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", setPlainCache, err)
+	}
+	list := []element{
+		branch("logger", leaf("console", 1), leaf("level", "warning")),
+		leaf("path", "./"+db.DataDir+"/"),
+		leaf("tmp_path", "./"+db.RunDir+"/tmp/"),
+		leaf("user_files_path", "./"+db.RunDir+"/files/"),
+		leaf("format_schema_path", "./"+db.RunDir+"/schemas/"),
+		leaf("users_config", "users.xml"),
+		leaf("default_profile", "default"),
+		leaf("default_database", db.Database),
+		leaf("timezone", "UTC"),
+		leaf("listen_host", c.Host),
+		leaf("http_port", c.Port),
+		leaf("keep_alive_timeout", forever),
+		leaf("shutdown_wait_unfinished", 1), // seconds for connections that are still open
+		leaf("max_connections", max(1024, c.Connections+20)),
+		leaf("max_concurrent_queries", max(100, c.Connections+20)),
+		leaf(setMarkCache, mark),
+		leaf(setPlainCache, plain),
+	}
+	if v.AtLeast(20) {
+		// The first is on by default in packages only; the other would read the
+		// host's state every second.
+		list = append(list, leaf("mlock_executable", "false"), leaf("asynchronous_metrics_update_period_s", 86400))
+	}
+	if v.AtLeast(23, 10) {
+		list = append(list, leaf("max_keep_alive_requests", 1_000_000_000))
+	}
+	return file(v, list...), nil
+}
+
+// usersFile is the load's user, who may do anything in one database
+// and nothing elsewhere, and the settings of queries. What a version does not
+// know must not be in it: the server would not start.
+func usersFile(v db.Version, c db.Config) (string, error) {
+	profile := []element{
+		leaf("max_execution_time", 0),
+		leaf("receive_timeout", forever), leaf("send_timeout", forever),
+		leaf("http_receive_timeout", forever), leaf("http_send_timeout", forever),
+		leaf("log_queries", 0),
+	}
+	if v.AtLeast(20) {
+		profile = append(profile, leaf("query_profiler_real_time_period_ns", 0), leaf("query_profiler_cpu_time_period_ns", 0))
+	}
+	for _, s := range settings() {
+		value, inProfile, err := value(s.Name, c.Settings[s.Name])
+		if err != nil {
+			return "", err
+		}
+		if inProfile && value != db.Leave {
+			profile = append(profile, leaf(s.Name, value))
+		}
+	}
+	return file(v,
+		branch("profiles", branch("default", profile...)),
+		branch("users", branch(db.User,
+			leaf("password_sha256_hex", "{secret_sha256}"),
+			branch("networks", leaf("ip", "::/0")),
+			leaf("profile", "default"), leaf("quota", "default"),
+			branch("allow_databases", leaf("database", db.Database)),
+		)),
+		branch("quotas", leaf("default", "")),
+	), nil
+}

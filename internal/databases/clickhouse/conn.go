@@ -1,0 +1,218 @@
+package clickhouse
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/databases/db"
+)
+
+// Conn is one connection to ClickHouse's HTTP interface, kept from query
+// to query, for one goroutine at a time. There is no pool and no second try, so
+// that what a query took is what it took.
+type Conn struct {
+	conn   net.Conn
+	reader *bufio.Reader
+	target string // of requests
+	head   []byte // lines of a request that are always the same
+	buffer []byte
+	broken bool // cannot take another query
+}
+
+// Error is what the server says about a query that failed.
+type Error struct {
+	Code int // ClickHouse's own; 0: not said
+	Text string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// formats of answers.
+const (
+	// FormatNative is what ClickHouse's own client receives.
+	FormatNative = "Native"
+	formatLines  = "TabSeparated"
+)
+
+// Dial connects to a server.
+func Dial(ctx context.Context, a db.Address) (*Conn, error) {
+	d := net.Dialer{Timeout: db.ConnectBound, KeepAlive: -1}
+	conn, err := d.DialContext(ctx, "tcp", a.Dial)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{conn: conn, reader: bufio.NewReaderSize(conn, 1<<16), buffer: make([]byte, 1<<16), target: "/?"}
+	if a.Database != "" {
+		c.target += "database=" + url.QueryEscape(a.Database) + "&"
+	}
+	// The password is in the header: an address is logged.
+	c.head = fmt.Appendf(nil, "Host: %s\r\nX-ClickHouse-User: %s\r\nX-ClickHouse-Key: %s\r\n", a.Dial, a.User, a.Secret)
+	return c, nil
+}
+
+// Close ends the connection, and wakes who waits for an answer.
+func (c *Conn) Close() error { return c.conn.Close() }
+
+// Broken says that the connection takes no more queries.
+func (c *Conn) Broken() bool { return c.broken }
+
+// Run asks a query and reads the answer to its end. A query that the server
+// refused is a *ClickHouseError; after anything else the connection is broken.
+func (c *Conn) Run(query string) error { return c.ask(query, FormatNative, io.Discard) }
+
+// ask writes the answer, in a format unless the query names one, to w.
+func (c *Conn) ask(query, format string, w io.Writer) error {
+	err := c.exchange(query, format, w)
+	var answer *Error
+	if err != nil && !errors.As(err, &answer) {
+		c.broken = true
+	}
+	return err
+}
+
+func (c *Conn) exchange(query, format string, w io.Writer) error {
+	request := fmt.Appendf(nil, "POST %sdefault_format=%s HTTP/1.1\r\n", c.target, format)
+	request = append(request, c.head...)
+	request = fmt.Appendf(request, "Content-Length: %d\r\n\r\n%s", len(query), query)
+	if _, err := c.conn.Write(request); err != nil {
+		return fmt.Errorf("send a query: %w", err)
+	}
+	answer, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return fmt.Errorf("receive an answer: %w", db.ClosedEarly(err))
+	}
+	defer answer.Body.Close()
+	if answer.Close {
+		c.broken = true
+	}
+	if answer.StatusCode != http.StatusOK {
+		text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+		if err != nil {
+			return fmt.Errorf("receive an answer: %w", err)
+		}
+		return errorOf(answer, text)
+	}
+	return c.body(answer, w)
+}
+
+// exceptionInside is how the message begins with which an answer ends that had
+// begun well.
+var exceptionInside = []byte("DB::Exception: ")
+
+// body reads the answer. The server may find out in the middle of it that the
+// query fails; old ones then end it with the message, new ones cut it too.
+func (c *Conn) body(answer *http.Response, w io.Writer) error {
+	const longest = 1 << 12
+	var last []byte // at most twice longest
+	for {
+		n, err := answer.Body.Read(c.buffer)
+		piece := c.buffer[:n]
+		if _, werr := w.Write(piece); werr != nil {
+			return werr
+		}
+		last = append(last, piece[max(0, n-longest):]...)
+		last = last[max(0, len(last)-longest):]
+		if err == nil {
+			continue
+		}
+		if i := bytes.LastIndex(last, []byte("Code: ")); i >= 0 && bytes.Contains(last[i:], exceptionInside) {
+			c.broken = true
+			return errorOf(answer, last[i:])
+		}
+		if err != io.EOF {
+			return fmt.Errorf("receive an answer: %w", db.ClosedEarly(err))
+		}
+		return nil
+	}
+}
+
+// errorOf reads the message; old versions have the code in it only.
+func errorOf(answer *http.Response, text []byte) error {
+	e := &Error{Text: strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))}
+	if e.Text == "" {
+		e.Text = answer.Status
+	}
+	code := answer.Header.Get("X-ClickHouse-Exception-Code")
+	if after, found := strings.CutPrefix(e.Text, "Code: "); found && code == "" {
+		code = after[:max(0, strings.IndexAny(after, ",."))]
+	}
+	e.Code, _ = strconv.Atoi(code)
+	e.Text, _, _ = strings.Cut(e.Text, ", Stack trace")
+	e.Text = strings.TrimSuffix(e.Text, ", e.what() = DB::Exception")
+	e.Text = e.Text[:min(len(e.Text), 1000)]
+	return e
+}
+
+// Protocol says how a server is asked.
+func (Service) Protocol() db.Protocol {
+	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
+}
+
+func connect(a db.Address) (db.Conn, error) {
+	return db.Redial(func(ctx context.Context) (db.Link, error) {
+		conn, err := Dial(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return conn, nil
+	}), address(a)
+}
+
+// SetDeadline is for the query of now and those that follow.
+func (c *Conn) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
+
+// Ask asks a query whose answer is lines of columns between tabs.
+func (c *Conn) Ask(query string) (rows [][]string, err error) {
+	unescape := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\'`, "'", `\b`, "\b", `\f`, "\f", `\r`, "\r", `\0`, "\x00")
+	var out bytes.Buffer
+	if err := c.ask(query, formatLines, &out); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out.String()) {
+		var row []string
+		for _, f := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
+			if f == `\N` {
+				row = append(row, "")
+			} else {
+				row = append(row, unescape.Replace(f))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// denied: an unknown user, a wrong password, and what newer
+// versions say for both.
+func denied(err error) bool {
+	var answer *Error
+	return errors.As(err, &answer) && (answer.Code == 192 || answer.Code == 193 || answer.Code == 516)
+}
+
+// definite: everything that the server says but that it has too many
+// queries or is ending.
+func definite(err error) bool {
+	const tooManyQueries, aborted = 202, 236
+	var answer *Error
+	return errors.As(err, &answer) && answer.Code != tooManyQueries && answer.Code != aborted
+}
+
+var errNoAddress = errors.New("ClickHouse is reached by TCP only, and no address was given")
+
+// address is nil for an address that can be dialled.
+func address(a db.Address) error {
+	if a.Protocol == Name && a.Dial == "" {
+		return errNoAddress
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package mysql
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/tarelab/tare/internal/databases/db"
+)
+
+// Protocol says how a server is asked.
+func (Service) Protocol() db.Protocol {
+	return db.Protocol{Connect: connect, Ready: "SELECT 42", Answer: "42", Definite: definite, Denied: denied}
+}
+
+func connect(a db.Address) (db.Conn, error) {
+	c := mysql.NewConfig()
+	c.User, c.Passwd, c.DBName = a.User, a.Secret, a.Database
+	c.Net, c.Addr = "tcp", a.Dial
+	c.Timeout = db.ConnectBound
+	c.Logger = &mysql.NopLogger{} // it would write to standard error
+	if a.Dial == "" {
+		c.Net, c.Addr = "unix", filepath.Join(a.Dir, db.SocketFile)
+		c.DialFunc = db.DialSocket
+	}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	return db.SQL(connector), nil
+}
+
+// definite: everything that the server says but that it is starting, ending,
+// or has no connection to spare.
+func definite(err error) bool {
+	const tooManyConnections, shutdown, notReady = 1040, 1053, 3168
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && answer.Number != tooManyConnections && answer.Number != shutdown && answer.Number != notReady
+}
+
+func denied(err error) bool {
+	const accessDenied = 1045
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && answer.Number == accessDenied
+}

@@ -1,0 +1,41 @@
+package mysql
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/databases/db"
+)
+
+const everyCommit = "every commit"
+
+// Promises are the settings that decide what a commit survives.
+func (Service) Promises() []db.Promise {
+	return []db.Promise{
+		{Name: "innodb_flush_log_at_trx_commit", Means: db.Itself},
+		{Name: "innodb_flush_method", Means: flushes},
+		{Name: "innodb_doublewrite", Means: db.Switched},
+		{Name: "sync_binlog", Means: func(v string, all map[string]string) string {
+			if db.Switched(strings.ToLower(all["log_bin"]), all) == "off" {
+				return everyCommit // there is no log that could be behind
+			}
+			if v == "1" {
+				return everyCommit
+			}
+			return v
+		}},
+	}
+}
+
+// flushes says which files innodb_flush_method has flushed: see the manuals of
+// MySQL and MariaDB.
+func flushes(method string, _ map[string]string) string {
+	switch method {
+	case "o_direct_no_fsync":
+		return "log"
+	case "littlesync":
+		return "little"
+	case "nosync":
+		return "nothing"
+	}
+	return "log and data"
+}

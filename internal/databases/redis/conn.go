@@ -1,0 +1,116 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/databases/redis/resp"
+)
+
+// Dial connects to Redis or Valkey and says who it is.
+func Dial(ctx context.Context, a db.Address) (net.Conn, error) {
+	conn, err := dial(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	deadline, _ := ctx.Deadline() // none: zero, which is none
+	if err = conn.SetDeadline(deadline); err == nil {
+		_, err = conn.Write(resp.Command(nil, "AUTH", a.User, a.Secret))
+	}
+	if err == nil {
+		err = resp.NewReader(conn).Answer(nil) // nothing comes behind it that nobody asked for
+	}
+	if err != nil {
+		return nil, errors.Join(db.ClosedEarly(err), conn.Close())
+	}
+	return conn, nil
+}
+
+func dial(ctx context.Context, a db.Address) (net.Conn, error) {
+	if a.Dial == "" {
+		return db.DialSocket(ctx, "unix", filepath.Join(a.Dir, db.SocketFile))
+	}
+	d := net.Dialer{Timeout: db.ConnectBound, KeepAlive: -1}
+	return d.DialContext(ctx, "tcp", a.Dial)
+}
+
+// link is a connection for questions.
+type link struct {
+	net.Conn
+	answers *resp.Reader
+	broken  bool
+}
+
+// Protocol says how a server is asked. ECHO and PING are answered while it still
+// reads its data.
+func (Service) Protocol() db.Protocol {
+	return db.Protocol{Connect: connect, Ready: "EXISTS tare", Answer: "0", Definite: definite, Denied: denied}
+}
+
+func connect(a db.Address) (db.Conn, error) {
+	return db.Redial(func(ctx context.Context) (db.Link, error) {
+		conn, err := Dial(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return &link{Conn: conn, answers: resp.NewReader(conn)}, nil
+	}), nil
+}
+
+// Broken says that it takes no more commands.
+func (l *link) Broken() bool { return l.broken }
+
+// Ask sends a command, words with blanks between; each part of the answer is a
+// row. Two answers are cut to the value that was asked for, so that settings are
+// read as those of other servers: CONFIG GET NAME has no name in its answer, and
+// INFO takes a field behind its section.
+func (l *link) Ask(query string) (rows [][]string, err error) {
+	words, field := strings.Fields(query), ""
+	if len(words) == 3 && words[0] == "INFO" {
+		field, words = words[2]+":", words[:2]
+	}
+	_, err = l.Write(resp.Command(nil, words...))
+	if err == nil {
+		err = l.answers.Answer(func(text []byte) {
+			rows = append(rows, []string{string(text)})
+		})
+	}
+	var refused resp.Error
+	switch {
+	case err != nil:
+		l.broken = !errors.As(err, &refused)
+		return nil, db.ClosedEarly(err)
+	case field != "" && len(rows) == 1:
+		return line(rows[0][0], field), nil
+	case strings.HasPrefix(query, "CONFIG GET ") && len(rows) > 0:
+		return rows[1:], nil
+	}
+	return rows, nil
+}
+
+// line is what stands behind a field on its line.
+func line(text, field string) [][]string {
+	for l := range strings.Lines(text) {
+		if value, found := strings.CutPrefix(l, field); found {
+			return [][]string{{strings.TrimSpace(value)}}
+		}
+	}
+	return nil
+}
+
+// definite: everything that the server says but that it reads its data, or has
+// no connection to spare.
+func definite(err error) bool {
+	var answer resp.Error
+	return errors.As(err, &answer) && !strings.HasPrefix(string(answer), "LOADING") && !strings.Contains(string(answer), "max number of clients")
+}
+
+// denied: an unknown user or a wrong password, and what that user may not do.
+func denied(err error) bool {
+	var answer resp.Error
+	return errors.As(err, &answer) && (strings.HasPrefix(string(answer), "WRONGPASS") || strings.HasPrefix(string(answer), "NOAUTH"))
+}

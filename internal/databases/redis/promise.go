@@ -1,0 +1,21 @@
+package redis
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/databases/db"
+)
+
+// Promises are the settings that decide what a command survives.
+func (Service) Promises() []db.Promise {
+	return []db.Promise{
+		{Name: "appendonly", Means: db.Switched},
+		{Name: "appendfsync", Means: func(v string, all map[string]string) string {
+			if db.Switched(strings.ToLower(all["appendonly"]), all) == "off" {
+				return "no log"
+			}
+			return v
+		}},
+		{Name: "save", Means: db.Itself},
+	}
+}

@@ -1,0 +1,187 @@
+// Package redis is Redis and Valkey, asked in their own protocol.
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/databases/db"
+)
+
+// Service is Redis or Valkey, which went on from Redis 7.2: one protocol, the same
+// settings. Its data are in memory; what it writes is as it is told to.
+type Service struct{}
+
+var _ db.Service = Service{}
+
+// Name is its name as a service and as a protocol.
+const Name = "redis"
+
+// Of the two flavours, the one that is not its name.
+const flavourValkey = "valkey"
+
+// configPath is the configuration, with the digest of the password.
+const configPath = db.RunDir + "/redis.conf"
+
+// Describe is what holds for every version.
+func (Service) Describe() db.Description {
+	return db.Description{
+		Name: Name, Protocol: Name, Package: "redis-server",
+		VersionArgs: []string{"--version"},
+		Programs:    []db.Program{{Role: db.Server, Names: []string{"redis-server", "valkey-server"}}},
+		Settings:    settings(),
+		Options:     allowed, Users: users(),
+	}
+}
+
+// Service server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0
+// Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=...
+var bannerPattern = regexp.MustCompile(`^(Redis|Valkey) server v=(([0-9]+)\.([0-9]+)\.([0-9]+)\S*)`)
+
+// Identify reads the banner.
+func (Service) Identify(banner string) (db.Version, error) {
+	found := bannerPattern.FindStringSubmatch(strings.TrimSpace(banner))
+	if found == nil {
+		return db.Version{}, fmt.Errorf("unknown version %q: want what redis-server --version prints", db.FirstLine(banner))
+	}
+	v, err := db.ParseVersion(strings.ToLower(found[1]), found[2], found[3:])
+	if err != nil {
+		return db.Version{}, err
+	}
+	if !v.AtLeast(6) {
+		return db.Version{}, fmt.Errorf("%s is too old: want 6.0 or later", v)
+	}
+	if v.Flavour == flavourValkey {
+		v.Text += "-valkey" // 7.2.4 is a version of both
+	}
+	return v, nil
+}
+
+func users() []string { return []string{"redis", "valkey", "nobody"} }
+
+// Recipe says how to use a server of this version. Like ClickHouse's, its
+// configuration names everything relative to the directory of the data set.
+func (Service) Recipe(v db.Version, c db.Config) (db.Recipe, error) {
+	switch {
+	case !filepath.IsAbs(c.Dir):
+		return db.Recipe{}, fmt.Errorf("data directory %q: want an absolute path", c.Dir)
+	case c.Programs[db.Server] == "":
+		return db.Recipe{}, fmt.Errorf("%s: no %s program", Name, db.Server)
+	}
+	// Of a relative name Redis makes an absolute one, which its user may not reach.
+	args := []string{"/proc/self/cwd/" + configPath}
+	for _, o := range c.Options {
+		name, value, found := strings.Cut(o, "=")
+		if !found {
+			return db.Recipe{}, errors.New("server option " + o + ": want --name=value")
+		}
+		args = append(args, name, value)
+	}
+	return db.Recipe{
+		Users: users(), RootToo: true, Here: true,
+		Files:     []db.File{{Path: configPath, Text: configFile(c)}},
+		Server:    db.Command{Path: c.Programs[db.Server], Args: args},
+		Admin:     db.User, // there is nothing that only an administrator could set up
+		ReadBack:  readBack(v, c),
+		Stop:      time.Minute,
+		Leftovers: []string{db.RunDir + "/*", db.DataDir + "/temp-*"},
+	}, nil
+}
+
+// configFile is the whole configuration. Nothing happens only because time
+// has passed, unless it was asked for: the clock goes on while an arm is frozen.
+// The load's user may do all that loads do; what reaches files or other servers,
+// or stops this one, nobody may.
+func configFile(c db.Config) string {
+	port, bind := strconv.Itoa(c.Port), ""
+	if c.Port != 0 {
+		bind = "bind " + c.Host + "\n"
+	}
+	save := `""`
+	if words := c.Settings[setSave]; words != noSave {
+		save = strings.ReplaceAll(words, ",", " ")
+	}
+	return bind + `port ` + port + `
+unixsocket ../` + db.SocketFile + `
+unixsocketperm 700
+dir ./` + db.DataDir + `
+daemonize no
+supervised no
+protected-mode no
+timeout 0
+tcp-keepalive 0
+auto-aof-rewrite-percentage 0
+databases 1
+maxclients ` + strconv.Itoa(max(1000, c.Connections+20)) + `
+io-threads ` + c.Settings[setIOThreads] + `
+save ` + save + `
+appendonly ` + c.Settings[setAppend] + `
+appendfsync ` + c.Settings[setAppendSync] + `
+user default off
+user ` + db.User + ` on #{secret_sha256} ~* +@all -@admin -@dangerous -@scripting -@pubsub +info +config|get
+`
+}
+
+// The settings, in Redis' own words.
+const (
+	setAppend     = "appendonly"
+	setAppendSync = "appendfsync"
+	setSave       = "save"
+	setIOThreads  = "io_threads"
+	noSave        = "off"
+)
+
+func settings() []db.Setting {
+	return []db.Setting{
+		{Name: setAppend, Default: "no", Words: []string{"no", "yes"},
+			Help: "appendonly: yes writes every change to a log; no: what was not saved is lost with the server"},
+		{Name: setAppendSync, Default: "everysec", Words: []string{"everysec", "always", "no"},
+			Help: "appendfsync, of that log: always makes every change durable before it is answered"},
+		{Name: setSave, Default: noSave, Check: save,
+			Help: "save: snapshots after SECONDS with CHANGES, as 3600,1,300,100; off: none, for a snapshot falls into some windows and not into others"},
+		{Name: setIOThreads, Default: "1", Check: db.WholeFrom(1, 128), Help: "io-threads: threads that write answers"},
+	}
+}
+
+// save checks pairs of numbers with commas between.
+func save(s string) error {
+	if s == noSave {
+		return nil
+	}
+	words := strings.Split(s, ",")
+	for _, w := range words {
+		if err := db.WholeFrom(1, 1<<31-1)(w); err != nil || len(words)%2 != 0 {
+			return fmt.Errorf("%q: want off, or pairs of seconds and changes like 3600,1,300,100", s)
+		}
+	}
+	return nil
+}
+
+// readBack are the settings as the server has them. What is not asked for is
+// still read: a report can say what it was.
+func readBack(v db.Version, c db.Config) []db.Query {
+	ask := func(name, wanted string) db.Query {
+		return db.Query{Name: name, Ask: "CONFIG GET " + name, Wanted: wanted, Took: func(got string) bool { return got == wanted }}
+	}
+	save := strings.ReplaceAll(c.Settings[setSave], ",", " ")
+	if save == noSave {
+		save = ""
+	}
+	number := strings.TrimSuffix(v.Text, "-valkey")
+	list := []db.Query{
+		{Name: v.Flavour + "_version", Ask: "INFO server " + v.Flavour + "_version", Wanted: number, Took: func(got string) bool { return got == number }},
+		ask("appendonly", c.Settings[setAppend]),
+		ask("appendfsync", c.Settings[setAppendSync]),
+		ask("save", save),
+		ask("io-threads", c.Settings[setIOThreads]),
+	}
+	for _, name := range []string{"maxmemory", "maxmemory-policy", "no-appendfsync-on-rewrite", "aof-use-rdb-preamble", "activedefrag", "hz", "maxclients", "tcp-backlog"} {
+		list = append(list, db.Query{Name: name, Ask: "CONFIG GET " + name})
+	}
+	return append(list, db.Query{Name: "mem_allocator", Ask: "INFO memory mem_allocator"}, db.Query{Name: "multiplexing_api", Ask: "INFO server multiplexing_api"})
+}

@@ -1,0 +1,37 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/tarelab/tare/internal/databases/clickhouse"
+)
+
+// hitsFiller lets ClickHouse fill a table by itself.
+type hitsFiller struct{ clickhouse.Hits }
+
+func (f hitsFiller) params() map[string]string {
+	return map[string]string{"load": clickhouse.HitsTable, "rows": strconv.Itoa(f.Rows)}
+}
+
+func (hitsFiller) tool() (name, version string) { return "", "" }
+
+// size is that of the table before and after it is merged.
+func (f hitsFiller) size() int64 { return 2 * f.Bytes() }
+
+func (hitsFiller) connections() int { return 1 }
+
+func (f hitsFiller) fill(ctx context.Context, b *building) error {
+	c, err := Connect(b.address())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, s := range f.Statements() {
+		if err := c.Exec(ctx, s); err != nil {
+			return fmt.Errorf("fill the table %s: %w", clickhouse.HitsTable, err)
+		}
+	}
+	return nil
+}

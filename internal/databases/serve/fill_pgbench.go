@@ -1,0 +1,141 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/databases/postgres"
+	"github.com/tarelab/tare/internal/linux/memfd"
+	"github.com/tarelab/tare/internal/logs/pgbench"
+)
+
+// pgbenchFiller fills the tables with pgbench's initialisation.
+type pgbenchFiller struct {
+	data    pgbench.Data
+	path    string
+	version pgbench.Version
+}
+
+func (p Prepare) pgbenchFiller(ctx context.Context, f Found) (filler, error) {
+	path, version, err := FindPgbench(ctx, p.Program, f.Programs[db.Server])
+	if err != nil {
+		return nil, err
+	}
+	return pgbenchFiller{*p.Pgbench, path, version}, nil
+}
+
+// FindPgbench finds pgbench; program is its path or empty: that beside the
+// server, or whichever there is.
+func FindPgbench(ctx context.Context, program, server string) (path string, v pgbench.Version, err error) {
+	switch {
+	case program != "":
+		path, err = executable(program)
+	case server != "":
+		path, err = lookBeside(server, []string{pgbench.Program})
+	default:
+		path, err = look([]string{pgbench.Program}, postgres.Dirs()...)
+	}
+	if err != nil {
+		return "", v, hint.New(fmt.Errorf("find pgbench: %w", err),
+			"install it (apt-get install postgresql-contrib), or name it with pgbench=PATH")
+	}
+	text, err := ask(ctx, path, []string{"--version"})
+	if err == nil {
+		v, err = pgbench.Identify(text)
+	}
+	if err != nil {
+		return "", v, fmt.Errorf("%s: %w", path, err)
+	}
+	return path, v, nil
+}
+
+func (f pgbenchFiller) params() map[string]string {
+	params := map[string]string{"load": pgbench.Program, "scale": strconv.Itoa(f.data.Scale)}
+	if len(f.data.Options) > 0 {
+		params["options"] = strings.Join(f.data.Options, "\n")
+	}
+	return params
+}
+
+func (f pgbenchFiller) tool() (name, version string) { return pgbench.Program, f.version.Text }
+
+// size is that of the tables and of the log that they leave.
+func (f pgbenchFiller) size() int64 { return 2 * f.data.Bytes() }
+
+func (pgbenchFiller) connections() int { return 1 }
+
+func (f pgbenchFiller) fill(ctx context.Context, b *building) error {
+	server, files, err := PgbenchServer(b.address())
+	if err != nil {
+		return err
+	}
+	defer CloseAll(files)
+	cmd := exec.Command(f.path, f.data.InitArgs(server)...)
+	cmd.ExtraFiles, cmd.Env, cmd.Dir = files, PgbenchEnviron(), "/"
+	if err := b.who.with(cmd, files[0]); err != nil { // the other is a directory of the account's
+		return err
+	}
+	return run(ctx, "pgbench --initialize", cmd, b.log)
+}
+
+// Descriptors that pgbench inherits.
+const (
+	pgbenchPass = 3 + iota
+	pgbenchSocket
+	// PgbenchFiles is the first that is free.
+	PgbenchFiles
+)
+
+// PgbenchServer is a server as pgbench is told, and what it has to inherit for
+// that from descriptor 3 on: the password in memory, and the directory of the
+// socket, whose path may be longer than a socket's may be.
+func PgbenchServer(a db.Address) (s pgbench.Server, files []*os.File, err error) {
+	s = pgbench.Server{User: a.User, Database: a.Database}
+	pass, err := memfd.Create("tare-pgbench-password", pgbench.PassFile(a.Secret))
+	if err != nil {
+		return s, nil, err
+	}
+	files = []*os.File{pass}
+	if err := pass.Chmod(0o600); err != nil { // it is not read otherwise
+		return s, files, fmt.Errorf("keep the password: %w", err)
+	}
+	dir := a.Dir
+	if a.Dial == "" {
+		dir = filepath.Join(dir, postgres.SocketDir)
+		s.Host, s.Port = "/proc/self/fd/"+strconv.Itoa(pgbenchSocket), postgres.Port
+	} else if s.Host, s.Port, err = db.SplitAddress(a.Dial); err != nil {
+		return s, files, err
+	} else {
+		dir = "/" // nothing of the data set is needed
+	}
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return s, files, fmt.Errorf("open %s: %w", dir, err)
+	}
+	return s, append(files, os.NewFile(uintptr(fd), dir)), nil
+}
+
+// PgbenchEnviron is pgbench's environment: nothing of it is a setting but
+// where the password is.
+func PgbenchEnviron() []string {
+	return append(cleanEnviron(), "PGPASSFILE=/proc/self/fd/"+strconv.Itoa(pgbenchPass), "LC_ALL=C")
+}
+
+// CloseAll closes files.
+func CloseAll(files []*os.File) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,331 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/databases/clickhouse"
+	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/linux/reserve"
+	"github.com/tarelab/tare/internal/logs/pgbench"
+	"github.com/tarelab/tare/internal/logs/sysbench"
+)
+
+// Prepare are the parameters of a data set.
+type Prepare struct {
+	// Server is the path of the server's program; empty: in PATH.
+	Server string `json:"server,omitempty"`
+	// Options are passed to the server as they are.
+	Options []string `json:"options,omitempty"`
+	// Sysbench, Pgbench or Hits says what is loaded, Program with which of the
+	// first two. Without any, Script is a file of statements (absolute), and without that the
+	// server stays empty.
+	Sysbench sysbench.Data    `json:"sysbench,omitzero"`
+	Pgbench  *pgbench.Data    `json:"pgbench,omitempty"`
+	Hits     *clickhouse.Hits `json:"hits,omitempty"`
+	Program  string           `json:"program,omitempty"`
+	Script   string           `json:"script,omitempty"`
+	// Into is a directory in which dataset.Prepared is left.
+	Into string `json:"into"`
+}
+
+// dataLayout is the version of what prepare makes of the same parameters.
+const dataLayout = 2
+
+// readyLimit is how long a server may take to answer.
+const readyLimit = time.Minute
+
+func (p Prepare) answer(ctx context.Context, kind string) error {
+	if _, err := os.ReadDir(p.Into); err != nil {
+		return fmt.Errorf("the directory for the data set: %w", err)
+	}
+	store, err := dataset.Default()
+	if err != nil {
+		return err
+	}
+	out, err := p.Run(ctx, kind, store, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return out.Write(p.Into)
+}
+
+// Run makes sure that the data set is in the store. What the programs say goes
+// to the log.
+func (p Prepare) Run(ctx context.Context, kind string, store dataset.Store, log io.Writer) (dataset.Prepared, error) {
+	f, err := Find(ctx, kind, p.Server, p.Into)
+	if err != nil {
+		return dataset.Prepared{}, err
+	}
+	with, err := p.filler(ctx, f)
+	if err != nil {
+		return dataset.Prepared{}, err
+	}
+	about, err := p.about(f, with)
+	if err != nil {
+		return dataset.Prepared{}, err
+	}
+	set, cached, err := store.Use(ctx, about, need(with), func(ctx context.Context, dir string) (map[string]string, error) {
+		b := building{Prepare: p, found: f, with: with, dir: dir, log: log}
+		return f.notes(), b.run(ctx)
+	})
+	if err != nil {
+		return dataset.Prepared{}, fmt.Errorf("prepare the data set: %w", err)
+	}
+	if set.Instead != "" {
+		fmt.Fprintln(log, "prepared anew, for the data set in the cache is not used:", set.Instead)
+	}
+	out := dataset.Prepared{
+		Dir: set.Dir, Key: set.Key, Cached: cached, Bytes: set.Bytes, Seconds: set.Seconds,
+		Versions: map[string]string{f.Name(): f.Version.Text}, Program: f.Programs[db.Server], Instead: set.Instead,
+	}
+	if program, version := with.tool(); program != "" {
+		out.Versions[program] = version
+	}
+	return out, nil
+}
+
+// about is all that decides what the data set is.
+func (p Prepare) about(f Found, with filler) (dataset.About, error) {
+	params := with.params()
+	if len(p.Options) > 0 {
+		params["server_options"] = strings.Join(p.Options, "\n")
+	}
+	if p.Server != "" {
+		path, err := filepath.Abs(p.Server)
+		if err != nil {
+			return dataset.About{}, err
+		}
+		params["server"] = path
+	}
+	return dataset.About{Kind: f.Name(), Version: f.Version.Text, Layout: dataLayout, Params: params}, nil
+}
+
+// need is what building takes on the disk: an empty server with its logs, and
+// the data.
+func need(with filler) int64 {
+	const empty = 200 << 20
+	return empty + with.size()
+}
+
+// building is a data set that is being built in dir.
+type building struct {
+	Prepare
+	found  Found
+	with   filler
+	dir    string
+	dial   string // of a server without a socket
+	secret string
+	who    *runAs // who runs what installs and fills; nil: tare's user
+	log    io.Writer
+}
+
+func (b *building) run(ctx context.Context) error {
+	// A server waits for somebody to make room on a full disk, without end.
+	var watch reserve.Watch
+	watch.Host(b.dir, "") // what helps the store says
+	ctx, stop := watch.During(ctx)
+	err := b.steps(ctx)
+	if full := stop(); err != nil && full != nil {
+		return full // what the programs said about it is a consequence
+	}
+	if err != nil && noSpace.MatchString(err.Error()) {
+		return fmt.Errorf("%w: %w: %w", reserve.ErrShort, unix.ENOSPC, err)
+	}
+	return err
+}
+
+// noSpace is how the servers say errno 28: "failed with error 28", "(Errcode:
+// 28 "No space left on device")", "OS errno 28".
+var noSpace = regexp.MustCompile(`(?i)\berr(or|no|code)( number| code)?:? 28\b|no space left on device`)
+
+func (b *building) steps(ctx context.Context) error {
+	defer func() { b.who.Close() }()
+	server := Server{Dir: b.dir, Options: b.Options, Connections: b.with.connections()}
+	if b.found.Service.Describe().TCPOnly {
+		var err error
+		if b.dial, err = FreeLoopback(); err != nil {
+			return err
+		}
+		server.Listen = b.dial
+	}
+	r, err := b.recipe(server)
+	if err != nil {
+		return err
+	}
+	b.secret = newSecret()
+	if err := os.WriteFile(filepath.Join(b.dir, db.SecretFile), []byte(b.secret), 0o600); err != nil {
+		return fmt.Errorf("keep the password: %w", err)
+	}
+	if err := os.Mkdir(filepath.Join(b.dir, db.RunDir), 0o700); err != nil {
+		return fmt.Errorf("make the directory for temporary files: %w", err)
+	}
+	if err := b.install(ctx, r); err != nil {
+		return err
+	}
+	p, err := server.startAs(r, r.Loading, true, b.log)
+	if err != nil {
+		return err
+	}
+	if err := b.fill(ctx, r, p); err != nil {
+		p.Kill()
+		return err
+	}
+	if err := p.Stop(r.Stop); err != nil {
+		return err
+	}
+	return b.clear(r)
+}
+
+// install makes an empty data directory.
+func (b *building) install(ctx context.Context, r db.Recipe) error {
+	// In the directory above it an account other than root's can make none.
+	if os.Geteuid() == 0 && len(r.Users) > 0 && len(r.Install) > 0 {
+		if err := os.Mkdir(filepath.Join(b.dir, db.DataDir), 0o700); err != nil {
+			return fmt.Errorf("make the data directory: %w", err)
+		}
+	}
+	var err error
+	if b.who, err = newRunAs(r, b.dir, true, b.log); err != nil {
+		return err
+	}
+	before := b.who.before
+	if r.Segment != "" {
+		before = func() error { ownSharedMemory(); return b.who.before() }
+	}
+	for _, c := range r.Install {
+		if err := runAfter(ctx, before, "the installation of "+b.found.Name(), b.who.command(r, c.Path, "", c.Args), b.log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recipe is that of a server for loading, with memory for it.
+func (b *building) recipe(s Server) (db.Recipe, error) {
+	settings, err := db.Complete(b.found.Service.Describe(), nil)
+	if err != nil {
+		return db.Recipe{}, err
+	}
+	c := db.Config{
+		Programs: b.found.Programs, Dir: s.Dir, Connections: s.Connections, Settings: settings, Options: s.Options, Expect: need(b.with),
+	}
+	if err := c.Listen(s.Listen); err != nil {
+		return db.Recipe{}, err
+	}
+	return b.found.Service.Recipe(b.found.Version, c)
+}
+
+// fill waits for the server and fills it.
+func (b *building) fill(ctx context.Context, r db.Recipe, p *Process) error {
+	if err := b.ask(ctx, r, p, "", func(c *Client) error { return c.setUp(ctx, r, b.secret) }); err != nil {
+		return err
+	}
+	if err := b.with.fill(ctx, b); err != nil {
+		if dead := p.Alive(); dead != nil {
+			return dead
+		}
+		return err
+	}
+	return b.ask(ctx, r, p, db.Database, func(c *Client) error {
+		if err := c.ExecEach(ctx, r.Finish); err != nil {
+			return fmt.Errorf("finish the data set: %w", err)
+		}
+		return nil
+	})
+}
+
+// address is where the server that is being loaded answers the load's user.
+func (b *building) address() db.Address {
+	return db.Address{
+		Protocol: b.found.Service.Describe().Protocol, Dir: b.dir, Dial: b.dial,
+		User: db.User, Secret: b.secret, Database: db.Database,
+	}
+}
+
+// ask asks a server that is being loaded, as its administrator.
+func (b *building) ask(ctx context.Context, r db.Recipe, p *Process, database string, what func(*Client) error) error {
+	a := b.address()
+	if a.Database = database; r.Admin != db.User {
+		a.User, a.Secret = r.Admin, ""
+	}
+	c, err := Connect(a)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Await(ctx, readyLimit, p.Alive); err != nil {
+		return err
+	}
+	return what(c)
+}
+
+func (c *Client) setUp(ctx context.Context, r db.Recipe, secret string) error {
+	for _, s := range r.Setup {
+		if err := c.Exec(ctx, strings.ReplaceAll(s, "{secret}", secret)); err != nil {
+			return fmt.Errorf("set the server up: %s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// clear removes what is of no use to the copies.
+func (b *building) clear(r db.Recipe) error {
+	root, err := os.OpenRoot(b.dir) // the server's user can put links below
+	if err != nil {
+		return fmt.Errorf("tidy the data set: %w", err)
+	}
+	defer root.Close()
+	for _, pattern := range r.Leftovers {
+		names, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := root.RemoveAll(name); err != nil {
+				return fmt.Errorf("tidy the data set: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// run runs a program to its end, with all that it starts.
+func run(ctx context.Context, name string, cmd *exec.Cmd, log io.Writer) error {
+	return runAfter(ctx, nothing, name, cmd, log)
+}
+
+// runAfter calls a function first, on the thread that starts the program.
+func runAfter(ctx context.Context, before func() error, name string, cmd *exec.Cmd, log io.Writer) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+	p, err := startAfter(before, cmd, name, log)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) // it may have ended
+		<-p.Done()
+		return ctx.Err()
+	}
+	if !p.OK() {
+		return p.Ended()
+	}
+	return nil
+}

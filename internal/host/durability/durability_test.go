@@ -1,0 +1,175 @@
+package durability
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/record"
+)
+
+func ext4(devices ...storage.Device) storage.Facts {
+	m := proc.Mount{Type: "ext4"}
+	return storage.Facts{Mount: m, Lowest: m, Devices: devices}
+}
+
+func TestClass(t *testing.T) {
+	disk := storage.Device{Name: "sda", Cache: "write back"}
+	through := storage.Device{Name: "sdb", Cache: "write through"}
+	loop := storage.Device{Name: "loop0", Cache: "write back", File: "/image"}
+	lvm := storage.Device{Name: "dm-0", Cache: "write back"}
+	kind := func(name string) storage.Facts {
+		m := proc.Mount{Type: name}
+		return storage.Facts{Mount: m, Lowest: m}
+	}
+	onMemory := ext4(loop)
+	onMemory.Lowest.Type = "tmpfs"
+	onNetwork := ext4(loop)
+	onNetwork.Lowest.Type = "fuse.rbd-fuse"
+	open := ext4(disk)
+	open.Options = []string{"rw", "barrier=0"}
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		facts   storage.Facts
+		writes  []float64
+		flushes []float64
+		want    Class
+	}{
+		"a disk":                       {ext4(disk), []float64{64}, []float64{64}, Medium},
+		"flushes that were put in one": {ext4(disk), []float64{64}, []float64{16}, Medium},
+		"no flushes":                   {ext4(disk), []float64{64}, []float64{0}, Cached},
+		"nothing written":              {ext4(disk), []float64{0}, []float64{0}, Page},
+		"no cache to flush":            {ext4(through), []float64{64}, []float64{0}, Medium},
+		"an old kernel":                {ext4(disk), []float64{64}, []float64{nan}, Unknown},
+		"no counters at all":           {ext4(disk), []float64{nan}, []float64{nan}, Unknown},
+		"a loop device":                {ext4(loop, disk), []float64{64, 128}, []float64{64, 64}, Medium},
+		"a loop device that swallows":  {ext4(loop, disk), []float64{64, 128}, []float64{64, 0}, Cached},
+		"others flush the disk":        {ext4(loop, disk), []float64{64, 999}, []float64{0, 999}, Cached},
+		"device mapper does not count": {ext4(lvm, disk), []float64{64, 64}, []float64{0, 64}, Medium},
+		"a loop device on memory":      {onMemory, []float64{64}, []float64{64}, Memory},
+		"a loop device on a network":   {onNetwork, []float64{64}, []float64{64}, Network},
+		"no barriers":                  {open, []float64{64}, []float64{64}, Cached},
+		"tmpfs":                        {kind("tmpfs"), nil, nil, Memory},
+		"nfs":                          {kind("nfs4"), nil, nil, Network},
+		"zfs":                          {kind("zfs"), nil, nil, Unknown},
+	} {
+		trial := storage.Trial{Syncs: syncs}
+		for i := range c.writes {
+			trial.Devices = append(trial.Devices, storage.Count{Device: c.facts.Devices[i].Name, Writes: c.writes[i], Flushes: c.flushes[i]})
+		}
+		if got, why := classOf(trial, c.facts); got != c.want || why == "" {
+			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
+		}
+	}
+	if c, _ := (Arm{Volatile: true, Seen: true}).Class(); c != Page {
+		t.Errorf("a volatile overlay: %s", c)
+	}
+	if c, why := (Arm{Failed: "denied", Volume: ext4(disk)}).Class(); c != Unknown || why != "denied" {
+		t.Errorf("no trial: %s %s", c, why)
+	}
+	if c, _ := (Arm{Failed: "denied", Volume: open}).Class(); c != Cached {
+		t.Errorf("no trial, and no barriers: %s", c)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	arm := func(name, class string, settings ...string) Arm {
+		a := Arm{Name: name, Seen: true, Trial: storage.Trial{Syncs: syncs}, Volume: storage.Facts{Mount: proc.Mount{Type: class}, Lowest: proc.Mount{Type: class}}}
+		for i := 0; i < len(settings); i += 2 {
+			a.Settings = append(a.Settings, record.Setting{Name: settings[i], Got: settings[i+1]})
+		}
+		return a
+	}
+	for name, c := range map[string]struct {
+		base, arm Arm
+		want      string // in the one difference; empty: equal
+	}{
+		"tmpfs":                   {arm("host", "nfs"), arm("t", "tmpfs"), "in memory (the file system is in memory (tmpfs)), what host synced"},
+		"could not be told":       {arm("host", "nfs"), arm("t", "zfs"), ""},
+		"commits that wait":       {arm("host", "zfs", "innodb_flush_log_at_trx_commit", "1"), arm("t", "zfs", "innodb_flush_log_at_trx_commit", "2"), "innodb_flush_log_at_trx_commit is 2 in t and 1 in host"},
+		"flush methods":           {arm("host", "zfs", "innodb_flush_method", "O_DIRECT"), arm("t", "zfs", "innodb_flush_method", "fsync"), ""},
+		"data not flushed":        {arm("host", "zfs", "innodb_flush_method", "O_DIRECT"), arm("t", "zfs", "innodb_flush_method", "O_DIRECT_NO_FSYNC"), "innodb_flush_method"},
+		"doublewrite in words":    {arm("host", "zfs", "innodb_doublewrite", "1"), arm("t", "zfs", "innodb_doublewrite", "ON"), ""},
+		"doublewrite":             {arm("host", "zfs", "innodb_doublewrite", "1"), arm("t", "zfs", "innodb_doublewrite", "0"), "innodb_doublewrite"},
+		"no binary log":           {arm("host", "zfs", "log_bin", "0", "sync_binlog", "1"), arm("t", "zfs", "log_bin", "0", "sync_binlog", "0"), ""},
+		"a binary log behind":     {arm("host", "zfs", "log_bin", "ON", "sync_binlog", "1"), arm("t", "zfs", "log_bin", "ON", "sync_binlog", "100"), "sync_binlog"},
+		"fsync":                   {arm("host", "zfs", "fsync", "on"), arm("t", "zfs", "fsync", "off"), "fsync"},
+		"commits without standby": {arm("host", "zfs", "synchronous_commit", "on"), arm("t", "zfs", "synchronous_commit", "local"), ""},
+		"synchronous_commit":      {arm("host", "zfs", "synchronous_commit", "on"), arm("t", "zfs", "synchronous_commit", "off"), "synchronous_commit"},
+		"a log that is off":       {arm("host", "zfs", "appendonly", "no", "appendfsync", "always"), arm("t", "zfs", "appendonly", "no", "appendfsync", "everysec"), ""},
+		"a log that lags":         {arm("host", "zfs", "appendonly", "yes", "appendfsync", "always"), arm("t", "zfs", "appendonly", "yes", "appendfsync", "everysec"), "appendfsync"},
+		"a parameter of the load": {arm("host", "zfs", "param.fsync", "1"), arm("t", "zfs", "param.fsync", "0"), "param.fsync"},
+		"another one":             {arm("host", "zfs", "param.threads", "1"), arm("t", "zfs", "param.threads", "2"), ""},
+	} {
+		got := Compare(c.base, c.arm)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// On the real kernel: a file system on a loop device reaches the device, one
+// without barriers does not, memory is memory.
+func TestTry(t *testing.T) {
+	testneed.Root(t)
+	for word, want := range map[string]Class{
+		"loop:ext4": Medium, "loop:xfs": Medium, "loop:btrfs": Medium, "tmpfs": Memory, "loop:ext4:nobarrier": Cached,
+	} {
+		t.Run(word, func(t *testing.T) {
+			v, err := volume.Parse(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := v.Support(environment.Host{Root: true}); s.Answer != environment.Yes {
+				testneed.Feature(t, word, errNot(s.Reason))
+			}
+			scratch, state := t.TempDir(), t.TempDir()
+			j, err := journal.Open(state, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			o, err := v.Open(t.Context(), volume.Spec{Run: "test", Arm: v.Name(), Scratch: scratch, Need: 1 << 20, Journal: j})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close()
+			f, err := storage.Of("/", o.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trial, err := Try(t.Context(), o.Dir, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := Arm{Name: word, Seen: true, Trial: trial, Volume: f}
+			t.Log(a.Facts())
+			if f.Lowest.Type == "tmpfs" {
+				want = Memory // the scratch directory of this host is
+			}
+			if got, why := a.Class(); got != want {
+				t.Errorf("%s: %s (%s), want %s", word, got, why, want)
+			}
+			if rest, _ := os.ReadDir(o.Dir); len(rest) > 1 { // ext4 has lost+found
+				t.Errorf("left behind: %v", rest)
+			}
+		})
+	}
+}
+
+type errNot string
+
+func (e errNot) Error() string { return string(e) }
+
+func TestTryFails(t *testing.T) {
+	if _, err := Try(t.Context(), t.TempDir()+"/absent", storage.Facts{}); err == nil {
+		t.Error("a directory that is not there")
+	}
+}

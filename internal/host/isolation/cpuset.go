@@ -1,0 +1,86 @@
+package isolation
+
+import (
+	"fmt"
+
+	"k8s.io/utils/cpuset"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// pinned keeps the neighbour on the last CPUs; the arm may use all of them.
+// That is no isolation, and can be worse than none: the neighbour's whole
+// weight then competes where the arm's threads happen to be.
+type pinned struct{}
+
+func (pinned) Describe() Description {
+	return Description{Name: "cpuset.pinned", Title: "kept on the last CPUs, which the arm may use too",
+		Level: Level{Default: "1", Help: "how many CPUs", Check: check(cpuCount)}}
+}
+
+func cpuCount(s string) (int, error) { return whole(s, 1, 1<<16) }
+
+func (pinned) Support(h environment.Host) environment.Support { return manyCPUs(h) }
+
+func manyCPUs(h environment.Host) environment.Support {
+	if n := len(h.Control.CPUs); n == 1 {
+		return environment.Unsupported("there is only one CPU", "a machine with more CPUs")
+	} else if n == 0 {
+		return environment.Support{Answer: environment.Unknown, Reason: "the CPUs of this host are not known"}
+	}
+	return can(h, "", "cpuset")
+}
+
+func (pinned) Settings(level string, h environment.Host) (Settings, error) {
+	_, last, err := cut(level, h)
+	if err != nil {
+		return Settings{}, err
+	}
+	return Settings{Neighbour: []string{"cpuset", "cpu"}, Files: []File{cpus(last)}, Live: true}, nil
+}
+
+// cpus is the CPUs of the neighbour's group. Its own list is empty in a new
+// group of version 2, which a write of nothing cannot restore.
+func cpus(list []int) File {
+	want := cpuset.New(list...).String()
+	return File{Controller: "cpuset", Name: "cpuset.cpus", Write: want,
+		Took: func(got string) bool { return cgroup.Same(got, want) }}
+}
+
+// cut divides the CPUs: the neighbour gets the last ones, the arm the rest.
+func cut(level string, h environment.Host) (first, last []int, err error) {
+	n, err := cpuCount(level)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := h.Control.CPUs
+	if n >= len(all) {
+		return nil, nil, fmt.Errorf("%d of %d CPUs for the neighbour leave none for the arm", n, len(all))
+	}
+	return all[:len(all)-n], all[len(all)-n:], nil
+}
+
+// split gives each side CPUs of its own. The arm's threads are told one by
+// one, so that an arm without a cpuset can have it too.
+type split struct{}
+
+func (split) Describe() Description {
+	return Description{Name: "cpuset.split", Title: "CPUs of its own, the last ones; the arm has the rest",
+		Level: Level{Default: "1", Help: "how many CPUs the neighbour gets", Check: check(cpuCount)}}
+}
+
+func (split) Support(h environment.Host) environment.Support { return manyCPUs(h) }
+
+func (split) Settings(level string, h environment.Host) (Settings, error) {
+	first, last, err := cut(level, h)
+	if err != nil {
+		return Settings{}, err
+	}
+	return Settings{
+		Neighbour: []string{"cpuset", "cpu"},
+		Files:     []File{cpus(last)},
+		Threads:   []Threads{{Of: Arm, CPUs: first}},
+		Live:      true,
+	}, nil
+}

@@ -1,0 +1,23 @@
+package isolation
+
+import "github.com/tarelab/tare/internal/arms/environment"
+
+// idle lets the neighbour run only where nobody else wants to, and gives way
+// at once when somebody does (cpu.idle, Linux 5.15, in both versions).
+type idle struct{}
+
+func (idle) Describe() Description {
+	return Description{Name: "cpu.idle", Title: "runs only where nobody else wants to"}
+}
+
+func (idle) Support(h environment.Host) environment.Support {
+	return can(h, "a kernel from 5.15 on", "cpu", "cpu.idle")
+}
+
+func (idle) Settings(string, environment.Host) (Settings, error) {
+	return Settings{
+		Neighbour: []string{"cpu"},
+		Files:     []File{{Controller: "cpu", Name: "cpu.idle", Write: "1"}},
+		Live:      true,
+	}, nil
+}

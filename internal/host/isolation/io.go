@@ -1,0 +1,142 @@
+package isolation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// ioWeight is a small share of the disk's time wherever both want it. The
+// disk's scheduler has to divide by weight, which BFQ alone does.
+type ioWeight struct{}
+
+func (ioWeight) Describe() Description {
+	return Description{Name: "io.weight", Title: "a smaller weight in the division of disk time",
+		Level: Level{Default: "1", Help: "1 to 1000, where 100 is everybody's", Check: check(ioLevel)}}
+}
+
+func ioLevel(s string) (int, error) { return whole(s, 1, 1000) }
+
+// weightFiles are the names under which kernels have it, best first.
+func weightFiles(h environment.Host) []string {
+	if v1(h, "io") {
+		return []string{"blkio.bfq.weight", "blkio.weight"}
+	}
+	return []string{"io.bfq.weight", "io.weight"}
+}
+
+func (ioWeight) Support(h environment.Host) environment.Support {
+	files := weightFiles(h)
+	s := can(h, "modprobe bfq", "io", files[0])
+	if s.Answer == environment.No && h.Control.Files[files[1]] {
+		s = can(h, "", "io")
+	}
+	if s.Answer == environment.Yes && h.Control.Scheduler != "bfq" {
+		return environment.Unsupported("the scheduler of the disk does not divide by weight: "+h.Control.Scheduler,
+			"echo bfq > /sys/dev/block/"+h.Control.Disk+"/queue/scheduler, which changes what is measured in every arm")
+	}
+	return s
+}
+
+func (ioWeight) Settings(level string, h environment.Host) (Settings, error) {
+	n, err := ioLevel(level)
+	if err != nil {
+		return Settings{}, err
+	}
+	files := weightFiles(h)
+	name := files[0]
+	if !h.Control.Files[name] {
+		name = files[1]
+	}
+	return Settings{Neighbour: []string{"io"}, Live: true, Files: []File{{
+		Controller: "io", Name: name, Write: strconv.Itoa(n), Undo: "100", Took: weightIs(n),
+	}}}, nil
+}
+
+// weightIs knows the lines "default 10" and "10".
+func weightIs(n int) func(string) bool {
+	return func(got string) bool {
+		f := strings.Fields(got)
+		return len(f) > 0 && (f[0] == strconv.Itoa(n) || f[0] == "default" && len(f) > 1 && f[1] == strconv.Itoa(n))
+	}
+}
+
+// ioMax is an upper bound of reads and of writes on the disk under the data,
+// whether or not anybody else wants it. Version 1 does not bound what is
+// written through the page cache.
+type ioMax struct{}
+
+func (ioMax) Describe() Description {
+	return Description{Name: "io.max", Title: "an upper bound of reads and of writes on the disk",
+		Level: Level{Default: "10MiB/s", Help: "of each: bytes such as 10MiB/s, or operations such as 100/s",
+			Check: func(s string) error { _, _, err := perSecond(s); return err }}}
+}
+
+func (ioMax) Support(h environment.Host) environment.Support {
+	if h.Control.Disk == "" {
+		return environment.Unsupported("no disk whose use could be bounded: "+h.Control.DiskWhy, "name a directory on a disk with --scratch")
+	}
+	if v1(h, "io") {
+		return can(h, "a kernel with CONFIG_BLK_DEV_THROTTLING", "io", "blkio.throttle.read_bps_device")
+	}
+	return can(h, "a kernel with CONFIG_BLK_DEV_THROTTLING", "io", "io.max")
+}
+
+func (ioMax) Settings(level string, h environment.Host) (Settings, error) {
+	n, bytes, err := perSecond(level)
+	if err != nil {
+		return Settings{}, err
+	}
+	s := Settings{Neighbour: []string{"io"}, Period: period, Live: true}
+	if !v1(h, "io") {
+		s.Files = []File{ioMaxFile(h.Control.Disk, n, bytes)}
+		return s, nil
+	}
+	what := "iops"
+	if bytes {
+		what = "bps"
+	}
+	for _, way := range []string{"read", "write"} {
+		line := fmt.Sprint(h.Control.Disk, " ", n)
+		s.Files = append(s.Files, File{
+			Controller: "io", Name: "blkio.throttle." + way + "_" + what + "_device",
+			Write: line, Undo: h.Control.Disk + " 0", Took: func(got string) bool { return hasLine(got, line) },
+		})
+	}
+	return s, nil
+}
+
+// ioMaxFile is version 2's file: one line for each disk, with every bound.
+func ioMaxFile(disk string, n uint64, bytes bool) File {
+	keys := []string{"riops", "wiops"}
+	if bytes {
+		keys = []string{"rbps", "wbps"}
+	}
+	line, undo := disk, disk
+	for _, k := range keys {
+		line += fmt.Sprint(" ", k, "=", n)
+		undo += " " + k + "=max"
+	}
+	return File{Controller: "io", Name: "io.max", Write: line, Undo: undo, Took: func(got string) bool {
+		for l := range strings.Lines(got) {
+			f := strings.Fields(l)
+			if len(f) > 0 && f[0] == disk {
+				return slices.Contains(f, fmt.Sprint(keys[0], "=", n)) && slices.Contains(f, fmt.Sprint(keys[1], "=", n))
+			}
+		}
+		return false
+	}}
+}
+
+func hasLine(text, line string) bool {
+	for l := range strings.Lines(text) {
+		if cgroup.Same(l, line) {
+			return true
+		}
+	}
+	return false
+}

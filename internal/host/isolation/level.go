@@ -1,0 +1,66 @@
+package isolation
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/base/units"
+)
+
+// The levels of mechanisms, read.
+
+// whole reads a whole number from low to high.
+func whole(s string, low, high int) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%q is not a whole number from %d to %d", s, low, high)
+	}
+	return n, nil
+}
+
+// percent reads "25%" as 0.25.
+func percent(s string) (float64, error) {
+	digits, ok := strings.CutSuffix(s, "%")
+	x, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || !(x > 0 && x <= 100) {
+		return 0, fmt.Errorf("%q is not a percentage from above 0%% to 100%%", s)
+	}
+	return x / 100, nil
+}
+
+// size reads bytes with a unit.
+func size(s string) (uint64, error) {
+	n, err := units.IEC().Part(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a size such as 64MiB or 1GiB", s)
+	}
+	return uint64(n), nil
+}
+
+// perSecond reads a rate of bytes, "10MiB/s", or of operations, "100/s".
+func perSecond(s string) (n uint64, bytes bool, err error) {
+	digits, ok := strings.CutSuffix(s, "/s")
+	if ok {
+		if n, err := size(digits); err == nil {
+			return n, true, nil
+		}
+		if n, err := strconv.ParseUint(digits, 10, 32); err == nil && n > 0 {
+			return n, false, nil
+		}
+	}
+	return 0, false, fmt.Errorf("%q is neither bytes such as 10MiB/s nor operations such as 100/s", s)
+}
+
+// check turns a reader of levels into a check.
+func check[T any](read func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		_, err := read(s)
+		return err
+	}
+}
+
+// period is the kernel's default over which a quota is counted, and the longest slice
+// of time by which it grants I/O.
+const period = 100 * time.Millisecond

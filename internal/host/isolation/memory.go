@@ -1,0 +1,81 @@
+package isolation
+
+import (
+	"os"
+	"strconv"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+)
+
+func pages(s string) (string, error) {
+	n, err := size(s)
+	page := uint64(os.Getpagesize())
+	return strconv.FormatUint(max(n/page*page, page), 10), err
+}
+
+// bytesLevel is the level of what limits memory.
+func bytesLevel(standard string) Level {
+	return Level{Default: standard, Help: "such as 64MiB", Check: check(size)}
+}
+
+// memoryMax bounds the neighbour's memory: beyond it the kernel reclaims the
+// neighbour's own, then ends it. Every neighbour has such a bound; this is a
+// lower one.
+type memoryMax struct{}
+
+func (memoryMax) Describe() Description {
+	return Description{Name: "memory.max", Title: "a hard bound of memory", Level: bytesLevel("128MiB")}
+}
+
+func (memoryMax) Support(h environment.Host) environment.Support { return can(h, "", "memory") }
+
+func (memoryMax) Settings(level string, h environment.Host) (Settings, error) {
+	n, err := pages(level)
+	f := File{Controller: "memory", Name: "memory.max", Write: n}
+	if v1(h, "memory") {
+		f.Name = "memory.limit_in_bytes"
+	}
+	// A bound that is gone again has pushed memory out: no two windows alike.
+	return Settings{Neighbour: []string{"memory"}, Files: []File{f}}, err
+}
+
+// memoryHigh makes the neighbour reclaim its own memory above a bound, and
+// wait for it (version 2).
+type memoryHigh struct{}
+
+func (memoryHigh) Describe() Description {
+	return Description{Name: "memory.high", Title: "reclaims its own memory above a bound", Level: bytesLevel("128MiB")}
+}
+
+func (memoryHigh) Support(h environment.Host) environment.Support {
+	return can(h, unified, "memory", "memory.high")
+}
+
+func (memoryHigh) Settings(level string, _ environment.Host) (Settings, error) {
+	n, err := pages(level)
+	return Settings{
+		Neighbour: []string{"memory"},
+		Files:     []File{{Controller: "memory", Name: "memory.high", Write: n}},
+	}, err
+}
+
+// memoryLow keeps the arm's memory from being reclaimed for others, up to a
+// size (version 2). The arm needs a memory group: an environment from cgroup
+// on.
+type memoryLow struct{}
+
+func (memoryLow) Describe() Description {
+	return Description{Name: "memory.low", Title: "the arm's memory is not reclaimed for others, up to a size", Level: bytesLevel("256MiB")}
+}
+
+func (memoryLow) Support(h environment.Host) environment.Support {
+	return can(h, unified, "memory", "memory.low")
+}
+
+func (memoryLow) Settings(level string, _ environment.Host) (Settings, error) {
+	n, err := pages(level)
+	return Settings{
+		Arm:   []string{"memory"},
+		Files: []File{{Of: Arm, Controller: "memory", Name: "memory.low", Write: n}},
+	}, err
+}

@@ -1,0 +1,66 @@
+package isolation
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+)
+
+// quota is an upper bound of the CPU time, whether or not anybody else wants
+// it. With burst, what was not used may be used later, as much again at most
+// (Linux 5.14).
+type quota struct{ burst bool }
+
+func (q quota) Describe() Description {
+	d := Description{Name: "cpu.quota", Title: "an upper bound of CPU time",
+		Level: Level{Default: "25%", Help: "share of all CPUs, such as 25%", Check: check(percent)}}
+	if q.burst {
+		d.Name, d.Title = "cpu.burst", "an upper bound of CPU time, and as much again of what was not used before"
+	}
+	return d
+}
+
+func (q quota) Support(h environment.Host) environment.Support {
+	files := []string{"cpu.max"}
+	if v1(h, "cpu") {
+		files[0] = "cpu.cfs_quota_us"
+	}
+	if q.burst {
+		files = append(files, q.burstFile(h))
+	}
+	return can(h, "a kernel with CONFIG_CFS_BANDWIDTH, from 5.14 on for bursts", "cpu", files...)
+}
+
+func (quota) burstFile(h environment.Host) string {
+	if v1(h, "cpu") {
+		return "cpu.cfs_burst_us"
+	}
+	return "cpu.max.burst"
+}
+
+// least is the shortest quota that the kernel takes.
+const least = time.Millisecond
+
+func (q quota) Settings(level string, h environment.Host) (Settings, error) {
+	share, err := percent(level)
+	if err != nil {
+		return Settings{}, err
+	}
+	if len(h.Control.CPUs) == 0 {
+		return Settings{}, fmt.Errorf("%s: the CPUs of this host are not known", q.Describe().Name)
+	}
+	us := int64(math.Round(share * float64(len(h.Control.CPUs)) * float64(period.Microseconds())))
+	text := strconv.FormatInt(max(us, least.Microseconds()), 10)
+	f := File{Controller: "cpu", Name: "cpu.cfs_quota_us", Write: text}
+	if !v1(h, "cpu") {
+		f.Name, f.Write = "cpu.max", fmt.Sprint(text, " ", period.Microseconds())
+	}
+	s := Settings{Neighbour: []string{"cpu"}, Files: []File{f}, Period: period, Live: true}
+	if q.burst {
+		s.Files = append(s.Files, File{Controller: "cpu", Name: q.burstFile(h), Write: text, Undo: "0"})
+	}
+	return s, nil
+}

@@ -1,0 +1,42 @@
+package isolation
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/linux/cgroup"
+)
+
+// can says whether groups with a controller can be made and have the files.
+func can(h environment.Host, remedy string, controller string, files ...string) environment.Support {
+	if h.Groups == nil {
+		return environment.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
+	}
+	var why *cgroup.Unusable
+	if err := h.Groups.Can(controller); errors.As(err, &why) {
+		return environment.Unsupported(why.Reason, why.Remedy)
+	} else if err != nil {
+		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+	}
+	for _, f := range files {
+		if h.Control.Files == nil {
+			return environment.Support{Answer: environment.Unknown, Reason: "the control files could not be listed: " + h.Control.Why}
+		}
+		if !h.Control.Files[f] {
+			return environment.Unsupported(fmt.Sprintf("this kernel's control groups have no %s", f), remedy)
+		}
+	}
+	return environment.Supported()
+}
+
+// v1 says whether a controller is one of version 1.
+func v1(h environment.Host, controller string) bool {
+	if controller == "io" {
+		controller = "blkio"
+	}
+	return h.Groups != nil && h.Groups.V1[controller] != ""
+}
+
+// unified is what helps where a mechanism is of version 2 alone.
+const unified = "boot with control groups of version 2 alone: systemd.unified_cgroup_hierarchy=1"

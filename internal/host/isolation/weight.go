@@ -1,0 +1,35 @@
+package isolation
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+)
+
+// weight is a small share of the CPU time wherever both want it. The level is
+// that of version 2, where 100 is the default; in version 1 it becomes shares
+// of 1024.
+type weight struct{}
+
+func (weight) Describe() Description {
+	return Description{Name: "cpu.weight", Title: "a smaller weight in the division of CPU time",
+		Level: Level{Default: "1", Help: "1 to 10000, where 100 is everybody's", Check: check(weightLevel)}}
+}
+
+func weightLevel(s string) (int, error) { return whole(s, 1, 10_000) }
+
+func (weight) Support(h environment.Host) environment.Support { return can(h, "", "cpu") }
+
+func (weight) Settings(level string, h environment.Host) (Settings, error) {
+	n, err := weightLevel(level)
+	if err != nil {
+		return Settings{}, err
+	}
+	f := File{Controller: "cpu", Name: "cpu.weight", Write: strconv.Itoa(n)}
+	if v1(h, "cpu") {
+		shares := max(2, int(math.Round(float64(n)*1024/100))) // 2 is the kernel's least
+		f.Name, f.Write = "cpu.shares", strconv.Itoa(shares)
+	}
+	return Settings{Neighbour: []string{"cpu"}, Files: []File{f}, Live: true}, nil
+}

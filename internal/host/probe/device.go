@@ -1,0 +1,91 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/storage"
+)
+
+// dataMount is the mount that the arm's data is on.
+func dataMount(t Target) (proc.Mount, error) {
+	if t.Data == "" {
+		return proc.Mount{}, fmt.Errorf("%w: it is not known where the data is", errNothing)
+	}
+	root := proc.FS(t.Root)
+	mounts, err := root.Mounts()
+	if err != nil {
+		return proc.Mount{}, fmt.Errorf("%w: %w", errNothing, err)
+	}
+	dir := filepath.Clean(t.Data)
+	real, err := storage.Answered(dir, func() (string, error) { return filepath.EvalSymlinks(root.Path(dir)) })
+	if hint.Of(err) != "" { // its server is silent
+		return proc.Mount{}, err
+	}
+	if err == nil {
+		dir = "/" + strings.Trim(strings.TrimPrefix(real, filepath.Clean(t.Root)), "/")
+	}
+	m := proc.MountOf(mounts, dir)
+	if m == nil {
+		return proc.Mount{}, fmt.Errorf("%w: %s is on no mount", errNothing, dir)
+	}
+	return *m, nil
+}
+
+// device observes the block device that the arm's data is on, an image of Ceph too: how
+// long its requests take and how many are under way when a window ends. A stacked device (loop, dm) has the
+// time of what is below it in its own.
+type device struct{}
+
+func (device) Name() string { return "device of the data" }
+
+func (device) Metrics() []Metric {
+	return []Metric{
+		{Name: "device.reads", Unit: "1", PerOp: true, Help: "read requests of anybody on the device of the arm's data"},
+		{Name: "device.writes", Unit: "1", PerOp: true, Help: "write requests of anybody on the device of the arm's data"},
+		{Name: "device.flushes", Unit: "1", PerOp: true, Help: "cache flushes on the device of the arm's data"},
+		{Name: "device.read.time", Unit: "s", Of: "device.reads", Help: "time that reads took on the device of the arm's data, with its queue"},
+		{Name: "device.write.time", Unit: "s", Of: "device.writes", Help: "time that writes took on the device of the arm's data, with its queue"},
+		{Name: "device.flush.time", Unit: "s", Of: "device.flushes", Help: "time that flushes took on the device of the arm's data"},
+		{Name: "device.inflight", Unit: "1", Kind: Level, Help: "requests under way on the device of the arm's data, when a window ends"},
+	}
+}
+
+func (p device) Open(t Target) (Reader, error) {
+	m, err := dataMount(t)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := storage.DeviceOf(proc.FS(t.Root), m)
+	if !ok {
+		return nil, fmt.Errorf("%w: the data is on no block device", errNothing)
+	}
+	if !t.Host {
+		return nil, t.notHost()
+	}
+	metrics := p.Metrics()
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = m.Name
+	}
+	why := ""
+	if _, err := os.Stat(filepath.Join(d.Dir, "mq")); errors.Is(err, fs.ErrNotExist) {
+		why = "this device counts a flush as a write, if at all: it has no queue of requests (dm, LVM, md)"
+	}
+	return openFiles(source{paths: []string{filepath.Join(d.Dir, "stat")}, names: names, why: why,
+		parse: func(text []byte, dst []float64) error {
+			d, err := proc.DiskStat(text)
+			if why != "" { // the kernel shows 0
+				d.Flushes, d.FlushTime = math.NaN(), math.NaN()
+			}
+			copy(dst, []float64{d.Reads, d.Writes, d.Flushes, d.ReadTime, d.WriteTime, d.FlushTime, d.InFlight})
+			return err
+		}})
+}

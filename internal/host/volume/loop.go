@@ -1,0 +1,151 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/linux/loop"
+)
+
+// openLoop makes a file, a loop device of it and a file system on that, and mounts it.
+// The device goes with its last user, so only the mount has to be undone.
+func (o *Opened) openLoop(ctx context.Context) error {
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	image := filepath.Join(dir, "image")
+	if err := makeImage(image, o.v.size(o.spec.Need)); err != nil {
+		return err
+	}
+	if o.device, err = loop.Attach(image); err != nil {
+		return err
+	}
+	o.undo.Push(o.deviceGone)
+	if err := format(ctx, o.v.system, o.device.Path); err != nil {
+		return errors.Join(err, o.device.Release())
+	}
+	f, _ := systemOf(o.v.system)
+	options := strings.Trim(f.mount+","+o.v.options, ",")
+	err = o.mount(o.device.Path, dir, o.v.system, options)
+	return errors.Join(err, o.device.Release())
+}
+
+// makeImage reserves the file whole: a volume must not fill the disk in the
+// middle of a window. It is not written: that would wear the disk and use up
+// what a cloud grants of it, and a first write to a reserved block costs the
+// file system below it a little more than later ones.
+func makeImage(path string, size int64) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	err = again.Do(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		err = fmt.Errorf("reserve %d MiB for %s: %w", size>>20, path, err)
+		if errors.Is(err, unix.ENOSPC) {
+			err = hint.New(err, "make room, or name another directory with --scratch")
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// format makes the file system.
+func format(ctx context.Context, name, device string) error {
+	f, ok := systemOf(name)
+	if !ok {
+		return fmt.Errorf("no file system %q", name)
+	}
+	path, err := tool(f)
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, path, append(f.mkfs[1:], device)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(f.mkfs, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// tool finds a mkfs.
+func tool(f system) (string, error) {
+	path, err := child.Find(f.mkfs[0])
+	if err != nil {
+		return "", hint.New(err, "apt-get install "+f.pkg)
+	}
+	return path, nil
+}
+
+// Supports says of volumes, by their words, whether this host and user can have them. Those of
+// servers ask there; a word that is none is left out.
+func Supports(h environment.Host, words ...string) map[string]environment.Support {
+	all := map[string]environment.Support{}
+	for _, word := range words {
+		v, err := Parse(word)
+		if _, asked := all[word]; err == nil && !asked {
+			all[word] = v.Support(h)
+		}
+	}
+	return all
+}
+
+// Support says whether this host and user can have the volume.
+func (v Volume) Support(h environment.Host) environment.Support {
+	switch v.Kind() {
+	case Dir:
+		if err := usable(v.path); err != nil {
+			return environment.Unsupported(err.Error(), hint.Of(err))
+		}
+	case Tmpfs:
+		if !h.Root {
+			return environment.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a tmpfs that is mounted: dir:/dev/shm")
+		}
+	case Loop:
+		return v.supportLoop(h)
+	case RBD:
+		return v.supportRBD(h)
+	case CephFS:
+		return v.supportCephFS(h)
+	case NFS:
+		return v.supportNFS(h)
+	}
+	return environment.Supported()
+}
+
+func (v Volume) supportLoop(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot make a loop device", "run as root")
+	}
+	f, _ := systemOf(v.system)
+	if _, err := tool(f); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	if err := unix.Access("/dev/loop-control", unix.W_OK); err != nil {
+		return environment.Unsupported("this kernel has no loop devices (/dev/loop-control: "+err.Error()+")", "modprobe loop")
+	}
+	b, err := os.ReadFile("/proc/filesystems")
+	if err != nil {
+		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == v.system {
+			return environment.Supported()
+		}
+	}
+	// It may be a module that mount loads.
+	return environment.Support{Answer: environment.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
+}

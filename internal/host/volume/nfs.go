@@ -1,0 +1,154 @@
+package volume
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/netmount"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/record"
+)
+
+// share is SERVER:/PATH with options; an address of IPv6 is in brackets.
+var share = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|\w[\w.-]*):(/[^,\s\x00]*)(?:,([^\s\x00]+))?$`)
+
+// own are the options that tare sets: arms share neither a cache nor counters, and
+// nothing on the server is a device or has rights here. One that does not answer is
+// not tried for two minutes.
+const own = "nosharecache,nosuid,nodev,retry=0"
+
+// never are options that would make the mount another than tare can answer for.
+func never() []string {
+	return []string{"bg", "ro", "remount", "bind", "rbind", "suid", "dev", "user", "users", "owner", "sharecache", "migration"}
+}
+
+func parseNFS(word, rest string) (Volume, error) {
+	m := share.FindStringSubmatch(rest)
+	if m == nil {
+		return Volume{}, fmt.Errorf("volume %q: want nfs:SERVER:/PATH, with mount options behind a comma: nfs:SERVER:/PATH,vers=4.2,nconnect=4", word)
+	}
+	for _, o := range strings.Split(m[3], ",") {
+		if o == "" && m[3] != "" || slices.Contains(never(), o) || strings.HasPrefix(o, "retry=") {
+			return Volume{}, hint.New(fmt.Errorf("volume %q: mount option %q is not for a volume of an arm", word, o),
+				"leave it out: tare mounts it for reading and writing, in the foreground, with "+own)
+		}
+	}
+	return Volume{kind: NFS, path: m[1] + ":" + m[2], options: m[3]}, nil
+}
+
+// exported is SERVER:/PATH,OPTIONS as it was asked for.
+func (v Volume) exported() string { return strings.TrimSuffix(v.path+","+v.options, ",") }
+
+func (v Volume) mountOptions() string { return strings.TrimPrefix(v.options+","+own, ",") }
+
+// option is the value of an option that was asked for.
+func (v Volume) option(names ...string) string {
+	value := ""
+	for _, o := range strings.Split(v.options, ",") {
+		if name, x, _ := strings.Cut(o, "="); slices.Contains(names, name) {
+			value = x
+		}
+	}
+	return value
+}
+
+// openNFS mounts the export and makes a directory of the arm's own on it.
+func (o *Opened) openNFS(ctx context.Context) error {
+	return o.openShared(ctx, shared{
+		kind: netmount.NFS(), source: o.v.path, options: o.v.mountOptions(), granted: o.granted,
+		step:   func(s shareStep) journal.Step { return NFSStep{s} },
+		rights: "export it rw and with no_root_squash, or name a directory on it that its anonymous user may write to",
+	})
+}
+
+// granted reads back which options the kernel took, and refuses others than were asked
+// for: servers cut sizes down, and a second mount of a server has the connections of
+// the first. It also finds out how far away the server is.
+func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
+	f := storage.OptionsOf(m)
+	if other := refused(f, o.v.options); other != "" {
+		return hint.New(fmt.Errorf("asked for %s, and the kernel mounted it with %s: it has the rest from the server, or from another mount of it",
+			other, strings.Join(f.Options, ",")), "ask for what it gave, or unmount what is mounted of that server")
+	}
+	to := f.Option("addr")
+	if all, err := net.DefaultResolver.LookupHost(ctx, o.v.server()); err == nil && to != "" && !slices.Contains(all, to) {
+		return hint.New(fmt.Errorf("the kernel asks %s at %s: it found that this is the server of another mount, and uses the connections of that one", o.v.server(), to),
+			"of version 4, compare two ways to one server in two runs, or with vers=3")
+	}
+	var err error
+	if o.wire, err = netmount.Wire(ctx, o.v.address()); errors.Is(err, netmount.ErrSilent) {
+		return nil // its port is not known, or it is no TCP
+	}
+	return err
+}
+
+// refused is the first of the options asked for that a mount has not got, empty when it
+// has all. The kernel does not show every option: one that it does not show counts
+// where it shows such options when they are not at their default.
+func refused(f storage.Facts, asked string) string {
+	flags := []string{"soft", "softerr", "hard", "noac", "nocto", "sync", "nolock", "noresvport"}
+	for _, o := range strings.Split(asked, ",") {
+		name, want, valued := strings.Cut(o, "=")
+		if name == "nfsvers" {
+			name = "vers"
+		}
+		got := f.Option(name)
+		switch {
+		case !valued && slices.Contains(flags, name) && !f.Has(o):
+		case name == "vers" && !strings.HasPrefix(got, want):
+		case name == "nconnect" && want != "1" && got != want:
+		case name != "vers" && valued && got != "" && got != want && name != "proto" && name != "clientaddr" && name != "addr":
+		default:
+			continue
+		}
+		return o
+	}
+	return ""
+}
+
+// address is where the server listens.
+func (v Volume) address() string {
+	return net.JoinHostPort(v.server(), cmp.Or(v.option("port"), "2049"))
+}
+
+// server is its name or address.
+func (v Volume) server() string { return strings.Trim(v.path[:strings.Index(v.path, ":/")], "[]") }
+
+func (v Volume) supportNFS(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on an export that is mounted: dir:/PATH")
+	}
+	if _, err := netmount.NFS().Program(); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	if !clientOf("/", "nfs4", "nfs") {
+		return environment.Unsupported("this kernel has no NFS client: neither /proc/filesystems nor its modules have one",
+			"install the modules of this kernel (linux-modules-extra in Ubuntu, kernel-modules in Fedora), and modprobe nfs")
+	}
+	if p := v.option("proto"); strings.HasPrefix(p, "udp") || p == "rdma" || v.option("vers", "nfsvers") == "3" {
+		return environment.Supported() // where it listens is known when it is asked
+	}
+	if _, err := netmount.Wire(context.Background(), v.address()); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return environment.Supported()
+}
+
+// wireSetting is how far away the server is.
+func (o *Opened) wireSetting() []record.Setting {
+	if o.wire == 0 {
+		return nil
+	}
+	return []record.Setting{{Name: "volume.wire", Got: o.wire.Round(time.Microsecond).String()}}
+}

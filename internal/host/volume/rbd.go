@@ -1,0 +1,164 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/outside/ceph"
+)
+
+// patience is the option by which a request to a cluster that is gone ends with an error,
+// after seconds, instead of never: what waits for it in the kernel cannot be ended
+// otherwise. It changes nothing for a cluster that answers within them.
+const patience = timeout + "60"
+
+const timeout = "osd_request_timeout="
+
+// stalled is for how long no request of an image may end while it is closed: its file system writes one
+// thing after the other, and each waits for patience where the cluster is gone. What is lost
+// is removed anyway.
+const stalled = 30 * time.Second
+
+// parseRBD reads POOL/IMAGE with options of the mapping behind a comma.
+func parseRBD(word, rest string) (Volume, error) {
+	name, options, more := strings.Cut(rest, ",")
+	if !poolAndImage.MatchString(name) {
+		return Volume{}, fmt.Errorf("volume %q: want POOL/IMAGE, each of letters, digits, dots, dashes and underscores", word)
+	}
+	if more && (options == "" || strings.ContainsAny(options, " \t\n\x00")) {
+		return Volume{}, hint.New(fmt.Errorf("volume %q: no options of a mapping behind the comma", word), "rbd:POOL/IMAGE,queue_depth=256,ms_mode=crc")
+	}
+	for _, o := range strings.Split(options, ",") {
+		if o == "ro" || o == "read_only" {
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q is not for a volume of an arm", word, o), "leave it out: tare maps the image for writing")
+		}
+		if name, after, _ := strings.Cut(o, "="); name+"=" != timeout {
+			continue
+		} else if n, err := strconv.Atoi(after); err != nil || n < 1 {
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q: want a time in seconds; without one, what waits for a cluster that is gone waits for ever", word, o), "leave it out for "+patience)
+		}
+	}
+	return Volume{kind: RBD, path: name, system: "ext4", options: options}, nil
+}
+
+func (v Volume) mapOptions() string {
+	if strings.Contains(","+v.options, ","+timeout) {
+		return v.options
+	}
+	return strings.TrimPrefix(v.options+","+patience, ",")
+}
+
+// pool is the one of the cluster that Ceph's own tools would find.
+func (v Volume) pool() ceph.Pool {
+	name, _, _ := strings.Cut(v.path, "/")
+	return ceph.Pool{Config: ceph.Config(), Name: name}
+}
+
+// image is an arm's own: its name begins with what was asked for and has the run
+// in it, so that it is nobody else's.
+func (v Volume) image(s Spec) ceph.Image {
+	_, name, _ := strings.Cut(v.path, "/")
+	return ceph.Image{Pool: v.pool(), Name: name + "-tare-" + s.Run + "-" + s.Arm}
+}
+
+// openRBD makes an image, has the kernel show it as a device, and makes a file
+// system on that.
+func (o *Opened) openRBD(ctx context.Context) error {
+	dir, err := o.makeDir(o.spec.Scratch)
+	if err != nil {
+		return err
+	}
+	image := o.v.image(o.spec)
+	if err := o.makeImage(ctx, image); err != nil {
+		return err
+	}
+	if err := o.record(image.MappingStep(), image.Unmap); err != nil {
+		return err
+	}
+	device, err := image.Map(ctx, o.v.mapOptions())
+	if err != nil {
+		return err
+	}
+	o.closing = func(closed <-chan struct{}) { image.AbortStalled(closed, stalled) }
+	if err := format(ctx, o.v.system, device); err != nil {
+		return err
+	}
+	f, _ := systemOf(o.v.system)
+	return o.mount(device, dir, o.v.system, f.mount)
+}
+
+// makeImage makes an image. One of the same name that is there is somebody else's.
+func (o *Opened) makeImage(ctx context.Context, image ceph.Image) error {
+	var made error
+	err := o.record(image.Step(), func() error {
+		if errors.Is(made, os.ErrExist) {
+			return nil
+		}
+		return image.Remove(context.Background())
+	})
+	if err != nil {
+		return err
+	}
+	made = image.Create(ctx, o.v.size(o.spec.Need))
+	return made
+}
+
+func (v Volume) supportRBD(h environment.Host) environment.Support {
+	if !h.Root {
+		return environment.Unsupported("an ordinary user cannot map an image", "run as root")
+	}
+	if s := v.supportCeph("rbd", "ceph"); s.Answer != environment.Yes {
+		return s
+	}
+	if _, err := os.Stat("/sys/bus/rbd"); err != nil && !module(proc.FS("/"), "rbd") {
+		return environment.Unsupported("this kernel has no Ceph block device: neither /sys/bus/rbd nor its modules have one",
+			"install the modules of this kernel, and modprobe rbd")
+	}
+	f, _ := systemOf(v.system)
+	if _, err := tool(f); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return v.supportPool()
+}
+
+// supportCeph says whether Ceph's tools and the configuration of a cluster are there.
+func (v Volume) supportCeph(tools ...string) environment.Support {
+	for _, name := range tools {
+		if _, err := exec.LookPath(name); err != nil {
+			return environment.Unsupported(name+" is not installed", ceph.Packages)
+		}
+	}
+	if _, err := os.Stat(ceph.Config()); err != nil {
+		return environment.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
+	}
+	return environment.Supported()
+}
+
+// supportPool asks the cluster about the pool.
+func (v Volume) supportPool() environment.Support {
+	if _, err := v.pool().Free(context.Background()); err != nil {
+		return environment.Unsupported(err.Error(), hint.Of(err))
+	}
+	return environment.Supported()
+}
+
+// module says whether the kernel of a host has a module, or has it built in.
+func module(root proc.FS, name string) bool {
+	release, _ := os.ReadFile(root.Path("proc/sys/kernel/osrelease"))
+	for _, list := range []string{"modules.dep", "modules.builtin"} {
+		b, _ := os.ReadFile(root.Path("lib/modules", strings.TrimSpace(string(release)), list))
+		if strings.Contains(string(b), "/"+name+".ko") {
+			return true
+		}
+	}
+	return false
+}

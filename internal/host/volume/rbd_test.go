@@ -1,0 +1,88 @@
+package volume
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/testing/cephtest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+// foreign is an image in the pool that is not tare's, whose name begins like its.
+const foreign = "tare"
+
+// A real cluster, without a client of the kernel: an image of somebody else's is left alone,
+// and what the cluster does not have is refused in time. TestUMLCeph maps images.
+func TestRBD(t *testing.T) {
+	testneed.Long(t, "rbd")
+	c := cephtest.Start(t)
+	t.Setenv("CEPH_CONF", c.Config)
+	c.Run("rbd", "create", "--size", "16", cephtest.Pool+"/"+foreign)
+	v, err := Parse(RBD + ":" + cephtest.Pool + "/tare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := v.supportPool(); s.Answer != environment.Yes {
+		t.Fatalf("%+v", s)
+	}
+	t.Run("taken", func(t *testing.T) { takenRBD(t, c, v) })
+	t.Run("space", func(t *testing.T) {
+		room := Enough(t.TempDir(), []Ask{{Volume: v, Need: 1 << 20}}, nil)
+		short := Enough(t.TempDir(), []Ask{{Volume: v, Need: 1 << 30}, {Volume: v, Need: 1 << 30}}, nil)
+		if room[0] != nil || !errors.Is(short[0], unix.ENOSPC) || !strings.Contains(short[1].Error(), "Ceph pool rbd") {
+			t.Errorf("room for little: %v; for much: %v", room, short)
+		}
+	})
+	t.Run("support", func(t *testing.T) {
+		none, _ := Parse("rbd:none/x")
+		s := none.supportPool()
+		if s.Answer != environment.No || !strings.Contains(s.Reason, `no pool "none"`) || !strings.Contains(s.Remedy, "ceph osd pool create none") {
+			t.Errorf("a pool that is not there: %+v", s)
+		}
+		c.Stop()
+		if s := v.supportPool(); s.Answer != environment.No || !strings.Contains(s.Remedy, "-s") {
+			t.Errorf("a cluster that is down: %+v", s)
+		}
+	})
+}
+
+// takenRBD: an image of the name that tare would take is left alone.
+func takenRBD(t *testing.T, c *cephtest.Cluster, v Volume) {
+	name := cephtest.Pool + "/tare-tare-test-taken"
+	c.Run("rbd", "create", "--size", "16", name)
+	s, left := spec(t, "taken")
+	o, err := v.Open(t.Context(), s)
+	if err == nil {
+		o.Close()
+	}
+	if !errors.Is(err, os.ErrExist) {
+		t.Errorf("%v", err)
+	}
+	c.Run("rbd", "info", name)
+	if rest, _ := os.ReadDir(s.Scratch); len(rest) > 0 {
+		t.Errorf("left behind: %v", rest)
+	}
+	c.Run("rbd", "rm", "--no-progress", name)
+	if l := left(); len(l) != 0 {
+		t.Errorf("left in the journal: %+v", l)
+	}
+}
+
+// Without the tools, or without a cluster, it is left out with the reason.
+func TestNoCeph(t *testing.T) {
+	v, _ := Parse("rbd:rbd/x")
+	t.Setenv("CEPH_CONF", filepath.Join(t.TempDir(), "none.conf"))
+	if s := v.Support(environment.Host{}); s.Answer != environment.No || s.Remedy == "" {
+		t.Errorf("an ordinary user: %+v", s)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if s := v.Support(environment.Host{Root: true}); s.Answer != environment.No || s.Reason != "rbd is not installed" || !strings.Contains(s.Remedy, "ceph-common") {
+		t.Errorf("not installed: %+v", s)
+	}
+}

@@ -1,0 +1,181 @@
+package volume
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/reserve"
+	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/outside/ceph"
+)
+
+// slack is what is asked for beyond the need: logs that grow, metadata.
+const slack = 1.2
+
+// size is how large a volume of its own is made for need bytes of data.
+func (v Volume) size(need int64) int64 {
+	const page = 1 << 20
+	n := int64(float64(need) * slack)
+	if f, ok := systemOf(v.system); ok {
+		// What the file system takes for itself: least, and a part of the rest
+		// (inode tables, checksums, two copies of metadata).
+		n += f.least + n/10
+	} else {
+		n += 64 << 20
+	}
+	return (n + page - 1) / page * page
+}
+
+// Ask is what an arm wants: a volume with Need bytes of data, and Memory bytes
+// for its server.
+type Ask struct {
+	Volume       Volume
+	Need, Memory int64
+}
+
+// Enough says of each whether there is room for it beside the others, before
+// anything is written; nil: there is. scratch is the directory for data. Those
+// that share a file system, or memory, are short together. others is told what is
+// wanted, in bytes of each place, and says what other runs want there; nil: nothing.
+func Enough(scratch string, asks []Ask, others func(map[string]int64) map[string]int64) []error {
+	out := make([]error, len(asks))
+	places := map[string]*place{}
+	take := func(i int, p place, bytes int64) {
+		if bytes == 0 {
+			return
+		}
+		id, err := p.id()
+		if err != nil {
+			out[i] = err
+			return
+		}
+		if places[id] == nil {
+			places[id] = &p
+		}
+		places[id].bytes += bytes
+		places[id].asks = append(places[id].asks, i)
+	}
+	for i, a := range asks {
+		p, bytes := a.Volume.takes(scratch, a.Need)
+		take(i, p, bytes)
+		take(i, place{}, a.Memory)
+	}
+	wants := map[string]int64{}
+	for id, p := range places {
+		wants[id] = p.bytes
+	}
+	taken := map[string]int64{}
+	if others != nil {
+		taken = others(wants)
+	}
+	for id, p := range places {
+		if err := p.enough(taken[id]); err != nil {
+			for _, i := range p.asks {
+				out[i] = err
+			}
+		}
+	}
+	return out
+}
+
+// place is a file system, a pool or memory, with what is wanted of it.
+type place struct {
+	dir   string    // of a file system
+	pool  ceph.Pool // without a name: none
+	bytes int64
+	asks  []int
+}
+
+// takes is where a volume takes how many bytes from.
+func (v Volume) takes(scratch string, need int64) (p place, bytes int64) {
+	bytes = int64(float64(need) * slack)
+	switch v.Kind() {
+	case Dir:
+		return place{dir: v.path}, bytes
+	case Loop:
+		return place{dir: scratch}, v.size(need)
+	case Tmpfs:
+		return place{}, bytes
+	case RBD:
+		return place{pool: v.pool()}, v.size(need)
+	case NFS, CephFS:
+		return place{}, 0 // the server is asked when it is mounted
+	}
+	return place{dir: scratch}, bytes
+}
+
+// id tells places apart.
+func (p place) id() (string, error) {
+	switch {
+	case p.pool.Name != "":
+		return "pool " + p.pool.Name, nil
+	case p.dir == "":
+		return "memory", nil
+	}
+	st, err := storage.Answered(p.dir, func() (st unix.Stat_t, err error) {
+		err = unix.Stat(storage.Existing(p.dir), &st)
+		return st, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the file system of %s: %w", p.dir, err)
+	}
+	return fmt.Sprint("file system ", st.Dev), nil
+}
+
+// enough: others is what other runs are going to take there.
+func (p *place) enough(others int64) error {
+	name, other, free := p.dir, "", int64(0)
+	var err error
+	switch {
+	case p.pool.Name != "":
+		name, other = "the Ceph pool "+p.pool.Name, "another pool"
+		free, err = p.pool.Free(context.Background())
+	case p.dir == "":
+		return enoughMemory(p.bytes, others)
+	default:
+		other = "another directory with --scratch"
+		free, err = reserve.Beyond(p.dir)
+	}
+	if err != nil {
+		return err
+	}
+	if p.bytes > free-others {
+		return hint.New(fmt.Errorf("%w: %d arms need %d MiB on %s, with a fifth to spare, and %d MiB are free%s: %w",
+			reserve.ErrShort, len(p.asks), p.bytes>>20, name, free>>20, p.beyond()+another(others), unix.ENOSPC),
+			"make room, make the data smaller, leave arms out with --arms, or name "+other)
+	}
+	return nil
+}
+
+// beyond says what is not counted as free on a file system of the host.
+func (p *place) beyond() string {
+	if p.pool.Name != "" {
+		return ""
+	}
+	return " beyond what a run leaves free"
+}
+
+// another is what of that is not to be had.
+func another(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", of which another run of tare, which begins now, needs %d MiB", bytes>>20)
+}
+
+// enoughMemory keeps a tenth of the memory out of reach.
+func enoughMemory(want, others int64) error {
+	m, err := proc.FS("/").Amounts("proc/meminfo", "MemAvailable", "MemTotal")
+	if err != nil {
+		return fmt.Errorf("find the free memory: %w", err)
+	}
+	if have := m[0] - m[1]/10; !(float64(want) <= have-float64(others)) {
+		return hint.New(fmt.Errorf("the caches of the servers and the volumes in memory need %d MiB together, %.0f MiB can be had%s: %w", want>>20, have/(1<<20), another(others), unix.ENOMEM),
+			"make the caches (buffer_pool, shared_buffers) or the data smaller, or leave arms out with --arms")
+	}
+	return nil
+}

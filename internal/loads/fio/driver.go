@@ -1,0 +1,266 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/linux/memfd"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/logs/fio"
+	"github.com/tarelab/tare/internal/undo/trust"
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/record"
+)
+
+// The kinds of fio: KindFioPrepare lays out its files, KindFio measures.
+const (
+	Kind        = "fio"         // parameters: Params
+	KindPrepare = "fio-prepare" // parameters: Layout
+)
+
+// Layout are the parameters of fio-prepare.
+type Layout struct {
+	// Dir is the directory of the files.
+	Dir string `json:"dir"`
+	// Job is the text of a job file, or File the path of one.
+	Job  string `json:"job,omitempty"`
+	File string `json:"file,omitempty"`
+}
+
+// Params are the parameters of fio, whose files and job are in Dir.
+type Params struct {
+	Dir string `json:"dir"`
+	// Values are the names of the numbers that are wanted, in order.
+	Values []string `json:"values,omitempty"`
+}
+
+// fioTrial is the length of the first run, which nobody counts.
+const fioTrial = 100 * time.Millisecond
+
+// fioJob is the job file in the data directory.
+const fioJob = "tare.fio"
+
+// prepare lays out the files of a job, whole and with data in them, so that
+// a window writes over what is there and reads what was written.
+func prepare(ctx context.Context, params []byte) error {
+	var p Layout
+	if err := hidden.Decode(params, &p); err != nil {
+		return err
+	}
+	text := []byte(p.Job)
+	if p.File != "" {
+		var err error
+		if text, err = trust.ReadGiven(p.File); err != nil {
+			return hint.New(fmt.Errorf("read the job file: %w", err), "name a job file of fio with job=PATH")
+		}
+	}
+	job, err := fio.ParseJob(text)
+	if err != nil {
+		return err
+	}
+	if err := roomFor(job, p.Dir); err != nil {
+		return err
+	}
+	// It belongs to the result: this goes to raw/.
+	fmt.Printf("%s\n", job.Text())
+	if err := os.WriteFile(filepath.Join(p.Dir, fioJob), job.Text(), 0o600); err != nil {
+		return fmt.Errorf("keep the job file: %w", err)
+	}
+	f := &fioRunner{ctx: ctx, dir: p.Dir}
+	if _, err := f.find(); err != nil {
+		return err
+	}
+	out, err := f.run(job.LayOut(p.Dir))
+	if err != nil {
+		return fmt.Errorf("lay out the files: %w", err)
+	}
+	os.Stdout.Write(out)
+	return nil
+}
+
+// roomFor refuses a job whose files the disk cannot hold, before any is written.
+// Where only fio knows their size, it says so itself when the disk is full.
+func roomFor(job *fio.JobFile, dir string) error {
+	need, known := job.Bytes()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return fmt.Errorf("find the free space of %s: %w", dir, err)
+	}
+	if free := int64(st.Bavail) * st.Bsize; known && need > free {
+		return hint.New(fmt.Errorf("the files of the job need %d MiB, %s has %d MiB free: %w", need>>20, dir, free>>20, unix.ENOSPC),
+			"make room, a smaller size=, or name another directory with --scratch")
+	}
+	return nil
+}
+
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run), KindPrepare: prepare}
+}
+
+// run runs fio whenever it is asked for a window.
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
+	var p Params
+	if err := hidden.Decode(params, &p); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(p.Dir, fioJob))
+	if err != nil {
+		return fmt.Errorf("read the job of the data set: %w", err)
+	}
+	job, err := fio.ParseJob(text)
+	if err != nil {
+		return err
+	}
+	f := &fioRunner{ctx: ctx, dir: p.Dir}
+	if err := f.look(); err != nil {
+		return err
+	}
+	if err := load.BecomeNobody(p.Dir, f.path); err != nil {
+		return err
+	}
+	version, err := f.find()
+	if err != nil {
+		return err
+	}
+	// What cannot be done here at all shows now, and what fio loads is loaded.
+	if _, err := f.measure(job.Window(p.Dir, fioTrial, 0)); err != nil && !errors.Is(err, errFioIdle) && ctx.Err() == nil {
+		return err
+	}
+	settings := []record.Setting{{Name: "fio", Got: version}, {Name: "fio.program", Got: f.path}}
+	if err := facts.Write(load.FactsFd, settings); err != nil {
+		return err
+	}
+	m.SetReady()
+	for {
+		r, ok := m.Next()
+		if !ok || ctx.Err() != nil {
+			return nil
+		}
+		if err := f.window(m, r, job, p); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// window answers one request.
+func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *fio.JobFile, p Params) error {
+	// fio says nothing when its ramp is over.
+	open := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
+	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))
+	if open.Stop() {
+		m.BeginWindow(r)
+	}
+	if err != nil {
+		return err
+	}
+	m.Slot(0).Add(w.ops, 0, w.latency)
+	for i, name := range p.Values {
+		if x, ok := w.values[name]; ok {
+			m.AddValue(i, x)
+		}
+	}
+	m.Answer(r, counter.Answer{Seconds: w.seconds})
+	return nil
+}
+
+// measure runs a job and reads what fio says; the text goes to raw/ as it is.
+func (f *fioRunner) measure(job []byte) (fioWindow, error) {
+	out, err := f.run(job)
+	if err != nil {
+		return fioWindow{}, err
+	}
+	os.Stdout.Write(out)
+	return readFio(out)
+}
+
+// fioRunner runs fio in a directory.
+type fioRunner struct {
+	ctx  context.Context
+	dir  string
+	path string
+}
+
+// look finds fio.
+func (f *fioRunner) look() (err error) {
+	if f.path, err = exec.LookPath(fio.Program); err != nil {
+		return hint.New(fmt.Errorf("find fio: %w", err), "install it: apt-get install fio")
+	}
+	return nil
+}
+
+// find finds fio and its version.
+func (f *fioRunner) find() (version string, err error) {
+	if err := f.look(); err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(f.ctx, f.path, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", f.path, err)
+	}
+	return fio.Identify(string(out))
+}
+
+// fioEnd is how long fio may take to end when it is told to.
+const fioEnd = 2 * time.Second
+
+// run runs a job to its end and returns what fio wrote to its output file.
+func (f *fioRunner) run(job []byte) ([]byte, error) {
+	in, err := memfd.Create("tare-fio-job", job)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	out, err := memfd.Create("tare-fio-output", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(f.ctx, f.path, "--output-format=json+", "--output="+load.Inherited(4), "--eta=never", load.Inherited(3))
+	cmd.Dir, cmd.ExtraFiles = f.dir, []*os.File{in, out}
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL}
+	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
+	cmd.WaitDelay = fioEnd
+	err = child.Run(cmd)
+	if f.ctx.Err() != nil {
+		return nil, f.ctx.Err()
+	}
+	if err != nil {
+		return nil, f.failed(err, said.String())
+	}
+	b, err := os.ReadFile(load.Inherited(int(out.Fd())))
+	if err != nil {
+		return nil, fmt.Errorf("read fio's output: %w", err)
+	}
+	return b, nil
+}
+
+// failed explains why fio failed by what it said.
+func (f *fioRunner) failed(err error, said string) error {
+	err = fmt.Errorf("fio: %w%s", err, load.LastOf([]byte(said)))
+	switch {
+	case strings.Contains(said, "Operation not permitted") && strings.Contains(said, "io_uring"):
+		return hint.New(err, "the security profile of a container forbids io_uring: engine=libaio")
+	case strings.Contains(said, "No space left"):
+		return hint.New(err, "make room, or a smaller size=")
+	case strings.Contains(said, "Invalid argument") && strings.Contains(said, "O_DIRECT"):
+		return hint.New(err, "this file system has no direct I/O: direct=off")
+	}
+	return err
+}

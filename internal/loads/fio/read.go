@@ -1,0 +1,237 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/logs/fio"
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/record"
+)
+
+// fioWindow is what fio says of a window.
+type fioWindow struct {
+	ops     uint64
+	seconds float64
+	latency record.Histogram
+	values  map[string]float64
+}
+
+// Numbers that fio says, by name: rates per second and means in seconds of
+// each direction, and of all together.
+const (
+	FioBandwidth = "bandwidth" // B/s
+	FioSync      = "sync_lat"  // s, mean
+	FioUserCPU   = "cpu_user"  // ratio of one CPU
+	FioSystemCPU = "cpu_system"
+	FioIOPS      = "iops" // behind read_ or write_
+	FioSlat      = "slat"
+	FioClat      = "clat"
+	FioLat       = "lat"
+	FioRead      = "read_"
+	FioWrite     = "write_"
+)
+
+// FioQuantiles are told of slat, clat, lat and syncs, by the end of the name.
+func FioQuantiles() map[string]float64 {
+	return map[string]float64{"_p50": 0.50, "_p95": 0.95, "_p99": 0.99}
+}
+
+// fioTail is how many operations have to be beyond a quantile.
+const fioTail = 10
+
+// readFio reads fio's JSON of one window.
+func readFio(text []byte) (fioWindow, error) {
+	log, err := fio.Parse(bytes.NewReader(text))
+	if err != nil {
+		return fioWindow{}, fmt.Errorf("read fio's output: %w", err)
+	}
+	if len(log.Runs) != 1 {
+		return fioWindow{}, fmt.Errorf("fio wrote %d reports instead of one", len(log.Runs))
+	}
+	run := log.Runs[0]
+	if run.Failed() {
+		return fioWindow{}, fioFailure(run)
+	}
+	w := newFioSum()
+	for _, j := range run.Jobs {
+		if err := w.job(j); err != nil {
+			return fioWindow{}, err
+		}
+	}
+	return w.window()
+}
+
+func fioFailure(run fio.Run) error {
+	if run.Messages.Count > 0 {
+		return fmt.Errorf("fio: %s", run.Messages.First.Text)
+	}
+	for _, j := range run.Jobs {
+		if j.Error != 0 {
+			return fmt.Errorf("fio: job %s ended with error %d %s", j.Name, j.Error, j.ErrorText)
+		}
+	}
+	return errors.New("fio failed")
+}
+
+// mean is a mean with its weight.
+type mean struct{ sum, weight float64 }
+
+func (m *mean) add(x, weight float64) { m.sum, m.weight = m.sum+x*weight, m.weight+weight }
+
+// fioSum adds the jobs of a run up.
+type fioSum struct {
+	ops     uint64
+	seconds float64
+	buckets map[uint32]uint64
+	rates   map[string]float64 // per second, added up
+	means   map[string]*mean   // weighted by operations
+	bars    map[string]map[uint32]uint64
+}
+
+func newFioSum() *fioSum {
+	return &fioSum{buckets: map[uint32]uint64{}, rates: map[string]float64{}, means: map[string]*mean{}, bars: map[string]map[uint32]uint64{}}
+}
+
+func (s *fioSum) job(j fio.Job) error {
+	all := []struct {
+		prefix string
+		d      *fio.Direction
+	}{{FioRead, j.Read}, {FioWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
+	if j.Mixed != nil {
+		all = all[3:] // the others would count twice
+	}
+	for _, a := range all {
+		if a.d != nil {
+			if err := s.direction(a.prefix, a.d); err != nil {
+				return err
+			}
+		}
+	}
+	if j.Sync != nil && j.Sync.Lat != nil {
+		s.mean(FioSync, j.Sync.Lat.Mean, j.Sync.Total)
+		s.spread(FioSync, j.Sync.Lat.Bins)
+	}
+	s.rate(FioUserCPU, j.UserCPU)
+	s.rate(FioSystemCPU, j.SystemCPU)
+	return nil
+}
+
+func (s *fioSum) direction(prefix string, d *fio.Direction) error {
+	total, ok := d.Total.Get()
+	seconds, timed := d.Runtime.Get()
+	if !ok || !timed {
+		return errors.New("fio does not say how many operations took how long: want fio 3.18 or later")
+	}
+	s.ops += uint64(total)
+	s.seconds = max(s.seconds, seconds)
+	s.rate(FioBandwidth, d.Bandwidth)
+	if prefix != "" {
+		s.rate(prefix+FioIOPS, d.IOPS)
+		s.rate(prefix+FioBandwidth, d.Bandwidth)
+		for _, l := range []struct {
+			name string
+			lat  *fio.Latency
+		}{{FioSlat, d.Slat}, {FioClat, d.Clat}, {FioLat, d.Lat}} {
+			if l.lat != nil {
+				s.mean(prefix+l.name, l.lat.Mean, d.Total)
+				s.spread(prefix+l.name, l.lat.Bins)
+			}
+		}
+	}
+	lat := d.Lat
+	if lat == nil || len(lat.Bins) == 0 {
+		lat = d.Clat
+	}
+	if lat != nil {
+		for _, b := range lat.Bins {
+			spread(b, s.buckets)
+		}
+	}
+	return nil
+}
+
+// spread adds a histogram of one of the latencies up.
+func (s *fioSum) spread(name string, bins []format.Bin) {
+	if s.bars[name] == nil {
+		s.bars[name] = map[uint32]uint64{}
+	}
+	for _, b := range bins {
+		spread(b, s.bars[name])
+	}
+}
+
+// quantiles are those that enough operations are beyond.
+func (s *fioSum) quantiles(to map[string]float64) {
+	for name, buckets := range s.bars {
+		h := load.Histogram(buckets)
+		n := uint64(0)
+		for _, c := range h.Count {
+			n += c
+		}
+		for end, q := range FioQuantiles() {
+			if float64(n)*(1-q) >= fioTail {
+				to[name+end] = h.Quantile(q)
+			}
+		}
+	}
+}
+
+func (s *fioSum) rate(name string, n format.Num) {
+	if x, ok := n.Get(); ok {
+		s.rates[name] += x
+	}
+}
+
+func (s *fioSum) mean(name string, n, weight format.Num) {
+	x, ok := n.NonZero().Get()
+	w, weighed := weight.Get()
+	if !ok || !weighed || w <= 0 {
+		return
+	}
+	if s.means[name] == nil {
+		s.means[name] = &mean{}
+	}
+	s.means[name].add(x, w)
+}
+
+func (s *fioSum) window() (fioWindow, error) {
+	if s.ops == 0 || s.seconds <= 0 {
+		return fioWindow{}, errFioIdle
+	}
+	w := fioWindow{ops: s.ops, seconds: s.seconds, values: s.rates, latency: load.Histogram(s.buckets)}
+	for name, m := range s.means {
+		w.values[name] = m.sum / m.weight
+	}
+	s.quantiles(w.values)
+	return w, nil
+}
+
+var errFioIdle = errors.New("fio finished no operation in the window; ask for a longer one (window= in the experiment)")
+
+// spread puts a bar of fio's histogram into the finer buckets of tare's. Both
+// cut powers of two of nanoseconds into equal parts, fio into 64, so the
+// buckets of a bar begin and end with it (fio's stat.c, plat_idx_to_val). Within
+// it the operations are taken to lie evenly.
+func spread(b format.Bin, buckets map[uint32]uint64) {
+	const plain = 7 // bits that fio keeps whole
+	middle := uint64(math.Round(b.Seconds * 1e9))
+	low, width := middle, uint64(1)
+	if n := bits.Len64(middle); n > plain {
+		width = 1 << (n - plain)
+		low = middle / width * width
+	}
+	first, last := record.Bucket(int64(low)), record.Bucket(int64(low+width-1))
+	parts, put := uint64(last-first+1), uint64(0)
+	for i := range parts {
+		upTo := (2*b.Count*(i+1) + parts) / (2 * parts) // rounded
+		if upTo > put {
+			buckets[uint32(first)+uint32(i)] += upTo - put
+			put = upTo
+		}
+	}
+}

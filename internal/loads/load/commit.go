@@ -1,0 +1,108 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/hidden"
+)
+
+// Commit are the parameters of commit.
+type Commit struct {
+	// Dir is the directory of the log.
+	Dir string `json:"dir"`
+	// RecordBytes is the size of one commit, LogBytes that of the log.
+	RecordBytes int   `json:"record_bytes"`
+	LogBytes    int64 `json:"log_bytes"`
+	// Group lets commits that wait for the log share one sync.
+	Group bool `json:"group"`
+}
+
+const logFile = "tare-wal"
+
+// runCommit commits small records durably: write and fdatasync of a log that
+// has its size from the start and is written round and round, as InnoDB's
+// redo log is. Nothing grows, so a commit is data only and no metadata.
+func runCommit(ctx context.Context, m *counter.Memory, params []byte) error {
+	var p Commit
+	if err := hidden.Decode(params, &p); err != nil {
+		return err
+	}
+	KeepGarbage()
+	Blocking(1)
+	if all := int64(p.RecordBytes * m.Threads()); p.RecordBytes < recordHead || all > p.LogBytes {
+		return fmt.Errorf("a log of %d bytes cannot hold %d records of %d bytes", p.LogBytes, m.Threads(), p.RecordBytes)
+	}
+	f, err := allocate(filepath.Join(p.Dir, logFile), p.LogBytes)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	l := newWAL(f, p.LogBytes)
+	commit := l.alone
+	if p.Group {
+		commit = l.grouped
+	}
+	records := make([][]byte, m.Threads())
+	for i := range records {
+		records[i] = Noise(p.RecordBytes, uint64(i))
+		if err := commit(records[i]); err != nil {
+			return err
+		}
+	}
+	m.SetReady()
+	return Each(ctx, m, func(i int) error {
+		runtime.LockOSThread()
+		return commitAll(m, m.Slot(i), records[i], l, commit)
+	})
+}
+
+func commitAll(m *counter.Memory, slot *counter.Slot, record []byte, l *wal, commit func([]byte) error) error {
+	for thaw := int64(0); !m.Stopped(); {
+		start := m.Begin(slot)
+		if now := m.Thawed(); now != thaw {
+			thaw = now
+			l.follow(now, m.Seed(), len(record))
+		}
+		err := commit(record)
+		m.End(slot, start, err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allocate makes the log and writes it once as a whole: blocks that are only
+// reserved would be converted at their first write, which is metadata.
+func allocate(path string, size int64) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("make the log: %w", err)
+	}
+	if err := writeWhole(f, size); err != nil {
+		err = errors.Join(fmt.Errorf("write the log of %d bytes: %w", size, err), f.Close())
+		if errors.Is(err, unix.ENOSPC) {
+			err = fmt.Errorf("%w; make room or choose a smaller log", err)
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+func writeWhole(f *os.File, size int64) error {
+	chunk := Noise(1<<20, 0)
+	for at := int64(0); at < size; at += int64(len(chunk)) {
+		if _, err := f.WriteAt(chunk[:min(int64(len(chunk)), size-at)], at); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}

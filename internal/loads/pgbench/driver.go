@@ -1,0 +1,283 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/databases/postgres"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/linux/stdio"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/logs/pgbench"
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/record"
+)
+
+// The kinds of pgbench.
+const (
+	// Kind runs pgbench, counted by its log of transactions.
+	Kind = "pgbench" // parameters: Params
+	// KindExec becomes pgbench, whose logs are pipes that it inherits.
+	KindExec = "pgbench-exec" // parameters: pgbenchExec
+	// KindTidy removes a directory when its standard input ends.
+	KindTidy = "pgbench-tidy" // parameters: a path
+)
+
+// Params are the parameters of pgbench.
+type Params struct {
+	load.Database
+	// Program is pgbench's path; empty: that beside the server, or in PATH.
+	Program string `json:"program,omitempty"`
+	// Script is a built-in one or the absolute path of a file.
+	Script string `json:"script"`
+	Mode   string `json:"mode"`
+	// Clients are its connections, Threads its threads.
+	Clients int      `json:"clients"`
+	Threads int      `json:"threads"`
+	Options []string `json:"options,omitempty"`
+	// Seconds until pgbench ends by itself; 0: when it is told to.
+	Seconds int `json:"seconds,omitempty"`
+	// NoLog leaves the transactions uncounted: for what counting costs.
+	NoLog bool `json:"no_log,omitempty"`
+}
+
+// firstFile is the first descriptor that pgbench inherits.
+const firstFile = 3
+
+const (
+	// pgPoll is how long a transaction may be over before it is counted.
+	pgPoll = 2 * time.Millisecond
+	// pgFind bounds the search for the streams of pgbench's logs.
+	pgFind = 10 * time.Second
+	// pipeBytes holds what a busy pgbench logs while this process waits for its
+	// turn; the kernel allows everybody that much.
+	pipeBytes = 1 << 20
+)
+
+// pgbenchRun is a running pgbench with its server.
+type pgbenchRun struct {
+	Params
+	m       *counter.Memory
+	slot    *counter.Slot
+	server  *load.Attached
+	tool    *serve.Process
+	script  load.Script
+	logs    *logDir // nil: none are kept
+	pid     int
+	watch   aborted
+	streams []*stdio.Stream
+	pipes   []*os.File
+	pieces  []pgbench.Pieces
+	exact   bool
+	looked  int64 // when transactions were last counted, CLOCK_MONOTONIC ns
+	version pgbench.Version
+}
+
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run), KindExec: Become, KindTidy: tidy}
+}
+
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
+	p := &pgbenchRun{m: m, slot: m.Slot(0)}
+	if err := hidden.Decode(params, &p.Params); err != nil {
+		return err
+	}
+	p.Threads = min(p.Threads, p.Clients) // as pgbench does it
+	err := load.Broken(ctx, p.run(ctx))
+	return errors.Join(err, p.end(err != nil))
+}
+
+func (p *pgbenchRun) run(ctx context.Context) (err error) {
+	if p.server, err = p.Attach(ctx, postgres.Name); err != nil {
+		return err
+	}
+	var path string
+	if path, p.version, err = serve.FindPgbench(ctx, p.Program, p.server.Recipe.Server.Path); err != nil {
+		return err
+	}
+	if err := p.becomeClient(path); err != nil {
+		return err
+	}
+	settings, err := p.server.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.start(path); err != nil {
+		return err
+	}
+	if err := p.find(ctx); err != nil {
+		return err
+	}
+	settings = append(settings, record.Setting{Name: "pgbench", Got: p.version.Text}, record.Setting{Name: "pgbench counted", Got: p.how()})
+	if err := facts.Write(load.FactsFd, settings); err != nil {
+		return err
+	}
+	return p.follow(ctx)
+}
+
+// becomeClient makes this process the client's account, with what only root can have before.
+func (p *pgbenchRun) becomeClient(program string) (err error) {
+	if p.script = load.Builtin(p.Script); !pgbench.IsBuiltin(p.Script) {
+		if p.script, err = load.ReadScript(p.Script); err != nil {
+			return err
+		}
+	}
+	if p.NoLog {
+		return p.server.Become(program)
+	}
+	// Beside the data: what a kill leaves goes with them.
+	if p.logs, err = makeLogDir(p.server.Server.Dir); err != nil {
+		return err
+	}
+	return p.server.Become(program, p.logs.path)
+}
+
+// how the transactions are counted.
+func (p *pgbenchRun) how() string {
+	switch {
+	case p.NoLog:
+		return "not"
+	case p.exact:
+		return "each as it ends"
+	}
+	return "in blocks of 4096 bytes of its log"
+}
+
+// start starts pgbench with a pipe for the log of each of its threads.
+func (p *pgbenchRun) start(path string) error {
+	server, files, err := serve.PgbenchServer(p.server.Address())
+	defer func() { serve.CloseAll(files) }()
+	if err != nil {
+		return err
+	}
+	run := pgbench.Command{
+		Server: server, Mode: p.Mode, Clients: p.Clients, Threads: p.Threads, Seconds: p.Seconds, Options: p.Options,
+	}
+	if p.version.Major >= 11 {
+		run.Seed = 1 // the same in all arms
+	}
+	if p.Seconds == 0 {
+		run.Seconds = pgbench.Forever
+	}
+	name, copied, err := p.script.Open(serve.PgbenchFiles)
+	if err != nil {
+		return err
+	}
+	if run.Script = name; copied != nil {
+		files = append(files, copied)
+	}
+	child := pgbenchExec{Path: path}
+	if p.logs != nil {
+		if files, err = p.logs.inherited(files, &child); err != nil {
+			return err
+		}
+		// Once they are open, pgbench needs the names no more.
+		defer p.logs.remove()
+		child.First, child.Threads, run.LogPrefix = firstFile+len(files), p.Threads, child.Prefix
+		if files, err = p.addPipes(files); err != nil {
+			return err
+		}
+	}
+	child.Args = run.Args()
+	params, err := json.Marshal(child)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("/proc/self/exe", load.Command, KindExec, string(params))
+	cmd.ExtraFiles, cmd.Env = files, serve.PgbenchEnviron()
+	p.watch.next = os.Stderr
+	if p.tool, err = serve.Start(cmd, "pgbench", &p.watch); err != nil {
+		return err
+	}
+	p.pid = cmd.Process.Pid
+	return p.opened(child.Prefix)
+}
+
+// follow counts transactions until pgbench ends or the load is told to.
+func (p *pgbenchRun) follow(ctx context.Context) error {
+	runtime.LockOSThread() // a sleep of its own, not one of the runtime's timers
+	p.m.Enter(p.slot, p.Clients)
+	began, warm := time.Now(), false
+	for ctx.Err() == nil {
+		if p.m.Paused() {
+			if err := p.pause(); err != nil {
+				return err
+			}
+		}
+		if err := p.count(); err != nil {
+			return err
+		}
+		if !warm && (p.NoLog || p.warm(began)) {
+			warm = true
+			p.m.SetReady()
+		}
+		if err := p.alive(); err != nil {
+			return err
+		}
+		if p.ended() {
+			return p.count()
+		}
+		t := unix.NsecToTimespec(int64(pgPoll))
+		_ = unix.Nanosleep(&t, nil) // cut short, it looks earlier
+	}
+	return nil
+}
+
+// warm says whether enough was done for the load to be ready.
+func (p *pgbenchRun) warm(began time.Time) bool {
+	n := p.m.Ops()
+	return n >= uint64(p.Clients*load.WarmEvents) || n > 0 && time.Since(began) > load.WarmFor
+}
+
+// ended says whether pgbench has ended as it was asked to at its start.
+func (p *pgbenchRun) ended() bool {
+	select {
+	case <-p.tool.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// alive says what broke, and why; the server first.
+func (p *pgbenchRun) alive() error {
+	if err := p.server.Alive(); err != nil {
+		return err
+	}
+	if line := p.watch.line(); line != "" {
+		return p.server.Because(fmt.Errorf("pgbench lost a client: %s", line))
+	}
+	if p.tool == nil || !p.ended() || p.tool.OK() && p.Seconds > 0 {
+		return nil
+	}
+	return p.server.Because(p.tool.Ended())
+}
+
+// end ends pgbench, by the signal with which its time is up so that it prints
+// what it did, and then the server.
+func (p *pgbenchRun) end(broken bool) error {
+	var errs []error
+	if p.tool != nil {
+		if !broken && !p.ended() {
+			errs = append(errs, p.signal(unix.SIGCONT), p.signal(unix.SIGALRM), p.countDown())
+		}
+		p.tool.Kill()
+		if broken && p.m.InFlight() > 0 {
+			p.slot.HeardError() // nobody will finish what is in flight
+		}
+		p.slot.Idle()
+	}
+	errs = append(errs, serve.CloseAll(p.pipes), p.server.Stop())
+	return errors.Join(errs...)
+}

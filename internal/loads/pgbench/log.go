@@ -1,0 +1,114 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/linux/stdio"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/logs/pgbench"
+	"github.com/tarelab/tare/internal/wire/hidden"
+)
+
+// addPipes adds the ends to write to.
+func (p *pgbenchRun) addPipes(files []*os.File) ([]*os.File, error) {
+	for range p.Threads {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return files, fmt.Errorf("make a pipe for pgbench's log: %w", err)
+		}
+		p.pipes, files = append(p.pipes, r), append(files, w)
+		// A smaller one is only more likely to hold pgbench up.
+		_, _ = unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, pipeBytes)
+	}
+	return files, nil
+}
+
+// opened waits until pgbench has opened its logs.
+func (p *pgbenchRun) opened(prefix string) error {
+	for _, r := range p.pipes {
+		s, err := stdio.New(p.pid, r)
+		if err != nil {
+			return err
+		}
+		p.streams, p.pieces = append(p.streams, s), append(p.pieces, pgbench.Pieces{})
+	}
+	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // and not yet opened by its name
+	for end := time.Now().Add(pgFind); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {
+		if err := p.alive(); err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("pgbench did not open its log %s within %v", filepath.Base(prefix), pgFind)
+		}
+	}
+	return nil
+}
+
+// find finds the streams behind the logs. Where that is not possible,
+// transactions are counted some dozens at a time, which is said.
+func (p *pgbenchRun) find(ctx context.Context) error {
+	p.exact = len(p.pipes) > 0
+	for _, s := range p.streams {
+		var err error
+		for end := time.Now().Add(pgFind); ; time.Sleep(time.Millisecond) {
+			if err = s.Find(); !errors.Is(err, stdio.ErrNotFound) || time.Now().After(end) {
+				break
+			}
+			if err := errors.Join(ctx.Err(), p.alive()); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			p.exact = false
+			fmt.Fprintf(os.Stderr, "tare: transactions are counted in blocks: %v\n", err)
+		}
+	}
+	return nil
+}
+
+// pgbenchExec are the parameters of the process that becomes pgbench.
+type pgbenchExec struct {
+	Path string   `json:"path"`
+	Args []string `json:"args"`
+	// Prefix is that of the logs of so many Threads, which become names of the
+	// pipes that are inherited as First and so on.
+	Prefix  string `json:"prefix,omitempty"`
+	Threads int    `json:"threads,omitempty"`
+	First   int    `json:"first,omitempty"`
+}
+
+// Become names the pipes as pgbench is going to name its logs, by its
+// pid, and becomes pgbench.
+func Become(_ context.Context, params []byte) error {
+	var p pgbenchExec
+	if err := hidden.Decode(params, &p); err != nil {
+		return err
+	}
+	for i := range p.Threads {
+		name := p.Prefix + "." + strconv.Itoa(os.Getpid())
+		if i > 0 {
+			name += "." + strconv.Itoa(i)
+		}
+		if err := os.Symlink(load.Inherited(p.First+i), name); err != nil {
+			return fmt.Errorf("name a log: %w", err)
+		}
+	}
+	// The signal at the end of the parent belongs to a thread, and this one need not be
+	// the one that was started with it: pgbench would outlive tare.
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("ask to end with the parent: %w", err)
+	}
+	return fmt.Errorf("execute %s: %w", p.Path, syscall.Exec(p.Path, append([]string{p.Path}, p.Args...), os.Environ()))
+}

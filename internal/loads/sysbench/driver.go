@@ -1,0 +1,264 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/databases/mysql"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/linux/memfd"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/logs/sysbench"
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/record"
+)
+
+// Kind runs sysbench, counted by a hook in its script.
+const Kind = "sysbench"
+
+// Params are the parameters of sysbench.
+type Params struct {
+	load.Database
+	sysbench.Data
+	// Program is sysbench's path; empty: in PATH.
+	Program  string `json:"program,omitempty"`
+	RandType string `json:"rand_type,omitempty"`
+	// Rate is the arrivals per second of an open loop; 0 is a closed loop.
+	Rate float64 `json:"rate,omitempty"`
+	// Seconds until sysbench ends by itself, whole; 0: when it is told to.
+	Seconds int `json:"seconds,omitempty"`
+	// NoHook runs sysbench anew for each window and takes what it prints. With the hook in
+	// its script each event is counted, in windows of any length.
+	NoHook bool `json:"no_hook,omitempty"`
+}
+
+// Descriptors that sysbench inherits.
+const (
+	sbCounters = 3 + iota
+	sbHook
+	sbConfig
+	sbSchedule
+	sbScript
+)
+
+// bench is a running sysbench with its server.
+type bench struct {
+	Params
+	m      *counter.Memory
+	server *load.Attached
+	path   string // of sysbench
+	script load.Script
+	tool   *serve.Process
+}
+
+// Bodies are what this tool does in an arm.
+func Bodies() map[string]load.Body {
+	return map[string]load.Body{Kind: load.Counted(run)}
+}
+
+func run(ctx context.Context, m *counter.Memory, params []byte) error {
+	b := &bench{m: m}
+	if err := hidden.Decode(params, &b.Params); err != nil {
+		return err
+	}
+	err := load.Broken(ctx, b.run(ctx))
+	return errors.Join(err, b.end(ctx.Err() == nil))
+}
+
+func (b *bench) run(ctx context.Context) (err error) {
+	var version sysbench.Version
+	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
+		return err
+	}
+	if b.script = load.Builtin(b.Script); !sysbench.IsBundled(b.Script) {
+		if b.script, err = load.ReadScript(b.Script); err != nil {
+			return err
+		}
+	}
+	if b.server, err = b.Attach(ctx, mysql.Family); err != nil {
+		return err
+	}
+	if err := b.server.Become(b.path); err != nil {
+		return err
+	}
+	settings, err := b.server.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	settings = append(settings, record.Setting{Name: "sysbench", Got: version.Text}, record.Setting{Name: "sysbench counted", Got: b.how()})
+	if err := facts.Write(load.FactsFd, settings); err != nil {
+		return err
+	}
+	if b.NoHook {
+		return b.runs(ctx)
+	}
+	return b.events(ctx)
+}
+
+// events lets sysbench work until it has ended or is told to: its hook counts,
+// and knows the gate.
+func (b *bench) events(ctx context.Context) (err error) {
+	if b.tool, err = b.start(b.Seconds, os.Stderr); err != nil {
+		return err
+	}
+	if err := b.warm(ctx); err != nil {
+		return err
+	}
+	b.m.SetReady()
+	return b.wait(ctx)
+}
+
+// how operations are counted, for people.
+func (b *bench) how() string {
+	if b.NoHook {
+		return "by what it prints, one process for each window"
+	}
+	return "each event, by a hook in its script"
+}
+
+// start starts sysbench.
+// The password and the script of the hook are in memory that it inherits:
+// neither is in its arguments nor in any directory.
+func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
+	name, copied, err := b.script.Open(sbScript)
+	if err != nil {
+		return nil, err
+	}
+	files, err := b.files(name)
+	if copied != nil {
+		files = append(files, copied)
+	}
+	defer func() {
+		for _, f := range files[min(1, len(files)):] { // the first is the counters'
+			f.Close()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	run := sysbench.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
+	script := load.Inherited(sbHook)
+	if b.NoHook {
+		script, run.Rate, run.Histogram = name, int(b.Rate), true
+	}
+	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), sysbench.SharesTables(b.Script, b.script.Text()))...)
+	cmd.ExtraFiles = files
+	if cmd.Dir = "/"; b.server.Dial == "" {
+		cmd.Dir = b.Server.Dir // where the socket is
+	}
+	return serve.Start(cmd, "sysbench", log)
+}
+
+// files are what sysbench inherits, in the order of the descriptors.
+func (b *bench) files(script string) ([]*os.File, error) {
+	files := []*os.File{b.m.File()}
+	var text []byte
+	if !b.NoHook {
+		text = sysbench.Hook{
+			Script: script, Counters: sbCounters, Layout: b.m.Layout(), Rate: b.Rate,
+			Schedule: sbSchedule, Origin: b.m.Now(),
+		}.Text()
+	}
+	database, err := b.database()
+	if err != nil {
+		return files, err
+	}
+	for _, m := range []struct {
+		name    string
+		content []byte
+	}{{"hook", text}, {"options", database.Config()}, {"schedule", make([]byte, sysbench.ScheduleBytes)}} {
+		f, err := memfd.Create("tare-sysbench-"+m.name, m.content)
+		if err != nil {
+			return files, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// database is the server as sysbench is told.
+func (b *bench) database() (sysbench.Server, error) {
+	at := b.server.Address()
+	s := sysbench.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
+	if at.Dial == "" {
+		s.Socket = db.SocketFile
+		return s, nil
+	}
+	var err error
+	s.Host, s.Port, err = db.SplitAddress(at.Dial)
+	return s, err
+}
+
+// warm waits for the first operations.
+func (b *bench) warm(ctx context.Context) error {
+	var since time.Time
+	for want := uint64(b.m.Threads() * load.WarmEvents); ; time.Sleep(5 * time.Millisecond) {
+		n := b.m.Ops()
+		if n > 0 && since.IsZero() {
+			since = time.Now()
+		}
+		if n >= want || n > 0 && time.Since(since) > load.WarmFor {
+			return nil
+		}
+		if err := errors.Join(ctx.Err(), b.alive()); err != nil {
+			return err
+		}
+	}
+}
+
+// alive says which of the two ended, and why; of the server if both did.
+func (b *bench) alive() error {
+	if err := b.server.Alive(); err != nil {
+		return err
+	}
+	select {
+	case <-b.tool.Done():
+		if b.tool.OK() && b.Seconds > 0 {
+			return nil
+		}
+		return b.broken()
+	default:
+		return nil
+	}
+}
+
+// broken is why sysbench ended: often the server did, and is about to be seen
+// to.
+func (b *bench) broken() error { return b.server.Because(b.tool.Ended()) }
+
+// wait lets sysbench work until it has ended or is told to.
+func (b *bench) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-b.server.Done():
+		return b.server.Process.Ended()
+	case <-b.tool.Done():
+		return b.alive()
+	}
+}
+
+var errUnfinished = errors.New("the event was not finished")
+
+// end ends sysbench and then the server, in order. Events that nobody will
+// finish are errors, unless they were told to end.
+func (b *bench) end(broken bool) error {
+	if b.tool != nil {
+		b.tool.Kill()
+		for i := range b.m.Threads() {
+			s := b.m.Slot(i)
+			if broken && s.InFlight() {
+				b.m.End(s, 0, errUnfinished)
+			}
+			s.Idle()
+		}
+	}
+	return b.server.Stop()
+}

@@ -1,0 +1,132 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/logs/sysbench"
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/record"
+)
+
+// One sysbench for each window: where no hook can count, because this sysbench
+// or its script has no place for one.
+
+// sbReport is what sysbench says at its end.
+type sbReport struct {
+	ops     uint64
+	seconds float64
+	latency record.Histogram
+}
+
+// runs runs sysbench whenever it is asked for a window.
+func (b *bench) runs(ctx context.Context) error {
+	// What cannot be done here at all shows now.
+	if _, err := b.measure(ctx, time.Second, func() {}); err != nil {
+		return err
+	}
+	b.m.SetReady()
+	for {
+		r, ok := b.m.Next()
+		if !ok {
+			return nil
+		}
+		if err := pass(ctx, r.Discard); err != nil {
+			return err
+		}
+		report, err := b.measure(ctx, r.Length, func() { b.m.BeginWindow(r) })
+		if err != nil {
+			return err
+		}
+		b.m.Slot(0).Add(report.ops, 0, report.latency)
+		b.m.Answer(r, counter.Answer{Seconds: report.seconds})
+	}
+}
+
+// pass waits, unless the load is told to end.
+func pass(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// measure runs sysbench once. Its time is in whole seconds; begun is called
+// when its threads have their connections.
+func (b *bench) measure(ctx context.Context, length time.Duration, begun func()) (report sbReport, err error) {
+	var said bytes.Buffer
+	first := &starting{begun: sync.OnceFunc(begun)}
+	seconds := max(1, int(math.Ceil(length.Seconds())))
+	if b.tool, err = b.start(seconds, io.MultiWriter(os.Stderr, &said, first)); err != nil {
+		return report, err
+	}
+	select {
+	case <-ctx.Done():
+		return report, ctx.Err()
+	case <-b.server.Done():
+		return report, b.server.Process.Ended()
+	case <-b.tool.Done():
+	}
+	if !b.tool.OK() {
+		return report, b.broken()
+	}
+	first.begun() // its words may be others in another version
+	return readSysbench(said.Bytes())
+}
+
+// starting calls begun when sysbench says that its threads work.
+type starting struct {
+	begun func()
+	said  []byte
+	done  bool
+}
+
+// Write looks for the words, which may come in pieces.
+func (s *starting) Write(b []byte) (int, error) {
+	if s.done {
+		return len(b), nil
+	}
+	s.said = append(s.said, b...)
+	if bytes.Contains(s.said, []byte("Threads started!")) {
+		s.done, s.said = true, nil
+		s.begun()
+	}
+	return len(b), nil
+}
+
+// readSysbench reads the report of one run, with its histogram.
+func readSysbench(text []byte) (report sbReport, err error) {
+	log, err := sysbench.Parse(bytes.NewReader(text), nil)
+	if err != nil {
+		return report, fmt.Errorf("read sysbench's report: %w", err)
+	}
+	if len(log.Runs) != 1 {
+		return report, fmt.Errorf("sysbench wrote %d reports instead of one", len(log.Runs))
+	}
+	run := log.Runs[0]
+	if run.General == nil {
+		return report, errors.New("sysbench wrote no statistics at its end")
+	}
+	events, counted := run.General.Events.Get()
+	seconds, timed := run.General.Time.Get()
+	if !counted || !timed || seconds <= 0 {
+		return report, errors.New("sysbench does not say how many events took how long")
+	}
+	report.ops, report.seconds = uint64(events), seconds
+	buckets := map[uint32]uint64{}
+	for _, bin := range run.Histogram {
+		buckets[uint32(record.Bucket(int64(bin.Seconds*1e9)))] += bin.Count
+	}
+	report.latency = load.Histogram(buckets)
+	return report, nil
+}

@@ -1,0 +1,123 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/databases/clickhouse"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/load"
+)
+
+// ClickHouse asks ClickHouse queries as clickhouse-benchmark does, which not
+// every package has: over HTTP, with a connection kept for each client. The
+// windows of the rotation stand for its --iterations and --timelimit.
+type ClickHouse struct{}
+
+func (ClickHouse) Name() string { return "clickhouse" }
+
+func (ClickHouse) Title() string { return "queries to ClickHouse over HTTP, asked by tare itself" }
+
+// Lists of queries that have a name.
+const (
+	hitsQueries    = "hits"
+	numbersQueries = "numbers"
+)
+
+// clickhouseQueries: aggregations over the table that ClickHouse makes; and the
+// query of the study of ClickHouse beside batch jobs.
+var clickhouseQueries = map[string][]string{
+	hitsQueries: {
+		"SELECT count() FROM hits WHERE AdvEngineID != 0",
+		"SELECT RegionID, count() AS c, sum(AdvEngineID), avg(Width), uniq(UserID) FROM hits GROUP BY RegionID ORDER BY c DESC LIMIT 10",
+		"SELECT SearchPhrase, count() AS c FROM hits WHERE SearchPhrase != '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10",
+		"SELECT EventDate, count(), quantile(0.9)(Duration) FROM hits GROUP BY EventDate ORDER BY EventDate",
+		"SELECT count() FROM hits WHERE URL LIKE '%/7/page%'",
+		"SELECT uniq(UserID), max(EventTime) FROM hits WHERE CounterID = 30",
+	},
+	numbersQueries: {"SELECT * FROM system.numbers LIMIT 10000000 OFFSET 10000000"},
+}
+
+// Params are the parameters: those of the load, then the settings of the server.
+func (ClickHouse) Params() []Param {
+	params := []Param{
+		serverParam(", clickhouse-server or clickhouse; auto: in PATH"),
+		{Name: "concurrency", Default: "2", Check: whole(1, 4096),
+			Help: "clients, each with a connection and one query at a time, like -c of clickhouse-benchmark"},
+		{Name: "queries", Default: hitsQueries, Check: queries, Text: true,
+			Help: "hits or numbers, lists by name; or a query; more with \"; \" between, or the absolute path of a file with one a line"},
+		{Name: "rows", Default: "300000", Check: whole(1, 1_000_000_000),
+			Help: "rows of the table sbtest.hits, about 75 bytes each"},
+		clientParam("the clients run"),
+		serverOptions(clickhouse.Service{}),
+	}
+	return append(params, settingParams(clickhouse.Service{})...)
+}
+
+// queries takes a name, a file, or queries.
+func queries(s string) error {
+	switch {
+	case strings.ContainsAny(s, "\n\r\x00"):
+		return fmt.Errorf("%q: want one line", s)
+	case clickhouseQueries[s] != nil, filepath.IsAbs(s):
+		return nil
+	case !strings.Contains(strings.TrimSpace(s), " "):
+		return fmt.Errorf("%q is neither a query, nor an absolute path, nor one of %s, %s", s, hitsQueries, numbersQueries)
+	}
+	if len(inlineQueries(s)) == 0 {
+		return fmt.Errorf("%q holds no query", s)
+	}
+	return nil
+}
+
+// inlineQueries are separated by a semicolon with a space: one inside of a
+// query's text has none, mostly.
+func inlineQueries(s string) []string { return driver.QueryLines(strings.ReplaceAll(s, "; ", "\n")) }
+
+func (ClickHouse) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	clients, hits := r.whole("concurrency"), clickhouse.Hits{Rows: r.whole("rows")}
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("clickhouse: %w", r.err)
+	}
+	p, err := queryList(v["queries"])
+	if err != nil {
+		return Stages{}, fmt.Errorf("clickhouse: %w", err)
+	}
+	p.Database = r.database(clickhouse.Name, clickhouse.Service{}, clients)
+	s := Stages{
+		Threads: clients, Key: fmt.Sprintf("clickhouse-%s-%x", v["rows"], hashOf(v["server"], v["server_options"])), Settle: 500 * time.Millisecond, Metrics: closedLoop(),
+		Prepare: func(dir string) Task {
+			return hiddenTask(serve.PrepareCommand, clickhouse.Name, serve.Prepare{
+				Server: path(v["server"]), Options: p.Server.Options, Hits: &hits, Into: dir,
+			})
+		},
+	}
+	s.Needs = []serve.Need{{Service: clickhouse.Name, Path: path(v["server"]), Package: packageOf(clickhouse.Name)}}
+	s.Code, _ = r.serverCode(clickhouse.Service{})
+	s.place(p.Database, func(d load.Database) Task {
+		here := p
+		here.Database = d
+		return loadTask(driver.Kind, here)
+	})
+	return s, nil
+}
+
+// queryList are the queries of a parameter, or their file.
+func queryList(s string) (p driver.Params, err error) {
+	switch {
+	case clickhouseQueries[s] != nil:
+		p.Queries = clickhouseQueries[s]
+	case filepath.IsAbs(s):
+		p.File = s
+	default:
+		if p.Queries = inlineQueries(s); len(p.Queries) == 0 {
+			err = errors.New("queries: there is none")
+		}
+	}
+	return p, err
+}

@@ -1,0 +1,244 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/base/units"
+	"github.com/tarelab/tare/internal/loads/load"
+)
+
+// Command is any command, executed over and over.
+type Command struct{}
+
+func (Command) Name() string { return "command" }
+
+func (Command) Title() string {
+	return "any command, executed over and over: how long it takes, or a number that it prints"
+}
+
+// ValueName is the metric of the number that a command prints.
+const ValueName = "value"
+
+func (Command) Params() []Param {
+	return []Param{
+		{Name: "command", Default: "true", Text: true, Check: someWords,
+			Help: "the program and its arguments, split as a shell splits words; it starts in the arm's data directory, as the user who runs tare: root's on the arm host has all rights on the host"},
+		onOff("shell", "off", "on: /bin/sh -c takes the command, with all that only a shell can do"),
+		{Name: "files", Default: "none", Text: true, Check: listed,
+			Help: "files and directories that are copied into the data directory of every arm, split like the command"},
+		{Name: "env", Default: "none", Text: true, Check: environs,
+			Help: "names of variables that the command gets as tare has them, a password for example: the record has the names alone; without them the environment is small and the same in all arms"},
+		{Name: "parallel", Default: "1", Check: whole(1, 256),
+			Help: "executions at the same time"},
+		{Name: "codes", Default: "0", Check: exitCodes,
+			Help: "exit codes that are no error, separated by commas"},
+		{Name: "warmup", Default: "1", Check: whole(0, 1000),
+			Help: "executions before anything counts, after each launch"},
+		{Name: "timeout", Default: "10m", Check: length(time.Millisecond, 24*time.Hour),
+			Help: "an execution that takes longer is ended, and an error"},
+		{Name: "value", Default: "none", Text: true, Check: extracts,
+			Help: "a number in the output that is the metric: regexp:PATTERN (its first group, last match) or json:PATH such as json:jobs[0].read.iops"},
+		{Name: "unit", Default: "1", Text: true, Check: anyText,
+			Help: "unit of that number: s, ms, us, B, KiB, MB, MiB/s, 1/s, %, or any word"},
+		choice("better", "higher", "which direction of that number is the better one", "higher", "lower"),
+	}
+}
+
+func (c Command) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	threads, warmup := r.whole("parallel"), r.whole("warmup")
+	timeout := r.duration("timeout")
+	p := load.Executions{Warmup: warmup, Timeout: timeout.Seconds(), Codes: codes(v["codes"])}
+	r.keep("command", c.args(v, &p))
+	env := r.variables("env")
+	files := r.words("files")
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("command: %w", r.err)
+	}
+	s := Stages{
+		Threads: threads,
+		Code:    []Code{{What: v["command"], Is: "command"}},
+		Load: func(at environment.Place) Task {
+			here := p
+			here.Dir = at.Volume
+			task := loadTask(load.KindCommand, here)
+			task.Env = env
+			return task
+		},
+		Windowed: &Windowed{
+			Least: 100 * time.Millisecond, Usual: 500 * time.Millisecond, Discard: 20 * time.Millisecond,
+			Limit: timeout + 10*time.Second,
+		},
+		Metrics: []Metric{Throughput, P50, P95, CPUPerOp},
+	}
+	if len(files) > 0 {
+		s.Key = "command-files"
+		s.Prepare = func(dir string) Task {
+			return loadTask(load.KindCommandPrepare, load.CommandFiles{Files: files, Dir: dir})
+		}
+	}
+	if p.Value != nil {
+		m := Metric{Name: ValueName, Better: +1, Help: v["value"]}
+		m.Unit, _ = baseUnit(v["unit"])
+		if v["better"] == "lower" {
+			m.Better = -1
+		}
+		s.Values = []Metric{m}
+		s.Metrics = append([]Metric{m}, s.Metrics...)
+	}
+	return s, nil
+}
+
+// args fills in what to execute and what to look for in its output.
+func (Command) args(v Values, p *load.Executions) (err error) {
+	if v["shell"] == "on" {
+		p.Args = []string{"/bin/sh", "-c", v["command"]}
+	} else if p.Args, err = splitWords(v["command"]); err != nil {
+		return err
+	}
+	p.Value = extractOf(v["value"])
+	if p.Value != nil {
+		_, p.Value.Scale = baseUnit(v["unit"])
+	}
+	return nil
+}
+
+// someWords allows a command. Whether it can do without a shell is known only
+// together with shell.
+func someWords(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errors.New("there is no command")
+	}
+	return anyText(s)
+}
+
+// anyText allows any text on one line.
+func anyText(s string) error {
+	if s == "" || strings.ContainsAny(s, "\x00\n\r") {
+		return fmt.Errorf("%q is not a text on one line", s)
+	}
+	return nil
+}
+
+// noneWord stands for an empty list.
+const noneWord = "none"
+
+func listed(s string) error {
+	if err := anyText(s); err != nil {
+		return err
+	}
+	words, err := splitWords(s)
+	if err == nil && len(words) == 0 {
+		err = fmt.Errorf("%q names nothing; want %s for nothing", s, noneWord)
+	}
+	return err
+}
+
+func environs(s string) error {
+	if err := listed(s); err != nil || s == noneWord {
+		return err
+	}
+	words, _ := splitWords(s)
+	for _, w := range words {
+		if name, _, valued := strings.Cut(w, "="); valued {
+			return fmt.Errorf("a value of %[1]s would be in the record, for everybody to read: name it alone, and tare takes the value that itself has; "+
+				"what is no secret can be in the command: env %[1]s=... PROGRAM", name)
+		}
+	}
+	return nil
+}
+
+// variables are those of tare's own environment with these names, for the command alone.
+func (r *reader) variables(name string) (out []string) {
+	for _, w := range r.words(name) {
+		value, ok := os.LookupEnv(w)
+		if !ok {
+			r.keep(name, hint.New(fmt.Errorf("tare has no variable %s", w), "export "+w+" before; sudo passes it on with --preserve-env="+w))
+		}
+		out = append(out, load.CommandEnv+w+"="+value)
+	}
+	return out
+}
+
+func exitCodes(s string) error {
+	for _, c := range strings.Split(s, ",") {
+		if n, err := strconv.Atoi(c); err != nil || n < 0 || n > 255 {
+			return fmt.Errorf("%q is not an exit code from 0 to 255", c)
+		}
+	}
+	return nil
+}
+
+func codes(s string) (out []int) {
+	for _, c := range strings.Split(s, ",") {
+		n, _ := strconv.Atoi(c) // checked
+		out = append(out, n)
+	}
+	return out
+}
+
+func extracts(s string) error {
+	if s == noneWord {
+		return nil
+	}
+	e := extractOf(s)
+	if e == nil {
+		return fmt.Errorf("%q: want none, regexp:PATTERN or json:PATH", s)
+	}
+	return e.Compile()
+}
+
+// extractOf reads regexp:PATTERN or json:PATH; nil for anything else.
+func extractOf(s string) *load.Extract {
+	if pattern, ok := strings.CutPrefix(s, "regexp:"); ok && pattern != "" {
+		return &load.Extract{Regexp: pattern}
+	}
+	if path, ok := strings.CutPrefix(s, "json:"); ok && path != "" {
+		return &load.Extract{JSON: path}
+	}
+	return nil
+}
+
+// baseUnit is the base unit of a unit and what a number in it is multiplied by.
+// A unit that is not known stays what it is.
+func baseUnit(unit string) (base string, scale float64) {
+	if u, ok := units.OfHeading(unit); ok {
+		return u.Base, u.Scale
+	}
+	return unit, 1
+}
+
+// length allows durations from low to high.
+func length(low, high time.Duration) func(string) error {
+	return func(s string) error {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < low || d > high || d == math.MaxInt64 {
+			return fmt.Errorf("%q is not a time from %v to %v, such as 500ms or 2m", s, low, high)
+		}
+		return nil
+	}
+}
+
+func (r *reader) duration(name string) time.Duration {
+	d, err := time.ParseDuration(r.v[name])
+	r.keep(name, err)
+	return d
+}
+
+// words splits a list; none is empty.
+func (r *reader) words(name string) []string {
+	if r.v[name] == noneWord {
+		return nil
+	}
+	words, err := splitWords(r.v[name])
+	r.keep(name, err)
+	return words
+}

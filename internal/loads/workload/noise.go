@@ -1,0 +1,212 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/record"
+)
+
+// Programs that make noise. They are for neighbours: what they do is measured
+// from outside, by the CPU time of their group or by what it does on disks.
+
+// By what they are measured.
+var (
+	cpuWork     = Metric{Name: record.NeighbourCPU, Unit: "CPUs", Better: +1}
+	ioWork      = Metric{Name: record.NeighbourIO, Unit: "B/s", Better: +1}
+	requestWork = Metric{Name: record.NeighbourRequests, Unit: "1/s", Better: +1}
+)
+
+// fileMiB is the size of a file that writers of noise write over and over; the
+// tools' own default is 1 GiB for each.
+const fileMiB = 64
+
+// runs is the stages of a program that runs until it is ended.
+func runs(args []string, tool Tool, work Metric) Stages {
+	return Stages{
+		Threads: 1,
+		Load:    func(environment.Place) Task { return loadTask(load.KindProgram, load.Program{Args: args}) },
+		Metrics: []Metric{CPUPerOp},
+		Tools:   []Tool{tool},
+		Work:    work,
+	}
+}
+
+// StressNG is stress-ng.
+type StressNG struct{}
+
+func (StressNG) Name() string { return "stress-ng" }
+
+func (StressNG) Title() string {
+	return "stress-ng: noise of one kind on CPU, caches, memory, disk or network"
+}
+
+// stressors are the kinds of noise by stress-ng's own name. What counts as
+// their work: bytes for disks, CPU time for the others, for stress-ng tells its
+// own count only at its end.
+var stressors = map[string]Metric{
+	"cpu": cpuWork, "matrix": cpuWork, "cache": cpuWork, "stream": cpuWork, "memrate": cpuWork, "vm": cpuWork,
+	"switch": cpuWork, "fork": cpuWork, "syscall": cpuWork, "sock": cpuWork, "udp": cpuWork, "io": cpuWork, "hdd": ioWork,
+}
+
+var stressorNames = []string{"cpu", "matrix", "cache", "stream", "memrate", "vm", "switch", "fork", "syscall", "sock", "udp", "io", "hdd"}
+
+func (StressNG) Params() []Param {
+	return []Param{
+		choice("stressor", "cpu", "kind of noise, stress-ng's own word", stressorNames...),
+		{Name: "workers", Default: "4", Check: whole(1, 1024), Help: "processes that make it"},
+		{Name: "options", Default: noneWord, Text: true, Check: listed,
+			Help: "options passed on to stress-ng, such as --vm-bytes 64M"},
+	}
+}
+
+func (StressNG) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	workers, options := r.whole("workers"), r.words("options")
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("stress-ng: %w", r.err)
+	}
+	args := []string{"stress-ng", "--" + v["stressor"], strconv.Itoa(workers), "--timeout", "0", "--temp-path", ".", "--oomable", "--quiet"}
+	args = append(args, modest(v["stressor"], workers)...)
+	s := runs(append(args, options...), Tool{"stress-ng", "stress-ng"}, stressors[v["stressor"]])
+	if v["stressor"] == "hdd" {
+		s.Grows = int64(workers) * fileMiB << 20
+	}
+	return s, nil
+}
+
+// modest is the size of what all workers together work on, where stress-ng's own
+// default is more than a neighbour may have. Options of the user come later and
+// prevail.
+func modest(stressor string, workers int) []string {
+	each := func(mib int) string { return strconv.Itoa(max(mib/workers, 1)) + "M" }
+	switch stressor {
+	case "vm": // it divides by itself
+		return []string{"--vm-bytes", "128M"}
+	case "memrate":
+		return []string{"--memrate-bytes", each(128)}
+	case "stream": // three arrays of this
+		return []string{"--stream-l3-size", each(40)}
+	case "hdd":
+		return []string{"--hdd-bytes", strconv.Itoa(fileMiB) + "M"}
+	}
+	return nil
+}
+
+// Stress is stress, as the published study of ClickHouse used it.
+type Stress struct{}
+
+func (Stress) Name() string { return "stress" }
+
+func (Stress) Title() string { return "stress: processes that take CPU, memory or disk" }
+
+func (Stress) Params() []Param {
+	return []Param{
+		{Name: "cpu", Default: "4", Check: whole(0, 1024), Help: "processes that calculate"},
+		{Name: "vm", Default: "0", Check: whole(0, 1024), Help: "processes that take and give back memory"},
+		{Name: "vm_bytes", Default: "64MiB", Check: size(1<<20, 64<<30), Help: "memory that each of those takes"},
+		{Name: "io", Default: "0", Check: whole(0, 1024), Help: "processes that sync"},
+		{Name: "hdd", Default: "0", Check: whole(0, 1024), Help: "processes that write files"},
+	}
+}
+
+func (Stress) Stages(v Values) (Stages, error) {
+	args := []string{"stress", "--quiet"}
+	for _, kind := range []string{"cpu", "vm", "io", "hdd"} {
+		if v[kind] != "0" {
+			args = append(args, "--"+kind, v[kind])
+		}
+	}
+	if len(args) == 2 {
+		return Stages{}, errors.New("stress: every kind of noise is 0")
+	}
+	r := reader{v: v}
+	if v["vm"] != "0" {
+		args = append(args, "--vm-bytes", strconv.FormatInt(r.size("vm_bytes"), 10))
+	}
+	writers := r.whole("hdd")
+	if writers > 0 {
+		args = append(args, "--hdd-bytes", strconv.Itoa(fileMiB)+"M")
+	}
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("stress: %w", r.err)
+	}
+	s := runs(args, Tool{"stress", "stress"}, cpuWork)
+	s.Grows = int64(writers) * fileMiB << 20
+	return s, nil
+}
+
+// DiskNoise is fio, reading or writing a file of its own without end.
+type DiskNoise struct{}
+
+func (DiskNoise) Name() string { return "fio" }
+
+func (DiskNoise) Title() string { return "fio: reads or writes a file of its own without end" }
+
+var fioWays = []string{"read", "write", "rw", "randread", "randwrite", "randrw"}
+
+func (DiskNoise) Params() []Param {
+	return []Param{
+		choice("rw", "randread", "what it does", fioWays...),
+		{Name: "bs", Default: "4KiB", Check: size(512, 64<<20), Help: "size of a request"},
+		{Name: "size", Default: "256MiB", Check: size(1<<20, 1<<40), Help: "size of the file"},
+		{Name: "iodepth", Default: "16", Check: whole(1, 4096), Help: "requests at the same time"},
+		onOff("direct", "on", "on: past the page cache"),
+	}
+}
+
+func (DiskNoise) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	bytes, file, depth := r.size("bs"), r.size("size"), r.whole("iodepth")
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("fio: %w", r.err)
+	}
+	direct := 0
+	if v["direct"] == "on" {
+		direct = 1
+	}
+	args := strings.Fields(fmt.Sprintf(
+		"fio --name=noise --directory=. --rw=%s --bs=%d --size=%d --ioengine=libaio --iodepth=%d --direct=%d --time_based --runtime=30d --minimal --output=/dev/null",
+		v["rw"], bytes, file, depth, direct))
+	s := runs(args, Tool{"fio", "fio"}, requestWork)
+	s.Grows = file
+	return s, nil
+}
+
+// CommandNoise is any command, executed over and over without a pause.
+type CommandNoise struct{}
+
+func (CommandNoise) Name() string { return "command" }
+
+func (CommandNoise) Title() string { return "any command, executed over and over" }
+
+func (CommandNoise) Params() []Param {
+	return []Param{
+		{Name: "command", Default: "true", Text: true, Check: someWords, Help: "the program and its arguments, split as a shell splits words"},
+		{Name: "parallel", Default: "1", Check: whole(1, 256), Help: "executions at the same time"},
+	}
+}
+
+// Stages says what to start. Its work is CPU time: how many executions end in a
+// window says little when one lasts longer.
+func (CommandNoise) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	threads := r.whole("parallel")
+	args, err := splitWords(v["command"])
+	r.keep("command", err)
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("command: %w", r.err)
+	}
+	const never = 30 * 24 * 3600 // seconds
+	p := load.Executions{Args: args, Dir: ".", Codes: []int{0}, Timeout: never}
+	return Stages{
+		Threads: threads,
+		Load:    func(environment.Place) Task { return loadTask(load.KindRepeat, p) },
+		Metrics: []Metric{Throughput, CPUPerOp},
+		Work:    cpuWork,
+	}, nil
+}

@@ -1,0 +1,47 @@
+package workload_test
+
+import (
+	"testing"
+
+	"github.com/tarelab/tare/internal/databases/postgres"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/testing/workloadtest"
+)
+
+func TestPgbench(t *testing.T) {
+	t.Parallel()
+	_, err := serve.Find(t.Context(), postgres.Name, "", "")
+	testneed.Feature(t, "postgres", err)
+	for name, fast := range map[string]map[string]string{
+		"outside":                {"scale": "1", "clients": "3", "threads": "2"},
+		"inside, by its socket":  {"scale": "1", "clients": "1", "client": "inside", "connect": "socket", "script": "simple-update", "mode": "simple"},
+		"inside, by TCP, writes": {"scale": "1", "client": "inside", "script": "tpcb-like", "synchronous_commit": "off", "server_options": "--work_mem=1MB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			workloadtest.Run(t, workload.Pgbench{}, fast)
+		})
+	}
+}
+
+func TestPgbenchRefuses(t *testing.T) {
+	for _, bad := range []map[string]string{
+		{"connect": "socket"},
+		{"script": "my.sql"},
+		{"options": "--client=3"},
+		{"init_options": "--scale=3"},
+		{"server_options": "--port=1"},
+		{"server_options": "-c port=1"},
+		{"fsync": "yes"},
+	} {
+		v, err := workload.Complete(workload.Pgbench{}, bad)
+		if err == nil {
+			_, err = workload.Pgbench{}.Stages(v)
+		}
+		if err == nil {
+			t.Errorf("%v was accepted", bad)
+		}
+	}
+}

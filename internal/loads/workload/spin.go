@@ -1,0 +1,39 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/loads/load"
+)
+
+// Spin is arithmetic and nothing else: no memory, no system call. It loses
+// what it loses of CPU time, and its operations are all alike, which makes it the
+// load for losses of known size; and a neighbour.
+type Spin struct{}
+
+func (Spin) Name() string { return "spin" }
+
+func (Spin) Title() string { return "arithmetic only: shows losses of CPU time" }
+
+func (Spin) Params() []Param {
+	return []Param{
+		{Name: "threads", Default: "1", Help: "threads that calculate", Check: whole(1, 256)},
+		{Name: "rounds", Default: "20000", Help: "rounds of arithmetic per operation, about 2 ns each", Check: whole(1, 1_000_000_000)},
+		{Name: "work", Default: "1", Help: "multiplies the rounds: 1.01 is a load that does 1 % more for each operation", Check: factor(0.01, 100)},
+		{Name: "idle", Default: "0", Help: "share of its time in which each thread does nothing that counts: 0.01 loses 1 % of throughput, for calibration", Check: factor(0, 0.9)},
+	}
+}
+
+func (Spin) Stages(v Values) (Stages, error) {
+	r := reader{v: v}
+	threads, p := r.whole("threads"), load.Spin{Rounds: r.whole("rounds"), Work: r.number("work"), Idle: r.number("idle")}
+	if r.err != nil {
+		return Stages{}, fmt.Errorf("spin: %w", r.err)
+	}
+	return Stages{
+		Threads: threads,
+		Load:    func(environment.Place) Task { return loadTask(load.KindSpin, p) },
+		Metrics: closedLoop(),
+	}, nil
+}

@@ -1,0 +1,103 @@
+package clickhouse
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// object is what --json wrote for one server.
+type object struct {
+	Statistics  *statistics         `json:"statistics"`
+	Percentiles map[string]*float64 `json:"query_time_percentiles"`
+}
+
+type statistics struct {
+	Time, QPS, RPS, MiBPS *float64
+	ResultRPS             *float64 `json:"RPS_result"`
+	ResultMiBPS           *float64 `json:"MiBPS_result"`
+	Queries               *float64 `json:"num_queries"`
+	Errors                *float64 `json:"num_errors"`
+}
+
+// document reads a JSON document and makes a run of it. It is one server's
+// object, or objects by server.
+func (p *parser) document() error {
+	members := map[string]json.RawMessage{}
+	line, err := p.JSON(&members)
+	if line == 0 || err != nil {
+		return err
+	}
+	r := Run{Line: line, Complete: true, json: true, Total: &Report{Line: line, Run: len(p.log.Runs)}}
+	flat := object{}
+	if json.Unmarshal(members["statistics"], &flat.Statistics) == nil && flat.Statistics != nil {
+		_ = json.Unmarshal(members["query_time_percentiles"], &flat.Percentiles) // what fits
+		r.Era = p.add(r.Total, &flat, true)
+		members = nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		var o object
+		if json.Unmarshal(members[name], &o) == nil && (o.Statistics != nil || len(o.Percentiles) > 0) {
+			r.Era = p.add(r.Total, &o, false)
+		}
+	}
+	if n := len(r.Total.Servers); n == 1 && len(r.Total.Servers[0].Quantiles) == 0 { // set beside the server by a hand
+		_ = json.Unmarshal(members["query_time_percentiles"], &flat.Percentiles)
+		r.Total.Servers[0].Quantiles = quantiles(flat.Percentiles)
+	}
+	if len(r.Total.Servers) == 0 {
+		p.NotOurs(line)
+		return nil
+	}
+	p.end()
+	p.log.Runs = append(p.log.Runs, r)
+	p.run, p.now = nil, nil
+	return nil
+}
+
+// add adds a server. Which revision wrote the JSON, and so what its figures mean,
+// is told by what is there (Benchmark.cpp, reportJSON); what a revision got wrong
+// is dropped.
+func (p *parser) add(to *Report, o *object, flat bool) (era string) {
+	t := o.Statistics
+	if t == nil {
+		t = &statistics{}
+	}
+	s := Server{QPS: format.Given(t.QPS), Time: format.Given(t.Time), Queries: format.Given(t.Queries), Errors: format.Given(t.Errors),
+		Quantiles: quantiles(o.Percentiles)}
+	switch {
+	case flat && same(t.QPS, t.RPS, t.MiBPS, t.ResultRPS, t.ResultMiBPS, t.Queries):
+		p.Once(to.Line, "all statistics of this revision are the QPS (ClickHouse issue 619); only QPS and percentiles were read", "")
+		s.Queries, era = format.Num{}, "1.1"
+	case flat:
+		era = "1.1 to 18.x"
+	case s.Time.Known():
+		era = "22.5 to 23.7"
+	default:
+		era = "19 to 22.4"
+		p.Once(to.Line, "the rates in this JSON are of one connection: one over the mean query time (ClickHouse pull request 36473)",
+			"multiply by the concurrency (-c) for the whole, or compare ratios at the same concurrency")
+	}
+	to.Servers = append(to.Servers, s)
+	return era
+}
+
+func quantiles(percentiles map[string]*float64) []format.Quantile {
+	out := format.Percentiles(percentiles, -1, 1)
+	for i, q := range out {
+		out[i].Seconds = q.Seconds.NonZero()
+	}
+	return out
+}
+
+// same says that all are there and equal.
+func same(list ...*float64) bool {
+	for _, x := range list {
+		if x == nil || *x != *list[0] {
+			return false
+		}
+	}
+	return true
+}

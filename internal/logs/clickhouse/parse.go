@@ -1,0 +1,210 @@
+package clickhouse
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// parser is the state between lines.
+type parser struct {
+	format.Scan
+	each func(Report) error
+	log  Log
+
+	run      *Run
+	now      *Report // of the lines that follow; nil before the first of a run
+	executed float64 // by the report before
+	shortest float64 // query of the reports before, seconds
+}
+
+// Parse reads everything in r. each, if not nil, gets the reports before the
+// last one of every run, in order; an error of its own ends the reading and is
+// returned. What was read is returned also with an error. Input without a
+// report is an error.
+func Parse(r io.Reader, each func(Report) error) (*Log, error) {
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
+	err := p.Each(p.any)
+	p.end()
+	p.log.Warnings = p.Doubts()
+	if err == nil && !slices.ContainsFunc(p.log.Runs, func(r Run) bool { return r.Total != nil }) {
+		err = p.nothing()
+	}
+	return &p.log, err
+}
+
+// nothing says why there is no report: the tool's own words if it left some.
+func (p *parser) nothing() error {
+	for _, r := range p.log.Runs {
+		if f := r.Failures; f.Count > 0 {
+			return &format.Error{Line: f.First.Line, Text: "no report; the tool said: " + f.First.Text}
+		}
+	}
+	err := p.Why("clickhouse-benchmark")
+	if len(p.log.Runs) > 0 && len(p.log.Warnings) == 0 {
+		err = &format.Error{Line: p.log.Runs[0].Line, Text: "the run that begins here has no report",
+			Remedy: "it was stopped before the first one, or the file is cut"}
+	}
+	return err
+}
+
+// any takes a line of any form.
+func (p *parser) any(line []byte) error {
+	if format.BeginsJSON(line) {
+		return p.document()
+	}
+	if text := bytes.TrimSpace(line); len(text) > 0 {
+		return p.line(text)
+	}
+	return nil
+}
+
+// line takes a line of the text form.
+func (p *parser) line(text []byte) error {
+	switch {
+	case bytes.HasPrefix(text, []byte("Loaded ")) && bytes.HasSuffix(text, []byte(" queries.")):
+		p.start()
+		p.run.Loaded = format.Leading(text[len("Loaded "):])
+	case bytes.HasPrefix(text, []byte("Queries executed: ")) && !p.Torn():
+		return p.report(format.Leading(text[len("Queries executed: "):]))
+	case bytes.HasPrefix(text, []byte("Concurrency: ")) && p.now != nil:
+		p.now.Concurrency = format.Leading(text[len("Concurrency: "):])
+	case bytes.Contains(text, []byte("QPS: ")) && bytes.Contains(text, []byte(", RPS: ")):
+		p.server(text)
+	case p.now != nil && p.percentile(text):
+	case bytes.HasPrefix(text, []byte("Stopping launch of queries.")):
+		if p.run != nil {
+			p.run.stopped = true
+		}
+	case bytes.HasPrefix(text, []byte("Code: ")), bytes.HasPrefix(text, []byte("An error occurred while processing")):
+		p.need()
+		p.run.Failures.Fail(p.Number(), text)
+	default:
+		p.Strange(text)
+	}
+	return nil
+}
+
+// start begins a run.
+func (p *parser) start() {
+	p.end()
+	p.log.Runs = append(p.log.Runs, Run{Line: p.Number()})
+	p.run = &p.log.Runs[len(p.log.Runs)-1]
+	p.now, p.executed, p.shortest = nil, 0, math.Inf(1)
+}
+
+// need begins a run if there is none that the line could belong to.
+func (p *parser) need() {
+	if p.run == nil || p.run.json {
+		p.start()
+	}
+}
+
+// report begins a report. The one before was not the last.
+func (p *parser) report(executed format.Num) error {
+	n, ok := executed.Get()
+	if !ok {
+		return nil
+	}
+	p.need()
+	if now := p.now; now != nil && now.Executed.Known() && (n < executedBy(now) || n == executedBy(now) && p.total()) {
+		than := "fewer queries than"
+		if n == executedBy(now) {
+			than = "as many queries as"
+		}
+		p.Add(p.Number(), than+" in the report before: taken as another run", "give each run a file of its own")
+		p.start()
+	}
+	if err := p.interim(); err != nil {
+		return err
+	}
+	p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1, Executed: executed}
+	return nil
+}
+
+// total says that the report of now can be that of a whole run: the first one, which
+// counts every query, and the tool had not said that it stops.
+func (p *parser) total() bool {
+	whole, known := p.now.whole()
+	return whole && known && p.run.Reports == 0 && !p.run.stopped && format.At(p.now.Servers[0].Quantiles, 0.9999).Known()
+}
+
+func executedBy(r *Report) float64 {
+	n, _ := r.Executed.Get()
+	return n
+}
+
+// interim hands out the report that turned out not to be the last.
+func (p *parser) interim() error {
+	r := p.now
+	if r == nil {
+		return nil
+	}
+	executed := executedBy(r)
+	if len(r.Servers) > 0 {
+		whole, known := r.whole()
+		p.run.Cumulative = p.run.Cumulative || known && whole && p.executed > 0 && executed > p.executed
+		if x, ok := format.At(r.Servers[0].Quantiles, 0).Get(); ok {
+			p.shortest = min(p.shortest, x)
+		}
+	}
+	p.executed = executed
+	if len(r.Servers) == 0 {
+		return nil // nothing finished in this interval
+	}
+	p.run.Reports++
+	r.own = p.run.ownTimes()
+	if p.each == nil {
+		return nil
+	}
+	return p.each(*r)
+}
+
+// end closes a run: its last report is the total, if it is one.
+func (p *parser) end() {
+	r := p.run
+	p.run = nil
+	if r == nil || r.json || p.now == nil || len(p.now.Servers) == 0 {
+		return
+	}
+	r.Total = p.now
+	r.Total.own = r.ownTimes()
+	p.now = nil
+	r.Complete = p.complete(r)
+	if !r.Complete {
+		p.Add(r.Total.Line, "the report of the whole run is missing: the last one is of an interval", "the run was stopped or the file is cut")
+	}
+	if r.ownTimes() {
+		p.Once(r.Total.Line, "clickhouse-benchmark before 23.8 computes QPS from the query times and not from the clock",
+			"compare only runs of the same version, or divide the queries by the run's duration")
+	}
+}
+
+// complete says whether the last report is of the whole run.
+func (p *parser) complete(r *Run) bool {
+	if slices.ContainsFunc(r.Total.Servers, func(s Server) bool { return !format.At(s.Quantiles, 0.9999).Known() }) {
+		p.Add(r.Total.Line, "the percentiles of the last report are not complete", "the file is cut")
+	}
+	if whole, known := r.Total.whole(); known {
+		return whole
+	}
+	return p.spansRun(r)
+}
+
+// spansRun decides for eras that print no number of queries in a report. A tool
+// that said why it stops has printed its total. Without that, a report of the
+// whole run has the shortest query of all; if this one has, it may be.
+func (p *parser) spansRun(r *Run) bool {
+	if r.stopped || r.Reports == 0 {
+		return true
+	}
+	shortest, ok := format.At(r.Total.Servers[0].Quantiles, 0).Get()
+	if ok && shortest > p.shortest+0.0005 {
+		return false
+	}
+	p.Add(r.Total.Line, "whether the last report is of the whole run or of an interval cannot be told", "run the tool with -d 0 or keep what it writes to stdout")
+	return true
+}

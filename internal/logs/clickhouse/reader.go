@@ -1,0 +1,41 @@
+package clickhouse
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+const kind format.Kind = "clickhouse-benchmark" // text and JSON
+
+// declared is how clickhouse-benchmark's output is told.
+var declared = &format.Tool{
+	Name:   "clickhouse-benchmark",
+	Kind:   kind,
+	Also:   regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
+	Begins: []string{"Queries executed: ", `"query_time_percentiles"`},
+	Is: func(b []byte) bool {
+		return format.Begins(b, "Loaded ") && bytes.HasSuffix(b, []byte(" queries.")) || format.Has(b, "QPS: ") && format.Has(b, ", RPS: ")
+	},
+	Keys: [][]string{{"statistics", "QPS"}, {"query_time_percentiles"}},
+	Era:  era,
+}
+
+// Reader reads what clickhouse-benchmark prints.
+var Reader = observed.Reader{Tool: declared, Versions: "1.1 to current; JSON to 23.7", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
+
+func era(b []byte) string {
+	switch {
+	case format.Has(b, ", queries: "):
+		return "23.8 or later"
+	case format.Has(b, "connection ") && format.Has(b, ", queries "):
+		return "19.x"
+	case format.Has(b, ", queries "):
+		return "20 to 23.7"
+	case format.Has(b, "QPS: "):
+		return "1.1 to 18.x"
+	}
+	return ""
+}

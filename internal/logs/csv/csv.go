@@ -1,0 +1,293 @@
+// Package csv reads tables of figures whose first row names the columns, as
+// tools export them and people collect them. A unit in the name of a column,
+// "p95 (ms)", makes its numbers base units.
+//
+// It must not know what a column is for.
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/units"
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// Table is what one input is, without its rows.
+type Table struct {
+	Separator string   `json:"separator"`
+	Columns   []Column `json:"columns"`
+	Rows      int      `json:"rows"`
+	// Tables is which table of a page the row is of, from 1; 0 where there are only rows.
+	Tables   int              `json:"tables,omitempty"`
+	Warnings []format.Warning `json:"warnings,omitempty"`
+}
+
+// Column is a column by its heading.
+type Column struct {
+	Name string `json:"name"` // without the unit
+	// Unit of the numbers handed out: "s", "B", "B/s", "1/s", "ratio", or empty
+	// where the heading has none that is known; then numbers are as they stand.
+	Unit  string `json:"unit,omitempty"`
+	scale float64
+}
+
+// Row is one row. The slices are valid until the next one.
+type Row struct {
+	Line int
+	Text []string // of every column, without quotation marks
+	// Number of every column in base units; missing where the text is none.
+	Number []format.Num
+}
+
+// Index is the column of that name, in any case; -1 if there is none.
+func (t *Table) Index(name string) int {
+	for i, c := range t.Columns {
+		if strings.EqualFold(c.Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+type parser struct {
+	format.Scan
+	table Table
+	page  *page // of Markdown; nil for plain rows
+	sep   byte
+	row   Row
+	each  func(*Table, Row) error
+}
+
+// Parse reads everything in r and hands every row out. An error of each ends
+// the reading and is returned. A row with more or fewer fields than there are
+// columns is an error: nobody can say which figure is which.
+func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
+	p := &parser{each: each}
+	text, isPage := pageOf(r)
+	p.Scan = format.NewScan(text, nil)
+	take := p.line
+	if isPage {
+		p.page, p.table.Separator, p.sep = &page{}, "|", '|'
+		take = p.pageLine
+	}
+	err := p.Each(take)
+	p.table.Warnings = p.Doubts()
+	switch {
+	case err != nil || p.table.Rows > 0:
+	case p.table.Columns == nil && isPage:
+		err = &format.Error{Line: 1, Text: "the tables of the page have no row"}
+	case p.table.Columns == nil:
+		err = p.Nothing("a table")
+	default:
+		err = &format.Error{Line: 1, Text: "the table has a heading and no row"}
+	}
+	return &p.table, err
+}
+
+func (p *parser) line(line []byte) error {
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return nil
+	case p.table.Columns == nil:
+		return p.head(line)
+	case p.Torn() && !p.wholeRow(line):
+		p.Doubt("the last row has no end and fewer fields than columns; it was left out", "the file is cut")
+		return nil
+	}
+	if err := p.fields(line); err != nil {
+		return err
+	}
+	return p.hand()
+}
+
+// hand gives the row out.
+func (p *parser) hand() error {
+	p.table.Rows++
+	if p.each == nil {
+		return nil
+	}
+	return p.each(&p.table, p.row)
+}
+
+// wholeRow says whether a row without a line end has all its fields. A number
+// at its very end may still have lost digits.
+func (p *parser) wholeRow(line []byte) bool {
+	f, err := p.split(line)
+	if err != nil || len(f) != len(p.table.Columns) {
+		return false
+	}
+	if format.Whole([]byte(f[len(f)-1])).Known() {
+		p.Add(p.Number(), "the last row has no line end: if the file is cut, its last number has lost digits", "check it")
+	}
+	return true
+}
+
+// head reads the names of the columns and finds the separator: the one that
+// gives the most of them.
+func (p *parser) head(line []byte) error {
+	for _, sep := range []byte(",;\t|") {
+		p.sep = sep
+		f, err := p.split(line)
+		if err == nil && len(f) > len(p.table.Columns) {
+			p.table.Separator, p.table.Columns = string(sep), columns(f)
+		}
+	}
+	if p.table.Columns == nil {
+		return &format.Error{Line: p.Number(), Text: "the heading has an open quotation mark"}
+	}
+	p.sep = p.table.Separator[0]
+	return p.named()
+}
+
+// named refuses a heading that has a number in it, and makes room for rows.
+func (p *parser) named() error {
+	for _, c := range p.table.Columns {
+		if format.Whole([]byte(c.Name)).Known() {
+			return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the first row does not name the columns: %q is a number", c.Name),
+				Remedy: "put a row with the names of the columns above the figures"}
+		}
+	}
+	p.row.Number = make([]format.Num, len(p.table.Columns))
+	return nil
+}
+
+// fields splits a row and reads its numbers.
+func (p *parser) fields(line []byte) error {
+	n := p.Number()
+	f, err := p.split(line)
+	if err != nil {
+		return err
+	}
+	if len(f) != len(p.table.Columns) {
+		e := &format.Error{Line: n, Text: fmt.Sprintf("the row has %d fields, the heading %d", len(f), len(p.table.Columns))}
+		if _, commas := format.Commas(line); commas && p.sep == ',' {
+			e.Remedy = "if the numbers have decimal commas, write points or separate the columns by semicolons"
+		}
+		return e
+	}
+	p.take(f)
+	return nil
+}
+
+// take reads the numbers of the fields of a row.
+func (p *parser) take(f []string) {
+	p.row.Line, p.row.Text = p.Number(), f
+	commas := slices.ContainsFunc(f, decimalComma.MatchString)
+	for i, s := range f {
+		p.row.Number[i] = p.figure(s, &p.table.Columns[i], commas)
+	}
+}
+
+// measured is a number with what people write behind it: k for thousands, a unit, the range, a
+// remark in brackets.
+var measured = regexp.MustCompile(`^[~≈]?\s*([-+]?\d[\d.,]*)\s*([kKM]?)\s*([A-Za-zµμ%/]*)\s*(?:(?:±|\+/-|\+-|\().*)?$`)
+
+// figure is a field in base units: of its own unit where it has one, else of the heading's.
+func (p *parser) figure(s string, c *Column, commas bool) format.Num {
+	if x := p.number(s, commas); x.Known() {
+		return x.Times(c.scale)
+	}
+	m := measured.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil {
+		return format.Num{}
+	}
+	scale := c.scale
+	switch u, known := units.OfHeading(m[2] + m[3]); {
+	case m[2]+m[3] == "":
+	case known && (c.Unit == "" || c.Unit == u.Base): // 523 MB/s, 20 ms
+		scale = u.Scale
+	case m[3] == "" || rate(m[3]):
+		scale *= map[string]float64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6}[m[2]]
+	default:
+		return format.Num{}
+	}
+	return p.number(m[1], commas).Times(scale)
+}
+
+// rate says whether a unit counts something per second.
+func rate(unit string) bool {
+	u, _ := units.OfHeading(unit)
+	return u.Base == "1/s"
+}
+
+// thousands are numbers with separators between their thousands, of which a decimal
+// sign behind them says which is which: 1.234,5 and 1,234.5.
+var thousands = regexp.MustCompile(`^-?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:,\d{3})+\.\d+)$`)
+
+// number reads a field. A decimal comma is taken for a point, with a warning,
+// unless it could be a thousands separator: then the number is missing, as is a
+// point with three digits behind it in a row of decimal commas.
+func (p *parser) number(s string, commas bool) format.Num {
+	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
+	if thousands.MatchString(s) {
+		p.Doubt("numbers with separators between their thousands were read as such", "check them")
+		last := strings.LastIndexAny(s, ".,")
+		return format.Whole([]byte(strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]))
+	}
+	whole, fraction, cut := strings.Cut(s, ",")
+	if !cut && commas {
+		whole, fraction, cut = strings.Cut(s, ".")
+		cut = cut && len(fraction) == 3
+	}
+	x := format.Whole([]byte(s))
+	if !cut || !x.Known() && strings.Count(s, ",") != 1 {
+		return x
+	}
+	if x = format.Whole([]byte(whole + "." + fraction)); !x.Known() {
+		return x
+	}
+	if len(fraction) == 3 && strings.TrimLeft(whole, "-0") != "" {
+		p.Doubt(fmt.Sprintf("%q can be a decimal sign or a thousands separator; such numbers are missing", s), "write a point, or no separator")
+		return format.Num{}
+	}
+	p.Comma()
+	return x
+}
+
+// decimalComma is a field that cannot be anything else.
+var decimalComma = regexp.MustCompile(`^-?\d[\d.]*,(?:\d{1,2}|\d{4,})$`)
+
+// split cuts a line at the separators outside of quotation marks. (encoding/csv
+// reads a field over line ends: a mark that is open would take the rest of the file.)
+func (p *parser) split(line []byte) (out []string, err error) {
+	for i := 0; ; i++ {
+		start := i
+		var field []byte
+		if i < len(line) && line[i] == '"' {
+			n := closing(line[i+1:])
+			if n < 0 {
+				return nil, &format.Error{Line: p.Number(), Column: start + 1, Text: "a quotation mark is open at the end of the line"}
+			}
+			field = bytes.ReplaceAll(line[i+1:i+1+n], []byte(`""`), []byte(`"`))
+			i += n + 2
+		}
+		end := bytes.IndexByte(line[i:], p.sep)
+		if end < 0 {
+			end = len(line) - i
+		}
+		out = append(out, clean(append(field, bytes.TrimSpace(line[i:i+end])...)))
+		if i += end; i >= len(line) {
+			return out, nil
+		}
+	}
+}
+
+// closing is where the quotation mark stands that closes a field; -1 if it is open.
+func closing(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		if b[i] == '"' {
+			if i+1 == len(b) || b[i+1] != '"' {
+				return i
+			}
+			i++
+		}
+	}
+	return -1
+}
+
+func clean(b []byte) string { return string(bytes.ToValidUTF8(bytes.TrimSpace(b), []byte("?"))) }

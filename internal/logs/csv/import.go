@@ -1,0 +1,347 @@
+package csv
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
+)
+
+// What columns are called, by the metric that they are. Names are compared
+// without their unit, in lower case and with one blank between words.
+var columnNames = map[string]string{
+	"tps": "throughput", "qps": "throughput", "iops": "throughput", "throughput": "throughput", "rate": "throughput",
+	"ops": "throughput", "rps": "throughput", "queries": "queries", "transactions/s": "throughput", "queries/s": "throughput",
+	"requests/s": "throughput", "operations/s": "throughput", "ops/s": "throughput", "events/s": "throughput",
+	"latency": "latency_mean", "mean": "latency_mean", "avg": "latency_mean", "lat": "latency_mean", "mean latency": "latency_mean",
+	"latency mean": "latency_mean", "time total": "time", "duration": "time", "elapsed": "time", "latency median": "p50",
+	"bandwidth": "bandwidth", "bw": "bandwidth", "p50": "p50", "median": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99.9": "p99.9",
+	"read iops": "read_iops", "write iops": "write_iops", "read bandwidth": "read_bandwidth", "write bandwidth": "write_bandwidth",
+}
+
+// percentile is what is left of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without
+// the words.
+var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
+
+// percentileOf is the metric of a column that names a share of operations; empty for none.
+func percentileOf(name string) string {
+	rest := strings.NewReplacer("latency", "", "lat", "", "percentile", "", "_", "", " ", "").Replace(name)
+	m := percentile.FindStringSubmatch(rest)
+	if m == nil || m[0] == m[1] && rest == name { // a number alone says nothing
+		return ""
+	}
+	return columnNames["p"+m[1]]
+}
+
+// Metric is the metric that a column of that name is, in lower case; empty for
+// none.
+func Metric(name string) string {
+	if p := percentileOf(name); p != "" {
+		return p
+	}
+	words := strings.Fields(strings.ReplaceAll(name, "_", " "))
+	for _, drop := range [][]string{nil, {"avg", "average", "mean"}, {"latency", "lat"}} {
+		if len(words) > 1 {
+			words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(drop, w) })
+		}
+		if m := columnNames[strings.Join(words, " ")]; m != "" {
+			return m
+		}
+	}
+	return ""
+}
+
+// clockNames are columns that say when, not how much.
+var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date", "at", "elapsed_s", "#", "n", "i"}
+
+// Columns that say of what a row is: the arm, the load, and settings of the load.
+// Other words stand between the arms: see importer.words.
+var (
+	armNames  = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
+	loadNames = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script", "op", "operation", "pattern", "rw", "query",
+		"test name", "workload type", "io pattern"}
+	settingNames = []string{"clients", "client", "connections", "threads", "thread", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
+		"qd", "bs", "block size", "blocksize", "scale", "warehouses", "payload", "payload size", "value size", "record size", "data size", "io size",
+		"size", "pipeline", "replicas", "users", "workers"}
+	// runNames count the runs of an arm: rows that differ in one are different runs.
+	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
+	// wordNames are columns of text that may differ between runs of the same thing.
+	wordNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
+		"comment", "comments", "note", "notes", "remark", "remarks", "uuid", "run id", "id", "file", "filename", "log", "command", "status", "result"}
+)
+
+// importer makes runs of the rows of a table.
+type importer struct {
+	table    int      // of a page, from 1; 0 where there are only rows
+	columns  []Column // nil before the first row
+	first    int      // the first run of the table
+	metrics  []string // of every column; empty for those that are none
+	roles    [][]string
+	clock    int
+	skipped  []int // columns whose meaning is not known
+	texts    []int // columns that are none of these; those whose texts differ tell arms apart
+	asked    bool  // texts were looked for
+	err      error // a heading that nobody can read in one way
+	runs     []*observed.Run
+	words    [][]string     // of every run, what its row has in texts
+	numbers  map[string]int // of the runs, by what their rows say
+	rows     []Row          // of a table of which no column is a metric
+	spans    [][3]float64   // of every run: first time, last time, rows
+	warnings format.Warnings
+}
+
+// Import takes every column whose name says what it is; rows are the reports. Rows
+// of several arms, loads or settings are several runs.
+func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	p := &importer{}
+	table, err := Parse(text, func(t *Table, row Row) error {
+		if p.columns == nil || p.table != t.Tables {
+			p.end()
+			p.begin(t)
+		}
+		return p.row(row)
+	})
+	p.end()
+	known := false
+	for i, r := range p.runs {
+		if s := p.spans[i]; s[2] > 1 && s[1] > s[0] {
+			r.Every = (s[1] - s[0]) / (s[2] - 1)
+			r.Seconds = s[1] - s[0] + r.Every
+		}
+		known = known || !r.Empty()
+	}
+	if err == nil && !known {
+		err = &format.Error{Line: 1, Text: "no column of the table is one that is known",
+			Remedy: "call a column tps, throughput, iops, latency (ms), p95 (ms), bandwidth (MiB/s) or time_total (s)"}
+	}
+	return p.runs, append(table.Warnings, p.warnings.List()...), err
+}
+
+// end finishes a table.
+func (p *importer) end() {
+	if p.columns == nil {
+		return
+	}
+	if p.turned() {
+		return
+	}
+	p.tellApart()
+	p.leftOut()
+}
+
+// begin finds what the columns are.
+func (p *importer) begin(t *Table) {
+	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, numbers: map[string]int{}, first: len(p.runs),
+		err: p.err, runs: p.runs, words: p.words, spans: p.spans, warnings: p.warnings}
+	p.metrics = make([]string, len(t.Columns))
+	p.roles = make([][]string, len(t.Columns))
+	for i, c := range t.Columns {
+		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
+		for _, list := range [][]string{armNames, loadNames, settingNames} {
+			if slices.Contains(list, name) {
+				p.roles[i] = list
+			}
+		}
+		if slices.Contains(runNames, name) {
+			p.roles[i] = runNames
+		}
+		p.metrics[i] = Metric(name)
+		switch {
+		case p.roles[i] != nil:
+			p.metrics[i] = ""
+		case slices.Contains(clockNames, strings.ToLower(c.Name)):
+			if p.metrics[i] = ""; p.clock < 0 {
+				p.clock = i
+			}
+		case p.metrics[i] == "":
+			p.skipped = append(p.skipped, i)
+		case metric.OfTool(p.metrics[i]).Unit == "s" && c.Unit == "":
+			p.warnings.Add(1, fmt.Sprintf("the column %q has no unit; ratios are right, its own figures are shown as seconds", c.Name),
+				fmt.Sprintf("write it into the heading: %s (ms)", c.Name))
+		}
+	}
+	p.once()
+	if i := slices.Index(p.metrics, "time"); i >= 0 && slices.Contains(p.metrics, "throughput") {
+		p.metrics[i] = "" // how long it was to run
+	}
+}
+
+// leftOut tells of the columns that nothing was made of.
+func (p *importer) leftOut() {
+	var names []string
+	for _, i := range p.skipped {
+		if !slices.Contains(p.texts, i) {
+			names = append(names, p.columns[i].Name)
+		}
+	}
+	if len(names) > 0 {
+		p.warnings.Add(1, "columns whose meaning is not known were left out: "+strings.Join(names, ", "),
+			"call them tps, throughput, iops, latency (ms), p95 (ms), bandwidth (MiB/s) or time_total (s)")
+	}
+}
+
+// once sees to it that no metric has two columns: their figures would be averaged. Where a
+// table has transactions and queries per second, both are known.
+func (p *importer) once() {
+	columns := map[string][]int{}
+	for i, m := range p.metrics {
+		if m != "" {
+			columns[m] = append(columns[m], i)
+		}
+	}
+	all := columns["throughput"]
+	if tps := slices.IndexFunc(all, func(i int) bool { return p.named(i, "tps", "transactions/s") }); tps >= 0 && len(all) > 1 {
+		for _, i := range all {
+			if p.named(i, "qps", "queries/s") && len(columns["queries"]) == 0 {
+				p.metrics[i] = "queries"
+				columns["throughput"] = slices.DeleteFunc(all, func(k int) bool { return k == i })
+				break
+			}
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(columns)) {
+		if c := columns[m]; len(c) > 1 {
+			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, metric.OfTool(m).Name),
+				Remedy: "keep the one that is to be compared"}
+			return
+		}
+	}
+}
+
+func (p *importer) named(column int, names ...string) bool {
+	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.columns[column].Name), "_", " "))
+}
+
+// ask looks in the first row for columns of text whose names are not known: rows that differ
+// in a word are not repeats of one arm.
+func (p *importer) ask(row Row) {
+	p.asked = true
+	for i, c := range p.columns {
+		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
+		switch text := row.Text[i]; {
+		case p.roles[i] != nil, p.metrics[i] != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
+		case slices.Contains(wordNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
+		default:
+			p.texts = append(p.texts, i)
+		}
+	}
+}
+
+// moment is a date or a time of day.
+var moment = regexp.MustCompile(`^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?:\d\d|^\d\d?[-/.]\d\d?[-/.]\d{4}`)
+
+// tellApart names the arms after the texts in which rows differ, or their loads where the
+// table has a column of arms.
+func (p *importer) tellApart() {
+	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
+	for k := range p.texts {
+		values := map[string]bool{}
+		for _, w := range p.words[p.first:] {
+			values[w[k]] = true
+		}
+		if len(values) < 2 {
+			continue
+		}
+		for n, r := range p.runs[p.first:] {
+			if w := p.words[p.first+n][k]; arms {
+				r.Sub = strings.TrimSpace(r.Sub + " " + w)
+			} else {
+				r.Arm = strings.TrimSpace(r.Arm + " " + w)
+			}
+		}
+	}
+}
+
+// row takes a row as a report of its run.
+func (p *importer) row(row Row) error {
+	if !p.asked {
+		p.ask(row)
+	}
+	if p.err != nil {
+		return p.err
+	}
+	if !slices.ContainsFunc(p.metrics, func(m string) bool { return m != "" }) && len(p.rows) < mostRuns {
+		p.rows = append(p.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
+	}
+	n, err := p.run(row)
+	if err != nil {
+		return err
+	}
+	r := p.runs[n]
+	for i, name := range p.metrics {
+		if name == "" {
+			continue
+		}
+		n := row.Number[i]
+		if metric.OfTool(name).Unit == "s" {
+			n = n.NonZero() // no time is: it was not measured
+		}
+		r.Figure(name).Add(n)
+		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
+			p.warnings.Once(row.Line, fmt.Sprintf("%q in the column %q is no number and was left out, as are others like it",
+				s[:min(len(s), 40)], p.columns[i].Name), "")
+		}
+	}
+	p.spans[n][2]++
+	if p.clock < 0 {
+		return nil
+	}
+	if x, ok := row.Number[p.clock].Get(); ok {
+		if p.spans[n][2] == 1 {
+			p.spans[n][0] = x
+		}
+		p.spans[n][1] = x
+	}
+	return nil
+}
+
+// mostRuns bounds the runs of a table: a column with more values is no setting.
+const mostRuns = 200
+
+// run finds the run of a row by its arm, load and settings.
+func (p *importer) run(row Row) (int, error) {
+	var key strings.Builder
+	for i, role := range p.roles {
+		if role != nil {
+			key.WriteString(row.Text[i] + "\n")
+		}
+	}
+	var words []string
+	for _, i := range p.texts {
+		words = append(words, row.Text[i])
+		key.WriteString(row.Text[i] + "\n")
+	}
+	if i, ok := p.numbers[key.String()]; ok {
+		return i, nil
+	}
+	if len(p.runs)-p.first == mostRuns {
+		return 0, &format.Error{Line: row.Line, Text: fmt.Sprintf("the table has more than %d arms, loads and settings", mostRuns),
+			Remedy: "split it, or rename the column that is none of them"}
+	}
+	r := &observed.Run{}
+	r.Tool, r.Line = "table", row.Line
+	if len(p.runs) == 0 && p.table == 0 {
+		r.Line = 1
+	}
+	for i, role := range p.roles {
+		name, value := strings.ToLower(p.columns[i].Name), row.Text[i]
+		switch {
+		case role == nil, slices.Equal(role, runNames):
+		case slices.Equal(role, armNames) && !row.Number[i].Known():
+			r.Arm = value
+		case slices.Equal(role, loadNames):
+			r.Sub = strings.TrimSpace(r.Sub + " " + value)
+		default:
+			r.MakesLoad(name, value)
+		}
+	}
+	p.numbers[key.String()] = len(p.runs)
+	p.runs, p.spans, p.words = append(p.runs, r), append(p.spans, [3]float64{}), append(p.words, words)
+	return len(p.runs) - 1, nil
+}

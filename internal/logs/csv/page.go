@@ -1,0 +1,127 @@
+package csv
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// Tables of Markdown, as pages have them: a heading, a rule of dashes, rows; before, between and
+// behind them other text.
+
+// rule is the line below a heading: | --- | ---: |.
+var rule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+
+func isRule(line []byte) bool {
+	line = bytes.TrimLeft(line, "> \t") // quoted, too
+	return bytes.IndexByte(line, '|') >= 0 && bytes.IndexByte(line, '-') >= 0 && rule.Match(line)
+}
+
+// pageStart is how much of a page tells that it is one.
+const pageStart = 64 << 10
+
+// pageOf says whether a text has tables of Markdown, from its beginning.
+func pageOf(r io.Reader) (io.Reader, bool) {
+	t, named := r.(*format.Text)
+	if named {
+		r = t.Reader
+	}
+	b := bufio.NewReaderSize(r, pageStart)
+	head, _ := b.Peek(pageStart) // an error comes again when it is read
+	is := false
+	for line := range bytes.Lines(head) {
+		is = is || isRule(bytes.TrimRight(line, "\r\n"))
+	}
+	if named {
+		t.Reader = b
+		return t, is
+	}
+	return b, is
+}
+
+// page is the state between the lines of one.
+type page struct {
+	before []string // the cells of the line above
+	inside bool     // a table goes on
+	tables int
+}
+
+// pageLine takes a line of a page.
+func (p *parser) pageLine(line []byte) error {
+	text := strings.ToValidUTF8(string(bytes.TrimSpace(bytes.TrimLeft(line, "> \t"))), "?")
+	cells := cellsOf(text)
+	above := p.page.before
+	p.page.before = cells
+	switch {
+	case isRule(line) && len(above) > 1 && len(above) == len(cells):
+		return p.begin(above)
+	case !p.page.inside && len(cells) > 1:
+		return nil // the heading of the next table, or no table
+	case !p.page.inside || len(cells) < 2:
+		p.page.inside = false
+		p.Aside(p.Number(), text)
+		return nil
+	case len(cells) > len(p.table.Columns):
+		return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the row has %d fields, the heading %d", len(cells), len(p.table.Columns))}
+	}
+	for len(cells) < len(p.table.Columns) {
+		cells = append(cells, "")
+	}
+	p.take(cells)
+	return p.hand()
+}
+
+// mostTables bounds the tables of a page.
+const mostTables = 1000
+
+// begin begins a table.
+func (p *parser) begin(heading []string) error {
+	if p.page.tables++; p.page.tables > mostTables {
+		return &format.Error{Line: p.Number(), Text: fmt.Sprintf("the page has more than %d tables", mostTables), Remedy: "split it"}
+	}
+	p.page.inside = true
+	p.table.Columns = columns(heading)
+	p.table.Tables = p.page.tables
+	return p.named()
+}
+
+// cellsOf are the cells of a row without their marks; one for a line that is none.
+func cellsOf(line string) (out []string) {
+	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
+	cell := strings.Builder{}
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == '\\' && i+1 < len(line) && line[i+1] == '|':
+			i++
+			cell.WriteByte('|')
+		case line[i] == '|':
+			out = append(out, plain(cell.String()))
+			cell.Reset()
+		default:
+			cell.WriteByte(line[i])
+		}
+	}
+	return append(out, plain(cell.String()))
+}
+
+var (
+	link = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	mark = regexp.MustCompile("\\*\\*|~~|`|</?[a-zA-Z][^<>]{0,40}>")
+)
+
+// plain is a cell without links, bold, code and tags.
+func plain(cell string) string {
+	cell = mark.ReplaceAllString(link.ReplaceAllString(cell, "$1"), "")
+	cell = strings.TrimSpace(strings.NewReplacer("&nbsp;", " ", "\u00a0", " ", "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(cell))
+	for _, m := range []string{"*", "_"} {
+		if len(cell) > 2 && strings.HasPrefix(cell, m) && strings.HasSuffix(cell, m) {
+			cell = strings.TrimSpace(cell[1 : len(cell)-1])
+		}
+	}
+	return cell
+}

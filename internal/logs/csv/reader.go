@@ -1,0 +1,35 @@
+package csv
+
+import (
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// Kind is that of a table.
+const Kind format.Kind = "csv"
+
+// Reader reads tables. They are no tool's: their first line is a row of names.
+var Reader = observed.Reader{Tool: &format.Tool{Name: "CSV", Kind: Kind,
+	Shapes: []format.Shape{{Kind: Kind, Line: isRule, Sure: format.Likely}, {Kind: Kind, Line: header, First: true, Sure: format.Guess}}},
+	Kinds: []observed.Kind{{Name: Kind, Read: Import}}}
+
+// header says whether a line looks like the column names of a table.
+func header(line []byte) bool {
+	for _, sep := range []string{",", ";", "\t"} {
+		fields := strings.Split(string(line), sep)
+		if len(fields) < 2 {
+			continue
+		}
+		names := 0
+		for _, f := range fields {
+			f = strings.Trim(strings.TrimSpace(f), `"`)
+			if f != "" && !format.Whole([]byte(f)).Known() {
+				names++
+			}
+		}
+		return names == len(fields)
+	}
+	return false
+}

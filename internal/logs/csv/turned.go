@@ -1,0 +1,56 @@
+package csv
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// notArms are columns beside those of the arms in a table whose rows are metrics.
+var notArms = []string{"difference", "diff", "change", "delta", "ratio", "overhead", "loss", "unit", "units", "%", "percent", "slowdown", "relative", "δ", "comment", "note", "notes"}
+
+// turned reads a table whose rows are metrics and whose columns are arms, as people post them, and
+// says whether it is one: no column names a metric and a field of the first column does.
+func (p *importer) turned() bool {
+	read := &parser{Scan: format.NewScan(strings.NewReader(""), nil)}
+	runs := make([]*observed.Run, len(p.columns))
+	found := false
+	for _, row := range p.rows {
+		c := column(row.Text[0])
+		name := strings.ToLower(c.Name)
+		m, setting := Metric(name), slices.Contains(settingNames, strings.ReplaceAll(name, "_", " "))
+		if m == "" && !setting {
+			continue
+		}
+		for i := 1; i < len(row.Text); i++ {
+			if name := p.columns[i].Name; name == "" || slices.Contains(notArms, strings.ToLower(name)) {
+				continue
+			}
+			if runs[i] == nil {
+				runs[i] = &observed.Run{}
+				runs[i].Tool, runs[i].Line, runs[i].Arm = "table", row.Line, p.columns[i].Name
+			}
+			if setting {
+				runs[i].MakesLoad(name, row.Text[i])
+				continue
+			}
+			x := read.figure(row.Text[i], &c, false)
+			if runs[i].Figure(m).N() == 0 { // a second row of the same metric is another one
+				runs[i].Figure(m).Add(x)
+				found = found || x.Known()
+			}
+		}
+	}
+	if !found {
+		return false
+	}
+	p.runs, p.words, p.spans = p.runs[:p.first], p.words[:p.first], p.spans[:p.first]
+	for _, r := range runs {
+		if r != nil {
+			p.runs, p.words, p.spans = append(p.runs, r), append(p.words, nil), append(p.spans, [3]float64{})
+		}
+	}
+	return true
+}

@@ -1,0 +1,372 @@
+package fio
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
+)
+
+// jobOptions are the options of a job that make its load what it is.
+var jobOptions = []string{"rw", "bs", "bsrange", "ioengine", "iodepth", "numjobs", "direct", "sync",
+	"fsync", "fdatasync", "size", "rwmixread", "rwmixwrite", "rate", "rate_iops", "buffered", "time_based", "random_distribution"}
+
+// Import reads the runs of what fio prints.
+func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	log, err := Parse(text)
+	var out []*observed.Run
+	warnings := log.Warnings
+	for i := range log.Runs {
+		one := &log.Runs[i]
+		out = append(out, fioJobs(one)...)
+		if n := one.jobs(); one.Started > n {
+			warnings = append(warnings, format.Warning{Line: one.Line,
+				Text:   fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", one.Started, n, isAre(n)),
+				Remedy: "let fio run to its end and import the whole report"})
+		}
+		if one.Failed() {
+			warnings = append(warnings, fioFailed(one))
+		}
+	}
+	return out, warnings, err
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// jobs is how many jobs the report is of.
+func (r *Run) jobs() (n int) {
+	for _, j := range r.Jobs {
+		if j.Name != allClients {
+			n += max(1, j.jobs)
+		}
+	}
+	return n
+}
+
+func fioFailed(r *Run) format.Warning {
+	w := format.Warning{Line: r.Line, Text: "a job ended with an error", Remedy: "find out what failed before the figures are used"}
+	if m := r.Messages; m.Count > 0 {
+		w.Line, w.Text = m.First.Line, "fio said: "+m.First.Text
+	}
+	return w
+}
+
+// allClients is what fio calls the sum over the clients that it ran.
+const allClients = "All clients"
+
+// fioJobs makes a run of every job; jobs of the same name are one load.
+func fioJobs(one *Run) []*observed.Run {
+	var names []string
+	jobs := map[string][]*Job{}
+	for i := range one.Jobs {
+		j := &one.Jobs[i]
+		if j.Name == allClients && slices.ContainsFunc(one.Jobs, func(j Job) bool { return j.Name != allClients }) {
+			continue // the sum of the others
+		}
+		if jobs[j.Name] == nil {
+			names = append(names, j.Name)
+		}
+		jobs[j.Name] = append(jobs[j.Name], j)
+	}
+	var out []*observed.Run
+	for _, name := range names {
+		r := fioJob(one, jobs[name])
+		if len(names) > 1 {
+			r.Sub = name
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func fioJob(one *Run, jobs []*Job) *observed.Run {
+	r := &observed.Run{}
+	r.Tool, r.Version, r.Line, r.Complete = "fio", one.Version, max(one.Line, jobs[0].Line), true
+	fioOptions(r, one, jobs)
+	r.MakesLoad("version", one.Version)
+	directions := directionsOf(jobs)
+	for i, d := range directions {
+		prefix := ""
+		if len(directions) > 1 {
+			prefix = d.name + "_"
+			if i == 0 {
+				r.Total("throughput", sum(directions, func(d *Direction) format.Num { return d.IOPS }))
+			}
+		}
+		total(r, prefix, d)
+	}
+	for _, j := range jobs {
+		if j.Sync != nil && j.Sync.Lat != nil && len(jobs) == 1 {
+			r.Total("sync_latency_mean", j.Sync.Lat.Mean.NonZero())
+		}
+	}
+	return r
+}
+
+// defaults are what fio does where the options of a job, which JSON has in full,
+// do not say it.
+var defaults = map[string]string{"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1", "direct": "0", "fsync": "0",
+	"rate": "none", "rate_iops": "none"}
+
+// fioOptions are a job's own options above the global ones.
+func fioOptions(r *observed.Run, one *Run, jobs []*Job) {
+	j := jobs[0]
+	for _, name := range jobOptions {
+		v, ok := option(one, j, name)
+		switch {
+		case ok && v == "":
+			v = "yes"
+		case !ok && one.Form == "json" && len(j.Options) > 0:
+			v = defaults[name]
+		}
+		switch name {
+		case "bs", "bsrange":
+			if v = blockSize(v); name == "bs" && v == "" {
+				v = moved(j)
+			}
+		case "size":
+			v = observed.Bytes(v)
+		case "numjobs":
+			n := 0
+			for _, x := range jobs {
+				n += x.jobs
+			}
+			if n > 0 {
+				v = strconv.Itoa(n)
+			}
+		}
+		r.MakesLoad(name, v)
+	}
+	r.MakesLoad("kind of I/O", strings.Join(kindsOf(j), " and "))
+}
+
+// option finds an option of a job by its name or the other name that fio has for it.
+func option(one *Run, j *Job, name string) (string, bool) {
+	for _, from := range []map[string]string{j.Options, one.Global} {
+		for _, n := range []string{name, aliases[name]} {
+			if v, ok := from[n]; ok {
+				return v, true
+			}
+		}
+	}
+	return "", false
+}
+
+var aliases = map[string]string{"rw": "readwrite", "bs": "blocksize", "bsrange": "blocksize_range"}
+
+// blockSize reads "4k", "4K-4K/4K-4K/4K-4K" and "(R) 4096B-4096B, (W) 4096B-4096B, (T)
+// 4096B-4096B" as 4 KiB; what differs by direction stays in a list.
+func blockSize(v string) string {
+	var sizes []string
+	for _, one := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == '/' }) {
+		one = strings.TrimSpace(one)
+		if len(one) > 4 && one[0] == '(' && one[2] == ')' {
+			one = one[4:]
+		}
+		low, high, both := strings.Cut(one, "-")
+		if one = observed.Bytes(low); both && observed.Bytes(high) != one {
+			one += " to " + observed.Bytes(high)
+		}
+		if !slices.Contains(sizes, one) {
+			sizes = append(sizes, one)
+		}
+	}
+	return strings.Join(sizes, ", ")
+}
+
+// moved is the block size that follows from bandwidth and IOPS, where all directions have the
+// same and it is a power of two as near as the digits of both say; empty otherwise.
+func moved(j *Job) string {
+	size := 0.0
+	for _, d := range j.directions() {
+		if d == nil {
+			continue
+		}
+		bandwidth, _ := d.Bandwidth.Get()
+		iops, _ := d.IOPS.Get()
+		if iops < 10 || bandwidth <= 0 {
+			continue // a whole number of IOPS says too little
+		}
+		power := math.Exp2(math.Round(math.Log2(bandwidth / iops)))
+		if off := bandwidth / iops / power; power < 512 || off < 0.94 || off > 1.06 || size > 0 && size != power {
+			return ""
+		}
+		size = power
+	}
+	if size == 0 {
+		return ""
+	}
+	return observed.Bytes(strconv.FormatFloat(size, 'f', -1, 64))
+}
+
+func kindsOf(j *Job) []string {
+	var out []string
+	for _, d := range directionsOf([]*Job{j}) {
+		out = append(out, d.name)
+	}
+	return out
+}
+
+// direction is one direction of I/O of all jobs of a name.
+type direction struct {
+	name string
+	of   []*Direction
+}
+
+func directionsOf(jobs []*Job) []direction {
+	all := []direction{{name: "read"}, {name: "write"}, {name: "trim"}, {name: "mixed"}}
+	for _, j := range jobs {
+		for i, d := range []*Direction{j.Read, j.Write, j.Trim, j.Mixed} {
+			if d != nil && (d.IOPS.NonZero().Known() || d.Total.NonZero().Known() || d.Bandwidth.NonZero().Known()) {
+				all[i].of = append(all[i].of, d)
+			}
+		}
+	}
+	var out []direction
+	for _, d := range all {
+		if len(d.of) > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// sum adds a figure up over jobs; missing when one of them has none.
+func sum(of []direction, get func(*Direction) format.Num) format.Num {
+	total := 0.0
+	for _, one := range of {
+		for _, d := range one.of {
+			x, ok := get(d).Get()
+			if !ok {
+				return format.Num{}
+			}
+			total += x
+		}
+	}
+	return format.Some(total)
+}
+
+func total(r *observed.Run, prefix string, d direction) {
+	one := []direction{d}
+	rate := "throughput"
+	if prefix != "" {
+		rate = prefix + "iops"
+	}
+	r.Total(rate, sum(one, func(d *Direction) format.Num { return d.IOPS }).NonZero())
+	if mean := meanLatency(d.of, func(d *Direction) *Latency { return d.Lat }); mean.Known() {
+		r.Total(prefix+"latency_mean", mean)
+	} else { // without the time of submission, which is most of it where writes are buffered
+		r.Total(prefix+"completion_latency_mean", meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
+	}
+	r.Total(prefix+"bandwidth", sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
+	for _, x := range d.of {
+		if s, ok := x.Runtime.Get(); ok {
+			r.Seconds = max(r.Seconds, s)
+		}
+	}
+	if len(d.of) > 1 {
+		return // quantiles of several jobs do not add up
+	}
+	if l := latencyOf(d.of[0]); l != nil {
+		for _, q := range l.Quantiles {
+			if q.Q == 0.5 || q.Q == 0.95 || q.Q == 0.99 || q.Q == 0.999 {
+				r.Total(prefix+metric.QuantileName(q.Q), q.Seconds.NonZero())
+			}
+		}
+	}
+}
+
+// latencyOf has the quantiles: of the completion latency unless fio was told
+// otherwise.
+func latencyOf(d *Direction) *Latency {
+	for _, l := range []*Latency{d.Lat, d.Clat} {
+		if l != nil && len(l.Quantiles) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// meanLatency is the mean of one kind of latency over jobs, each with the weight of
+// its I/Os; not known where a job does not say it.
+func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
+	total, weight := 0.0, 0.0
+	for _, d := range of {
+		l := kind(d)
+		if l == nil {
+			return format.Num{}
+		}
+		m, ok := l.Mean.NonZero().Get()
+		n, counted := d.Total.Get()
+		if !counted {
+			n, _ = d.IOPS.Get()
+		}
+		if !ok || len(of) > 1 && n == 0 {
+			return format.Num{}
+		}
+		if len(of) == 1 {
+			return l.Mean.NonZero()
+		}
+		total, weight = total+m*n, weight+n
+	}
+	return format.Some(total / weight)
+}
+
+// logReader reads logs of single I/Os or of averages: version 2 has latencies in
+// microseconds, 3 in nanoseconds; 0 is for logs that tell.
+func logReader(version int) observed.Read {
+	return func(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+		return importLog(name, text, version)
+	}
+}
+
+func importLog(name string, text io.Reader, version int) ([]*observed.Run, []format.Warning, error) {
+	kind := KindOf(name)
+	r := &observed.Run{}
+	r.Tool, r.Line = "fio", 1
+	metric := map[LogKind]string{LatencyLog: "latency_mean", BandwidthLog: "bandwidth", IOPSLog: "throughput"}[kind]
+	byDirection := map[byte]*observed.Figure{}
+	first, last, n := 0.0, 0.0, 0
+	sum, err := ParseLog(text, LogOptions{Kind: kind, Version: version}, func(e Entry) {
+		f := byDirection[e.Direction]
+		if f == nil {
+			f = observed.NewFigure(metric)
+			byDirection[e.Direction] = f
+		}
+		f.Put(e.Value)
+		if n == 0 {
+			first = e.Time
+		}
+		last = e.Time
+		n++
+	})
+	names := map[byte]string{'r': "read_", 'w': "write_", 't': "trim_", 's': "sync_"}
+	for _, d := range []byte("rwts") {
+		f := byDirection[d]
+		if f == nil {
+			continue
+		}
+		if len(byDirection) > 1 {
+			f.Metric = names[d] + map[bool]string{true: "iops", false: metric}[metric == "throughput"]
+		}
+		r.MakesLoad("kind of I/O", strings.TrimSuffix(names[d], "_"))
+		r.Keep(f)
+		if f.N() > 1 {
+			r.Every = max(r.Every, (last-first)/float64(f.N()-1))
+		}
+	}
+	r.Sub = string(kind)
+	r.Seconds = last - first
+	return []*observed.Run{r}, sum.Warnings, err
+}

@@ -1,0 +1,225 @@
+package fio
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// LogKind says what the values of a log are; the log itself does not.
+type LogKind string
+
+// The kinds.
+const (
+	LatencyLog   LogKind = "latency" // also slat and clat
+	BandwidthLog LogKind = "bandwidth"
+	IOPSLog      LogKind = "iops"
+)
+
+// KindOf reads the kind from the name that fio gives a log: NAME_lat.1.log,
+// NAME_clat.log, NAME_bw.log, NAME_iops.log. Empty when it has none of them.
+func KindOf(name string) LogKind {
+	base := strings.TrimSuffix(filepath.Base(name), ".gz")
+	base = strings.TrimRight(strings.TrimSuffix(base, ".log"), ".0123456789")
+	switch {
+	case strings.HasSuffix(base, "_lat"), strings.HasSuffix(base, "_clat"), strings.HasSuffix(base, "_slat"):
+		return LatencyLog
+	case strings.HasSuffix(base, "_bw"):
+		return BandwidthLog
+	case strings.HasSuffix(base, "_iops"):
+		return IOPSLog
+	}
+	return ""
+}
+
+// LogOptions is what has to be known about a log.
+type LogOptions struct {
+	Kind LogKind
+	// Version of fio that wrote it: 2 (latencies in microseconds) or 3
+	// (nanoseconds). 0 finds out, which is an error where it cannot be told.
+	Version int
+}
+
+// Entry is one line of a log: one I/O, or an average under log_avg_msec.
+type Entry struct {
+	Time      float64 `json:"time"`      // seconds since the job began
+	Value     float64 `json:"value"`     // seconds, bytes per second or IOPS
+	Direction byte    `json:"direction"` // 'r', 'w', 't' or, for syncs, 's'
+}
+
+// Summary is the log as a whole.
+type Summary struct {
+	Entries  int              `json:"entries"`
+	Version  int              `json:"version,omitempty"` // 2 or 3, for latencies
+	Warnings []format.Warning `json:"warnings,omitempty"`
+}
+
+// raw is a line in the numbers of the log.
+type raw struct {
+	ms, value float64
+	direction byte
+}
+
+// undecided is how many lines are looked at before the unit has to be clear.
+const undecided = 2000
+
+type logParser struct {
+	format.Scan
+	opt    LogOptions
+	each   func(Entry)
+	sum    Summary
+	scale  float64 // of values: multiplied, or divided where it is a time
+	held   []raw   // until the unit is known
+	modern bool    // more columns than fio 2 writes
+	both   bool    // average and maximum side by side
+	bad    int
+}
+
+// ParseLog reads a log of fio line by line and hands every entry out.
+func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
+	p := &logParser{Scan: format.NewScan(r, declared), opt: opt, each: each}
+	switch opt.Kind {
+	case LatencyLog, BandwidthLog, IOPSLog:
+	default:
+		return &p.sum, &format.Error{Text: "a log of fio does not say what it holds",
+			Remedy: "name it as fio does (..._lat.log, ..._bw.log, ..._iops.log), or say latency, bandwidth or iops"}
+	}
+	p.scale = p.fixedScale()
+	err := p.Each(p.line)
+	if err == nil && len(p.held) > 0 {
+		err = p.decide()
+	}
+	p.sum.Warnings = p.Doubts()
+	if err == nil && p.sum.Entries == 0 {
+		err = p.Nothing("fio's logs")
+	}
+	return &p.sum, err
+}
+
+// line takes an entry, or holds it until the unit is known.
+func (p *logParser) line(line []byte) error {
+	var e raw
+	switch {
+	case p.Torn():
+		p.NoEnd()
+	case !p.entry(&e, line):
+		p.skip(line)
+	case p.scale != 0:
+		p.out(&e)
+	default:
+		if p.held = append(p.held, e); len(p.held) == undecided {
+			return p.decide()
+		}
+	}
+	return nil
+}
+
+// fixedScale is known beforehand but for latencies of an unknown version.
+func (p *logParser) fixedScale() float64 {
+	switch {
+	case p.opt.Kind == BandwidthLog:
+		return kibi
+	case p.opt.Kind == IOPSLog:
+		return 1
+	case p.opt.Version == 2:
+		p.sum.Version = 2
+		return micro
+	case p.opt.Version >= 3:
+		p.sum.Version = 3
+		return nano
+	}
+	return 0
+}
+
+// entry reads the line: time, value, [maximum,] direction, size, and what
+// newer versions add: offset, priority, issue time.
+func (p *logParser) entry(e *raw, b []byte) bool {
+	var x [5]float64
+	n, at := 0, 0
+	for n < len(x) && at < len(b) {
+		for at < len(b) && b[at] == ' ' {
+			at++
+		}
+		v, size := format.Uint(b[at:])
+		if size == 0 || v > 1<<53 {
+			return false
+		}
+		x[n] = float64(v)
+		n++
+		at += size
+		if at < len(b) {
+			if b[at] != ',' {
+				break
+			}
+			at++
+		}
+	}
+	if n < 4 || n < 5 && at < len(b) {
+		return false
+	}
+	p.both = p.both || n == 5 && x[2] > 3 && x[3] <= 3
+	e.ms, e.value = x[0], x[1]
+	switch {
+	case p.both && n == 5 && x[3] <= 3:
+		e.direction = "rwts"[int(x[3])]
+	case x[2] <= 3:
+		e.direction = "rwts"[int(x[2])]
+	default:
+		return false
+	}
+	p.modern = p.modern || at < len(b) || n == 5 && !p.both && x[4] == 1
+	return true
+}
+
+// skip counts what is no entry.
+func (p *logParser) skip(line []byte) {
+	text := bytes.TrimSpace(line)
+	if len(text) == 0 {
+		return
+	}
+	p.Strange(text)
+	if p.bad++; p.bad == 1 {
+		p.Add(p.Number(), "this line is no entry of a log and was left out, as are others like it",
+			fmt.Sprintf("check the file: %q", text[:min(len(text), 60)]))
+	}
+}
+
+func (p *logParser) out(e *raw) {
+	p.sum.Entries++
+	v := Entry{Time: e.ms / milli, Direction: e.direction, Value: e.value * p.scale}
+	if p.opt.Kind == LatencyLog {
+		v.Value = e.value / p.scale
+	}
+	p.each(v)
+}
+
+// decide finds the unit of latencies: only fio 3 writes more columns; no I/O
+// takes longer than the job has run; no device answers in half a microsecond.
+func (p *logParser) decide() error {
+	low, impossible := 0, false
+	for _, e := range p.held {
+		if e.value < 500 {
+			low++
+		}
+		impossible = impossible || e.value/micro > e.ms/milli+0.01
+	}
+	switch {
+	case p.modern || impossible:
+		p.scale, p.sum.Version = nano, 3
+	case low*10 > len(p.held):
+		p.scale, p.sum.Version = micro, 2
+		p.Add(0, "the log does not say which version wrote it; its latencies were read as microseconds (fio 2), as nanoseconds they would be impossible", "--kind=fio3-log reads them as nanoseconds")
+	default:
+		return &format.Error{Text: "it cannot be told whether the latencies are in nanoseconds (fio 3) or microseconds (fio 2)",
+			Remedy: "--kind=fio2-log or --kind=fio3-log says which version wrote it"}
+	}
+	for i := range p.held {
+		p.out(&p.held[i])
+	}
+	p.held = nil
+	return nil
+}

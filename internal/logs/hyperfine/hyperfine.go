@@ -1,0 +1,131 @@
+// Package hyperfine reads what hyperfine 1.0 to 1.20 exports: JSON with every
+// single time, and CSV with the summary of each command.
+//
+// It must not know what is compared.
+package hyperfine
+
+import (
+	"io"
+
+	"github.com/tarelab/tare/internal/logs/csv"
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// Log is what one input holds.
+type Log struct {
+	Results  []Result         `json:"results"`
+	Warnings []format.Warning `json:"warnings,omitempty"`
+}
+
+// Result is one command. All times are in seconds; what an export does not
+// have is missing.
+type Result struct {
+	Line    int        `json:"line"` // in JSON, of the document
+	Command string     `json:"command"`
+	Mean    format.Num `json:"mean,omitzero"`
+	// Times of the single runs in order. One that hyperfine gives as 0 is
+	// missing: it subtracts the time of the shell and stops at 0.
+	Times []format.Num `json:"times,omitempty"`
+	// Runs, and how many of them did not end with 0, since 1.12.
+	Runs   int `json:"runs,omitempty"`
+	Failed int `json:"failed,omitempty"`
+}
+
+// export is the document that hyperfine writes.
+type export struct {
+	Results []struct {
+		Command   string     `json:"command"`
+		Mean      *float64   `json:"mean"`
+		Min       *float64   `json:"min"`
+		Times     []*float64 `json:"times"`
+		ExitCodes []*int     `json:"exit_codes"` // nil where a signal ended it
+	} `json:"results"`
+}
+
+type parser struct {
+	format.Scan
+	log Log
+}
+
+// Parse reads the JSON documents in r, one behind the other and with anything
+// between them. What was read is returned also with an error. Input without a
+// result is an error.
+func Parse(r io.Reader) (*Log, error) {
+	p := &parser{Scan: format.NewScan(r, declared)}
+	err := p.Each(p.line)
+	p.log.Warnings = p.Doubts()
+	if err == nil && len(p.log.Results) == 0 {
+		err = p.Why("hyperfine")
+	}
+	return &p.log, err
+}
+
+func (p *parser) line(line []byte) error {
+	if format.BeginsJSON(line) {
+		return p.document()
+	}
+	if p.Ours(line) {
+		p.Doubt("this is what hyperfine shows on the screen; it was left out", "export the figures: hyperfine --export-json FILE")
+	}
+	p.Strange(line)
+	return nil
+}
+
+func (p *parser) document() error {
+	var e export
+	line, err := p.JSON(&e)
+	if line == 0 || err != nil {
+		return err
+	}
+	found := false
+	for _, x := range e.Results {
+		if x.Command == "" && x.Mean == nil {
+			continue
+		}
+		found = true
+		r := Result{Line: line, Command: x.Command, Mean: format.Given(x.Mean), Runs: len(x.ExitCodes)}
+		zero := format.Given(x.Min).Is(0)
+		for _, t := range x.Times {
+			zero = zero || t != nil && *t == 0
+			r.Times = append(r.Times, format.Given(t).NonZero())
+		}
+		for _, c := range x.ExitCodes {
+			if c == nil || *c != 0 {
+				r.Failed++
+			}
+		}
+		p.add(r, zero)
+	}
+	if !found {
+		p.NotOurs(line)
+	}
+	return nil
+}
+
+// add takes a result; zero says that one of its times is 0, which is none.
+func (p *parser) add(r Result, zero bool) {
+	if zero || r.Mean.Is(0) {
+		p.Once(r.Line, "times of 0: the command is shorter than the time of the shell that hyperfine subtracts",
+			"repeat with --shell=none (-N); such times are missing here")
+	}
+	r.Mean = r.Mean.NonZero()
+	if r.Failed > 0 {
+		p.Once(r.Line, "runs of a command ended with an error", "see its exit codes")
+	}
+	p.log.Results = append(p.log.Results, r)
+}
+
+// ParseCSV reads the export --export-csv: a row per command, no single times.
+func ParseCSV(r io.Reader) (*Log, error) {
+	p := &parser{}
+	table, err := csv.Parse(r, func(t *csv.Table, row csv.Row) error {
+		command, mean, low := t.Index("command"), t.Index("mean"), t.Index("min")
+		if command < 0 || mean < 0 {
+			return &format.Error{Line: 1, Text: "the columns command and mean of hyperfine are not there"}
+		}
+		p.add(Result{Line: row.Line, Command: row.Text[command], Mean: row.Number[mean]}, low >= 0 && row.Number[low].Is(0))
+		return nil
+	})
+	p.log.Warnings = append(table.Warnings, p.List()...)
+	return &p.log, err
+}

@@ -1,0 +1,52 @@
+package hyperfine
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// Import reads the commands of an export.
+func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	log, err := Parse(text)
+	runs, warnings := commands(log)
+	return runs, warnings, err
+}
+
+// ImportCSV reads the commands of an export as CSV.
+func ImportCSV(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	log, err := ParseCSV(text)
+	runs, warnings := commands(log)
+	return runs, warnings, err
+}
+
+// commands makes a run of every command; its single times are the reports.
+func commands(log *Log) ([]*observed.Run, []format.Warning) {
+	var out []*observed.Run
+	warnings := log.Warnings
+	for i := range log.Results {
+		c := &log.Results[i]
+		r := &observed.Run{}
+		r.Tool, r.Line, r.Complete = "hyperfine", c.Line, true
+		f := r.Figure("time")
+		for _, x := range c.Times {
+			f.Add(x)
+			s, _ := x.Get()
+			r.Seconds += s
+		}
+		r.Total("time", c.Mean.NonZero())
+		r.MayDiffer("command", c.Command)
+		if len(log.Results) > 1 {
+			r.Sub = c.Command
+		}
+		if c.Failed > 0 {
+			r.Errors = uint64(c.Failed)
+			warnings = append(warnings, format.Warning{Line: c.Line, Text: fmt.Sprintf("%d of %d runs of %q failed", c.Failed, c.Runs, c.Command),
+				Remedy: "find out what failed before the figures are used"})
+		}
+		out = append(out, r)
+	}
+	return out, warnings
+}

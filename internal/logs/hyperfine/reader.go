@@ -1,0 +1,32 @@
+package hyperfine
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+const (
+	kind      format.Kind = "hyperfine"     // JSON
+	tableKind format.Kind = "hyperfine-csv" // and Markdown
+)
+
+// declared is how hyperfine's output is told.
+var declared = &format.Tool{
+	Name:   "hyperfine",
+	Kind:   kind,
+	Begins: []string{"Benchmark 1: ", "Benchmark #1: ", "Time (mean "},
+	Keys:   [][]string{{"results", "command", "mean"}},
+	Shapes: []format.Shape{{Kind: tableKind, First: true, Sure: format.Likely,
+		Line: func(b []byte) bool { return bytes.HasPrefix(b, []byte("command,mean,")) }},
+		{Kind: tableKind, Sure: format.Likely, Line: markdownHeading.Match}},
+}
+
+// markdownHeading is that of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.
+var markdownHeading = regexp.MustCompile(`^\|\s*Command\s*\|\s*Mean \[(?:ms|s|µs)\]\s*\|`)
+
+// Reader reads what hyperfine exports.
+var Reader = observed.Reader{Tool: declared, Versions: "1.5 to 1.20", Kinds: []observed.Kind{
+	{Name: kind, Read: Import}, {Name: tableKind, Read: ImportCSV}}}

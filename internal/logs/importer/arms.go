@@ -1,0 +1,135 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/logs/csv"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/record"
+)
+
+var armName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
+
+// Arms reads the words "host=bare/*.log" and the files behind them: a word
+// without a name belongs to the arm before, as a shell leaves them. The first ones may have none. Patterns that
+// no shell expanded are expanded. The same name twice is one arm.
+func Arms(words []string) ([]Arm, error) {
+	var arms []Arm
+	last := 0 // the arm that words without a name belong to
+	for _, w := range words {
+		name, path, named := strings.Cut(w, "=")
+		if !named || !armName.MatchString(name) {
+			if path = w; len(arms) == 0 {
+				arms = append(arms, Arm{}) // a table may name its arms itself: see Options.unnamed
+			}
+		} else {
+			last = slices.IndexFunc(arms, func(a Arm) bool { return a.Name == name })
+			if last < 0 {
+				last = len(arms)
+				arms = append(arms, Arm{Name: name})
+			}
+		}
+		files, err := expand(path)
+		if err != nil {
+			return nil, err
+		}
+		arms[last].Files = append(arms[last].Files, files...)
+	}
+	return arms, nil
+}
+
+// unnamed is an error where a file says itself nothing of its arm, and nobody else does.
+func (o *Options) unnamed(a Arm, all []*observed.Run) error {
+	if a.Name != "" {
+		return nil
+	}
+	for _, x := range all {
+		if x.Arm == "" && !(x.Tool == "hyperfine" && x.Sub != "") { // commands are arms
+			return hint.New(fmt.Errorf("%q does not say which arm it is of", x.File), "write NAME=FILE, as in: tare import host=bare/*.log pod=pod/*.log")
+		}
+	}
+	return nil
+}
+
+// expand finds the files of a pattern. A name that exists is no pattern.
+func expand(path string) ([]string, error) {
+	if path == "" {
+		return nil, hint.New(fmt.Errorf("an arm without a file"), "write NAME=FILE")
+	}
+	if _, err := os.Stat(path); err == nil || path == "-" || !strings.ContainsAny(path, "*?[") {
+		return []string{path}, nil
+	}
+	files, err := filepath.Glob(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(files) == 0 {
+		return nil, hint.New(fmt.Errorf("no file is called %s", path), "check the directory and the pattern")
+	}
+	return files, nil
+}
+
+// alone says that there is one arm only: it is summed up, not compared.
+func (o *Options) alone() bool {
+	return !slices.ContainsFunc(o.Arms, func(a Arm) bool { return a.Name != o.Arms[0].Name })
+}
+
+// claimForm is METRIC=CHANGE% or ARM:METRIC=CHANGE%.
+var claimForm = regexp.MustCompile(`^(?:([^:=]+):)?([^:=]+)=([+-]?\d+(?:[.,]\d+)?) ?%$`)
+
+// Claim reads "p50=-42%", and "pod:p50=-42%" where there are several arms.
+func Claim(word string) (record.Claim, error) {
+	m := claimForm.FindStringSubmatch(strings.ReplaceAll(word, "−", "-"))
+	if m == nil {
+		return record.Claim{}, hint.New(fmt.Errorf("%q is no claim", word), "write METRIC=CHANGE%, as in p50=-42% or pod:throughput=-10.5%")
+	}
+	number := strings.ReplaceAll(m[3], ",", ".")
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return record.Claim{}, fmt.Errorf("%q: %w", word, err)
+	}
+	decimals := 0
+	if i := strings.IndexByte(number, '.'); i >= 0 {
+		decimals = len(number) - i - 1
+	}
+	return record.Claim{Arm: m[1], Metric: MetricCalled(m[2]), Change: x / 100, Digit: math.Pow10(-decimals - 2)}, nil
+}
+
+// MetricCalled is the name of a metric that tools and people call otherwise, as
+// throughput is called tps; a word that is not known stays as it is.
+func MetricCalled(name string) string {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	if m := csv.Metric(lower); m != "" {
+		return m
+	}
+	return lower
+}
+
+// claim fills in the arm of a claim.
+func (o *Options) claim(c *record.Claim) error {
+	var others []string
+	for _, a := range o.Arms {
+		if a.Name != o.Baseline && !slices.Contains(others, a.Name) {
+			others = append(others, a.Name)
+		}
+	}
+	switch {
+	case len(others) == 0:
+		return hint.New(fmt.Errorf("the claim about %s needs a second arm", c.Metric), "name the files of both: tare import host=a.log pod=b.log")
+	case c.Arm == "" && len(others) == 1:
+		c.Arm = others[0]
+	case c.Arm == "":
+		return hint.New(fmt.Errorf("the claim about %s does not say which arm it is about", c.Metric), fmt.Sprintf("write %s:%s=...", others[0], c.Metric))
+	case !slices.Contains(others, c.Arm):
+		return fmt.Errorf("the claim about %s is about %q, which is not an arm beside the baseline%s", c.Metric, c.Arm, hint.DidYouMean(c.Arm, others))
+	}
+	return nil
+}

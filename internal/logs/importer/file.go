@@ -1,0 +1,200 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/logs/csv"
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/record"
+)
+
+// file reads one file of an arm.
+func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) {
+	in, size, err := open(path, o.In)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text, head, err := known.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	found := format.Found{Kind: o.Kind}
+	if o.Kind == format.Unknown {
+		found = known.Detect(path, head)
+	}
+	kind := kindOf(found.Kind)
+	if kind == nil {
+		return nil, unknown(head, found)
+	}
+	all, warnings, broken := kind.Read(path, text)
+	runs, err := certain(all, warnings, broken)
+	if o.Kind == format.Unknown && noTable(found, err) {
+		found.Why = "the first line could be the heading of a table, and " + err.Error()
+		return nil, unknown(head, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range append(warnings, cut(broken)...) {
+		r.warn(arm.Name, path, w)
+	}
+	r.Imported.Files = append(r.Imported.Files, record.ImportedFile{
+		Arm: arm.Name, Path: path, Kind: string(found.Kind), Era: found.Era, Bytes: size})
+	for _, x := range runs {
+		if x.Arm = strings.TrimSpace(x.Arm); x.Arm == "" {
+			x.Arm = arm.Name
+		}
+		if x.File = path; kind.Whole != nil {
+			x.Whole = kind.Whole(path, arm.Files)
+		}
+	}
+	r.tellApart(arm.Name, path, runs, text.Asides)
+	return runs, nil
+}
+
+// noTable says that what was taken for a table by its first line has no row that
+// fits to it.
+func noTable(f format.Found, err error) bool {
+	var e *format.Error
+	return f.Kind == csv.Kind && f.Confidence == format.Guess && errors.As(err, &e) && e.Line > 1 && e.Line < 10
+}
+
+func unknown(head []byte, f format.Found) error {
+	if len(bytes.TrimSpace(head)) == 0 {
+		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
+	}
+	if f.Tool != nil && f.Tool.Kind == format.Unknown {
+		return &format.Error{Text: fmt.Sprintf("this is the output of %s, which is not read (%s)", f.Tool.Name, f.Why),
+			Remedy: "write its figures into a table with the columns arm, tps and p95 (ms), as CSV or Markdown: such a table is read"}
+	}
+	return &format.Error{Line: 1, Text: "no known format: " + f.Why,
+		Remedy: known.Names() + " are read; --kind says which it is"}
+}
+
+// certain keeps the runs about which something is known. Without one the error,
+// or the want of any figure with the first warning, is the answer.
+func certain(runs []*observed.Run, warnings []format.Warning, err error) ([]*observed.Run, error) {
+	var out []*observed.Run
+	for _, r := range runs {
+		if r.Known() {
+			out = append(out, r)
+		}
+	}
+	var damaged *format.Error
+	if err != nil && !(errors.As(err, &damaged) && damaged.Cut && len(out) > 0) {
+		return nil, err
+	}
+	if len(out) == 0 {
+		e := &format.Error{Text: "there is no figure in it", Remedy: "check that the benchmark ran to its end"}
+		if len(warnings) > 0 {
+			e.Text += ": " + warnings[0].String()
+		}
+		return nil, e
+	}
+	return out, nil
+}
+
+// cut is the warning about input that broke off.
+func cut(err error) []format.Warning {
+	var damaged *format.Error
+	if !errors.As(err, &damaged) {
+		return nil
+	}
+	return []format.Warning{{Line: damaged.Line, Text: damaged.Text, Remedy: damaged.Remedy}}
+}
+
+func (r *Result) warn(arm, path string, w format.Warning) {
+	text := path + ": " + w.Text
+	if w.Line > 0 {
+		text = fmt.Sprintf("%s, line %d: %s", path, w.Line, w.Text)
+	}
+	r.Warnings = append(r.Warnings, record.Warning{Arm: arm, Text: text, Remedy: w.Remedy})
+}
+
+// open opens a file, or standard input for "-". A directory is refused by name, and
+// so is a FIFO into which nobody writes.
+func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
+	if path == "-" {
+		return io.NopCloser(in), 0, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, &UsageError{remedied(err)}
+	}
+	if info.IsDir() {
+		return nil, 0, &UsageError{&format.Error{Text: "this is a directory", Remedy: "name the files in it, as DIR/*.log"}}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a FIFO waits for its writer otherwise
+	if err != nil {
+		return nil, 0, &UsageError{remedied(err)}
+	}
+	if info.Mode()&fs.ModeNamedPipe == 0 {
+		return f, info.Size(), nil
+	}
+	first, err := written(f)
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(first), f), f}, 0, nil
+}
+
+// patience is how long a FIFO may be without a writer.
+const patience = 3 * time.Second
+
+// written waits until somebody writes into a FIFO, or did and is gone, and gives
+// what it had to read for that.
+func written(f *os.File) (first []byte, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	until := time.Now().Add(patience)
+	ready := 0
+	control := raw.Control(func(fd uintptr) {
+		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+			ready, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(max(0, time.Until(until)).Milliseconds()))
+		}
+		if ready == 0 && err == nil { // an end without a byte: there is no writer
+			b := make([]byte, 1)
+			n, readErr := unix.Read(int(fd), b)
+			if first = b[:max(n, 0)]; n == 0 && readErr == nil {
+				err = &UsageError{&format.Error{Text: "this is a FIFO into which nobody writes", Remedy: "start first what writes into it"}}
+			}
+		}
+	})
+	return first, errors.Join(control, err)
+}
+
+// remedied is an error of a file, without its name, with what can be done.
+func remedied(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return hint.New(err, "check the name and the directory")
+	case errors.Is(err, fs.ErrPermission):
+		return hint.New(err, "make it readable (chmod +r), or ask whom it belongs to")
+	case errors.Is(err, syscall.ELOOP):
+		return hint.New(err, "the links lead round in a circle: name the file itself")
+	}
+	return hint.New(err, "check the file: can cat read it?")
+}

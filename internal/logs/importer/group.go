@@ -1,0 +1,250 @@
+package importer
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+// group decides which runs are runs of the same load, and makes a workload of
+// every load that the baseline and another arm have. Several tools, jobs or
+// commands are several loads, and so are files whose names all arms have
+// (bare/read.log, bare/write.log, pod/read.log, pod/write.log; a number at the end
+// of a name does not count) and runs of one arm with different settings.
+func (r *Result) group(all []*observed.Run, o Options) {
+	classify(all, "queries per transaction", func(x *observed.Run) format.Num { return x.Queries })
+	classify(all, "writes per transaction", func(x *observed.Run) format.Num { return x.Writes })
+	var names []string
+	loads := map[string][]*observed.Run{}
+	for _, x := range all {
+		name := x.Tool
+		if x.Sub != "" {
+			name += " " + x.Sub
+		}
+		if loads[name] == nil {
+			names = append(names, name)
+		}
+		loads[name] = append(loads[name], x)
+	}
+	for _, name := range names {
+		for _, part := range split(name, loads[name]) {
+			r.workload(part.name, part.runs, o)
+		}
+	}
+	slices.SortStableFunc(r.Runs, func(a, b record.Observed) int { return strings.Compare(a.Workload, b.Workload) })
+}
+
+// apart is by how much two ratios differ at least that are of two loads: retries
+// make them wobble by less.
+const apart = 1.25
+
+// classify makes a setting of a ratio: runs whose ratios lie close together have
+// the same value of it.
+func classify(all []*observed.Run, name string, of func(*observed.Run) format.Num) {
+	var known []*observed.Run
+	for _, x := range all {
+		if of(x).Known() {
+			known = append(known, x)
+		}
+	}
+	value := func(x *observed.Run) float64 { v, _ := of(x).Get(); return v }
+	slices.SortStableFunc(known, func(a, b *observed.Run) int { return cmp.Compare(value(a), value(b)) })
+	first, label := 0.0, ""
+	for i, x := range known {
+		if v := value(x); i == 0 || v > apart*first || first == 0 && v > 0 {
+			first, label = v, strconv.FormatFloat(v, 'g', 2, 64)
+		}
+		x.MakesLoad(name, label)
+	}
+}
+
+type load struct {
+	name string
+	runs []*observed.Run
+}
+
+// split takes runs of a tool apart: by the names of the files where all arms have
+// the same several ones, and where one arm has runs of different settings, by these.
+func split(name string, runs []*observed.Run) []load {
+	stems := map[string]map[string]bool{} // by arm
+	for _, x := range runs {
+		add(stems, x.Arm, stem(x.File))
+	}
+	if !alike(stems) {
+		return byShape(load{name, runs})
+	}
+	var out []load
+	for _, l := range parts(load{name, runs}, func(x *observed.Run) string { return stem(x.File) }) {
+		out = append(out, byShape(l)...)
+	}
+	return out
+}
+
+// byShape takes a load apart by its settings if one arm has several of them.
+func byShape(l load) []load {
+	shapes := map[string]map[string]bool{}
+	same := true
+	for _, x := range l.runs {
+		add(shapes, x.Arm, only(x, nil))
+		same = same && len(shapes[x.Arm]) == 1
+	}
+	if same {
+		return []load{l}
+	}
+	differing := varying(l.runs)
+	return parts(l, func(x *observed.Run) string { return only(x, differing) })
+}
+
+// parts sorts the runs of a load by a key, which becomes part of the name.
+func parts(l load, key func(*observed.Run) string) []load {
+	var out []load
+	for _, x := range l.runs {
+		name := strings.TrimSpace(l.name + " " + key(x))
+		i := slices.IndexFunc(out, func(o load) bool { return o.name == name })
+		if i < 0 {
+			i = len(out)
+			out = append(out, load{name: name})
+		}
+		out[i].runs = append(out[i].runs, x)
+	}
+	return out
+}
+
+// only is the settings of these names on one line, of all names for none: runs
+// with the same one can be runs of the same arm.
+func only(x *observed.Run, names []string) string {
+	var s []string
+	for _, l := range x.Load {
+		if names == nil || slices.Contains(names, l.Name) {
+			s = append(s, l.Name+" "+l.Got)
+		}
+	}
+	return strings.Join(s, ", ")
+}
+
+// varying are the settings of the load that are not the same in all runs.
+func varying(runs []*observed.Run) []string {
+	values := map[string]map[string]bool{}
+	for _, x := range runs {
+		for _, l := range x.Load {
+			add(values, l.Name, l.Got)
+		}
+	}
+	var out []string
+	for name, v := range values {
+		if len(v) > 1 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func add(sets map[string]map[string]bool, arm, value string) {
+	if sets[arm] == nil {
+		sets[arm] = map[string]bool{}
+	}
+	sets[arm][value] = true
+}
+
+// alike says whether several arms all have the same several values.
+func alike(sets map[string]map[string]bool) bool {
+	if len(sets) < 2 {
+		return false
+	}
+	var first map[string]bool
+	for _, s := range sets {
+		if first == nil {
+			first = s
+		}
+		if len(s) < 2 || len(s) != len(first) {
+			return false
+		}
+		for k := range s {
+			if !first[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stem is a file's name without directory, ends and a number at its end, so that
+// read.1.log and read-2.log.gz are both "read".
+func stem(path string) string {
+	s := filepath.Base(path)
+	for _, end := range []string{".gz", ".bz2", ".log", ".txt", ".json", ".csv", ".out"} {
+		s = strings.TrimSuffix(s, end)
+	}
+	if t := strings.TrimRight(strings.TrimRight(s, "0123456789"), "-._ "); t != "" {
+		return t
+	}
+	return s
+}
+
+// workload makes a workload of the runs of one load.
+func (r *Result) workload(name string, runs []*observed.Run, o Options) {
+	w := record.Workload{Name: name, Kind: runs[0].Tool, Baseline: o.Baseline}
+	counts := map[string]int{}
+	for _, x := range runs {
+		x.Workload, x.Number = name, counts[x.Arm]
+		counts[x.Arm]++
+	}
+	if counts[o.Baseline] == 0 || len(counts) < 2 && !o.alone() {
+		missing := o.Baseline
+		if counts[o.Baseline] > 0 {
+			missing = "any other arm"
+		}
+		for arm := range counts {
+			r.Left = append(r.Left, record.Left{Workload: name, Arm: arm, Reason: "there is no run of this load in " + missing,
+				Remedy: "name files of the same tool and the same load for each arm"})
+		}
+		return
+	}
+	for _, a := range o.Arms {
+		if counts[a.Name] > 0 && !slices.ContainsFunc(w.Arms, func(b record.Arm) bool { return b.Name == a.Name }) {
+			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: quantity.Count(counts[a.Name], "run")})
+		}
+	}
+	w.Metrics = metricsOf(runs)
+	w.Primary = w.Metrics[0]
+	for _, m := range w.Metrics {
+		if _, ok := metric.Find(nil, m); !ok {
+			w.Values = append(w.Values, metric.OfTool(m).Record())
+		}
+	}
+	r.Workloads = append(r.Workloads, w)
+	for _, x := range runs {
+		r.Runs = append(r.Runs, x.Observed)
+	}
+}
+
+// order is what people look at first; metrics that are not in it follow.
+var order = []string{"throughput", "time", "read_iops", "write_iops", "p50", "p90", "p95", "p99", "p99.9", "latency_mean"}
+
+// metricsOf are the metrics that any of the runs has, the primary one first.
+func metricsOf(runs []*observed.Run) []string {
+	var out []string
+	for _, x := range runs {
+		for _, f := range x.Figures {
+			if !slices.Contains(out, f.Metric) {
+				out = append(out, f.Metric)
+			}
+		}
+	}
+	rank := func(m string) int {
+		if i := slices.Index(order, m); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return rank(a) - rank(b) })
+	return out
+}

@@ -1,0 +1,257 @@
+// Package importer turns the output of other tools into a record: who measured
+// with sysbench, fio, clickhouse-benchmark, pgbench, hyperfine or redis-benchmark, or collected
+// figures in a table, can have them judged.
+//
+// It reads files as streams, memory does not grow with them. It must not compute
+// effects or judge; it says what the files say, where, and what in them is not
+// certain.
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/record"
+)
+
+// Arm is the files of one arm: each one or more runs of it.
+type Arm struct {
+	Name  string
+	Files []string // "-" is In of the options
+}
+
+// Options says what to read.
+type Options struct {
+	Arms     []Arm
+	Baseline string      // the name of an arm; empty: the first one
+	Kind     format.Kind // Unknown: every file tells
+	Claims   []record.Claim
+	In       io.Reader // what "-" is
+}
+
+// Result is what was read.
+type Result struct {
+	Workloads []record.Workload
+	Imported  record.Imported
+	Runs      []record.Observed
+	Warnings  []record.Warning
+	Left      []record.Left
+}
+
+// What a person can look at; more is a mistake, and takes long to find out about.
+const (
+	mostRuns  = 20000
+	mostLoads = 1000
+)
+
+// Read reads every file of every arm. A file that cannot be read, or in which
+// there is nothing, is an error that names it; what is doubtful in it, a warning.
+func Read(o Options) (*Result, error) {
+	if err := o.check(); err != nil {
+		return nil, &UsageError{err}
+	}
+	out := &Result{Imported: record.Imported{Claims: o.Claims}}
+	var all []*observed.Run
+	byArm := make([][]*observed.Run, len(o.Arms))
+	for i, a := range o.Arms {
+		var runs []*observed.Run
+		for _, path := range a.Files {
+			more, err := out.file(a, path, o)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			if runs = append(runs, more...); count(byArm)+len(runs) > mostRuns {
+				return nil, hint.New(fmt.Errorf("%s: more than %d runs", path, mostRuns), "name fewer files at a time, or split the file")
+			}
+		}
+		if err := o.unnamed(a, runs); err != nil {
+			return nil, &UsageError{err}
+		}
+		byArm[i] = out.join(a.Name, runs)
+	}
+	agree(slices.Concat(byArm...))
+	for i, a := range o.Arms {
+		finished, err := out.finish(a.Name, byArm[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, finished...)
+	}
+	if err := o.settle(all); err != nil {
+		return nil, &UsageError{err}
+	}
+	if out.group(all, o); len(out.Workloads) > mostLoads {
+		return nil, hint.New(fmt.Errorf("the files hold %d loads, more than %d", len(out.Workloads), mostLoads), "name fewer files at a time")
+	}
+	if err := (&record.Plan{Workloads: out.Workloads}).Check(); err != nil {
+		return nil, hint.New(err, "name fewer files at a time")
+	}
+	if len(out.Workloads) == 0 {
+		err := fmt.Errorf("nothing to compare: the arms have no load in common")
+		if len(out.Left) > 0 {
+			l := out.Left[0]
+			err = fmt.Errorf("%w (%s of %s: %s)", err, l.Workload, l.Arm, l.Reason)
+		}
+		if len(out.Warnings) > 0 {
+			err = fmt.Errorf("%w; %s", err, out.Warnings[0].Text)
+		}
+		return nil, hint.New(err, "name files of the same tool and the same load for each arm")
+	}
+	return out, nil
+}
+
+func count(lists [][]*observed.Run) (n int) {
+	for _, l := range lists {
+		n += len(l)
+	}
+	return n
+}
+
+// agree sees to it that runs of one load have a throughput that counts the same.
+func agree(all []*observed.Run) {
+	loads := map[string][]*observed.Run{}
+	for _, x := range all {
+		if len(x.Rates) > 0 {
+			loads[x.Tool+"\n"+x.Sub] = append(loads[x.Tool+"\n"+x.Sub], x)
+		}
+	}
+	for _, l := range loads {
+		observed.Agree(l)
+	}
+}
+
+// finish keeps the runs of which a figure can be true. A file without one is an error.
+func (r *Result) finish(arm string, joined []*observed.Run) (out []*observed.Run, err error) {
+	for _, x := range joined {
+		if x.Finish() {
+			out = append(out, x)
+		}
+		for _, w := range x.Doubts {
+			r.warn(arm, x.File, w)
+		}
+	}
+	for _, x := range joined {
+		if slices.ContainsFunc(out, func(y *observed.Run) bool { return y.File == x.File }) {
+			continue
+		}
+		_, err := certain(nil, x.Doubts, nil)
+		return nil, fmt.Errorf("%s: %w", x.File, err)
+	}
+	return out, nil
+}
+
+// UsageError is a mistake in what was asked for, not in what is in a file.
+type UsageError struct{ error }
+
+func (e *UsageError) Unwrap() error { return e.error }
+
+func (o *Options) check() error {
+	seen, stdin := map[string]bool{}, 0
+	var files []fs.FileInfo
+	var paths []string
+	for _, a := range o.Arms {
+		for _, path := range a.Files {
+			if path == "-" {
+				stdin++
+				continue
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, remedied(err))
+			}
+			if i := slices.IndexFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, info) }); i >= 0 {
+				return hint.New(fmt.Errorf("%s and %s are the same file", paths[i], path), "name every file once: what is read twice is no second run")
+			}
+			files, paths = append(files, info), append(paths, path)
+		}
+		if len(a.Files) == 0 {
+			return fmt.Errorf("the arm %s has no file", a.Name)
+		}
+		seen[a.Name] = true
+	}
+	if len(seen) == 0 {
+		return hint.New(errors.New("no file is named"), "tare import host=bare/*.log pod=pod/*.log")
+	}
+	if stdin > 1 {
+		return hint.New(fmt.Errorf("standard input (-) is named %d times", stdin), "write one of them to a file first")
+	}
+	return nil
+}
+
+// settle finds the arms, the baseline and what the claims are about, when it is
+// known what the files say: a table may name arms itself, and of one arm the
+// commands of hyperfine are what is compared.
+func (o *Options) settle(all []*observed.Run) error {
+	commands := map[string]bool{}
+	for _, x := range all {
+		if x.Tool == "hyperfine" && o.alone() {
+			commands[x.Sub] = true
+		}
+	}
+	var arms []Arm
+	add := func(name string) {
+		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == name }) {
+			arms = append(arms, Arm{Name: name})
+		}
+	}
+	for _, a := range o.Arms {
+		if slices.ContainsFunc(all, func(x *observed.Run) bool { return x.Arm == a.Name && len(commands) < 2 }) {
+			add(a.Name)
+		}
+	}
+	for _, x := range all {
+		if len(commands) > 1 && commands[x.Sub] {
+			x.Arm, x.Sub, x.Other = x.Sub, "", nil
+		}
+		add(x.Arm)
+	}
+	if o.Arms = arms; o.Baseline == "" {
+		o.Baseline = arms[0].Name
+	}
+	if !slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == o.Baseline }) {
+		return hint.New(fmt.Errorf("the baseline %q is not an arm", o.Baseline), "name one of the arms that have files")
+	}
+	for i := range o.Claims {
+		if err := o.claim(&o.Claims[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write makes the result directory: plan, manifest and record. The workloads of
+// the plan and what was imported are filled in.
+func (r *Result) Write(dir string, plan record.Plan, m record.Manifest) error {
+	plan.Workloads, m.Imported, m.Left = r.Workloads, &r.Imported, r.Left
+	w, err := record.Create(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := record.WriteJSON(dir, record.PlanFile, plan); err != nil {
+		return err
+	}
+	if err := record.WriteJSON(dir, record.ManifestFile, m); err != nil {
+		return err
+	}
+	return w.Append(r.lines(m.Started)...)
+}
+
+func (r *Result) lines(at time.Time) []record.Line {
+	lines := []record.Line{{Time: at, Run: &record.Run{Schema: record.RecordSchema, ID: "imported-" + at.UTC().Format("20060102-150405.000000000")}}}
+	for i := range r.Runs {
+		lines = append(lines, record.Line{Time: at, Observed: &r.Runs[i]})
+	}
+	for i := range r.Warnings {
+		lines = append(lines, record.Line{Time: at, Warning: &r.Warnings[i]})
+	}
+	return append(lines, record.Line{Time: at, End: &record.End{Reason: "imported"}})
+}

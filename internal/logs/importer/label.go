@@ -1,0 +1,201 @@
+package importer
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// label is what stands beside a report: the headings above it, the command that made it, and
+// other words.
+type label struct {
+	headings [7][]string // by level; 0 is of lines that only look like one
+	command  []string
+	words    []string
+}
+
+// all are the words of a label in the order in which people read them.
+func (l *label) all() (out []string) {
+	for _, h := range l.headings[1:] {
+		out = append(out, h...)
+	}
+	return append(append(append(out, l.headings[0]...), l.words...), l.command...)
+}
+
+var (
+	markdownHeading = regexp.MustCompile(`^(#{1,6})\s*\S`)
+	htmlHeading     = regexp.MustCompile(`(?i)^<h([1-6])\b`)
+)
+
+// level is that of a heading; 0 for a line that looks like one and has none, -1 for others.
+func level(text string) int {
+	if commandOf(text) != nil {
+		return -1
+	}
+	if m := markdownHeading.FindStringSubmatch(text); m != nil {
+		return len(m[1])
+	}
+	if m := htmlHeading.FindStringSubmatch(text); m != nil {
+		return int(m[1][0] - '0')
+	}
+	bare := strings.Trim(text, "*_ ")
+	if strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "：") || bare != text && len(bare) < len(text)-1 ||
+		strings.HasPrefix(text, "==") || strings.HasPrefix(text, "--") || strings.HasPrefix(text, "//") ||
+		len(strings.Fields(text)) <= 4 && len(text) <= 60 && !strings.ContainsAny(text, "=|{};") {
+		return 0
+	}
+	return -1
+}
+
+// take adds a line of the text above a report. Of what stands above the first one only
+// headings and commands count: the rest is about the page.
+func (l *label) take(text string, first bool) {
+	if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") || text == "..." {
+		return
+	}
+	if c := commandOf(text); c != nil {
+		l.command = c
+		return
+	}
+	words := wordsOf(text)
+	switch n := level(text); {
+	case n > 0:
+		for i := n; i < len(l.headings); i++ {
+			l.headings[i] = nil
+		}
+		l.headings[n], l.headings[0], l.words = words, nil, nil
+	case len(words) == 0:
+	case n == 0 && first:
+		l.headings[0] = words
+	case n == 0:
+		l.headings[0] = append(l.headings[0], words...)
+	case !first:
+		l.words = append(l.words, words...)
+	}
+}
+
+// mostWords bounds what is compared of a gap.
+const mostWords = 400
+
+// labels are those of the reports of one file, by the line where each begins.
+func labels(runs []*observed.Run, asides []format.Aside) map[*observed.Run]label {
+	out := map[*observed.Run]label{}
+	byLine := slices.Clone(runs)
+	slices.SortStableFunc(byLine, func(a, b *observed.Run) int { return cmp.Compare(a.Line, b.Line) })
+	now, first, last := label{}, true, 0
+	for i, x := range byLine {
+		if i > 0 && x.Line == last {
+			out[x] = now // of the same report
+			continue
+		}
+		gap := label{headings: now.headings}
+		gap.headings[0] = nil
+		said := false
+		for ; len(asides) > 0 && asides[0].Line < x.Line; asides = asides[1:] {
+			if text := asides[0].Text; text != "" && len(gap.words) < mostWords {
+				gap.take(text, first)
+				said = said || level(text) > 0
+			}
+		}
+		if !said && len(gap.headings[0])+len(gap.words) == 0 { // nothing new: what was said before goes on
+			gap.headings[0], gap.words = now.headings[0], now.words
+		}
+		if gap.command == nil {
+			gap.command = now.command
+		}
+		now, first, last = gap, false, x.Line
+		out[x] = now
+	}
+	return out
+}
+
+// longestName bounds what a load is called after.
+const longestName = 60
+
+// tellApart makes loads of their own of reports that would be taken for repeats of one another
+// although the words beside them differ, and says so.
+func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []format.Aside) {
+	if len(asides) == 0 || len(runs) < 2 {
+		return
+	}
+	var keys []string
+	same := map[string][]*observed.Run{}
+	for _, x := range runs {
+		key := x.Arm + "\n" + x.Sub + "\n" + only(x, nil)
+		if same[key] == nil {
+			keys = append(keys, key)
+		}
+		same[key] = append(same[key], x)
+	}
+	said := labels(runs, asides)
+	for _, key := range keys {
+		list := same[key]
+		var words [][]string
+		for _, x := range list {
+			l := said[x]
+			words = append(words, l.all())
+		}
+		names := differing(words)
+		if names == nil {
+			continue
+		}
+		for i, x := range list {
+			x.Sub = strings.TrimSpace(x.Sub + " " + names[i])
+		}
+		r.warn(arm, path, format.Warning{Line: list[1].Line,
+			Text:   "the reports differ in words above them, so they are different loads and no repeats: " + quoted(names),
+			Remedy: "where they are repeats of one run, call them run 1, run 2 ... or write each to a file of its own"})
+	}
+}
+
+// differing are, for each list, the words that not all have, in few words; nil where all are
+// the same.
+func differing(lists [][]string) []string {
+	alike := true
+	counts := map[string]int{}
+	for _, l := range lists {
+		alike = alike && slices.Equal(l, lists[0])
+		for _, w := range slices.Compact(slices.Sorted(slices.Values(l))) {
+			counts[w]++
+		}
+	}
+	if alike {
+		return nil
+	}
+	out := make([]string, len(lists))
+	for i, l := range lists {
+		seen := map[string]bool{}
+		for _, w := range l {
+			if counts[w] == len(lists) || seen[w] || len(out[i])+len(w) >= longestName {
+				continue
+			}
+			seen[w] = true
+			out[i] = strings.TrimSpace(out[i] + " " + w)
+		}
+	}
+	if !slices.ContainsFunc(out, func(s string) bool { return s != out[0] }) {
+		return nil // the same words in another order
+	}
+	return out
+}
+
+// quoted are the first few names.
+func quoted(names []string) string {
+	var list []string
+	for _, n := range names {
+		if n == "" {
+			n = "(none)"
+		}
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	if len(list) > 4 {
+		list = append(list[:4], "...")
+	}
+	return strings.Join(list, "; ")
+}

@@ -1,0 +1,32 @@
+package importer
+
+import (
+	"fmt"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// join makes one run of the files that are parts of one, and says so.
+func (r *Result) join(arm string, runs []*observed.Run) []*observed.Run {
+	var out []*observed.Run
+	parts := map[string][]*observed.Run{}
+	key := func(x *observed.Run) string { return x.Whole + "\n" + x.Sub + "\n" + only(x, nil) }
+	for _, x := range runs {
+		if x.Whole != "" {
+			parts[key(x)] = append(parts[key(x)], x)
+		}
+	}
+	for _, x := range runs {
+		list := parts[key(x)]
+		switch {
+		case x.Whole == "" || len(list) == 1:
+			out = append(out, x)
+		case x == list[0]:
+			out = append(out, observed.Join(list))
+			r.warn(arm, x.File, format.Warning{
+				Text: fmt.Sprintf("this and %d more files are of the threads or jobs of one run: they were added up", len(list)-1)})
+		}
+	}
+	return out
+}

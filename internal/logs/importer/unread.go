@@ -1,0 +1,79 @@
+package importer
+
+import (
+	"regexp"
+	"regexp/syntax"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// unread are tools whose output people have and that is not read: an error names them. Each has
+// lines that only it writes.
+var unread = []observed.Reader{
+	named("YCSB", `^\[(?:OVERALL|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|READ-MODIFY-WRITE|TOTAL_GC\w*)\], |^YCSB Client \d`),
+	named("go-ycsb", `^[A-Z_]+\s+- Takes\(s\): [\d.]+, Count: `),
+	named("memtier_benchmark", `^\[RUN #\d+|^ALL STATS$|^Type\s+Ops/sec\s+Hits/sec|^(?:Sets|Gets|Waits|Totals)\s+[\d.-]+\s+[\d.-]+\s+[\d.-]+\s`),
+	named("k6", `^(?:http_req\w*|iteration_duration|iterations|vus|vus_max|data_received|data_sent|checks\w*)\.{3,}\s*:|^execution: local$|^running \(\d+m\d|^█ TOTAL RESULTS`),
+	named("wrk or wrk2", `^Running \d+\w* test @ |^Thread Stats\s+Avg\s+Stdev|^Thread calibration: mean lat|^Requests/sec:\s+[\d.]+$|^Latency Distribution \(HdrHistogram`),
+	named("ab (ApacheBench)", `^This is ApacheBench, |^Requests per second:\s+[\d.]+ \[#/sec\]|^Time per request:\s+[\d.]+ \[ms\]|^Concurrency Level:\s+\d`),
+	{Tool: &format.Tool{Name: "iperf", Keys: [][]string{{"connected", "test_start"}, {"connected", "system_info"}},
+		Is: matches(`^\[ ?ID\] Interval\s+Transfer|^Connecting to host .*, port \d+|^\[\s*\d+\] local \S+ port \d+ connected|^iperf Done\.|^Client connecting to .*, TCP port|^iperf 3\.`)}},
+	named("netperf", `^(?:MIGRATED )?(?:TCP|UDP)[ _](?:STREAM|REQUEST/RESPONSE|RR|CRR|MAERTS|SENDFILE)\w* TEST from |^(?:MIGRATED )?TCP (?:Connect/)?(?:STREAM|REQUEST/RESPONSE|Request/Response|MAERTS) TEST`),
+	named("dd", `^\d+\+\d+ (?:records (?:in|out)|Datensätze|enregistrements|registros|записей)|^记录了\d+\+\d+|^\d+ bytes (?:\([^)]*\) ?)*(?:copied|transferred)`),
+	named("rados bench", `^Maintaining \d+ concurrent (?:writes|reads)|^sec Cur ops\s+started\s+finished|^Total (?:writes|reads) made:\s+\d|^Bandwidth \(MB/sec\):\s`),
+	named("rbd bench", `^bench\s+type (?:write|read|readwrite|rw) io_size |^SEC\s+OPS\s+OPS/SEC|^elapsed:\s+\d+\s+ops:\s+\d+\s+ops/sec:`),
+	named("stress-ng", `^stress-ng: (?:info|metrc|debug|warn|fail|error): `),
+	named("mysqlslap", `^(?:Average|Minimum|Maximum) number of seconds to run all queries: |^Number of clients running queries: |^Running for engine `),
+	named("HammerDB", `^Vuser \d+:|^HammerDB (?:CLI )?v\d|^TEST RESULT : System achieved \d`),
+	named("cassandra-stress", `^\*+ Stress Settings \*+|^Op rate\s+: |^Partition rate\s+: |^type,?\s+total ops,\s+op/s,|^Running (?:WRITE|READ|MIXED) with `),
+	named("go-tpc", `^\[(?:Current|Summary)\] [A-Z_0-9]+ ?- (?:Takes\(s\)|Count)|^\[(?:Current|Summary)\] Q\d+|^tpmC: [\d.]+`),
+	named("dbench of Samba", `^dbench version \d|^Throughput [\d.]+ MB/sec\s+(?:\(sync \w+\)\s+)?\d+ clients|^Operation\s+Count\s+AvgLat\s+MaxLat`),
+	named("iozone", `^Iozone: Performance Test of File I/O|^Command line used: \S*iozone|^kB\s+reclen\s+write\s+rewrite`),
+	named("etcd check perf", `^(?:PASS|FAIL): (?:Throughput|Slowest request|Stddev|PASS|FAIL)|^\d+ / \d+ B[o.]+!?`),
+	named("etcd (its metrics)", `^(?:# (?:HELP|TYPE) )?etcd_disk_\w+_seconds`),
+}
+
+func named(name, lines string) observed.Reader {
+	return observed.Reader{Tool: &format.Tool{Name: name, Is: matches(lines)}}
+}
+
+// matches says whether a line is one of those. It is asked of every line that no reader knows: the
+// first byte rules most of them out.
+func matches(lines string) func([]byte) bool {
+	expr, first := regexp.MustCompile(lines), firstBytes(lines)
+	return func(b []byte) bool { return first[b[0]] && expr.Match(b) }
+}
+
+// firstBytes are those with which a line can begin that an anchored expression matches.
+func firstBytes(lines string) (set [256]bool) {
+	tree, err := syntax.Parse(lines, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		panic(err)
+	}
+	seen := map[uint32]bool{}
+	var walk func(pc uint32)
+	walk = func(pc uint32) {
+		if seen[pc] {
+			return
+		}
+		seen[pc] = true
+		switch i := &prog.Inst[pc]; i.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			walk(i.Out)
+			walk(i.Arg)
+		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+			walk(i.Out)
+		default:
+			for c := range set {
+				set[c] = set[c] || c >= 0x80 || i.MatchRune(rune(c))
+			}
+		}
+	}
+	walk(uint32(prog.Start))
+	return set
+}

@@ -1,0 +1,78 @@
+package importer_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/importer"
+)
+
+// A tool that is not read is named, with what is read instead.
+func TestToolsThatAreNotRead(t *testing.T) {
+	names := map[string]string{"ycsb.txt": "YCSB", "ycsb-with-prompt.txt": "YCSB", "wrk.txt": "wrk or wrk2", "wrk2.txt": "wrk or wrk2", "ab.txt": "ab (ApacheBench)",
+		"iperf3.txt": "iperf", "iperf3-json.txt": "iperf", "dd-chinese.txt": "dd", "rados-bench.txt": "rados bench", "rbd-bench.txt": "rbd bench", "hammerdb.txt": "HammerDB",
+		"cassandra-stress-table.txt": "cassandra-stress", "dbench-samba.txt": "dbench of Samba", "etcd-check-perf.txt": "etcd check perf", "etcd-metrics.txt": "etcd (its metrics)"}
+	files, err := filepath.Glob("testdata/unread/*.txt")
+	if err != nil || len(files) < 24 {
+		t.Fatal(err, files)
+	}
+	seen := map[string]bool{}
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := names[filepath.Base(path)]
+		if name == "" {
+			name = strings.TrimSuffix(filepath.Base(path), ".txt")
+		}
+		seen[name] = true
+		for form, text := range map[string]string{"as it is": string(b), "Windows": strings.ReplaceAll(string(b), "\n", "\r\n"),
+			"indented": "    " + strings.ReplaceAll(string(b), "\n", "\n    "), "fenced": "Here it is:\n```\n" + string(b) + "```\n",
+			"HTML": "<pre><code>" + string(b) + "</code></pre>\n"} {
+			_, err := alone(t, put(t, "x.txt", text))
+			if err == nil || !strings.Contains(err.Error(), "the output of "+name+", which is not read") || !strings.Contains(err.Error(), "tps and p95 (ms)") {
+				t.Errorf("%s, %s: %v", name, form, err)
+			}
+		}
+	}
+	for _, tool := range importer.Known() {
+		if tool.Kind == format.Unknown && !seen[tool.Name] {
+			t.Errorf("no sample of %s", tool.Name)
+		}
+	}
+}
+
+// Beside a tool that is read, one that is not is named in a warning.
+func TestUnreadBesideRead(t *testing.T) {
+	b, err := os.ReadFile("testdata/unread/dd.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(b) + pgbenchReport(100), pgbenchReport(100) + string(b)} {
+		r, err := alone(t, put(t, "x.txt", text))
+		if err != nil || len(r.Runs) != 1 || figure(r.Runs[0], "throughput") != 100 {
+			t.Errorf("%v %+v", err, r)
+		}
+	}
+}
+
+// No tool's own output is taken for that of one that is not read.
+func TestReadIsNotUnread(t *testing.T) {
+	files, err := filepath.Glob("../*/testdata/*")
+	if err != nil || len(files) < 100 {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil || strings.HasSuffix(path, ".golden") || strings.HasSuffix(path, ".sh") || strings.HasSuffix(path, ".md") {
+			continue
+		}
+		if f := importer.Known().Detect("x", b); f.Tool != nil && f.Tool.Kind == format.Unknown {
+			t.Errorf("%s: %+v", path, f)
+		}
+	}
+}

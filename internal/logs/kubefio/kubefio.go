@@ -1,0 +1,133 @@
+// Package kubefio reads the summaries of programs that run fio in a pod on a volume of Kubernetes:
+// dbench (leeliu/dbench), kbench (longhorn/kbench) and kubestr.
+//
+// Each line of a summary is of a run of fio of its own: it is a load with its metric. It must not
+// know what is compared.
+package kubefio
+
+import (
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+)
+
+// The readers.
+var (
+	Dbench = reader("dbench", "2018 and later", []string{"Random Read/Write IOPS: ", "Average Latency (usec) Read/Write: ", "Average Latency Read/Write: ", "Mixed Random Read/Write IOPS: ",
+		"= Dbench Summary =", "Sequential Read/Write: "}, (*parser).dbench)
+	Kbench = reader("kbench", "2021 and later", []string{"FIO Benchmark Summary", "FIO Benchmark Compar", "FIO Benchmark Latency P99", "IOPS (Read/Write)", "IOPS in ops (Read/Write)", "Bandwidth in KiB/sec (Read/Write)",
+		"Latency in ns (Read/Write)"}, (*parser).kbench)
+	Kubestr = reader("kubestr", "0.4", []string{"FIO test results:", "JobName: ", "FIO version - fio-", "Running FIO test ("}, (*parser).kubestr)
+)
+
+func reader(name, versions string, begins []string, line func(*parser, string) bool) observed.Reader {
+	tool := &format.Tool{Name: name, Kind: format.Kind(name), Begins: begins, Also: noise}
+	read := func(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+		return read(text, tool, line)
+	}
+	return observed.Reader{Tool: tool, Versions: versions, Kinds: []observed.Kind{{Name: tool.Kind, Read: read}}}
+}
+
+// noise are lines that say nothing of what was measured.
+var noise = regexp.MustCompile(`^(?:=+$|Working dir|Testing |All tests|CPU Idleness|PVC |Pod |Elapsed time|Disk stats|\S+: ios=|-\s+OK|TEST_FILE|(?:iops|bw\(KiB/s\)): min=)`)
+
+// parser is the state between lines.
+type parser struct {
+	format.Scan
+	tool     string
+	runs     []*observed.Run
+	settings [][2]string
+	section  string    // of kbench: what the rows below are
+	scale    float64   // of that section, to base units
+	p99      bool      // the latencies of kbench's summary are 99th percentiles
+	arms     [2]string // of a comparison of kbench
+	job      *observed.Run
+	way      string // of kubestr: read or write
+}
+
+func read(text io.Reader, tool *format.Tool, line func(*parser, string) bool) ([]*observed.Run, []format.Warning, error) {
+	p := &parser{Scan: format.NewScan(text, tool), tool: tool.Name}
+	err := p.Each(func(b []byte) error {
+		s := strings.TrimSpace(string(b))
+		if s != "" && !line(p, s) {
+			p.Strange(b)
+		}
+		return nil
+	})
+	if err == nil && len(p.runs) == 0 {
+		err = p.Nothing(tool.Name)
+	}
+	return p.runs, p.Doubts(), err
+}
+
+// load begins a load.
+func (p *parser) load(arm, name string) *observed.Run {
+	r := &observed.Run{Sub: name}
+	r.Tool, r.Line, r.Complete, r.Arm = p.tool, p.Number(), true, arm
+	for _, s := range p.settings {
+		r.MakesLoad(s[0], s[1])
+	}
+	p.runs = append(p.runs, r)
+	return r
+}
+
+// set notes a setting of the summary: another value begins another summary.
+func (p *parser) set(name, value string) {
+	for i := range p.settings {
+		if p.settings[i][0] == name {
+			p.settings[i][1] = value
+			return
+		}
+	}
+	p.settings = append(p.settings, [2]string{name, value})
+}
+
+// pair takes what reads and writes did: "75.7k/59.7k", "523MiB/s / 500MiB/s". What is not there is
+// missing.
+func (p *parser) pair(arm, load, metric, text string, scale float64) bool {
+	m := twoFigures.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	return p.figures(arm, load, metric, number(m[1]).Times(scale), number(m[2]).Times(scale))
+}
+
+// figures takes what reads and writes did.
+func (p *parser) figures(arm, load, metric string, a, b format.Num) bool {
+	if !a.NonZero().Known() && !b.NonZero().Known() {
+		p.Doubt("a line of the summary has no figures: fio failed, or printed what the summary does not know", "look at the log above it")
+		return true
+	}
+	r := p.load(arm, load)
+	r.Total("read_"+metric, a.NonZero())
+	r.Total("write_"+metric, b.NonZero())
+	return true
+}
+
+// twoFigures are those of reads and of writes; the slash between them is not that of MiB/s.
+var twoFigures = regexp.MustCompile(`^\s*([\d.,]*\s*[kKMG]?i?(?:B/s(?:ec)?)?)\s*/\s*(.*)$`)
+
+var figure = regexp.MustCompile(`^\s*(\d[\d,]*(?:\.\d+)?)\s*(k|K|M|G)?(i?)(B/s(?:ec)?)?\.?\s*$`)
+
+// number reads 75.7k, 98,368, 523MiB/s and 500kB/s, in base units. The tools write a comma only
+// between thousands.
+func number(s string) format.Num {
+	m := figure.FindStringSubmatch(s)
+	if m == nil {
+		return format.Num{}
+	}
+	base := 1000.0
+	if m[3] != "" {
+		base = 1024
+	}
+	scale := 1.0
+	for range strings.Index("kMG", strings.Replace(m[2], "K", "k", 1)) + 1 {
+		if m[2] != "" {
+			scale *= base
+		}
+	}
+	return format.Whole([]byte(strings.ReplaceAll(m[1], ",", ""))).Times(scale)
+}

@@ -1,0 +1,70 @@
+package observed
+
+import (
+	"fmt"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/wire/metric"
+)
+
+// The largest figures that can be true: a counter that wrapped round is beyond.
+const (
+	mostRate      = 1e12 // per second
+	mostBandwidth = 1e15 // bytes per second
+	mostSeconds   = 1e7
+	// A rate without the time for making connections is larger than operations per
+	// second of the run, with one for each operation by far; not by this factor.
+	mostConnecting = 100
+)
+
+// most is the largest value of a metric that can be true.
+func most(name string) float64 {
+	switch metric.OfTool(name).Unit {
+	case "s":
+		return mostSeconds
+	case "B/s":
+		return mostBandwidth
+	}
+	return mostRate
+}
+
+// judge leaves out what cannot be true of the run, and names it.
+func (r *Run) judge(f *Figure) {
+	if x, ok := f.Total.Get(); ok {
+		if why := r.impossible(f, x); why != "" {
+			r.doubt(f.Metric, fmt.Sprintf("%g %s", x, why))
+			f.Total = format.Num{}
+		}
+	}
+	if f.impossible > 0 {
+		why := r.impossible(f, f.worst)
+		r.doubt(f.Metric, fmt.Sprintf("%d of %d reports, as %g %s", f.impossible, f.impossible+f.n, f.worst, why))
+	}
+	if x, ok := f.mean().Get(); ok {
+		if why := r.impossible(f, x); why != "" {
+			r.doubt(f.Metric, fmt.Sprintf("%g on average %s", x, why))
+			f.series = series{}
+		}
+	}
+}
+
+// impossible says why a value cannot be true; empty where it can.
+func (r *Run) impossible(f *Figure, x float64) string {
+	switch {
+	case x < 0:
+		return "is negative"
+	case x > most(f.Metric):
+		return "is more than can be (a counter that wrapped round?)"
+	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric != "time" && metric.OfTool(f.Metric).Unit == "s":
+		return fmt.Sprintf("seconds is longer than the run of %.4g s", r.Seconds)
+	}
+	if done, ok := r.Done.Get(); ok && f.Metric == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
+		return fmt.Sprintf("per second do not go with %.0f operations in %.4g s", done, r.Seconds)
+	}
+	return ""
+}
+
+func (r *Run) doubt(name, what string) {
+	r.Doubts = append(r.Doubts, format.Warning{Line: r.Line, Text: fmt.Sprintf("%s cannot be true and was left out: %s", name, what),
+		Remedy: "look at the log: the tool or its clock was wrong"})
+}

@@ -1,0 +1,177 @@
+package pgbench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// Transaction is one line of a log made with -l.
+type Transaction struct {
+	Client  int64 `json:"client"`
+	Ended   int64 `json:"ended"`             // nanoseconds since 1970, by pgbench's clock
+	Latency int64 `json:"latency,omitempty"` // nanoseconds; 0 where it did not finish
+	// Failed says that it was given up, Skipped that it was late beyond the limit
+	// and never begun.
+	Failed  bool `json:"failed,omitempty"`
+	Skipped bool `json:"skipped,omitempty"`
+}
+
+// Aggregate is one line of a log made with --aggregate-interval, by one thread.
+type Aggregate struct {
+	Time  float64    `json:"time"`          // seconds since 1970, when it began
+	Count float64    `json:"count"`         // transactions
+	Mean  format.Num `json:"mean,omitzero"` // latency in seconds
+}
+
+// Summary is a log as a whole.
+type Summary struct {
+	Lines    int              `json:"lines"` // that were read
+	Warnings []format.Warning `json:"warnings,omitempty"`
+}
+
+// maxColumns of a log line.
+const maxColumns = 17
+
+// ParseLog reads the log of single transactions and hands every line out.
+func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
+	return parseLines(r, "pgbench's transaction log", logLine, each)
+}
+
+// ParseAggregate reads an aggregated log and hands every line out. Threads write
+// logs of their own: the same second comes once per thread.
+func ParseAggregate(r io.Reader, each func(Aggregate)) (*Summary, error) {
+	return parseLines(r, "pgbench's aggregated log", aggregate, each)
+}
+
+func parseLines[T any](r io.Reader, what string, read func(line []byte) (T, bool), each func(T)) (*Summary, error) {
+	s, p, bad := &Summary{}, format.NewScan(r, declared), 0
+	err := p.Each(func(line []byte) error {
+		if p.Torn() {
+			p.NoEnd()
+			return nil
+		}
+		if len(line) == 0 {
+			return nil
+		}
+		if x, ok := read(line); ok {
+			s.Lines++
+			each(x)
+			return nil
+		}
+		p.Strange(line)
+		if bad++; bad == 1 {
+			p.Add(p.Number(), "this line is not of the log and was left out, as are others like it", fmt.Sprintf("check the file: %q", line[:min(len(line), 60)]))
+		}
+		return nil
+	})
+	s.Warnings = p.Doubts()
+	if err == nil && s.Lines == 0 {
+		err = p.Nothing(what)
+	}
+	return s, err
+}
+
+// columns reads numbers between blanks; word is the one column, if any, that
+// is a word, and at its index.
+func columns(line []byte, x *[maxColumns]float64) (n int, word []byte, at int) {
+	at = -1
+	for i := 0; i < len(line); n++ {
+		for i < len(line) && line[i] == ' ' {
+			i++
+		}
+		if i == len(line) {
+			return n, word, at
+		}
+		if n == maxColumns {
+			return 0, nil, 0
+		}
+		v, size := format.Number(line[i:])
+		end := i + size
+		if size == 0 {
+			end = i + blank(line[i:])
+			if at >= 0 {
+				return 0, nil, 0
+			}
+			word, at = line[i:end], n
+		}
+		if v < 0 || end < len(line) && line[end] != ' ' {
+			return 0, nil, 0
+		}
+		x[n] = v
+		i = end
+	}
+	return n, word, at
+}
+
+func blank(b []byte) int {
+	if i := bytes.IndexByte(b, ' '); i >= 0 {
+		return i
+	}
+	return len(b)
+}
+
+// logLine reads "client number latency script seconds microseconds [lag]
+// [retries]"; a transaction that failed has a word in place of its latency.
+func logLine(line []byte) (t Transaction, ok bool) {
+	var x [maxColumns]float64
+	n, word, at := columns(line, &x)
+	if n < 6 || n > 8 || at >= 0 && at != 2 || x[4] < 1e8 || x[4] > 1<<33 || x[5] >= 1e6 || x[0] > 1e9 || x[2] > 1e15 {
+		return t, false
+	}
+	t.Client, t.Ended, t.Latency = int64(x[0]), int64(x[4])*1e9+int64(x[5])*1e3, int64(x[2]*1e3)
+	switch string(word) {
+	case "":
+	case "skipped":
+		t.Skipped = true
+	case "failed", "serialization", "deadlock":
+		t.Failed = true
+	default:
+		return t, false
+	}
+	return t, true
+}
+
+// Pieces reads a log of transactions piece by piece, while it is written.
+type Pieces struct{ rest []byte }
+
+// Feed takes the next piece and hands on the transactions whose lines are
+// complete.
+func (l *Pieces) Feed(piece []byte, take func(Transaction)) error {
+	if len(l.rest) > 0 {
+		l.rest = append(l.rest, piece...)
+		piece = l.rest
+	}
+	for {
+		i := bytes.IndexByte(piece, '\n')
+		if i < 0 {
+			break
+		}
+		t, ok := logLine(piece[:i])
+		if !ok {
+			return fmt.Errorf("pgbench's log: unknown line %q", piece[:min(i, 100)])
+		}
+		take(t)
+		piece = piece[i+1:]
+	}
+	l.rest = append(l.rest[:0], piece...)
+	return nil
+}
+
+// aggregate reads "start count sum sum² min max [four of the lag [skipped [retried
+// retries serialization deadlock]]]": 6 columns since 9.3, 10 or 11 with --rate,
+// always 15 since 15. Times are in microseconds.
+func aggregate(line []byte) (a Aggregate, ok bool) {
+	var x [maxColumns]float64
+	n, _, at := columns(line, &x)
+	if at >= 0 || n != 6 && n != 10 && n != 11 && n != 15 || x[0] < 1e8 {
+		return a, false
+	}
+	a.Time, a.Count = x[0], x[1]
+	if a.Count > 0 {
+		a.Mean = format.Some(x[2] / a.Count).Over(1e6)
+	}
+	return a, true
+}

@@ -1,0 +1,195 @@
+package pgbench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// parser is the state between lines.
+type parser struct {
+	format.Scan
+	each func(Progress) error
+	log  Log
+
+	run     *Run
+	last    float64 // time of the progress line before
+	summary bool    // the run's summary has begun
+	banner  bool    // the run's beginning is in the log
+}
+
+// Parse reads everything in r. each, if not nil, gets the progress lines in
+// order; an error of its own ends the reading and is returned. What was read is
+// returned also with an error. Input without anything of pgbench is an error.
+func Parse(r io.Reader, each func(Progress) error) (*Log, error) {
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
+	err := p.Each(p.any)
+	p.end()
+	p.log.Warnings = p.Doubts()
+	if err == nil && len(p.log.Runs) == 0 {
+		err = p.Nothing("pgbench")
+	}
+	return &p.log, err
+}
+
+// any takes a line of any kind.
+func (p *parser) any(line []byte) error {
+	text := bytes.TrimSpace(line)
+	if len(text) == 0 {
+		return nil
+	}
+	if bytes.HasPrefix(text, []byte("progress: ")) {
+		if done, err := p.progress(text); done || err != nil {
+			return err
+		}
+		if whole := p.Mended(isProgress); whole != nil {
+			p.Doubt("progress lines that were broken into several were put together", "")
+			_, err := p.progress(bytes.Clone(whole))
+			return err
+		}
+		if !p.Torn() {
+			p.Doubt("a progress line has a figure that cannot be, and was left out", "look at the log: pgbench or its clock was wrong")
+		}
+	}
+	switch {
+	case p.Torn() && !whole(text):
+		p.NoEnd()
+	case !p.line(text):
+		p.Strange(line)
+	case p.summary:
+		p.Undefined(text)
+	}
+	return nil
+}
+
+// isProgress says that a line is a progress line and nothing else.
+func isProgress(text []byte) bool {
+	var v Progress
+	end := v.read(text)
+	return end > 0 && end == len(text)
+}
+
+// whole says whether a line without end ends where pgbench ends its lines.
+func whole(text []byte) bool {
+	return bytes.HasSuffix(text, []byte(" ms")) || bytes.HasSuffix(text, []byte("%)")) ||
+		bytes.HasPrefix(text, []byte("tps = ")) && bytes.HasSuffix(text, []byte(")"))
+}
+
+// start begins a run; banner says that its beginning is in the log.
+func (p *parser) start(banner bool) {
+	p.end()
+	n := p.Number()
+	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n})
+	p.run = &p.log.Runs[len(p.log.Runs)-1]
+	p.summary, p.banner = false, banner
+}
+
+// need begins a run if there is none that the line could belong to.
+func (p *parser) need() *Run {
+	if p.run == nil {
+		p.start(false)
+	}
+	p.run.End = p.Number()
+	return p.run
+}
+
+// end says what is missing from the run that ends.
+func (p *parser) end() {
+	r := p.run
+	p.run = nil
+	if r == nil || r.Complete() || r.Failures.Count > 0 {
+		return
+	}
+	if p.banner || p.summary {
+		p.Add(r.End, fmt.Sprintf("the summary of the run that begins in line %d is missing or incomplete", r.Line),
+			"the run was stopped or the log is cut; only its progress lines count")
+	}
+}
+
+// progress reads a line of -P.
+func (p *parser) progress(text []byte) (bool, error) {
+	var v Progress
+	n := p.Number()
+	end := v.read(text)
+	if end == 0 {
+		point, changed := format.Commas(text)
+		if end = v.read(point); !changed || end == 0 {
+			return false, nil
+		}
+		text = point
+		p.Comma()
+	}
+	if p.Torn() && end == len(text) && !bytes.HasSuffix(text, []byte("ms")) && !bytes.HasSuffix(text, []byte("ed")) && !bytes.HasSuffix(text, []byte("retries")) && !three(text) {
+		p.Doubt("the last line is cut off inside a number; it was left out", "the log was cut or is still being written")
+		return true, nil
+	}
+	switch {
+	case p.run == nil || p.summary:
+		p.start(false)
+	case p.run.Intervals > 0 && v.Time < p.last:
+		p.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.last, v.Time), "give each run a file of its own")
+		p.start(false)
+	}
+	return true, p.hand(v)
+}
+
+// hand makes the progress line part of the run and hands it out.
+func (p *parser) hand(v Progress) error {
+	r := p.need()
+	switch {
+	case r.Intervals > 0:
+		v.Length = format.Some(v.Time - p.last).NonZero()
+	case p.banner && v.Time <= 1e9: // no clock
+		v.Length = format.Some(v.Time).NonZero()
+	}
+	r.Intervals++
+	v.Line, v.Run = p.Number(), len(p.log.Runs)-1
+	p.last = v.Time
+	if p.each == nil {
+		return nil
+	}
+	return p.each(v)
+}
+
+// three says that the text ends in a number with three decimals.
+func three(text []byte) bool {
+	i := bytes.LastIndexByte(text, '.')
+	return i >= 0 && len(text)-i == 4
+}
+
+// read reads "progress: 1.1 s, 62.0 tps, lat 14.871 ms stddev 38.904, 0 failed,
+// lag 8.146 ms, 28 skipped, 188 retried, 333 retries" and returns how long it
+// is; 0 if it is none.
+func (v *Progress) read(text []byte) int {
+	*v = Progress{}
+	c := format.Cursor{B: text}
+	c.Lit("progress: ")
+	v.Time = c.Num()
+	c.Lit(" s, ")
+	v.TPS = c.Some()
+	c.Lit(" tps, lat ")
+	latency := c.OrNaN()
+	c.Lit(" ms stddev ")
+	c.OrNaN()
+	if c.Bad {
+		return 0
+	}
+	if !v.TPS.Is(0) {
+		v.Latency = latency.NonZero().Over(milli)
+	}
+	for c.Try(", ") {
+		if c.Try("lag ") {
+			c.OrNaN()
+			c.Lit(" ms")
+			continue
+		}
+		c.Num()
+		c.Bad = c.Bad || !c.Try(" failed") && !c.Try(" skipped") && !c.Try(" retried") && !c.Try(" retries")
+	}
+	if c.Bad {
+		return 0
+	}
+	return c.I
+}

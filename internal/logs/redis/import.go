@@ -1,0 +1,123 @@
+package redis
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
+)
+
+// every is the time between two progress lines.
+const every = 0.25
+
+// Import reads the tests of an output; each is a load of its own.
+func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	var runs observed.Runs
+	log, err := Parse(text, func(v Report) error {
+		r := runs.At(v.Run)
+		r.Figure("throughput").Add(v.Rate)
+		r.Figure("latency_mean").Add(v.Latency)
+		return nil
+	})
+	for i := range log.Runs {
+		imported(runs.At(i), &log.Runs[i])
+	}
+	return runs, append(log.Warnings, observed.Failures(log.Failures)...), err
+}
+
+func imported(r *observed.Run, one *Run) {
+	r.Tool, r.Sub, r.Line, r.Complete = tool, one.Test, one.Line, one.Complete
+	r.Every = every
+	if x, ok := one.Seconds.Get(); ok {
+		r.Seconds = x
+	} else {
+		r.Seconds = float64(one.Reports) * every
+		// A test without its length: a latency may be longer than what the progress spans.
+		r.Complete = r.Complete && one.Reports == 0
+	}
+	r.MakesLoad("clients", observed.Text(one.Clients))
+	if one.Payload.Known() {
+		r.MakesLoad("payload", observed.Bytes(observed.Text(one.Payload)))
+	}
+	r.MakesLoad("keep alive", yes(one.KeepAlive))
+	r.MakesLoad("threads", observed.Text(one.Threads))
+	r.MakesLoad("cluster nodes", observed.Text(one.Nodes))
+	r.MakesLoad("rate", observed.Text(one.Target))
+	r.MakesLoad("save", one.Save)
+	r.MakesLoad("appendonly", one.AppendOnly)
+	total(r, one)
+}
+
+func yes(n format.Num) string {
+	switch {
+	case !n.Known():
+		return ""
+	case n.Is(0):
+		return "no"
+	}
+	return "yes"
+}
+
+// total takes the figures of the whole test.
+func total(r *observed.Run, one *Run) {
+	r.Total("throughput", one.rate(r))
+	if l := one.Latency; l != nil {
+		r.Total("latency_mean", l.Avg)
+		r.Total("min_latency", l.Min)
+		r.Total("p50", l.P50)
+		r.Total("p95", l.P95)
+		r.Total("p99", l.P99)
+		r.Total("max_latency", l.Max)
+	}
+	for _, q := range []float64{0.5, 0.9, 0.95, 0.99, 0.999} {
+		if f := r.Figure(metric.QuantileName(q)); !f.Total.Known() {
+			f.Total = one.quantile(q)
+		}
+	}
+}
+
+// rate is the throughput, unless it is not that of the requests and the seconds that
+// the report names: every version divides the one by the other.
+func (one *Run) rate(r *observed.Run) format.Num {
+	rate, ok := one.Rate.Get()
+	n, counted := one.Requests.Get()
+	s, timed := one.Seconds.Get()
+	if ok && counted && timed && s >= 0.5 && math.Abs(rate*s/n-1) > 0.02 {
+		r.Doubts = append(r.Doubts, format.Warning{Line: one.Line, Text: fmt.Sprintf(
+			"throughput cannot be true and was left out: %g requests in %g s are not %g per second", n, s, rate),
+			Remedy: "look at the log: it was changed, or two were mixed"})
+		return format.Num{}
+	}
+	return one.Rate
+}
+
+// How near a quantile of the distribution has to be: the bounds around it, or the
+// share of the requests above it.
+const (
+	nearBound = 0.02
+	nearTail  = 0.05
+)
+
+// quantile is a quantile by the distribution where that tells it: bounds close to each
+// other, or one at nearly this share (99.902 % for 99.9 %).
+func (one *Run) quantile(q float64) format.Num {
+	n, ok := one.Requests.Get()
+	if !ok || n*(1-q) < 10 {
+		return format.Num{}
+	}
+	low := 0.0
+	for _, b := range one.Distribution {
+		if b.Share < q {
+			low = max(low, b.Seconds)
+			continue
+		}
+		if b.Seconds-low <= nearBound*b.Seconds || !one.Coarse && b.Share-q <= nearTail*(1-q) {
+			return format.Some(b.Seconds).NonZero()
+		}
+		return format.Num{}
+	}
+	return format.Num{}
+}

@@ -1,0 +1,214 @@
+package sysbench
+
+import (
+	"io"
+	"math"
+
+	"github.com/tarelab/tare/internal/logs/format"
+	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
+)
+
+// imported is a run with what its report lines add up to.
+type imported struct {
+	*observed.Run
+	events, latency *observed.Figure
+	reads, writes   *observed.Figure // bytes of fileio
+	transfer        *observed.Figure // bytes of memory
+	queries         mix
+	errors          float64 // of all report lines, per second
+}
+
+// mix sums up what a transaction consists of.
+type mix struct{ events, queries, writes float64 }
+
+// Import reads the runs of a log.
+func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
+	var now *imported
+	var runs []*imported
+	reach := func(i int) *imported {
+		for len(runs) <= i {
+			runs = append(runs, &imported{Run: &observed.Run{}})
+		}
+		return runs[i]
+	}
+	at := -1
+	log, err := Parse(text, func(v Interval) error {
+		if v.Run != at {
+			at, now = v.Run, reach(v.Run)
+		}
+		now.take(&v)
+		return nil
+	})
+	out := make([]*observed.Run, len(log.Runs))
+	warnings := log.Warnings
+	for i := range log.Runs {
+		reach(i).summary(&log.Runs[i])
+		out[i] = runs[i].Run
+		warnings = append(warnings, observed.Failures(log.Runs[i].Failures)...)
+	}
+	return out, warnings, err
+}
+
+// take is called for every report line: it must be quick.
+func (r *imported) take(v *Interval) {
+	if r.events == nil {
+		r.begin(v)
+	}
+	r.events.Add(v.Events)
+	r.latency.Add(v.Latency.Seconds)
+	r.reads.Add(v.ReadBytes)
+	r.writes.Add(v.WriteBytes)
+	r.transfer.Add(v.Transfer)
+	if w, ok := v.Writes.Get(); ok {
+		failed, _ := v.Errors.Get()
+		r.errors += failed
+		e, _ := v.Events.Get()
+		q, known := v.Queries.Get()
+		if !known {
+			q = math.NaN()
+		}
+		r.queries.events, r.queries.queries, r.queries.writes = r.queries.events+e, r.queries.queries+q, r.queries.writes+w
+	}
+}
+
+// begin makes the figures in the order of their importance.
+func (r *imported) begin(v *Interval) {
+	r.events = r.Figure("throughput")
+	r.reads, r.writes, r.transfer = r.Figure("read_bandwidth"), r.Figure("write_bandwidth"), r.Figure("bandwidth")
+	r.latency = r.Figure(metric.QuantileName(v.Latency.Q))
+	if v.Latency.Q == 0 {
+		r.latency = observed.NewFigure("") // percentiles are disabled
+	}
+	r.MakesLoad("threads", observed.Text(v.Threads))
+}
+
+// summary adds what the log says of the run as a whole.
+func (r *imported) summary(s *Run) {
+	r.Tool, r.Version, r.Line, r.Complete = "sysbench", s.Version, s.Line, s.Complete()
+	if s.Test != "oltp" {
+		r.Sub = s.Test
+	}
+	if n := s.Intervals; n > 1 {
+		r.Every = (s.Last - s.First) / float64(n-1)
+		r.Seconds = s.Last - s.First + r.Every
+	}
+	if len(r.Load) == 0 {
+		r.MakesLoad("threads", observed.Text(s.Threads))
+	}
+	r.MakesLoad("rate", observed.Text(s.Rate.NonZero()))
+	r.MakesLoad("version", s.Version)
+	for _, o := range s.Settings {
+		r.MakesLoad(o.Name, o.Got)
+	}
+	r.MayDiffer("warm-up", observed.Text(s.Warmup.NonZero()))
+	if s.Checkpoints == 0 {
+		r.whole(s)
+	}
+	if m := r.queries; m.events > 0 {
+		r.Queries, r.Writes = format.Some(m.queries/m.events), format.Some(m.writes/m.events)
+	}
+	if s.SQL == nil {
+		r.Figure("queries").Add(format.Some(r.queries.queries / float64(s.Intervals)).NonZero())
+		r.Errors = uint64(math.Round(max(0, min(r.errors*r.Every, 1e15))))
+	}
+}
+
+// whole takes the summary.
+func (r *imported) whole(s *Run) {
+	seconds := format.Num{}
+	if g := s.General; g != nil {
+		if x, ok := g.Time.NonZero().Get(); ok {
+			r.Seconds, seconds = x, g.Time
+			if n, ok := g.Events.NonZero().Get(); ok {
+				r.Total("throughput", format.Some(n/x))
+			}
+		}
+		r.Total("throughput", g.Rate.NonZero())
+	}
+	if q := s.SQL; q != nil {
+		r.sql(q, seconds)
+	}
+	if f := s.FileIO; f != nil {
+		r.files(f, s.performed, seconds)
+	}
+	if m := s.Memory; m != nil {
+		r.Total("bandwidth", m.Transfer.NonZero())
+	}
+	if l := s.Latency; l != nil {
+		r.Total("latency_mean", l.Avg)
+		r.Total("min_latency", l.Min)
+		r.Total("max_latency", l.Max)
+		if l.Percentile.Q > 0 {
+			r.Total(metric.QuantileName(l.Percentile.Q), l.Percentile.Seconds)
+		}
+	}
+	r.histogram(s.Histogram)
+}
+
+// sql takes the statistics of a database test.
+func (r *imported) sql(q *SQL, seconds format.Num) {
+	r.Total("throughput", q.TransactionRate.NonZero())
+	if n, ok := q.Errors.Get(); ok && n > 0 {
+		r.Errors = uint64(n)
+	}
+	all := orNaN(q.Total, q.Queries)
+	if t, _ := q.Transactions.Get(); t > 0 {
+		r.queries = mix{t, all, orNaN(q.Write)}
+	}
+	if s, ok := seconds.Get(); ok && s > 0 {
+		r.Total("queries", format.Some(all/s).NonZero())
+	}
+}
+
+// files takes the operations of a fileio test. Syncs are events of the run too,
+// but none of its reads and writes.
+func (r *imported) files(f *FileIO, performed [3]format.Num, seconds format.Num) {
+	rates := [3]format.Num{f.Reads, f.Writes, f.Syncs}
+	if s, ok := seconds.Get(); ok && s > 0 && performed[0].Known() {
+		for i := range rates {
+			rates[i] = performed[i].Over(s)
+		}
+	}
+	reads, ok := rates[0].Get()
+	writes, also := rates[1].Get()
+	if ok && also {
+		r.Total("throughput", format.Some(reads+writes).NonZero())
+	}
+	for i, name := range []string{"read_iops", "write_iops", "sync_iops"} {
+		r.Total(name, rates[i].NonZero())
+	}
+	r.Total("read_bandwidth", f.ReadBytes.NonZero())
+	r.Total("write_bandwidth", f.WriteBytes.NonZero())
+}
+
+// orNaN is the first number that is known.
+func orNaN(list ...format.Num) float64 {
+	for _, n := range list {
+		if x, ok := n.Get(); ok {
+			return x
+		}
+	}
+	return math.NaN()
+}
+
+// histogram gives the percentiles that the summary does not. A bar is 1.8 % wide
+// and known by its middle.
+func (r *imported) histogram(bins []format.Bin) {
+	all := uint64(0)
+	for _, b := range bins {
+		all += b.Count
+	}
+	for _, q := range []float64{0.5, 0.95, 0.99} {
+		if f := r.Figure(metric.QuantileName(q)); f.Total.Known() || float64(all)*(1-q) < 10 {
+			continue
+		}
+		seen := uint64(0)
+		for _, b := range bins {
+			if seen += b.Count; float64(seen) >= q*float64(all) {
+				r.Total(metric.QuantileName(q), format.Some(b.Seconds))
+				break
+			}
+		}
+	}
+}

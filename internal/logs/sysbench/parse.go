@@ -1,0 +1,252 @@
+package sysbench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/tarelab/tare/internal/logs/format"
+)
+
+// parser is the state between lines.
+type parser struct {
+	format.Scan
+	each func(Interval) error
+	log  Log
+
+	run      *Run // the last of log.Runs; nil before the first
+	reported int  // line of the last report
+	begun    bool // the run's beginning is in the log
+	closed   bool // the run's summary is done: a report line begins another run
+	summary  bool // the run's summary has begun
+	section  section
+	// scratch takes the summary of a checkpoint, which is not the run's.
+	scratch *Run
+
+	version string // of a banner whose run has not begun
+	banner  int    // its line
+	head    bool   // between the first line of options and the first report
+}
+
+// Parse reads everything in r. each, if not nil, gets the report lines in
+// order; an error of its own ends the reading and is returned. What was read
+// is returned also with an error. Input without anything of sysbench is an
+// error.
+func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
+	p := &parser{Scan: format.NewScan(r, declared), each: each}
+	err := p.Each(p.line)
+	p.end()
+	p.log.Warnings = p.Doubts()
+	if err == nil && len(p.log.Runs) == 0 {
+		err = p.Nothing("sysbench")
+	}
+	return &p.log, err
+}
+
+// line takes a line, which most often is a report.
+func (p *parser) line(line []byte) error {
+	if len(line) > 0 && line[0] == '[' {
+		var v Interval
+		if ok, n := v.interval(line); ok && p.clean(line, n) {
+			return p.report(v)
+		}
+	}
+	return p.other(line)
+}
+
+// clean says whether nothing but blanks, or a mark that is no number, follows
+// the first n bytes, and that a line without end was not cut inside a number.
+func (p *parser) clean(line []byte, n int) bool {
+	if n < len(line) {
+		c := line[n]
+		if c-'0' <= 9 || c == '.' || c == ',' {
+			return false
+		}
+	}
+	if p.Torn() && !whole(line[:n]) && !bytes.Contains(line[:n], []byte("length: ")) {
+		p.Doubt("the last line is cut off inside a number; it was left out", "the log was cut or is still being written")
+		return false
+	}
+	return true
+}
+
+// report takes one report line.
+func (p *parser) report(v Interval) error {
+	n := p.Number()
+	p.reported = n
+	if v.queue {
+		if p.run != nil && p.run.Intervals > 0 && p.run.Last == v.Time {
+			p.run.End = n
+		}
+		return nil
+	}
+	if v.Threads.Is(0) {
+		p.Doubt("report lines without a running thread were left out", "")
+		return nil
+	}
+	p.need()
+	if !p.summary && p.run.Intervals > 0 && v.Time < p.run.Last {
+		p.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.run.Last, v.Time),
+			"give each run a file of its own")
+		p.start(false)
+	}
+	if p.summary {
+		p.after()
+	}
+	p.head = false
+	p.count(&v)
+	v.Run, v.Line = len(p.log.Runs)-1, n
+	if p.each == nil {
+		return nil
+	}
+	return p.each(v)
+}
+
+// count makes the report line part of the run.
+func (p *parser) count(v *Interval) {
+	r := p.run
+	if r.Intervals == 0 {
+		r.First = v.Time
+	}
+	r.Intervals++
+	r.Last = v.Time
+	r.End = p.Number()
+	r.test(kindOf(v))
+}
+
+func kindOf(v *Interval) string {
+	switch {
+	case v.Writes.Known():
+		return "oltp"
+	case v.ReadBytes.Known():
+		return "fileio"
+	case v.Transfer.Known():
+		return "memory"
+	}
+	return ""
+}
+
+func (r *Run) test(kind string) {
+	if r.Test == "" && kind != "" {
+		r.Test = kind
+	}
+}
+
+// start begins a run; begun says that its beginning is in the log.
+func (p *parser) start(begun bool) {
+	p.end()
+	n := p.Number()
+	p.log.Runs = append(p.log.Runs, Run{Line: n, End: n, Version: p.version})
+	p.run = &p.log.Runs[len(p.log.Runs)-1]
+	p.begun, p.closed, p.summary, p.scratch = begun, false, false, nil
+	p.section, p.head = none, begun
+	if p.banner > 0 && begun {
+		p.run.Line = p.banner
+	}
+	p.version, p.banner = "", 0
+}
+
+// need begins a run if there is none that the line could belong to.
+func (p *parser) need() {
+	if p.run == nil || p.closed {
+		p.start(false)
+	}
+}
+
+// end says what is missing from the run that ends.
+func (p *parser) end() {
+	r := p.run
+	if r == nil {
+		return
+	}
+	if p.begun && !r.Complete() && r.Failures.Count == 0 {
+		p.Add(r.End, "the summary of the run that begins in line "+fmt.Sprint(r.Line)+" is missing or incomplete",
+			"the run was stopped or the log is cut; only its report lines count")
+	}
+	if r.Checkpoints > 0 && r.General != nil {
+		p.Add(r.End, "the run's summary counts only since its last checkpoint report", "use its report lines for the whole run")
+	}
+	p.run = nil
+}
+
+// after is called by a report line behind a summary: of a checkpoint it goes
+// on, otherwise it is another run whose beginning is missing.
+func (p *parser) after() {
+	if p.scratch != nil {
+		p.scratch, p.summary, p.section = nil, false, none
+		return
+	}
+	p.start(false)
+}
+
+// other takes every line that is no regular report line.
+func (p *parser) other(line []byte) error {
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) == 0 {
+		return nil
+	}
+	if p.Torn() {
+		return p.torn(line, trimmed)
+	}
+	if p.known(trimmed) {
+		p.Undefined(trimmed)
+		return nil
+	}
+	return p.rescue(line)
+}
+
+// torn takes the last line when no line end follows it. A report line, and a
+// line of the summary with fixed decimals, show whether they are whole.
+func (p *parser) torn(line, text []byte) error {
+	if p.section != none && whole(text) && p.known(text) {
+		return nil
+	}
+	if err := p.rescue(line); err != nil {
+		return err
+	}
+	if p.reported != p.Number() {
+		p.NoEnd()
+	}
+	return nil
+}
+
+// isInterval says that a line is a report line and nothing else.
+func isInterval(line []byte) bool {
+	var v Interval
+	ok, end := v.interval(line)
+	return ok && end == len(line) && whole(line)
+}
+
+// rescue looks for a report line with decimal commas, or with blanks before it.
+func (p *parser) rescue(line []byte) error {
+	text := bytes.TrimLeft(line, " \t")
+	if len(text) == 0 || text[0] != '[' {
+		if bytes.Contains(text, []byte("s ] thds: ")) || bytes.Contains(text, []byte("s] threads: ")) {
+			p.Doubt("report lines behind something that other lines do not begin with were left out", "take it away")
+		}
+		p.Strange(line)
+		return nil
+	}
+	var v Interval
+	if ok, end := v.interval(text); ok && p.clean(text, end) {
+		return p.report(v)
+	}
+	if point, changed := format.Commas(text); changed {
+		v = Interval{}
+		if ok, end := v.interval(point); ok && p.clean(point, end) {
+			p.Comma()
+			return p.report(v)
+		}
+	}
+	if p.Ours(text) && isReport(text) {
+		if whole := p.Mended(isInterval); whole != nil {
+			p.Doubt("report lines that were broken into several were put together", "")
+			return p.line(whole)
+		}
+	}
+	if p.Ours(text) {
+		p.Add(p.Number(), "this looks like a report line but is not one of a known version; it was left out",
+			"check the line: "+string(text[:min(len(text), 80)]))
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package run_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/measure/run"
+	"github.com/tarelab/tare/internal/planning/experiment"
+	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/record"
+)
+
+// beside is arithmetic alone and beside a neighbour, without isolation and with.
+func beside(kind workload.Workload, params map[string]string, budget time.Duration) (*experiment.Experiment, plan.Catalog) {
+	e := spinExperiment(budget)
+	e.Generations, e.Window = 1, 200*time.Millisecond
+	e.Neighbours = []experiment.Neighbour{{Name: "other", Kind: kind.Name(), Params: params, Memory: 512 << 20, Pids: 512}}
+	e.Named = []experiment.Arm{
+		{Name: "alone", Environment: "cgroup"},
+		{Name: "none", Environment: "cgroup", Neighbour: "other"},
+		{Name: "idle", Environment: "cgroup", Neighbour: "other", Isolation: []string{"cpu.idle"}},
+	}
+	e.Workloads[0].Baseline = "alone"
+	c := catalog(plan.Rung{Environment: layers.Cgroup, Grouped: true})
+	c.Neighbour = func(string) (workload.Workload, bool) { return kind, true }
+	return e, c
+}
+
+// looked is what the kernel says of the processes of a neighbour.
+type looked struct{ processes, wrong []string }
+
+// look reads the status of every process in the neighbour's groups of a run.
+func look(id string) (l looked) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cgroup")
+	for _, f := range files {
+		groups, err := os.ReadFile(f)
+		if err != nil || !regexp.MustCompile(`/tare-`+id+`-\w+\.neighbour\n`).Match(groups) {
+			continue
+		}
+		dir := filepath.Dir(f)
+		status, err := os.ReadFile(filepath.Join(dir, "status"))
+		limits, _ := os.ReadFile(filepath.Join(dir, "limits"))
+		name, _ := os.ReadFile(filepath.Join(dir, "comm"))
+		if err != nil || len(limits) == 0 {
+			continue // gone meanwhile
+		}
+		l.processes = append(l.processes, strings.TrimSpace(string(name)))
+		for _, want := range []string{
+			`(?m)^Uid:\s+65534\s+65534\s+65534\s+65534$`, `(?m)^Gid:\s+65534\s+65534\s+65534\s+65534$`, `(?m)^Groups:\s*$`,
+			`(?m)^CapPrm:\s+0+$`, `(?m)^CapEff:\s+0+$`, `(?m)^NoNewPrivs:\s+1$`, `(?m)^Max cpu time\s+\d+`,
+		} {
+			if !regexp.MustCompile(want).Match(append(status, limits...)) {
+				l.wrong = append(l.wrong, string(name)+": no "+want)
+			}
+		}
+	}
+	return l
+}
+
+// executeLooking looks at the neighbour's processes between windows, once it
+// works.
+func executeLooking(t *testing.T, e *experiment.Experiment, c plan.Catalog) (*record.Result, looked) {
+	t.Helper()
+	var seen looked
+	r, out, err := executeShowing(context.Background(), t, e, c, func(ev run.Event) {
+		if ev.Phase == "measure" && len(seen.processes) == 0 {
+			seen = look(idOf(t))
+		}
+	})
+	if err != nil {
+		t.Fatalf("ended by %q: %v", out.Reason, err)
+	}
+	return r, seen
+}
+
+// worked adds up what the neighbour did beside an arm.
+func worked(t *testing.T, r *record.Result, arm string) (work float64) {
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		for _, w := range l.Block.Windows {
+			if w.Arm != arm {
+				continue
+			}
+			x, ok := w.Neighbour[r.Plan.Workloads[0].Neighbours[0].Work].Get()
+			if !ok {
+				t.Errorf("%s: the neighbour's work is missing: %+v", arm, w.Neighbour)
+			}
+			work += x
+		}
+	}
+	return work
+}
+
+func gotten(r *record.Result, arm string) map[string]string {
+	got := map[string]string{}
+	for _, s := range r.Manifest.Settings["spin/"+arm] {
+		got[s.Name] = s.Got
+	}
+	return got
+}
+
+// noGroupLeft: no group of the run is there any more.
+func noGroupLeft(t *testing.T) {
+	t.Helper()
+	for _, pattern := range []string{"/sys/fs/cgroup/tare-", "/sys/fs/cgroup/*/tare-"} {
+		if left, _ := filepath.Glob(pattern + idOf(t) + "*"); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// A neighbour is nobody, has no privilege, and is kept in bounds; what it does is
+// recorded with its arms alone.
+func TestNeighbour(t *testing.T) {
+	testneed.Root(t)
+	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
+	r, seen := executeLooking(t, e, c)
+	if len(seen.processes) == 0 || len(seen.wrong) > 0 {
+		t.Errorf("processes %v: %v", seen.processes, seen.wrong)
+	}
+	got := gotten(r, "idle")
+	if got["neighbour.memory.limit"] != "536870912" || got["neighbour.pids.limit"] != "512" || got["neighbour.cpu.idle"] != "1" {
+		t.Errorf("read back: %v", got)
+	}
+	if got := gotten(r, "none"); got["neighbour.cpu.idle"] != "" {
+		t.Errorf("without isolation, read back: %v", got)
+	}
+	if worked(t, r, "none") == 0 {
+		t.Error("the neighbour did nothing")
+	}
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		for _, w := range l.Block.Windows {
+			if w.Arm == "alone" && len(w.Neighbour) > 0 {
+				t.Errorf("alone has a neighbour: %v", w.Neighbour)
+			}
+		}
+	}
+	noGroupLeft(t)
+}
+
+// Another database: MariaDB with sysbench, and PostgreSQL with pgbench, each on a
+// copy of its data set, as nobody.
+func TestNeighbourDatabase(t *testing.T) {
+	testneed.Root(t)
+	for _, d := range []struct {
+		kind   workload.Workload
+		params map[string]string
+		needs  []string
+		server string
+	}{
+		{workload.Sysbench{}, map[string]string{"tables": "1", "size": "1000", "threads": "2", "buffer_pool": "32M"}, []string{"mariadbd", "sysbench"}, "mariadbd"},
+		{workload.Pgbench{}, map[string]string{"scale": "1", "clients": "2"}, []string{"psql"}, "postgres"},
+	} {
+		t.Run(d.kind.Name(), func(t *testing.T) {
+			for _, tool := range d.needs {
+				testneed.Tool(t, tool)
+			}
+			t.Setenv("XDG_CACHE_HOME", t.TempDir())
+			e, c := beside(workload.Beside{Workload: d.kind}, d.params, 15*time.Second)
+			r, seen := executeLooking(t, e, c)
+			if !slices.Contains(seen.processes, d.server) || len(seen.wrong) > 0 {
+				t.Errorf("processes %v: %v", seen.processes, seen.wrong)
+			}
+			if worked(t, r, "none") == 0 {
+				t.Error("the neighbour did nothing")
+			}
+			if got := gotten(r, "none"); got["neighbour.transport"] != "socket" {
+				t.Errorf("read back: %v", got)
+			}
+			noGroupLeft(t)
+		})
+	}
+}
+
+// A neighbour that its memory limit ends in a window: the window is dropped with
+// the reason, the record kept, and the arm alone goes on.
+func TestNeighbourKilledByItsLimit(t *testing.T) {
+	testneed.Root(t)
+	// It waits until blocks are measured, then takes more than it has.
+	begun := filepath.Join(t.TempDir(), "begun")
+	if err := os.Chmod(filepath.Dir(filepath.Dir(begun)), 0o755); err != nil { // the neighbour is nobody
+		t.Fatal(err)
+	}
+	e, c := beside(workload.CommandNoise{}, map[string]string{
+		"command": "sh -c 'until [ -e " + begun + " ]; do sleep 0.1; done; head -c 200m /dev/zero | tail'",
+	}, 18*time.Second)
+	e.Neighbours[0].Memory = 32 << 20
+	r, out, err := executeShowing(context.Background(), t, e, c, func(ev run.Event) {
+		if ev.Phase == "measure" {
+			if err := os.WriteFile(begun, nil, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatalf("ended by %q: %v", out.Reason, err)
+	}
+	dropped, after := "", 0
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		for _, w := range l.Block.Windows {
+			switch {
+			case w.Dropped != "":
+				dropped += w.Dropped + ": " + w.Detail + "\n"
+			case dropped != "":
+				after++
+			}
+		}
+	}
+	if !strings.Contains(dropped, record.DropNeighbour) || !strings.Contains(dropped, "memory limit is 33554432 bytes") {
+		t.Errorf("dropped: %q", dropped)
+	}
+	if after == 0 {
+		t.Error("nothing was measured afterwards")
+	}
+	warned := ""
+	for _, l := range r.Lines {
+		if l.Warning != nil {
+			warned += l.Warning.Arm + ": " + l.Warning.Text + " / " + l.Warning.Remedy + "\n"
+		}
+	}
+	if !strings.Contains(warned, "none: ") || !strings.Contains(warned, "neighbours.other.memory") {
+		t.Errorf("warned: %q", warned)
+	}
+	noGroupLeft(t)
+}
+
+// One that never starts leaves its arms out, with what it said.
+func TestNeighbourThatDoesNotStart(t *testing.T) {
+	testneed.Root(t)
+	e, c := beside(workload.CommandNoise{}, map[string]string{"command": "no-such-program"}, 4*time.Second)
+	e.Named = append(e.Named, experiment.Arm{Name: "quiet", Environment: "cgroup", CPUs: 1}) // without it there is nothing to compare
+	r, out, err := executeShowing(context.Background(), t, e, c, nil)
+	if err != nil {
+		t.Fatalf("ended by %q: %v", out.Reason, err)
+	}
+	for _, arm := range []string{"none", "idle"} {
+		if i := slices.IndexFunc(r.Manifest.Left, func(l record.Left) bool { return l.Arm == arm }); i < 0 || !strings.Contains(r.Manifest.Left[i].Reason, "no-such-program") {
+			t.Errorf("left out: %+v", r.Manifest.Left)
+		}
+	}
+	noGroupLeft(t)
+}
+
+// A neighbour in an environment of its own is thawed with its arm and frozen
+// without it, and its environment is read back. A group stands in for the pod.
+func TestNeighbourElsewhere(t *testing.T) {
+	testneed.Root(t)
+	e, c := beside(workload.Spin{}, map[string]string{"threads": "2"}, 8*time.Second)
+	e.Neighbours[0].Environment = "cgroup"
+	e.Named = e.Named[:2]
+	c.Rungs[len(c.Rungs)-1].Pod = true
+	r, out, err := executeShowing(context.Background(), t, e, c, nil)
+	if err != nil {
+		t.Fatalf("ended by %q: %v", out.Reason, err)
+	}
+	if len(r.Manifest.Left) > 0 {
+		t.Fatalf("left out: %+v", r.Manifest.Left)
+	}
+	if worked(t, r, "none") == 0 {
+		t.Error("the neighbour did nothing")
+	}
+	rate := map[string]float64{}
+	blocks := 0.0
+	for _, l := range r.Lines {
+		if l.Block == nil {
+			continue
+		}
+		blocks++
+		for _, w := range l.Block.Windows {
+			rate[w.Arm] += w.Rate()
+			if w.Arm == "alone" && len(w.Neighbour) > 0 {
+				t.Errorf("alone has a neighbour: %v", w.Neighbour)
+			}
+		}
+	}
+	t.Logf("in %v blocks: %v", blocks, rate)
+	if got := gotten(r, "none"); !strings.HasSuffix(got["neighbour.cgroup"], "alone.neighbour") {
+		t.Errorf("read back: %v", got)
+	}
+	if a := r.Plan.Workloads[0].Neighbours[0]; a.Environment != "cgroup" {
+		t.Errorf("%+v", a)
+	}
+	noGroupLeft(t)
+}

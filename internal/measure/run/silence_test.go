@@ -1,0 +1,65 @@
+package run
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/plan"
+)
+
+func TestLateWindows(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name                    string
+		length, took, suspended time.Duration
+		tool                    *workload.Windowed
+		late                    bool
+	}{
+		{"as planned", 20 * ms, 20 * ms, 0, nil, false},
+		{"a short one, late by 250 ms", 20 * ms, 270 * ms, 0, nil, false},
+		{"a short one, late by more", 20 * ms, 271 * ms, 0, nil, true},
+		{"twice as long", time.Second, 2 * time.Second, 0, nil, false},
+		{"more than twice as long", time.Second, 2001 * ms, 0, nil, true},
+		{"suspended for less than its length", time.Second, time.Second, 900 * ms, nil, false},
+		{"suspended for more", time.Second, time.Second, 1001 * ms, nil, true},
+		{"both together", time.Second, 1600 * ms, 500 * ms, nil, true},
+		{"a command that takes as long as it takes", 500 * ms, 9 * time.Second, 0, &workload.Windowed{}, false},
+		{"a command while the machine was suspended", 500 * ms, 9 * time.Second, 501 * ms, &workload.Windowed{}, true},
+		{"a tool that ends on time, and did not", 500 * ms, 1001 * ms, 0, &workload.Windowed{Exact: true}, true},
+		{"a tool that ends on time", 500 * ms, 510 * ms, 0, &workload.Windowed{Exact: true}, false},
+	} {
+		l := &loadRun{load: &plan.Load{Stages: workload.Stages{Windowed: c.tool}}}
+		w := environment.WindowSpec{Length: c.length, Asked: c.tool != nil}
+		err := l.late(w, environment.Sample{Seconds: c.took.Seconds()}, c.suspended)
+		if (err != nil) != c.late || err != nil && !errors.Is(err, errLong) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// What tare was away from is measured again, until it was not away; a host that is always
+// late is taken as it is.
+func TestUndisturbed(t *testing.T) {
+	other := errors.New("other")
+	for _, c := range []struct {
+		errs  []error
+		want  error
+		tries int
+	}{
+		{[]error{nil}, nil, 1},
+		{[]error{launch.ErrSilent, launch.ErrSilent, launch.ErrSilent, launch.ErrSilent, nil}, nil, 5},
+		{[]error{errLong, nil}, nil, 2},
+		{[]error{errLong, errLong, errLong}, nil, 3},
+		{[]error{launch.ErrSilent, other}, other, 2},
+	} {
+		tries := 0
+		_, err := undisturbed(func() error { tries++; return c.errs[tries-1] })
+		if !errors.Is(err, c.want) || tries != c.tries {
+			t.Errorf("%v: %v after %d tries", c.errs, err, tries)
+		}
+	}
+}

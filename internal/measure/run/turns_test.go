@@ -1,0 +1,40 @@
+package run
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/planning/plan"
+)
+
+// A noisy workload gets more of the second pass, within bounds; where the first pass
+// says too little, or the experiment has chosen, all is as planned.
+func TestTimeGoesToTheNoisy(t *testing.T) {
+	made := func(half, budget float64, arms int) *loadRun {
+		l := &loadRun{load: &plan.Load{Arms: make([]plan.Arm, arms)}, spent: 10 * time.Second}
+		l.load.Budget = budget
+		l.question = []string{"host", "twin", "container"}
+		l.running = []Running{{"cgroup", 1, math.Inf(1)}, {"container", 1, half}}
+		return l
+	}
+	for name, c := range map[string]struct {
+		loads []*loadRun
+		want  []float64
+	}{
+		"noisy, quiet and between": {[]*loadRun{made(0.2, 30, 6), made(0.02, 30, 6), made(math.Sqrt(0.004), 40, 8)}, []float64{2, 0.5, 1}},
+		"not known":                {[]*loadRun{made(0.2, 30, 6), made(math.Inf(1), 30, 6)}, []float64{1, 1}},
+		"shares are chosen":        {[]*loadRun{made(0.2, 60, 6), made(0.02, 30, 6)}, []float64{1, 1}},
+	} {
+		for i, got := range weigh(c.loads) {
+			if math.Abs(got-c.want[i]) > 1e-9 {
+				t.Errorf("%s: workload %d has the weight %g, want %g", name, i, got, c.want[i])
+			}
+		}
+	}
+	none := made(0.2, 30, 6)
+	none.question = nil
+	if got := weigh([]*loadRun{none}); got[0] != 1 {
+		t.Errorf("without a first pass: %v", got)
+	}
+}

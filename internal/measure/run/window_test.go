@@ -1,0 +1,36 @@
+package run
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/probe"
+	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/record"
+)
+
+// two is a session that has two probes.
+type two struct{ session.Session }
+
+func (two) Metrics() []probe.Metric { return []probe.Metric{{Name: "cpu.time"}, {Name: "nfs.sent"}} }
+
+// What has nothing to observe is no value that is missing; a window in which nothing was
+// read misses all.
+func TestFill(t *testing.T) {
+	for _, c := range []struct {
+		read map[string]record.Value
+		want []string
+	}{
+		{map[string]record.Value{"cpu.time": record.Number(1)}, []string{"cpu.time"}},
+		{nil, []string{"cpu.time", "nfs.sent"}},
+	} {
+		a := &arm{site: &site{session: two{}}}
+		var w record.Window
+		a.fill(&w, environment.Sample{Probes: c.read})
+		if got := slices.Sorted(maps.Keys(w.Probes)); !slices.Equal(got, c.want) {
+			t.Errorf("read %v: the window has %v, want %v", c.read, got, c.want)
+		}
+	}
+}

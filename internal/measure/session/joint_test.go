@@ -1,0 +1,113 @@
+package session_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/measure/session"
+)
+
+// faulty is a freezer that fails in the named steps.
+type faulty struct {
+	freezer
+	fails  map[string]error
+	within time.Duration // that it was given to freeze
+}
+
+func (f *faulty) step(what string) error {
+	f.say(what + " " + f.name)
+	return f.fails[what+" "+f.name]
+}
+
+func (f *faulty) Freeze(within time.Duration) error { f.within = within; return f.step("freeze") }
+func (f *faulty) Thaw() error                       { return f.step("thaw") }
+
+// twoSteps is one that can be asked first and confirmed afterwards.
+type twoSteps struct{ *faulty }
+
+func (f twoSteps) Ask() error                         { return f.step("ask") }
+func (f twoSteps) Confirm(within time.Duration) error { f.within = within; return f.step("confirm") }
+
+// Both are asked before either is waited for, where both can be asked; and what does not
+// freeze leaves both thawed.
+func TestJoint(t *testing.T) {
+	const both, arms, its, neither = "both", "arm", "neighbour", "neither"
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name   string
+		steps  string // whose freezer can be asked
+		fails  map[string]error
+		freeze []string
+	}{
+		{"in two steps", both, nil, []string{"ask neighbour", "ask arm", "confirm neighbour", "confirm arm"}},
+		{"the neighbour is not asked", both, map[string]error{"ask neighbour": broken}, []string{"ask neighbour"}},
+		{"the arm is not asked", both, map[string]error{"ask arm": broken}, []string{"ask neighbour", "ask arm", "thaw neighbour", "thaw arm"}},
+		{
+			"the neighbour does not stop", both, map[string]error{"confirm neighbour": environment.ErrNotFrozen},
+			[]string{"ask neighbour", "ask arm", "confirm neighbour", "thaw neighbour", "thaw arm"},
+		},
+		{
+			"the arm does not stop", both, map[string]error{"confirm arm": environment.ErrNotFrozen},
+			[]string{"ask neighbour", "ask arm", "confirm neighbour", "confirm arm", "thaw neighbour", "thaw arm"},
+		},
+		{
+			"a thaw fails too", both, map[string]error{"confirm arm": environment.ErrNotFrozen, "thaw neighbour": broken},
+			[]string{"ask neighbour", "ask arm", "confirm neighbour", "confirm arm", "thaw neighbour", "thaw arm"},
+		},
+		{"one after the other", neither, nil, []string{"freeze neighbour", "freeze arm"}},
+		{"only the arm in two steps", arms, nil, []string{"freeze neighbour", "freeze arm"}},
+		{"only the neighbour in two steps", its, nil, []string{"freeze neighbour", "freeze arm"}},
+		{"the neighbour does not freeze", neither, map[string]error{"freeze neighbour": environment.ErrNotFrozen}, []string{"freeze neighbour"}},
+		{
+			"the arm does not freeze", neither, map[string]error{"freeze arm": environment.ErrNotFrozen},
+			[]string{"freeze neighbour", "freeze arm", "thaw neighbour", "thaw arm"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &heard{}
+			var made []*faulty
+			of := func(name string) environment.Freezer {
+				f := &faulty{freezer: freezer{heard: h, name: name}, fails: c.fails}
+				made = append(made, f)
+				if c.steps == name || c.steps == both {
+					return twoSteps{f}
+				}
+				return f
+			}
+			joint := session.Joint(of(its), of(arms))
+			if err := joint.Freeze(time.Hour); (err != nil) != (len(c.fails) > 0) {
+				t.Errorf("%v", err)
+			} else {
+				for _, want := range c.fails {
+					if !errors.Is(err, want) {
+						t.Errorf("%v is not told by %v", want, err)
+					}
+				}
+			}
+			if !slices.Equal(h.said, c.freeze) {
+				t.Errorf("%q, want %q", h.said, c.freeze)
+			}
+			for _, f := range made {
+				if f.within < 0 || f.within > time.Hour {
+					t.Errorf("%s has %v to freeze", f.name, f.within)
+				}
+			}
+		})
+	}
+}
+
+// Both are thawed, whatever the first says.
+func TestJointThaw(t *testing.T) {
+	h, broken := &heard{}, errors.New("broken")
+	its := &faulty{freezer: freezer{heard: h, name: "neighbour"}, fails: map[string]error{"thaw neighbour": broken}}
+	joint := session.Joint(its, &freezer{heard: h, name: "arm"})
+	if err := joint.Thaw(); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if want := []string{"thaw neighbour", "thaw arm"}; !slices.Equal(h.said, want) {
+		t.Errorf("%q, want %q", h.said, want)
+	}
+}

@@ -1,0 +1,189 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/durability"
+	"github.com/tarelab/tare/internal/host/probe"
+	"github.com/tarelab/tare/internal/host/window"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/record"
+)
+
+// local is a session of processes here, whose counters tare shares.
+type local struct {
+	*Processes
+	probes *probe.Set
+	load   window.Load
+	paused bool
+}
+
+func (s *local) Settle(_ context.Context, d time.Duration) (time.Duration, error) {
+	s.Memory.SetGate(false)
+	return d, nil
+}
+
+func (s *local) Observe(probes []probe.Probe) {
+	s.probes = probe.OpenAll(probes, s.target())
+	s.load = window.Load{Memory: s.Memory, Probes: s.probes, Opened: s.opened, Closing: s.closing}
+}
+
+func (s *local) Metrics() []probe.Metric { return s.probes.Metrics() }
+
+func (s *local) opened() {
+	if s.Neighbour != nil {
+		s.Neighbour.open()
+	}
+}
+
+func (s *local) closing() {
+	if s.Neighbour != nil {
+		s.Neighbour.shut()
+	}
+}
+
+func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environment.Sample, error) {
+	began := sched.Monotonic()
+	if err := s.resume(w); err != nil {
+		return environment.Sample{}, fmt.Errorf("thaw: %w", err)
+	}
+	thawing := time.Duration(sched.Monotonic() - began)
+	s.load.Ended = func() error { return cmp.Or(ctx.Err(), s.Ended()) }
+	out, err := s.load.Cut(w)
+	out.Thawing = thawing
+	pause := s.Pause
+	if w.Tick > 0 {
+		pause = s.PausePatiently // no window: an overloaded host ends nothing here
+	}
+	began = sched.Monotonic()
+	err = errors.Join(err, pause())
+	out.Pausing = time.Duration(sched.Monotonic() - began)
+	s.load.Fill(&out)
+	if s.Neighbour != nil && w.Neighbour {
+		out.Neighbour = s.Neighbour.sample()
+	}
+	return out, err
+}
+
+// resume lets the arm run as it is asked for; operations that were in flight are
+// told apart from now on.
+func (s *local) resume(w environment.WindowSpec) error {
+	s.load.Announce(w)
+	// A thaw goes on after an error: of several groups those that are there run.
+	s.paused = false
+	if f := s.freezer(w); f == nil {
+		s.Memory.SetGate(false)
+	} else if err := f.Thaw(); err != nil {
+		return errors.Join(err, s.PausePatiently())
+	}
+	return nil
+}
+
+// freezer thaws what runs in a window: one without a neighbour leaves that frozen.
+// nil: the load is paused by its gate.
+func (s *local) freezer(w environment.WindowSpec) environment.Freezer {
+	if s.Neighbour != nil && !w.Neighbour {
+		return s.Alone
+	}
+	return s.Freezer
+}
+
+// Pause stops everything by the freezer where there is one, which needs no gate then,
+// else by the load's gate.
+func (s *local) Pause() error {
+	if s.paused {
+		return nil
+	}
+	if f := s.Freezer; f == nil {
+		window.Pause(s.Memory)
+	} else if err := f.Freeze(FreezeTimeout); err != nil {
+		return err
+	} else {
+		s.Memory.SetGate(false)
+	}
+	s.paused = true
+	return nil
+}
+
+func (s *local) PausePatiently() error { return Patiently(s.Pause) }
+func (s *local) Paused() bool          { return s.paused }
+
+func (s *local) Method() string {
+	if s.Freezer == nil {
+		return byLoad
+	}
+	return s.Freezer.Kind()
+}
+
+// target is what the probes observe.
+func (s *local) target() probe.Target {
+	t := probe.Target{
+		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Host: true,
+		Data: cmp.Or(s.Place.HostVolume, s.Place.Volume),
+	}
+	if s.Neighbour != nil {
+		t.Neighbour = s.Neighbour.Group
+	}
+	if s.Place.Sandboxed {
+		return t // read from the groups: what was started only waits for the sandbox
+	}
+	for _, p := range s.Running {
+		t.Pids = append(t.Pids, p.Pid())
+	}
+	return t
+}
+
+func (s *local) Facts() ([]record.Setting, error) { return probe.Facts(s.target()) }
+
+func (s *local) Data() (Data, error) {
+	dir := cmp.Or(s.Place.HostVolume, s.Place.Volume)
+	f, err := storage.Of("/", dir)
+	if err != nil {
+		return Data{}, err
+	}
+	d := Data{Facts: f, Settings: f.Settings()}
+	if s.Place.Sandboxed {
+		return d, nil
+	}
+	seen, err := storage.Seen(proc.FS("/"), s.Running[0].Pid(), s.Place.Volume)
+	if err != nil {
+		return Data{}, err
+	}
+	if seen.Type != f.Mount.Type {
+		d.Settings = append(d.Settings, record.Setting{Name: "volume.seen", Got: seen.Type})
+	}
+	d.Volatile = slices.Contains(strings.Split(seen.Options+","+seen.Super, ","), "volatile")
+	return d, nil
+}
+
+// Try goes through the arm's own root: an overlay may pass no sync on.
+func (s *local) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
+	d, err := s.Data()
+	if err != nil {
+		return storage.Trial{}, storage.Facts{}, err
+	}
+	dir := s.Place.HostVolume
+	if !s.Place.Sandboxed {
+		dir = filepath.Join("/proc", strconv.Itoa(s.Running[0].Pid()), "root", s.Place.Volume)
+	}
+	t, err := durability.Try(ctx, dir, d.Facts)
+	return t, d.Facts, err
+}
+
+func (s *local) Close() error {
+	if s.probes == nil {
+		return nil
+	}
+	return s.probes.Close()
+}

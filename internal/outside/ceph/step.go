@@ -1,0 +1,63 @@
+package ceph
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tarelab/tare/internal/undo/journal"
+)
+
+// ImageStep removes an image. Its name has -tare-RUN- in it.
+type ImageStep struct{ stepOf }
+
+// MappingStep takes the devices away as which the kernel shows an image.
+type MappingStep struct{ stepOf }
+
+// stepOf are the fields of a step about an image.
+type stepOf struct {
+	Config string `json:"path,omitempty"` // Pool.Config
+	Image  string `json:"id,omitempty"`   // POOL/NAME
+}
+
+// Step removes the image.
+func (i Image) Step() ImageStep { return ImageStep{stepOf{i.Config, i.String()}} }
+
+// MappingStep takes the image's devices away.
+func (i Image) MappingStep() MappingStep { return MappingStep{stepOf{i.Config, i.String()}} }
+
+// Kind is the word for it in a journal.
+func (ImageStep) Kind() string { return "rbd" }
+
+// Kind is the word for it in a journal.
+func (MappingStep) Kind() string { return "rbd-map" }
+
+// String names the image.
+func (s ImageStep) String() string { return s.Kind() + " " + s.Image }
+
+// String names the image.
+func (s MappingStep) String() string { return s.Kind() + " " + s.Image }
+
+// Lasts is true: it is in the cluster.
+func (ImageStep) Lasts() bool { return true }
+
+// Lasts is false: devices end with the machine.
+func (MappingStep) Lasts() bool { return false }
+
+// Check refuses images that are not the run's.
+func (s stepOf) Check(run string) error {
+	_, name, _ := strings.Cut(s.Image, "/")
+	own := filepath.IsAbs(s.Config) && !strings.Contains(name, "/") && strings.Contains(name, "-"+journal.Prefix+run+"-")
+	return journal.Own(own, s.Config+s.Image)
+}
+
+// Undo removes it, by the tools that are installed now.
+func (s ImageStep) Undo(*journal.Undoing) error { return s.image().Remove(context.Background()) }
+
+// Undo takes them away.
+func (s MappingStep) Undo(*journal.Undoing) error { return s.image().Unmap() }
+
+func (s stepOf) image() Image {
+	pool, name, _ := strings.Cut(s.Image, "/")
+	return Image{Pool: Pool{Config: s.Config, Name: pool}, Name: name}
+}

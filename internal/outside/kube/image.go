@@ -1,0 +1,83 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/outside/image"
+)
+
+// ImageOf is the name of the image of a run: this very binary, and nothing that
+// it could need. It is in no registry.
+func ImageOf(run string) string { return "localhost/tare:" + run }
+
+// imageBound is how long a containerd may take for an image; a busy disk takes minutes.
+const imageBound = 5 * time.Minute
+
+// Containerd is the containerd of a node, which is this host.
+type Containerd struct{ engine.Containerd }
+
+// NewContainerd is the one that $CONTAINERD_ADDRESS names, or the usual one.
+func NewContainerd() Containerd {
+	return ContainerdAt(engine.ContainerdAddress())
+}
+
+// ContainerdAt is the one that listens at a socket.
+func ContainerdAt(address string) Containerd {
+	return Containerd{engine.Containerd{Path: "ctr", Address: address, Namespace: engine.KubeNamespace}}
+}
+
+// Load gives it the image of a run: the binary at a path of this host, and
+// links at the top.
+func (c Containerd) Load(ctx context.Context, run, self string, links map[string]string) error {
+	ctx, cancel := context.WithTimeout(ctx, imageBound)
+	defer cancel()
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(imageFor(run, self, links).Write(w)) }()
+	defer r.Close()
+	return c.LoadFrom(ctx, r)
+}
+
+func imageFor(run, self string, links map[string]string) image.Small {
+	return image.Small{
+		Tag: ImageOf(run), Dirs: []string{"etc", "run"}, Shared: []string{"tmp", "var/tmp"}, Links: links,
+		Program: Exe, Source: self,
+	}
+}
+
+// Remove takes an image away; one that is not there is fine.
+func (c Containerd) Remove(image string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), imageBound)
+	defer cancel()
+	return c.RemoveImage(ctx, image)
+}
+
+// Fits refuses an image that the node has for another architecture than its own:
+// tare's own binary would start in it, and the programs of the load would not.
+// One that it does not have may yet come from a registry.
+func (c Containerd) Fits(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), imageBound)
+	defer cancel()
+	platforms, err := c.Platforms(ctx, name)
+	if errors.Is(err, engine.ErrNoImage) || err == nil && len(platforms) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	own := "linux/" + runtime.GOARCH
+	for _, p := range platforms {
+		if p == own || strings.HasPrefix(p, own+"/") {
+			return nil
+		}
+	}
+	return hint.New(fmt.Errorf("%w: %s is for %s, and the node is %s", image.ErrForeign, name, strings.Join(platforms, ", "), own),
+		"name an image that is for it, or build one: docker build --platform "+own)
+}

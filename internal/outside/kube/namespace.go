@@ -1,0 +1,123 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// lostBound is how long a namespace is waited for whose pods are on a node that is
+// not ready, and look how often that is looked at.
+const (
+	lostBound = 20 * time.Second
+	look      = 2 * time.Second
+)
+
+// DeleteNamespace removes the namespace of a run with all in it, and returns
+// when it is gone. One that is not there is fine, one that is not that run's is
+// an error. What hinders it is in the error.
+func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
+	var asked, looked time.Time
+	var last corev1.Namespace // as it was seen last
+	for {
+		var n corev1.Namespace
+		err := c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(name).Do(ctx).Into(&n) })
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil && !asked.IsZero():
+			return c.hindered(ctx, &last, c.explain("look at namespace "+name, err))
+		case err != nil:
+			return c.explain("look at namespace "+name, err)
+		case n.Labels[LabelRun] != run:
+			return fmt.Errorf("namespace %s is not that of run %s: its label %s is %q", name, run, LabelRun, n.Labels[LabelRun])
+		}
+		if asked.IsZero() {
+			if err := c.endNamespace(ctx, name); err != nil {
+				return err
+			}
+			asked = time.Now()
+		}
+		if time.Since(asked) > lostBound && time.Since(looked) > look {
+			if err := c.unreachable(ctx, name); err != nil {
+				return err
+			}
+			looked = time.Now()
+		}
+		if err := pause(ctx); err != nil {
+			return c.hindered(ctx, &n, err)
+		}
+		last = n
+	}
+}
+
+func (c *Cluster) endNamespace(ctx context.Context, name string) error {
+	err := c.patiently(ctx, func() error {
+		return c.client.Delete().Resource("namespaces").Name(name).Body(&metav1.DeleteOptions{}).Do(ctx).Error()
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return c.explain("remove namespace "+name, err)
+}
+
+// unreachable is an error where pods of a namespace are on a node that is not
+// ready: the cluster keeps them until the node says that they are gone.
+func (c *Cluster) unreachable(ctx context.Context, namespace string) error {
+	pods, err := c.podsIn(ctx, namespace)
+	if err != nil {
+		return nil // it is waited for anyway
+	}
+	nodes, err := c.Nodes(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, p := range pods {
+		i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == p.Spec.NodeName })
+		if i < 0 {
+			continue
+		}
+		if sick := notReady(&nodes[i]); sick != nil {
+			return hint.New(fmt.Errorf("namespace %s stays until the node has ended its pod %s: %w", namespace, p.Name, sick),
+				"when the node is ready the cluster removes it by itself, and tare cleanup the rest; kubectl describe node "+p.Spec.NodeName)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) podsIn(ctx context.Context, namespace string) ([]corev1.Pod, error) {
+	var l corev1.PodList
+	err := c.client.Get().Namespace(namespace).Resource("pods").Do(ctx).Into(&l)
+	return l.Items, err
+}
+
+// hinderedBound is how long the cluster may take to say what hinders.
+const hinderedBound = 5 * time.Second
+
+// hindered says why a namespace is still there when nobody waits any longer.
+func (c *Cluster) hindered(ctx context.Context, n *corev1.Namespace, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hinderedBound)
+	defer cancel()
+	if err := c.unreachable(ctx, n.Name); err != nil {
+		return err
+	}
+	var said []string
+	for _, cond := range n.Status.Conditions {
+		if cond.Status == corev1.ConditionTrue && cond.Message != "" {
+			said = append(said, cond.Message)
+		}
+	}
+	if len(said) == 0 {
+		return fmt.Errorf("wait for the end of namespace %s: %w", n.Name, why)
+	}
+	return fmt.Errorf("wait for the end of namespace %s: %w: %w", n.Name, why, errors.New(strings.Join(said, "; ")))
+}

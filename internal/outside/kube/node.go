@@ -1,0 +1,85 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// ErrElsewhere means that this host is no node of the cluster.
+var ErrElsewhere = errors.New("this host is no node of the cluster")
+
+// ThisNode is the node that this host is, by the id of its kernel's boot.
+func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return nil, fmt.Errorf("find the node that this host is: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("find the node that this host is: %w", err)
+	}
+	nodes, err := c.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := choose(nodes, strings.TrimSpace(string(boot)), cmp.Or(c.Node, strings.ToLower(host)))
+	if err != nil {
+		return nil, err
+	}
+	return n, usable(n)
+}
+
+// choose finds the node with that boot id; where one kernel runs several, the
+// one of that name.
+func choose(nodes []corev1.Node, boot, host string) (*corev1.Node, error) {
+	var here []corev1.Node
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Name)
+		if n.Status.NodeInfo.BootID == boot {
+			here = append(here, n)
+		}
+	}
+	if len(here) == 0 {
+		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", ErrElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root, or lead its pods from here: --nodes NAME")
+	}
+	i := max(0, slices.IndexFunc(here, func(n corev1.Node) bool { return n.Name == host }))
+	return &here[i], nil
+}
+
+// usable says why no pod can be put on a node now.
+func usable(n *corev1.Node) error {
+	if n.Spec.Unschedulable {
+		return hint.New(fmt.Errorf("node %s is cordoned: it takes no pods", n.Name), "kubectl uncordon "+n.Name)
+	}
+	return hint.New(notReady(n), "kubectl describe node "+n.Name)
+}
+
+// Unready says why a node is not ready; nil: it is, or the cluster does not say.
+func (c *Cluster) Unready(ctx context.Context, name string) error {
+	nodes, err := c.Nodes(ctx)
+	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == name })
+	if err != nil || i < 0 {
+		return nil
+	}
+	return notReady(&nodes[i])
+}
+
+// notReady says that a node is not, and why; nil: it is.
+func notReady(n *corev1.Node) error {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			return fmt.Errorf("node %s is not ready: %s: %s", n.Name, c.Reason, c.Message)
+		}
+	}
+	return nil
+}

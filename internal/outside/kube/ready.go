@@ -1,0 +1,251 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// Trouble is why a pod does not run, in the cluster's own words.
+type Trouble struct {
+	Reason, Message string
+	Remedy          string
+	// Final says that it does not pass.
+	Final bool
+}
+
+func (t *Trouble) Error() string {
+	if t.Message == "" {
+		return t.Reason
+	}
+	return t.Reason + ": " + strings.TrimSpace(t.Message)
+}
+
+// TroubleOf looks at a pod that should run; nil: nothing is wrong so far. What
+// somebody did to the pod comes before how its containers ended of it.
+func TroubleOf(p *corev1.Pod) *Trouble {
+	if p.Status.Reason != "" {
+		return &Trouble{Reason: p.Status.Reason, Message: p.Status.Message, Remedy: remedyOf(p.Status.Reason, p.Status.Message), Final: true}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return &Trouble{Reason: c.Reason, Message: c.Message, Remedy: remedyOf(c.Reason, c.Message), Final: true}
+		}
+	}
+	if p.DeletionTimestamp != nil {
+		return &Trouble{Reason: "Deleted", Message: "somebody removes the pod", Final: true}
+	}
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if t := waiting(s); t != nil {
+			return t
+		}
+		if end := s.State.Terminated; end != nil && (end.ExitCode != 0 || s.Name == "load") {
+			return ended(end)
+		}
+	}
+	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+		return &Trouble{Reason: string(p.Status.Phase), Message: p.Status.Message, Final: true}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return &Trouble{Reason: c.Reason, Message: c.Message, Remedy: remedyOf(c.Reason, c.Message), Final: noNode(c.Message) || cordoned(c.Message)}
+		}
+	}
+	return nil
+}
+
+// noNode says that the scheduler finds no node of the name that the pod asks for. It counts
+// the nodes that it has looked at, and names that as the only reason.
+func noNode(message string) bool {
+	m := nodesRefused.FindStringSubmatch(message)
+	return m != nil && m[1] == m[2]
+}
+
+var nodesRefused = regexp.MustCompile(`^0/(\d+) nodes are available: (\d+) node\(s\) didn't (?:match Pod's node affinity/selector|satisfy plugin\(s\) \[NodeAffinity\])`)
+
+// cordoned says that the pod's node takes none.
+func cordoned(message string) bool { return strings.Contains(message, "were unschedulable") }
+
+// Reasons of a waiting container that are none to wait for.
+var harmless = []string{"", "ContainerCreating", "PodInitializing"}
+
+func waiting(s corev1.ContainerStatus) *Trouble {
+	w := s.State.Waiting
+	if w == nil || slices.Contains(harmless, w.Reason) {
+		return nil
+	}
+	return &Trouble{Reason: w.Reason, Message: w.Message, Remedy: remedyOf(w.Reason, w.Message)}
+}
+
+func ended(e *corev1.ContainerStateTerminated) *Trouble {
+	t := &Trouble{Reason: cmp.Or(e.Reason, "Ended"), Message: fmt.Sprintf("exit code %d", e.ExitCode), Final: true}
+	if e.Message != "" {
+		t.Message += ": " + e.Message
+	}
+	t.Remedy = remedyOf(t.Reason, t.Message)
+	return t
+}
+
+// remedyOf knows what to do about a reason.
+func remedyOf(reason, message string) string {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) || reason == w })
+	}
+	switch {
+	case noNode(message):
+		return "the cluster has no node of that name: look at --nodes; kubectl get nodes lists them, or ask its administrator"
+	case cordoned(message):
+		return "the node is cordoned: kubectl uncordon NODE, or another node (--nodes)"
+	case has("Insufficient cpu", "OutOfcpu"):
+		return "ask for less, or let tare find the most that fits: cpu=max"
+	case has("Insufficient memory", "OutOfmemory"):
+		return "ask for less memory (memory=1Gi), or let tare find the most that fits: memory=max"
+	case has("Too many pods", "OutOfpods"):
+		return "the node holds as many pods as it may: measure fewer arms, or use another node"
+	case has("untolerated taint"):
+		return "the node is tainted: kubectl describe node shows with what; use a node that takes ordinary pods"
+	case has("exec format error", "no match for platform"):
+		return "the image is for another architecture than the node: name one that is for it"
+	case has("ErrImageNeverPull"):
+		return "tare's image went to another containerd than the node's: set CONTAINERD_ADDRESS to the socket that its kubelet uses"
+	case has("ErrImagePull", "ImagePullBackOff", "InvalidImageName"):
+		return "the node cannot get the image: look at its name, or put it there with tare image load"
+	case has("mount.<type> helper program", "unknown filesystem type 'nfs'"):
+		return "the node cannot mount it: install the client of that file system there (apt install nfs-common), in a kernel that has it"
+	case strings.Contains(message, "storageclass") && strings.Contains(message, "not found"):
+		return "kubectl get storageclass lists the classes that there are: volume=pvc:CLASS"
+	case has("FailedMount", "FailedAttachVolume", "FailedMapVolume"):
+		return "the node does not get the volume: kubectl get events says more; volume=emptydir does without"
+	case has("persistent volumes to bind", "unbound immediate PersistentVolumeClaims", "no persistent volumes available", "ProvisioningFailed"):
+		return "no PersistentVolume of that class is free for the node, or nobody makes one: kubectl get pv; volume-size=1Gi asks for less"
+	case has("free ports for the requested pod ports"):
+		return "the port is another pod's: network=pod does without"
+	case has("Evicted", "TerminationByKubelet"):
+		return "the node ran short of something: kubectl describe node; Guaranteed pods go last"
+	case has("EvictionByEvictionAPI"):
+		return "somebody empties the node (kubectl drain): run again when it is theirs no longer"
+	case has("DeletionByTaintManager"):
+		return "the node was given a taint, or was not ready for minutes: kubectl describe node"
+	case has("PreemptionByScheduler", "Preempting"):
+		return "a pod of higher priority took the place: use a node that has room for both"
+	case has("DeadlineExceeded"):
+		return "a pod of tare's lives six hours: give the run a shorter --budget, or more generations"
+	case has("OOMKilled"):
+		return "give the pod more memory: memory=4Gi"
+	}
+	return ""
+}
+
+const (
+	// readyBound is how long a pod may take to run.
+	readyBound = 2 * time.Minute
+	// doubtBound is how long something may be wrong that can pass: an image that
+	// the node has just been given, the CPUs of a pod that has just ended.
+	doubtBound = 10 * time.Second
+)
+
+// AwaitRunning waits until a pod runs and has its address. A pod that will not
+// is an error with the cluster's reason, its events and a remedy.
+func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	var since time.Time // of doubt
+	begun := time.Now()
+	for end := begun.Add(readyBound); ; {
+		p, err := c.Pod(ctx, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		t := TroubleOf(p)
+		if t == nil && !runs(p) && time.Since(begun) > stuckBound {
+			t = c.stuckBy(ctx, p)
+		}
+		switch {
+		case t == nil && runs(p):
+			return p, nil
+		case t == nil:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		}
+		if t != nil && (t.Final || time.Since(since) > doubtBound) {
+			return nil, c.report(ctx, p, t)
+		}
+		if time.Now().After(end) {
+			late := &Trouble{Reason: string(p.Status.Phase), Message: fmt.Sprintf("it does not run after %v", readyBound)}
+			return nil, c.report(ctx, p, late)
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// stuckBy is the last event that says why a scheduled pod's container does not
+// begin; nil: none does.
+func (c *Cluster) stuckBy(ctx context.Context, p *corev1.Pod) *Trouble {
+	events, err := c.Events(ctx, p.Namespace, p.Name)
+	if err != nil {
+		return nil
+	}
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(b).Compare(when(a)) })
+	i := slices.IndexFunc(events, func(e corev1.Event) bool { return slices.Contains(stuck, e.Reason) })
+	if i < 0 {
+		return nil
+	}
+	e := events[i]
+	return &Trouble{Reason: e.Reason, Message: e.Message, Remedy: remedyOf(e.Reason, e.Message), Final: true}
+}
+
+func runs(p *corev1.Pod) bool {
+	return p.Status.PodIP != "" && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Running != nil
+}
+
+// report is the error about a pod.
+func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
+	text := fmt.Sprintf("pod %s does not run: %s", p.Name, t)
+	events, err := c.Events(ctx, p.Namespace, p.Name)
+	if err != nil {
+		return hint.New(errors.Join(errors.New(text), err), t.Remedy)
+	}
+	remedy := t.Remedy
+	for _, e := range events { // what is wrong with its claim is the reason of the rest
+		if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.Type == corev1.EventTypeWarning {
+			remedy = cmp.Or(remedyOf(e.Reason, e.Message), remedy)
+		}
+	}
+	for _, line := range lastEvents(events) {
+		text += "\n  " + line
+	}
+	return hint.New(errors.New(text), remedy)
+}
+
+// lastEvents are the last few things that were said, each once.
+func lastEvents(events []corev1.Event) []string {
+	const most = 6
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(a).Compare(when(b)) })
+	var lines []string
+	for _, e := range events {
+		line := e.Type + " " + e.Reason + ": " + strings.Join(strings.Fields(e.Message), " ")
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines[max(0, len(lines)-most):]
+}
+
+func when(e corev1.Event) time.Time {
+	for _, t := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return e.CreationTimestamp.Time
+}

@@ -1,0 +1,267 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// Arm is one combination of factors, named by the experiment.
+type Arm struct {
+	Name        string
+	Environment string // one of Words.Arms, with levels behind a colon or none
+	Neighbour   string // name of a neighbour of the experiment; empty: none
+	// Isolation is what protects the arm from it: names of mechanisms, with
+	// "=level" where one is given; empty: nothing.
+	Isolation []string
+	Volume    string // empty: that of the experiment
+	// How its container is made; empty: as the environment has it.
+	Network, Seccomp, Capabilities, AppArmor string
+	// What it may use; zero: all that the host has. CPUs is a quota in CPU seconds per
+	// second, Memory in bytes, CPUSet a list of CPUs such as "0-3,6".
+	CPUs   float64
+	Memory int64
+	CPUSet string
+	// Image is one that the engine has; empty: the root is the host's.
+	Image string
+	// Set overrides parameters of the workload.
+	Set map[string]string
+}
+
+// armKeys are the keys of one arm.
+func armKeys(words Words) []key[Arm] {
+	type a = Arm
+	return []key[a]{
+		environmentKey("", words.Arms, words, func(x *a) *string { return &x.Environment }),
+		optional(value("neighbour", "", words.neighbour, asIs, func(x *a) *string { return &x.Neighbour }),
+			func(x *a) bool { return x.Neighbour != "" }),
+		optional(key[a]{
+			"isolation", "",
+			func(x *a, n *yaml.Node, s *sink) { readIsolation(&x.Isolation, n, words, s) },
+			func(x *a) *yaml.Node {
+				if len(x.Isolation) == 1 {
+					return scalar(x.Isolation[0])
+				}
+				return listNode(x.Isolation)
+			},
+		}, func(x *a) bool { return len(x.Isolation) > 0 }),
+		optional(volumeKey("", words, func(x *a) *string { return &x.Volume }), func(x *a) bool { return x.Volume != "" }),
+		optional(word("network", "", words.Networks, func(x *a) *string { return &x.Network }), func(x *a) bool { return x.Network != "" }),
+		optional(word("seccomp", "", words.Seccomp, func(x *a) *string { return &x.Seccomp }), func(x *a) bool { return x.Seccomp != "" }),
+		optional(word("capabilities", "", words.Capabilities, func(x *a) *string { return &x.Capabilities }), func(x *a) bool { return x.Capabilities != "" }),
+		optional(text("apparmor", "", 1, func(x *a) *string { return &x.AppArmor }), func(x *a) bool { return x.AppArmor != "" }),
+		optional(value("cpus", "", quota, formatNumber, func(x *a) *float64 { return &x.CPUs }), func(x *a) bool { return x.CPUs != 0 }),
+		optional(bytesKey("memory", "", 16<<20, 1<<50, func(x *a) *int64 { return &x.Memory }), func(x *a) bool { return x.Memory != 0 }),
+		optional(text("cpuset", "", 1, func(x *a) *string { return &x.CPUSet }), func(x *a) bool { return x.CPUSet != "" }),
+		optional(text("image", "", 1, func(x *a) *string { return &x.Image }), func(x *a) bool { return x.Image != "" }),
+		optional(key[a]{
+			"set", "",
+			func(x *a, n *yaml.Node, s *sink) { readSet(x, n, s) },
+			func(x *a) *yaml.Node { return setNode(x.Set) },
+		}, func(x *a) bool { return len(x.Set) > 0 }),
+	}
+}
+
+// environmentKey is the name of one of some environments, with levels behind a
+// colon where it has some.
+func environmentKey[T any](help string, among []string, words Words, field func(*T) *string) key[T] {
+	return value("environment", help, func(text string) (string, error) {
+		name, levels, has := strings.Cut(text, ":")
+		if _, err := oneOf("environment", among)(name); err != nil {
+			return "", err
+		}
+		if has {
+			if err := words.levels(name, levels); err != nil {
+				return "", fmt.Errorf("environment %s: %w", name, err)
+			}
+		}
+		return text, nil
+	}, asIs, field)
+}
+
+// optional is written only when there is something to be written.
+func optional[T any](k key[T], given func(*T) bool) key[T] {
+	write := k.write
+	k.write = func(x *T) *yaml.Node {
+		if !given(x) {
+			return nil
+		}
+		return write(x)
+	}
+	return k
+}
+
+// noneWord stands for no neighbour and for no isolation.
+const noneWord = "none"
+
+// readArmsOf reads what is compared: named arms from a mapping, or a choice.
+// With named arms the choice is among those.
+func readArmsOf(named *[]Arm, chosen *[]string, keep []string, n *yaml.Node, words Words, s *sink) {
+	if target(n).Kind == yaml.MappingNode {
+		*named, *chosen = readNamed(n, words, s), nil
+		return
+	}
+	if len(*named) == 0 {
+		readArms(chosen, words.armWords(), words, n, s)
+		return
+	}
+	var names []string
+	readArms(&names, armNamesOf(*named), words, n, s)
+	if len(names) > 0 {
+		*named = slices.DeleteFunc(slices.Clone(*named), func(a Arm) bool {
+			return !slices.Contains(names, a.Name) && !slices.Contains(keep, a.Name)
+		})
+	}
+}
+
+func readNamed(n *yaml.Node, words Words, s *sink) []Arm {
+	var arms []Arm
+	for _, p := range pairs("arms", n, s) {
+		if !workloadName.MatchString(p.name) || p.name == twinWord {
+			s.name(p.key, "arm", p.name, twinWord)
+			continue
+		}
+		a := Arm{Name: p.name, Environment: Baseline}
+		if t := target(p.value); t.Kind != yaml.ScalarNode || t.ShortTag() != "!!null" {
+			read(&a, armKeys(words), "arm "+p.name, p.value, s)
+		}
+		s.mark("arms."+p.name, p.key)
+		arms = append(arms, a.tidy())
+	}
+	if len(arms) == 0 && target(n).Kind == yaml.MappingNode && len(s.list) == 0 {
+		s.at(n, "no arms; name at least one, or leave arms: out")
+	}
+	return arms
+}
+
+// neighbour takes the name of a neighbour of the experiment, or none.
+func (w Words) neighbour(text string) (string, error) {
+	if text != noneWord && len(w.neighbours) == 0 {
+		return "", fmt.Errorf("neighbour %q is not defined: define it under neighbours: {%s: {kind: %s}}", text, text, strings.Join(w.hogNames(), " or "))
+	}
+	return oneOf("neighbour", append([]string{noneWord}, w.neighbours...))(text)
+}
+
+// twinWord is the name of an arm that every experiment has.
+const twinWord = "twin"
+
+// tidy leaves out what says nothing.
+func (a Arm) tidy() Arm {
+	if a.Neighbour == noneWord {
+		a.Neighbour = ""
+	}
+	return a
+}
+
+// isolated says that something is to protect the arm.
+func (a Arm) isolated() bool {
+	return slices.ContainsFunc(a.Isolation, func(name string) bool { return name != noneWord })
+}
+
+func armNamesOf(arms []Arm) []string {
+	var names []string
+	for _, a := range arms {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// readIsolation reads one mechanism or a list.
+func readIsolation(to *[]string, n *yaml.Node, words Words, s *sink) {
+	items, ok := listItems("isolation", n, s)
+	if !ok {
+		return
+	}
+	var all []string
+	for _, item := range items {
+		v, ok := scalarText("isolation", item, s)
+		if !ok {
+			continue
+		}
+		if err := words.isolation(v); err != nil {
+			s.at(item, "%v", err)
+			continue
+		}
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case slices.ContainsFunc(all, func(have string) bool { h, _, _ := strings.Cut(have, "="); return h == name }):
+			s.at(item, "isolation %q is named twice", name)
+		case name == noneWord && len(items) > 1:
+			s.at(item, "isolation %q beside others", noneWord)
+		case name != noneWord:
+			all = append(all, v)
+		}
+	}
+	*to = all
+}
+
+// readSet takes the values as they are; check knows the workloads.
+func readSet(a *Arm, n *yaml.Node, s *sink) {
+	a.Set = nil
+	for _, p := range pairs("set", n, s) {
+		v, ok := scalarText(p.name, p.value, s)
+		if !ok {
+			continue
+		}
+		if a.Set == nil {
+			a.Set = map[string]string{}
+		}
+		a.Set[p.name] = v
+		s.mark("arms."+a.Name+".set."+p.name, p.key)
+	}
+}
+
+func setNode(set map[string]string) *yaml.Node {
+	m := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		m.Content = append(m.Content, scalar(name), scalar(set[name]))
+	}
+	return m
+}
+
+// writeArms writes named arms one on a line each, or the choice.
+func writeArms(named []Arm, chosen []string, words Words) *yaml.Node {
+	if len(named) == 0 {
+		return armsNode(chosen)
+	}
+	m := &yaml.Node{Kind: yaml.MappingNode}
+	for i := range named {
+		v := write(&named[i], armKeys(words), false)
+		v.Style = yaml.FlowStyle
+		m.Content = append(m.Content, scalar(named[i].Name), v)
+	}
+	return m
+}
+
+// applyArm sets one key of a named arm.
+func applyArm(arms []Arm, path []string, n *yaml.Node, words Words, s *sink) {
+	i := slices.IndexFunc(arms, func(a Arm) bool { return a.Name == path[0] })
+	keys := armKeys(words)
+	switch {
+	case i < 0:
+		s.at(n, "no arm %q%s", path[0], hint.DidYouMean(path[0], armNamesOf(arms)))
+	case len(path) == 3 && path[1] == "set":
+		arms[i].Set = maps.Clone(arms[i].Set)
+		if arms[i].Set == nil {
+			arms[i].Set = map[string]string{}
+		}
+		if v, ok := scalarText(path[2], n, s); ok {
+			arms[i].Set[path[2]] = v
+		}
+	case len(path) != 2 || path[1] == "set":
+		s.at(n, "no such path; want arms.ARM.KEY or arms.ARM.set.PARAM")
+	default:
+		k, ok := find(keys, path[1])
+		if !ok {
+			s.at(n, "an arm has no %q%s", path[1], hint.DidYouMean(path[1], names(keys)))
+			return
+		}
+		k.read(&arms[i], n, s)
+		arms[i] = arms[i].tidy()
+	}
+}

@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// check looks at what only the whole experiment shows: that what arms name is
+// there and fits the workloads. at is where a problem stands that has no place
+// of its own.
+func (e *Experiment) check(words Words, s *sink, at *yaml.Node) {
+	words = words.of(e)
+	place := func(path string) *yaml.Node {
+		if n := s.marked(path); n != nil {
+			return n
+		}
+		return at
+	}
+	seen := map[string]bool{} // of arms and parameters, for arms of several workloads
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		kind, ok := words.kind(w.Kind)
+		if !ok {
+			continue
+		}
+		for _, a := range e.ArmsOf(w) {
+			n := place("arms." + a.Name)
+			if a.Neighbour != "" && e.Neighbour(a.Neighbour) == nil && !seen[a.Name] {
+				s.at(n, "arm %s: no neighbour %q%s", a.Name, a.Neighbour, hint.DidYouMean(a.Neighbour, e.neighbourNames()))
+			}
+			if a.Neighbour == "" && len(a.Isolation) > 0 && !seen[a.Name] {
+				s.at(n, "arm %s: isolation from what? it has no neighbour", a.Name)
+			}
+			if h := e.Neighbour(a.Neighbour); h != nil && h.inPod() && a.isolated() && !seen[a.Name] {
+				s.at(n, "arm %s: isolation is set on a neighbour of the host; of one in a pod the cluster sets what protects from it: its environment and the arm's", a.Name)
+			}
+			seen[a.Name] = true
+			if seen[a.Name+"="+kind.name] && len(w.Named) == 0 {
+				continue
+			}
+			seen[a.Name+"="+kind.name] = true
+			for _, name := range slices.Sorted(maps.Keys(a.Set)) {
+				n := place("arms." + a.Name + ".set." + name)
+				v := &yaml.Node{Kind: yaml.ScalarNode, Value: a.Set[name], Style: yaml.DoubleQuotedStyle, Line: n.Line, Column: n.Column}
+				before := len(s.list)
+				readParam(map[string]string{}, kind, pair{name, v, v}, s)
+				for j := range s.list[before:] {
+					s.list[before+j].Text = "workload " + w.Name + ", arm " + a.Name + ": " + s.list[before+j].Text
+				}
+			}
+		}
+		e.checkBaseline(w, words, s, place("workloads."+w.Name))
+	}
+}
+
+func (e *Experiment) checkBaseline(w *Workload, words Words, s *sink, n *yaml.Node) {
+	have := words.Arms
+	if arms := e.namedOf(w); len(arms) > 0 {
+		have = armNamesOf(arms)
+	}
+	if !slices.Contains(have, w.Baseline) {
+		s.at(n, "workload %s: unknown baseline %q%s", w.Name, w.Baseline, hint.DidYouMean(w.Baseline, have))
+	}
+	for _, name := range w.Arms {
+		if !slices.Contains(have, name) {
+			s.at(n, "workload %s: unknown arm %q%s", w.Name, name, hint.DidYouMean(name, have))
+		}
+	}
+}
+
+// namedOf is the named arms that a workload chooses from.
+func (e *Experiment) namedOf(w *Workload) []Arm {
+	if len(w.Named) > 0 {
+		return w.Named
+	}
+	return e.Named
+}
+
+// Volumes are the words of all volumes that it names.
+func (e *Experiment) Volumes() []string {
+	words := []string{e.Volume}
+	for i := range e.Workloads {
+		for _, a := range e.ArmsOf(&e.Workloads[i]) {
+			words = append(words, a.Volume)
+		}
+	}
+	return words
+}
+
+// ArmsOf is the named arms under which a workload is compared, the baseline
+// among them; none when it is compared under environments of the ladder.
+func (e *Experiment) ArmsOf(w *Workload) []Arm {
+	var out []Arm
+	for _, a := range e.namedOf(w) {
+		if len(w.Arms) == 0 || a.Name == w.Baseline || slices.Contains(w.Arms, a.Name) {
+			out = append(out, a)
+		}
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tarelab/tare/internal/base/hint"
+)
+
+// Set changes one value: "key=value" for a key at the top of the file,
+// "WORKLOAD.PARAM=value" for a parameter or a key of a workload, or the path
+// as it stands in the file, "workloads.WORKLOAD.params.PARAM=value".
+func (e *Experiment) Set(setting string, words Words) error {
+	path, value, ok := strings.Cut(setting, "=")
+	if !ok {
+		return Problems{{Where: "--set " + setting, Text: "want path=value, for example budget=3m"}}
+	}
+	return e.Apply("--set "+setting, path, value, words)
+}
+
+// Apply changes the value at a path, as Set does, on behalf of where: the flag
+// that stands in the errors. On error nothing changed.
+func (e *Experiment) Apply(where, path, value string, words Words) error {
+	if !utf8.ValidString(value) {
+		// An experiment is written as YAML, which is nothing but UTF-8.
+		return Problems{{Where: where, Text: fmt.Sprintf("%q is not UTF-8", value)}}
+	}
+	s := &sink{where: where}
+	next := e.clone()
+	// Quoted: what comes from a flag is text, and never a null of YAML.
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value, Style: yaml.DoubleQuotedStyle}
+	next.apply(strings.Split(path, "."), n, words, s)
+	if len(s.list) == 0 {
+		next.check(words, s, n)
+	}
+	if err := s.err(); err != nil {
+		return err
+	}
+	*e = *next
+	return nil
+}
+
+func (e *Experiment) apply(path []string, n *yaml.Node, words Words, s *sink) {
+	words = words.of(e)
+	switch {
+	case len(path) > 2 && path[0] == "workloads":
+		path = path[1:]
+	case len(path) > 2 && path[0] == "neighbours":
+		e.applyNeighbour(path[1:], n, words, s)
+		return
+	case len(path) > 2 && path[0] == "arms":
+		applyArm(e.Named, path[1:], n, words, s)
+		return
+	}
+	if len(path) == 1 {
+		e.applyTop(path[0], n, words, s)
+		return
+	}
+	w := e.Workload(path[0])
+	switch {
+	case w == nil && e.Neighbour(path[0]) != nil:
+		e.applyNeighbour(path, n, words, s)
+	case w == nil:
+		s.at(n, "no workload %q%s", path[0], hint.DidYouMean(path[0], e.workloadNames()))
+	case len(path) == 2:
+		w.applyAny(path[1], n, words, s)
+	case len(path) == 3 && path[1] == "params":
+		w.applyParam(path[2], n, words, s)
+	default:
+		s.at(n, "no such path; want KEY, WORKLOAD.PARAM or workloads.WORKLOAD.params.PARAM")
+	}
+}
+
+func (e *Experiment) applyTop(name string, n *yaml.Node, words Words, s *sink) {
+	keys := experimentKeys(words)
+	k, ok := find(keys, name)
+	if name == sizeWord {
+		e.applySize(n, words, s)
+		return
+	}
+	if name == "neighbours" || name == "sizes" {
+		s.at(n, "%s is not one value", name)
+		return
+	}
+	if name == "arms" && len(e.Named) > 0 {
+		e.Sizes = nil // they may be about arms that go
+	}
+	if name == "workloads" {
+		s.at(n, "workloads is not one value; want WORKLOAD.PARAM, WORKLOAD one of %s", strings.Join(e.workloadNames(), ", "))
+		return
+	}
+	if !ok {
+		s.at(n, "unknown key %q%s", name, hint.DidYouMean(name, names(keys)))
+		return
+	}
+	before := e.Named
+	k.read(e, n, s)
+	if name == "arms" {
+		e.narrow(before)
+	}
+}
+
+// narrow takes arms that are no more from the workloads' own choices. A workload
+// that has none left keeps its baseline.
+func (e *Experiment) narrow(before []Arm) {
+	had, have := armNamesOf(before), armNamesOf(e.Named)
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		if len(w.Arms) == 0 || len(w.Named) > 0 {
+			continue
+		}
+		w.Arms = slices.DeleteFunc(slices.Clone(w.Arms), func(name string) bool {
+			return slices.Contains(had, name) && !slices.Contains(have, name)
+		})
+		if len(w.Arms) == 0 {
+			w.Arms = []string{w.Baseline}
+		}
+	}
+}
+
+// applyAny sets a parameter or, where none has that name, a key of the workload.
+func (w *Workload) applyAny(name string, n *yaml.Node, words Words, s *sink) {
+	kind, _ := words.kind(w.Kind)
+	keys := workloadKeys(words)
+	if _, ok := kind.param(name); ok {
+		w.applyParam(name, n, words, s)
+		return
+	}
+	if name == "params" {
+		s.at(n, "params is not one value; want %s.PARAM, PARAM one of %s", w.Name, strings.Join(kind.paramNames(), ", "))
+		return
+	}
+	if k, ok := find(keys, name); ok {
+		k.read(w, n, s)
+		return
+	}
+	known := append(kind.paramNames(), "kind", "share", "arms", "baseline")
+	s.at(n, "%s (%s) has no parameter %q%s", w.Name, w.Kind, name, hint.DidYouMean(name, known))
+}
+
+func (w *Workload) applyParam(name string, n *yaml.Node, words Words, s *sink) {
+	kind, ok := words.kind(w.Kind)
+	if !ok {
+		s.at(n, "unknown kind %q", w.Kind)
+		return
+	}
+	readParam(w.Params, kind, pair{name, n, n}, s)
+}
+
+// clone copies what Apply may change.
+func (e *Experiment) clone() *Experiment {
+	c := *e
+	c.Workloads = make([]Workload, len(e.Workloads))
+	for i, w := range e.Workloads {
+		params := make(map[string]string, len(w.Params))
+		for k, v := range w.Params {
+			params[k] = v
+		}
+		w.Params = params
+		w.Named = cloneArms(w.Named)
+		c.Workloads[i] = w
+	}
+	c.Named = cloneArms(e.Named)
+	c.Neighbours = slices.Clone(e.Neighbours)
+	for i := range c.Neighbours {
+		c.Neighbours[i].Params = maps.Clone(c.Neighbours[i].Params)
+	}
+	return &c
+}
+
+func cloneArms(arms []Arm) []Arm {
+	out := slices.Clone(arms)
+	for i := range out {
+		out[i].Set = maps.Clone(out[i].Set)
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/planning/experiment"
+)
+
+// leveled is a place with levels.
+type leveled struct{ place }
+
+func (l leveled) Capabilities() environment.Capabilities {
+	return environment.Capabilities{With: l.with}
+}
+
+func (l leveled) with(levels string) (environment.Environment, error) {
+	if levels != "cpu=1" {
+		return nil, errors.New("no level " + levels)
+	}
+	l.name += " with one CPU"
+	return l, nil
+}
+
+// A named arm has the environment with its levels, and the word as it was written.
+func TestBuildLevels(t *testing.T) {
+	build := func(word string) (*Plan, error) {
+		c := ladder("")
+		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", environment.Supported()}}, Beside: true, Asked: true})
+		e := asked("commit")
+		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
+		e.Workloads[0].Baseline = "host"
+		return Build(e, c, environment.Host{}, nil)
+	}
+	p, err := build("pod:cpu=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Loads[0].Arms[2]
+	if a.Env.Name() != "pod with one CPU" || a.Environment != "pod:cpu=1" {
+		t.Errorf("%s, %s", a.Env.Name(), a.Environment)
+	}
+	for word, want := range map[string]string{"pod:x": "no level x", "host:cpu=1": "has no levels", "pdo:cpu=1": `no environment is called "pdo"`} {
+		if _, err := build(word); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", word, err, want)
+		}
+	}
+}
+
+// Where the pods are on a node that this host is not, nothing of this host is compared
+// with them, and the first pod that there can be is the baseline.
+func TestBuildAway(t *testing.T) {
+	c := ladder("guaranteed")
+	for _, name := range []string{"guaranteed", "besteffort", "burstable"} {
+		s := environment.Supported()
+		if name == "guaranteed" {
+			s = environment.Unsupported("no "+name+" here", "name an image")
+		}
+		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s}, Beside: true, Asked: true, Pod: true})
+	}
+	host := environment.Host{PodNode: "n1"}
+	chosen := asked("commit")
+	chosen.Arms = []string{"cgroup", "guaranteed", "besteffort", "burstable"}
+	named := asked("commit")
+	named.Workloads[0].Baseline = "here"
+	named.Workloads[0].Named = []experiment.Arm{
+		{Name: "here", Environment: "host"}, {Name: "best", Environment: "guaranteed"},
+		{Name: "busy", Environment: "besteffort", Neighbour: "noise"}, {Name: "least", Environment: "besteffort"}, {Name: "more", Environment: "burstable"},
+	}
+	named.Neighbours = []experiment.Neighbour{{Name: "noise", Kind: "commit"}}
+	one := asked("commit") // nobody has named the host, which is the baseline of the experiment
+	one.Workloads[0].Baseline, one.Workloads[0].Named, one.Workloads[0].Arms = "here", named.Workloads[0].Named, []string{"least"}
+	c.Neighbour = c.Workload
+	for _, x := range []struct {
+		e          *experiment.Experiment
+		arms, left string
+	}{
+		{chosen, "besteffort< twin< burstable<", "cgroup guaranteed"},
+		{named, "least< twin< more<", "here best busy"},
+		{one, "least< twin<", ""},
+	} {
+		p, err := Build(x.e, c, host, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := arms(p.Loads[0]); got != x.arms || p.PodNode != "n1" {
+			t.Errorf("arms %s on %q, want %s", got, p.PodNode, x.arms)
+		}
+		var left []string
+		for _, l := range p.Left {
+			left = append(left, l.Arm)
+			if strings.Contains(l.Arm, "guaranteed") || l.Arm == "best" {
+				continue
+			}
+			if !strings.Contains(l.Reason, "n1") || !strings.Contains(l.Remedy, "--node-helper") {
+				t.Errorf("%+v", l)
+			}
+		}
+		if got := strings.Join(left, " "); got != x.left {
+			t.Errorf("left out %q, want %q", got, x.left)
+		}
+	}
+	chosen.Arms = []string{"guaranteed"}
+	if _, err := Build(chosen, c, host, nil); err == nil || !strings.Contains(err.Error(), "no guaranteed here") {
+		t.Errorf("no pod at all: %v", err)
+	}
+}

@@ -1,0 +1,40 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/loads/workload"
+)
+
+// A database server is started anew in every arm, and a command runs anew in every
+// window: the time of a first pass would be over before it had an answer.
+func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
+	c := ladder("")
+	c.Workload = func(kind string) (workload.Workload, bool) {
+		w, ok := map[string]workload.Workload{"commit": workload.Commit{}, "rpc": workload.RPC{}, "oltp": workload.OLTP{},
+			"sysbench": workload.Sysbench{}, "command": workload.Command{}}[kind]
+		return w, ok
+	}
+	e := asked("commit", "rpc", "oltp", "sysbench", "command")
+	e.Workloads[4].Params = map[string]string{"command": "true"}
+	p, err := Build(e, c, environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range p.Loads {
+		want := map[string]string{"commit": "host twin container", "rpc": "host twin container", "oltp": "host twin container"}[l.Workload.Name]
+		if got := strings.Join(p.Question(&l), " "); got != want {
+			t.Errorf("%s: the first pass has %q, want %q", l.Workload.Name, got, want)
+		}
+	}
+	e = asked("commit")
+	e.Arms = []string{"cgroup", "container"}
+	if p, err = Build(e, c, environment.Host{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Question(&p.Loads[0]); got != nil {
+		t.Errorf("four arms have a first pass: %v", got)
+	}
+}

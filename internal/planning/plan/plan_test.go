@@ -1,0 +1,288 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/volume"
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/planning/experiment"
+)
+
+// place is an environment that only has a name and an answer.
+type place struct {
+	name    string
+	support environment.Support
+}
+
+func (p place) Name() string                                  { return p.name }
+func (p place) Title() string                                 { return "the " + p.name }
+func (p place) Support(environment.Host) environment.Support  { return p.support }
+func (p place) Capabilities() environment.Capabilities        { return environment.Capabilities{} }
+func (p place) Changes(environment.Spec) []environment.Change { return nil }
+func (p place) Open(context.Context, environment.Spec) (environment.Arm, error) {
+	return nil, errors.New("a plan opens nothing")
+}
+
+func ladder(missing string) Catalog {
+	rung := func(name, on string) Rung {
+		s := environment.Supported()
+		if name == missing {
+			s = environment.Unsupported("no "+name+" here", "install "+name)
+		}
+		return Rung{Environment: place{name, s}, On: on}
+	}
+	net := rung("network", "rootfs")
+	net.Net = true
+	top := rung("container", "network")
+	top.Remainder = true
+	beside := rung("cpu-limit", "cgroup")
+	beside.Beside = true
+	return Catalog{
+		Rungs: []Rung{rung("host", ""), rung("cgroup", "host"), rung("rootfs", "cgroup"), net, top, beside},
+		Workload: func(kind string) (workload.Workload, bool) {
+			w, ok := map[string]workload.Workload{"commit": workload.Commit{}, "rpc": workload.RPC{}}[kind]
+			return w, ok
+		},
+	}
+}
+
+func asked(kinds ...string) *experiment.Experiment {
+	e := &experiment.Experiment{Name: "x", Budget: time.Minute, Precision: 0.01, Margin: 0.01, Volume: "layer"}
+	for _, k := range kinds {
+		e.Workloads = append(e.Workloads, experiment.Workload{Name: k, Kind: k, Share: 1})
+	}
+	return e
+}
+
+func arms(l Load) string {
+	var out []string
+	for _, a := range l.Arms {
+		out = append(out, a.Name+"<"+a.Step)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestBuildOrdersTheLadder(t *testing.T) {
+	p, err := Build(asked("commit", "rpc"), ladder(""), environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := arms(p.Loads[0]); got != "host< twin< cgroup<host rootfs<cgroup container<rootfs cpu-limit<" {
+		t.Errorf("a load without a server: %s", got)
+	}
+	if got := arms(p.Loads[1]); got != "host< twin< cgroup<host rootfs<cgroup network<rootfs container<network cpu-limit<" {
+		t.Errorf("a load with a server: %s", got)
+	}
+	if p.Record.Seed == 0 || p.Record.Seed >= 1<<53 {
+		t.Errorf("seed %d is none, or not exact in JSON", p.Record.Seed)
+	}
+	if sum := p.Loads[0].Budget + p.Loads[1].Budget; sum < 59.9 || sum > 60.1 || p.Loads[1].Budget <= p.Loads[0].Budget {
+		t.Errorf("budgets %v and %v of 60 s for 6 and 7 arms", p.Loads[0].Budget, p.Loads[1].Budget)
+	}
+}
+
+// What is there only when asked for is in no experiment that does not name it.
+func TestBuildHasWhatIsAskedFor(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true})
+	for _, want := range []struct {
+		named []string
+		arms  string
+	}{
+		{nil, "host< twin< cgroup<host rootfs<cgroup container<rootfs cpu-limit<"},
+		{[]string{"container", "runc"}, "host< twin< container<host runc<"},
+	} {
+		e := asked("commit")
+		e.Arms = want.named
+		p, err := Build(e, c, environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := arms(p.Loads[0]); got != want.arms {
+			t.Errorf("arms %v: %s, want %s", want.named, got, want.arms)
+		}
+	}
+}
+
+// The container is the question where all else is there for its sake.
+func TestTheQuestionOfAPlan(t *testing.T) {
+	for _, c := range []struct {
+		missing string
+		named   []string
+		want    string
+	}{
+		{"", nil, "container"},
+		{"container", nil, "network"},
+		{"", []string{"cgroup", "container"}, "container"},
+		{"", []string{"container"}, ""},              // nothing else is asked
+		{"", []string{"container", "cpu-limit"}, ""}, // so is the other
+		{"", []string{"cpu-limit"}, ""},
+	} {
+		e := asked("rpc")
+		e.Arms = c.named
+		p, err := Build(e, ladder(c.missing), environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Loads[0].Workload.Question; got != c.want {
+			t.Errorf("arms %v without %q: the question is %q, want %q", c.named, c.missing, got, c.want)
+		}
+	}
+}
+
+// Every second block is for the question, where there is one and a first pass.
+func TestAlone(t *testing.T) {
+	for _, c := range []struct {
+		named []string
+		want  string
+	}{
+		{nil, "host twin container"},
+		{[]string{"cgroup", "container"}, ""},                                   // too few for a first pass
+		{[]string{"cgroup", "rootfs", "network", "container", "cpu-limit"}, ""}, // cpu-limit is asked for by name
+	} {
+		e := asked("rpc")
+		e.Arms = c.named
+		p, err := Build(e, ladder(""), environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.Alone(&p.Loads[0]), " "); got != c.want {
+			t.Errorf("arms %v: %q, want %q", c.named, got, c.want)
+		}
+	}
+}
+
+// What can be chosen of a container is of those that are containers, and a
+// network only where something is reached over one.
+func TestBuildContainers(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true, Container: true},
+		Rung{Environment: place{"podman", environment.Supported()}, Beside: true, Asked: true, Container: true, Images: true},
+		Rung{Environment: place{"chroot", environment.Supported()}, Beside: true, Asked: true, Archive: true})
+	for _, x := range []struct {
+		kind string
+		arm  experiment.Arm
+		says string
+	}{
+		{"rpc", experiment.Arm{Environment: "runc", Network: "bridge", Seccomp: "unconfined"}, ""},
+		{"commit", experiment.Arm{Environment: "runc", Capabilities: "none"}, ""},
+		{"commit", experiment.Arm{Environment: "runc", Network: "bridge"}, "no server"},
+		{"commit", experiment.Arm{Environment: "runc", Image: "x"}, "no images"},
+		{"commit", experiment.Arm{Environment: "podman", Image: "x"}, "cannot fill"},
+		{"commit", experiment.Arm{Environment: "podman", Image: "x", Volume: "bind"}, ""},
+		{"commit", experiment.Arm{Environment: "chroot", Image: "x"}, ""},
+		{"commit", experiment.Arm{Environment: "chroot"}, "needs an image"},
+		{"rpc", experiment.Arm{Environment: "chroot", Image: "x", Network: "host"}, "makes no container"},
+		{"rpc", experiment.Arm{Environment: "cgroup", Seccomp: "unconfined"}, "makes no container"},
+		{"commit", experiment.Arm{Environment: "runc", AppArmor: "default"}, ""},
+		{"commit", experiment.Arm{Environment: "cgroup", AppArmor: "mine"}, "makes no container"},
+	} {
+		e := asked(x.kind)
+		x.arm.Name = "x"
+		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, x.arm}
+		e.Workloads[0].Baseline = "host"
+		p, err := Build(e, c, environment.Host{}, nil)
+		if x.says != "" {
+			if err == nil || !strings.Contains(err.Error(), x.says) || hint.Of(err) == "" {
+				t.Errorf("%+v: %v, want an error that says %q", x.arm, err, x.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Loads[0].Arms[2]
+		want := environment.Container{Network: x.arm.Network, Seccomp: x.arm.Seccomp, Capabilities: x.arm.Capabilities, AppArmor: x.arm.AppArmor, Image: x.arm.Image}
+		if a.Container != want || a.Arm.Network != want.Network || a.Shares != "" {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// closed is a place whose ports cannot be published.
+type closed struct{ place }
+
+func (closed) Capabilities() environment.Capabilities {
+	return environment.Capabilities{Refuses: noPort}
+}
+
+func noPort(c environment.Container) error {
+	if c.Network == environment.NetworkPublished {
+		return hint.New(errors.New("no port"), "network: host")
+	}
+	return nil
+}
+
+// A server is reached at a published port, whether that was said or not; where there can
+// be none the arm is left out when it is planned, and another load is not.
+func TestBuildPublished(t *testing.T) {
+	c := ladder("")
+	c.Rungs = append(c.Rungs, Rung{Environment: closed{place{"podman", environment.Supported()}}, Beside: true, Asked: true, Container: true})
+	for _, x := range []struct {
+		kind, network string
+		left          bool
+	}{{"rpc", "", true}, {"commit", "", false}, {"rpc", "published", true}, {"rpc", "host", false}} {
+		e := asked(x.kind)
+		e.Workloads[0].Baseline, e.Arms = "host", []string{"host", "podman"}
+		if x.network != "" {
+			e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Network: x.network}}
+		}
+		p, err := Build(e, c, environment.Host{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := len(p.Left) == 1 && p.Left[0].Reason == "no port" && p.Left[0].Remedy == "network: host"; left != x.left {
+			t.Errorf("%+v: left out %+v", x, p.Left)
+		}
+	}
+}
+
+func TestBuildLeavesOutByName(t *testing.T) {
+	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := arms(p.Loads[0]); got != "host< twin< cgroup<host container<cgroup cpu-limit<" {
+		t.Errorf("without rootfs: %s", got)
+	}
+	if len(p.Left) != 1 || p.Left[0].Arm != "rootfs" || p.Left[0].Reason != "no rootfs here" || p.Left[0].Remedy != "install rootfs" {
+		t.Errorf("left out: %+v", p.Left)
+	}
+}
+
+func TestBuildNeedsItsBaseline(t *testing.T) {
+	_, err := Build(asked("commit"), ladder("host"), environment.Host{}, nil)
+	if !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) != "install host" {
+		t.Errorf("error %v, hint %q", err, hint.Of(err))
+	}
+}
+
+func TestBuildKeepsTheBaselineOfAChoice(t *testing.T) {
+	e := asked("commit")
+	e.Arms = []string{"container"}
+	p, err := Build(e, ladder(""), environment.Host{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := arms(p.Loads[0]); got != "host< twin< container<host" {
+		t.Errorf("host and container: %s", got)
+	}
+}
+
+// A volume that the host cannot have is refused with what to do about it.
+func TestBuildNeedsItsVolume(t *testing.T) {
+	for word, remedy := range map[string]string{"dir:/dev/null": "make a file system on it", "dir:/no/such/place": "mount it first"} {
+		e := asked("commit")
+		e.Volume = word
+		_, err := Build(e, ladder(""), environment.Host{Volumes: volume.Supports(environment.Host{}, word)}, nil)
+		if err == nil || !strings.Contains(err.Error(), "volume "+word) || !strings.Contains(hint.Of(err), remedy) {
+			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/record"
+)
+
+// TuneWindowed chooses the lengths for a load that is asked for each window:
+// what is usual for it, or shorter where the budget has no room for enough of
+// them. Observed.Switch holds all that a window takes beyond its own length and
+// its discard. Fixed lengths other than zero are kept.
+func TuneWindowed(o Observed, asked workload.Windowed, fixed Lengths) (Lengths, record.Pilot) {
+	out := fixed
+	why := "lengths as asked"
+	if out.Discard == 0 {
+		out.Discard = max(asked.Discard, o.Settle)
+	}
+	if out.Window == 0 {
+		overhead := (out.Discard + o.Switch).Seconds()
+		for out.Window = asked.Usual; out.Window > max(asked.Least, o.Least) && !fits(o, out.Window, overhead); {
+			out.Window = max(out.Window/2, asked.Least, o.Least)
+		}
+		if o.Settle >= 2*quotaPeriod {
+			out.Window = out.Window.Truncate(quotaPeriod)
+		}
+		why = fmt.Sprintf("the tool runs anew for each window of %s and needs %s more each time", length(out.Window), length(o.Switch))
+	}
+	out, more := Allocate(o, out, 0.05, fixed)
+	return out, record.Pilot{
+		Pause: o.Pause, Window: out.Window.Seconds(), Discard: out.Discard.Seconds(), Blocks: out.Blocks,
+		Why: why + "; " + more,
+	}
+}

@@ -1,0 +1,94 @@
+package export
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/record"
+)
+
+// CSV prints one line per effect, step, remainder and twin, in base units:
+// seconds, operations per second, ratios with 1.0 for equal. What is not
+// known is empty. Columns are only ever added, at the end. Of a price matrix
+// there are lines of the kinds regained, whose typical columns are the share of
+// the loss, and neighbour, whose total columns are its work over that without
+// isolation; they have no verdict.
+func CSV(w io.Writer, e *record.Effects) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{
+		"kind", "workload", "metric", "unit", "arm", "baseline", "arm_value", "baseline_value",
+		"typical_ratio", "typical_low", "typical_high", "total_ratio", "total_low", "total_high",
+		"own_ratio", "own_low", "own_high", "verdict", "reason", "exploratory", "p_value", "p_adjusted",
+		"blocks", "generations", "detectable", "needed_seconds", "slow_windows", "intermittent", "unequal", "seed", "observed_ratio",
+	})
+	for _, r := range rows(e) {
+		out.Write(r.csv(e.Seed))
+	}
+	for _, r := range priceRows(e) {
+		const verdict, p, adjusted, blocks, generations = 17, 20, 21, 22, 23
+		line := r.csv(e.Seed)
+		line[verdict], line[p], line[adjusted], line[blocks], line[generations] = "", "", "", "", ""
+		out.Write(line)
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("write the effects as CSV: %w", err)
+	}
+	return nil
+}
+
+func (x row) csv(seed uint64) []string {
+	line := []string{x.kind, Cell(x.Workload), Cell(x.Metric), Cell(x.unit), Cell(x.Arm), Cell(x.Baseline), Field(x.arm), Field(x.baseline)}
+	for _, r := range []*record.Ratio{x.Typical, x.Total, x.Own} {
+		line = append(line, Ratio(r)...)
+	}
+	return append(line,
+		x.Verdict.String(), Cell(x.Reason), strconv.FormatBool(x.Exploratory),
+		probability(x.P), probability(x.Adjusted), strconv.Itoa(x.Blocks), strconv.Itoa(x.Generations),
+		Known(x.Detectable), Number(x.Needed), Known(x.Slow),
+		strconv.FormatBool(x.Intermittent), Cell(x.Unequal), strconv.FormatUint(seed, 10), Known(x.Observed))
+}
+
+// Ratio is a ratio and the two ends of its interval; empty where there is none.
+func Ratio(r *record.Ratio) []string {
+	if r == nil {
+		return []string{"", "", ""}
+	}
+	return []string{Number(r.Ratio), Number(r.Low), Number(r.High)}
+}
+
+// Field is a value in CSV, in its base unit; empty where it is not known.
+func Field(v record.Value) string {
+	x, ok := v.Get()
+	if !ok {
+		return ""
+	}
+	return Number(x)
+}
+
+// Known leaves out what is 0 in the effects because it is not known.
+func Known(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return Number(x)
+}
+
+// probability is a p-value in CSV; empty where there is no test.
+func probability(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return Number(*x)
+}
+
+// Number is a number in CSV; empty where it is none.
+func Number(x float64) string {
+	if !quantity.Finite(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

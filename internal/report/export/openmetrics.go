@@ -1,0 +1,239 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tarelab/tare/internal/base/quantity"
+	catalogue "github.com/tarelab/tare/internal/wire/metric"
+	"github.com/tarelab/tare/record"
+)
+
+// OpenMetrics prints the effects as OpenMetrics text, version 1.0, which
+// Prometheus and its node exporter's textfile collector read: gauges in base
+// units, ratios with 1.0 for equal. No label names the run, so that the series
+// of one experiment go on from run to run. What is not known has no sample.
+func OpenMetrics(w io.Writer, e *record.Effects) error {
+	var out strings.Builder
+	for _, f := range families(e) {
+		f.write(&out)
+	}
+	out.WriteString("# EOF\n")
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return fmt.Errorf("write the effects as OpenMetrics: %w", err)
+	}
+	return nil
+}
+
+// family is a metric family of type gauge.
+type family struct {
+	name, unit, help string // a name with a unit ends with it
+	samples          []sample
+	seen             map[string]bool // label sets: none may come twice
+}
+
+type sample struct {
+	labels string
+	value  float64
+}
+
+// labels are pairs of name and value, in the order in which they are printed.
+type labels [][2]string
+
+func (l labels) with(name, value string) labels {
+	return append(slices.Clone(l), [2]string{name, value})
+}
+
+func (f *family) add(l labels, x float64) {
+	set := l.String()
+	if !quantity.Finite(x) || f.seen[set] {
+		return
+	}
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	f.seen[set] = true
+	f.samples = append(f.samples, sample{set, x})
+}
+
+func (l labels) String() string {
+	pairs := make([]string, len(l))
+	for i, p := range l {
+		pairs[i] = p[0] + `="` + escapeLabel(p[1]) + `"`
+	}
+	return "{" + strings.Join(pairs, ",") + "}"
+}
+
+func (f *family) write(out *strings.Builder) {
+	if len(f.samples) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "# TYPE %s gauge\n", f.name)
+	if f.unit != "" {
+		fmt.Fprintf(out, "# UNIT %s %s\n", f.name, f.unit)
+	}
+	fmt.Fprintf(out, "# HELP %s %s\n", f.name, f.help)
+	for _, s := range f.samples {
+		fmt.Fprintf(out, "%s%s %s\n", f.name, s.labels, Number(s.value))
+	}
+}
+
+// escapeLabel escapes what the exposition format wants escaped, in a label or a help text.
+func escapeLabel(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(Clean(s))
+}
+
+func families(e *record.Effects) []*family {
+	out := ratioFamilies("effect", "arm over its baseline, 1 is equal", e, slices.Concat(e.Effects, e.Twin))
+	out = append(out, verdictFamily(e), withheldFamily(e))
+	out = append(out, ratioFamilies("step", "arm over the rung below it on the ladder, 1 is equal", e, slices.Concat(e.Steps, e.Remainder))...)
+	out = append(out, levelFamilies(e)...)
+	return append(out, runFamilies(e)...)
+}
+
+func effectLabel(e *record.Effects, x record.Effect) labels {
+	l := labels{{"experiment", e.Experiment}, {"workload", x.Workload}, {"metric", x.Metric}, {"arm", x.Arm}, {"baseline", x.Baseline}}
+	if x.Unequal != "" {
+		return l.with("unequal", "true")
+	}
+	return l
+}
+
+// ratioFamilies are the ratio and the two ends of its 95 % interval.
+func ratioFamilies(what, help string, e *record.Effects, effects []record.Effect) []*family {
+	name := "tare_" + what + "_ratio"
+	ratio := &family{name: name, unit: "ratio", help: "Effect as a ratio: " + help + "."}
+	low := &family{name: name + "_low", help: "Lower end of the 95 % interval of " + name + "."}
+	high := &family{name: name + "_high", help: "Upper end of the 95 % interval of " + name + "."}
+	for _, x := range effects {
+		for _, r := range []struct {
+			estimate string
+			*record.Ratio
+		}{{"typical", x.Typical}, {"total", x.Total}} {
+			if r.Ratio == nil {
+				continue
+			}
+			l := effectLabel(e, x).with("estimate", r.estimate)
+			ratio.add(l, r.Ratio.Ratio)
+			low.add(l, r.Low)
+			high.add(l, r.High)
+		}
+	}
+	return []*family{ratio, low, high}
+}
+
+// verdictFamily has a sample for every verdict, so that no series ends when the
+// verdict changes.
+func verdictFamily(e *record.Effects) *family {
+	f := &family{name: "tare_effect_verdict", help: "1 for the verdict on the effect, 0 for the others."}
+	for _, x := range e.Effects {
+		for v := record.Undecided; v <= record.Invalid; v++ {
+			is := 0.0
+			if x.Verdict == v {
+				is = 1
+			}
+			f.add(effectLabel(e, x).with("verdict", v.String()), is)
+		}
+	}
+	return f
+}
+
+// withheldFamily has a sample for every effect without a ratio, with the reason.
+func withheldFamily(e *record.Effects) *family {
+	f := &family{name: "tare_effect_withheld", help: "1 for an effect whose ratio is not known or not shown; reason says why."}
+	for _, x := range slices.Concat(e.Effects, e.Twin) {
+		if x.Typical == nil {
+			f.add(effectLabel(e, x).with("reason", x.Reason), 1)
+		}
+	}
+	return f
+}
+
+// levelFamilies are what the arms did in the metrics' own units; a family has
+// one unit.
+func levelFamilies(e *record.Effects) []*family {
+	var order []string
+	byName := map[string]*family{}
+	for _, a := range e.Arms {
+		for _, metric := range slices.Sorted(maps.Keys(a.Values)) {
+			x, ok := a.Values[metric].Get()
+			if !ok {
+				continue
+			}
+			l := labels{{"experiment", e.Experiment}, {"workload", a.Workload}, {"arm", a.Arm}}
+			f := levelFamily(metric, baseUnit(e, record.Effect{Workload: a.Workload, Metric: metric}))
+			if m, ok := catalogue.Find(nil, metric); ok && f.name == latencyFamily {
+				l = l.with("quantile", strconv.FormatFloat(m.Quantile, 'g', -1, 64))
+			}
+			if byName[f.name] == nil {
+				byName[f.name], order = &f, append(order, f.name)
+			}
+			byName[f.name].add(l, x)
+		}
+	}
+	slices.Sort(order)
+	var out []*family
+	for _, name := range order {
+		out = append(out, byName[name])
+	}
+	return out
+}
+
+const latencyFamily = "tare_arm_latency_seconds"
+
+func levelFamily(metric, unit string) family {
+	m, ok := catalogue.Find(nil, metric)
+	switch {
+	case !ok || m.Unit != unit:
+	case metric == catalogue.Throughput.Name:
+		return family{name: "tare_arm_operations_per_second", unit: "operations_per_second", help: "Operations per second of the arm."}
+	case metric == catalogue.Efficiency.Name:
+		return family{name: "tare_arm_operations_per_cpu_second", unit: "operations_per_cpu_second", help: "Operations per CPU second of the arm."}
+	case metric == catalogue.CPUPerOp.Name:
+		return family{name: "tare_arm_cpu_seconds_per_operation", help: "CPU seconds per operation of the arm."}
+	case m.Quantile > 0:
+		return family{name: latencyFamily, unit: "seconds", help: "Quantile of the latencies of the arm."}
+	}
+	word := map[string]string{"s": "seconds", "B": "bytes", "1/s": "per_second", "B/s": "bytes_per_second", "ratio": "ratio"}[unit]
+	name := "tare_arm_" + metricName(metric)
+	if word != "" && !strings.HasSuffix(name, "_"+word) {
+		name += "_" + word
+	}
+	return family{name: name, unit: word, help: "What the load says of the arm: " + escapeLabel(metric) + "."}
+}
+
+// metricName replaces what a metric name may not hold.
+func metricName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// runFamilies are about the run as a whole.
+func runFamilies(e *record.Effects) []*family {
+	noise := &family{name: "tare_noise_floor_ratio", unit: "ratio", help: "Half-width of the interval of the baseline against itself."}
+	for _, w := range e.Workloads {
+		if w.NoiseFloor > 0 {
+			noise.add(labels{{"experiment", e.Experiment}, {"workload", w.Name}}, w.NoiseFloor)
+		}
+	}
+	all := labels{{"experiment", e.Experiment}}
+	margin := &family{name: "tare_margin_ratio", unit: "ratio", help: "Smallest effect that matters, as asked for."}
+	margin.add(all, e.Margin)
+	started := &family{name: "tare_run_started_timestamp_seconds", unit: "seconds", help: "When the run began, since the Unix epoch."}
+	if t, err := time.Parse(time.RFC3339Nano, e.Started); err == nil {
+		started.add(all, float64(t.UnixMilli())/1e3)
+	}
+	host := &family{name: "tare_host_info", help: "The host of the run; always 1."}
+	host.add(labels{{"experiment", e.Experiment}, {"host", e.Host.Name}, {"kernel", e.Host.Kernel},
+		{"cpu_model", e.Host.CPUModel}, {"cpus", strconv.Itoa(e.Host.CPUs)}}, 1)
+	return []*family{noise, margin, started, host}
+}

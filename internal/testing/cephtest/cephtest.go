@@ -1,0 +1,260 @@
+// Package cephtest brings a Ceph cluster up for tests, and down again: one
+// monitor, one manager and one store, on loopback, with a directory of
+// their own and without users; a file system and its server where they are asked for. It needs root, as mapping images does.
+package cephtest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/linux/child"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+// patience bounds each step. It is not a measure of speed.
+const patience = 3 * time.Minute
+
+// Pool is the one that the cluster has.
+const Pool = "rbd"
+
+// Cluster is one that runs.
+type Cluster struct {
+	Config string // CEPH_CONF
+
+	t     testing.TB
+	dir   string
+	first int // of the ports that all its servers use
+	mon   *daemon
+	store *daemon
+}
+
+// Start brings a cluster up, and down at the end of the test. The processes are
+// this one's and die with it.
+func Start(t testing.TB) *Cluster {
+	t.Helper()
+	testneed.Root(t)
+	for _, tool := range []string{"ceph-mon", "ceph-mgr", "ceph-osd", "ceph", "rbd"} {
+		testneed.Tool(t, tool)
+	}
+	c := &Cluster{t: t, dir: t.TempDir()}
+	c.Config = filepath.Join(c.dir, "ceph.conf")
+	t.Cleanup(c.explain) // when all have ended
+	c.first = freePorts(t)
+	address := fmt.Sprintf("[v2:127.0.0.1:%d/0,v1:127.0.0.1:%d/0]", c.first, c.first+1)
+	c.configure(address)
+	began := time.Now()
+	c.Run("ceph-mon", "--mkfs", "-i", "a", "--public-addrv", address)
+	c.mon = c.daemon("ceph-mon", "a")
+	c.daemon("ceph-mgr", "x")
+	store := uuid()
+	c.Run("ceph", "osd", "new", store)
+	c.Run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", store)
+	c.StartStore()
+	c.Run("ceph", "osd", "pool", "create", Pool, "8")
+	c.Run("rbd", "pool", "init", Pool) // when the store is up
+	for !strings.Contains(c.Run("ceph", "df"), Pool) && time.Since(began) < patience {
+		time.Sleep(100 * time.Millisecond) // until the manager has counted
+	}
+	t.Logf("the cluster took %.0f s", time.Since(began).Seconds())
+	return c
+}
+
+// Run runs one of Ceph's tools to its end and returns what it printed.
+func (c *Cluster) Run(tool string, args ...string) string {
+	c.t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	out, err := exec.CommandContext(ctx, tool, append([]string{"--conf", c.Config}, args...)...).CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%s %v: %v\n%s", tool, args, err, out)
+	}
+	return string(out)
+}
+
+// Images are the names of all in the pool.
+func (c *Cluster) Images() []string {
+	c.t.Helper()
+	return strings.Fields(c.Run("rbd", "ls", Pool))
+}
+
+// Ports are those of all its servers: the first and how many.
+func (c *Cluster) Ports() (first, many int) { return c.first, ports }
+
+// FileSystem makes one, with a server of its own.
+func (c *Cluster) FileSystem(name string) {
+	c.t.Helper()
+	testneed.Tool(c.t, "ceph-mds")
+	c.Run("ceph", "osd", "pool", "create", name+"-meta", "8")
+	c.Run("ceph", "osd", "pool", "create", name+"-data", "8")
+	c.Run("ceph", "fs", "new", name, name+"-meta", name+"-data")
+	c.daemon("ceph-mds", "m")
+	for began := time.Now(); !strings.Contains(c.Run("ceph", "mds", "stat"), "up:active"); time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > patience {
+			c.t.Fatal("the server of the file system is not active")
+		}
+	}
+}
+
+// KillStore ends the store: the cluster is there, and what is asked of data waits.
+func (c *Cluster) KillStore() { c.store.end() }
+
+// StartStore starts it again, with what it had acknowledged.
+func (c *Cluster) StartStore() {
+	c.t.Helper()
+	if err := c.startStore(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *Cluster) startStore() error {
+	d, err := c.start("ceph-osd", "0")
+	if err == nil {
+		c.store = d
+	}
+	return err
+}
+
+// Stop ends the monitor: the cluster does not answer any more.
+func (c *Cluster) Stop() { c.mon.end() }
+
+// explain shows what the daemons said when the test failed.
+func (c *Cluster) explain() {
+	if !c.t.Failed() {
+		return
+	}
+	files, _ := filepath.Glob(filepath.Join(c.dir, "*.out"))
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		c.t.Logf("%s:\n%s", filepath.Base(f), b[max(0, len(b)-4000):])
+	}
+}
+
+// daemon is a process of the cluster.
+type daemon struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// daemon starts one.
+func (c *Cluster) daemon(program, id string) *daemon {
+	c.t.Helper()
+	d, err := c.start(program, id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return d
+}
+
+// start starts one, in the foreground; it ends with the test. Any goroutine may start one.
+func (c *Cluster) start(program, id string) (*daemon, error) {
+	log, err := os.OpenFile(filepath.Join(c.dir, program+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(program, "--conf", c.Config, "-i", id, "-f")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	d := &daemon{cmd, make(chan struct{})}
+	if err := child.Start(cmd, func(error) { close(d.done) }); err != nil {
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	c.t.Cleanup(d.end)
+	return d, nil
+}
+
+// end kills it and waits. It may be called twice.
+func (d *daemon) end() {
+	_ = d.cmd.Process.Kill()
+	<-d.done
+}
+
+// configure writes the file that all daemons and tools read. A client that was
+// killed counts as a user of its image for seconds here.
+func (c *Cluster) configure(address string) {
+	c.t.Helper()
+	text := fmt.Sprintf(`[global]
+fsid = %s
+mon host = %s
+mon initial members = a
+public addr = 127.0.0.1
+cluster addr = 127.0.0.1
+auth cluster required = none
+auth service required = none
+auth client required = none
+osd pool default size = 1
+osd pool default min size = 1
+osd pool default pg autoscale mode = off
+mon allow pool size one = true
+osd crush chooseleaf type = 0
+mon data avail crit = 1
+mon data avail warn = 1
+osd objectstore = bluestore
+bluestore block size = 2147483648
+osd client watch timeout = 5
+mgr initial modules =
+admin socket =
+run dir = %[3]s
+crash dir = %[3]s
+log file = %[3]s/$name.log
+mon cluster log file = %[3]s/cluster.log
+mon data = %[3]s/mon
+osd data = %[3]s/osd
+mgr data = %[3]s/mgr
+mds data = %[3]s/mds
+ms bind port min = %[4]d
+ms bind port max = %[5]d
+`, uuid(), address, c.dir, c.first+2, c.first+ports-2) // the last is for orders
+	for _, dir := range []string{"mon", "osd", "mgr", "mds"} {
+		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(c.Config, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// ports are as many as the servers of a cluster use at most.
+const ports = 32
+
+// freePorts are ports on loopback that were free just now and that no client is given
+// meanwhile; it returns the first.
+func freePorts(t testing.TB) int {
+	t.Helper()
+	const first, many = 10000, 20000
+	for i := 0; i < many; i += ports {
+		at := first + (os.Getpid()*ports+i)%many
+		if allFree(at) {
+			return at
+		}
+	}
+	t.Fatal("no ports are free")
+	return 0
+}
+
+func allFree(first int) bool {
+	for port := first; port < first+ports; port++ {
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return false
+		}
+		defer l.Close()
+	}
+	return true
+}
+
+func uuid() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

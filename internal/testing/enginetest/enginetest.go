@@ -1,0 +1,193 @@
+// Package enginetest gives tests a Docker daemon of their own: its data, its
+// socket and its state are in a directory that is thrown away, and it adds no
+// link and no rule to any network.
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/outside/engine"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+// bound is how long the daemon may take to begin and to end.
+const bound = 2 * time.Minute
+
+// Daemon is where a daemon of a test's is.
+type Daemon struct {
+	Docker     string // its address
+	Containerd string // the socket of the containerd that it started
+}
+
+// Docker starts a daemon, which ends with the test, and makes it the one that
+// is found. The network namespace of the host is in use there from the start, so
+// that the first container does not leave it behind.
+func Docker(t *testing.T) Daemon {
+	t.Helper()
+	testneed.Root(t)
+	for _, tool := range []string{"dockerd", "docker", "containerd", "runc"} {
+		testneed.Tool(t, tool)
+	}
+	dir, err := os.MkdirTemp("/tmp", "docker") // the path of a socket has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(in("daemon.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(in("log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command("dockerd",
+		"--config-file", in("daemon.json"), "--data-root", in("data"), "--exec-root", in("exec"),
+		"--pidfile", in("pid"), "--host", "unix://"+in("s"), "--exec-opt", "native.cgroupdriver=cgroupfs",
+		"--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")
+	cmd.Stdout, cmd.Stderr = log, log
+	// Where the test is killed the daemon ends too, and ends what it started.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	thread := launch.NewThread()
+	t.Cleanup(thread.Close)
+	if closed := thread.Do(func() { err = cmd.Start() }); closed != nil || err != nil {
+		t.Fatal(closed, err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }()
+	t.Cleanup(func() { end(t, cmd, ended) })
+	t.Setenv("DOCKER_HOST", "unix://"+in("s"))
+	await(t, in("log"), ended)
+	warm(t)
+	return Daemon{"unix://" + in("s"), in("exec/containerd/containerd.sock")}
+}
+
+// await waits for an answer.
+func await(t *testing.T, log string, ended <-chan struct{}) {
+	t.Helper()
+	d, err := engine.NewDocker("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(bound); ; time.Sleep(50 * time.Millisecond) {
+		_, err := d.Info(t.Context())
+		if err == nil {
+			return
+		}
+		select {
+		case <-ended:
+			t.Fatalf("dockerd ended: %s", tail(log))
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatalf("dockerd does not answer: %v; %s", err, tail(log))
+		}
+	}
+}
+
+// warm runs a container that fails, for what the daemon makes once and keeps.
+func warm(t *testing.T) {
+	t.Helper()
+	d, err := engine.NewDocker("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	for name, host := range map[string]bool{"tare-warm-host": true, "tare-warm-none": false} {
+		c := engine.Container{Name: name, Owner: "warm", Root: t.TempDir(), Args: []string{"/none"}, HostNetwork: host}
+		if err := d.Create(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Start(ctx, name); err == nil {
+			t.Fatal("started a container without a program")
+		}
+		if err := d.Remove(ctx, name, "warm"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func end(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) {
+	_ = cmd.Process.Signal(unix.SIGTERM)
+	select {
+	case <-ended:
+	case <-time.After(bound):
+		_ = cmd.Process.Kill()
+		<-ended
+		t.Errorf("dockerd did not end within %v", bound)
+	}
+}
+
+func tail(file string) string {
+	b, _ := os.ReadFile(file)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "\n")
+}
+
+// removeAll unmounts what the daemon left mounted and removes its directory.
+func removeAll(t *testing.T, dir string) {
+	all, _ := proc.FS("/").Mounts()
+	for _, m := range all {
+		if strings.HasPrefix(m.Point, dir+"/") {
+			_ = unix.Unmount(m.Point, unix.MNT_DETACH)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// Named are the containers and images of the daemon whose name holds a word.
+func Named(t *testing.T, word string) (all []string) {
+	t.Helper()
+	var containers []struct{ Names []string }
+	ask(t, "/containers/json?all=1", &containers)
+	for _, c := range containers {
+		if name := strings.Join(c.Names, " "); strings.Contains(name, word) {
+			all = append(all, "docker's container "+name)
+		}
+	}
+	var images []struct{ RepoTags []string }
+	ask(t, "/images/json", &images)
+	for _, i := range images {
+		if name := strings.Join(i.RepoTags, " "); strings.Contains(name, word) {
+			all = append(all, "docker's image "+name)
+		}
+	}
+	return all
+}
+
+// ask asks the daemon that DOCKER_HOST names.
+func ask(t *testing.T, path string, into any) {
+	t.Helper()
+	socket := strings.TrimPrefix(os.Getenv("DOCKER_HOST"), "unix://")
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}}
+	defer transport.CloseIdleConnections()
+	r, err := (&http.Client{Transport: transport}).Get("http://docker" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("docker: %s: %v", r.Status, err)
+	}
+}

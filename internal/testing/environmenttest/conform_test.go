@@ -1,0 +1,246 @@
+package environmenttest_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/inspect"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/testing/environmenttest"
+	"github.com/tarelab/tare/internal/testing/imagebuild"
+	"github.com/tarelab/tare/internal/testing/launchtest"
+	"github.com/tarelab/tare/internal/testing/servertest"
+	"github.com/tarelab/tare/internal/testing/testneed"
+)
+
+func environments() []environment.Environment {
+	var all []environment.Environment
+	for _, r := range catalog.Rungs(nil) {
+		if _, pod := r.Environment.(kube.Pod); !pod { // make test-cluster tries those
+			all = append(all, r.Environment)
+		}
+	}
+	return all
+}
+
+// Every case is tried where processes are led, or has its reason.
+func TestLedCases(t *testing.T) {
+	if missing := environmenttest.NotLed(); len(missing) > 0 {
+		t.Errorf("no word on %v", missing)
+	}
+}
+
+func TestMain(m *testing.M) {
+	hidden := servertest.Hidden()
+	hidden[launch.InitCommand] = launch.Main
+	code := environmenttest.Main(m, hidden, environments())
+	servertest.Clean()
+	os.Exit(code)
+}
+
+// brief are the environments that make test tries: each part of the ladder, for a rung has
+// what is below it too, and a container of each kind. make conformance tries all.
+var brief = []string{"host", "cgroup", "security", "nat", "runc", "gvisor"}
+
+// TestEnvironments tries everything in the catalog.
+func TestEnvironments(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
+		switch env.Name() {
+		case "podman", "docker":
+			continue // package engines tries them, with a daemon of its own
+		case "chroot":
+			opts.Image = ownImage(t)
+		}
+		t.Run(env.Name(), func(t *testing.T) {
+			if !slices.Contains(brief, env.Name()) {
+				testneed.Long(t, environmenttest.Whole)
+			}
+			environmenttest.Run(t, env, host, opts)
+		})
+	}
+}
+
+// serving are the environments in which make test tries servers; make conformance tries all.
+var serving = []string{"host", "runc"}
+
+// TestServers holds servers and loads to their account and their files.
+func TestServers(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		switch env.Name() {
+		case "podman", "docker", "chroot": // package engines tries the first two; an image has no servers
+			continue
+		}
+		t.Run(env.Name(), func(t *testing.T) {
+			if !slices.Contains(serving, env.Name()) {
+				testneed.Long(t, environmenttest.Whole)
+			}
+			servertest.Run(t, env, host)
+		})
+	}
+}
+
+// TestLevels tries the levels of real containers; package engines does those of engines.
+func TestLevels(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		if name := env.Name(); name == "runc" || name == "crun" {
+			t.Run(name, func(t *testing.T) { environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, env)) })
+		}
+	}
+}
+
+// ownImage is an image with this binary and what it loads.
+func ownImage(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imagebuild.Build(t, "", self).File
+}
+
+// ofBound are the cases that a data set which is bound from the host can change: what
+// is seen of it, and what holds it when the arm is closed.
+var ofBound = []string{
+	"what a process is given", "data", "children that outlive their parent", "closed while frozen", "closed while in use", "two arms",
+}
+
+// ofOrdinary are those that it can change that an ordinary user starts the engine, and
+// nobody has a control group: who freezes and ends processes, whose the files are.
+var ofOrdinary = []string{
+	"exit codes", "killed from outside", "deaf to signals", "what a process is given", "killed while frozen", "data",
+	"freeze and thaw", "closed while frozen", "settings",
+}
+
+// TestBind tries those with a root file system of their own with the data set
+// bound into it.
+func TestBind(t *testing.T) {
+	testneed.Root(t)
+	host := inspect.HostAt("/", t.TempDir())
+	for _, env := range environments() {
+		if name := env.Name(); name == "rootfs" || name == "container" {
+			t.Run(name, func(t *testing.T) {
+				environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Bind: true, Cases: environmenttest.Fast(ofBound...)})
+			})
+		}
+	}
+}
+
+const ordinaryEnv = "TARETEST_ORDINARY"
+
+// TestOrdinaryUser tries what an ordinary user can have, in a process of such
+// a user. What that user cannot have is left out with its reason.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Getenv(ordinaryEnv) == "" {
+		asOrdinary(t)
+		return
+	}
+	host := inspect.HostAt("/", os.TempDir())
+	if host.Root {
+		t.Fatal("still root")
+	}
+	had := 0
+	var podman environment.Support
+	for _, env := range environments() {
+		answer := env.Support(host)
+		if env.Name() == "podman" {
+			podman = answer
+		}
+		if answer.Answer == environment.Yes {
+			had++
+			t.Run(env.Name(), func(t *testing.T) { asUser(t, env, host) })
+			continue
+		}
+		t.Logf("%s left out: %s; %s", env.Name(), answer.Reason, answer.Remedy)
+		if answer.Reason == "" || answer.Remedy == "" {
+			t.Errorf("%s is left out without a reason or a remedy: %+v", env.Name(), answer)
+		}
+	}
+	if had == 0 {
+		t.Error("an ordinary user has not even the host")
+	}
+	if podman.Answer != environment.Yes {
+		testneed.Feature(t, "podman", errors.New(podman.Reason))
+	}
+}
+
+// asUser tries an environment as the ordinary user that this process is.
+func asUser(t *testing.T, env environment.Environment, host environment.Host) {
+	opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
+	switch env.Name() {
+	case "rootfs":
+		t.Run("bound", func(t *testing.T) {
+			environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Bind: true, Kills: opts.Kills, Cases: environmenttest.Fast(ofBound...)})
+		})
+	case "podman": // whose network does not matter but where it is reached
+		opts.Choice.Container.Network, opts.Cases = environment.NetworkHost, environmenttest.Fast(ofOrdinary...)
+		t.Run("published", func(t *testing.T) {
+			published := environmenttest.Choice{Container: environment.Container{Network: environment.NetworkPublished}}
+			environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Choice: published, Cases: []string{"server and client", "settings", "killed from outside"}})
+		})
+	}
+	environmenttest.Run(t, env, host, opts)
+}
+
+// asOrdinary runs the test again as an ordinary user.
+func asOrdinary(t *testing.T) {
+	uid, gid := testneed.Ordinary(t)
+	launchtest.ShareTun(t)
+	dir, err := os.MkdirTemp("/tmp", "ordinary") // the parents of t.TempDir are closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+		t.Fatal(err)
+	}
+	// The test binary itself is where others may not read it.
+	exe := filepath.Join(dir, "conform.test")
+	if err := copyExe(exe); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestOrdinaryUser$", "-test.v")
+	cmd.Env = append(os.Environ(), ordinaryEnv+"=1", "TMPDIR="+dir, "HOME="+dir, "XDG_STATE_HOME="+dir)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid, Groups: []uint32{}}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("as user %d: %v\n%s", uid, err, out)
+		return
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "---") || strings.Contains(line, "left out") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+}
+
+func copyExe(to string) error {
+	from, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,378 @@
+// Package environmenttest is the conformance suite of environments: what the
+// contract in package environment promises, tried with real processes on this
+// machine. It knows the contract and no back end. A test binary that uses it
+// calls Main from its TestMain.
+package environmenttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+)
+
+// Options vary the suite.
+type Options struct {
+	// Bind is Spec.Bind.
+	Bind bool
+	// Image is Spec.Container.Image.
+	Image string
+	// Kills is at how many moments a process that uses the environment is
+	// killed; 0 leaves that out.
+	Kills int
+	// Choice is what is chosen of a container.
+	Choice Choice
+	// Kinds are the steps that the environment writes; nil: those that every arm has.
+	Kinds journal.Kinds
+	// Led says that processes are led over a stream: cases that need the node are
+	// skipped by name, and of the others those share an arm that leave it as it was.
+	Led bool
+	// Cases are those to try; none: all.
+	Cases []string
+}
+
+// bound is how long anything may take that must happen; nothing is judged by
+// how long it took. The end of a mount namespace, and with it that of its last
+// process, waits for the disk of its overlay, and a busy disk takes minutes.
+const bound = 5 * time.Minute
+
+// poll is how often the suite looks whether it has happened.
+const poll = time.Millisecond
+
+// Run tries everything that the contract promises. An environment that this
+// host cannot have is skipped by name, after a look at its reasons.
+func Run(t *testing.T, env environment.Environment, host environment.Host, opts Options) {
+	s := suite{env: env, host: host, opts: opts}
+	t.Run("description", s.description)
+	if answer := env.Support(host); answer.Answer != environment.Yes {
+		testneed.Feature(t, env.Name(), errors.New(answer.Reason))
+	}
+	for _, name := range opts.Cases {
+		if !HasCase(name) {
+			t.Fatalf("the suite has no case %q", name)
+		}
+	}
+	if opts.Led {
+		s.led(t)
+	} else {
+		s.shared(t)
+		s.each(t)
+	}
+	for _, c := range armless {
+		if s.wants(c.name) {
+			t.Run(c.name, func(t *testing.T) { c.try(s, t) })
+		}
+	}
+	if opts.Kills > 0 {
+		t.Run("killed", s.killed)
+	}
+}
+
+type suite struct {
+	env  environment.Environment
+	host environment.Host
+	opts Options
+}
+
+func (s suite) wants(name string) bool {
+	return len(s.opts.Cases) == 0 || slices.Contains(s.opts.Cases, name)
+}
+
+// each tries the other cases on an arm of their own.
+func (s suite) each(t *testing.T) {
+	for _, c := range cases {
+		if c.shares || !s.wants(c.name) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			before := TakeSnapshot(t)
+			f := s.open(t)
+			c.try(t, f)
+			f.close(t)
+			before.MustEqual(t, f.spec.Run)
+		})
+	}
+}
+
+// shared tries those cases on one arm that leave no process in it and no setting.
+func (s suite) shared(t *testing.T) {
+	if !slices.ContainsFunc(cases, func(c testCase) bool { return c.shares && s.wants(c.name) }) {
+		return
+	}
+	t.Run("one arm", func(t *testing.T) {
+		before := TakeSnapshot(t)
+		f := s.open(t)
+		for _, c := range cases {
+			if c.shares && s.wants(c.name) {
+				t.Run(c.name, func(t *testing.T) { c.try(t, f) })
+			}
+		}
+		f.close(t)
+		before.MustEqual(t, f.spec.Run)
+	})
+}
+
+// testCase is one promise, tried on an arm of its own, or on one that it shares with
+// others, one after the other.
+type testCase struct {
+	name   string
+	try    func(*testing.T, *fixture)
+	shares bool
+}
+
+// cases: those that share an arm come in this order, so that the data set is changed
+// behind those who look at it.
+var cases = []testCase{
+	{"start is cancelled", startCancelled, true},
+	{"exit codes", exitCodes, true},
+	{"ended by a fault", fault, true},
+	{"killed from outside", killedFromOutside, true},
+	{"deaf to signals", deaf, true},
+	{"what a process is given", given, true},
+	{"log and descriptors", logAndFiles, true},
+	{"killed while frozen", killedWhileFrozen, true},
+	{"data", data, true},
+	{"out of memory", outOfMemory, false},
+	{"freeze and thaw", freezeAndThaw, false},
+	{"closed while frozen", closedWhileFrozen, false},
+	{"children that outlive their parent", orphans, false},
+	{"server and client", serverAndClient, false},
+	{"settings", settings, false},
+	{"settings changed behind its back", settingsChanged, false},
+	{"closed while in use", closedWhileInUse, false},
+}
+
+// armless are cases that open what they need.
+var armless = []struct {
+	name string
+	try  func(suite, *testing.T)
+}{
+	{"open is cancelled", suite.cancelled},
+	{"two arms", suite.twoArms},
+}
+
+// description checks what needs no opening, and that it changes nothing.
+func (s suite) description(t *testing.T) {
+	before := TakeSnapshot(t)
+	if s.env.Name() == "" || strings.ContainsAny(s.env.Name(), " /\n") || s.env.Title() == "" {
+		t.Errorf("name %q, title %q", s.env.Name(), s.env.Title())
+	}
+	answer := s.env.Support(s.host)
+	if answer.Answer != environment.Yes && answer.Reason == "" {
+		t.Errorf("support is %v without a reason", answer.Answer)
+	}
+	if answer.Answer == environment.No && answer.Remedy == "" {
+		t.Errorf("no, because %s, without a remedy", answer.Reason)
+	}
+	spec := newSpec(t, s, nil)
+	for _, c := range s.env.Changes(spec) {
+		if c.What == "" {
+			t.Errorf("a change without a name: %+v", c)
+		}
+	}
+	before.MustEqual(t, spec.Run)
+}
+
+// fixture is an opened arm with what it was made from.
+type fixture struct {
+	suite
+	arm   environment.Arm
+	spec  environment.Spec
+	state string // of the journal
+	token string // in the arguments of every process
+	words []*words
+}
+
+// kinds are the steps that the suite can read and undo.
+func (s suite) kinds() journal.Kinds {
+	if s.opts.Kinds == nil {
+		return steps.Kinds()
+	}
+	return s.opts.Kinds
+}
+
+var runs atomic.Int64
+
+// newSpec is a new run with a data set and a journal in the state directory.
+func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
+	t.Helper()
+	run := fmt.Sprintf("e%dx%d", os.Getpid(), runs.Add(1))
+	if j != nil {
+		run = j.Run()
+	}
+	spec := environment.Spec{
+		Run: run, Arm: s.env.Name(), Data: dataSet(t), Scratch: t.TempDir(),
+		Bind: s.opts.Bind, Port: testneed.Port(t), Journal: j, Groups: s.host.Groups,
+		Container: environment.Container{Image: s.opts.Image},
+	}
+	s.opts.Choice.apply(t, &spec)
+	return spec
+}
+
+// open opens an arm; the caller closes it.
+func (s suite) open(t *testing.T) *fixture {
+	t.Helper()
+	state := t.TempDir()
+	j, err := journal.Open(state, fmt.Sprintf("e%dx%d", os.Getpid(), runs.Add(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{suite: s, spec: newSpec(t, s, j), state: state, token: "token-" + j.Run()}
+	if f.arm, err = s.env.Open(t.Context(), f.spec); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.arm.Close(); j.Close(); f.release() }) // where the test ends early
+	return f
+}
+
+// close closes the arm, twice, and checks that everything is undone.
+func (f *fixture) close(t *testing.T) {
+	t.Helper()
+	for i := range 2 {
+		if err := f.arm.Close(); err != nil {
+			t.Errorf("close number %d: %v", i+1, err)
+		}
+	}
+	left, err := journal.Leftovers(f.state, f.kinds())
+	if err != nil || len(left) != 1 {
+		t.Errorf("journals: %+v %v", left, err)
+	}
+	for _, l := range left {
+		for _, s := range l.Steps {
+			t.Errorf("not taken back, as the journal says: %+v", s)
+		}
+	}
+	if err := f.spec.Journal.Close(); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir(f.spec.Scratch); err != nil || len(names) > 0 {
+		t.Errorf("left in the scratch directory: %v %v", names, err)
+	}
+	await(t, "every process to be gone", func() bool { return len(withToken(f.token)) == 0 })
+	f.release()
+}
+
+// process is a started process of the suite.
+type process struct {
+	environment.Running
+	words *words
+	log   string // file name
+}
+
+// start starts a process of the suite in the arm.
+func (f *fixture) start(t *testing.T, mode string, args ...string) process {
+	t.Helper()
+	p, err := f.tryStart(t, t.Context(), false, mode, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// startOutside starts one beside it.
+func (f *fixture) startOutside(t *testing.T, mode string, args ...string) process {
+	t.Helper()
+	p, err := f.tryStart(t, t.Context(), true, mode, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (f *fixture) tryStart(t *testing.T, ctx context.Context, outside bool, mode string, args ...string) (process, error) {
+	t.Helper()
+	return f.tryProcess(t, ctx, environment.Process{Outside: outside}, mode, args...)
+}
+
+func (f *fixture) tryProcess(t *testing.T, ctx context.Context, p environment.Process, mode string, args ...string) (process, error) {
+	t.Helper()
+	file, w := f.newWords(t)
+	defer file.Close()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	second, err := os.Open(filepath.Join(f.spec.Data, "table"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	p.Args, p.Files, p.Log = append([]string{Command, f.token, mode}, args...), []*os.File{file, second}, log
+	running, err := f.arm.Start(ctx, p)
+	return process{running, w, log.Name()}, err
+}
+
+// wait waits for the end of a process.
+func (p process) wait(t *testing.T) environment.Exit {
+	t.Helper()
+	await(t, fmt.Sprintf("process %d to end", p.Pid()), func() bool {
+		select {
+		case <-p.Done():
+			return true
+		default:
+			return false
+		}
+	})
+	return p.Exit()
+}
+
+// said is what the process wrote to its log.
+func (p process) said(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
+
+// ready waits until the process says so.
+func (p process) ready(t *testing.T) {
+	t.Helper()
+	await(t, "the process to get ready", func() bool {
+		select {
+		case <-p.Done():
+			t.Fatalf("ended before it was ready: %+v; its log: %s", p.Exit(), p.said(t))
+		default:
+		}
+		return p.words.isReady()
+	})
+}
+
+// moves says whether a counting process makes progress; of one that is elsewhere,
+// whether it has not ended.
+func (p process) moves() bool {
+	if p.words.counted != nil { // elsewhere
+		return !environment.Ended(p.Running)
+	}
+	before := p.words.ticks()
+	time.Sleep(20 * time.Millisecond)
+	return p.words.ticks() != before
+}
+
+// await counts its sleeps instead of reading a clock: time in which this
+// process itself is stopped or starved does not count.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	began, pause := time.Now(), poll
+	for slept := time.Duration(0); slept < bound && time.Since(began) < 2*bound; slept += pause {
+		if ok() {
+			return
+		}
+		time.Sleep(pause)
+		pause = min(pause*5/4, 50*poll) // what looks at every process is not asked all the time
+	}
+	t.Fatalf("waited %v for %s", bound, what)
+}

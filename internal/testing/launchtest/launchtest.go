@@ -1,0 +1,235 @@
+// Package launchtest helps tests of environments: it opens arms and starts a
+// load in them that says what it sees.
+package launchtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+)
+
+// Main lets a test binary play tare: launch.InitCommand prepares a child, and
+// Look is the load, which says what it sees. Call it from TestMain; Killed
+// works for the environments given.
+func Main(m *testing.M, envs ...environment.Environment) int {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case launch.InitCommand:
+			return launch.Main(os.Args[2:])
+		case launch.GuardCommand:
+			return launch.GuardMain(steps.Kinds())
+		case Look:
+			return See(os.Args[2:])
+		case holdCommand:
+			for _, e := range envs {
+				if e.Name() == os.Args[2] {
+					fmt.Fprintln(os.Stderr, hold(e, os.Args[3], os.Args[4]))
+				}
+			}
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// Look is the command of the load: it writes a View to descriptor 3 and stays
+// until it is killed, or
+// ends at once with code 7 when "exit" follows, answers at an address behind
+// "serve", or asks at one behind "dial".
+const Look = "__look"
+
+const holdCommand = "__hold"
+
+// View is what a process in an arm sees of itself and its surroundings.
+type View struct {
+	Pid      int
+	Hostname string
+	Status   map[string]string // /proc/self/status
+	Files    []string          // open descriptors
+	Env      []string
+	Dir      string
+	Volume   []string // names in the working directory
+	Mounts   []string // mount point, type, options; sorted
+	Dev      []string // names in /dev
+	Limits   string   // /proc/self/limits
+	Try      map[string]string
+	Usr      string // why /usr/bin/env, a program of every host, is not there; empty: it is
+}
+
+func seen() View {
+	v := View{Pid: os.Getpid(), Status: map[string]string{}, Env: os.Environ()}
+	v.Hostname, _ = os.Hostname()
+	b, _ := os.ReadFile("/proc/self/status")
+	for _, line := range strings.Split(string(b), "\n") {
+		if k, val, ok := strings.Cut(line, ":"); ok {
+			v.Status[k] = strings.TrimSpace(val)
+		}
+	}
+	fds, _ := os.ReadDir("/proc/self/fd")
+	for _, fd := range fds {
+		target, err := os.Readlink("/proc/self/fd/" + fd.Name())
+		if err == nil {
+			v.Files = append(v.Files, fd.Name()+" "+target)
+		}
+	}
+	v.Dir, _ = os.Getwd()
+	v.Volume, v.Dev = list("."), list("/dev")
+	limits, _ := os.ReadFile("/proc/self/limits")
+	v.Limits = string(limits)
+	v.Mounts = mounts()
+	v.Try = tries()
+	if _, err := os.Stat("/usr/bin/env"); err != nil {
+		v.Usr = err.Error()
+	}
+	return v
+}
+
+func list(dir string) []string {
+	var all []string
+	names, _ := os.ReadDir(dir)
+	for _, n := range names {
+		all = append(all, n.Name())
+	}
+	return all
+}
+
+func mounts() []string {
+	var all []string
+	seen, _ := proc.FS("/").Mounts()
+	for _, m := range seen {
+		all = append(all, strings.Join([]string{m.Point, m.Type, m.Options}, " "))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// tries are things that a container must not do, and what they answer.
+func tries() map[string]string {
+	hidden, _ := os.ReadFile("/proc/timer_list")
+	read := func(f string, flags int) string {
+		file, err := os.OpenFile(f, flags, 0)
+		if err != nil {
+			return errors.Unwrap(err).Error()
+		}
+		file.Close()
+		return "opened"
+	}
+	_, _, unshare := unix.RawSyscall(unix.SYS_UNSHARE, 0, 0, 0) // of nothing
+	_, _, bpf := unix.RawSyscall(unix.SYS_BPF, 0, 0, 0)
+	return map[string]string{
+		"timer_list": fmt.Sprint(len(hidden) > 0),
+		"proc/sys":   read("/proc/sys/kernel/hostname", os.O_WRONLY),
+		"sys":        read("/sys/kernel/profiling", os.O_WRONLY),
+		"dev/mem":    read("/dev/mem", os.O_RDONLY),
+		"dev/null":   read("/dev/null", os.O_RDWR),
+		"unshare":    unshare.Error(),
+		"bpf":        bpf.Error(),
+	}
+}
+
+// See is what Look does: it writes its View to descriptor 3 and stays until it is killed.
+func See(args []string) int {
+	f := os.NewFile(3, "view")
+	if err := json.NewEncoder(f).Encode(seen()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	f.Close()
+	switch {
+	case len(args) > 0 && args[0] == "exit":
+		return 7
+	case len(args) > 0 && args[0] == "eat":
+		return eat()
+	case len(args) > 1 && args[0] == "serve":
+		return serve(args[1])
+	case len(args) > 1 && args[0] == "dial":
+		return dial(args[1])
+	}
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// Spec is what an arm of a test is opened with, its journal below state.
+func Spec(t testing.TB, r environment.Environment, state string) environment.Spec {
+	t.Helper()
+	j, err := journal.Open(state, runID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "table"), []byte("rows"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return environment.Spec{Run: j.Run(), Arm: r.Name(), Data: data, Scratch: t.TempDir(), Journal: j}
+}
+
+// Open opens an environment for a test and closes it in the end.
+func Open(t testing.TB, r environment.Environment, change func(*environment.Spec)) environment.Arm {
+	t.Helper()
+	spec := Spec(t, r, t.TempDir())
+	if change != nil {
+		change(&spec)
+	}
+	a, err := r.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// Start starts a look and returns what it saw.
+func Start(t testing.TB, a environment.Arm, p environment.Process) (environment.Running, View) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p.Files, p.Log = []*os.File{w}, log
+	if p.Args == nil {
+		p.Args = []string{Look}
+	}
+	running, err := a.Start(t.Context(), p)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v View
+	if err := json.NewDecoder(r).Decode(&v); err != nil { // a sandbox's runtime keeps the pipe open
+		said, _ := os.ReadFile(log.Name())
+		t.Fatalf("no view: %v, log %s", err, said)
+	}
+	return running, v
+}
+
+func runID() string { return fmt.Sprintf("t%x", time.Now().UnixNano()) }

@@ -1,0 +1,256 @@
+// Package servertest tries what is promised of the servers and loads in an arm, by what the
+// kernel shows of them while they work: as whom they run, and which files they have.
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/catalog/bodies"
+	"github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/databases/db"
+	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/linux/account"
+	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/facts"
+)
+
+// Hidden are the commands that the test binary has to know.
+func Hidden() map[string]func([]string) int {
+	return map[string]func([]string) int{serve.Command: serve.Main, load.Command: bodies.Main}
+}
+
+// bound is how long a server may take to answer, and a load to be ready.
+const bound = 3 * time.Minute
+
+// Run tries every database that this host has, and loads, in an environment.
+func Run(t *testing.T, env environment.Environment, host environment.Host) {
+	if answer := env.Support(host); answer.Answer != environment.Yes {
+		testneed.Feature(t, env.Name(), fmt.Errorf("%s", answer.Reason))
+	}
+	for _, s := range databases.All() {
+		name := s.Describe().Name
+		t.Run(name, func(t *testing.T) {
+			if name == "mysql" || name == "percona" {
+				t.Skip("the same description as mariadb, in a root file system of its own elsewhere")
+			}
+			server(t, env, host, s.Describe())
+		})
+	}
+	t.Run("load", func(t *testing.T) { ownLoad(t, env, host, false) })
+	t.Run("client", func(t *testing.T) { ownLoad(t, env, host, true) })
+}
+
+// set prepares the empty data set of a database, once for all environments.
+var sets sync.Map // of func() (dataset.Prepared, error), by the database's name
+
+func set(t *testing.T, name string) dataset.Prepared {
+	t.Helper()
+	if _, err := serve.Find(t.Context(), name, "", ""); err != nil {
+		testneed.Feature(t, name, err)
+	}
+	once, _ := sets.LoadOrStore(name, sync.OnceValues(func() (dataset.Prepared, error) {
+		dir, err := os.MkdirTemp("", "tare-servertest")
+		if err != nil {
+			return dataset.Prepared{}, err
+		}
+		return serve.Prepare{}.Run(context.Background(), name, dataset.Store{Dir: dir}, io.Discard)
+	}))
+	p, err := once.(func() (dataset.Prepared, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Clean removes what Run has prepared.
+func Clean() {
+	sets.Range(func(_, once any) bool {
+		if p, err := once.(func() (dataset.Prepared, error))(); err == nil {
+			os.RemoveAll(filepath.Dir(p.Dir))
+		}
+		return true
+	})
+}
+
+// scratch is a directory that every account can pass, as /var/tmp is.
+func scratch(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// open opens an arm on a data set; none: an empty directory.
+func open(t *testing.T, env environment.Environment, host environment.Host, data string) (environment.Arm, environment.Spec, *os.File) {
+	t.Helper()
+	// In the user's own state, so that tare cleanup takes back what a test that is killed leaves.
+	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	spec := environment.Spec{
+		Run: j.Run(), Arm: env.Name(), Data: data, Scratch: scratch(t), Port: testneed.Port(t), Journal: j, Groups: host.Groups,
+	}
+	arm, err := env.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := arm.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("%s", text)
+		}
+		log.Close()
+	})
+	return arm, spec, log
+}
+
+// statements make the server write: by what its protocol is called.
+var statements = map[string][]string{
+	"mysql":    {"CREATE TABLE t (a INT PRIMARY KEY, b TEXT)", "INSERT INTO t VALUES (1, REPEAT('x', 60000))", "SELECT b FROM t ORDER BY b", "DROP TABLE t"},
+	"postgres": {"CREATE TABLE t (a INT PRIMARY KEY, b TEXT)", "INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 2000) n", "CREATE INDEX ON t (b)", "SELECT b FROM t ORDER BY b LIMIT 1"},
+	"redis":    {"SET a b", "GET a", "DEL a"},
+}
+
+// server has a server work in an arm and looks at its processes from their start on.
+func server(t *testing.T, env environment.Environment, host environment.Host, d db.Description) {
+	p := set(t, d.Name)
+	arm, spec, log := open(t, env, host, p.Dir)
+	at := arm.Place()
+	if at.Sandboxed {
+		t.Skip("what runs there is on a kernel of its own, which shows nothing")
+	}
+	params := fmt.Sprintf(`{"dir":%q,"program":%q,"listen":%q}`, at.Volume, p.Program, at.Listen)
+	running, err := arm.Start(t.Context(), environment.Process{Args: []string{serve.Command, d.Name, params}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := watch{arm: arm, spec: spec, pid: running.Pid(), log: log.Name(), seen: map[string]bool{}}
+	want, err := expected(d.Users...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.TCPOnly {
+		// Its port is on a network of the arm's, which a client beside the arm reaches.
+		client := fmt.Sprintf(`{"service":%q,"server":{"dir":%q,"listen":%q},"dial":%q,"queries":["SELECT count(*) FROM numbers(1000)"]}`, d.Name, p.Dir, at.Listen, at.Dial)
+		aLoad(t, w, d.Name, client, true, log)
+	} else {
+		w.ask(t, d, p, running, want)
+	}
+	w.look(t, &want)
+	if len(w.seen) < 3 {
+		t.Errorf("only %v was seen", w.seen)
+	}
+}
+
+// ask has the server write and read, over its socket.
+func (w watch) ask(t *testing.T, d db.Description, p dataset.Prepared, running environment.Running, want account.Account) {
+	t.Helper()
+	secret, err := serve.Secret(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The socket is an overlay's: by the path of the file below it nobody listens.
+	dir := filepath.Join(fmt.Sprintf("/proc/%d/root", running.Pid()), w.arm.Place().Volume)
+	c, err := serve.Connect(db.Address{Protocol: d.Protocol, Dir: dir, User: db.User, Secret: secret, Database: db.Database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	alive := func() error {
+		w.look(t, nil)
+		if environment.Ended(running) {
+			return fmt.Errorf("the server ended: %+v", running.Exit())
+		}
+		return nil
+	}
+	if err := c.Await(t.Context(), bound, alive); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range statements[d.Protocol] {
+		if err := c.Exec(t.Context(), statement); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+		w.look(t, &want)
+	}
+}
+
+// expected is the account that runs a server.
+func expected(users ...string) (account.Account, error) {
+	a, ok, err := account.First(users...)
+	if err == nil && !ok {
+		err = fmt.Errorf("this host has none of %s", strings.Join(users, ", "))
+	}
+	return a, err
+}
+
+// ownLoad has one of tare's own loads work, in the arm with a file or beside it.
+func ownLoad(t *testing.T, env environment.Environment, host environment.Host, outside bool) {
+	arm, spec, log := open(t, env, host, "")
+	at := arm.Place()
+	if at.Sandboxed && !outside {
+		t.Skip("what runs there is on a kernel of its own, which shows nothing")
+	}
+	kind, params := load.KindCommit, fmt.Sprintf(`{"dir":%q,"record_bytes":1024,"log_bytes":1048576}`, at.Volume)
+	if outside {
+		kind, params = load.KindSpin, `{"rounds":2000,"work":1}`
+	}
+	aLoad(t, watch{arm: arm, spec: spec, log: log.Name(), seen: map[string]bool{}}, kind, params, outside, log)
+}
+
+// aLoad has a load work in the arm of a watch, or beside it, and looks at its processes.
+func aLoad(t *testing.T, w watch, kind, params string, outside bool, log *os.File) {
+	t.Helper()
+	memory, err := counter.Create(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	said, err := facts.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	running, err := w.arm.Start(t.Context(), environment.Process{
+		Args: []string{load.Command, kind, params}, Files: []*os.File{memory.File(), said}, Log: log, Outside: outside,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pid, w.outside = running.Pid(), outside
+	for end := time.Now().Add(bound); memory.Ops() == 0; time.Sleep(time.Millisecond) {
+		if environment.Ended(running) || time.Now().After(end) {
+			t.Fatalf("it does nothing: %+v", running.Exit())
+		}
+	}
+	w.look(t, &account.Nobody)
+	if err := running.Kill(); err != nil {
+		t.Error(err)
+	}
+	<-running.Done()
+}

@@ -1,0 +1,188 @@
+package workloadtest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/wire/counter"
+)
+
+func live(t *testing.T, w workload.Workload, fast map[string]string) {
+	s := mustStages(t, w, fast)
+	a := Launch(t, s)
+	if s.Windowed != nil {
+		liveAsked(t, s, a)
+		return
+	}
+	a.Goes(t, 50)
+	t.Run("goes first", func(t *testing.T) { goesFirst(t, a) })
+	t.Run("counts", func(t *testing.T) { counts(t, a) })
+	t.Run("gate", func(t *testing.T) { gate(t, a) })
+	t.Run("freeze", func(t *testing.T) { freeze(t, a) })
+	t.Run("slices", func(t *testing.T) { cutUp(t, a) })
+	t.Run("killed", func(t *testing.T) { killed(t, s, a) })
+	t.Run("told to end", func(t *testing.T) { toldToEnd(t, s, a) })
+}
+
+// counts: every operation has its latency, and latencies are neither nothing
+// nor minutes.
+func counts(t *testing.T, a *Arm) {
+	a.pause(t)
+	defer a.carryOn()
+	var now, zero counter.Snapshot
+	a.Counters.Read(&now)
+	h := now.Since(&zero)
+	if h.Total()+now.Cut != now.Ops {
+		t.Errorf("%d operations, but %d latencies and %d cut", now.Ops, h.Total(), now.Cut)
+	}
+	if p50 := h.Quantile(0.5); !(p50 > 50e-9 && p50 < 60) {
+		t.Errorf("the median latency is %g s", p50)
+	}
+	if now.Errors != 0 {
+		t.Errorf("%d errors", now.Errors)
+	}
+}
+
+// pause closes the gate and waits until nothing is in flight.
+func (a *Arm) pause(t *testing.T) {
+	t.Helper()
+	a.Counters.SetGate(true)
+	Eventually(t, "paused by its gate", func() bool { return a.Counters.InFlight() == 0 })
+}
+
+func (a *Arm) carryOn() {
+	a.Counters.MarkThaw()
+	a.Counters.SetGate(false)
+}
+
+func gate(t *testing.T, a *Arm) {
+	a.pause(t)
+	before := a.Counters.Ops()
+	time.Sleep(50 * time.Millisecond)
+	if more := a.Counters.Ops() - before; more != 0 || a.Counters.InFlight() != 0 {
+		t.Errorf("%d operations behind the closed gate, %d in flight", more, a.Counters.InFlight())
+	}
+	a.carryOn()
+	a.Goes(t, 20)
+}
+
+// freeze: to be stopped at any instant is no error, and the time stopped is in
+// no latency. A busy machine can keep a thread waiting for as long without any
+// stop, so one clean try of some is enough.
+func freeze(t *testing.T, a *Arm) {
+	const pause, tries = 500 * time.Millisecond, 20
+	longest := 0.0
+	for range tries {
+		if longest = stopFor(t, a, pause); longest < pause.Seconds() {
+			return
+		}
+	}
+	t.Errorf("a latency of %g s, the pause of %v is in it", longest, pause)
+}
+
+// stopFor stops and continues all processes and returns the longest latency
+// after that.
+func stopFor(t *testing.T, a *Arm, pause time.Duration) (longest float64) {
+	stopAll(t, a.Processes)
+	var before, after counter.Snapshot
+	a.Counters.Read(&before)
+	inFlight := uint64(a.Counters.InFlight())
+	time.Sleep(pause)
+	if a.Counters.Ops() != before.Ops {
+		t.Error("operations were counted while stopped")
+	}
+	a.Counters.MarkThaw()
+	for _, p := range a.Processes {
+		p.SignalAll(t, unix.SIGCONT)
+	}
+	a.Goes(t, 50)
+	a.Counters.Read(&after)
+	if after.Errors != before.Errors {
+		t.Errorf("%d errors by stopping", after.Errors-before.Errors)
+	}
+	inFlight *= uint64(max(1, a.Together))
+	if n := after.Cut - before.Cut; n > inFlight {
+		t.Errorf("%d operations were cut, but %d were in flight", n, inFlight)
+	}
+	return after.Since(&before).Quantile(1)
+}
+
+// slices: many short windows hold exactly what the whole holds.
+func cutUp(t *testing.T, a *Arm) {
+	var first, before, now counter.Snapshot
+	a.pause(t)
+	a.Counters.Read(&first)
+	a.Counters.Read(&before)
+	var ops, latencies, cut uint64
+	for i := range 10 {
+		a.carryOn()
+		time.Sleep(time.Duration(i) * time.Millisecond)
+		a.pause(t)
+		a.Counters.Read(&now)
+		ops += now.Ops - before.Ops
+		cut += now.Cut - before.Cut
+		latencies += now.Since(&before).Total()
+		before, now = now, before
+	}
+	if ops != before.Ops-first.Ops || latencies != before.Since(&first).Total() || latencies+cut != ops {
+		t.Errorf("slices hold %d operations, %d latencies and %d cut; the whole %d, %d and %d",
+			ops, latencies, cut, before.Ops-first.Ops, before.Since(&first).Total(), before.Cut-first.Cut)
+	}
+	a.carryOn()
+}
+
+// killed: what was counted stays, and the same place can be used again.
+func killed(t *testing.T, s workload.Stages, a *Arm) {
+	for i := range a.Processes { // the load first: it may end when its server does
+		a.Processes[len(a.Processes)-1-i].SignalAll(t, unix.SIGKILL)
+	}
+	for _, p := range a.Processes {
+		p.Exit(t)
+	}
+	var now, zero counter.Snapshot
+	a.Counters.Read(&now)
+	if now.Ops == 0 || now.Since(&zero).Total()+now.Cut+uint64(a.Counters.Threads()) < now.Ops {
+		t.Errorf("after the kill %d operations with %d latencies are left", now.Ops, now.Since(&zero).Total())
+	}
+	Relaunch(t, s, a.Place).Goes(t, 20)
+}
+
+// goesFirst: production is not what the kernel ends when memory runs out.
+func goesFirst(t *testing.T, a *Arm) {
+	for _, p := range a.Processes {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.Pid()))
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || n < 900 {
+			t.Errorf("process %d has oom_score_adj %q (%v), want 900 at least", p.Pid(), b, err)
+		}
+	}
+}
+
+// toldToEnd: SIGTERM is an orderly end, behind a closed gate too.
+func toldToEnd(t *testing.T, s workload.Stages, a *Arm) {
+	for _, closed := range []bool{false, true} {
+		b := Relaunch(t, s, a.Place)
+		b.Goes(t, 20)
+		b.Counters.SetGate(closed)
+		for i := range b.Processes { // the load first, its server then
+			p := b.Processes[len(b.Processes)-1-i]
+			p.Signal(t, unix.SIGTERM)
+			if code := p.Exit(t); code != 0 {
+				t.Errorf("gate closed %v: ended with %d: %s", closed, code, p.Said())
+			}
+		}
+		if state, note := b.Counters.State(); state != counter.Ready {
+			t.Errorf("gate closed %v: the state became %d %q", closed, state, note)
+		}
+		var now counter.Snapshot
+		if b.Counters.Read(&now); now.Errors != 0 {
+			t.Errorf("gate closed %v: ending made %d errors", closed, now.Errors)
+		}
+	}
+}

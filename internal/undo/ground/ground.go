@@ -1,0 +1,127 @@
+// Package ground makes the directories that tare works in, where a person says: on the
+// disk under test, which may be a directory of another user's, a database's for example.
+// Whoever owns that one can rename what is in it and put a link there. Root works in such
+// a directory through a mount of its own, whose path nobody else can change and every
+// account can pass: so it does in one that other accounts cannot pass.
+package ground
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/linux/account"
+	"github.com/tarelab/tare/internal/linux/again"
+	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/undo/trust"
+)
+
+// Record writes a step to the journal before its change is made, and keeps its way back.
+type Record func(s journal.Step, back func() error) error
+
+// points is where the mounts are.
+const points = "/run/tare"
+
+// Make makes a directory, whose name is one that the journal removes, and returns the path
+// to work with. The directory above it is there.
+func Make(record Record, path string, mode fs.FileMode) (string, error) {
+	if err := record(steps.Directory{Path: path}, func() error { return steps.RemoveDirectory(path) }); err != nil {
+		return "", err
+	}
+	parent := filepath.Dir(path)
+	if os.Geteuid() != 0 || trust.Dir(parent) == nil && (open(parent) || !account.CanMount()) {
+		if err := os.Mkdir(path, mode); err != nil {
+			return "", err
+		}
+		return path, os.Chmod(path, mode) // what the umask took
+	}
+	dir, err := create(path, mode)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	return hold(record, dir, filepath.Join(points, filepath.Base(path)))
+}
+
+// open says whether all accounts can pass to a directory. A server of an arm on the host
+// is not root, and could not reach its data below root's home.
+func open(dir string) bool {
+	blocked, err := account.Nobody.Blocked(filepath.Join(dir, "."))
+	if err != nil || blocked != "" {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&0o001 != 0
+}
+
+// create makes a directory and opens the one that it has made: another that was put in its
+// place is not root's.
+func create(path string, mode fs.FileMode) (*os.File, error) {
+	parent, err := unix.Open(filepath.Dir(path), unix.O_DIRECTORY|unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: filepath.Dir(path), Err: err}
+	}
+	defer unix.Close(parent)
+	name := filepath.Base(path)
+	if err := again.Do(func() error { return unix.Mkdirat(parent, name, uint32(mode.Perm())) }); err != nil {
+		return nil, &os.PathError{Op: "make", Path: path, Err: err}
+	}
+	fd, err := unix.Openat(parent, name, unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	dir := os.NewFile(uintptr(fd), path)
+	if err = own(dir); err == nil {
+		err = dir.Chmod(mode) // what the umask took
+	}
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, nil
+}
+
+// own says why an open directory is not the empty one that root has just made.
+func own(dir *os.File) error {
+	var st unix.Stat_t
+	var where unix.Statfs_t
+	if err := errors.Join(unix.Fstat(int(dir.Fd()), &st), unix.Fstatfs(int(dir.Fd()), &where)); err != nil {
+		return fmt.Errorf("look at %s: %w", dir.Name(), err)
+	}
+	names, _ := dir.Readdirnames(1)
+	// A server of NFS can have made it nobody's, on root's behalf.
+	if len(names) > 0 || st.Uid != 0 && where.Type != unix.NFS_SUPER_MAGIC {
+		return hint.New(fmt.Errorf("%s is not the directory that was made a moment ago: user %d has put it there", dir.Name(), st.Uid),
+			"name a directory in which only root can write")
+	}
+	return nil
+}
+
+// hold mounts an open directory at a point below a directory of root's own.
+func hold(record Record, dir *os.File, point string) (string, error) {
+	err := os.MkdirAll(points, 0o755)
+	if err == nil {
+		err = trust.Dir(points)
+	}
+	if err == nil {
+		err = record(steps.Directory{Path: point}, func() error { return steps.RemoveDirectory(point) })
+	}
+	if err == nil {
+		err = os.Mkdir(point, 0o700)
+	}
+	if err == nil {
+		err = record(steps.Mount{Path: point}, func() error { return steps.Unmount(point) })
+	}
+	if err == nil {
+		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), point, "", unix.MS_BIND, "")
+	}
+	if err != nil {
+		return "", hint.New(fmt.Errorf("hold %s, which other users can move or cannot pass: %w", dir.Name(), err), "name a directory in which only root can write and that all can pass, such as /var/tmp")
+	}
+	return point, nil
+}

@@ -1,0 +1,79 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/undo/journal"
+)
+
+// Runtime ends every process of this user that has a directory as its XDG_RUNTIME_DIR, and
+// removes the directory as Directory does.
+type Runtime struct {
+	Path string `json:"path,omitempty"`
+}
+
+// Kind is the word for it in a journal.
+func (Runtime) Kind() string { return "runtime" }
+
+// String names the directory.
+func (r Runtime) String() string { return r.Kind() + " " + r.Path }
+
+// Lasts is true: a disk keeps its directories.
+func (Runtime) Lasts() bool { return true }
+
+// Check refuses a directory whose name is not the run's.
+func (r Runtime) Check(run string) error { return checkDirectory(r.Path, run) }
+
+// Undo ends the processes, then removes the directory.
+func (r Runtime) Undo(*journal.Undoing) error {
+	if err := EndRuntime(r.Path); err != nil {
+		return err
+	}
+	return RemoveDirectory(r.Path)
+}
+
+// endBound is how long the processes of a runtime directory may take to be gone.
+const endBound = time.Minute
+
+// EndRuntime ends every process of this user that has a directory as its
+// XDG_RUNTIME_DIR, and waits until none is left to write there.
+func EndRuntime(dir string) error {
+	const turn = 10 * time.Millisecond
+	for range int(endBound / turn) {
+		pids := havingRuntime(dir)
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
+			if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+				return fmt.Errorf("end process %d: %w", pid, err)
+			}
+		}
+		time.Sleep(turn)
+	}
+	return fmt.Errorf("processes %v with XDG_RUNTIME_DIR=%s do not end", havingRuntime(dir), dir)
+}
+
+// havingRuntime leaves out what this user may not look at: it is not this user's.
+func havingRuntime(dir string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
+	for _, file := range all {
+		b, err := os.ReadFile(file)
+		if err != nil || !slices.Contains(strings.Split(string(b), "\x00"), "XDG_RUNTIME_DIR="+dir) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

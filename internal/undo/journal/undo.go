@@ -1,0 +1,167 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/undo/trust"
+)
+
+// ErrLive means that a run, or another cleanup of it, still goes on.
+var ErrLive = errors.New("the run is still going on, or another cleanup of it")
+
+// Report is what Undo did.
+type Report struct {
+	Undone []Step
+	Failed []Failure
+}
+
+// Failure is a step that could not be taken back.
+type Failure struct {
+	Step Step
+	Err  error
+}
+
+// Undo takes back what a run that is gone left, newest first, going on after
+// errors, and removes the journal when nothing is left. It may be repeated. It waits for another
+// Undo of the same run. A step whose kind is not among kinds fails. The error is about the
+// journal itself; steps that failed are in the report.
+func Undo(stateDir, run string, kinds Kinds) (Report, error) {
+	return undo(stateDir, run, kinds, undoBound)
+}
+
+// undo is Undo with a bound for the wait for another one.
+func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, error) {
+	if err := checkRun(run); err != nil {
+		return Report{}, err
+	}
+	path := journalFile(stateDir, run)
+	f, err := trust.Open(path, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return Report{}, fmt.Errorf("open the undo journal of run %s: %w", run, err)
+	}
+	defer f.Close() // and unlock
+	if err := trust.File(f); err != nil {
+		return Report{}, fmt.Errorf("undo run %s: %w", run, err)
+	}
+	c, err := load(f, kinds)
+	if !c.header.alive() {
+		if err = own(f, unix.LOCK_EX, within); err == nil {
+			c, err = load(f, kinds) // another one may have gone before
+		}
+	}
+	if c.header.alive() || errors.Is(err, ErrLive) {
+		return Report{}, fmt.Errorf("undo run %s: %w", run, ErrLive)
+	}
+	if err != nil { // what can be read is taken back, and the journal stays as it is
+		return c.undo(run, nil), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
+			"it names what is left, a line each; remove it when nothing of the run is there any longer")
+	}
+	_ = f.Truncate(int64(c.whole)) // what is noted below starts on its own line
+	r := c.undo(run, f)
+	if len(r.Failed) > 0 {
+		return r, nil
+	}
+	return r, removeIfThere(path)
+}
+
+// own takes the lock, shared or exclusive, or returns ErrLive. Others hold it
+// for a moment: one that only looks at the journal, and a child that the run
+// forked just before it was killed, until it executes its program.
+func own(f *os.File, how int, within time.Duration) error {
+	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil // ours, or the file system has no locks
+		}
+		if time.Now().After(end) {
+			return ErrLive
+		}
+	}
+}
+
+// Who looks waits for the lock no longer than lockBound; who undoes, for another that
+// does the same, than undoBound.
+const (
+	lockBound = 500 * time.Millisecond
+	undoBound = time.Minute
+)
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// undo tries each step, and steps that failed once more at the end: a process can
+// leave, a directory be emptied, when later steps have been taken back.
+func (c content) undo(run string, f *os.File) Report {
+	var r Report
+	since := c.header.since()
+	u := &Undoing{Run: run, Late: time.Now().Add(lateBound), StartUnknown: since == sinceUnknown}
+	left := c.steps
+	var stay []Failure
+	for u.Round = 1; u.Round <= 2; u.Round++ {
+		var failed []pending
+		r.Failed = nil
+		for _, p := range slices.Backward(left) {
+			u.token = p.token
+			err := undoStep(p.step, since, u)
+			switch {
+			case err == nil:
+				r.Undone = append(r.Undone, p.step)
+				note(f, p.token)
+			case staying(err):
+				stay = append(stay, Failure{p.step, err})
+			default:
+				failed = append(failed, p)
+				r.Failed = append(r.Failed, Failure{p.step, err})
+			}
+		}
+		slices.Reverse(failed)
+		left = failed
+	}
+	r.Failed = append(r.Failed, stay...)
+	for _, p := range slices.Backward(c.steps) {
+		if last := u.last[p.token]; last != nil {
+			last()
+		}
+	}
+	return r
+}
+
+// lateBound is how long a daemon may go on with what it was asked for by a client that was
+// killed. On a host that is short of CPU time Docker has taken more than a second to load
+// an image.
+const lateBound = 6 * time.Second
+
+// undoStep takes one step back if it is tare's own and a restart of the machine has not ended
+// the change.
+func undoStep(s Step, since since, u *Undoing) error {
+	if err := check(s, u.Run); err != nil {
+		return err
+	}
+	if since == sinceEarlier && !s.Lasts() {
+		return nil
+	}
+	return s.Undo(u)
+}
+
+// note writes that a step is undone. When that fails, for the disk is full or
+// read-only, or f is nil, a later cleanup undoes it once more.
+func note(f *os.File, t Token) {
+	if f == nil {
+		return
+	}
+	if b, err := json.Marshal(line{Done: t}); err == nil {
+		_, _ = f.Write(append(b, '\n'))
+	}
+}
