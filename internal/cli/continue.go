@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -91,7 +91,7 @@ func cannotContinue(dir string, err error) error {
 }
 
 // further is the plan of what is added to a result, or why it cannot be.
-func (r *runCommand) further(was *record.Result) (p *plan.Plan, host environment.Host, m record.Manifest, err error) {
+func (r *runCommand) further(was *record.Result) (p *plan.Plan, host facts.Host, m record.Manifest, err error) {
 	refuse := func(err error, remedy string) error {
 		return &usageError{fmt.Errorf("cannot continue %s: %w", was.Dir, err), remedy}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
@@ -189,7 +189,7 @@ func TestDocumentedExperiments(t *testing.T) {
 			}
 			// What this host has not got is left out; words that cannot be meant are errors.
 			var params *plan.ParamsError
-			if _, err := plan.Build(e, catalog.Plan(nil), environment.Host{}, nil); errors.As(err, &params) {
+			if _, err := plan.Build(e, catalog.Plan(nil), facts.Host{}, nil); errors.As(err, &params) {
 				t.Errorf("%s: %v\n%s", name, err, text)
 			}
 		}

@@ -9,13 +9,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
-	"github.com/tarelab/tare/internal/arms/pods"
+	kube "github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/report/export"
 	"github.com/tarelab/tare/internal/undo/journal"
@@ -128,7 +128,7 @@ func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
 
 // arms asks for each arm whether this host can have it. A cluster that is named and
 // does not answer takes some seconds.
-func (a *doctorAnswer) arms(host environment.Host) {
+func (a *doctorAnswer) arms(host facts.Host) {
 	on := &kube.Target{} // of kubectl
 	rungs := catalog.Rungs(on)
 	var pods []kube.Pod
@@ -152,10 +152,10 @@ func (a *doctorAnswer) loads() {
 				lacks = slices.DeleteFunc(slices.Clone(stages.Needs), func(n serve.Need) bool { return n.Missing(context.Background()) == nil })
 			}
 		}
-		s := environment.Supported()
+		s := facts.Supported()
 		if len(lacks) > 0 {
 			err := lacking([]string{kind.Name()}, lacks)
-			s = environment.Unsupported(err.Error(), hint.Of(err))
+			s = facts.Unsupported(err.Error(), hint.Of(err))
 		}
 		a.Loads = append(a.Loads, answerOf(kind.Name(), kind.Title(), s))
 	}
@@ -178,7 +178,7 @@ func (a *doctorAnswer) leftovers() {
 	}
 }
 
-func answerOf(name, title string, s environment.Support) checkAnswer {
-	words := map[environment.Answer]string{environment.Yes: "yes", environment.No: "no", environment.Unknown: "unknown"}
+func answerOf(name, title string, s facts.Support) checkAnswer {
+	words := map[facts.Answer]string{facts.Yes: "yes", facts.No: "no", facts.Unknown: "unknown"}
 	return checkAnswer{name, title, words[s.Answer], s.Reason, s.Remedy}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -62,7 +62,7 @@ func exitCode(err error) int {
 		return onNode.Code
 	case errors.Is(err, hostlock.ErrHeld):
 		return exitBusy
-	case errors.Is(err, environment.ErrUnsupported), errors.Is(err, reserve.ErrShort):
+	case errors.Is(err, facts.ErrUnsupported), errors.Is(err, reserve.ErrShort):
 		return exitUnsupported
 	}
 	return exitError

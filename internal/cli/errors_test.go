@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
@@ -25,12 +25,12 @@ func TestExitCode(t *testing.T) {
 		{errors.New("x"), 1},
 		{&usageError{errors.New("x"), ""}, 2},
 		{fmt.Errorf("plan: %w", experiment.Problems{{}}), 2},
-		{hint.New(fmt.Errorf("open: %w", environment.ErrUnsupported), "y"), 5},
+		{hint.New(fmt.Errorf("open: %w", facts.ErrUnsupported), "y"), 5},
 		{&signalError{syscall.SIGINT, run.ErrInterrupted}, 130},
 		{&signalError{syscall.SIGTERM, run.ErrInterrupted}, 143},
 		{errors.Join(&signalError{syscall.SIGHUP, run.ErrInterrupted}, errors.New("report")), 129},
 		{&forcedError{signalError{syscall.SIGINT, run.ErrInterrupted}}, 130},
-		{signalled(errors.Join(run.ErrInterrupted, environment.ErrUnsupported), syscall.SIGINT, 1), 130},
+		{signalled(errors.Join(run.ErrInterrupted, facts.ErrUnsupported), syscall.SIGINT, 1), 130},
 		{signalled(nil, syscall.SIGINT, 1), 0},
 		{signalled(run.ErrInterrupted, 0, 0), 1},
 	} {

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report/export"
@@ -61,7 +61,7 @@ func hostileSheets(t *testing.T, bad string) {
 	defer out.Close()
 	c := &console{stdout: out, stderr: out, getenv: func(string) string { return "" }, color: "always"}
 	p := newSheet(c)
-	a := answers(record.Host{Name: bad, Kernel: bad, Arch: bad, CPUModel: bad, Distro: bad, Virtual: bad}, []doctor.Check{{Name: bad, Title: bad, Support: environment.Unsupported(bad, bad)}})
+	a := answers(record.Host{Name: bad, Kernel: bad, Arch: bad, CPUModel: bad, Distro: bad, Virtual: bad}, []doctor.Check{{Name: bad, Title: bad, Support: facts.Unsupported(bad, bad)}})
 	a.Arms = a.Checks
 	a.leftovers()
 	p.host(a.Host)

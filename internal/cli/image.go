@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/outside/image"
 )
@@ -58,7 +58,7 @@ func (l imageLoad) Run(c *console) error {
 	case ctx.Err() != nil:
 		return endedBy(ctx, err)
 	case errors.Is(err, image.ErrForeign):
-		return hint.New(fmt.Errorf("%w: %w", environment.ErrUnsupported, err), hint.Of(err))
+		return hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), hint.Of(err))
 	case err != nil:
 		return hint.New(err, "is "+into.Name()+" running, and may this user speak with it? --address names another socket")
 	}
@@ -87,7 +87,7 @@ func (l imageLoad) engine() (engine.Images, error) {
 func program(name, pkg string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", hint.New(fmt.Errorf("%w: %w", environment.ErrUnsupported, err), "apt install "+pkg)
+		return "", hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), "apt install "+pkg)
 	}
 	return path, nil
 }

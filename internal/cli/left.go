@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/quantity"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
@@ -43,7 +43,7 @@ func worthwhile(p *plan.Plan) error {
 		}
 	}
 	err := fmt.Errorf("nothing is left to compare with %s (%w): %s: %s",
-		p.Loads[0].Baseline, environment.ErrUnsupported, strings.Join(left, ", "), strings.Join(reasons, "; "))
+		p.Loads[0].Baseline, facts.ErrUnsupported, strings.Join(left, ", "), strings.Join(reasons, "; "))
 	if remedy := p.Left[0].Remedy; len(reasons) == 1 && remedy != "" {
 		return hint.New(err, remedy)
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
@@ -16,7 +16,7 @@ import (
 type notHere string
 
 func (n notHere) Error() string        { return string(n) }
-func (n notHere) Is(target error) bool { return target == environment.ErrUnsupported }
+func (n notHere) Is(target error) bool { return target == facts.ErrUnsupported }
 
 // installed is an error where programs of this host are missing that the plan's loads need:
 // before anything is prepared, with one line that installs all of them.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
@@ -41,7 +41,7 @@ func TestInstalled(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || err.Error() != c.says || hint.Of(err) != c.remedies || !errors.Is(err, environment.ErrUnsupported) || exitCode(err) != exitUnsupported {
+		if err == nil || err.Error() != c.says || hint.Of(err) != c.remedies || !errors.Is(err, facts.ErrUnsupported) || exitCode(err) != exitUnsupported {
 			t.Errorf("%s: %v (%s)", name, err, hint.Of(err))
 		}
 	}

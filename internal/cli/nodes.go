@@ -16,9 +16,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tarelab/tare/internal/analysis"
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	api "github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -155,7 +155,7 @@ func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experim
 	for _, p := range podsOf(e, nil) {
 		if class := p.Class(); class != "" {
 			if err := cluster.ClassMissing(ctx, class); err != nil {
-				return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+				return nil, fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 			}
 		}
 	}

@@ -14,9 +14,10 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
-	"github.com/tarelab/tare/internal/arms/pods"
+	kube "github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	api "github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -118,7 +119,7 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 func (p *planCommand) printRights(c *console, e *experiment.Experiment, node string) error {
 	more := rightsOf(e)
 	p.cluster().PodNode = node
-	p.cluster().Ask(environment.Host{})
+	p.cluster().Ask(facts.Host{})
 	if p.NodeHelper {
 		more = append(more, api.HelperRights)
 	} else if p.cluster().Elsewhere() != "" {
@@ -232,7 +233,7 @@ func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 }
 
 // besideIt is what the neighbour of a site changes.
-func besideIt(site plan.Site, s environment.Spec) []environment.Change {
+func besideIt(site plan.Site, s environment.Spec) []facts.Change {
 	if site.Neighbour == nil {
 		return nil
 	}

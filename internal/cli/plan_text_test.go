@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
@@ -56,8 +57,8 @@ type changing struct {
 	what string
 }
 
-func (c changing) Changes(environment.Spec) []environment.Change {
-	return []environment.Change{{What: c.what, Detail: "plain"}}
+func (c changing) Changes(environment.Spec) []facts.Change {
+	return []facts.Change{{What: c.what, Detail: "plain"}}
 }
 
 // The plan of a run as root says what its groups weigh, below the changes; that of a user,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 )
@@ -29,8 +29,8 @@ func TestPresets(t *testing.T) {
 		if d := cmp.Diff(e, back); d != "" {
 			t.Errorf("%s, as printed: %s", name, d)
 		}
-		p, err := plan.Build(e, catalog.Plan(nil), environment.Host{}, nil)
-		if len(e.Named) > 0 && errors.Is(err, environment.ErrUnsupported) {
+		p, err := plan.Build(e, catalog.Plan(nil), facts.Host{}, nil)
+		if len(e.Named) > 0 && errors.Is(err, facts.ErrUnsupported) {
 			continue // its arms need groups
 		}
 		if err != nil {

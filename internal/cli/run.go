@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/analysis"
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
-	"github.com/tarelab/tare/internal/arms/pods"
+	kube "github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/doctor"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/measure/run"
 	api "github.com/tarelab/tare/internal/outside/kube"
@@ -288,7 +288,7 @@ func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // inspectHost finds out what this host and user can have for the experiment, whose
 // pods are on the node away, if one is named.
-func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h environment.Host, err error) {
+func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h facts.Host, err error) {
 	var access api.Access
 	if on != nil {
 		access = on.Access
@@ -358,7 +358,7 @@ func directories(volumes []string) error {
 }
 
 // manifest is what is known before the run; the run adds what it reads back.
-func manifest(host environment.Host, started time.Time) record.Manifest {
+func manifest(host facts.Host, started time.Time) record.Manifest {
 	m := record.Manifest{Schema: record.ManifestSchema, Started: started.UTC(),
 		Tare: version(), Versions: map[string]string{}, Host: doctor.Facts("/")}
 	if u, err := user.Current(); err == nil {

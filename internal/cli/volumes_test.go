@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -30,12 +30,12 @@ func planned(t *testing.T, preset string, volumes ...string) *plan.Plan {
 	if err := f.apply(e, words); err != nil {
 		t.Fatalf("%s: %v", preset, err)
 	}
-	host := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{}, Volumes: map[string]environment.Support{}}
-	for _, feature := range environment.Features() {
-		host.Features[feature] = environment.Supported()
+	host := facts.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]facts.Support{}, Volumes: map[string]facts.Support{}}
+	for _, feature := range facts.Features() {
+		host.Features[feature] = facts.Supported()
 	}
 	for _, v := range e.Volumes() {
-		host.Volumes[v] = environment.Supported()
+		host.Volumes[v] = facts.Supported()
 	}
 	p, err := plan.Build(e, catalog.Plan(nil), host, nil)
 	if err != nil {

@@ -23,8 +23,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/unixsock"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/outside/dirtar"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 func TestMain(m *testing.M) {
@@ -147,7 +148,7 @@ func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { memory.Close() })
-	said, err := facts.Create()
+	said, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os
 
 // working measures the load until it has done something in every part of its window: on
 // a busy host it may get no CPU for a while.
-func (p *pod) working(t *testing.T, v environment.WindowSpec) environment.Sample {
+func (p *pod) working(t *testing.T, v wire.WindowSpec) wire.Sample {
 	t.Helper()
 	for range 200 {
 		w, err := p.Measure(t.Context(), v)
@@ -186,7 +187,7 @@ func (p *pod) working(t *testing.T, v environment.WindowSpec) environment.Sample
 		}
 	}
 	t.Fatal("the load does nothing")
-	return environment.Sample{}
+	return wire.Sample{}
 }
 
 // TestMeasure: what is counted there in a window is here, and nothing is counted
@@ -195,7 +196,7 @@ func TestMeasure(t *testing.T) {
 	p := newPod(t)
 	p.counted(t, 2)
 	begun := sched.Monotonic()
-	w := p.working(t, environment.WindowSpec{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
+	w := p.working(t, wire.WindowSpec{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
 	if w.First > w.Ops || w.Seconds < 0.06 || w.FirstSeconds < 0.03 {
 		t.Errorf("%+v", w)
 	}
@@ -211,7 +212,7 @@ func TestMeasure(t *testing.T) {
 	if v := w.Probes["cpu.steal"]; v.Reason() == "" || !strings.Contains(v.Reason(), "--node-helper") {
 		t.Errorf("what only the node shows: %+v", v)
 	}
-	first, err := p.Measure(t.Context(), environment.WindowSpec{Length: 50 * time.Millisecond, Tick: 10 * time.Millisecond})
+	first, err := p.Measure(t.Context(), wire.WindowSpec{Length: 50 * time.Millisecond, Tick: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,14 +220,14 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("%v", first.Ticks)
 	}
 	time.Sleep(50 * time.Millisecond)
-	later, err := p.Measure(t.Context(), environment.WindowSpec{Length: 10 * time.Millisecond, Tick: 10 * time.Millisecond})
+	later, err := p.Measure(t.Context(), wire.WindowSpec{Length: 10 * time.Millisecond, Tick: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if later.Cut > 2 { // one of each thread, where it got no CPU for as long as a pause waits
 		t.Errorf("%d operations were in flight over a pause", later.Cut)
 	}
-	watched, err := p.Watch(t.Context(), environment.WindowSpec{Length: 20 * time.Millisecond})
+	watched, err := p.Watch(t.Context(), wire.WindowSpec{Length: 20 * time.Millisecond})
 	if _, ok := watched.Probes["cpu.time"].Get(); err != nil || !ok {
 		t.Errorf("%v %v", watched.Probes["cpu.time"], err)
 	}
@@ -251,7 +252,7 @@ func TestEnds(t *testing.T) {
 	if want := (environment.Exit{Code: -1, Signal: "SIGKILL"}); started.Exit() != want {
 		t.Errorf("%+v, want %+v", started.Exit(), want)
 	}
-	if _, err := p.Measure(t.Context(), environment.WindowSpec{Length: time.Second}); err == nil || !strings.Contains(err.Error(), "ended") {
+	if _, err := p.Measure(t.Context(), wire.WindowSpec{Length: time.Second}); err == nil || !strings.Contains(err.Error(), "ended") {
 		t.Errorf("a window of a load that has ended: %v", err)
 	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -271,7 +272,7 @@ func TestEnds(t *testing.T) {
 		t.Errorf("its log: %q", said)
 	}
 	p.counted(t, 1) // the next one is led
-	p.working(t, environment.WindowSpec{Length: 20 * time.Millisecond})
+	p.working(t, wire.WindowSpec{Length: 20 * time.Millisecond})
 	if p.lost != 0 {
 		t.Errorf("asked %d times what became of the pod", p.lost)
 	}
@@ -310,7 +311,7 @@ func TestStreamBreaks(t *testing.T) {
 	started, _, _ := p.counted(t, 1)
 	over := make(chan error)
 	go func() {
-		_, err := p.Measure(context.WithoutCancel(t.Context()), environment.WindowSpec{Length: time.Minute})
+		_, err := p.Measure(context.WithoutCancel(t.Context()), wire.WindowSpec{Length: time.Minute})
 		over <- err
 	}()
 	time.Sleep(20 * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 // child is a process that the agent has started, in a session of its own.
@@ -86,7 +86,7 @@ func (a *agent) startHere(c *child, s start) (err error) {
 				err = errors.Join(err, memory.Close())
 			}
 		}()
-		said, err := facts.Create()
+		said, err := readback.Create()
 		if err != nil {
 			return err
 		}

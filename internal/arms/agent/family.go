@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // relative is a process that descends from the agent.
@@ -125,7 +125,7 @@ func (a *agent) stop(timeout time.Duration) error {
 		}
 		if time.Now().After(end) {
 			resume()
-			return environment.ErrNotFrozen
+			return wire.ErrNotFrozen
 		}
 	}
 }
@@ -221,10 +221,10 @@ func (b Bounds) exceeded(all []relative) string {
 // stopper pauses everything in a pod by signals.
 type stopper struct{ link *Link }
 
-var _ environment.Freezer = stopper{}
+var _ wire.Freezer = stopper{}
 
 // Freezer stops and continues everything in the pod but the agent.
-func (l *Link) Freezer() environment.Freezer { return stopper{l} }
+func (l *Link) Freezer() wire.Freezer { return stopper{l} }
 
 func (s stopper) Freeze(timeout time.Duration) error {
 	return s.link.signal(request{Stop: &timeout}, timeout)

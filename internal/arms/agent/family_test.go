@@ -13,8 +13,9 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 // noisy starts a shell under a load that waits for it: a process below a process.
@@ -25,7 +26,7 @@ func (p *pod) noisy(t *testing.T, within *Bounds, script string) *Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { memory.Close() })
-	said, err := facts.Create()
+	said, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestFamily(t *testing.T) {
 			t.Errorf("%s: %+v", why, e)
 		}
 	}
-	if _, err := p.Watch(context.Background(), environment.WindowSpec{}); err == nil || errors.Is(err, ErrBroken) {
+	if _, err := p.Watch(context.Background(), wire.WindowSpec{}); err == nil || errors.Is(err, ErrBroken) {
 		t.Errorf("nothing runs there: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/unixsock"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -95,6 +95,6 @@ func (r request) check() error {
 }
 
 // possible says whether there are such windows.
-func possible(v environment.WindowSpec) bool {
+func possible(v wire.WindowSpec) bool {
 	return v.Discard >= 0 && v.Length >= 0 && v.Steady >= 0 && v.Tick >= 0 && (v.Tick == 0 || v.Length/v.Tick <= mostTicks)
 }

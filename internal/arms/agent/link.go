@@ -15,6 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/unixsock"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Link is this side of the connection to an agent.
@@ -258,10 +259,10 @@ func (l *Link) Pause() error {
 }
 
 // Measure lets the load run for a window; the begin of it is in this host's time.
-func (l *Link) Measure(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
+func (l *Link) Measure(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
 	e, err := l.ask(ctx, request{Measure: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit)
 	if e.Sample == nil {
-		return environment.Sample{}, err
+		return wire.Sample{}, err
 	}
 	e.Sample.Start -= l.clock.Offset
 	return *e.Sample, err
@@ -269,10 +270,10 @@ func (l *Link) Measure(ctx context.Context, v environment.WindowSpec) (environme
 
 // Watch reads the probes of what runs there and what it counts, as long as the load
 // that it belongs to is measured elsewhere.
-func (l *Link) Watch(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
+func (l *Link) Watch(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
 	e, err := l.ask(ctx, request{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length)
 	if e.Sample == nil {
-		return environment.Sample{}, err
+		return wire.Sample{}, err
 	}
 	return *e.Sample, err
 }
@@ -283,4 +284,4 @@ func (l *Link) signal(r request, within time.Duration) error {
 	return err
 }
 
-var _ environment.Remote = (*Link)(nil)
+var _ wire.Remote = (*Link)(nil)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 // nowhere is a stream that takes all.
@@ -28,7 +28,7 @@ func FuzzHear(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer memory.Close()
-		told, err := facts.Create()
+		told, err := readback.Create()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -79,7 +79,7 @@ func (a *agent) observe(r request) {
 		err = window.Sleep(begin+int64(r.Watch.Length), c.ended)
 	}
 	after := c.probes.Read(nil)
-	a.answer(r, event{Sample: &environment.Sample{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
+	a.answer(r, event{Sample: &wire.Sample{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
 }
 
 // look reads back what the agent sees of itself, of its processes and of what

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // errEnded means that what runs here ended in a window.
@@ -22,7 +22,7 @@ func (c *child) ended() error {
 
 // measure lets the load go by its gate, reads what is asked for and closes the gate
 // again, whatever happens.
-func measure(l *window.Load, v environment.WindowSpec) (environment.Sample, error) {
+func measure(l *window.Load, v wire.WindowSpec) (wire.Sample, error) {
 	l.Announce(v)
 	l.Memory.SetGate(false)
 	out, err := l.Cut(v)

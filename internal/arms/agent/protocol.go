@@ -14,28 +14,28 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/reach"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
 // request is what an agent is told, as a line of JSON. But for a beat it has a
 // number, and one more field, or none where only the clock is asked for.
 type request struct {
-	Number   int                     `json:"number,omitempty"`
-	Start    *start                  `json:"start,omitempty"`
-	Kill     int                     `json:"kill,omitempty"` // the process that was started with that number
-	Gate     *bool                   `json:"gate,omitempty"`
-	Pause    bool                    `json:"pause,omitempty"`
-	Measure  *environment.WindowSpec `json:"measure,omitempty"`
-	Watch    *watch                  `json:"watch,omitempty"`
-	Look     bool                    `json:"look,omitempty"` // for an event with Seen
-	Echo     *probeTarget            `json:"echo,omitempty"`
-	Probe    *probeTarget            `json:"probe,omitempty"`
-	StopEcho bool                    `json:"stop_echo,omitempty"` // for an event with Handshakes
-	Try      bool                    `json:"try,omitempty"`       // for an event with Tried
-	Stop     *time.Duration          `json:"stop,omitempty"`      // all that was started, within that
-	Resume   bool                    `json:"resume,omitempty"`
+	Number   int              `json:"number,omitempty"`
+	Start    *start           `json:"start,omitempty"`
+	Kill     int              `json:"kill,omitempty"` // the process that was started with that number
+	Gate     *bool            `json:"gate,omitempty"`
+	Pause    bool             `json:"pause,omitempty"`
+	Measure  *wire.WindowSpec `json:"measure,omitempty"`
+	Watch    *watch           `json:"watch,omitempty"`
+	Look     bool             `json:"look,omitempty"` // for an event with Seen
+	Echo     *probeTarget     `json:"echo,omitempty"`
+	Probe    *probeTarget     `json:"probe,omitempty"`
+	StopEcho bool             `json:"stop_echo,omitempty"` // for an event with Handshakes
+	Try      bool             `json:"try,omitempty"`       // for an event with Tried
+	Stop     *time.Duration   `json:"stop,omitempty"`      // all that was started, within that
+	Resume   bool             `json:"resume,omitempty"`
 }
 
 // probeTarget is what to answer at an address, or to ask there until the answer comes.
@@ -65,14 +65,14 @@ type start struct {
 // event is what the agent says, as a line: the answer to the request of that
 // number, or what happened to the process that was started with it.
 type event struct {
-	Number     int                 `json:"number,omitempty"`
-	Failure    *Failure            `json:"failure,omitempty"`
-	Now        int64               `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
-	Pid        int                 `json:"pid,omitempty"` // of what was started, as the pod numbers it
-	Sample     *environment.Sample `json:"sample,omitempty"`
-	Seen       *Seen               `json:"seen,omitempty"`
-	Handshakes []reach.Handshake   `json:"handshakes,omitempty"`
-	Tried      *trialResult        `json:"tried,omitempty"`
+	Number     int               `json:"number,omitempty"`
+	Failure    *Failure          `json:"failure,omitempty"`
+	Now        int64             `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
+	Pid        int               `json:"pid,omitempty"` // of what was started, as the pod numbers it
+	Sample     *wire.Sample      `json:"sample,omitempty"`
+	Seen       *Seen             `json:"seen,omitempty"`
+	Handshakes []reach.Handshake `json:"handshakes,omitempty"`
+	Tried      *trialResult      `json:"tried,omitempty"`
 	// Of a process.
 	Log   []byte `json:"log,omitempty"`
 	State *state `json:"state,omitempty"`
@@ -106,7 +106,7 @@ func FailureOf(err error) *Failure {
 	if err == nil {
 		return nil
 	}
-	f := &Failure{Text: err.Error(), NotFrozen: errors.Is(err, environment.ErrNotFrozen)}
+	f := &Failure{Text: err.Error(), NotFrozen: errors.Is(err, wire.ErrNotFrozen)}
 	errors.As(err, &f.Errno)
 	return f
 }
@@ -116,7 +116,7 @@ func (f *Failure) Error() string { return f.Text }
 func (f *Failure) Unwrap() error {
 	switch {
 	case f.NotFrozen:
-		return environment.ErrNotFrozen
+		return wire.ErrNotFrozen
 	case f.Errno != 0:
 		return f.Errno
 	}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/clonetree"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -35,14 +37,14 @@ func (Host) Title() string { return "on the host, as nobody, in a group with lim
 func (Host) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can limit it.
-func (Host) Support(h environment.Host) environment.Support {
+func (Host) Support(h facts.Host) facts.Support {
 	if h.Groups == nil {
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
 	if err := h.Groups.Can("memory", "pids"); err != nil {
-		return environment.Unsupported(err.Error(), "run as root")
+		return facts.Unsupported(err.Error(), "run as root")
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // groups is the neighbour's group: with limits and with what its arm's isolation needs;
@@ -50,7 +52,7 @@ func (Host) Support(h environment.Host) environment.Support {
 func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	g, err := launch.PlainGroups(t)
 	if err == nil && g.Tree == nil {
-		err = fmt.Errorf("%w: a neighbour needs a control group", environment.ErrUnsupported)
+		err = fmt.Errorf("%w: a neighbour needs a control group", facts.ErrUnsupported)
 	}
 	if err != nil {
 		return g, err
@@ -62,7 +64,7 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 		}
 	}
 	if err := g.Tree.Can(g.Controllers...); err != nil {
-		return g, fmt.Errorf("%w: the neighbour's group: %w", environment.ErrUnsupported, err)
+		return g, fmt.Errorf("%w: the neighbour's group: %w", facts.ErrUnsupported, err)
 	}
 	optional := []string{"cpuacct", "blkio"}
 	if n.Grouped {
@@ -77,7 +79,7 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 }
 
 // Changes lists what Open changes.
-func (Host) Changes(s environment.Spec) []environment.Change {
+func (Host) Changes(s environment.Spec) []facts.Change {
 	g, err := groups(s.Groups, *s.Neighbour)
 	if err != nil {
 		return nil
@@ -124,7 +126,7 @@ type arm struct {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = a.data, a.data
 	return p
@@ -142,7 +144,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 // Start starts a process of it.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside {
-		return nil, fmt.Errorf("%w: a neighbour has nothing beside it", environment.ErrUnsupported)
+		return nil, fmt.Errorf("%w: a neighbour has nothing beside it", facts.ErrUnsupported)
 	}
 	c := launch.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Nobody = a.Group, a.data, launch.AsNobody(a.Spec.Neighbour.Time)

@@ -13,13 +13,14 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/catalog/bodies"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -108,7 +109,7 @@ func spinning(t *testing.T, a environment.Arm) *counter.Memory {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { memory.Close() })
-	said, err := facts.Create()
+	said, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer memory.Close()
-	said, err := facts.Create()
+	said, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestWithoutBounds(t *testing.T) {
 	}
 	testneed.Root(t)
 	a := launchtest.Open(t, Host{}, asNeighbour)
-	if _, err := a.Start(t.Context(), environment.Process{Outside: true}); !errors.Is(err, environment.ErrUnsupported) {
+	if _, err := a.Start(t.Context(), environment.Process{Outside: true}); !errors.Is(err, facts.ErrUnsupported) {
 		t.Errorf("beside a neighbour: %v", err)
 	}
 }
@@ -272,7 +273,7 @@ func TestControllers(t *testing.T) {
 	} {
 		g, err := groups(tree(t, c.has...), c.n)
 		switch {
-		case c.want == nil && (!errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), c.says)):
+		case c.want == nil && (!errors.Is(err, facts.ErrUnsupported) || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("with %v, %+v: %v", c.has, c.n, err)
 		case c.want != nil && (err != nil || !slices.Equal(g.Controllers, c.want)):
 			t.Errorf("with %v, %+v: %v, %v", c.has, c.n, g.Controllers, err)

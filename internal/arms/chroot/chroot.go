@@ -18,7 +18,9 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/image"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -37,22 +39,22 @@ func (Chroot) Title() string { return "the host with an image's binaries: unpack
 func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can have it.
-func (Chroot) Support(h environment.Host) environment.Support {
+func (Chroot) Support(h facts.Host) facts.Support {
 	if !h.Root {
-		return environment.Unsupported("an ordinary user cannot change the root directory", "run as root")
+		return facts.Unsupported("an ordinary user cannot change the root directory", "run as root")
 	}
-	return h.Has(environment.FeatureNamespaces)
+	return h.Has(facts.FeatureNamespaces)
 }
 
 // Changes lists what Open changes on the host.
-func (Chroot) Changes(s environment.Spec) []environment.Change {
+func (Chroot) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.PlainGroups(s.Groups)
 	if err != nil {
 		return nil
 	}
 	return append(launch.Changes(s, groups),
-		environment.Change{What: "the files of " + s.Container.Image, Detail: "unpacked below the arm's directory"},
-		environment.Change{What: "mount namespace", Detail: "for /proc, /dev and /sys in that directory; the host sees none of it"})
+		facts.Change{What: "the files of " + s.Container.Image, Detail: "unpacked below the arm's directory"},
+		facts.Change{What: "mount namespace", Detail: "for /proc, /dev and /sys in that directory; the host sees none of it"})
 }
 
 // Open makes the arm.
@@ -66,7 +68,7 @@ func (c Chroot) Open(ctx context.Context, spec environment.Spec) (environment.Ar
 
 func open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: an ordinary user cannot change the root directory", environment.ErrUnsupported)
+		return nil, fmt.Errorf("%w: an ordinary user cannot change the root directory", facts.ErrUnsupported)
 	}
 	groups, err := launch.PlainGroups(spec.Groups)
 	if err != nil {
@@ -99,7 +101,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := a.image.Fits(); err != nil {
-		return hint.New(fmt.Errorf("%w: %w", environment.ErrUnsupported, err), hint.Of(err))
+		return hint.New(fmt.Errorf("%w: %w", facts.ErrUnsupported, err), hint.Of(err))
 	}
 	a.root = filepath.Join(a.Dir, "root")
 	own := filepath.Join(a.root, launch.Volume)
@@ -119,7 +121,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.hostVolume
 	return p

@@ -16,9 +16,11 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -104,12 +106,12 @@ func (a *arm) checkImage(ctx context.Context) error {
 	i, err := a.engine.Image(ctx, name)
 	switch {
 	case errors.Is(err, engine.ErrNoImage):
-		return hint.New(fmt.Errorf("%w: %s has no image %s", environment.ErrUnsupported, a.kind.Name(), name),
+		return hint.New(fmt.Errorf("%w: %s has no image %s", facts.ErrUnsupported, a.kind.Name(), name),
 			"put it there: tare image load FILE --into "+a.kind.Name())
 	case err != nil:
 		return err
 	case i.OS != "linux" || i.Arch != runtime.GOARCH:
-		return hint.New(fmt.Errorf("%w: the image %s is for %s/%s, and this machine is linux/%s", environment.ErrUnsupported, name, i.OS, i.Arch, runtime.GOARCH),
+		return hint.New(fmt.Errorf("%w: the image %s is for %s/%s, and this machine is linux/%s", facts.ErrUnsupported, name, i.OS, i.Arch, runtime.GOARCH),
 			"build one for this machine: "+a.kind.Name()+" build --platform linux/"+runtime.GOARCH)
 	}
 	return nil
@@ -180,7 +182,7 @@ func (a *arm) remove() error {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
 	if a.user != "" && !a.hostNetwork() {

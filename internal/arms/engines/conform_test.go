@@ -9,6 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/testing/enginetest"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
@@ -35,7 +36,7 @@ func TestDocker(t *testing.T) {
 	testneed.Root(t)
 	enginetest.Docker(t)
 	host := inspect.HostAt("/", t.TempDir())
-	if s := Docker.Support(host); s.Answer != environment.Yes {
+	if s := Docker.Support(host); s.Answer != facts.Yes {
 		t.Fatalf("%+v", s)
 	}
 	environmenttest.Run(t, Docker, host, environmenttest.Options{Kinds: kinds(), Kills: environmenttest.Kills()})
@@ -65,7 +66,7 @@ func TestPodman(t *testing.T) {
 
 // levels tries what the options of an engine change, in make conformance: each needs
 // containers of its own.
-func levels(t *testing.T, k Kind, host environment.Host) {
+func levels(t *testing.T, k Kind, host facts.Host) {
 	t.Run("levels", func(t *testing.T) {
 		testneed.Long(t, environmenttest.Whole)
 		environmenttest.Levels(t, host, environmenttest.ContainerLevels(t, k))
@@ -73,7 +74,7 @@ func levels(t *testing.T, k Kind, host environment.Host) {
 }
 
 // servers holds servers and loads to their account and their files, in make conformance.
-func servers(t *testing.T, k Kind, host environment.Host) {
+func servers(t *testing.T, k Kind, host facts.Host) {
 	t.Run("servers", func(t *testing.T) {
 		testneed.Long(t, environmenttest.Whole)
 		servertest.Run(t, k, host)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/engine"
 )
@@ -44,21 +45,21 @@ func (k Kind) Title() string {
 }
 
 func (k Kind) feature() string {
-	return [...]string{environment.FeatureDocker, environment.FeaturePodman}[k]
+	return [...]string{facts.FeatureDocker, facts.FeaturePodman}[k]
 }
 
 // Support says whether this host and user can have it.
-func (k Kind) Support(h environment.Host) environment.Support {
+func (k Kind) Support(h facts.Host) facts.Support {
 	if !h.Root {
 		return k.ownSupport(h)
 	}
-	if s := h.Has(k.feature()); s.Answer != environment.Yes {
+	if s := h.Has(k.feature()); s.Answer != facts.Yes {
 		return s
 	}
 	if h.Groups == nil {
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
-	return h.Has(environment.FeatureOverlay)
+	return h.Has(facts.FeatureOverlay)
 }
 
 // Capabilities of an engine.
@@ -75,7 +76,7 @@ func (k Kind) with(levels string) (environment.Environment, error) {
 }
 
 // Changes lists what Open and Start change on the host.
-func (k Kind) Changes(s environment.Spec) []environment.Change {
+func (k Kind) Changes(s environment.Spec) []facts.Change {
 	if os.Geteuid() != 0 {
 		return k.ownChanges(s)
 	}
@@ -84,13 +85,13 @@ func (k Kind) Changes(s environment.Spec) []environment.Change {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		environment.Change{What: "container " + nameOf(s), Detail: "made by " + k.Name() + ", labelled " + engine.OwnerLabel + "=" + s.Run},
+		facts.Change{What: "container " + nameOf(s), Detail: "made by " + k.Name() + ", labelled " + engine.OwnerLabel + "=" + s.Run},
 	)
 	if s.Container.Image == "" {
-		out = append(out, environment.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"})
+		out = append(out, facts.Change{What: "overlay mount", Detail: "over /, below the arm's directory, for " + k.Name() + " to see"})
 	}
 	if k == Docker && s.Container.Image == "" {
-		out = append(out, environment.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
+		out = append(out, facts.Change{What: "image tare-root:" + nameOf(s), Detail: "with the links at the top of / and nothing else"})
 	}
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
@@ -114,14 +115,14 @@ func (k Kind) open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	groups, err := launch.ContainerGroups(spec.Groups, "an engine")
 	if os.Geteuid() != 0 {
 		if k == Docker {
-			return nil, fmt.Errorf("%w: the root file system of the container needs root", environment.ErrUnsupported)
+			return nil, fmt.Errorf("%w: the root file system of the container needs root", facts.ErrUnsupported)
 		}
 		asked := spec.Container
 		if spec.Port != 0 {
 			asked.Network = cmp.Or(asked.Network, environment.NetworkPublished)
 		}
 		if err := refuses(asked); err != nil {
-			return nil, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+			return nil, fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 		}
 		user = userName()
 		groups, err = ownGroups(spec.Groups)
@@ -162,7 +163,7 @@ func (a *arm) connect() (engine.Engine, error) {
 func podmanPath() (string, error) {
 	path, err := exec.LookPath("podman")
 	if err != nil {
-		return "", fmt.Errorf("%w: %w; apt install podman", environment.ErrUnsupported, err)
+		return "", fmt.Errorf("%w: %w; apt install podman", facts.ErrUnsupported, err)
 	}
 	return filepath.Abs(path)
 }

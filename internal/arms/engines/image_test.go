@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/outside/image"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
@@ -80,7 +81,7 @@ func refused(t *testing.T, k Kind, name, says string) {
 	if err == nil {
 		a.Close()
 	}
-	if !errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), says) || hint.Of(err) == "" {
+	if !errors.Is(err, facts.ErrUnsupported) || !strings.Contains(err.Error(), says) || hint.Of(err) == "" {
 		t.Errorf("%s: %v, want ErrUnsupported that says %q", name, err, says)
 	}
 	if left, _ := os.ReadDir(spec.Scratch); len(left) > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/engine"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
@@ -41,21 +42,21 @@ func userName() string {
 }
 
 // ownSupport says whether an ordinary user can have it.
-func (k Kind) ownSupport(h environment.Host) environment.Support {
+func (k Kind) ownSupport(h facts.Host) facts.Support {
 	if k == Docker {
-		return environment.Unsupported("the root file system of the container needs root",
+		return facts.Unsupported("the root file system of the container needs root",
 			"run as root; or podman, which is yours")
 	}
-	for _, feature := range []string{k.feature(), environment.FeatureNamespaces} {
-		if s := h.Has(feature); s.Answer != environment.Yes {
+	for _, feature := range []string{k.feature(), facts.FeatureNamespaces} {
+		if s := h.Has(feature); s.Answer != facts.Yes {
 			return s
 		}
 	}
 	runtime := runtimeOf(hostTree(h.Groups))
 	if _, err := exec.LookPath(runtime); err != nil {
-		return environment.Unsupported(runtime+" is not installed: it makes the container", "apt install "+runtime)
+		return facts.Unsupported(runtime+" is not installed: it makes the container", "apt install "+runtime)
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // ownLost is what such a container does without.
@@ -95,16 +96,16 @@ func ownGroups(t *cgroup.Tree) (launch.Groups, error) {
 }
 
 // ownChanges are Changes for an ordinary user.
-func (k Kind) ownChanges(s environment.Spec) []environment.Change {
+func (k Kind) ownChanges(s environment.Spec) []facts.Change {
 	groups, err := ownGroups(s.Groups)
 	if err != nil {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		environment.Change{What: "container " + nameOf(s), Detail: "made by your " + k.Name() + ", with storage in the arm's directory"},
-		environment.Change{What: "directory " + runDir(s), Detail: "its state while it runs"})
+		facts.Change{What: "container " + nameOf(s), Detail: "made by your " + k.Name() + ", with storage in the arm's directory"},
+		facts.Change{What: "directory " + runDir(s), Detail: "its state while it runs"})
 	for _, l := range ownLost(s, groups) {
-		out = append(out, environment.Change{What: "rootless: " + l.Name, Detail: l.Value})
+		out = append(out, facts.Change{What: "rootless: " + l.Name, Detail: l.Value})
 	}
 	return out
 }
@@ -195,7 +196,7 @@ func (a *arm) ownPodman() (engine.Engine, error) {
 	name := runtimeOf(hostTree(a.Group.Tree))
 	runtime, err := exec.LookPath(name)
 	if err != nil {
-		return none, fmt.Errorf("%w: %w; apt install %s", environment.ErrUnsupported, err, name)
+		return none, fmt.Errorf("%w: %w; apt install %s", facts.ErrUnsupported, err, name)
 	}
 	dir, run := filepath.Join(a.Dir, "home"), runDir(a.Spec)
 	// Every process of this Podman has it in its environment, the one too that keeps the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
@@ -38,7 +39,7 @@ func TestOwnLacks(t *testing.T) {
 				t.Errorf("%+v: %v", c, err)
 			}
 			for _, k := range []Kind{Docker, Podman} {
-				if _, err := k.Open(t.Context(), environment.Spec{Container: c}); !errors.Is(err, environment.ErrUnsupported) {
+				if _, err := k.Open(t.Context(), environment.Spec{Container: c}); !errors.Is(err, facts.ErrUnsupported) {
 					t.Errorf("%s, %+v: %v, want ErrUnsupported", k.Name(), c, err)
 				}
 			}
@@ -46,7 +47,7 @@ func TestOwnLacks(t *testing.T) {
 		if err := refuses(environment.Container{Network: environment.NetworkHost}); err != nil {
 			t.Error(err)
 		}
-		if s := Docker.Support(environment.Host{}); s.Answer != environment.No || s.Remedy == "" {
+		if s := Docker.Support(facts.Host{}); s.Answer != facts.No || s.Remedy == "" {
 			t.Errorf("%+v", s)
 		}
 	})

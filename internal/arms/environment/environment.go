@@ -9,11 +9,12 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"time"
 
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -24,11 +25,11 @@ type Environment interface {
 	// Title is one line for people.
 	Title() string
 	// Support says whether this host and user can have it.
-	Support(Host) Support
+	Support(facts.Host) facts.Support
 	// Capabilities say what can be chosen of it.
 	Capabilities() Capabilities
 	// Changes lists what Open would change on the host.
-	Changes(Spec) []Change
+	Changes(Spec) []facts.Change
 	// Open makes it. Every change is in the journal before it is made, and
 	// every setting is read back. On error nothing is left.
 	Open(ctx context.Context, spec Spec) (Arm, error)
@@ -52,7 +53,7 @@ type Arm interface {
 	// the process, which ends by itself, by Kill or by Close.
 	Start(ctx context.Context, p Process) (Running, error)
 	// Place says where things are, as far as that is known before a Start.
-	Place() Place
+	Place() wire.Place
 	// Settings are read back from the kernel now; what needs a live process is
 	// there only after Start.
 	Settings() ([]record.Setting, error)
@@ -112,48 +113,6 @@ type Process struct {
 	// the host's side of the arm's network.
 	Outside bool
 }
-
-// Place is where things are in an arm.
-type Place struct {
-	// Volume is the data directory as a process in the arm sees it, and
-	// HostVolume the same directory as the host sees it.
-	Volume, HostVolume string
-	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees
-	// it; empty: HostVolume.
-	ClientVolume string
-	// Program is the server's that the data was prepared with; empty: there is none. It
-	// is not read out of Volume, in which others may write.
-	Program string
-	// Sandboxed says that a kernel of its own (gVisor) stands between the processes and
-	// this host, which sees that kernel in Group and nothing behind it: no process has the
-	// arm's root, and HostVolume is what there is of the volume.
-	Sandboxed bool
-	// Listen is the address at which a server in the arm listens and Dial the
-	// one at which a client outside reaches it: "host:port".
-	Listen, Dial string
-	// Group holds the processes in the arm; its zero value has no group.
-	Group cgroup.Group
-	// OutsideGroup holds the processes beside the arm, likewise.
-	OutsideGroup cgroup.Group
-	// Pause freezes and thaws all processes of the arm and those beside it; nil where
-	// freezing is not possible and the load is paused by its gate.
-	Pause Freezer
-	// Remote controls the load where tare is not; nil: it counts in memory that tare
-	// shares. Volume is a path there then, and HostVolume is empty.
-	Remote Remote
-}
-
-// Freezer stops and continues processes. Freeze returns when the kernel has
-// confirmed that all are stopped, or with ErrNotFrozen after the time-out.
-type Freezer interface {
-	Freeze(timeout time.Duration) error
-	Thaw() error
-	// Kind is "freezer v1" or "freezer v2".
-	Kind() string
-}
-
-// ErrNotFrozen means that the kernel did not confirm a freeze in time.
-var ErrNotFrozen = cgroup.ErrNotFrozen
 
 // ErrBusy means that an arm that holds one process at a time has one.
 var ErrBusy = errors.New("a process runs in this arm already")
@@ -246,64 +205,3 @@ type Neighbour struct {
 	// Time is the CPU time after which the kernel ends a process of it.
 	Time time.Duration
 }
-
-// Change is one change of the host, for people.
-type Change struct {
-	What   string // "cgroup /sys/fs/cgroup/cpu/tare-…/…"
-	Detail string
-}
-
-// Answer is three-valued.
-type Answer int
-
-// The answers. The zero value is: could not tell.
-const (
-	Unknown Answer = iota
-	Yes
-	No
-)
-
-// Support is whether something is possible here, why not, and what to do.
-type Support struct {
-	Answer Answer
-	Reason string
-	Remedy string
-}
-
-// ErrUnsupported is wrapped by every error that means: this host or user
-// cannot have it.
-var ErrUnsupported = errors.New("not supported here")
-
-// Supported is the plain yes.
-func Supported() Support { return Support{Answer: Yes} }
-
-// Unsupported is a no with its reason and remedy. A reason that is the text of an error says
-// no more than once that it is about this host.
-func Unsupported(reason, remedy string) Support {
-	return Support{Answer: No, Reason: strings.TrimPrefix(reason, ErrUnsupported.Error()+": "), Remedy: remedy}
-}
-
-// Host is what this host and user can do, found once per run.
-type Host struct {
-	Root      bool
-	Groups    *cgroup.Tree // nil when no group can be made
-	GroupsWhy string       // why Groups is nil
-	// GroupsRemedy is what to do about it.
-	GroupsRemedy string
-	Freezer      string // "freezer v2", "freezer v1" or ""
-	FreezeWhy    string // why Freezer is ""
-	// Features by name, see the Feature constants.
-	Features map[string]Support
-	// Tools found in PATH, by name: absolute path and version line.
-	Tools map[string]Tool
-	// Control is what control groups and the like offer beside limits.
-	Control Control
-	// Volumes are the answers about the volumes of the experiment, by their words.
-	Volumes map[string]Support
-	// PodNode is the node of the pods of the experiment, where that is not this host;
-	// empty: it is, or there are none.
-	PodNode string
-}
-
-// Tool is a program found on this host.
-type Tool struct{ Path, Version string }

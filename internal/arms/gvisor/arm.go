@@ -15,6 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -61,7 +62,7 @@ func version(ctx context.Context, path string) (string, error) {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume, p.Sandboxed = launch.Volume, a.root.HostVolume, true
 	return p

@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // Container is the environment.
@@ -36,21 +37,21 @@ func (Container) Title() string {
 }
 
 // Support says whether this host and user can have it.
-func (Container) Support(h environment.Host) environment.Support {
+func (Container) Support(h facts.Host) facts.Support {
 	path, err := exec.LookPath(Runtime)
 	if err != nil {
-		return environment.Unsupported(Runtime+" is not installed", install)
+		return facts.Unsupported(Runtime+" is not installed", install)
 	}
 	if !passesFiles(path) {
-		return environment.Unsupported("this "+Runtime+" is too old: it passes no descriptor to the container", install)
+		return facts.Unsupported("this "+Runtime+" is too old: it passes no descriptor to the container", install)
 	}
 	if !h.Root {
-		return environment.Unsupported("an ordinary user cannot have it in tare", "run as root")
+		return facts.Unsupported("an ordinary user cannot have it in tare", "run as root")
 	}
 	if h.Groups == nil {
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
-	return h.Has(environment.FeatureOverlay)
+	return h.Has(facts.FeatureOverlay)
 }
 
 // install is where a release of 2023 or later comes from.
@@ -80,19 +81,19 @@ func refuses(c environment.Container) error {
 	default:
 		return nil
 	}
-	return hint.New(fmt.Errorf("%w: gvisor cannot have %s: its kernel is between the process and the host's", environment.ErrUnsupported, word),
+	return hint.New(fmt.Errorf("%w: gvisor cannot have %s: its kernel is between the process and the host's", facts.ErrUnsupported, word),
 		"leave it out, or take container")
 }
 
 // Changes lists what Open and Start change on the host.
-func (c Container) Changes(s environment.Spec) []environment.Change {
+func (c Container) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.ContainerGroups(s.Groups, "gvisor")
 	if err != nil {
 		return nil
 	}
 	out := append(launch.Changes(s, groups),
-		environment.Change{What: "sandbox " + launch.ContainerID(s, 1), Detail: "made by " + Runtime + " in that group, its state below the arm's directory"},
-		environment.Change{What: "overlay mount", Detail: "over /, in a mount namespace of " + Runtime + "'s own; the host sees none of it"},
+		facts.Change{What: "sandbox " + launch.ContainerID(s, 1), Detail: "made by " + Runtime + " in that group, its state below the arm's directory"},
+		facts.Change{What: "overlay mount", Detail: "over /, in a mount namespace of " + Runtime + "'s own; the host sees none of it"},
 	)
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
@@ -111,11 +112,11 @@ func (c Container) Open(ctx context.Context, spec environment.Spec) (environment
 
 func open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: %s needs root here", environment.ErrUnsupported, Runtime)
+		return nil, fmt.Errorf("%w: %s needs root here", facts.ErrUnsupported, Runtime)
 	}
 	path, err := exec.LookPath(Runtime)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w; apt install runsc", environment.ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w; apt install runsc", facts.ErrUnsupported, err)
 	}
 	if err := refuses(spec.Container); err != nil {
 		return nil, err

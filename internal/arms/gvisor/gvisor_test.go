@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/oom"
 	"github.com/tarelab/tare/internal/testing/launchtest"
@@ -102,10 +103,10 @@ func TestRefused(t *testing.T) {
 
 func TestNotWithout(t *testing.T) {
 	testneed.Tool(t, Runtime)
-	host := environment.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]environment.Support{
-		environment.FeatureOverlay: environment.Supported(),
+	host := facts.Host{Root: true, Groups: &cgroup.Tree{}, Features: map[string]facts.Support{
+		facts.FeatureOverlay: facts.Supported(),
 	}}
-	if got := (Container{}).Support(host); got != environment.Supported() {
+	if got := (Container{}).Support(host); got != facts.Supported() {
 		t.Errorf("%+v, want yes", got)
 	}
 	host.Groups, host.GroupsWhy, host.GroupsRemedy = nil, "no groups", "make some"
@@ -113,7 +114,7 @@ func TestNotWithout(t *testing.T) {
 		t.Errorf("%+v, want no, for there are no groups", got)
 	}
 	host.Root = false
-	if got := (Container{}).Support(host); got.Answer != environment.No || got.Remedy == "" {
+	if got := (Container{}).Support(host); got.Answer != facts.No || got.Remedy == "" {
 		t.Errorf("%+v, want no with a remedy", got)
 	}
 }
@@ -125,7 +126,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	for _, c := range []environment.Container{{Seccomp: environment.Unconfined}, {AppArmor: "mine"}, {Image: "x"}} {
-		if err := refuses(c); !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) == "" {
+		if err := refuses(c); !errors.Is(err, facts.ErrUnsupported) || hint.Of(err) == "" {
 			t.Errorf("%+v: %v, want ErrUnsupported with a remedy", c, err)
 		}
 	}
@@ -133,7 +134,7 @@ func TestRefuses(t *testing.T) {
 
 func TestOrdinaryUser(t *testing.T) {
 	launchtest.AsOrdinary(t, func(t *testing.T) {
-		if _, err := (Container{}).Open(t.Context(), environment.Spec{}); !errors.Is(err, environment.ErrUnsupported) {
+		if _, err := (Container{}).Open(t.Context(), environment.Spec{}); !errors.Is(err, facts.ErrUnsupported) {
 			t.Errorf("%v, want ErrUnsupported", err)
 		}
 	})

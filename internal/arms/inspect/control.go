@@ -9,15 +9,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
 // control finds what there is to keep processes apart with.
-func control(back *trail, root, scratch string, t *cgroup.Tree) environment.Control {
-	var c environment.Control
+func control(back *trail, root, scratch string, t *cgroup.Tree) facts.Control {
+	var c facts.Control
 	var err error
 	if c.Files, err = controlFiles(back, t); err != nil {
 		c.Files, c.Why = nil, err.Error()

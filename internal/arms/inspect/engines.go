@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/engine"
 )
 
@@ -24,31 +24,31 @@ const dockerBound = 3 * time.Second
 
 // docker asks the daemon what it is. It must be on this host, see the files that
 // tare makes and let tare say in which control groups its containers are.
-func docker(ctx context.Context, user bool) environment.Support {
+func docker(ctx context.Context, user bool) facts.Support {
 	if user {
-		return environment.Unsupported("the root file system of the container needs root", "run as root")
+		return facts.Unsupported("the root file system of the container needs root", "run as root")
 	}
 	ctx, cancel := context.WithTimeout(ctx, dockerBound)
 	defer cancel()
 	d, err := engine.NewDocker("")
 	if err != nil {
-		return environment.Unsupported(err.Error(), "set DOCKER_HOST to unix:///PATH, or unset it")
+		return facts.Unsupported(err.Error(), "set DOCKER_HOST to unix:///PATH, or unset it")
 	}
 	path, local := strings.CutPrefix(d.Host(), "unix://")
 	if !local {
-		return environment.Unsupported("Docker is at "+d.Host()+", which may be another machine", "set DOCKER_HOST to unix:///PATH, or unset it")
+		return facts.Unsupported("Docker is at "+d.Host()+", which may be another machine", "set DOCKER_HOST to unix:///PATH, or unset it")
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return noDaemon(path)
 	}
 	info, err := d.Info(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
-		return environment.Unsupported("the program docker is not installed: tare asks the daemon through it", hint.Of(err))
+		return facts.Unsupported("the program docker is not installed: tare asks the daemon through it", hint.Of(err))
 	}
 	if err != nil {
-		s := environment.Unsupported("Docker does not answer at "+path+": "+err.Error(), "start it: systemctl start docker")
+		s := facts.Unsupported("Docker does not answer at "+path+": "+err.Error(), "start it: systemctl start docker")
 		if ctx.Err() != nil {
-			s.Answer = environment.Unknown
+			s.Answer = facts.Unknown
 		}
 		return s
 	}
@@ -56,41 +56,41 @@ func docker(ctx context.Context, user bool) environment.Support {
 }
 
 // noDaemon tells a Docker that does not run from one that is not there.
-func noDaemon(path string) environment.Support {
+func noDaemon(path string) facts.Support {
 	if _, err := exec.LookPath("dockerd"); err != nil {
-		return environment.Unsupported("Docker is not installed: there is no "+path, "apt install docker.io, or set DOCKER_HOST to unix:///PATH")
+		return facts.Unsupported("Docker is not installed: there is no "+path, "apt install docker.io, or set DOCKER_HOST to unix:///PATH")
 	}
-	return environment.Unsupported("Docker is not running: there is no "+path, "start it: systemctl start docker; or set DOCKER_HOST to unix:///PATH")
+	return facts.Unsupported("Docker is not running: there is no "+path, "start it: systemctl start docker; or set DOCKER_HOST to unix:///PATH")
 }
 
 // usable is what a daemon has to be.
-func usable(i engine.Info) environment.Support {
+func usable(i engine.Info) facts.Support {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
-		return environment.Support{Reason: err.Error()}
+		return facts.Support{Reason: err.Error()}
 	}
 	release := unix.ByteSliceToString(u.Release[:])
 	machine := unix.ByteSliceToString(u.Machine[:])
 	switch {
 	case i.OSType != "linux" || i.KernelVersion != release || i.Architecture != machine:
-		return environment.Unsupported(
+		return facts.Unsupported(
 			fmt.Sprintf("Docker runs on another machine: %s %s on %s, this is %s on %s", i.OSType, i.KernelVersion, i.Architecture, release, machine),
 			"run tare where the daemon runs")
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
-		return environment.Unsupported("this Docker is rootless: its daemon does not see what is mounted after it began",
+		return facts.Unsupported("this Docker is rootless: its daemon does not see what is mounted after it began",
 			"run tare as that daemon's user, with podman; or set DOCKER_HOST to the socket of a daemon of root's")
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
-		return environment.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
+		return facts.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
 			`set "exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json`)
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // podman is looked for and not asked: with its first answer it makes
 // directories.
-func podman() environment.Support {
+func podman() facts.Support {
 	if _, err := exec.LookPath("podman"); err != nil {
-		return environment.Unsupported("podman is not installed", "apt install podman")
+		return facts.Unsupported("podman is not installed", "apt install podman")
 	}
-	return environment.Supported()
+	return facts.Supported()
 }

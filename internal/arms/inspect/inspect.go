@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/oci"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -31,15 +31,15 @@ const DefaultScratch = "/var/tmp"
 const bound = 20 * time.Second
 
 // Host finds out about this host; root is "/" outside tests.
-func Host(root string) environment.Host { return HostAt(root, DefaultScratch) }
+func Host(root string) facts.Host { return HostAt(root, DefaultScratch) }
 
 // HostAt is Host for data below the directory scratch.
-func HostAt(root, scratch string) environment.Host {
+func HostAt(root, scratch string) facts.Host {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	back := newTrail()
 	defer back.close()
-	h := environment.Host{Root: os.Geteuid() == 0, Tools: tools(ctx)}
+	h := facts.Host{Root: os.Geteuid() == 0, Tools: tools(ctx)}
 	h.Groups, h.GroupsWhy, h.GroupsRemedy = groups(root)
 	h.Freezer, h.FreezeWhy = freezer(back, h.Groups)
 	if h.Groups == nil {
@@ -97,8 +97,8 @@ func tryFreezer(g cgroup.Group) (kind string, err error) {
 func noisy() []string { return []string{"stress-ng", "stress", "fio"} }
 
 // tools finds the programs that tare can use.
-func tools(ctx context.Context) map[string]environment.Tool {
-	found := map[string]environment.Tool{}
+func tools(ctx context.Context) map[string]facts.Tool {
+	found := map[string]facts.Tool{}
 	for _, name := range slices.Concat(oci.Runtimes(), noisy()) {
 		path, err := exec.LookPath(name)
 		if err != nil {
@@ -109,7 +109,7 @@ func tools(ctx context.Context) map[string]environment.Tool {
 			continue
 		}
 		first, _, _ := strings.Cut(string(out), "\n")
-		found[name] = environment.Tool{Path: path, Version: strings.TrimSpace(first)}
+		found[name] = facts.Tool{Path: path, Version: strings.TrimSpace(first)}
 	}
 	return found
 }

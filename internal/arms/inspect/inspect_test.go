@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 			h := HostAt("/", os.Args[2])
 			json.NewEncoder(os.Stdout).Encode(struct {
 				Root     bool
-				Features map[string]environment.Support
+				Features map[string]facts.Support
 			}{h.Root, h.Features})
 			os.Exit(0)
 		}
@@ -51,10 +51,10 @@ func TestHost(t *testing.T) {
 	if h.Groups == nil || h.Freezer == "" {
 		t.Errorf("groups %v %s, freezer %q %s", h.Groups, h.GroupsWhy, h.Freezer, h.FreezeWhy)
 	}
-	for _, f := range environment.Features() {
+	for _, f := range facts.Features() {
 		s := h.Has(f)
 		t.Logf("%s: %+v", f, s)
-		if s.Answer != environment.Yes {
+		if s.Answer != facts.Yes {
 			t.Errorf("%s: %+v", f, s)
 		}
 	}
@@ -132,19 +132,19 @@ func TestOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var h environment.Host
+	var h facts.Host
 	if err := json.Unmarshal(out, &h); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range environment.Features() {
+	for _, f := range facts.Features() {
 		s := h.Has(f)
 		t.Logf("%s: %+v", f, s)
-		if s.Answer == environment.Unknown || s.Answer == environment.No && (s.Reason == "" || s.Remedy == "") {
+		if s.Answer == facts.Unknown || s.Answer == facts.No && (s.Reason == "" || s.Remedy == "") {
 			t.Errorf("%s: %+v: want yes, or no with reason and remedy", f, s)
 		}
 	}
-	for _, f := range []string{environment.FeatureNetwork, environment.FeatureNAT, environment.FeatureContainer} {
-		if h.Has(f).Answer != environment.No {
+	for _, f := range []string{facts.FeatureNetwork, facts.FeatureNAT, facts.FeatureContainer} {
+		if h.Has(f).Answer != facts.No {
 			t.Errorf("%s: %+v: want no", f, h.Has(f))
 		}
 	}
@@ -163,7 +163,7 @@ func TestUntrustedJournal(t *testing.T) {
 	if h.Groups == nil || h.Freezer != "" || !strings.Contains(h.FreezeWhy, "no way back") {
 		t.Errorf("freezer %q: %q", h.Freezer, h.FreezeWhy)
 	}
-	if s := h.Features[environment.FeatureOverlay]; s.Answer != environment.Unknown || !strings.Contains(s.Reason, "no way back") || !strings.Contains(s.Remedy, "chmod") {
+	if s := h.Features[facts.FeatureOverlay]; s.Answer != facts.Unknown || !strings.Contains(s.Reason, "no way back") || !strings.Contains(s.Remedy, "chmod") {
 		t.Errorf("overlay: %+v", s)
 	}
 }
@@ -185,15 +185,15 @@ func TestNamespacesRemedy(t *testing.T) {
 
 // A program of a neighbour's is no container runtime.
 func TestContainerNeedsARuntime(t *testing.T) {
-	fio, runc := environment.Tool{Path: "/usr/bin/fio"}, environment.Tool{Path: "/usr/bin/runc"}
+	fio, runc := facts.Tool{Path: "/usr/bin/fio"}, facts.Tool{Path: "/usr/bin/runc"}
 	for name, c := range map[string]struct {
-		tools map[string]environment.Tool
-		want  environment.Answer
+		tools map[string]facts.Tool
+		want  facts.Answer
 	}{
-		"nothing":      {nil, environment.No},
-		"fio alone":    {map[string]environment.Tool{"fio": fio}, environment.No},
-		"fio and runc": {map[string]environment.Tool{"fio": fio, "runc": runc}, environment.Yes},
-		"crun alone":   {map[string]environment.Tool{"crun": runc}, environment.Yes},
+		"nothing":      {nil, facts.No},
+		"fio alone":    {map[string]facts.Tool{"fio": fio}, facts.No},
+		"fio and runc": {map[string]facts.Tool{"fio": fio, "runc": runc}, facts.Yes},
+		"crun alone":   {map[string]facts.Tool{"crun": runc}, facts.Yes},
 	} {
 		if got := container(c.tools, false); got.Answer != c.want {
 			t.Errorf("%s: %+v", name, got)

@@ -14,49 +14,50 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/arms/oci"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
 // trials tries every feature. One that needs another that is not there says so
 // with the reason of that one.
-func trials(ctx context.Context, back *trail, scratch string, tools map[string]environment.Tool) map[string]environment.Support {
+func trials(ctx context.Context, back *trail, scratch string, tools map[string]facts.Tool) map[string]facts.Support {
 	user := os.Geteuid() != 0
 	thread := launch.NewThread()
 	defer thread.Close()
 	child := func(change func(*launch.Child) error) error {
 		return tryChild(ctx, thread, user, change)
 	}
-	answers := map[string]environment.Support{}
+	answers := map[string]facts.Support{}
 	try := func(feature, needs, remedy string, f func() error) {
-		if s := answers[needs]; needs != "" && s.Answer != environment.Yes {
+		if s := answers[needs]; needs != "" && s.Answer != facts.Yes {
 			answers[feature] = s
 			return
 		}
 		answers[feature] = answer(f(), remedy)
 	}
-	try(environment.FeatureNamespaces, "", namespacesRemedy(user), func() error {
+	try(facts.FeatureNamespaces, "", namespacesRemedy(user), func() error {
 		return child(func(*launch.Child) error { return nil })
 	})
-	try(environment.FeatureOverlay, environment.FeatureNamespaces, "modprobe overlay; name a directory on ext4, xfs or btrfs with --scratch", func() error {
+	try(facts.FeatureOverlay, facts.FeatureNamespaces, "modprobe overlay; name a directory on ext4, xfs or btrfs with --scratch", func() error {
 		return tryOverlay(back, scratch, user, child)
 	})
-	try(environment.FeatureSeccomp, environment.FeatureNamespaces, "a kernel with CONFIG_SECCOMP_FILTER", func() error {
+	try(facts.FeatureSeccomp, facts.FeatureNamespaces, "a kernel with CONFIG_SECCOMP_FILTER", func() error {
 		return child(func(c *launch.Child) (err error) {
 			c.Request.Security, err = launch.DockerSecurity()
 			return err
 		})
 	})
 	if user {
-		no := environment.Unsupported("an ordinary user cannot connect network namespaces", "run as root")
-		answers[environment.FeatureNetwork], answers[environment.FeatureNAT] = no, no
+		no := facts.Unsupported("an ordinary user cannot connect network namespaces", "run as root")
+		answers[facts.FeatureNetwork], answers[facts.FeatureNAT] = no, no
 	} else {
-		try(environment.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
-		try(environment.FeatureNAT, environment.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
+		try(facts.FeatureNetwork, "", "modprobe bridge veth", func() error { return tryNetwork(0) })
+		try(facts.FeatureNAT, facts.FeatureNetwork, "modprobe nf_tables nft_chain_nat", func() error { return tryNetwork(1) })
 	}
-	answers[environment.FeatureContainer] = container(tools, user)
-	answers[environment.FeatureDocker], answers[environment.FeaturePodman] = docker(ctx, user), podman()
-	answers[environment.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
+	answers[facts.FeatureContainer] = container(tools, user)
+	answers[facts.FeatureDocker], answers[facts.FeaturePodman] = docker(ctx, user), podman()
+	answers[facts.FeatureRealtime] = answer(tryRealtime(), "run as root, or allow it: ulimit -r 1")
 	return answers
 }
 
@@ -77,19 +78,19 @@ var unclear = []struct {
 
 // answer is three-valued: an errno is a no of the kernel's, anything unclear
 // (out of time, out of memory, a full disk) tells nothing.
-func answer(err error, remedy string) environment.Support {
+func answer(err error, remedy string) facts.Support {
 	if err == nil {
-		return environment.Supported()
+		return facts.Supported()
 	}
 	if errors.Is(err, errNoJournal) {
-		return environment.Support{Answer: environment.Unknown, Reason: err.Error(), Remedy: hint.Of(err)}
+		return facts.Support{Answer: facts.Unknown, Reason: err.Error(), Remedy: hint.Of(err)}
 	}
 	for _, u := range unclear {
 		if errors.Is(err, u.err) {
-			return environment.Support{Answer: environment.Unknown, Reason: err.Error(), Remedy: u.remedy}
+			return facts.Support{Answer: facts.Unknown, Reason: err.Error(), Remedy: u.remedy}
 		}
 	}
-	return environment.Unsupported(err.Error(), remedy)
+	return facts.Unsupported(err.Error(), remedy)
 }
 
 // tryChild starts a child that does everything but live: it executes this
@@ -156,14 +157,14 @@ func tryRealtime() error {
 	return errors.Join(closed, err)
 }
 
-func container(tools map[string]environment.Tool, user bool) environment.Support {
+func container(tools map[string]facts.Tool, user bool) facts.Support {
 	switch {
 	case user:
-		return environment.Unsupported("an OCI runtime needs root here", "run as root")
+		return facts.Unsupported("an OCI runtime needs root here", "run as root")
 	case !slices.ContainsFunc(oci.Runtimes(), func(name string) bool { return tools[name].Path != "" }):
-		return environment.Unsupported("neither runc nor crun is installed", "install one: apt install runc")
+		return facts.Unsupported("neither runc nor crun is installed", "install one: apt install runc")
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 func namespacesRemedy(user bool) string {

@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // Changes lists what NewSandbox changes.
-func Changes(s environment.Spec, groups Groups) []environment.Change {
+func Changes(s environment.Spec, groups Groups) []facts.Change {
 	data := "its own data directory"
 	if s.Data != "" {
 		data = "with its own copy of the data set"
 	}
-	out := []environment.Change{{What: "directory " + dirOf(s), Detail: data}}
+	out := []facts.Change{{What: "directory " + dirOf(s), Detail: data}}
 	if groups.Tree == nil {
 		return out
 	}
@@ -39,13 +40,13 @@ func Changes(s environment.Spec, groups Groups) []environment.Change {
 			continue
 		}
 		for _, dir := range p.Dirs {
-			out = append(out, environment.Change{What: "cgroup " + dir, Detail: g.detail})
+			out = append(out, facts.Change{What: "cgroup " + dir, Detail: g.detail})
 		}
 		if len(p.Enable) > 0 {
-			out = append(out, environment.Change{What: "controllers of " + p.EnableAt, Detail: "enabled for its children: " + strings.Join(p.Enable, ", ")})
+			out = append(out, facts.Change{What: "controllers of " + p.EnableAt, Detail: "enabled for its children: " + strings.Join(p.Enable, ", ")})
 		}
 		if p.Leaf != "" {
-			out = append(out, environment.Change{What: "cgroup " + p.Leaf, Detail: "the processes of " + p.EnableAt + " are moved there"})
+			out = append(out, facts.Change{What: "cgroup " + p.Leaf, Detail: "the processes of " + p.EnableAt + " are moved there"})
 		}
 	}
 	return out

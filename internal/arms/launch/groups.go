@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
@@ -71,7 +72,7 @@ func ContainerGroups(t *cgroup.Tree, who string) (Groups, error) {
 		err = fmt.Errorf("%s makes no container without control groups", who)
 	}
 	if err != nil {
-		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+		return g, fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 	}
 	if g.Tree.Layout == cgroup.V2 {
 		for _, c := range g.Tree.V2Controllers {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Grace is for how much longer than a step takes tare may be silent before the guard
@@ -201,7 +201,7 @@ type Held struct {
 
 // Hold tells the guard of a freezer, once, until Release. What is no freezer of groups here
 // stays as it is.
-func (g *Guard) Hold(f environment.Freezer) environment.Freezer {
+func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 	own, ok := f.(*cgroup.Freezer)
 	if g == nil || !ok {
 		return f
@@ -218,7 +218,7 @@ func (g *Guard) Hold(f environment.Freezer) environment.Freezer {
 }
 
 // Release ends what Hold began: call it before the freezer is closed.
-func Release(f environment.Freezer) {
+func Release(f wire.Freezer) {
 	h, ok := f.(*Held)
 	if !ok {
 		return

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/record"
 )
@@ -171,18 +172,18 @@ func (n *Network) Close() error {
 
 // NetworkChanges lists what NewNetwork makes, none of it in the host's own
 // network namespace.
-func NetworkChanges(s environment.Spec, publish bool) []environment.Change {
+func NetworkChanges(s environment.Spec, publish bool) []facts.Change {
 	if s.Container.Network == environment.NetworkHost {
 		return nil
 	}
 	publish = publish && s.Container.Network != environment.NetworkBridge
 	w := netns.DefaultWire()
-	out := []environment.Change{
+	out := []facts.Change{
 		{What: "two network namespaces", Detail: "without names, held by descriptors; nothing is added to the host's own"},
 		{What: fmt.Sprintf("bridge %s and veth pair %s, %s", netns.Bridge, netns.Port, netns.ArmLink), Detail: fmt.Sprintf("%s to %s, in those namespaces", w.Gateway, w.Arm)},
 	}
 	if publish && s.Port != 0 {
-		out = append(out, environment.Change{What: "nftables rules in prerouting and output", Detail: netns.Describe(w.Gateway, w.Arm, uint16(s.Port)) + ", in the gateway's namespace"})
+		out = append(out, facts.Change{What: "nftables rules in prerouting and output", Detail: netns.Describe(w.Gateway, w.Arm, uint16(s.Port)) + ", in the gateway's namespace"})
 	}
 	return out
 }

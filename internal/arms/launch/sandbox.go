@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -63,7 +65,7 @@ func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 		return nil, err
 	}
 	if spec.Limits != (cgroup.Limits{}) && len(groups.Controllers) == 0 {
-		return nil, fmt.Errorf("limits: %w: they need a control group with controllers", environment.ErrUnsupported)
+		return nil, fmt.Errorf("limits: %w: they need a control group with controllers", facts.ErrUnsupported)
 	}
 	if groups.Tree == nil {
 		return sb, nil
@@ -230,8 +232,8 @@ func (sb *Sandbox) Alive() []environment.Running {
 }
 
 // Place is what the sandbox knows of it: groups and freezer.
-func (sb *Sandbox) Place() environment.Place {
-	p := environment.Place{Group: sb.Group, OutsideGroup: sb.Outside}
+func (sb *Sandbox) Place() wire.Place {
+	p := wire.Place{Group: sb.Group, OutsideGroup: sb.Outside}
 	p.Listen, p.Dial = sb.addresses()
 	if sb.Freezer != nil {
 		p.Pause = sb.Freezer

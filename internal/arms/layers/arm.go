@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -73,7 +74,7 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = a.volume, a.hostVolume
 	return p

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -78,7 +79,7 @@ func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
 		err = errors.New("no control groups here")
 	}
 	if err != nil {
-		return g, fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+		return g, fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 	}
 	if r == CPULimit {
 		g.Limits.CPUs = float64(runtime.NumCPU())
@@ -93,8 +94,8 @@ func (r Rung) needs() []string {
 		layer   Rung
 		feature string
 	}{
-		{Namespaces, environment.FeatureNamespaces}, {RootFS, environment.FeatureOverlay}, {Security, environment.FeatureSeccomp},
-		{Network, environment.FeatureNetwork}, {NAT, environment.FeatureNAT},
+		{Namespaces, facts.FeatureNamespaces}, {RootFS, facts.FeatureOverlay}, {Security, facts.FeatureSeccomp},
+		{Network, facts.FeatureNetwork}, {NAT, facts.FeatureNAT},
 	} {
 		if r.has(n.layer) {
 			all = append(all, n.feature)
@@ -107,43 +108,43 @@ func (r Rung) needs() []string {
 func (Rung) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can have the rung.
-func (r Rung) Support(h environment.Host) environment.Support {
+func (r Rung) Support(h facts.Host) facts.Support {
 	if r == Cgroup || r == CPULimit {
 		return groupSupport(h)
 	}
 	for _, feature := range r.needs() {
-		if s := h.Has(feature); s.Answer != environment.Yes {
+		if s := h.Has(feature); s.Answer != facts.Yes {
 			return s
 		}
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
-func groupSupport(h environment.Host) environment.Support {
+func groupSupport(h facts.Host) facts.Support {
 	if h.Groups == nil {
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
 	var why *cgroup.Unusable
 	if err := h.Groups.Can(launch.NeededControllers()...); errors.As(err, &why) {
-		return environment.Unsupported(why.Reason, why.Remedy)
+		return facts.Unsupported(why.Reason, why.Remedy)
 	} else if err != nil {
-		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+		return facts.Support{Answer: facts.Unknown, Reason: err.Error()}
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // Changes lists what Open changes on the host.
-func (r Rung) Changes(s environment.Spec) []environment.Change {
+func (r Rung) Changes(s environment.Spec) []facts.Change {
 	groups, err := r.groups(s.Groups)
 	if err != nil {
 		return nil
 	}
 	changes := launch.Changes(s, groups)
 	if r.has(Namespaces) {
-		changes = append(changes, environment.Change{What: "namespaces", Detail: "mount, pid, UTS and IPC, of the load alone; they end with it"})
+		changes = append(changes, facts.Change{What: "namespaces", Detail: "mount, pid, UTS and IPC, of the load alone; they end with it"})
 	}
 	if r.has(RootFS) {
-		changes = append(changes, environment.Change{What: "overlay mount", Detail: "over / in the load's own mount namespace; the host sees none of it"})
+		changes = append(changes, facts.Change{What: "overlay mount", Detail: "over / in the load's own mount namespace; the host sees none of it"})
 	}
 	if r.has(Network) {
 		changes = append(changes, launch.NetworkChanges(s, r.has(NAT))...)
@@ -154,7 +155,7 @@ func (r Rung) Changes(s environment.Spec) []environment.Change {
 // Open makes the arm.
 func (r Rung) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	if r.has(Network) && os.Geteuid() != 0 {
-		return nil, fmt.Errorf("open %s: %w: an ordinary user cannot connect network namespaces", r.Name(), environment.ErrUnsupported)
+		return nil, fmt.Errorf("open %s: %w: an ordinary user cannot connect network namespaces", r.Name(), facts.ErrUnsupported)
 	}
 	groups, err := r.groups(spec.Groups)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -33,7 +34,7 @@ func TestOrdinaryUser(t *testing.T) {
 			t.Run(r.Name(), func(t *testing.T) { launchtest.Arm(t, r, r == RootFS) })
 		}
 		for _, r := range []Rung{Cgroup, CPULimit, Network, NAT} {
-			if _, err := r.Open(t.Context(), environment.Spec{}); !errors.Is(err, environment.ErrUnsupported) {
+			if _, err := r.Open(t.Context(), environment.Spec{}); !errors.Is(err, facts.ErrUnsupported) {
 				t.Errorf("%s: %v, want ErrUnsupported", r.Name(), err)
 			}
 		}
@@ -123,21 +124,21 @@ func TestSecurity(t *testing.T) {
 }
 
 func TestSupportFollowsFeatures(t *testing.T) {
-	no := environment.Unsupported("because", "do this")
+	no := facts.Unsupported("because", "do this")
 	for _, r := range []Rung{Host, Cgroup, Namespaces, RootFS, Security, Network, NAT, CPULimit} {
-		host := environment.Host{GroupsWhy: "because", GroupsRemedy: "do this", Features: map[string]environment.Support{}}
-		for _, f := range environment.Features() {
+		host := facts.Host{GroupsWhy: "because", GroupsRemedy: "do this", Features: map[string]facts.Support{}}
+		for _, f := range facts.Features() {
 			host.Features[f] = no
 		}
 		want := no
 		if r == Host {
-			want = environment.Supported()
+			want = facts.Supported()
 		}
 		if got := r.Support(host); got != want {
 			t.Errorf("%s: %+v, want %+v", r.Name(), got, want)
 		}
 		host.Features = nil
-		if got := r.Support(host); r.has(Namespaces) && got.Answer != environment.Unknown {
+		if got := r.Support(host); r.has(Namespaces) && got.Answer != facts.Unknown {
 			t.Errorf("%s: %+v, want that nobody tried", r.Name(), got)
 		}
 	}

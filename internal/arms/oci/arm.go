@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,7 +46,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
 	return p

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // Container is the environment. The zero value takes the first runtime found.
@@ -48,25 +49,25 @@ func (c Container) Title() string {
 func (Container) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can have it.
-func (c Container) Support(h environment.Host) environment.Support {
+func (c Container) Support(h facts.Host) facts.Support {
 	if c.Runtime != "" {
 		if _, err := exec.LookPath(c.Runtime); err != nil {
-			return environment.Unsupported(fmt.Sprintf("%s is not installed", c.Runtime), "apt install "+c.Runtime)
+			return facts.Unsupported(fmt.Sprintf("%s is not installed", c.Runtime), "apt install "+c.Runtime)
 		}
 	}
 	if h.Groups == nil {
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
-	for _, f := range []string{environment.FeatureContainer, environment.FeatureOverlay, environment.FeatureSeccomp} {
-		if s := h.Has(f); s.Answer != environment.Yes {
+	for _, f := range []string{facts.FeatureContainer, facts.FeatureOverlay, facts.FeatureSeccomp} {
+		if s := h.Has(f); s.Answer != facts.Yes {
 			return s
 		}
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // Changes lists what Open and Start change on the host.
-func (c Container) Changes(s environment.Spec) []environment.Change {
+func (c Container) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.ContainerGroups(s.Groups, "a runtime")
 	if err != nil {
 		return nil
@@ -77,8 +78,8 @@ func (c Container) Changes(s environment.Spec) []environment.Change {
 	}
 	out := launch.Changes(s, groups)
 	out = append(out,
-		environment.Change{What: "container " + launch.ContainerID(s, 1), Detail: "made by " + path + ", its state below the arm's directory"},
-		environment.Change{What: "overlay mount", Detail: "over /, in a mount namespace of the container's keeper; the host sees none of it"},
+		facts.Change{What: "container " + launch.ContainerID(s, 1), Detail: "made by " + path + ", its state below the arm's directory"},
+		facts.Change{What: "overlay mount", Detail: "over /, in a mount namespace of the container's keeper; the host sees none of it"},
 	)
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
@@ -100,7 +101,7 @@ func (c Container) path() (string, error) {
 		}
 		errs = append(errs, err)
 	}
-	return "", fmt.Errorf("%w: no OCI runtime: %w; apt install runc", environment.ErrUnsupported, errors.Join(errs...))
+	return "", fmt.Errorf("%w: no OCI runtime: %w; apt install runc", facts.ErrUnsupported, errors.Join(errs...))
 }
 
 // Open makes the arm; the container itself is made by Start.
@@ -114,7 +115,7 @@ func (c Container) Open(ctx context.Context, spec environment.Spec) (environment
 
 func (c Container) open(ctx context.Context, spec environment.Spec) (_ *arm, err error) {
 	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: an OCI runtime needs root here", environment.ErrUnsupported)
+		return nil, fmt.Errorf("%w: an OCI runtime needs root here", facts.ErrUnsupported)
 	}
 	path, err := c.path()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/launchtest"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -61,17 +62,17 @@ func TestOddPaths(t *testing.T) {
 }
 
 func TestNotWithout(t *testing.T) {
-	yes := environment.Supported()
-	host := environment.Host{Groups: &cgroup.Tree{}, Features: map[string]environment.Support{
-		environment.FeatureContainer: yes, environment.FeatureOverlay: yes, environment.FeatureSeccomp: yes,
+	yes := facts.Supported()
+	host := facts.Host{Groups: &cgroup.Tree{}, Features: map[string]facts.Support{
+		facts.FeatureContainer: yes, facts.FeatureOverlay: yes, facts.FeatureSeccomp: yes,
 	}}
 	if got := (Container{}).Support(host); got != yes {
 		t.Errorf("%+v, want yes", got)
 	}
-	if got := (Container{Runtime: "no-such-runtime"}).Support(host); got.Answer != environment.No || got.Remedy == "" {
+	if got := (Container{Runtime: "no-such-runtime"}).Support(host); got.Answer != facts.No || got.Remedy == "" {
 		t.Errorf("%+v, want no with a remedy", got)
 	}
-	host.Features[environment.FeatureOverlay] = environment.Unsupported("because", "do this")
+	host.Features[facts.FeatureOverlay] = facts.Unsupported("because", "do this")
 	if got := (Container{}).Support(host); got.Reason != "because" {
 		t.Errorf("%+v, want no, because", got)
 	}
@@ -83,7 +84,7 @@ func TestNotWithout(t *testing.T) {
 
 func TestOrdinaryUser(t *testing.T) {
 	launchtest.AsOrdinary(t, func(t *testing.T) {
-		if _, err := (Container{}).Open(t.Context(), environment.Spec{}); !errors.Is(err, environment.ErrUnsupported) {
+		if _, err := (Container{}).Open(t.Context(), environment.Spec{}); !errors.Is(err, facts.ErrUnsupported) {
 			t.Errorf("%v, want ErrUnsupported", err)
 		}
 	})

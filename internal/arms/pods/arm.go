@@ -18,10 +18,12 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/clonetree"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // arm is an opened pod.
@@ -134,7 +136,7 @@ func (a *arm) start(ctx context.Context) error {
 	}
 	if a.spec.Other != "" {
 		if err := a.containerd().Fits(a.pod.Status.ContainerStatuses[0].Image); err != nil {
-			return fmt.Errorf("%w: %w", environment.ErrUnsupported, err)
+			return fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 		}
 	}
 	if got := string(a.pod.Status.QOSClass); got != a.kind.QoS.String() {
@@ -250,7 +252,7 @@ func (a *arm) fill(ctx context.Context) error {
 }
 
 // Place says where things are.
-func (a *arm) Place() environment.Place {
+func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
 	if a.client != nil {

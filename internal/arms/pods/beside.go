@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/tarelab/tare/internal/arms/agent"
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -15,13 +15,13 @@ type served struct {
 	server      *agent.Link
 }
 
-var _ environment.Remote = served{}
+var _ wire.Remote = served{}
 
 // Measure lets the load run for a window. What is observed in the server's pod begins
 // and ends with that, but for the difference of the two ways there.
-func (s served) Measure(ctx context.Context, v environment.WindowSpec) (environment.Sample, error) {
+func (s served) Measure(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
 	type watched struct {
-		environment.Sample
+		wire.Sample
 		err error
 	}
 	over := make(chan watched, 1)

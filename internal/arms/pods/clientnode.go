@@ -9,8 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
@@ -65,7 +65,7 @@ func (p Pod) suits(away bool) error {
 
 // suitsNear says what a pod cannot have where tare is on its node.
 func (p Pod) suitsNear(node string) error {
-	return hint.New(fmt.Errorf("%w: client=%s%s needs the pods to be controlled over a stream, from a host that is not on their node", environment.ErrUnsupported, nodeWord, p.Levels.clientNode),
+	return hint.New(fmt.Errorf("%w: client=%s%s needs the pods to be controlled over a stream, from a host that is not on their node", facts.ErrUnsupported, nodeWord, p.Levels.clientNode),
 		"--nodes "+node+" without --node-helper; then all arms of the run are paused alike")
 }
 

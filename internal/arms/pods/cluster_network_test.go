@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netns"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/kubetest"
@@ -140,7 +141,7 @@ func tryServiceRights(t *testing.T, admin *kubetest.Admin) {
 	t.Run("without", func(t *testing.T) {
 		admin.Grant(t, "tare-service")
 		s := env.Support(hostWith(t, env))
-		if s.Answer != environment.No || !strings.Contains(s.Reason, "create, get services") || !strings.Contains(s.Remedy, "--rbac") {
+		if s.Answer != facts.No || !strings.Contains(s.Reason, "create, get services") || !strings.Contains(s.Remedy, "--rbac") {
 			t.Errorf("%+v", s)
 		}
 		_, err := serving(t, env, runID("bad"))
@@ -150,7 +151,7 @@ func tryServiceRights(t *testing.T, admin *kubetest.Admin) {
 	})
 	t.Run("with", func(t *testing.T) {
 		admin.Grant(t, "tare-service", env.Rights())
-		if s := env.Support(hostWith(t, env)); s.Answer != environment.Yes {
+		if s := env.Support(hostWith(t, env)); s.Answer != facts.Yes {
 			t.Errorf("%+v", s)
 		}
 		if _, err := serving(t, env, runID("good")); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
@@ -44,7 +45,7 @@ func kinds() journal.Kinds {
 var target = &Target{}
 
 // hostWith is this host, with the cluster asked about pods.
-func hostWith(t *testing.T, pods ...environment.Environment) environment.Host {
+func hostWith(t *testing.T, pods ...environment.Environment) facts.Host {
 	t.Helper()
 	h := inspect.HostAt("/", t.TempDir())
 	for _, p := range pods {
@@ -221,8 +222,8 @@ func TestClusterLargest(t *testing.T) {
 }
 
 // reached is what reachable says to root.
-func reached() environment.Support {
-	s, _ := target.reachable(environment.Host{Root: true, Groups: &cgroup.Tree{}})
+func reached() facts.Support {
+	s, _ := target.reachable(facts.Host{Root: true, Groups: &cgroup.Tree{}})
 	return s
 }
 
@@ -261,7 +262,7 @@ func TestClusterErrors(t *testing.T) {
 			if c.name == "forbidden" {
 				c.says = `forbids user "tare-limited" to` // all of it, not the first
 			}
-			if s.Answer != environment.No || !strings.Contains(s.Reason, c.says) || !strings.Contains(s.Remedy, c.helps) {
+			if s.Answer != facts.No || !strings.Contains(s.Reason, c.says) || !strings.Contains(s.Remedy, c.helps) {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -356,7 +357,7 @@ func TestClusterPodDeleted(t *testing.T) {
 	if e := p.Exit(); e.Err == nil || !strings.Contains(e.Err.Error(), "a pod that is gone") {
 		t.Errorf("%+v", e)
 	}
-	if err := arm.Close(); err != nil && !errors.Is(err, environment.ErrUnsupported) {
+	if err := arm.Close(); err != nil && !errors.Is(err, facts.ErrUnsupported) {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
@@ -29,5 +30,5 @@ func (l Levels) confinedFar() error {
 	if l.apparmor == "" {
 		return nil
 	}
-	return hint.New(fmt.Errorf("%w: apparmor is read back on the node", environment.ErrUnsupported), needsNode)
+	return hint.New(fmt.Errorf("%w: apparmor is read back on the node", facts.ErrUnsupported), needsNode)
 }

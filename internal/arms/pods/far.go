@@ -16,7 +16,9 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -47,7 +49,7 @@ const needsNode = "--node-helper, or run tare on the node"
 func (p Pod) suitsFar() error {
 	l := p.Levels
 	missing := func(what string) error {
-		return hint.New(fmt.Errorf("%w: %s needs tare on the node", environment.ErrUnsupported, what), needsNode)
+		return hint.New(fmt.Errorf("%w: %s needs tare on the node", facts.ErrUnsupported, what), needsNode)
 	}
 	switch {
 	case l.network == hostNetwork, l.network == portNetwork:
@@ -55,7 +57,7 @@ func (p Pod) suitsFar() error {
 	case l.volume.kind == hostPathVolume:
 		return missing("volume=" + l.volume.kind)
 	case p.farImage() == "":
-		return hint.New(fmt.Errorf("%w: a pod whose node tare is not on needs an image with sh and what the load needs", environment.ErrUnsupported),
+		return hint.New(fmt.Errorf("%w: a pod whose node tare is not on needs an image with sh and what the load needs", facts.ErrUnsupported),
 			"name one: --pod-image NAME, or image=NAME of the arm; docs/engines.md has a Dockerfile")
 	}
 	return nil
@@ -79,7 +81,7 @@ func (p Pod) farImage() string {
 func (p Pod) openFar(ctx context.Context, spec environment.Spec, c *kube.Cluster, node *corev1.Node) (_ environment.Arm, err error) {
 	switch {
 	case spec.Volume != "", spec.Bind:
-		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", environment.ErrUnsupported), needsNode)
+		err = hint.New(fmt.Errorf("%w: a volume of the node needs tare on the node", facts.ErrUnsupported), needsNode)
 	case p.Levels.clientNode != "" && spec.Port == 0:
 		err = errNoServer
 	default:
@@ -221,8 +223,8 @@ func (a *far) led() *farPod {
 }
 
 // Place says where things are.
-func (a *far) Place() environment.Place {
-	p := environment.Place{Volume: a.server.dir(), Remote: a.server.link}
+func (a *far) Place() wire.Place {
+	p := wire.Place{Volume: a.server.dir(), Remote: a.server.link}
 	if a.Spec.Neighbour != nil {
 		p.Pause = a.server.link.Freezer()
 	}
@@ -252,7 +254,7 @@ func (a *far) Start(ctx context.Context, p environment.Process) (environment.Run
 	defer a.mu.Unlock()
 	switch {
 	case p.Outside && a.client == nil:
-		return nil, fmt.Errorf("%w: what runs outside of the pod needs tare on the node", environment.ErrUnsupported)
+		return nil, fmt.Errorf("%w: what runs outside of the pod needs tare on the node", facts.ErrUnsupported)
 	case p.Outside:
 		return a.client.start(ctx, p)
 	}
@@ -327,7 +329,7 @@ one there. What made the arm are the requests and limits, which give the QoS cla
 }
 
 // farChanges lists what openFar changes.
-func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
+func (p Pod) farChanges(s environment.Spec, node string) []facts.Change {
 	space := p.On.Namespace
 	pod := func(arm string) string {
 		return "pod " + kube.PodNameIn(space, s.Run, arm) + " of " + cmp.Or(space, kube.NamespaceOf(s.Run))
@@ -336,14 +338,14 @@ func (p Pod) farChanges(s environment.Spec, node string) []environment.Change {
 	if space == "" {
 		out = append(out, namespaceChange(s))
 	}
-	out = append(out, environment.Change{What: pod(s.Arm), Detail: p.plan(farBeside(s)) +
+	out = append(out, facts.Change{What: pod(s.Arm), Detail: p.plan(farBeside(s)) +
 		"; on node " + node + ", into which tare's binary is copied; paused through its load, for tare is not on the node"})
 	if s.Port != 0 {
 		where := "on the same node"
 		if p.Levels.clientNode != "" {
 			where = "on node " + p.Levels.clientNode
 		}
-		out = append(out, environment.Change{What: pod(clientArm(s.Arm)),
+		out = append(out, facts.Change{What: pod(clientArm(s.Arm)),
 			Detail: "the client of its server, " + where + "; the server runs on, idle, while the load is paused"})
 	}
 	return append(out, p.led().besides(s, space)...)

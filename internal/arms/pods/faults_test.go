@@ -12,8 +12,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/testing/kubetest"
 )
@@ -34,7 +34,7 @@ func TestClusterForeignImage(t *testing.T) {
 	ctr(emptyImage(t, name, other), "images", "import", "--platform", "linux/"+other, "-")
 	t.Cleanup(func() { ctr(nil, "images", "rm", "--sync", name) })
 	_, err := opened(t, with(t, BestEffort, "image="+name), runID("foreign"))
-	if !errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), "linux/"+other) || !strings.Contains(hint.Of(err), "docker build --platform linux/") {
+	if !errors.Is(err, facts.ErrUnsupported) || !strings.Contains(err.Error(), "linux/"+other) || !strings.Contains(hint.Of(err), "docker build --platform linux/") {
 		t.Errorf("%v; %s", err, hint.Of(err))
 	}
 }
@@ -76,7 +76,7 @@ func TestClusterRights(t *testing.T) {
 	const user = "tare-half"
 	use(t, kube.Access{Kubeconfig: kubetest.Kubeconfig(t, func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = user })})
 	s := reached()
-	if s.Answer != environment.No || !strings.Contains(s.Remedy, "--rbac") {
+	if s.Answer != facts.No || !strings.Contains(s.Remedy, "--rbac") {
 		t.Errorf("%+v", s)
 	}
 	for _, want := range []string{user, "create, delete, get namespaces", "list nodes", "pods", "list events"} {
@@ -85,7 +85,7 @@ func TestClusterRights(t *testing.T) {
 		}
 	}
 	admin.Grant(t, user)
-	if s := reached(); s.Answer != environment.Yes {
+	if s := reached(); s.Answer != facts.Yes {
 		t.Errorf("with all rights: %+v", s)
 	}
 }

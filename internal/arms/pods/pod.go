@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
@@ -73,10 +74,10 @@ func (p Pod) word() string {
 }
 
 // Support says whether tare can have such a pod, as the cluster said when it was asked.
-func (p Pod) Support(environment.Host) environment.Support { return p.On.answer(p) }
+func (p Pod) Support(facts.Host) facts.Support { return p.On.answer(p) }
 
 // Changes lists what Open changes, on the host and in the cluster.
-func (p Pod) Changes(s environment.Spec) []environment.Change {
+func (p Pod) Changes(s environment.Spec) []facts.Change {
 	node, away := p.On.where()
 	if away {
 		return p.farChanges(s, node)
@@ -87,18 +88,18 @@ func (p Pod) Changes(s environment.Spec) []environment.Change {
 	}
 	out := append(launch.Changes(s, groups),
 		namespaceChange(s),
-		environment.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
-		environment.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
+		facts.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
+		facts.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
 	)
 	return append(out, p.besides(s, "")...)
 }
 
 // besides are the changes in the cluster beside the pod; space is a namespace that
 // others use too, or empty.
-func (p Pod) besides(s environment.Spec, space string) (out []environment.Change) {
+func (p Pod) besides(s environment.Spec, space string) (out []facts.Change) {
 	shape := p.shape(s)
 	shape.Run, shape.Arm, shape.Namespace = s.Run, s.Arm, space
-	add := func(what, detail string) { out = append(out, environment.Change{What: what, Detail: detail}) }
+	add := func(what, detail string) { out = append(out, facts.Change{What: what, Detail: detail}) }
 	if shape.Service {
 		add("Service "+shape.ServiceOf().Name+" of "+shape.Space(), "leads to the pod's server by rules of the cluster's proxy")
 	} else if shape.HostPort {
@@ -113,8 +114,8 @@ func (p Pod) besides(s environment.Spec, space string) (out []environment.Change
 	return out
 }
 
-func namespaceChange(s environment.Spec) environment.Change {
-	return environment.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"}
+func namespaceChange(s environment.Spec) facts.Change {
+	return facts.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"}
 }
 
 // plan says what the pod asks for, as far as that is known before.
@@ -177,14 +178,14 @@ func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cl
 	case p.Levels.clientNode != "":
 		return nil, p.suitsNear(node.Name)
 	case os.Geteuid() != 0:
-		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", environment.ErrUnsupported)
+		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", facts.ErrUnsupported)
 	}
 	if err := p.Levels.suitsServer(spec.Port); err != nil {
 		return nil, err
 	}
 	groups, err := launch.PlainGroups(spec.Groups)
 	if err == nil && groups.Tree == nil {
-		err = fmt.Errorf("%w: no control groups here", environment.ErrUnsupported)
+		err = fmt.Errorf("%w: no control groups here", facts.ErrUnsupported)
 	}
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/record"
 )
@@ -18,9 +18,9 @@ type Target struct {
 	kube.Access
 
 	mu       sync.Mutex
-	answers  map[string]environment.Support // by what is said of a pod
-	node     string                         // of the pods, where that is not this host
-	sessions map[string]*session            // by run
+	answers  map[string]facts.Support // by what is said of a pod
+	node     string                   // of the pods, where that is not this host
+	sessions map[string]*session      // by run
 	silences kube.Silences
 }
 
@@ -52,17 +52,17 @@ const askBound = 10 * time.Second
 // Ask asks the cluster whether tare can reach pods of these kinds, and may do what they
 // need: on the node that this host is, or on another one, over a stream. What is planned
 // afterwards asks nobody.
-func (t *Target) Ask(h environment.Host, pods ...Pod) {
+func (t *Target) Ask(h facts.Host, pods ...Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.answers == nil {
-		t.answers = map[string]environment.Support{}
+		t.answers = map[string]facts.Support{}
 	}
-	var general environment.Support
+	var general facts.Support
 	general, t.node = t.reachable(h)
 	for _, p := range pods {
 		answer := general
-		if answer.Answer == environment.Yes {
+		if answer.Answer == facts.Yes {
 			answer = t.suited(p, h)
 		}
 		t.answers[p.word()] = answer
@@ -70,19 +70,19 @@ func (t *Target) Ask(h environment.Host, pods ...Pod) {
 }
 
 // suited is the answer for a pod where there can be pods.
-func (t *Target) suited(p Pod, h environment.Host) environment.Support {
+func (t *Target) suited(p Pod, h facts.Host) facts.Support {
 	if err := p.suits(t.node != ""); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	if more := p.Rights(); len(more) > 0 {
-		if answer, _ := t.reachable(h, more); answer.Answer != environment.Yes {
+		if answer, _ := t.reachable(h, more); answer.Answer != facts.Yes {
 			return answer
 		}
 	}
 	if err := t.refused(p); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // refused is why the cluster would not have such a pod, of what can be asked before one is
@@ -136,16 +136,16 @@ func (p Pod) likely(node, namespace string) kube.PodSpec {
 }
 
 // answer is what was said about a pod.
-func (t *Target) answer(p Pod) environment.Support {
+func (t *Target) answer(p Pod) facts.Support {
 	if t == nil {
-		return environment.Unsupported("no cluster is meant", "")
+		return facts.Unsupported("no cluster is meant", "")
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s, ok := t.answers[p.word()]; ok {
 		return s
 	}
-	return environment.Unsupported("the cluster was not asked about it", "")
+	return facts.Unsupported("the cluster was not asked about it", "")
 }
 
 // Elsewhere is the node of the pods, where that is not this host; else empty. It is
@@ -160,19 +160,19 @@ func (t *Target) Elsewhere() string {
 }
 
 // here says whether this user can have pods on the node that this host is.
-func here(h environment.Host) environment.Support {
+func here(h facts.Host) facts.Support {
 	switch {
 	case !h.Root:
-		return environment.Unsupported("a pod's processes and files on its node are root's", "run as root, or lead the pods from outside: --nodes NAME")
+		return facts.Unsupported("a pod's processes and files on its node are root's", "run as root, or lead the pods from outside: --nodes NAME")
 	case h.Groups == nil:
-		return environment.Unsupported(h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // reachable says whether tare reaches the cluster and may do what every run needs
 // there, and more, and the name of the pods' node; empty: it is this host.
-func (t *Target) reachable(h environment.Host, more ...kube.Rights) (s environment.Support, elsewhere string) {
+func (t *Target) reachable(h facts.Host, more ...kube.Rights) (s facts.Support, elsewhere string) {
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
 	c, err := t.Connect()
@@ -184,7 +184,7 @@ func (t *Target) reachable(h environment.Host, more ...kube.Rights) (s environme
 				elsewhere = n.Name
 			}
 			more = append(more, kube.FarRights)
-		} else if can := here(h); can.Answer != environment.Yes {
+		} else if can := here(h); can.Answer != facts.Yes {
 			return can, ""
 		} else if err == nil {
 			err = kube.NewContainerd().Can()
@@ -198,9 +198,9 @@ func (t *Target) reachable(h environment.Host, more ...kube.Rights) (s environme
 		}
 	}
 	if err == nil {
-		return environment.Supported(), elsewhere
+		return facts.Supported(), elsewhere
 	}
-	s = environment.Unsupported(err.Error(), hint.Of(err))
+	s = facts.Unsupported(err.Error(), hint.Of(err))
 	if s.Remedy == "" {
 		s.Remedy = "kubectl get nodes asks the same"
 	}

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/reserve"
 )
@@ -30,7 +30,7 @@ func Checks(p Patient) []Check {
 		{"controllers", "controllers", controllers(p.Host)},
 		{"freezer", "freezer", freezer(p.Host)},
 	}
-	for _, name := range environment.Features() {
+	for _, name := range facts.Features() {
 		all = append(all, Check{name, featureTitle(name), p.Host.Has(name)})
 	}
 	return append(all,
@@ -48,10 +48,10 @@ func Checks(p Patient) []Check {
 
 func featureTitle(name string) string {
 	titles := map[string]string{
-		environment.FeatureNamespaces: "namespaces", environment.FeatureOverlay: "overlay root file system",
-		environment.FeatureSeccomp: "seccomp and capabilities", environment.FeatureNetwork: "network namespace, veth, bridge",
-		environment.FeatureNAT: "port forwarding with nftables", environment.FeatureContainer: "OCI runtime",
-		environment.FeatureRealtime: "real-time priority for the controller",
+		facts.FeatureNamespaces: "namespaces", facts.FeatureOverlay: "overlay root file system",
+		facts.FeatureSeccomp: "seccomp and capabilities", facts.FeatureNetwork: "network namespace, veth, bridge",
+		facts.FeatureNAT: "port forwarding with nftables", facts.FeatureContainer: "OCI runtime",
+		facts.FeatureRealtime: "real-time priority for the controller",
 	}
 	if t := titles[name]; t != "" {
 		return t
@@ -59,7 +59,7 @@ func featureTitle(name string) string {
 	return name
 }
 
-func root(h environment.Host) environment.Support {
+func root(h facts.Host) facts.Support {
 	if h.Root {
 		return yes("user id 0")
 	}
@@ -67,7 +67,7 @@ func root(h environment.Host) environment.Support {
 		"user id %d", os.Geteuid())
 }
 
-func groups(h environment.Host) environment.Support {
+func groups(h facts.Host) facts.Support {
 	if h.Groups == nil {
 		return no(h.GroupsRemedy, "%s", cmp.Or(h.GroupsWhy, "no control groups are mounted"))
 	}
@@ -78,7 +78,7 @@ func groups(h environment.Host) environment.Support {
 // versions.
 var wanted = [...][]string{{"cpu"}, {"cpuset"}, {"memory"}, {"io", "blkio"}, {"pids"}}
 
-func controllers(h environment.Host) environment.Support {
+func controllers(h facts.Host) facts.Support {
 	if h.Groups == nil {
 		return unknown("", "no control groups")
 	}
@@ -103,7 +103,7 @@ func controllers(h environment.Host) environment.Support {
 	return yes("%s", strings.Join(slices.Compact(have), ", "))
 }
 
-func freezer(h environment.Host) environment.Support {
+func freezer(h facts.Host) facts.Support {
 	if h.Freezer != "" {
 		return yes("%s", h.Freezer)
 	}
@@ -112,7 +112,7 @@ func freezer(h environment.Host) environment.Support {
 }
 
 // psi looks for pressure accounting, and whether groups have it.
-func psi(f proc.FS, h environment.Host) environment.Support {
+func psi(f proc.FS, h facts.Host) facts.Support {
 	b, err := f.Text("proc/pressure/cpu")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -138,7 +138,7 @@ const (
 	enoughSpace  = 2 << 30
 )
 
-func freeMemory(f proc.FS) environment.Support {
+func freeMemory(f proc.FS) facts.Support {
 	m, err := f.Amounts("proc/meminfo", "MemAvailable", "MemTotal")
 	if err != nil {
 		return unknown("", "%v", err)
@@ -152,7 +152,7 @@ func freeMemory(f proc.FS) environment.Support {
 	return yes("%s available of %s", size(m[0]), size(m[1]))
 }
 
-func freeSpace(scratch string) environment.Support {
+func freeSpace(scratch string) facts.Support {
 	room, err := reserve.OfDir(scratch, "name a directory on another file system with --scratch DIR")
 	if err != nil {
 		return unknown("name another scratch directory", "%v", err)
@@ -177,7 +177,7 @@ func size(bytes float64) string {
 }
 
 // qosLevel is openEuler's: a group of version 1 with the file cpu.qos_level.
-func qosLevel(f proc.FS, h environment.Host) environment.Support {
+func qosLevel(f proc.FS, h facts.Host) facts.Support {
 	cpu := f.Path("sys/fs/cgroup/cpu")
 	if h.Groups != nil && h.Groups.V1["cpu"] != "" {
 		cpu = h.Groups.V1["cpu"]

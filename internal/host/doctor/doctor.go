@@ -8,7 +8,7 @@ package doctor
 import (
 	"fmt"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // Check is one question about this host. Yes is good for measuring.
@@ -16,24 +16,24 @@ type Check struct {
 	Name  string // "fdatasync"
 	Title string // the question's subject, for people
 	// Support is the answer; Reason says what was found, after a yes too.
-	environment.Support
+	facts.Support
 }
 
 // Patient is what to examine.
 type Patient struct {
-	Root    string           // "/" outside tests
-	Scratch string           // the directory whose file system will be under test
-	Host    environment.Host // what was tried out
+	Root    string     // "/" outside tests
+	Scratch string     // the directory whose file system will be under test
+	Host    facts.Host // what was tried out
 }
 
-func yes(format string, args ...any) environment.Support {
-	return environment.Support{Answer: environment.Yes, Reason: fmt.Sprintf(format, args...)}
+func yes(format string, args ...any) facts.Support {
+	return facts.Support{Answer: facts.Yes, Reason: fmt.Sprintf(format, args...)}
 }
 
-func no(remedy, format string, args ...any) environment.Support {
-	return environment.Unsupported(fmt.Sprintf(format, args...), remedy)
+func no(remedy, format string, args ...any) facts.Support {
+	return facts.Unsupported(fmt.Sprintf(format, args...), remedy)
 }
 
-func unknown(remedy, format string, args ...any) environment.Support {
-	return environment.Support{Answer: environment.Unknown, Reason: fmt.Sprintf(format, args...), Remedy: remedy}
+func unknown(remedy, format string, args ...any) facts.Support {
+	return facts.Support{Answer: facts.Unknown, Reason: fmt.Sprintf(format, args...), Remedy: remedy}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -114,60 +114,60 @@ func TestFacts(t *testing.T) {
 type question struct {
 	name   string
 	files  map[string]string
-	host   environment.Host
-	want   environment.Answer
+	host   facts.Host
+	want   facts.Answer
 	reason string
 }
 
 func TestChecksOnFixtures(t *testing.T) {
-	tree := func(v2 string, controllers ...string) environment.Host {
+	tree := func(v2 string, controllers ...string) facts.Host {
 		g := &cgroup.Tree{Layout: cgroup.Hybrid, V1: map[string]string{}, V2: v2}
 		for _, c := range controllers {
 			g.V1[c] = "/sys/fs/cgroup/" + c
 		}
-		return environment.Host{Root: true, Groups: g, Freezer: "freezer v2"}
+		return facts.Host{Root: true, Groups: g, Freezer: "freezer v2"}
 	}
-	none := environment.Host{GroupsWhy: "not yours", FreezeWhy: "no group"}
+	none := facts.Host{GroupsWhy: "not yours", FreezeWhy: "no group"}
 	all := tree("/sys/fs/cgroup/unified", "cpu", "memory", "pids", "cpuset", "blkio")
 	const pressure = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
 	const governor, clock = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "sys/devices/system/clocksource/clocksource0/current_clocksource"
 	for _, q := range []question{
-		{"root", nil, all, environment.Yes, ""},
-		{"root", nil, none, environment.No, "user id"},
-		{"groups", nil, all, environment.Yes, "hybrid"},
-		{"groups", nil, none, environment.No, "not yours"},
-		{"controllers", nil, all, environment.Yes, "blkio"},
-		{"controllers", nil, tree("", "cpu"), environment.No, "cpuset, memory, io, pids"},
-		{"controllers", nil, none, environment.Unknown, ""},
-		{"freezer", nil, all, environment.Yes, "freezer v2"},
-		{"freezer", nil, none, environment.No, "no group"},
-		{"overlay", nil, none, environment.Unknown, "not tried"},
-		{"psi", map[string]string{"proc/pressure/cpu": pressure}, all, environment.Yes, ""},
-		{"psi", map[string]string{"proc/pressure/cpu": pressure}, tree("", "cpu"), environment.No, "version 1"},
-		{"psi", map[string]string{"proc/pressure/cpu": "what"}, all, environment.Unknown, ""},
-		{"psi", nil, all, environment.No, "no /proc/pressure"},
-		{"memory", map[string]string{"proc/meminfo": "MemTotal: 4194304 kB\nMemAvailable: 2097152 kB\n"}, all, environment.Yes, "2 GiB available of 4 GiB"},
-		{"memory", map[string]string{"proc/meminfo": "MemTotal: 4194304 kB\nMemAvailable: 100 kB\n"}, all, environment.No, "100 KiB"},
-		{"memory", map[string]string{"proc/meminfo": "MemTotal: 4194304 kB\n"}, all, environment.Unknown, ""},
-		{"governor", map[string]string{governor: "performance\n"}, all, environment.Yes, ""},
-		{"governor", map[string]string{governor: "powersave\n"}, all, environment.No, "powersave"},
-		{"governor", nil, all, environment.Unknown, "cpufreq"},
-		{"turbo", map[string]string{"sys/devices/system/cpu/intel_pstate/no_turbo": "1\n"}, all, environment.Yes, ""},
-		{"turbo", map[string]string{"sys/devices/system/cpu/cpufreq/boost": "1\n"}, all, environment.No, "on"},
-		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n"}, all, environment.Yes, "none"},
-		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/x partition 1024 0 -2\n"}, all, environment.Yes, "unused"},
-		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/x partition 1024 512 -2\n"}, all, environment.No, "512 KiB of 1 MiB"},
-		{"swap", nil, all, environment.Unknown, ""},
-		{"clock", nil, all, environment.Unknown, ""},
-		{"qos", map[string]string{"sys/fs/cgroup/cpu/cpu.qos_level": "0\n"}, none, environment.Yes, ""},
-		{"qos", nil, none, environment.No, ""},
+		{"root", nil, all, facts.Yes, ""},
+		{"root", nil, none, facts.No, "user id"},
+		{"groups", nil, all, facts.Yes, "hybrid"},
+		{"groups", nil, none, facts.No, "not yours"},
+		{"controllers", nil, all, facts.Yes, "blkio"},
+		{"controllers", nil, tree("", "cpu"), facts.No, "cpuset, memory, io, pids"},
+		{"controllers", nil, none, facts.Unknown, ""},
+		{"freezer", nil, all, facts.Yes, "freezer v2"},
+		{"freezer", nil, none, facts.No, "no group"},
+		{"overlay", nil, none, facts.Unknown, "not tried"},
+		{"psi", map[string]string{"proc/pressure/cpu": pressure}, all, facts.Yes, ""},
+		{"psi", map[string]string{"proc/pressure/cpu": pressure}, tree("", "cpu"), facts.No, "version 1"},
+		{"psi", map[string]string{"proc/pressure/cpu": "what"}, all, facts.Unknown, ""},
+		{"psi", nil, all, facts.No, "no /proc/pressure"},
+		{"memory", map[string]string{"proc/meminfo": "MemTotal: 4194304 kB\nMemAvailable: 2097152 kB\n"}, all, facts.Yes, "2 GiB available of 4 GiB"},
+		{"memory", map[string]string{"proc/meminfo": "MemTotal: 4194304 kB\nMemAvailable: 100 kB\n"}, all, facts.No, "100 KiB"},
+		{"memory", map[string]string{"proc/meminfo": "MemTotal: 4194304 kB\n"}, all, facts.Unknown, ""},
+		{"governor", map[string]string{governor: "performance\n"}, all, facts.Yes, ""},
+		{"governor", map[string]string{governor: "powersave\n"}, all, facts.No, "powersave"},
+		{"governor", nil, all, facts.Unknown, "cpufreq"},
+		{"turbo", map[string]string{"sys/devices/system/cpu/intel_pstate/no_turbo": "1\n"}, all, facts.Yes, ""},
+		{"turbo", map[string]string{"sys/devices/system/cpu/cpufreq/boost": "1\n"}, all, facts.No, "on"},
+		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n"}, all, facts.Yes, "none"},
+		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/x partition 1024 0 -2\n"}, all, facts.Yes, "unused"},
+		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/x partition 1024 512 -2\n"}, all, facts.No, "512 KiB of 1 MiB"},
+		{"swap", nil, all, facts.Unknown, ""},
+		{"clock", nil, all, facts.Unknown, ""},
+		{"qos", map[string]string{"sys/fs/cgroup/cpu/cpu.qos_level": "0\n"}, none, facts.Yes, ""},
+		{"qos", nil, none, facts.No, ""},
 	} {
 		p := Patient{Root: plant(t, q.files), Scratch: t.TempDir(), Host: q.host}
 		c := find(t, Checks(p), q.name)
 		if c.Answer != q.want || !strings.Contains(c.Reason, q.reason) {
 			t.Errorf("%s with %v: %v (%s), want %v with %q", q.name, q.files, c.Answer, c.Reason, q.want, q.reason)
 		}
-		if c.Answer == environment.No && c.Remedy == "" && q.name != "groups" {
+		if c.Answer == facts.No && c.Remedy == "" && q.name != "groups" {
 			t.Errorf("%s: a no without a remedy", q.name)
 		}
 	}
@@ -178,7 +178,7 @@ func TestDurable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	on := func(kind, options string) environment.Support {
+	on := func(kind, options string) facts.Support {
 		root := plant(t, map[string]string{
 			"proc/self/mountinfo":                 "27 1 254:0 / / rw - ext4 /dev/vda rw\n36 27 8:1 / " + scratch + " rw - " + kind + " dev " + options + "\n",
 			"sys/dev/block/8:1/queue/write_cache": "write back\n",
@@ -187,22 +187,22 @@ func TestDurable(t *testing.T) {
 	}
 	for _, c := range []struct {
 		kind, options string
-		want          environment.Answer
+		want          facts.Answer
 		reason        string
 	}{
-		{"tmpfs", "rw", environment.No, "memory"},
-		{"ext4", "rw,nobarrier", environment.No, "barriers"},
-		{"overlay", "rw,upperdir=/x,volatile", environment.No, "volatile"},
+		{"tmpfs", "rw", facts.No, "memory"},
+		{"ext4", "rw,nobarrier", facts.No, "barriers"},
+		{"overlay", "rw,upperdir=/x,volatile", facts.No, "volatile"},
 	} {
 		if got := on(c.kind, c.options); got.Answer != c.want || !strings.Contains(got.Reason, c.reason) {
 			t.Errorf("%s %s: %+v", c.kind, c.options, got)
 		}
 	}
-	if got := on("ext4", "rw"); got.Answer == environment.No || !strings.Contains(got.Reason, "ext4 on dev (device cache: write back)") {
+	if got := on("ext4", "rw"); got.Answer == facts.No || !strings.Contains(got.Reason, "ext4 on dev (device cache: write back)") {
 		t.Errorf("ext4: %+v", got)
 	}
 	gone := find(t, Checks(Patient{Root: t.TempDir(), Scratch: filepath.Join(scratch, "absent")}), "fdatasync")
-	if gone.Answer != environment.Unknown {
+	if gone.Answer != facts.Unknown {
 		t.Errorf("a scratch directory that is not there: %+v", gone)
 	}
 }

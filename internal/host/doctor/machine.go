@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
 // governor: a frequency that follows the load makes a fast arm faster.
-func governor(f proc.FS) environment.Support {
+func governor(f proc.FS) facts.Support {
 	all, err := f.Governors()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
@@ -26,7 +26,7 @@ func governor(f proc.FS) environment.Support {
 
 // turbo: how long a CPU may go above its nominal frequency depends on heat and
 // on what the other CPUs do.
-func turbo(f proc.FS) environment.Support {
+func turbo(f proc.FS) facts.Support {
 	on, err := f.Turbo()
 	switch {
 	case errors.Is(err, proc.ErrNoFrequency):
@@ -40,7 +40,7 @@ func turbo(f proc.FS) environment.Support {
 }
 
 // swap that is used makes an arm pay for pages that went out in another's turn.
-func swap(f proc.FS) environment.Support {
+func swap(f proc.FS) facts.Support {
 	all, err := f.Swaps()
 	if err != nil {
 		return unknown("", "%v", err)
@@ -63,7 +63,7 @@ func swap(f proc.FS) environment.Support {
 // or a system call (200 to 2000 ns) more.
 const slowClock = 150 * time.Nanosecond
 
-func clock(f proc.FS) environment.Support {
+func clock(f proc.FS) facts.Support {
 	source, err := f.Word("sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if err != nil {
 		return unknown("", "the kernel does not say its clock source: %v", err)

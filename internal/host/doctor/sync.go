@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/proc"
 )
@@ -27,7 +27,7 @@ const (
 
 // durable writes and syncs in the scratch directory: a load whose commits cost
 // nothing would not show what its volume costs.
-func durable(f proc.FS, scratch string) environment.Support {
+func durable(f proc.FS, scratch string) facts.Support {
 	const elsewhere = "name a scratch directory on the disk in question"
 	took, err := syncLatency(scratch)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
@@ -127,7 +127,7 @@ func TestTry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := v.Support(environment.Host{Root: true}); s.Answer != environment.Yes {
+			if s := v.Support(facts.Host{Root: true}); s.Answer != facts.Yes {
 				testneed.Feature(t, word, errNot(s.Reason))
 			}
 			scratch, state := t.TempDir(), t.TempDir()

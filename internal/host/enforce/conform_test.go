@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 // sides are two groups with a living process each, frozen.
-func sides(t *testing.T, h environment.Host, s isolation.Settings) Sides {
+func sides(t *testing.T, h facts.Host, s isolation.Settings) Sides {
 	t.Helper()
 	make := func(name string, controllers []string) cgroup.Group {
 		g, err := h.Groups.Make(fmt.Sprintf("tare-enforce%d-%s", os.Getpid(), name), controllers)
@@ -126,8 +126,8 @@ func TestConformOnThisKernel(t *testing.T) {
 		d := m.Describe()
 		t.Run(d.Name, func(t *testing.T) {
 			support := m.Support(h)
-			if support.Answer != environment.Yes {
-				if support.Reason == "" || support.Answer == environment.No && support.Remedy == "" {
+			if support.Answer != facts.Yes {
+				if support.Reason == "" || support.Answer == facts.No && support.Remedy == "" {
 					t.Errorf("a no without reason or remedy: %+v", support)
 				}
 				t.Skipf("not on this host: %s (%s)", support.Reason, support.Remedy)
@@ -191,8 +191,8 @@ func TestCheckNotices(t *testing.T) {
 	}
 }
 
-func unsupported(s environment.Support) error {
-	if s.Answer == environment.Yes {
+func unsupported(s facts.Support) error {
+	if s.Answer == facts.Yes {
 		return nil
 	}
 	return fmt.Errorf("%s", s.Reason)

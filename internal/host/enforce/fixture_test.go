@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
@@ -28,7 +28,7 @@ func put(t *testing.T, file, text string) {
 
 // machine is a host with control groups as files, and two groups on it.
 type machine struct {
-	host environment.Host
+	host facts.Host
 	at   Sides
 }
 
@@ -68,7 +68,7 @@ func eulerMachine(t *testing.T) machine {
 }
 
 func build(t *testing.T, root, point string, files map[string]string, dirs func(string) map[string]string) machine {
-	m := machine{host: environment.Host{Root: true, Control: environment.Control{
+	m := machine{host: facts.Host{Root: true, Control: facts.Control{
 		Files: map[string]bool{}, CPUs: []int{0, 1, 2, 3}, Disk: "8:0", Scheduler: "bfq",
 	}}}
 	for _, side := range []string{"tare-x-neighbour", "tare-x-arm"} {
@@ -107,7 +107,7 @@ func (m machine) set(t *testing.T, text string) (*Enforced, isolation.Settings) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := mech.Support(m.host); s.Answer != environment.Yes {
+	if s := mech.Support(m.host); s.Answer != facts.Yes {
 		t.Fatalf("%s: %+v", text, s)
 	}
 	s, err := mech.Settings(level, m.host)
@@ -189,7 +189,7 @@ func TestQoSLevel(t *testing.T) {
 	}
 	m = v2Machine(t)
 	mech, _ := isolation.Find("cpu.qos_level")
-	if sup := mech.Support(m.host); sup.Answer != environment.No || !strings.Contains(sup.Remedy, "openEuler") {
+	if sup := mech.Support(m.host); sup.Answer != facts.No || !strings.Contains(sup.Remedy, "openEuler") {
 		t.Errorf("on version 2: %+v", sup)
 	}
 }

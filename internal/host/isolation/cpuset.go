@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/utils/cpuset"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -21,18 +21,18 @@ func (pinned) Describe() Description {
 
 func cpuCount(s string) (int, error) { return whole(s, 1, 1<<16) }
 
-func (pinned) Support(h environment.Host) environment.Support { return manyCPUs(h) }
+func (pinned) Support(h facts.Host) facts.Support { return manyCPUs(h) }
 
-func manyCPUs(h environment.Host) environment.Support {
+func manyCPUs(h facts.Host) facts.Support {
 	if n := len(h.Control.CPUs); n == 1 {
-		return environment.Unsupported("there is only one CPU", "a machine with more CPUs")
+		return facts.Unsupported("there is only one CPU", "a machine with more CPUs")
 	} else if n == 0 {
-		return environment.Support{Answer: environment.Unknown, Reason: "the CPUs of this host are not known"}
+		return facts.Support{Answer: facts.Unknown, Reason: "the CPUs of this host are not known"}
 	}
 	return can(h, "", "cpuset")
 }
 
-func (pinned) Settings(level string, h environment.Host) (Settings, error) {
+func (pinned) Settings(level string, h facts.Host) (Settings, error) {
 	_, last, err := cut(level, h)
 	if err != nil {
 		return Settings{}, err
@@ -49,7 +49,7 @@ func cpus(list []int) File {
 }
 
 // cut divides the CPUs: the neighbour gets the last ones, the arm the rest.
-func cut(level string, h environment.Host) (first, last []int, err error) {
+func cut(level string, h facts.Host) (first, last []int, err error) {
 	n, err := cpuCount(level)
 	if err != nil {
 		return nil, nil, err
@@ -70,9 +70,9 @@ func (split) Describe() Description {
 		Level: Level{Default: "1", Help: "how many CPUs the neighbour gets", Check: check(cpuCount)}}
 }
 
-func (split) Support(h environment.Host) environment.Support { return manyCPUs(h) }
+func (split) Support(h facts.Host) facts.Support { return manyCPUs(h) }
 
-func (split) Settings(level string, h environment.Host) (Settings, error) {
+func (split) Settings(level string, h facts.Host) (Settings, error) {
 	first, last, err := cut(level, h)
 	if err != nil {
 		return Settings{}, err

@@ -1,6 +1,8 @@
 package isolation
 
-import "github.com/tarelab/tare/internal/arms/environment"
+import (
+	"github.com/tarelab/tare/internal/host/facts"
+)
 
 // idle lets the neighbour run only where nobody else wants to, and gives way
 // at once when somebody does (cpu.idle, Linux 5.15, in both versions).
@@ -10,11 +12,11 @@ func (idle) Describe() Description {
 	return Description{Name: "cpu.idle", Title: "runs only where nobody else wants to"}
 }
 
-func (idle) Support(h environment.Host) environment.Support {
+func (idle) Support(h facts.Host) facts.Support {
 	return can(h, "a kernel from 5.15 on", "cpu", "cpu.idle")
 }
 
-func (idle) Settings(string, environment.Host) (Settings, error) {
+func (idle) Settings(string, facts.Host) (Settings, error) {
 	return Settings{
 		Neighbour: []string{"cpu"},
 		Files:     []File{{Controller: "cpu", Name: "cpu.idle", Write: "1"}},

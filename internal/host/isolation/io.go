@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -22,27 +22,27 @@ func (ioWeight) Describe() Description {
 func ioLevel(s string) (int, error) { return whole(s, 1, 1000) }
 
 // weightFiles are the names under which kernels have it, best first.
-func weightFiles(h environment.Host) []string {
+func weightFiles(h facts.Host) []string {
 	if v1(h, "io") {
 		return []string{"blkio.bfq.weight", "blkio.weight"}
 	}
 	return []string{"io.bfq.weight", "io.weight"}
 }
 
-func (ioWeight) Support(h environment.Host) environment.Support {
+func (ioWeight) Support(h facts.Host) facts.Support {
 	files := weightFiles(h)
 	s := can(h, "modprobe bfq", "io", files[0])
-	if s.Answer == environment.No && h.Control.Files[files[1]] {
+	if s.Answer == facts.No && h.Control.Files[files[1]] {
 		s = can(h, "", "io")
 	}
-	if s.Answer == environment.Yes && h.Control.Scheduler != "bfq" {
-		return environment.Unsupported("the scheduler of the disk does not divide by weight: "+h.Control.Scheduler,
+	if s.Answer == facts.Yes && h.Control.Scheduler != "bfq" {
+		return facts.Unsupported("the scheduler of the disk does not divide by weight: "+h.Control.Scheduler,
 			"echo bfq > /sys/dev/block/"+h.Control.Disk+"/queue/scheduler, which changes what is measured in every arm")
 	}
 	return s
 }
 
-func (ioWeight) Settings(level string, h environment.Host) (Settings, error) {
+func (ioWeight) Settings(level string, h facts.Host) (Settings, error) {
 	n, err := ioLevel(level)
 	if err != nil {
 		return Settings{}, err
@@ -76,9 +76,9 @@ func (ioMax) Describe() Description {
 			Check: func(s string) error { _, _, err := perSecond(s); return err }}}
 }
 
-func (ioMax) Support(h environment.Host) environment.Support {
+func (ioMax) Support(h facts.Host) facts.Support {
 	if h.Control.Disk == "" {
-		return environment.Unsupported("no disk whose use could be bounded: "+h.Control.DiskWhy, "name a directory on a disk with --scratch")
+		return facts.Unsupported("no disk whose use could be bounded: "+h.Control.DiskWhy, "name a directory on a disk with --scratch")
 	}
 	if v1(h, "io") {
 		return can(h, "a kernel with CONFIG_BLK_DEV_THROTTLING", "io", "blkio.throttle.read_bps_device")
@@ -86,7 +86,7 @@ func (ioMax) Support(h environment.Host) environment.Support {
 	return can(h, "a kernel with CONFIG_BLK_DEV_THROTTLING", "io", "io.max")
 }
 
-func (ioMax) Settings(level string, h environment.Host) (Settings, error) {
+func (ioMax) Settings(level string, h facts.Host) (Settings, error) {
 	n, bytes, err := perSecond(level)
 	if err != nil {
 		return Settings{}, err

@@ -10,17 +10,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // Mechanism is one way to protect an arm.
 type Mechanism interface {
 	Describe() Description
 	// Support says whether this host and user can have it.
-	Support(environment.Host) environment.Support
+	Support(facts.Host) facts.Support
 	// Settings is what it sets, for a level that was checked.
-	Settings(level string, h environment.Host) (Settings, error)
+	Settings(level string, h facts.Host) (Settings, error)
 }
 
 // Description is what a mechanism is called and takes.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // Every mechanism is described, found by its name, and checks its level.
@@ -42,17 +42,17 @@ func TestDescriptions(t *testing.T) {
 
 // Without groups nothing but none is possible, and every no has its reason.
 func TestSupportWithoutGroups(t *testing.T) {
-	h := environment.Host{GroupsWhy: "not mounted", GroupsRemedy: "mount them", Control: environment.Control{CPUs: []int{0, 1}}}
+	h := facts.Host{GroupsWhy: "not mounted", GroupsRemedy: "mount them", Control: facts.Control{CPUs: []int{0, 1}}}
 	for _, m := range All() {
 		s := m.Support(h)
-		if name := m.Describe().Name; (s.Answer == environment.Yes) != (name == None) || s.Answer != environment.Yes && s.Reason == "" {
+		if name := m.Describe().Name; (s.Answer == facts.Yes) != (name == None) || s.Answer != facts.Yes && s.Reason == "" {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
 }
 
 func TestCutLeavesTheArmACPU(t *testing.T) {
-	h := environment.Host{Control: environment.Control{CPUs: []int{0, 2, 5}}}
+	h := facts.Host{Control: facts.Control{CPUs: []int{0, 2, 5}}}
 	first, last, err := cut("1", h)
 	if err != nil || !slices.Equal(first, []int{0, 2}) || !slices.Equal(last, []int{5}) {
 		t.Errorf("cut into %v and %v, %v", first, last, err)

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 func pages(s string) (string, error) {
@@ -27,9 +27,9 @@ func (memoryMax) Describe() Description {
 	return Description{Name: "memory.max", Title: "a hard bound of memory", Level: bytesLevel("128MiB")}
 }
 
-func (memoryMax) Support(h environment.Host) environment.Support { return can(h, "", "memory") }
+func (memoryMax) Support(h facts.Host) facts.Support { return can(h, "", "memory") }
 
-func (memoryMax) Settings(level string, h environment.Host) (Settings, error) {
+func (memoryMax) Settings(level string, h facts.Host) (Settings, error) {
 	n, err := pages(level)
 	f := File{Controller: "memory", Name: "memory.max", Write: n}
 	if v1(h, "memory") {
@@ -47,11 +47,11 @@ func (memoryHigh) Describe() Description {
 	return Description{Name: "memory.high", Title: "reclaims its own memory above a bound", Level: bytesLevel("128MiB")}
 }
 
-func (memoryHigh) Support(h environment.Host) environment.Support {
+func (memoryHigh) Support(h facts.Host) facts.Support {
 	return can(h, unified, "memory", "memory.high")
 }
 
-func (memoryHigh) Settings(level string, _ environment.Host) (Settings, error) {
+func (memoryHigh) Settings(level string, _ facts.Host) (Settings, error) {
 	n, err := pages(level)
 	return Settings{
 		Neighbour: []string{"memory"},
@@ -68,11 +68,11 @@ func (memoryLow) Describe() Description {
 	return Description{Name: "memory.low", Title: "the arm's memory is not reclaimed for others, up to a size", Level: bytesLevel("256MiB")}
 }
 
-func (memoryLow) Support(h environment.Host) environment.Support {
+func (memoryLow) Support(h facts.Host) facts.Support {
 	return can(h, unified, "memory", "memory.low")
 }
 
-func (memoryLow) Settings(level string, _ environment.Host) (Settings, error) {
+func (memoryLow) Settings(level string, _ facts.Host) (Settings, error) {
 	n, err := pages(level)
 	return Settings{
 		Arm:   []string{"memory"},

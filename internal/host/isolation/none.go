@@ -1,6 +1,8 @@
 package isolation
 
-import "github.com/tarelab/tare/internal/arms/environment"
+import (
+	"github.com/tarelab/tare/internal/host/facts"
+)
 
 // none is no protection: what the others are compared with.
 type none struct{}
@@ -9,9 +11,9 @@ func (none) Describe() Description {
 	return Description{Name: None, Title: "nothing between the two"}
 }
 
-func (none) Support(environment.Host) environment.Support { return environment.Supported() }
+func (none) Support(facts.Host) facts.Support { return facts.Supported() }
 
-func (none) Settings(string, environment.Host) (Settings, error) { return Settings{Live: true}, nil }
+func (none) Settings(string, facts.Host) (Settings, error) { return Settings{Live: true}, nil }
 
 // group is a cpu group of the neighbour's own with the default weight: what a
 // container gives without any setting.
@@ -21,8 +23,8 @@ func (group) Describe() Description {
 	return Description{Name: "cpu.group", Title: "a cpu group of its own, with equal weight"}
 }
 
-func (group) Support(h environment.Host) environment.Support { return can(h, "", "cpu") }
+func (group) Support(h facts.Host) facts.Support { return can(h, "", "cpu") }
 
-func (group) Settings(string, environment.Host) (Settings, error) {
+func (group) Settings(string, facts.Host) (Settings, error) {
 	return Settings{Neighbour: []string{"cpu"}, Live: true}, nil
 }

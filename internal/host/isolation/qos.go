@@ -3,7 +3,7 @@ package isolation
 import (
 	"strconv"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // qosLevel is openEuler's cpu.qos_level, of version 1 alone: a group at -1 runs
@@ -19,11 +19,11 @@ func (qosLevel) Describe() Description {
 
 func qos(s string) (int, error) { return whole(s, -2, -1) }
 
-func (qosLevel) Support(h environment.Host) environment.Support {
+func (qosLevel) Support(h facts.Host) facts.Support {
 	return can(h, "a kernel of openEuler with control groups of version 1; cpu.idle does the same on others", "cpu", "cpu.qos_level")
 }
 
-func (qosLevel) Settings(level string, _ environment.Host) (Settings, error) {
+func (qosLevel) Settings(level string, _ facts.Host) (Settings, error) {
 	n, err := qos(level)
 	if err != nil {
 		return Settings{}, err

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // quota is an upper bound of the CPU time, whether or not anybody else wants
@@ -23,7 +23,7 @@ func (q quota) Describe() Description {
 	return d
 }
 
-func (q quota) Support(h environment.Host) environment.Support {
+func (q quota) Support(h facts.Host) facts.Support {
 	files := []string{"cpu.max"}
 	if v1(h, "cpu") {
 		files[0] = "cpu.cfs_quota_us"
@@ -34,7 +34,7 @@ func (q quota) Support(h environment.Host) environment.Support {
 	return can(h, "a kernel with CONFIG_CFS_BANDWIDTH, from 5.14 on for bursts", "cpu", files...)
 }
 
-func (quota) burstFile(h environment.Host) string {
+func (quota) burstFile(h facts.Host) string {
 	if v1(h, "cpu") {
 		return "cpu.cfs_burst_us"
 	}
@@ -44,7 +44,7 @@ func (quota) burstFile(h environment.Host) string {
 // least is the shortest quota that the kernel takes.
 const least = time.Millisecond
 
-func (q quota) Settings(level string, h environment.Host) (Settings, error) {
+func (q quota) Settings(level string, h facts.Host) (Settings, error) {
 	share, err := percent(level)
 	if err != nil {
 		return Settings{}, err

@@ -3,7 +3,7 @@ package isolation
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // schedPolicy is how the neighbour's threads are scheduled among the threads of their
@@ -34,15 +34,15 @@ func (t schedPolicy) Describe() Description {
 
 func niceLevel(s string) (int, error) { return whole(s, 1, 19) }
 
-func (schedPolicy) Support(h environment.Host) environment.Support {
+func (schedPolicy) Support(h facts.Host) facts.Support {
 	// Every thread may give up its turn; its group lists the threads.
 	if h.Groups == nil {
-		return environment.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
-func (t schedPolicy) Settings(level string, h environment.Host) (Settings, error) {
+func (t schedPolicy) Settings(level string, h facts.Host) (Settings, error) {
 	to := Turn{Policy: t.policy}
 	if t.niceness {
 		n, err := niceLevel(level)

@@ -4,34 +4,34 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
 // can says whether groups with a controller can be made and have the files.
-func can(h environment.Host, remedy string, controller string, files ...string) environment.Support {
+func can(h facts.Host, remedy string, controller string, files ...string) facts.Support {
 	if h.Groups == nil {
-		return environment.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
+		return facts.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
 	}
 	var why *cgroup.Unusable
 	if err := h.Groups.Can(controller); errors.As(err, &why) {
-		return environment.Unsupported(why.Reason, why.Remedy)
+		return facts.Unsupported(why.Reason, why.Remedy)
 	} else if err != nil {
-		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+		return facts.Support{Answer: facts.Unknown, Reason: err.Error()}
 	}
 	for _, f := range files {
 		if h.Control.Files == nil {
-			return environment.Support{Answer: environment.Unknown, Reason: "the control files could not be listed: " + h.Control.Why}
+			return facts.Support{Answer: facts.Unknown, Reason: "the control files could not be listed: " + h.Control.Why}
 		}
 		if !h.Control.Files[f] {
-			return environment.Unsupported(fmt.Sprintf("this kernel's control groups have no %s", f), remedy)
+			return facts.Unsupported(fmt.Sprintf("this kernel's control groups have no %s", f), remedy)
 		}
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // v1 says whether a controller is one of version 1.
-func v1(h environment.Host, controller string) bool {
+func v1(h facts.Host, controller string) bool {
 	if controller == "io" {
 		controller = "blkio"
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 )
 
 // weight is a small share of the CPU time wherever both want it. The level is
@@ -19,9 +19,9 @@ func (weight) Describe() Description {
 
 func weightLevel(s string) (int, error) { return whole(s, 1, 10_000) }
 
-func (weight) Support(h environment.Host) environment.Support { return can(h, "", "cpu") }
+func (weight) Support(h facts.Host) facts.Support { return can(h, "", "cpu") }
 
-func (weight) Settings(level string, h environment.Host) (Settings, error) {
+func (weight) Settings(level string, h facts.Host) (Settings, error) {
 	n, err := weightLevel(level)
 	if err != nil {
 		return Settings{}, err

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/storage"
 	"github.com/tarelab/tare/internal/testing/cephtest"
@@ -62,13 +62,13 @@ func TestUMLCeph(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(v.Kind(), func(t *testing.T) {
-			var s environment.Support
+			var s facts.Support
 			for began := time.Now(); time.Since(began) < time.Minute; { // the machine may be slow
-				if s = v.Support(environment.Host{Root: true}); s.Answer == environment.Yes {
+				if s = v.Support(facts.Host{Root: true}); s.Answer == facts.Yes {
 					break
 				}
 			}
-			if s.Answer != environment.Yes {
+			if s.Answer != facts.Yes {
 				t.Fatalf("%+v", s)
 			}
 			t.Run("open", func(t *testing.T) { openedCeph(t, v, is) })

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
@@ -80,22 +80,22 @@ func (o *Opened) openCephFS(ctx context.Context) error {
 	})
 }
 
-func (v Volume) supportCephFS(h environment.Host) environment.Support {
+func (v Volume) supportCephFS(h facts.Host) facts.Support {
 	if !h.Root {
-		return environment.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a file system of Ceph that is mounted: dir:/PATH")
+		return facts.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a file system of Ceph that is mounted: dir:/PATH")
 	}
-	if s := v.supportCeph("ceph"); s.Answer != environment.Yes {
+	if s := v.supportCeph("ceph"); s.Answer != facts.Yes {
 		return s
 	}
 	if _, err := netmount.CephFS().Program(); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	if !clientOf("/", "ceph", "ceph") {
-		return environment.Unsupported("this kernel has no CephFS: neither /proc/filesystems nor its modules have one", "install the modules of this kernel, and modprobe ceph")
+		return facts.Unsupported("this kernel has no CephFS: neither /proc/filesystems nor its modules have one", "install the modules of this kernel, and modprobe ceph")
 	}
 	_, system, _ := v.cephParts()
 	if err := (ceph.Pool{Config: ceph.Config()}).HasFileSystem(context.Background(), system); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
-	return environment.Supported()
+	return facts.Supported()
 }

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/again"
 	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/loop"
@@ -92,8 +92,8 @@ func tool(f system) (string, error) {
 
 // Supports says of volumes, by their words, whether this host and user can have them. Those of
 // servers ask there; a word that is none is left out.
-func Supports(h environment.Host, words ...string) map[string]environment.Support {
-	all := map[string]environment.Support{}
+func Supports(h facts.Host, words ...string) map[string]facts.Support {
+	all := map[string]facts.Support{}
 	for _, word := range words {
 		v, err := Parse(word)
 		if _, asked := all[word]; err == nil && !asked {
@@ -104,15 +104,15 @@ func Supports(h environment.Host, words ...string) map[string]environment.Suppor
 }
 
 // Support says whether this host and user can have the volume.
-func (v Volume) Support(h environment.Host) environment.Support {
+func (v Volume) Support(h facts.Host) facts.Support {
 	switch v.Kind() {
 	case Dir:
 		if err := usable(v.path); err != nil {
-			return environment.Unsupported(err.Error(), hint.Of(err))
+			return facts.Unsupported(err.Error(), hint.Of(err))
 		}
 	case Tmpfs:
 		if !h.Root {
-			return environment.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a tmpfs that is mounted: dir:/dev/shm")
+			return facts.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on a tmpfs that is mounted: dir:/dev/shm")
 		}
 	case Loop:
 		return v.supportLoop(h)
@@ -123,29 +123,29 @@ func (v Volume) Support(h environment.Host) environment.Support {
 	case NFS:
 		return v.supportNFS(h)
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
-func (v Volume) supportLoop(h environment.Host) environment.Support {
+func (v Volume) supportLoop(h facts.Host) facts.Support {
 	if !h.Root {
-		return environment.Unsupported("an ordinary user cannot make a loop device", "run as root")
+		return facts.Unsupported("an ordinary user cannot make a loop device", "run as root")
 	}
 	f, _ := systemOf(v.system)
 	if _, err := tool(f); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	if err := unix.Access("/dev/loop-control", unix.W_OK); err != nil {
-		return environment.Unsupported("this kernel has no loop devices (/dev/loop-control: "+err.Error()+")", "modprobe loop")
+		return facts.Unsupported("this kernel has no loop devices (/dev/loop-control: "+err.Error()+")", "modprobe loop")
 	}
 	b, err := os.ReadFile("/proc/filesystems")
 	if err != nil {
-		return environment.Support{Answer: environment.Unknown, Reason: err.Error()}
+		return facts.Support{Answer: facts.Unknown, Reason: err.Error()}
 	}
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == v.system {
-			return environment.Supported()
+			return facts.Supported()
 		}
 	}
 	// It may be a module that mount loads.
-	return environment.Support{Answer: environment.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
+	return facts.Support{Answer: facts.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
 }

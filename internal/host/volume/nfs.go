@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
@@ -125,24 +125,24 @@ func (v Volume) address() string {
 // server is its name or address.
 func (v Volume) server() string { return strings.Trim(v.path[:strings.Index(v.path, ":/")], "[]") }
 
-func (v Volume) supportNFS(h environment.Host) environment.Support {
+func (v Volume) supportNFS(h facts.Host) facts.Support {
 	if !h.Root {
-		return environment.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on an export that is mounted: dir:/PATH")
+		return facts.Unsupported("an ordinary user cannot mount", "run as root, or name a directory on an export that is mounted: dir:/PATH")
 	}
 	if _, err := netmount.NFS().Program(); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	if !clientOf("/", "nfs4", "nfs") {
-		return environment.Unsupported("this kernel has no NFS client: neither /proc/filesystems nor its modules have one",
+		return facts.Unsupported("this kernel has no NFS client: neither /proc/filesystems nor its modules have one",
 			"install the modules of this kernel (linux-modules-extra in Ubuntu, kernel-modules in Fedora), and modprobe nfs")
 	}
 	if p := v.option("proto"); strings.HasPrefix(p, "udp") || p == "rdma" || v.option("vers", "nfsvers") == "3" {
-		return environment.Supported() // where it listens is known when it is asked
+		return facts.Supported() // where it listens is known when it is asked
 	}
 	if _, err := netmount.Wire(context.Background(), v.address()); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // wireSetting is how far away the server is.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/netmount"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/storage"
@@ -92,7 +92,7 @@ func TestNFS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := v.Support(environment.Host{Root: true}); s.Answer != environment.Yes {
+	if s := v.Support(facts.Host{Root: true}); s.Answer != facts.Yes {
 		t.Fatalf("%+v", s)
 	}
 	t.Run("open", func(t *testing.T) { openedNFS(t, server, v) })
@@ -253,7 +253,7 @@ func silentNFS(t *testing.T, server *nfstest.Server, v Volume) {
 		t.Fatal(err)
 	}
 	server.Serve(0)
-	if s := v.Support(environment.Host{Root: true}); s.Answer != environment.No || s.Remedy == "" {
+	if s := v.Support(facts.Host{Root: true}); s.Answer != facts.No || s.Remedy == "" {
 		t.Errorf("a server that is gone: %+v", s)
 	}
 	began := time.Now()

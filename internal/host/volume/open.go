@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/loop"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/linux/storage"
@@ -230,29 +230,29 @@ func unmount(point string) error {
 }
 
 // Changes lists what Open would change on the host.
-func (v Volume) Changes(s Spec) []environment.Change {
+func (v Volume) Changes(s Spec) []facts.Change {
 	switch v.Kind() {
 	case Dir:
-		return []environment.Change{{What: "directory " + s.dir(v.path), Detail: "the volume of arm " + s.Arm}}
+		return []facts.Change{{What: "directory " + s.dir(v.path), Detail: "the volume of arm " + s.Arm}}
 	case Tmpfs:
-		return []environment.Change{{What: "tmpfs on " + s.dir(s.Scratch) + "/mnt", Detail: "the volume of arm " + s.Arm}}
+		return []facts.Change{{What: "tmpfs on " + s.dir(s.Scratch) + "/mnt", Detail: "the volume of arm " + s.Arm}}
 	case Loop:
-		return []environment.Change{
+		return []facts.Change{
 			{What: "file " + s.dir(s.Scratch) + "/image", Detail: "behind a loop device"},
 			{What: "a loop device with " + v.system, Detail: strings.TrimSpace("mounted on " + s.dir(s.Scratch) + "/mnt " + v.options)},
 		}
 	case RBD:
-		return []environment.Change{
+		return []facts.Change{
 			{What: "Ceph image " + v.image(s).String(), Detail: "mapped by the kernel (" + v.mapOptions() + ")"},
 			{What: v.system + " on " + v.image(s).Name, Detail: "mounted on " + s.dir(s.Scratch) + "/mnt"},
 		}
 	case CephFS:
-		return []environment.Change{
+		return []facts.Change{
 			{What: "CephFS of " + v.path + " on " + s.dir(s.Scratch) + "/mnt", Detail: v.cephOptions()},
 			{What: "directory " + filepath.Base(s.dir("")) + " on " + v.path, Detail: "the volume of arm " + s.Arm},
 		}
 	case NFS:
-		return []environment.Change{
+		return []facts.Change{
 			{What: "NFS of " + v.path + " on " + s.dir(s.Scratch) + "/mnt", Detail: v.mountOptions()},
 			{What: "directory " + filepath.Base(s.dir("")) + " on " + v.path, Detail: "the volume of arm " + s.Arm},
 		}

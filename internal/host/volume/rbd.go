@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/outside/ceph"
 )
@@ -112,43 +112,43 @@ func (o *Opened) makeImage(ctx context.Context, image ceph.Image) error {
 	return made
 }
 
-func (v Volume) supportRBD(h environment.Host) environment.Support {
+func (v Volume) supportRBD(h facts.Host) facts.Support {
 	if !h.Root {
-		return environment.Unsupported("an ordinary user cannot map an image", "run as root")
+		return facts.Unsupported("an ordinary user cannot map an image", "run as root")
 	}
-	if s := v.supportCeph("rbd", "ceph"); s.Answer != environment.Yes {
+	if s := v.supportCeph("rbd", "ceph"); s.Answer != facts.Yes {
 		return s
 	}
 	if _, err := os.Stat("/sys/bus/rbd"); err != nil && !module(proc.FS("/"), "rbd") {
-		return environment.Unsupported("this kernel has no Ceph block device: neither /sys/bus/rbd nor its modules have one",
+		return facts.Unsupported("this kernel has no Ceph block device: neither /sys/bus/rbd nor its modules have one",
 			"install the modules of this kernel, and modprobe rbd")
 	}
 	f, _ := systemOf(v.system)
 	if _, err := tool(f); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	return v.supportPool()
 }
 
 // supportCeph says whether Ceph's tools and the configuration of a cluster are there.
-func (v Volume) supportCeph(tools ...string) environment.Support {
+func (v Volume) supportCeph(tools ...string) facts.Support {
 	for _, name := range tools {
 		if _, err := exec.LookPath(name); err != nil {
-			return environment.Unsupported(name+" is not installed", ceph.Packages)
+			return facts.Unsupported(name+" is not installed", ceph.Packages)
 		}
 	}
 	if _, err := os.Stat(ceph.Config()); err != nil {
-		return environment.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
+		return facts.Unsupported("no Ceph cluster is configured: "+err.Error(), "put the cluster's ceph.conf and keyring into /etc/ceph, or name a file with CEPH_CONF")
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // supportPool asks the cluster about the pool.
-func (v Volume) supportPool() environment.Support {
+func (v Volume) supportPool() facts.Support {
 	if _, err := v.pool().Free(context.Background()); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // module says whether the kernel of a host has a module, or has it built in.

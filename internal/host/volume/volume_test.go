@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/linux/storage"
 	"github.com/tarelab/tare/internal/outside/ceph"
@@ -106,7 +106,7 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := v.Support(environment.Host{Root: true}); s.Answer != environment.Yes {
+			if s := v.Support(facts.Host{Root: true}); s.Answer != facts.Yes {
 				testneed.Feature(t, word, errors.New(s.Reason))
 			}
 			s, left := spec(t, v.Name())

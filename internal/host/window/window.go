@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -37,7 +37,7 @@ type Load struct {
 }
 
 // Announce tells the load what comes, before it is let go.
-func (l *Load) Announce(v environment.WindowSpec) {
+func (l *Load) Announce(v wire.WindowSpec) {
 	l.closed, l.exactly = false, [2]bool{}
 	if l.words == nil {
 		l.words = l.Memory.Words()
@@ -51,7 +51,7 @@ func (l *Load) Announce(v environment.WindowSpec) {
 
 // Cut measures a load that runs. The load is to be paused after it, whatever the
 // error; Fill completes what was seen.
-func (l *Load) Cut(v environment.WindowSpec) (out environment.Sample, err error) {
+func (l *Load) Cut(v wire.WindowSpec) (out wire.Sample, err error) {
 	began := sched.Monotonic()
 	switch {
 	case v.Asked:
@@ -67,7 +67,7 @@ func (l *Load) Cut(v environment.WindowSpec) (out environment.Sample, err error)
 
 // Fill completes what was seen from the readings, which is for when the load is
 // paused. What did not come to its end has none.
-func (l *Load) Fill(out *environment.Sample) {
+func (l *Load) Fill(out *wire.Sample) {
 	if !l.closed {
 		return
 	}
@@ -85,7 +85,7 @@ func (l *Load) Fill(out *environment.Sample) {
 }
 
 // window measures from the end of the discard on.
-func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began int64) error {
+func (l *Load) window(out *wire.Sample, v wire.WindowSpec, began int64) error {
 	if err := Sleep(began+int64(v.Discard), l.Ended); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (l *Load) window(out *environment.Sample, v environment.WindowSpec, began i
 
 // steady lets the load run on and keeps its rate since a third of that: far from
 // any thaw.
-func (l *Load) steady(out *environment.Sample, d time.Duration) error {
+func (l *Load) steady(out *wire.Sample, d time.Duration) error {
 	began := sched.Monotonic()
 	if err := Sleep(began+int64(d)/3, l.Ended); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (l *Load) steady(out *environment.Sample, d time.Duration) error {
 
 // answer measures what the load says that its window was, with counters and
 // probes around it.
-func (l *Load) answer(out *environment.Sample, v environment.WindowSpec) error {
+func (l *Load) answer(out *wire.Sample, v wire.WindowSpec) error {
 	r := l.asked
 	if err := l.await(v.Discard+v.Limit, func(d time.Duration) bool { return l.Memory.Began(r, d) }); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (l *Load) await(limit time.Duration, done func(time.Duration) bool) error {
 }
 
 // trace counts the operations of each tick.
-func (l *Load) trace(out *environment.Sample, v environment.WindowSpec, began int64) error {
+func (l *Load) trace(out *wire.Sample, v wire.WindowSpec, began int64) error {
 	out.Ticks = make([]float64, 0, v.Length/v.Tick)
 	l.readOpen(v)
 	last := l.mark()
@@ -183,7 +183,7 @@ func (l *Load) trace(out *environment.Sample, v environment.WindowSpec, began in
 // mark. What stands first among the probes is read next to the window on both sides.
 // Readings that were held up would be of other seconds than the operations: they are
 // taken anew, and the window is so much later or longer.
-func (l *Load) begin(v environment.WindowSpec) {
+func (l *Load) begin(v wire.WindowSpec) {
 	for range tries {
 		if l.readOpen(v) {
 			break
@@ -194,7 +194,7 @@ func (l *Load) begin(v environment.WindowSpec) {
 	}
 }
 
-func (l *Load) end(v environment.WindowSpec, last mark) mark {
+func (l *Load) end(v wire.WindowSpec, last mark) mark {
 	for try := range tries {
 		if try > 0 {
 			last, l.exactly[1] = l.mark(), false
@@ -214,7 +214,7 @@ func (l *Load) end(v environment.WindowSpec, last mark) mark {
 // would take CPU time from the load. One of its threads is awake for a little while after
 // the readings, and the window opens after that; what stands first among the probes is
 // read once more then, and when the window ends.
-func (l *Load) through(v environment.WindowSpec) (first, middle, last mark, err error) {
+func (l *Load) through(v wire.WindowSpec) (first, middle, last mark, err error) {
 	var marks [3]sched.Mark
 	after := [2]int64{int64(v.Length) / 2, int64(v.Length)}
 	s := &l.stay
@@ -275,7 +275,7 @@ func markOf(m sched.Mark) mark { return mark{m.At, m.Sum, m.CPU} }
 
 // readOpen reads the counters, then the probes, the first of them last; readShut
 // the other way round. They say whether the probes were read without delay.
-func (l *Load) readOpen(v environment.WindowSpec) bool {
+func (l *Load) readOpen(v wire.WindowSpec) bool {
 	l.Memory.Read(&l.open)
 	l.saidOpen = l.said(v, l.saidOpen[:0])
 	began := sched.Monotonic()
@@ -283,7 +283,7 @@ func (l *Load) readOpen(v environment.WindowSpec) bool {
 	return l.prompt(began)
 }
 
-func (l *Load) readShut(v environment.WindowSpec) bool {
+func (l *Load) readShut(v wire.WindowSpec) bool {
 	began := sched.Monotonic()
 	l.after = l.Probes.Read(l.after[:0])
 	prompt := l.prompt(began)
@@ -304,7 +304,7 @@ func (l *Load) prompt(began int64) bool {
 }
 
 // said reads the numbers that the load adds up itself.
-func (l *Load) said(v environment.WindowSpec, to []counter.Sum) []counter.Sum {
+func (l *Load) said(v wire.WindowSpec, to []counter.Sum) []counter.Sum {
 	for i := range min(v.Values, counter.MaxValues) {
 		to = append(to, l.Memory.Value(i))
 	}
@@ -325,7 +325,7 @@ func (m mark) since(earlier mark) (seconds float64, ops uint64) {
 }
 
 // between is what was seen from one mark to the other.
-func between(out *environment.Sample, first, last mark) {
+func between(out *wire.Sample, first, last mark) {
 	out.Start = first.at
 	out.Seconds, out.Ops = last.since(first)
 	out.Self, out.SelfWall = time.Duration(last.cpu-first.cpu), time.Duration(last.at-first.at)

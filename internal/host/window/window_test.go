@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -53,7 +53,7 @@ func TestCut(t *testing.T) {
 		Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn,
 		Opened: func() { said = append(said, "opened") }, Closing: func() { said = append(said, "closing") },
 	}
-	v := environment.WindowSpec{Discard: 20 * time.Millisecond, Length: 200 * time.Millisecond, Steady: 90 * time.Millisecond}
+	v := wire.WindowSpec{Discard: 20 * time.Millisecond, Length: 200 * time.Millisecond, Steady: 90 * time.Millisecond}
 	for range 2 { // buffers are used again
 		before := sched.Monotonic()
 		l.Announce(v)
@@ -115,7 +115,7 @@ func TestCPUTimeOfTheWindow(t *testing.T) {
 		if c.gone {
 			l.Opened = func() { os.Truncate(filepath.Join(dir, "cpu.stat"), 0) }
 		}
-		v := environment.WindowSpec{Length: c.length}
+		v := wire.WindowSpec{Length: c.length}
 		l.Announce(v)
 		m.SetGate(false)
 		out, err := l.Cut(v)
@@ -146,7 +146,7 @@ func TestCPUTimeOfProcesses(t *testing.T) {
 	wait := func() { time.Sleep(100 * time.Millisecond) }
 	l := &window.Load{Memory: m, Probes: probes, Ended: goOn, Opened: wait, Closing: wait}
 	for _, length := range []time.Duration{50 * time.Millisecond, 150 * time.Millisecond} {
-		v := environment.WindowSpec{Length: length}
+		v := wire.WindowSpec{Length: length}
 		l.Announce(v)
 		m.SetGate(false)
 		out, err := l.Cut(v)
@@ -162,7 +162,7 @@ func TestCPUTimeOfProcesses(t *testing.T) {
 func TestTrace(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
-	v := environment.WindowSpec{Length: 200 * time.Millisecond, Tick: 10 * time.Millisecond}
+	v := wire.WindowSpec{Length: 200 * time.Millisecond, Tick: 10 * time.Millisecond}
 	l.Announce(v)
 	m.SetGate(false)
 	out, err := l.Cut(v)
@@ -181,7 +181,7 @@ func TestWhole(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
 	for _, whole := range []bool{true, false} {
-		v := environment.WindowSpec{Length: 60 * time.Millisecond, Whole: whole}
+		v := wire.WindowSpec{Length: 60 * time.Millisecond, Whole: whole}
 		l.Announce(v)
 		m.SetGate(false)
 		out, err := l.Cut(v)
@@ -196,7 +196,7 @@ func TestWhole(t *testing.T) {
 func TestEnded(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
-	v := environment.WindowSpec{Length: 50 * time.Millisecond}
+	v := wire.WindowSpec{Length: 50 * time.Millisecond}
 	gone := errors.New("gone")
 	for _, want := range []error{nil, gone} {
 		l.Ended = func() error { return want }
@@ -227,7 +227,7 @@ func TestNoAnswer(t *testing.T) {
 			m.Fail("no such table")
 		}
 		l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
-		v := environment.WindowSpec{Length: 10 * time.Millisecond, Asked: true, Limit: 50 * time.Millisecond}
+		v := wire.WindowSpec{Length: 10 * time.Millisecond, Asked: true, Limit: 50 * time.Millisecond}
 		l.Announce(v)
 		_, err = l.Cut(v)
 		want := "the load did not answer within 50ms"

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
 	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -91,7 +91,7 @@ func (q *queryRun) run(ctx context.Context) (err error) {
 	settings = append(settings,
 		record.Setting{Name: "connections", Got: "one for each client, kept"},
 		record.Setting{Name: "queries", Got: strconv.Itoa(len(q.Queries))})
-	if err := facts.Write(load.FactsFd, settings); err != nil {
+	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() {

@@ -21,8 +21,8 @@ import (
 	"github.com/tarelab/tare/internal/logs/fio"
 	"github.com/tarelab/tare/internal/undo/trust"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
 	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -142,7 +142,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 		return err
 	}
 	settings := []record.Setting{{Name: "fio", Got: version}, {Name: "fio.program", Got: f.path}}
-	if err := facts.Write(load.FactsFd, settings); err != nil {
+	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	m.SetReady()

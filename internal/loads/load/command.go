@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
 	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -57,7 +57,7 @@ func runCommand(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err := c.warm(); err != nil {
 		return err
 	}
-	if err := facts.Write(FactsFd, c.facts()); err != nil {
+	if err := readback.Write(FactsFd, c.facts()); err != nil {
 		return err
 	}
 	m.SetReady()

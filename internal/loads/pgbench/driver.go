@@ -18,8 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/logs/pgbench"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
 	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -120,7 +120,7 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	settings = append(settings, record.Setting{Name: "pgbench", Got: p.version.Text}, record.Setting{Name: "pgbench counted", Got: p.how()})
-	if err := facts.Write(load.FactsFd, settings); err != nil {
+	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	return p.follow(ctx)

@@ -22,12 +22,12 @@ import (
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/pgbench"
+	driver "github.com/tarelab/tare/internal/loads/pgbench"
 	"github.com/tarelab/tare/internal/logs/pgbench"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -128,7 +128,7 @@ func TestPgbenchAgrees(t *testing.T) {
 			t.Parallel()
 			p := newPgbench(t)
 			p.Script, p.Seconds = script, 2
-			told, err := facts.Create()
+			told, err := readback.Create()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestPgbenchAgrees(t *testing.T) {
 			if s.Cut != 0 || s.Errors != 0 || h.Total() != s.Ops || p.Counters.InFlight() != 0 {
 				t.Errorf("%d errors, %d cut, %d latencies, %d in flight", s.Errors, s.Cut, h.Total(), p.Counters.InFlight())
 			}
-			list, err := facts.Read(told)
+			list, err := readback.Read(told)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/tarelab/tare/internal/databases/redis/resp"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
 	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -100,7 +100,7 @@ func (r *redisRun) run(ctx context.Context) (err error) {
 	settings = append(settings,
 		record.Setting{Name: "connections", Got: strconv.Itoa(r.m.Threads())},
 		record.Setting{Name: "pipeline", Got: strconv.Itoa(r.Pipeline)})
-	if err := facts.Write(load.FactsFd, settings); err != nil {
+	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	load.KeepGarbage()

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -20,7 +20,7 @@ func TestSysbenchRuns(t *testing.T) {
 	t.Parallel()
 	b := newBenchmark(t, 2)
 	b.NoHook = true
-	told, err := facts.Create()
+	told, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestSysbenchRuns(t *testing.T) {
 
 func wantCounted(t *testing.T, told *os.File, want string) {
 	t.Helper()
-	list, err := facts.Read(told)
+	list, err := readback.Read(told)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
 	"github.com/tarelab/tare/internal/wire/hidden"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -93,7 +93,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	settings = append(settings, record.Setting{Name: "sysbench", Got: version.Text}, record.Setting{Name: "sysbench counted", Got: b.how()})
-	if err := facts.Write(load.FactsFd, settings); err != nil {
+	if err := readback.Write(load.FactsFd, settings); err != nil {
 		return err
 	}
 	if b.NoHook {

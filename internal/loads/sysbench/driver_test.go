@@ -19,12 +19,12 @@ import (
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/sysbench"
+	driver "github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -85,7 +85,7 @@ func TestSysbenchOverTCP(t *testing.T) {
 	}
 	defer server.Kill()
 	b.Inside, b.Dial, b.RandType, b.Options = false, b.Server.Listen, "uniform", []string{"--point-selects=2", "--skip-trx=on"}
-	told, err := facts.Create()
+	told, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestSysbenchOverTCP(t *testing.T) {
 
 func checkFacts(t *testing.T, told *os.File, recipe db.Recipe, transport string) {
 	t.Helper()
-	list, err := facts.Read(told)
+	list, err := readback.Read(told)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Command is any command, executed over and over.
@@ -66,7 +66,7 @@ func (c Command) Stages(v Values) (Stages, error) {
 	s := Stages{
 		Threads: threads,
 		Code:    []Code{{What: v["command"], Is: "command"}},
-		Load: func(at environment.Place) Task {
+		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
 			task := loadTask(load.KindCommand, here)

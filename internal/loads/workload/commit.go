@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Commit is small durable commits to a write-ahead log.
@@ -43,7 +43,7 @@ func (Commit) Stages(v Values) (Stages, error) {
 	}
 	return Stages{
 		Threads: threads,
-		Load: func(at environment.Place) Task {
+		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
 			return loadTask(load.KindCommit, here)

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
-	"github.com/tarelab/tare/internal/databases/all"
+	databases "github.com/tarelab/tare/internal/databases/all"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // What the loads on a database server have in common: the server in the arm, the load
@@ -89,7 +89,7 @@ func (r *reader) database(name string, s db.Service, connections int) load.Datab
 // place starts the server in the arm and its load in it too, or beside it.
 func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 	if d.Inside {
-		s.Load = func(at environment.Place) Task {
+		s.Load = func(at wire.Place) Task {
 			here := d
 			here.Server.Dir, here.Server.Program = at.Volume, at.Program
 			return task(here)
@@ -97,12 +97,12 @@ func (s *Stages) place(d load.Database, task func(load.Database) Task) {
 		return
 	}
 	s.Carried = []string{dataset.MarkerFile, db.SecretFile}
-	s.Server = func(at environment.Place) Task {
+	s.Server = func(at wire.Place) Task {
 		here := d.Server
 		here.Dir, here.Listen, here.Program = at.Volume, at.Listen, at.Program
 		return hiddenTask(serve.Command, d.Service, here)
 	}
-	s.Load = func(at environment.Place) Task {
+	s.Load = func(at wire.Place) Task {
 		here := d
 		here.Server.Dir = cmp.Or(at.ClientVolume, at.HostVolume, at.Volume)
 		here.Server.Listen, here.Dial = at.Listen, at.Dial

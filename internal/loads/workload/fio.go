@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/databases/serve"
-	"github.com/tarelab/tare/internal/loads/fio"
+	driver "github.com/tarelab/tare/internal/loads/fio"
 	"github.com/tarelab/tare/internal/logs/fio"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Fio is file input and output by fio.
@@ -77,7 +77,7 @@ func (f Fio) Stages(v Values) (Stages, error) {
 			here.Dir = dir
 			return loadTask(driver.KindPrepare, here)
 		},
-		Load: func(at environment.Place) Task {
+		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
 			return loadTask(driver.Kind, here)

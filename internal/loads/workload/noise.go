@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -29,7 +29,7 @@ const fileMiB = 64
 func runs(args []string, tool Tool, work Metric) Stages {
 	return Stages{
 		Threads: 1,
-		Load:    func(environment.Place) Task { return loadTask(load.KindProgram, load.Program{Args: args}) },
+		Load:    func(wire.Place) Task { return loadTask(load.KindProgram, load.Program{Args: args}) },
 		Metrics: []Metric{CPUPerOp},
 		Tools:   []Tool{tool},
 		Work:    work,
@@ -205,7 +205,7 @@ func (CommandNoise) Stages(v Values) (Stages, error) {
 	p := load.Executions{Args: args, Dir: ".", Codes: []int{0}, Timeout: never}
 	return Stages{
 		Threads: threads,
-		Load:    func(environment.Place) Task { return loadTask(load.KindRepeat, p) },
+		Load:    func(wire.Place) Task { return loadTask(load.KindRepeat, p) },
 		Metrics: []Metric{Throughput, CPUPerOp},
 		Work:    cpuWork,
 	}, nil

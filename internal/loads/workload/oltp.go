@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // OLTP is SQLite under sysbench's OLTP transaction mix.
@@ -57,7 +57,7 @@ func (OLTP) Stages(v Values) (Stages, error) {
 		Prepare: func(dir string) Task {
 			return loadTask(load.KindOLTPPrepare, load.OLTP{Dir: dir, Rows: p.Rows, Seed: p.Seed})
 		},
-		Load: func(at environment.Place) Task {
+		Load: func(at wire.Place) Task {
 			here := p
 			here.Dir = at.Volume
 			return loadTask(load.KindOLTP, here)

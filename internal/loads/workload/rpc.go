@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // RPC is request and response over TCP: the server in the arm, the client
@@ -46,10 +46,10 @@ func (RPC) Stages(v Values) (Stages, error) {
 	}
 	return Stages{
 		Threads: threads,
-		Server: func(at environment.Place) Task {
+		Server: func(at wire.Place) Task {
 			return loadTask(load.KindRPCServer, load.RPCServer{Listen: at.Listen, Connections: threads})
 		},
-		Load: func(at environment.Place) Task {
+		Load: func(at wire.Place) Task {
 			here := p
 			here.Dial = at.Dial
 			return loadTask(load.KindRPC, here)

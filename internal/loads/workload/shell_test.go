@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // What splitWords accepts it splits as a real shell does.
@@ -80,7 +80,7 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := s.Load(environment.Place{Volume: "/data"})
+	task := s.Load(wire.Place{Volume: "/data"})
 	if want := []string{load.CommandEnv + "TARETEST_A=secret a", load.CommandEnv + "TARETEST_B="}; !slices.Equal(task.Env, want) {
 		t.Errorf("the environment has %q, want %q", task.Env, want)
 	}

@@ -3,8 +3,8 @@ package workload
 import (
 	"fmt"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Spin is arithmetic and nothing else: no memory, no system call. It loses
@@ -33,7 +33,7 @@ func (Spin) Stages(v Values) (Stages, error) {
 	}
 	return Stages{
 		Threads: threads,
-		Load:    func(environment.Place) Task { return loadTask(load.KindSpin, p) },
+		Load:    func(wire.Place) Task { return loadTask(load.KindSpin, p) },
 		Metrics: closedLoop(),
 	}, nil
 }

@@ -3,8 +3,8 @@ package workload
 import (
 	"fmt"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/load"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Stream is copying of memory: a load on its bandwidth and on the caches.
@@ -29,7 +29,7 @@ func (Stream) Stages(v Values) (Stages, error) {
 	}
 	return Stages{
 		Threads: threads,
-		Load:    func(environment.Place) Task { return loadTask(load.KindStream, p) },
+		Load:    func(wire.Place) Task { return loadTask(load.KindStream, p) },
 		Metrics: closedLoop(),
 	}, nil
 }

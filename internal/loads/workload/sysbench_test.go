@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/sysbench"
+	driver "github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Sysbench on a real server, in each of the ways that differ in what they do.
@@ -57,7 +57,7 @@ func TestSysbenchTasks(t *testing.T) {
 	var prepare serve.Prepare
 	var server serve.Server
 	var client driver.Params
-	at := environment.Place{Volume: "/in", HostVolume: "/out", Listen: "198.18.1.2:3306", Dial: "198.18.1.2:3307", Program: "/opt/p/bin/mysqld"}
+	at := wire.Place{Volume: "/in", HostVolume: "/out", Listen: "198.18.1.2:3306", Dial: "198.18.1.2:3307", Program: "/opt/p/bin/mysqld"}
 	for _, task := range []struct {
 		args    []string
 		command string
@@ -100,7 +100,7 @@ func TestInsideStartsTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var client driver.Params
-	task := s.Load(environment.Place{Volume: "/in", Program: "/opt/p/bin/mysqld"})
+	task := s.Load(wire.Place{Volume: "/in", Program: "/opt/p/bin/mysqld"})
 	if err := json.Unmarshal([]byte(task.Args[2]), &client); err != nil || client.Server.Dir != "/in" || client.Server.Program != "/opt/p/bin/mysqld" {
 		t.Errorf("%+v, %v", client, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
@@ -49,10 +49,10 @@ type Stages struct {
 	Key     string
 	// Server runs in the arm; nil when the load needs none. It is ready when
 	// Dial answers a TCP connection.
-	Server func(environment.Place) Task
+	Server func(wire.Place) Task
 	// Load runs in the arm, or outside of it when there is a Server. It counts
 	// in the shared memory that it inherits as descriptor 3.
-	Load func(environment.Place) Task
+	Load func(wire.Place) Task
 	// Carried are the files of the data set that a load outside of the arm needs,
 	// by name: its marker, the password.
 	Carried []string

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
 )
@@ -40,7 +40,7 @@ func (l *loadRun) armFailed(ctx context.Context, a plan.Arm, err error, line *re
 	skipped := record.Left{Workload: l.load.Name, Arm: a.Name, Reason: err.Error(), Remedy: hint.Of(err)}
 	line.Left = append(withoutArm(line.Left, a.Name), skipped)
 	l.failures[a.Name]++
-	again := l.known || l.trying && !errors.As(err, new(hopeless)) && !errors.Is(err, environment.ErrUnsupported)
+	again := l.known || l.trying && !errors.As(err, new(hopeless)) && !errors.Is(err, facts.ErrUnsupported)
 	if !again || l.failures[a.Name] >= mostFailures {
 		l.giveUp(skipped)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
@@ -37,7 +38,7 @@ func (f failing) Open(ctx context.Context, s environment.Spec) (environment.Arm,
 // others; one that fails three times, or for what stays as it is, is given up.
 func TestFirstLaunchTriesAgain(t *testing.T) {
 	testneed.Root(t)
-	busy, never := errors.New("too busy"), fmt.Errorf("%w: no such thing", environment.ErrUnsupported)
+	busy, never := errors.New("too busy"), fmt.Errorf("%w: no such thing", facts.ErrUnsupported)
 	for name, c := range map[string]struct {
 		failing
 		opens    int32

@@ -14,8 +14,10 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/agent"
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -33,11 +35,11 @@ type lastStream struct {
 	agent int // its other process
 }
 
-func (e elsewhere) Name() string                                  { return e.name }
-func (e elsewhere) Title() string                                 { return e.name }
-func (e elsewhere) Capabilities() environment.Capabilities        { return environment.Capabilities{} }
-func (e elsewhere) Support(environment.Host) environment.Support  { return environment.Supported() }
-func (e elsewhere) Changes(environment.Spec) []environment.Change { return nil }
+func (e elsewhere) Name() string                            { return e.name }
+func (e elsewhere) Title() string                           { return e.name }
+func (e elsewhere) Capabilities() environment.Capabilities  { return environment.Capabilities{} }
+func (e elsewhere) Support(facts.Host) facts.Support        { return facts.Supported() }
+func (e elsewhere) Changes(environment.Spec) []facts.Change { return nil }
 
 func (e elsewhere) Open(ctx context.Context, s environment.Spec) (environment.Arm, error) {
 	a := &elsewhereArm{as: s.Neighbour, dir: filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)}
@@ -85,8 +87,8 @@ func (a *elsewhereArm) Start(ctx context.Context, p environment.Process) (enviro
 	return a.link.Start(ctx, p, a.dir, nil)
 }
 
-func (a *elsewhereArm) Place() environment.Place {
-	p := environment.Place{Volume: a.dir, Remote: a.link}
+func (a *elsewhereArm) Place() wire.Place {
+	p := wire.Place{Volume: a.dir, Remote: a.link}
 	if a.as != nil {
 		p.Pause = a.link.Freezer()
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -61,7 +61,7 @@ func (l *loadRun) block(ctx context.Context, number int) (*record.Block, error) 
 			b.Windows = append(b.Windows, w)
 			return b, ctx.Err()
 		}
-		if errors.Is(err, environment.ErrNotFrozen) {
+		if errors.Is(err, wire.ErrNotFrozen) {
 			l.guard.Attend()
 			_ = a.session.PausePatiently() // what is about to end has ended after that, and is the reason
 		}

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/enforce"
 	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // starving is a freezer that fails as long as isolation is in force.
@@ -19,7 +19,7 @@ type starving struct {
 func (f *starving) Freeze(timeout time.Duration) error {
 	f.asked = append(f.asked, timeout)
 	if f.on.enforced != nil {
-		return environment.ErrNotFrozen
+		return wire.ErrNotFrozen
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func TestFreezeOfTheStarved(t *testing.T) {
 		t.Errorf("asked to freeze within %v", f.asked)
 	}
 	s.enforced, s.holder, s.lifts, f.asked = &enforce.Enforced{}, "qos", false, nil
-	if err := freeze(); !errors.Is(err, environment.ErrNotFrozen) || s.enforced == nil || s.holder != "qos" {
+	if err := freeze(); !errors.Is(err, wire.ErrNotFrozen) || s.enforced == nil || s.holder != "qos" {
 		t.Errorf("what must not be taken back: %v; in force: %v for %q", err, s.enforced != nil, s.holder)
 	}
 	if len(f.asked) != 1 || f.asked[0] != session.FreezeTimeout {

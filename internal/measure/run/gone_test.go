@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/record"
 )
@@ -30,7 +31,7 @@ func (a *told) say(what string) error {
 func (a *told) Start(context.Context, environment.Process) (environment.Running, error) {
 	return a, nil
 }
-func (a *told) Place() environment.Place              { return environment.Place{} }
+func (a *told) Place() wire.Place                     { return wire.Place{} }
 func (a *told) Settings() ([]record.Setting, error)   { return nil, nil }
 func (a *told) Reproduction() (name string, _ []byte) { return "", nil }
 func (a *told) Close() error                          { return a.say("close") }

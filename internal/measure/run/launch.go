@@ -16,6 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/enforce"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/linux/sched"
@@ -103,10 +104,10 @@ func (l *loadRun) nothingLeft(left []record.Left) error {
 	var reasons []string
 	remedy := ""
 	for _, x := range left {
-		reasons = append(reasons, x.Arm+": "+strings.TrimPrefix(x.Reason, environment.ErrUnsupported.Error()+": "))
+		reasons = append(reasons, x.Arm+": "+strings.TrimPrefix(x.Reason, facts.ErrUnsupported.Error()+": "))
 		remedy = cmp.Or(remedy, x.Remedy)
 	}
-	return hint.New(fmt.Errorf("nothing is left to compare with %s (%w): %s", l.load.Baseline, environment.ErrUnsupported,
+	return hint.New(fmt.Errorf("nothing is left to compare with %s (%w): %s", l.load.Baseline, facts.ErrUnsupported,
 		strings.Join(reasons, "; ")), remedy)
 }
 

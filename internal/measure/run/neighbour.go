@@ -20,8 +20,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -58,7 +59,7 @@ func (l *loadRun) startNeighbour(ctx context.Context, s *site, planned plan.Site
 		return err
 	}
 	s.neighbour = n
-	if n.facts, err = facts.Create(); err != nil {
+	if n.facts, err = readback.Create(); err != nil {
 		return err
 	}
 	if n.log, err = createLog(filepath.Join(l.Dir, record.RawDir, name+"-"+p.Name+".log")); err != nil {
@@ -197,7 +198,7 @@ const (
 )
 
 // did is what it did in the window; nothing is known of it where seen is nil.
-func (n *neighbour) did(seen *environment.NeighbourSample) map[string]record.Value {
+func (n *neighbour) did(seen *wire.NeighbourSample) map[string]record.Value {
 	if seen == nil {
 		unknown := record.Missing("nobody looked at the neighbour in this window")
 		out := map[string]record.Value{}
@@ -274,7 +275,7 @@ func (n *neighbour) close() error {
 // settings are what the neighbour's own server read back, and what its own
 // environment consists of.
 func (n *neighbour) settings() ([]record.Setting, error) {
-	said, err := facts.Read(n.facts)
+	said, err := readback.Read(n.facts)
 	if n.opened != nil {
 		of, oerr := n.opened.Settings()
 		said, err = append(of, said...), errors.Join(oerr, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/layers"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/testing/testneed"
@@ -37,7 +38,7 @@ func TestNothingIsLeftToCompare(t *testing.T) {
 		e := spinExperiment(20 * time.Second)
 		e.Workloads = workloads
 		r, out, err := execute(context.Background(), t, e, catalog(plan.Rung{Environment: layers.Host}, plan.Rung{Environment: refused{layers.Host}, Beside: true}))
-		if !errors.Is(err, environment.ErrUnsupported) || !strings.Contains(err.Error(), `nothing is left to compare with host (not supported here): refused: `) ||
+		if !errors.Is(err, facts.ErrUnsupported) || !strings.Contains(err.Error(), `nothing is left to compare with host (not supported here): refused: `) ||
 			!strings.Contains(err.Error(), `storageclass "fast" not found`) || hint.Of(err) != "kubectl get storageclass" || out.Reason != "error" {
 			t.Errorf("%s: ended by %q: %v (%s)", name, out.Reason, err, hint.Of(err))
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -78,9 +78,9 @@ func (l *loadRun) tuned(o plan.Observed, lengths plan.Lengths, p record.Pilot) e
 // tries took that do not count.
 func (l *loadRun) trace(ctx context.Context, a *arm, length time.Duration) (t plan.Trace, wasted time.Duration, err error) {
 	t = plan.Trace{Arm: a.Name}
-	var seen environment.Sample
+	var seen wire.Sample
 	wasted, err = undisturbed(func() (err error) {
-		seen, err = l.measure(ctx, a, environment.WindowSpec{Seed: 1, Length: length, Tick: plan.Tick})
+		seen, err = l.measure(ctx, a, wire.WindowSpec{Seed: 1, Length: length, Tick: plan.Tick})
 		return err
 	})
 	switch {

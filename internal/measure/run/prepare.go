@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/databases/dataset"
@@ -20,6 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -148,7 +148,7 @@ func giveRoomBack() error {
 // onData is where things are for a load on a prepared data set. Which program its server
 // is and, for a process beside the arm, the password come from what tare keeps: what runs
 // in the arm may write in the copy.
-func onData(at environment.Place, p dataset.Prepared) environment.Place {
+func onData(at wire.Place, p dataset.Prepared) wire.Place {
 	at.Program = p.Program
 	if p.Key != "" {
 		at.ClientVolume = cmp.Or(at.ClientVolume, p.Dir)
@@ -177,7 +177,7 @@ func (l *loadRun) preparing() (enter func(pid int) error, leave func() error, er
 	if g, err = l.Groups.Make(path, nil); err != nil { // it has taken back what it made
 		return enter, undo, nil
 	}
-	var watched environment.Freezer
+	var watched wire.Freezer
 	f, err := g.Freezer()
 	if err == nil {
 		watched = l.guard.Hold(f)

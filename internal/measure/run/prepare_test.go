@@ -3,20 +3,20 @@ package run
 import (
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/databases/dataset"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // What decides which program is executed, and the password that goes to a server, do not
 // come from a copy in which what runs in the arm can write.
 func TestOnData(t *testing.T) {
-	arm := environment.Place{Volume: "/.tare/data", HostVolume: "/scratch/arm/upper/.tare/data"}
+	arm := wire.Place{Volume: "/.tare/data", HostVolume: "/scratch/arm/upper/.tare/data"}
 	cached := dataset.Prepared{Dir: "/cache/set", Key: "set", Program: "/usr/sbin/mariadbd"}
 	p := onData(arm, cached)
 	if p.Program != "/usr/sbin/mariadbd" || p.ClientVolume != "/cache/set" || p.Volume != arm.Volume || p.HostVolume != arm.HostVolume {
 		t.Errorf("%+v", p)
 	}
-	pod := environment.Place{Volume: "/data", ClientVolume: "/client"}
+	pod := wire.Place{Volume: "/data", ClientVolume: "/client"}
 	if p := onData(pod, cached); p.ClientVolume != "/client" || p.Program == "" {
 		t.Errorf("beside a pod: %+v", p)
 	}

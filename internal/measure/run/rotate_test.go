@@ -6,10 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/record"
 )
@@ -17,9 +17,9 @@ import (
 // played is a session whose windows take their time on the clock of the test.
 type played struct{ session.Session }
 
-func (played) Measure(_ context.Context, w environment.WindowSpec) (environment.Sample, error) {
+func (played) Measure(_ context.Context, w wire.WindowSpec) (wire.Sample, error) {
 	time.Sleep(w.Discard + w.Length)
-	return environment.Sample{Seconds: w.Length.Seconds(), Ops: 1}, nil
+	return wire.Sample{Seconds: w.Length.Seconds(), Ops: 1}, nil
 }
 
 func (played) Metrics() []probe.Metric { return nil }

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -23,7 +23,7 @@ type selfUse struct {
 }
 
 // add takes what tare used in a window. A freezer's switch is kept too.
-func (s *selfUse) add(seen environment.Sample, frozen bool) {
+func (s *selfUse) add(seen wire.Sample, frozen bool) {
 	s.cpu += seen.Self
 	s.window += seen.SelfWall
 	if frozen && seen.Ran > 0 {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/tarelab/tare/internal/arms/environment"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -60,7 +60,7 @@ func (l *loadRun) readBackOne(s *site) error {
 		own = append(own, without(seen, own)...)
 		l.warnOfCPUs(s.name, seen)
 	}
-	said, err := facts.Read(s.facts)
+	said, err := readback.Read(s.facts)
 	if err != nil {
 		return fmt.Errorf("arm %s: %w", s.name, err)
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -32,7 +32,7 @@ const (
 
 // watched measures a window. Its error is launch.ErrSilent or errLong when tare was away
 // meanwhile, whatever else is wrong then.
-func (l *loadRun) watched(ctx context.Context, a *arm, w environment.WindowSpec) (environment.Sample, error) {
+func (l *loadRun) watched(ctx context.Context, a *arm, w wire.WindowSpec) (wire.Sample, error) {
 	if a.parts.Place.Remote == nil {
 		l.guard.Allow(silentFor(w))
 	} else {
@@ -55,7 +55,7 @@ func (l *loadRun) watched(ctx context.Context, a *arm, w environment.WindowSpec)
 }
 
 // silentFor is how long tare may say nothing from a thaw to the next pause.
-func silentFor(w environment.WindowSpec) time.Duration {
+func silentFor(w wire.WindowSpec) time.Duration {
 	switch {
 	case w.Asked:
 		return soon // extended as long as the load is waited for
@@ -85,7 +85,7 @@ func (l *loadRun) endedOn(s *site) func() error {
 // late is errLong for a window that is longer than planned by more than its length and by
 // more than 250 ms, or for which the machine was suspended as long. How long the window of a
 // tool is that is not exact is a result.
-func (l *loadRun) late(w environment.WindowSpec, seen environment.Sample, suspended time.Duration) error {
+func (l *loadRun) late(w wire.WindowSpec, seen wire.Sample, suspended time.Duration) error {
 	by := suspended
 	if !w.Asked || l.load.Stages.Windowed.Exact {
 		by += time.Duration(seen.Seconds*float64(time.Second)) - w.Length

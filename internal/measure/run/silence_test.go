@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/plan"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 func TestLateWindows(t *testing.T) {
@@ -33,8 +33,8 @@ func TestLateWindows(t *testing.T) {
 		{"a tool that ends on time", 500 * ms, 510 * ms, 0, &workload.Windowed{Exact: true}, false},
 	} {
 		l := &loadRun{load: &plan.Load{Stages: workload.Stages{Windowed: c.tool}}}
-		w := environment.WindowSpec{Length: c.length, Asked: c.tool != nil}
-		err := l.late(w, environment.Sample{Seconds: c.took.Seconds()}, c.suspended)
+		w := wire.WindowSpec{Length: c.length, Asked: c.tool != nil}
+		err := l.late(w, wire.Sample{Seconds: c.took.Seconds()}, c.suspended)
 		if (err != nil) != c.late || err != nil && !errors.Is(err, errLong) {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/measure/session"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 	"github.com/tarelab/tare/record"
 )
 
@@ -142,7 +142,7 @@ func (l *loadRun) start(ctx context.Context, s plan.Site, generation int) (_ *si
 		return nil, err
 	}
 	out.parts.Memory.HoldWhenReady() // what starts later is not to start beside loads at full speed
-	if out.facts, err = facts.Create(); err != nil {
+	if out.facts, err = readback.Create(); err != nil {
 		return nil, err
 	}
 	name := fmt.Sprintf("%s-%s-%d", l.load.Name, first.Name, generation)

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -28,7 +28,7 @@ func (allowed) Stages(workload.Values) (workload.Stages, error) {
 	cpus := workload.Metric{Name: "cpus", Unit: "1", Better: +1}
 	return workload.Stages{
 		Threads: 1, Values: []workload.Metric{cpus}, Metrics: []workload.Metric{workload.Throughput, cpus},
-		Load: func(environment.Place) workload.Task { return workload.Task{Args: []string{allowedCommand}} },
+		Load: func(wire.Place) workload.Task { return workload.Task{Args: []string{allowedCommand}} },
 	}, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/record"
@@ -123,7 +123,7 @@ func (r *runner) turn(ctx context.Context, l *loadRun, budget time.Duration) (er
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted
-	case errors.Is(err, environment.ErrUnsupported) && len(r.Plan.Loads) > 1:
+	case errors.Is(err, facts.ErrUnsupported) && len(r.Plan.Loads) > 1:
 		l.over = fmt.Errorf("workload %s: %w", l.load.Name, err)
 		r.skip(record.Left{Workload: l.load.Name, Arm: l.load.Baseline, Reason: err.Error(), Remedy: hint.Of(err)})
 	case err != nil:

@@ -7,12 +7,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/linux/reserve"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/record"
 )
@@ -24,7 +24,7 @@ var errIsolation = errors.New("isolation")
 // which one that is held back may never get to on a busy host: after a while its
 // isolation is taken back, to be set anew for the next window.
 type yielding struct {
-	environment.Freezer
+	wire.Freezer
 	site *site
 }
 
@@ -33,7 +33,7 @@ func (f yielding) Freeze(timeout time.Duration) error {
 		return f.Freezer.Freeze(timeout)
 	}
 	err := f.Freezer.Freeze(starvedTimeout)
-	if !errors.Is(err, environment.ErrNotFrozen) {
+	if !errors.Is(err, wire.ErrNotFrozen) {
 		return err
 	}
 	return errors.Join(f.site.release(), f.Freezer.Freeze(timeout-starvedTimeout))
@@ -46,7 +46,7 @@ func sleep(ctx context.Context, until int64) error { return window.Sleep(until, 
 // window, when steady is set, the arm runs on unfrozen and the rate of that stretch is
 // returned for the transparency check.
 func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.Duration, whole bool) (w record.Window, steadyRate float64, err error) {
-	spec := environment.WindowSpec{Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady, Whole: whole}
+	spec := wire.WindowSpec{Seed: seed, Discard: l.lengths.Discard, Length: l.lengths.Window, Steady: steady, Whole: whole}
 	seen, err := l.measure(ctx, a, spec)
 	w = record.Window{
 		Arm: a.Name, Seconds: seen.Seconds, Ops: seen.Ops, FirstSeconds: seen.FirstSeconds, First: seen.First,
@@ -63,7 +63,7 @@ func (l *loadRun) window(ctx context.Context, a *arm, seed uint64, steady time.D
 
 // measure lets the arm run as asked for, with its isolation in force, and pauses it
 // again. A load whose tool cannot be cut at any instant is asked for its window.
-func (l *loadRun) measure(ctx context.Context, a *arm, w environment.WindowSpec) (seen environment.Sample, err error) {
+func (l *loadRun) measure(ctx context.Context, a *arm, w wire.WindowSpec) (seen wire.Sample, err error) {
 	w.Values, w.Neighbour = len(l.load.Stages.Values), a.Neighbour != ""
 	if windowed := l.load.Stages.Windowed; windowed != nil {
 		w.Asked, w.Limit = true, windowed.Limit
@@ -76,7 +76,7 @@ func (l *loadRun) measure(ctx context.Context, a *arm, w environment.WindowSpec)
 	seen, err = l.watched(ctx, a, w)
 	seen.Thawing += holding
 	l.self.add(seen, w.Tick == 0 && session.Frozen(a.session.Method()))
-	if err == nil || ctx.Err() != nil || errors.Is(err, environment.ErrNotFrozen) || untimely(err) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, wire.ErrNotFrozen) || untimely(err) {
 		return seen, err
 	}
 	if died := a.died(); died != nil {
@@ -89,7 +89,7 @@ func (l *loadRun) measure(ctx context.Context, a *arm, w environment.WindowSpec)
 }
 
 // fill completes the window from what was read.
-func (a *arm) fill(w *record.Window, seen environment.Sample) {
+func (a *arm) fill(w *record.Window, seen wire.Sample) {
 	w.Errors, w.Cut, w.Late, w.Backlog = seen.Errors, seen.Cut, seen.Late, seen.Backlog
 	w.Latency, w.Probes = seen.Latency, map[string]record.Value{}
 	for _, m := range a.session.Metrics() {
@@ -128,7 +128,7 @@ func (l *loadRun) dropReason(a *arm, w record.Window, err error) (reason, detail
 		return record.DropDied, a.died().Error() + lastLines(a.log.Name())
 	case a.disturbed() != nil:
 		return record.DropNeighbour, a.disturbed().Error()
-	case errors.Is(err, environment.ErrNotFrozen):
+	case errors.Is(err, wire.ErrNotFrozen):
 		return record.DropFreeze, err.Error()
 	case errors.Is(err, errLong):
 		return record.DropLong, err.Error()

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -28,7 +28,7 @@ func TestFill(t *testing.T) {
 	} {
 		a := &arm{site: &site{session: two{}}}
 		var w record.Window
-		a.fill(&w, environment.Sample{Probes: c.read})
+		a.fill(&w, wire.Sample{Probes: c.read})
 		if got := slices.Sorted(maps.Keys(w.Probes)); !slices.Equal(got, c.want) {
 			t.Errorf("read %v: the window has %v, want %v", c.read, got, c.want)
 		}

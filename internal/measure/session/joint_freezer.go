@@ -4,13 +4,13 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Joint is the freezers of a neighbour and of its arm as one.
-func Joint(neighbour, arm environment.Freezer) environment.Freezer { return joint{neighbour, arm} }
+func Joint(neighbour, arm wire.Freezer) wire.Freezer { return joint{neighbour, arm} }
 
-type joint struct{ neighbour, arm environment.Freezer }
+type joint struct{ neighbour, arm wire.Freezer }
 
 // twoStepFreezer can be asked first and confirmed afterwards.
 type twoStepFreezer interface {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // faulty is a freezer that fails in the named steps.
@@ -46,30 +46,30 @@ func TestJoint(t *testing.T) {
 		{"the neighbour is not asked", both, map[string]error{"ask neighbour": broken}, []string{"ask neighbour"}},
 		{"the arm is not asked", both, map[string]error{"ask arm": broken}, []string{"ask neighbour", "ask arm", "thaw neighbour", "thaw arm"}},
 		{
-			"the neighbour does not stop", both, map[string]error{"confirm neighbour": environment.ErrNotFrozen},
+			"the neighbour does not stop", both, map[string]error{"confirm neighbour": wire.ErrNotFrozen},
 			[]string{"ask neighbour", "ask arm", "confirm neighbour", "thaw neighbour", "thaw arm"},
 		},
 		{
-			"the arm does not stop", both, map[string]error{"confirm arm": environment.ErrNotFrozen},
+			"the arm does not stop", both, map[string]error{"confirm arm": wire.ErrNotFrozen},
 			[]string{"ask neighbour", "ask arm", "confirm neighbour", "confirm arm", "thaw neighbour", "thaw arm"},
 		},
 		{
-			"a thaw fails too", both, map[string]error{"confirm arm": environment.ErrNotFrozen, "thaw neighbour": broken},
+			"a thaw fails too", both, map[string]error{"confirm arm": wire.ErrNotFrozen, "thaw neighbour": broken},
 			[]string{"ask neighbour", "ask arm", "confirm neighbour", "confirm arm", "thaw neighbour", "thaw arm"},
 		},
 		{"one after the other", neither, nil, []string{"freeze neighbour", "freeze arm"}},
 		{"only the arm in two steps", arms, nil, []string{"freeze neighbour", "freeze arm"}},
 		{"only the neighbour in two steps", its, nil, []string{"freeze neighbour", "freeze arm"}},
-		{"the neighbour does not freeze", neither, map[string]error{"freeze neighbour": environment.ErrNotFrozen}, []string{"freeze neighbour"}},
+		{"the neighbour does not freeze", neither, map[string]error{"freeze neighbour": wire.ErrNotFrozen}, []string{"freeze neighbour"}},
 		{
-			"the arm does not freeze", neither, map[string]error{"freeze arm": environment.ErrNotFrozen},
+			"the arm does not freeze", neither, map[string]error{"freeze arm": wire.ErrNotFrozen},
 			[]string{"freeze neighbour", "freeze arm", "thaw neighbour", "thaw arm"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := &heard{}
 			var made []*faulty
-			of := func(name string) environment.Freezer {
+			of := func(name string) wire.Freezer {
 				f := &faulty{freezer: freezer{heard: h, name: name}, fails: c.fails}
 				made = append(made, f)
 				if c.steps == name || c.steps == both {

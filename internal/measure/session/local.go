@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/durability"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -53,10 +53,10 @@ func (s *local) closing() {
 	}
 }
 
-func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environment.Sample, error) {
+func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, error) {
 	began := sched.Monotonic()
 	if err := s.resume(w); err != nil {
-		return environment.Sample{}, fmt.Errorf("thaw: %w", err)
+		return wire.Sample{}, fmt.Errorf("thaw: %w", err)
 	}
 	thawing := time.Duration(sched.Monotonic() - began)
 	s.load.Ended = func() error { return cmp.Or(ctx.Err(), s.Ended()) }
@@ -78,7 +78,7 @@ func (s *local) Measure(ctx context.Context, w environment.WindowSpec) (environm
 
 // resume lets the arm run as it is asked for; operations that were in flight are
 // told apart from now on.
-func (s *local) resume(w environment.WindowSpec) error {
+func (s *local) resume(w wire.WindowSpec) error {
 	s.load.Announce(w)
 	// A thaw goes on after an error: of several groups those that are there run.
 	s.paused = false
@@ -92,7 +92,7 @@ func (s *local) resume(w environment.WindowSpec) error {
 
 // freezer thaws what runs in a window: one without a neighbour leaves that frozen.
 // nil: the load is paused by its gate.
-func (s *local) freezer(w environment.WindowSpec) environment.Freezer {
+func (s *local) freezer(w wire.WindowSpec) wire.Freezer {
 	if s.Neighbour != nil && !w.Neighbour {
 		return s.Alone
 	}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -20,8 +20,8 @@ type Neighbour struct {
 	Probes *probe.Set   // of what it does
 	// Pause stops it. Remote controls it where tare is not; nil: it is here, and frozen
 	// with the arm.
-	Pause  environment.Freezer
-	Remote environment.Remote
+	Pause  wire.Freezer
+	Remote wire.Remote
 	// Ended says how it ended; nil while it runs.
 	Ended func() error
 
@@ -42,8 +42,8 @@ func (n *Neighbour) shut() {
 }
 
 // sample is what it did between open and shut.
-func (n *Neighbour) sample() *environment.NeighbourSample {
-	return &environment.NeighbourSample{Ops: n.opsShut - n.ops, Probes: n.Probes.Values(n.before, n.after)}
+func (n *Neighbour) sample() *wire.NeighbourSample {
+	return &wire.NeighbourSample{Ops: n.opsShut - n.ops, Probes: n.Probes.Values(n.before, n.after)}
 }
 
 // Kills is how many of its processes the out-of-memory killer has ended since the last

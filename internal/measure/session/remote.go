@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/record"
 )
 
@@ -26,7 +26,7 @@ type remote struct {
 // that nobody there hears that they are to stop; and the pod's first process stops this
 // one without being told.
 func (s *remote) Settle(ctx context.Context, d time.Duration) (time.Duration, error) {
-	_, err := s.Place.Remote.Measure(ctx, environment.WindowSpec{Seed: 1, Length: d, Tick: d})
+	_, err := s.Place.Remote.Measure(ctx, wire.WindowSpec{Seed: 1, Length: d, Tick: d})
 	return 0, err
 }
 
@@ -36,7 +36,7 @@ func (s *remote) Observe(probes []probe.Probe) {
 
 func (s *remote) Metrics() []probe.Metric { return s.probes.Metrics() }
 
-func (s *remote) Measure(ctx context.Context, w environment.WindowSpec) (out environment.Sample, err error) {
+func (s *remote) Measure(ctx context.Context, w wire.WindowSpec) (out wire.Sample, err error) {
 	began := sched.Monotonic()
 	if w.Neighbour {
 		out, err = s.beside(ctx, w)
@@ -50,16 +50,16 @@ func (s *remote) Measure(ctx context.Context, w environment.WindowSpec) (out env
 // beside measures with the neighbour, which is let go before and stopped after. What
 // that does is read in its own pod, in the same window but for the difference of the
 // two ways there.
-func (s *remote) beside(ctx context.Context, w environment.WindowSpec) (environment.Sample, error) {
+func (s *remote) beside(ctx context.Context, w wire.WindowSpec) (wire.Sample, error) {
 	n := s.Neighbour
 	if n == nil {
-		return environment.Sample{}, ErrNoNeighbour
+		return wire.Sample{}, ErrNoNeighbour
 	}
 	if err := n.Pause.Thaw(); err != nil {
-		return environment.Sample{}, fmt.Errorf("let the neighbour go: %w", err)
+		return wire.Sample{}, fmt.Errorf("let the neighbour go: %w", err)
 	}
 	type watched struct {
-		environment.Sample
+		wire.Sample
 		err error
 	}
 	seen := make(chan watched, 1)
@@ -74,7 +74,7 @@ func (s *remote) beside(ctx context.Context, w environment.WindowSpec) (environm
 	out, err := s.Place.Remote.Measure(ctx, w)
 	its := <-seen
 	if its.Probes != nil {
-		out.Neighbour = &environment.NeighbourSample{Ops: its.Ops, Probes: its.Probes}
+		out.Neighbour = &wire.NeighbourSample{Ops: its.Ops, Probes: its.Probes}
 	}
 	if err == nil && n.Ended() == nil {
 		err = its.err

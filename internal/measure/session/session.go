@@ -12,6 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/storage"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/record"
 )
@@ -39,8 +40,8 @@ type Session interface {
 	Metrics() []probe.Metric
 	// Measure lets the load, and its neighbour if the window has one, run for a window
 	// and stops them again. What was seen until an error is returned with it;
-	// environment.ErrNotFrozen is one of them.
-	Measure(ctx context.Context, w environment.WindowSpec) (environment.Sample, error)
+	// wire.ErrNotFrozen is one of them.
+	Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, error)
 	// Pause stops what runs, if it is not stopped, and PausePatiently where no window is
 	// at stake: a host that is overloaded for a while must not end a run.
 	Pause() error
@@ -73,10 +74,10 @@ type Data struct {
 // Processes are what a session measures. Running are the server, if there is one, and
 // the load, in this order.
 type Processes struct {
-	Place environment.Place
+	Place wire.Place
 	// Freezer stops all of them, the neighbour first; nil where the load is paused by its
 	// gate. Alone leaves the neighbour out.
-	Freezer, Alone environment.Freezer
+	Freezer, Alone wire.Freezer
 	Memory         *counter.Memory // of the load
 	Running        []environment.Running
 	Neighbour      *Neighbour // nil: none
@@ -104,7 +105,7 @@ const (
 // Patiently freezes where a host that is overloaded for a while must not end a run.
 func Patiently(freeze func() error) (err error) {
 	for range patience {
-		if err = freeze(); err == nil || !errors.Is(err, environment.ErrNotFrozen) {
+		if err = freeze(); err == nil || !errors.Is(err, wire.ErrNotFrozen) {
 			return err
 		}
 	}

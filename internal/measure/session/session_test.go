@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/host/probe"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/storage"
 	"github.com/tarelab/tare/internal/measure/session"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/record"
 )
@@ -74,7 +74,7 @@ func (f *freezer) Freeze(time.Duration) error { f.say("freeze " + f.name); retur
 func (f *freezer) Thaw() error                { f.say("thaw " + f.name); return f.thaw }
 func (f *freezer) Kind() string               { return "freezer of a test" }
 
-var spec = environment.WindowSpec{Discard: 5 * time.Millisecond, Length: 50 * time.Millisecond}
+var spec = wire.WindowSpec{Discard: 5 * time.Millisecond, Length: 50 * time.Millisecond}
 
 // A load without a freezer is measured by its gate: nothing is done before the load
 // settles, between windows and after them.
@@ -141,8 +141,8 @@ func TestByTheFreezer(t *testing.T) {
 	if seen, err := s.Measure(t.Context(), spec); err != nil || seen.Neighbour != nil {
 		t.Errorf("%v %+v", err, seen)
 	}
-	all.err = environment.ErrNotFrozen
-	if seen, err := s.Measure(t.Context(), spec); !errors.Is(err, environment.ErrNotFrozen) || seen.Ops == 0 || s.Paused() {
+	all.err = wire.ErrNotFrozen
+	if seen, err := s.Measure(t.Context(), spec); !errors.Is(err, wire.ErrNotFrozen) || seen.Ops == 0 || s.Paused() {
 		t.Errorf("not frozen: %v %+v", err, seen)
 	}
 	p.Neighbour = nil // it ended
@@ -179,7 +179,7 @@ func TestThawThatFails(t *testing.T) {
 	if want := []string{"freeze all", "thaw all", "freeze all"}; !slices.Equal(h.said, want) {
 		t.Errorf("%q", h.said)
 	}
-	f.err = environment.ErrNotFrozen
+	f.err = wire.ErrNotFrozen
 	if _, err := s.Measure(t.Context(), spec); !errors.Is(err, f.err) || s.Paused() {
 		t.Errorf("%v, paused: %v", err, s.Paused())
 	}
@@ -195,15 +195,15 @@ type far struct {
 func (f *far) Gate(bool) error { f.say("gate " + f.name); return nil }
 func (f *far) Pause() error    { f.say("pause " + f.name); return nil }
 
-func (f *far) Measure(_ context.Context, w environment.WindowSpec) (environment.Sample, error) {
+func (f *far) Measure(_ context.Context, w wire.WindowSpec) (wire.Sample, error) {
 	time.Sleep(20 * time.Millisecond) // so that Watch is asked meanwhile
 	f.say("measure " + f.name)
-	return environment.Sample{Ops: 7, Ran: w.Length}, nil
+	return wire.Sample{Ops: 7, Ran: w.Length}, nil
 }
 
-func (f *far) Watch(context.Context, environment.WindowSpec) (environment.Sample, error) {
+func (f *far) Watch(context.Context, wire.WindowSpec) (wire.Sample, error) {
 	f.say("watch " + f.name)
-	return environment.Sample{Ops: 3, Probes: map[string]record.Value{record.NeighbourCPU: record.Number(2)}}, f.err
+	return wire.Sample{Ops: 3, Probes: map[string]record.Value{record.NeighbourCPU: record.Number(2)}}, f.err
 }
 
 // Elsewhere a neighbour is let go before the window and stopped after it.
@@ -211,7 +211,7 @@ func TestElsewhere(t *testing.T) {
 	h := &heard{}
 	arms, its, stops := &far{heard: h, name: "arm"}, &far{heard: h, name: "neighbour"}, &freezer{heard: h, name: "neighbour"}
 	ended := error(nil)
-	p := &session.Processes{Ended: runs, Place: environment.Place{Remote: arms}}
+	p := &session.Processes{Ended: runs, Place: wire.Place{Remote: arms}}
 	s := session.Open(p)
 	if left, err := s.Settle(t.Context(), time.Second); err != nil || left != 0 {
 		t.Errorf("%v left, %v", left, err)
@@ -239,7 +239,7 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("what the neighbour did is not known: %v", err)
 	}
 	ended = errors.New("ended")
-	stops.err = environment.ErrNotFrozen
+	stops.err = wire.ErrNotFrozen
 	if _, err := s.Measure(t.Context(), with); err != nil {
 		t.Errorf("a neighbour that ended is the window's trouble and not its error: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -93,7 +94,7 @@ func settingsOf(t *testing.T, name, level string) []isolation.Settings {
 	t.Helper()
 	for _, m := range isolation.All() {
 		if m.Describe().Name == name {
-			s, err := m.Settings(level, environment.Host{Control: environment.Control{CPUs: []int{0, 1}, Disk: "8:0"}})
+			s, err := m.Settings(level, facts.Host{Control: facts.Control{CPUs: []int{0, 1}, Disk: "8:0"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,14 +6,14 @@ import (
 
 	"k8s.io/utils/cpuset"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
 // limitsOf are the limits that an arm was given, for its control group.
-func limitsOf(spec experiment.Arm, r Rung, host environment.Host) (cgroup.Limits, error) {
+func limitsOf(spec experiment.Arm, r Rung, host facts.Host) (cgroup.Limits, error) {
 	l := cgroup.Limits{CPUs: spec.CPUs, Memory: uint64(spec.Memory), CPUSet: spec.CPUSet}
 	switch {
 	case l == cgroup.Limits{}:
@@ -37,7 +37,7 @@ func limitsOf(spec experiment.Arm, r Rung, host environment.Host) (cgroup.Limits
 	}
 	if host.Groups != nil {
 		if err := host.Groups.Can("cpuset"); err != nil {
-			return l, impossible{environment.Unsupported("cpuset: "+err.Error(), hint.Of(err))}
+			return l, impossible{facts.Unsupported("cpuset: "+err.Error(), hint.Of(err))}
 		}
 	}
 	l.CPUSet = set.String() // as the kernel writes it

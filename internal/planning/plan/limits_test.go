@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
@@ -17,8 +17,8 @@ func TestBuildLimits(t *testing.T) {
 	for i := range c.Rungs {
 		c.Rungs[i].Grouped = c.Rungs[i].Name() != "host"
 	}
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"guaranteed", environment.Supported()}, Beside: true, Asked: true, Pod: true})
-	host := environment.Host{Control: environment.Control{CPUs: []int{0, 1, 2, 5}}}
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"guaranteed", facts.Supported()}, Beside: true, Asked: true, Pod: true})
+	host := facts.Host{Control: facts.Control{CPUs: []int{0, 1, 2, 5}}}
 	for _, x := range []struct {
 		arm  experiment.Arm
 		want cgroup.Limits

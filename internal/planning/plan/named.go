@@ -10,6 +10,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
@@ -21,11 +22,11 @@ import (
 // isolation, volume and parameters.
 
 // impossible is why this host cannot have an arm; errors.Is ErrUnsupported.
-type impossible struct{ environment.Support }
+type impossible struct{ facts.Support }
 
 func (i impossible) Error() string { return i.Reason }
 
-func (i impossible) Unwrap() error { return environment.ErrUnsupported }
+func (i impossible) Unwrap() error { return facts.ErrUnsupported }
 
 // builder makes the named arms of one workload.
 type builder struct {
@@ -33,7 +34,7 @@ type builder struct {
 	w    experiment.Workload
 	kind workload.Workload
 	c    Catalog
-	host environment.Host
+	host facts.Host
 }
 
 // arms makes those that the host can have, the baseline first.
@@ -84,7 +85,7 @@ func (b builder) baseline() string {
 	}
 	possible := func(a experiment.Arm) bool {
 		r, _ := b.rung(a.Environment)
-		return pod(a) && r.Support(b.host).Answer == environment.Yes
+		return pod(a) && r.Support(b.host).Answer == facts.Yes
 	}
 	if b.host.PodNode == "" || asked < 0 || pod(all[asked]) {
 		return b.w.Baseline
@@ -157,8 +158,8 @@ func (b builder) rung(word string) (Rung, error) {
 	return r, err
 }
 
-func possible(s environment.Support) error {
-	if s.Answer == environment.Yes {
+func possible(s facts.Support) error {
+	if s.Answer == facts.Yes {
 		return nil
 	}
 	return impossible{s}
@@ -191,22 +192,22 @@ func containerOf(a Arm, r Rung) error {
 
 // suits says whether an environment can have what was chosen of a container. A server is
 // reached at a published port unless something else was.
-func suits(r Rung, c environment.Container, s workload.Stages) environment.Support {
+func suits(r Rung, c environment.Container, s workload.Stages) facts.Support {
 	refuses := r.Environment.Capabilities().Refuses
 	if refuses == nil {
-		return environment.Supported()
+		return facts.Supported()
 	}
 	if s.Server != nil {
 		c.Network = cmp.Or(c.Network, environment.NetworkPublished)
 	}
 	if err := refuses(c); err != nil {
-		return environment.Unsupported(err.Error(), hint.Of(err))
+		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
-	return environment.Supported()
+	return facts.Supported()
 }
 
 // volumeOf is a volume that this host can have; the zero one of no word.
-func volumeOf(word string, host environment.Host) (volume.Volume, error) {
+func volumeOf(word string, host facts.Host) (volume.Volume, error) {
 	if word == "" {
 		return volume.Volume{}, nil
 	}
@@ -219,7 +220,7 @@ func volumeOf(word string, host environment.Host) (volume.Volume, error) {
 	}
 	s, ok := host.Volumes[word]
 	if !ok {
-		s = environment.Unsupported("this host was not asked about it", "")
+		s = facts.Unsupported("this host was not asked about it", "")
 	}
 	return v, possible(s)
 }
@@ -261,7 +262,7 @@ func (b builder) neighbour(name string) (*Neighbour, error) {
 	}
 	for _, t := range stages.Tools {
 		if b.host.PodNode == "" && b.host.Tools[t.Name].Path == "" {
-			return nil, impossible{environment.Unsupported(
+			return nil, impossible{facts.Unsupported(
 				fmt.Sprintf("neighbour %s needs %s, which is not in PATH", name, t.Name), "apt-get install "+t.Package)}
 		}
 	}
@@ -310,10 +311,10 @@ func (b builder) bounds(name string, env environment.Environment) error {
 		return nil
 	}
 	if h.Groups == nil {
-		return impossible{environment.Unsupported(what+h.GroupsWhy, h.GroupsRemedy)}
+		return impossible{facts.Unsupported(what+h.GroupsWhy, h.GroupsRemedy)}
 	}
 	if err := h.Groups.Can("memory", "pids"); err != nil {
-		return impossible{environment.Unsupported(what+err.Error(), "run as root")}
+		return impossible{facts.Unsupported(what+err.Error(), "run as root")}
 	}
 	return nil
 }
@@ -334,7 +335,7 @@ func (b builder) isolation(spec experiment.Arm, r Rung) ([]isolation.Settings, e
 			return nil, err
 		}
 		if len(s.Arm) > 0 && !r.Grouped {
-			return nil, impossible{environment.Unsupported(
+			return nil, impossible{facts.Unsupported(
 				fmt.Sprintf("%s is set on the arm, and %s has no %s group of its own", text, r.Name(), strings.Join(s.Arm, " or ")),
 				"environment: cgroup")}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
@@ -28,11 +29,11 @@ func (l leveled) with(levels string) (environment.Environment, error) {
 func TestBuildLevels(t *testing.T) {
 	build := func(word string) (*Plan, error) {
 		c := ladder("")
-		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", environment.Supported()}}, Beside: true, Asked: true})
+		c.Rungs = append(c.Rungs, Rung{Environment: leveled{place{"pod", facts.Supported()}}, Beside: true, Asked: true})
 		e := asked("commit")
 		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "one", Environment: word}}
 		e.Workloads[0].Baseline = "host"
-		return Build(e, c, environment.Host{}, nil)
+		return Build(e, c, facts.Host{}, nil)
 	}
 	p, err := build("pod:cpu=1")
 	if err != nil {
@@ -54,13 +55,13 @@ func TestBuildLevels(t *testing.T) {
 func TestBuildAway(t *testing.T) {
 	c := ladder("guaranteed")
 	for _, name := range []string{"guaranteed", "besteffort", "burstable"} {
-		s := environment.Supported()
+		s := facts.Supported()
 		if name == "guaranteed" {
-			s = environment.Unsupported("no "+name+" here", "name an image")
+			s = facts.Unsupported("no "+name+" here", "name an image")
 		}
 		c.Rungs = append(c.Rungs, Rung{Environment: place{name, s}, Beside: true, Asked: true, Pod: true})
 	}
-	host := environment.Host{PodNode: "n1"}
+	host := facts.Host{PodNode: "n1"}
 	chosen := asked("commit")
 	chosen.Arms = []string{"cgroup", "guaranteed", "besteffort", "burstable"}
 	named := asked("commit")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/loads/workload"
 )
 
@@ -19,7 +19,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	}
 	e := asked("commit", "rpc", "oltp", "sysbench", "command")
 	e.Workloads[4].Params = map[string]string{"command": "true"}
-	p, err := Build(e, c, environment.Host{}, nil)
+	p, err := Build(e, c, facts.Host{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheFirstPassIsForQuickLaunches(t *testing.T) {
 	}
 	e = asked("commit")
 	e.Arms = []string{"cgroup", "container"}
-	if p, err = Build(e, c, environment.Host{}, nil); err != nil {
+	if p, err = Build(e, c, facts.Host{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Question(&p.Loads[0]); got != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/linux/cgroup"
@@ -115,7 +116,7 @@ const TwinName = "twin"
 
 // Build makes the plan. Arms that the host cannot have are left out by name;
 // a baseline that it cannot have is an error.
-func Build(e *experiment.Experiment, c Catalog, host environment.Host, command []string) (*Plan, error) {
+func Build(e *experiment.Experiment, c Catalog, host facts.Host, command []string) (*Plan, error) {
 	p := &Plan{
 		Scratch: e.Scratch, AllowUnequal: e.Unequal == experiment.Mark, Generations: e.Generations,
 		Window: e.Window, Discard: e.Discard, PodNode: host.PodNode,
@@ -178,7 +179,7 @@ func (p *ParamsError) Error() string {
 
 func (p *ParamsError) Unwrap() error { return p.Err }
 
-func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host environment.Host) (Load, []record.Left, error) {
+func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host facts.Host) (Load, []record.Left, error) {
 	kind, ok := c.Workload(w.Kind)
 	if !ok {
 		return Load{}, nil, fmt.Errorf("workload %s: no kind %q", w.Name, w.Kind)
@@ -238,7 +239,7 @@ func buildLoad(e *experiment.Experiment, w experiment.Workload, c Catalog, host 
 
 // chooseArms picks the baseline, its twin and every wanted rung that the host
 // can have, in the ladder's order.
-func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload.Stages, host environment.Host) ([]Arm, []record.Left, error) {
+func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload.Stages, host facts.Host) ([]Arm, []record.Left, error) {
 	baseline := w.Baseline
 	if baseline == "" {
 		baseline = rungs[0].Name()
@@ -251,7 +252,7 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 	}
 	if host.PodNode != "" {
 		pod := func(r Rung) bool { return r.Pod && want(r) }
-		possible := func(r Rung) bool { return pod(r) && r.Support(host).Answer == environment.Yes }
+		possible := func(r Rung) bool { return pod(r) && r.Support(host).Answer == facts.Yes }
 		first := slices.IndexFunc(rungs, possible)
 		if first < 0 {
 			first = slices.IndexFunc(rungs, pod) // which says why there is none
@@ -268,10 +269,10 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 			continue
 		}
 		sup := support(r, host)
-		if sup.Answer == environment.Yes {
+		if sup.Answer == facts.Yes {
 			sup = suits(r, environment.Container{}, s)
 		}
-		if sup.Answer != environment.Yes {
+		if sup.Answer != facts.Yes {
 			if r.Name() == baseline {
 				return nil, nil, hint.New(fmt.Errorf("workload %s: the baseline %s is not possible here: %w", w.Name, baseline, impossible{sup}), sup.Remedy)
 			}
@@ -300,15 +301,15 @@ func chooseArms(w experiment.Workload, wanted []string, rungs []Rung, s workload
 
 // support says whether there can be an arm on a rung. Where the pods are on a node
 // that this host is not, nothing on this host can be compared with them.
-func support(r Rung, host environment.Host) environment.Support {
+func support(r Rung, host facts.Host) facts.Support {
 	if host.PodNode != "" && !r.Pod {
 		return needsNode(r.Name(), host)
 	}
 	return r.Support(host)
 }
 
-func needsNode(what string, host environment.Host) environment.Support {
-	return environment.Unsupported(what+" needs tare on node "+host.PodNode+", where the pods are",
+func needsNode(what string, host facts.Host) facts.Support {
+	return facts.Unsupported(what+" needs tare on node "+host.PodNode+", where the pods are",
 		"--nodes "+host.PodNode+" --node-helper, or run tare there")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/planning/experiment"
@@ -17,23 +18,23 @@ import (
 // place is an environment that only has a name and an answer.
 type place struct {
 	name    string
-	support environment.Support
+	support facts.Support
 }
 
-func (p place) Name() string                                  { return p.name }
-func (p place) Title() string                                 { return "the " + p.name }
-func (p place) Support(environment.Host) environment.Support  { return p.support }
-func (p place) Capabilities() environment.Capabilities        { return environment.Capabilities{} }
-func (p place) Changes(environment.Spec) []environment.Change { return nil }
+func (p place) Name() string                            { return p.name }
+func (p place) Title() string                           { return "the " + p.name }
+func (p place) Support(facts.Host) facts.Support        { return p.support }
+func (p place) Capabilities() environment.Capabilities  { return environment.Capabilities{} }
+func (p place) Changes(environment.Spec) []facts.Change { return nil }
 func (p place) Open(context.Context, environment.Spec) (environment.Arm, error) {
 	return nil, errors.New("a plan opens nothing")
 }
 
 func ladder(missing string) Catalog {
 	rung := func(name, on string) Rung {
-		s := environment.Supported()
+		s := facts.Supported()
 		if name == missing {
-			s = environment.Unsupported("no "+name+" here", "install "+name)
+			s = facts.Unsupported("no "+name+" here", "install "+name)
 		}
 		return Rung{Environment: place{name, s}, On: on}
 	}
@@ -69,7 +70,7 @@ func arms(l Load) string {
 }
 
 func TestBuildOrdersTheLadder(t *testing.T) {
-	p, err := Build(asked("commit", "rpc"), ladder(""), environment.Host{}, nil)
+	p, err := Build(asked("commit", "rpc"), ladder(""), facts.Host{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestBuildOrdersTheLadder(t *testing.T) {
 // What is there only when asked for is in no experiment that does not name it.
 func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true})
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", facts.Supported()}, Beside: true, Asked: true})
 	for _, want := range []struct {
 		named []string
 		arms  string
@@ -100,7 +101,7 @@ func TestBuildHasWhatIsAskedFor(t *testing.T) {
 	} {
 		e := asked("commit")
 		e.Arms = want.named
-		p, err := Build(e, c, environment.Host{}, nil)
+		p, err := Build(e, c, facts.Host{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestTheQuestionOfAPlan(t *testing.T) {
 	} {
 		e := asked("rpc")
 		e.Arms = c.named
-		p, err := Build(e, ladder(c.missing), environment.Host{}, nil)
+		p, err := Build(e, ladder(c.missing), facts.Host{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestAlone(t *testing.T) {
 	} {
 		e := asked("rpc")
 		e.Arms = c.named
-		p, err := Build(e, ladder(""), environment.Host{}, nil)
+		p, err := Build(e, ladder(""), facts.Host{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,9 +163,9 @@ func TestAlone(t *testing.T) {
 // network only where something is reached over one.
 func TestBuildContainers(t *testing.T) {
 	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", environment.Supported()}, Beside: true, Asked: true, Container: true},
-		Rung{Environment: place{"podman", environment.Supported()}, Beside: true, Asked: true, Container: true, Images: true},
-		Rung{Environment: place{"chroot", environment.Supported()}, Beside: true, Asked: true, Archive: true})
+	c.Rungs = append(c.Rungs, Rung{Environment: place{"runc", facts.Supported()}, Beside: true, Asked: true, Container: true},
+		Rung{Environment: place{"podman", facts.Supported()}, Beside: true, Asked: true, Container: true, Images: true},
+		Rung{Environment: place{"chroot", facts.Supported()}, Beside: true, Asked: true, Archive: true})
 	for _, x := range []struct {
 		kind string
 		arm  experiment.Arm
@@ -187,7 +188,7 @@ func TestBuildContainers(t *testing.T) {
 		x.arm.Name = "x"
 		e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, x.arm}
 		e.Workloads[0].Baseline = "host"
-		p, err := Build(e, c, environment.Host{}, nil)
+		p, err := Build(e, c, facts.Host{}, nil)
 		if x.says != "" {
 			if err == nil || !strings.Contains(err.Error(), x.says) || hint.Of(err) == "" {
 				t.Errorf("%+v: %v, want an error that says %q", x.arm, err, x.says)
@@ -223,7 +224,7 @@ func noPort(c environment.Container) error {
 // be none the arm is left out when it is planned, and another load is not.
 func TestBuildPublished(t *testing.T) {
 	c := ladder("")
-	c.Rungs = append(c.Rungs, Rung{Environment: closed{place{"podman", environment.Supported()}}, Beside: true, Asked: true, Container: true})
+	c.Rungs = append(c.Rungs, Rung{Environment: closed{place{"podman", facts.Supported()}}, Beside: true, Asked: true, Container: true})
 	for _, x := range []struct {
 		kind, network string
 		left          bool
@@ -233,7 +234,7 @@ func TestBuildPublished(t *testing.T) {
 		if x.network != "" {
 			e.Named = []experiment.Arm{{Name: "host", Environment: "host"}, {Name: "podman", Environment: "podman", Network: x.network}}
 		}
-		p, err := Build(e, c, environment.Host{}, nil)
+		p, err := Build(e, c, facts.Host{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +245,7 @@ func TestBuildPublished(t *testing.T) {
 }
 
 func TestBuildLeavesOutByName(t *testing.T) {
-	p, err := Build(asked("commit"), ladder("rootfs"), environment.Host{}, nil)
+	p, err := Build(asked("commit"), ladder("rootfs"), facts.Host{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,8 +258,8 @@ func TestBuildLeavesOutByName(t *testing.T) {
 }
 
 func TestBuildNeedsItsBaseline(t *testing.T) {
-	_, err := Build(asked("commit"), ladder("host"), environment.Host{}, nil)
-	if !errors.Is(err, environment.ErrUnsupported) || hint.Of(err) != "install host" {
+	_, err := Build(asked("commit"), ladder("host"), facts.Host{}, nil)
+	if !errors.Is(err, facts.ErrUnsupported) || hint.Of(err) != "install host" {
 		t.Errorf("error %v, hint %q", err, hint.Of(err))
 	}
 }
@@ -266,7 +267,7 @@ func TestBuildNeedsItsBaseline(t *testing.T) {
 func TestBuildKeepsTheBaselineOfAChoice(t *testing.T) {
 	e := asked("commit")
 	e.Arms = []string{"container"}
-	p, err := Build(e, ladder(""), environment.Host{}, nil)
+	p, err := Build(e, ladder(""), facts.Host{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +281,7 @@ func TestBuildNeedsItsVolume(t *testing.T) {
 	for word, remedy := range map[string]string{"dir:/dev/null": "make a file system on it", "dir:/no/such/place": "mount it first"} {
 		e := asked("commit")
 		e.Volume = word
-		_, err := Build(e, ladder(""), environment.Host{Volumes: volume.Supports(environment.Host{}, word)}, nil)
+		_, err := Build(e, ladder(""), facts.Host{Volumes: volume.Supports(facts.Host{}, word)}, nil)
 		if err == nil || !strings.Contains(err.Error(), "volume "+word) || !strings.Contains(hint.Of(err), remedy) {
 			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
 		}

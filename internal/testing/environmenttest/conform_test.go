@@ -14,8 +14,9 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
-	"github.com/tarelab/tare/internal/arms/pods"
+	kube "github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/imagebuild"
 	"github.com/tarelab/tare/internal/testing/launchtest"
@@ -156,13 +157,13 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Fatal("still root")
 	}
 	had := 0
-	var podman environment.Support
+	var podman facts.Support
 	for _, env := range environments() {
 		answer := env.Support(host)
 		if env.Name() == "podman" {
 			podman = answer
 		}
-		if answer.Answer == environment.Yes {
+		if answer.Answer == facts.Yes {
 			had++
 			t.Run(env.Name(), func(t *testing.T) { asUser(t, env, host) })
 			continue
@@ -175,13 +176,13 @@ func TestOrdinaryUser(t *testing.T) {
 	if had == 0 {
 		t.Error("an ordinary user has not even the host")
 	}
-	if podman.Answer != environment.Yes {
+	if podman.Answer != facts.Yes {
 		testneed.Feature(t, "podman", errors.New(podman.Reason))
 	}
 }
 
 // asUser tries an environment as the ordinary user that this process is.
-func asUser(t *testing.T, env environment.Environment, host environment.Host) {
+func asUser(t *testing.T, env environment.Environment, host facts.Host) {
 	opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
 	switch env.Name() {
 	case "rootfs":

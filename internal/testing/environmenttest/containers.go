@@ -14,6 +14,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/base/hint"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
@@ -85,7 +86,7 @@ func ContainerLevels(t *testing.T, env environment.Environment, names ...string)
 }
 
 // refused: nothing is left of what cannot be had.
-func refused(t *testing.T, l Level, host environment.Host, why error) {
+func refused(t *testing.T, l Level, host facts.Host, why error) {
 	t.Logf("refused: %v", why)
 	if hint.Of(why) == "" {
 		t.Errorf("%v: refused without a remedy", why)
@@ -95,7 +96,7 @@ func refused(t *testing.T, l Level, host environment.Host, why error) {
 	if err == nil {
 		a.Close()
 	}
-	if !errors.Is(err, environment.ErrUnsupported) {
+	if !errors.Is(err, facts.ErrUnsupported) {
 		t.Errorf("opened with %v, want ErrUnsupported", err)
 	}
 	if left, _ := os.ReadDir(spec.Scratch); len(left) > 0 {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
@@ -52,10 +53,10 @@ const poll = time.Millisecond
 
 // Run tries everything that the contract promises. An environment that this
 // host cannot have is skipped by name, after a look at its reasons.
-func Run(t *testing.T, env environment.Environment, host environment.Host, opts Options) {
+func Run(t *testing.T, env environment.Environment, host facts.Host, opts Options) {
 	s := suite{env: env, host: host, opts: opts}
 	t.Run("description", s.description)
-	if answer := env.Support(host); answer.Answer != environment.Yes {
+	if answer := env.Support(host); answer.Answer != facts.Yes {
 		testneed.Feature(t, env.Name(), errors.New(answer.Reason))
 	}
 	for _, name := range opts.Cases {
@@ -81,7 +82,7 @@ func Run(t *testing.T, env environment.Environment, host environment.Host, opts 
 
 type suite struct {
 	env  environment.Environment
-	host environment.Host
+	host facts.Host
 	opts Options
 }
 
@@ -169,10 +170,10 @@ func (s suite) description(t *testing.T) {
 		t.Errorf("name %q, title %q", s.env.Name(), s.env.Title())
 	}
 	answer := s.env.Support(s.host)
-	if answer.Answer != environment.Yes && answer.Reason == "" {
+	if answer.Answer != facts.Yes && answer.Reason == "" {
 		t.Errorf("support is %v without a reason", answer.Answer)
 	}
-	if answer.Answer == environment.No && answer.Remedy == "" {
+	if answer.Answer == facts.No && answer.Remedy == "" {
 		t.Errorf("no, because %s, without a remedy", answer.Reason)
 	}
 	spec := newSpec(t, s, nil)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
@@ -39,7 +40,7 @@ type Level struct {
 // Levels tries the cases of each level. A level without a case, or with one that
 // the suite does not have, is a fault of the table. A choice that the environment says
 // it cannot have has to be refused by Open too, with the remedy.
-func Levels(t *testing.T, host environment.Host, levels []Level) {
+func Levels(t *testing.T, host facts.Host, levels []Level) {
 	for _, l := range levels {
 		if len(l.Cases) == 0 {
 			t.Errorf("%s: no case", l.Name)

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // pause is the arm's freezer, nil where the host has none. Nothing is skipped
 // then: the rest of the test still looks for what is left.
-func (f *fixture) pause(t *testing.T) environment.Freezer {
+func (f *fixture) pause(t *testing.T) wire.Freezer {
 	t.Helper()
 	p := f.arm.Place().Pause
 	switch {

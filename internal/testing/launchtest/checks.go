@@ -15,6 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/wire"
 )
 
 // Arm checks what holds for every arm on this machine: what the load is given,
@@ -49,7 +50,7 @@ func Arm(t *testing.T, e environment.Environment, bind bool) {
 }
 
 // given checks what the load sees.
-func given(t *testing.T, place environment.Place, v View) {
+func given(t *testing.T, place wire.Place, v View) {
 	t.Helper()
 	want := []string{"HOME=/", "HOSTNAME=tare", "LANG=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	// Its size moves the stack, and its order does not; gVisor keeps none.

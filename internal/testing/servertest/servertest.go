@@ -15,16 +15,17 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog/bodies"
-	"github.com/tarelab/tare/internal/databases/all"
+	databases "github.com/tarelab/tare/internal/databases/all"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/serve"
+	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/linux/account"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/wire/counter"
-	"github.com/tarelab/tare/internal/wire/facts"
+	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 // Hidden are the commands that the test binary has to know.
@@ -36,8 +37,8 @@ func Hidden() map[string]func([]string) int {
 const bound = 3 * time.Minute
 
 // Run tries every database that this host has, and loads, in an environment.
-func Run(t *testing.T, env environment.Environment, host environment.Host) {
-	if answer := env.Support(host); answer.Answer != environment.Yes {
+func Run(t *testing.T, env environment.Environment, host facts.Host) {
+	if answer := env.Support(host); answer.Answer != facts.Yes {
 		testneed.Feature(t, env.Name(), fmt.Errorf("%s", answer.Reason))
 	}
 	for _, s := range databases.All() {
@@ -96,7 +97,7 @@ func scratch(t *testing.T) string {
 }
 
 // open opens an arm on a data set; none: an empty directory.
-func open(t *testing.T, env environment.Environment, host environment.Host, data string) (environment.Arm, environment.Spec, *os.File) {
+func open(t *testing.T, env environment.Environment, host facts.Host, data string) (environment.Arm, environment.Spec, *os.File) {
 	t.Helper()
 	// In the user's own state, so that tare cleanup takes back what a test that is killed leaves.
 	j, err := journal.Open(journal.StateDir(), fmt.Sprintf("s%dx%d", os.Getpid(), time.Now().UnixNano()%1e6))
@@ -138,7 +139,7 @@ var statements = map[string][]string{
 }
 
 // server has a server work in an arm and looks at its processes from their start on.
-func server(t *testing.T, env environment.Environment, host environment.Host, d db.Description) {
+func server(t *testing.T, env environment.Environment, host facts.Host, d db.Description) {
 	p := set(t, d.Name)
 	arm, spec, log := open(t, env, host, p.Dir)
 	at := arm.Place()
@@ -210,7 +211,7 @@ func expected(users ...string) (account.Account, error) {
 }
 
 // ownLoad has one of tare's own loads work, in the arm with a file or beside it.
-func ownLoad(t *testing.T, env environment.Environment, host environment.Host, outside bool) {
+func ownLoad(t *testing.T, env environment.Environment, host facts.Host, outside bool) {
 	arm, spec, log := open(t, env, host, "")
 	at := arm.Place()
 	if at.Sandboxed && !outside {
@@ -231,7 +232,7 @@ func aLoad(t *testing.T, w watch, kind, params string, outside bool, log *os.Fil
 		t.Fatal(err)
 	}
 	defer memory.Close()
-	said, err := facts.Create()
+	said, err := readback.Create()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/workload"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -79,7 +79,7 @@ func param(t *testing.T, w workload.Workload, p workload.Param) {
 }
 
 // somewhere is a place to ask for tasks with, not to run them.
-var somewhere = environment.Place{Volume: "/some/where", Listen: "127.0.0.1:1", Dial: "127.0.0.2:2"}
+var somewhere = wire.Place{Volume: "/some/where", Listen: "127.0.0.1:1", Dial: "127.0.0.2:2"}
 
 func stages(t *testing.T, w workload.Workload, fast map[string]string) {
 	for _, given := range []map[string]string{nil, fast} {

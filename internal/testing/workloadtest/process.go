@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog/bodies"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/serve"
@@ -26,6 +25,7 @@ import (
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -251,7 +251,7 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 // Arm is the processes of one workload, started.
 type Arm struct {
 	Counters *counter.Memory
-	Place    environment.Place
+	Place    wire.Place
 	// Processes are the load and, before it, its server if there is one.
 	Processes []*Process
 	// Windowed is how the load is asked for windows; nil: it goes by itself.
@@ -278,7 +278,7 @@ func Counters(t testing.TB, threads int) *counter.Memory {
 func Launch(t testing.TB, s workload.Stages) *Arm {
 	t.Helper()
 	port := testneed.Address(t)
-	at := environment.Place{Volume: t.TempDir(), Listen: port, Dial: port}
+	at := wire.Place{Volume: t.TempDir(), Listen: port, Dial: port}
 	if s.Prepare != nil {
 		p := Start(t, s.Prepare(at.Volume), nil)
 		if code := p.Exit(t); code != 0 {
@@ -314,7 +314,7 @@ func CopyTree(t testing.TB, to, from string) {
 }
 
 // Relaunch starts everything where it was before.
-func Relaunch(t testing.TB, s workload.Stages, at environment.Place) *Arm {
+func Relaunch(t testing.TB, s workload.Stages, at wire.Place) *Arm {
 	t.Helper()
 	a := &Arm{Counters: Counters(t, s.Threads), Place: at, Windowed: s.Windowed, Together: s.Together}
 	if s.Server != nil {

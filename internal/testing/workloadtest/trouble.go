@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/loads/workload"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -18,21 +18,21 @@ import (
 func trouble(t *testing.T, w workload.Workload, fast map[string]string) {
 	s := mustStages(t, w, fast)
 	t.Run("no counters", func(t *testing.T) {
-		fails(t, s.Load(environment.Place{Volume: t.TempDir(), Dial: testneed.Address(t)}), nil)
+		fails(t, s.Load(wire.Place{Volume: t.TempDir(), Dial: testneed.Address(t)}), nil)
 	})
 	if s.Prepare != nil {
 		t.Run("nowhere to prepare", func(t *testing.T) {
 			fails(t, s.Prepare(filepath.Join(t.TempDir(), "missing")), nil)
 		})
 	}
-	if uses(s, environment.Place{Volume: "/another"}) {
+	if uses(s, wire.Place{Volume: "/another"}) {
 		t.Run("no volume", func(t *testing.T) {
-			fails(t, s.Load(environment.Place{Volume: filepath.Join(t.TempDir(), "missing")}), Counters(t, s.Threads))
+			fails(t, s.Load(wire.Place{Volume: filepath.Join(t.TempDir(), "missing")}), Counters(t, s.Threads))
 		})
 	}
 	if s.Prepare != nil {
 		t.Run("no data set", func(t *testing.T) {
-			fails(t, s.Load(environment.Place{Volume: t.TempDir()}), Counters(t, s.Threads))
+			fails(t, s.Load(wire.Place{Volume: t.TempDir()}), Counters(t, s.Threads))
 		})
 	}
 	if s.Server != nil {
@@ -42,17 +42,17 @@ func trouble(t *testing.T, w workload.Workload, fast map[string]string) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			fails(t, s.Server(environment.Place{Listen: l.Addr().String()}), nil)
+			fails(t, s.Server(wire.Place{Listen: l.Addr().String()}), nil)
 		})
 		t.Run("no server", func(t *testing.T) {
-			fails(t, s.Load(environment.Place{Dial: testneed.Address(t)}), Counters(t, s.Threads))
+			fails(t, s.Load(wire.Place{Dial: testneed.Address(t)}), Counters(t, s.Threads))
 		})
 	}
 }
 
 // uses says whether the load depends on what differs in the other place.
-func uses(s workload.Stages, other environment.Place) bool {
-	return !reflect.DeepEqual(s.Load(environment.Place{}), s.Load(other))
+func uses(s workload.Stages, other wire.Place) bool {
+	return !reflect.DeepEqual(s.Load(wire.Place{}), s.Load(other))
 }
 
 func fails(t *testing.T, task workload.Task, m *counter.Memory) {

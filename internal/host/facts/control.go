@@ -1,4 +1,4 @@
-package environment
+package facts
 
 // Control is what this host offers to keep processes apart, found by looking.
 type Control struct {

@@ -1,7 +1,7 @@
-// Package facts is how a load tells tare what it read back from a server: an
+// Package readback is how a load tells tare what it read back from a server: an
 // anonymous file that the load inherits, with one record.Setting per line. It
 // knows the file and nothing of what is said in it.
-package facts
+package readback
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package environment
+package facts
 
 // The features by name: what Host.Features answers, found by trying. As root
 // they are tried as root, as an ordinary user in a user namespace.
