@@ -27,7 +27,6 @@ func TestDetectAll(t *testing.T) {
 		"clickhouse/testdata/*.json":          "clickhouse-benchmark",
 		"pgbench/testdata/*.log":              "pgbench",
 		"pgbench/testdata/*transactions*.txt": "pgbench-log",
-		"pgbench/testdata/*aggregate*.txt":    "pgbench-aggregate",
 		"hyperfine/testdata/*.json":           "hyperfine",
 		"hyperfine/testdata/*.csv":            "hyperfine-csv",
 		"redis/testdata/*":                    "redis-benchmark",

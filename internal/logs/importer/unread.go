@@ -11,6 +11,7 @@ import (
 // unread are tools whose output people have and that is not read: an error names them. Each has
 // lines that only it writes.
 var unread = []observed.Reader{
+	named("pgbench --aggregate-interval", `^1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*$`),
 	named("YCSB", `^\[(?:OVERALL|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|READ-MODIFY-WRITE|TOTAL_GC\w*)\], |^YCSB Client \d`),
 	named("go-ycsb", `^[A-Z_]+\s+- Takes\(s\): [\d.]+, Count: `),
 	named("memtier_benchmark", `^\[RUN #\d+|^ALL STATS$|^Type\s+Ops/sec\s+Hits/sec|^(?:Sets|Gets|Waits|Totals)\s+[\d.-]+\s+[\d.-]+\s+[\d.-]+\s`),

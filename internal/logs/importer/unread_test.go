@@ -14,7 +14,8 @@ import (
 func TestToolsThatAreNotRead(t *testing.T) {
 	names := map[string]string{"ycsb.txt": "YCSB", "ycsb-with-prompt.txt": "YCSB", "wrk.txt": "wrk or wrk2", "wrk2.txt": "wrk or wrk2", "ab.txt": "ab (ApacheBench)",
 		"iperf3.txt": "iperf", "iperf3-json.txt": "iperf", "dd-chinese.txt": "dd", "rados-bench.txt": "rados bench", "rbd-bench.txt": "rbd bench", "hammerdb.txt": "HammerDB",
-		"cassandra-stress-table.txt": "cassandra-stress", "dbench-samba.txt": "dbench of Samba", "etcd-check-perf.txt": "etcd check perf", "etcd-metrics.txt": "etcd (its metrics)"}
+		"cassandra-stress-table.txt": "cassandra-stress", "dbench-samba.txt": "dbench of Samba", "etcd-check-perf.txt": "etcd check perf", "etcd-metrics.txt": "etcd (its metrics)",
+		"pgbench-aggregate.txt": "pgbench --aggregate-interval"}
 	files, err := filepath.Glob("testdata/unread/*.txt")
 	if err != nil || len(files) < 24 {
 		t.Fatal(err, files)

@@ -2,10 +2,11 @@ package pgbench
 
 import (
 	"fmt"
-	"github.com/tarelab/tare/internal/base/allow"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/tarelab/tare/internal/base/allow"
 )
 
 // Program is its name.

@@ -238,35 +238,3 @@ func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, err
 	}
 	return []*observed.Run{r}, warnings, err
 }
-
-// ImportAggregate reads the aggregated log; lines of several threads with
-// the same time are one interval.
-func ImportAggregate(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
-	r := &observed.Run{}
-	r.Tool, r.Line, r.Sub = "pgbench", 1, "log"
-	rate, latency := r.Figure("throughput"), r.Figure("latency_mean")
-	var now Aggregate
-	spent, first, intervals := 0.0, 0.0, 0
-	sum, err := ParseAggregate(text, func(a Aggregate) {
-		m, _ := a.Mean.Get()
-		if intervals > 0 && a.Time == now.Time {
-			now.Count, spent = now.Count+a.Count, spent+m*a.Count
-			return
-		}
-		if length := a.Time - now.Time; intervals > 0 && length > 0 {
-			rate.Put(now.Count / length)
-			if now.Count > 0 {
-				latency.Put(spent / now.Count)
-			}
-		} else if intervals == 0 {
-			first = a.Time
-		}
-		now, spent = a, m*a.Count
-		intervals++
-	})
-	if intervals > 1 {
-		r.Seconds = now.Time - first
-		r.Every = r.Seconds / float64(intervals-1)
-	}
-	return []*observed.Run{r}, sum.Warnings, err
-}

@@ -19,13 +19,6 @@ type Transaction struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
-// Aggregate is one line of a log made with --aggregate-interval, by one thread.
-type Aggregate struct {
-	Time  float64    `json:"time"`          // seconds since 1970, when it began
-	Count float64    `json:"count"`         // transactions
-	Mean  format.Num `json:"mean,omitzero"` // latency in seconds
-}
-
 // Summary is a log as a whole.
 type Summary struct {
 	Lines    int              `json:"lines"` // that were read
@@ -37,16 +30,6 @@ const maxColumns = 17
 
 // ParseLog reads the log of single transactions and hands every line out.
 func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
-	return parseLines(r, "pgbench's transaction log", logLine, each)
-}
-
-// ParseAggregate reads an aggregated log and hands every line out. Threads write
-// logs of their own: the same second comes once per thread.
-func ParseAggregate(r io.Reader, each func(Aggregate)) (*Summary, error) {
-	return parseLines(r, "pgbench's aggregated log", aggregate, each)
-}
-
-func parseLines[T any](r io.Reader, what string, read func(line []byte) (T, bool), each func(T)) (*Summary, error) {
 	s, p, bad := &Summary{}, format.NewScan(r, declared), 0
 	err := p.Each(func(line []byte) error {
 		if p.Torn() {
@@ -56,7 +39,7 @@ func parseLines[T any](r io.Reader, what string, read func(line []byte) (T, bool
 		if len(line) == 0 {
 			return nil
 		}
-		if x, ok := read(line); ok {
+		if x, ok := logLine(line); ok {
 			s.Lines++
 			each(x)
 			return nil
@@ -69,7 +52,7 @@ func parseLines[T any](r io.Reader, what string, read func(line []byte) (T, bool
 	})
 	s.Warnings = p.Doubts()
 	if err == nil && s.Lines == 0 {
-		err = p.Nothing(what)
+		err = p.Nothing("pgbench's transaction log")
 	}
 	return s, err
 }
@@ -158,20 +141,4 @@ func (l *Pieces) Feed(piece []byte, take func(Transaction)) error {
 	}
 	l.rest = append(l.rest[:0], piece...)
 	return nil
-}
-
-// aggregate reads "start count sum sum² min max [four of the lag [skipped [retried
-// retries serialization deadlock]]]": 6 columns since 9.3, 10 or 11 with --rate,
-// always 15 since 15. Times are in microseconds.
-func aggregate(line []byte) (a Aggregate, ok bool) {
-	var x [maxColumns]float64
-	n, _, at := columns(line, &x)
-	if at >= 0 || n != 6 && n != 10 && n != 11 && n != 15 || x[0] < 1e8 {
-		return a, false
-	}
-	a.Time, a.Count = x[0], x[1]
-	if a.Count > 0 {
-		a.Mean = format.Some(x[2] / a.Count).Over(1e6)
-	}
-	return a, true
 }

@@ -1,7 +1,6 @@
 // Package pgbench knows pgbench: what it takes to start 10 and later (version,
 // arguments, how it logs transactions), and what 9.0 to 18 print: progress, the summary
-// with scripts and statements, the log of single transactions (-l) and the
-// aggregated log.
+// with scripts and statements, and the log of single transactions (-l).
 //
 // It starts nothing and does not know what is compared. Progress and log lines go to
 // the caller one by one and are not kept.

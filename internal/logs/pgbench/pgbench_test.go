@@ -135,22 +135,12 @@ func TestLines(t *testing.T) {
 type logResult struct {
 	*Summary
 	Transactions []Transaction `json:",omitempty"`
-	Aggregates   []Aggregate   `json:",omitempty"`
 	Error        string        `json:",omitempty"`
 }
 
 func readLog(b []byte) logResult {
 	r := logResult{}
 	s, err := ParseLog(bytes.NewReader(b), func(v Transaction) { r.Transactions = append(r.Transactions, v) })
-	if r.Summary = s; err != nil {
-		r.Error = err.Error()
-	}
-	return r
-}
-
-func readAggregate(b []byte) logResult {
-	r := logResult{}
-	s, err := ParseAggregate(bytes.NewReader(b), func(v Aggregate) { r.Aggregates = append(r.Aggregates, v) })
 	if r.Summary = s; err != nil {
 		r.Error = err.Error()
 	}
@@ -165,26 +155,6 @@ func TestLogGolden(t *testing.T) {
 		}
 		formattest.Golden(t, name, r)
 	}
-	for _, name := range formattest.Files(t, "*aggregate*.txt") {
-		formattest.Golden(t, name, readAggregate(formattest.Read(t, name)))
-	}
-}
-
-// The aggregated log holds one line per second of what single lines hold.
-func TestAggregate(t *testing.T) {
-	r := readAggregate(formattest.Read(t, "testdata/pgbench-9.4-aggregate.txt"))
-	a := r.Aggregates[0]
-	mean, _ := a.Mean.Get()
-	if len(r.Aggregates) != 3 || math.Abs(mean-275.44e-6) > 1e-8 || r.Aggregates[2].Mean.Known() {
-		t.Errorf("%+v", r)
-	}
-	// the other log is not mistaken for it
-	if r := readAggregate(formattest.Read(t, "testdata/pgbench-15-transactions.txt")); r.Lines != 0 || r.Error == "" {
-		t.Errorf("%+v", r)
-	}
-	if r := readLog(formattest.Read(t, "testdata/pgbench-9.4-aggregate.txt")); r.Lines != 0 || r.Error == "" {
-		t.Errorf("%+v", r)
-	}
 }
 
 func TestLogLines(t *testing.T) {
@@ -198,6 +168,7 @@ func TestLogLines(t *testing.T) {
 		"0 2 12 0 1795253730 1333020\n":               "none",
 		"0 2 -12 0 1795253730 333020\n":               "none",
 		"0 2 12 0 1795253730\n":                       "none",
+		"1795253730 2 12 24 5 7\n":                    "none", // --aggregate-interval
 		"0 1 2699 0 1795253729 8868":                  "none", // no end
 	} {
 		got := "none"
@@ -226,9 +197,8 @@ func FuzzParseLog(f *testing.F) {
 		f.Add(formattest.Read(f, name))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		formattest.Same(t, func() any { return []logResult{readLog(in), readAggregate(in)} })
+		formattest.Same(t, func() any { return readLog(in) })
 		formattest.CutLines(t, in, func(b []byte) int { return readLog(b).Lines })
-		formattest.CutLines(t, in, func(b []byte) int { return readAggregate(b).Lines })
 	})
 }
 

@@ -11,9 +11,8 @@ import (
 )
 
 const (
-	kind       format.Kind = "pgbench"           // progress and summary
-	logs       format.Kind = "pgbench-log"       // one line per transaction
-	aggregates format.Kind = "pgbench-aggregate" // one line per interval
+	kind format.Kind = "pgbench"     // progress and summary
+	logs format.Kind = "pgbench-log" // one line per transaction
 )
 
 // declared is how pgbench's output is told.
@@ -27,8 +26,7 @@ var declared = &format.Tool{
 	Report: progressAt,
 	Era:    era,
 	Shapes: []format.Shape{
-		{Kind: logs, Line: func(b []byte) bool { return logNumbers(b) == logs }, Sure: format.Likely},
-		{Kind: aggregates, Line: func(b []byte) bool { return logNumbers(b) == aggregates }, Sure: format.Likely},
+		{Kind: logs, Line: isTransaction, Sure: format.Likely},
 	},
 }
 
@@ -36,7 +34,6 @@ var declared = &format.Tool{
 var Reader = observed.Reader{Tool: declared, Versions: "9.3 to 18", Kinds: []observed.Kind{
 	{Name: kind, Read: Import},
 	{Name: logs, Read: ImportLog, Whole: wholeLog},
-	{Name: aggregates, Read: ImportAggregate, Whole: wholeLog},
 }}
 
 // progressAt is where a progress line begins.
@@ -47,28 +44,22 @@ func progressAt(line []byte) int {
 	return bytes.Index(line, []byte("progress: "))
 }
 
-// logNumbers tells the lines of the two logs.
-func logNumbers(line []byte) format.Kind {
+// isTransaction says whether a line is one of the log of transactions.
+func isTransaction(line []byte) bool {
 	if line[0]-'0' > 9 || bytes.IndexByte(line, ',') > 0 {
-		return format.Unknown
+		return false
 	}
 	fields := bytes.Fields(line)
-	if len(fields) < 6 || len(fields) > 17 {
-		return format.Unknown
+	if len(fields) < 6 || len(fields) > 8 {
+		return false
 	}
 	for i, f := range fields {
 		if !format.Whole(f).Known() && i != 2 {
-			return format.Unknown
+			return false
 		}
 	}
-	epoch := func(f []byte) bool { x, ok := format.Whole(f).Get(); return ok && x >= 1e9 && x < 1e10 }
-	switch {
-	case epoch(fields[4]) && len(fields) <= 8:
-		return logs
-	case epoch(fields[0]):
-		return aggregates
-	}
-	return format.Unknown
+	epoch, ok := format.Whole(fields[4]).Get()
+	return ok && epoch >= 1e9 && epoch < 1e10
 }
 
 var (

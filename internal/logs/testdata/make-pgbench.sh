@@ -42,5 +42,3 @@ PGPORT=1 run refused -c 1 -T 1
 cat tx.* >"$out/$prefix-transactions.txt"
 "$bin/pgbench" -c 2 -T 2 -R 100 -L 5 -l --log-prefix=rate >/dev/null 2>&1
 cat rate.* >"$out/$prefix-transactions-rate.txt"
-"$bin/pgbench" -c 2 -T 3 -l --aggregate-interval=1 --log-prefix=agg >/dev/null 2>&1
-cat agg.* >"$out/$prefix-aggregate.txt"
