@@ -17,7 +17,6 @@ window: 200ms
 arms:
   host: {environment: host}
   service: {environment: "besteffort:network=service"}
-  published: {environment: "besteffort:network=hostport"}
   directory: {environment: "besteffort:volume=hostpath"}
   claim: {environment: "burstable:volume=pvc:CLASS"}
   own: {environment: "guaranteed:cpu=integer,memory=1Gi"}
@@ -41,7 +40,6 @@ func TestClusterFactors(t *testing.T) {
 	windows := windowsOf(r)
 	for arm, want := range map[string][]string{
 		"service":   {"network.leads", "network.service"},
-		"published": {"network.leads", "network.hostport"},
 		"directory": {"pod.volume"},
 		"claim":     {"pod.volume.persistent", "pod.volume.capacity"},
 		"own":       {"pod.cpu.manager", "pod.cpu.exclusive"},

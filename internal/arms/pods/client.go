@@ -50,7 +50,7 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	}
 	k := &client{spec: a.spec}
 	k.spec.Arm, k.spec.Component, k.spec.Notes = clientArm(a.Spec.Arm), "client", nil
-	k.spec.Volume, k.spec.Service, k.spec.HostPort = kube.Volume{}, false, false
+	k.spec.Volume, k.spec.Service = kube.Volume{}, false
 	k.spec.AppArmor = nil
 	k.spec.Requests, k.spec.Limits = clientAsks, kube.Amounts{}
 	p := k.spec.Pod()

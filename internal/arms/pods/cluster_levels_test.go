@@ -24,7 +24,6 @@ var levelCases = []struct {
 	// The way to the server, and the pod's namespaces.
 	{BestEffort, "network=host", []string{"server and client", "what a process is given"}},
 	{Burstable, "network=service", []string{"server and client", "closed while in use"}},
-	{Burstable, "network=hostport", []string{"server and client"}},
 	// Where the data is, and how it is taken away again.
 	{BestEffort, "volume=hostpath", []string{"data"}},
 	{Burstable, "volume=pvc:CLASS", []string{"data", "closed while frozen"}},
@@ -37,7 +36,6 @@ var levelCases = []struct {
 // TestClusterLevels tries what the levels of pods can change of the contract.
 func TestClusterLevels(t *testing.T) {
 	admin := warm(t)
-	published(t)
 	class, _ := admin.LocalClass(t, 4)
 	image := otherImage(t)
 	var levels []environmenttest.Level
@@ -49,19 +47,6 @@ func TestClusterLevels(t *testing.T) {
 		levels = append(levels, environmenttest.Level{Name: c.levels, Env: pod, Options: environmenttest.Options{Kinds: kinds(), Cases: c.cases}})
 	}
 	environmenttest.Levels(t, hostWith(t, pods...), levels)
-}
-
-// published makes what the first published port leaves on a node: its CNI plugin's
-// chains.
-func published(t *testing.T) {
-	t.Helper()
-	arm, err := serving(t, with(t, BestEffort, "image=none,network=hostport"), runID("port"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := arm.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // otherImage makes an image that stands in for somebody's: tare's own under

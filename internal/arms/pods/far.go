@@ -52,7 +52,7 @@ func (p Pod) suitsFar() error {
 		return hint.New(fmt.Errorf("%w: %s needs tare on the node", facts.ErrUnsupported, what), needsNode)
 	}
 	switch {
-	case l.network == hostNetwork, l.network == portNetwork:
+	case l.network == hostNetwork:
 		return missing("network=" + l.network)
 	case l.volume.kind == hostPathVolume:
 		return missing("volume=" + l.volume.kind)

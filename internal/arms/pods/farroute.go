@@ -47,7 +47,7 @@ func (a *far) makeRoute(ctx context.Context) error {
 		err = errors.New("it was answered, and the server's pod saw nobody ask")
 	}
 	if err != nil {
-		return noRoute(spec, route{dial: r.dial}, err)
+		return noRoute(route{dial: r.dial}, err)
 	}
 	r.met = met[len(met)-1]
 	a.route = r

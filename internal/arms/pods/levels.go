@@ -77,9 +77,6 @@ func parse(q QoS, text string) (Levels, error) {
 			return l, err
 		}
 	}
-	if l.client && l.network == portNetwork {
-		return l, hint.New(errors.New("network=hostport is at 127.0.0.1 of the node, where no client in a pod reaches it"), "network=service, or leave client=pod out")
-	}
 	if l.size.n > 0 && l.volume.Class == "" {
 		return l, errors.New("volume-size is what a claim asks for: it needs volume=pvc:CLASS")
 	}

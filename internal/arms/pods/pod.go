@@ -102,8 +102,6 @@ func (p Pod) besides(s environment.Spec, space string) (out []facts.Change) {
 	add := func(what, detail string) { out = append(out, facts.Change{What: what, Detail: detail}) }
 	if shape.Service {
 		add("Service "+shape.ServiceOf().Name+" of "+shape.Space(), "leads to the pod's server by rules of the cluster's proxy")
-	} else if shape.HostPort {
-		add("hostPort of pod "+shape.Name(), "a port of "+kube.HostPortIP+" that leads to the pod's server by rules of the node's CNI plugin")
 	}
 	if class := shape.Volume.Class; class != "" {
 		add("PersistentVolumeClaim "+shape.Name()+" of "+shape.Space(), "of the StorageClass "+class+"; the cluster provides a volume")

@@ -21,26 +21,24 @@ import (
 )
 
 // The words for how a client on the node reaches the server in a pod: at the
-// pod's address, at the host's, at the address of a Service, at a port of the
-// node that is published.
+// pod's address, at the host's, at the address of a Service.
 const (
 	podNetwork     = "pod"
 	hostNetwork    = "host"
 	serviceNetwork = "service"
-	portNetwork    = "hostport"
 )
 
-var networks = []string{podNetwork, hostNetwork, serviceNetwork, portNetwork}
+var networks = []string{podNetwork, hostNetwork, serviceNetwork}
 
 // connect gives a pod the network of the levels.
 func (l Levels) connect(s *kube.PodSpec) {
-	s.HostNetwork, s.Service, s.HostPort = l.network == hostNetwork, l.network == serviceNetwork, l.network == portNetwork
+	s.HostNetwork, s.Service = l.network == hostNetwork, l.network == serviceNetwork
 }
 
 // suitsServer says that a way to a server needs one; port is 0 without.
 func (l Levels) suitsServer(port int) error {
-	if n := l.network; port == 0 && (n == serviceNetwork || n == portNetwork) {
-		return hint.New(fmt.Errorf("network=%s: the arm has no server that a client outside of the pod would reach", n),
+	if port == 0 && l.network == serviceNetwork {
+		return hint.New(errors.New("network=service: the arm has no server that a client outside of the pod would reach"),
 			"leave network out, or let the client run outside (client=outside)")
 	}
 	return nil
@@ -58,23 +56,21 @@ const routeBound = 30 * time.Second
 
 // makeRoute makes the way to the server and proves it.
 func (a *arm) makeRoute(ctx context.Context) error {
-	if !a.spec.Service && !a.spec.HostPort {
+	if !a.spec.Service {
 		return nil
 	}
 	pod, err := netip.ParseAddr(a.pod.Status.PodIP)
 	if err != nil {
 		return fmt.Errorf("find the pod's address: %w", err)
 	}
-	at := netip.MustParseAddr(kube.HostPortIP)
-	if a.spec.Service {
-		if at, err = a.cluster.CreateService(ctx, a.spec.ServiceOf()); err != nil {
-			return err
-		}
+	at, err := a.cluster.CreateService(ctx, a.spec.ServiceOf())
+	if err != nil {
+		return err
 	}
 	port := uint16(a.Spec.Port)
 	r := route{dial: netip.AddrPortFrom(at, port), pod: netip.AddrPortFrom(pod, port)}
 	if r.seen, err = prove(ctx, networkOf(a.agent.Pid), a.clientNetwork(), r, routeBound); err != nil {
-		return noRoute(a.spec, r, err)
+		return noRoute(r, err)
 	}
 	a.route = r
 	return nil
@@ -92,11 +88,7 @@ func (a *arm) clientNetwork() string {
 }
 
 // noRoute says what is missing.
-func noRoute(s kube.PodSpec, r route, err error) error {
-	if s.HostPort {
-		return hint.New(fmt.Errorf("the pod's hostPort does not answer at %s: %w", r.dial, err),
-			"the node's CNI configuration needs the plugin portmap, or what stands in for it; network=pod does without")
-	}
+func noRoute(r route, err error) error {
 	return hint.New(fmt.Errorf("the Service of the pod does not answer at its cluster IP %s: %w", r.dial, err),
 		"no proxy serves Services on this node: kube-proxy, or what stands in for it, must run there (kubectl get pods -A -o wide); network=pod does without")
 }

@@ -6,6 +6,7 @@ import "strings"
 var gone = map[string]string{
 	"rbd-fuse":          "tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted",
 	"count":             "sysbench's events are counted by its hook (docs/databases.md has what that costs): leave count out",
+	"hostport":          "tare publishes no port of a pod on the node: network=service, host or pod",
 	"resctrl.bandwidth": resctrl,
 	"resctrl.cache":     resctrl,
 	"selinux":           "tare sets no SELinux labels: set the label in the engine's configuration (docs/engines.md)",

@@ -92,10 +92,9 @@ type PodSpec struct {
 	// Requests and Limits; 0: none.
 	Requests, Limits Amounts
 	HostNetwork      bool
-	// Port is that of a server, which a Service of the pod's leads to, or the
-	// node's port of the same number; 0: the pod's own address does.
-	Port              int
-	Service, HostPort bool
+	// Port is that of a server; 0: there is none. With Service a Service of the pod's leads to it.
+	Port    int
+	Service bool
 	// Volume is what the data is on; its zero value is an emptyDir.
 	Volume Volume
 	// AppArmor is the profile; nil: what the node does without being asked.
@@ -129,9 +128,6 @@ func (s PodSpec) Needs() []string {
 	}
 	if s.HostNetwork {
 		all = append(all, "hostNetwork: network=host")
-	}
-	if s.HostPort {
-		all = append(all, "hostPort: network=hostport")
 	}
 	if p := s.AppArmor; p != nil && p.Type == corev1.AppArmorProfileTypeUnconfined {
 		all = append(all, "appArmorProfile Unconfined: apparmor=unconfined")
@@ -196,10 +192,6 @@ func (s PodSpec) Pod() *corev1.Pod {
 		load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent
 		p.Spec.InitContainers = []corev1.Container{install}
 		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
-	}
-	if s.HostPort {
-		// To this host alone: nobody else is to reach the server.
-		load.Ports = []corev1.ContainerPort{{ContainerPort: int32(s.Port), HostPort: int32(s.Port), HostIP: HostPortIP, Protocol: corev1.ProtocolTCP}}
 	}
 	for i, path := range s.Programs {
 		name := fmt.Sprint("node-", i)

@@ -10,9 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// HostPortIP is the node's address at which a hostPort is published.
-const HostPortIP = "127.0.0.1"
-
 // ServiceName is that of the Service of a pod, and one that Kubernetes admits: it
 // begins with a letter.
 func ServiceName(pod string) string { return "to-" + pod }
