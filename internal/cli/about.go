@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tarelab/tare/internal/arms/pods"
+	kube "github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/record"

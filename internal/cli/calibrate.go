@@ -75,7 +75,7 @@ func (k *calibrateCommand) Run(c *console) error {
 	c.noteLeftovers()
 	show := c.progress(p, k.Quiet)
 	show.start(p, dir)
-	out, err := measure(run.Config{Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
+	out, err := measure(run.Config{Plan: p, Dir: dir, Groups: host.Groups, Manifest: manifest(host, time.Now()), Progress: blind(show.event)}, show)
 	return k.finish(c, planted, out, err)
 }
 

@@ -45,7 +45,7 @@ func (r *runCommand) goOn(c *console) error {
 	show := c.progress(p, r.Quiet)
 	show.start(p, dir)
 	r.cluster().Told(show.say)
-	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
+	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: m, Earlier: earlier, Progress: show.event}, show)
 	return r.finish(c, out, err)
 }
 

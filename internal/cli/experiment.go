@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/arms/pods"
+	kube "github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/volume"

@@ -111,7 +111,7 @@ func (r *runCommand) Run(c *console) error {
 		show.say(line)
 	}
 	r.cluster().Told(show.say)
-	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Lock: lock, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
+	out, err := measure(run.Config{Warnings: r.cluster().Warnings, Plan: p, Dir: dir, Groups: host.Groups, Manifest: about.manifest(m), Progress: show.event}, show)
 	if about != nil {
 		return about.finish(c, out, err)
 	}

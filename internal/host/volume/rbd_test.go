@@ -33,8 +33,8 @@ func TestRBD(t *testing.T) {
 	}
 	t.Run("taken", func(t *testing.T) { takenRBD(t, c, v) })
 	t.Run("space", func(t *testing.T) {
-		room := Enough(t.TempDir(), []Ask{{Volume: v, Need: 1 << 20}}, nil)
-		short := Enough(t.TempDir(), []Ask{{Volume: v, Need: 1 << 30}, {Volume: v, Need: 1 << 30}}, nil)
+		room := Enough(t.TempDir(), []Ask{{Volume: v, Need: 1 << 20}})
+		short := Enough(t.TempDir(), []Ask{{Volume: v, Need: 1 << 30}, {Volume: v, Need: 1 << 30}})
 		if room[0] != nil || !errors.Is(short[0], unix.ENOSPC) || !strings.Contains(short[1].Error(), "Ceph pool rbd") {
 			t.Errorf("room for little: %v; for much: %v", room, short)
 		}

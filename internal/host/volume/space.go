@@ -39,9 +39,8 @@ type Ask struct {
 
 // Enough says of each whether there is room for it beside the others, before
 // anything is written; nil: there is. scratch is the directory for data. Those
-// that share a file system, or memory, are short together. others is told what is
-// wanted, in bytes of each place, and says what other runs want there; nil: nothing.
-func Enough(scratch string, asks []Ask, others func(map[string]int64) map[string]int64) []error {
+// that share a file system, or memory, are short together.
+func Enough(scratch string, asks []Ask) []error {
 	out := make([]error, len(asks))
 	places := map[string]*place{}
 	take := func(i int, p place, bytes int64) {
@@ -64,16 +63,8 @@ func Enough(scratch string, asks []Ask, others func(map[string]int64) map[string
 		take(i, p, bytes)
 		take(i, place{}, a.Memory)
 	}
-	wants := map[string]int64{}
-	for id, p := range places {
-		wants[id] = p.bytes
-	}
-	taken := map[string]int64{}
-	if others != nil {
-		taken = others(wants)
-	}
-	for id, p := range places {
-		if err := p.enough(taken[id]); err != nil {
+	for _, p := range places {
+		if err := p.enough(); err != nil {
 			for _, i := range p.asks {
 				out[i] = err
 			}
@@ -126,8 +117,8 @@ func (p place) id() (string, error) {
 	return fmt.Sprint("file system ", st.Dev), nil
 }
 
-// enough: others is what other runs are going to take there.
-func (p *place) enough(others int64) error {
+// enough says what is missing there.
+func (p *place) enough() error {
 	name, other, free := p.dir, "", int64(0)
 	var err error
 	switch {
@@ -135,7 +126,7 @@ func (p *place) enough(others int64) error {
 		name, other = "the Ceph pool "+p.pool.Name, "another pool"
 		free, err = p.pool.Free(context.Background())
 	case p.dir == "":
-		return enoughMemory(p.bytes, others)
+		return enoughMemory(p.bytes)
 	default:
 		other = "another directory with --scratch"
 		free, err = reserve.Beyond(p.dir)
@@ -143,9 +134,9 @@ func (p *place) enough(others int64) error {
 	if err != nil {
 		return err
 	}
-	if p.bytes > free-others {
+	if p.bytes > free {
 		return hint.New(fmt.Errorf("%w: %d arms need %d MiB on %s, with a fifth to spare, and %d MiB are free%s: %w",
-			reserve.ErrShort, len(p.asks), p.bytes>>20, name, free>>20, p.beyond()+another(others), unix.ENOSPC),
+			reserve.ErrShort, len(p.asks), p.bytes>>20, name, free>>20, p.beyond(), unix.ENOSPC),
 			"make room, make the data smaller, leave arms out with --arms, or name "+other)
 	}
 	return nil
@@ -159,22 +150,14 @@ func (p *place) beyond() string {
 	return " beyond what a run leaves free"
 }
 
-// another is what of that is not to be had.
-func another(bytes int64) string {
-	if bytes == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", of which another run of tare, which begins now, needs %d MiB", bytes>>20)
-}
-
 // enoughMemory keeps a tenth of the memory out of reach.
-func enoughMemory(want, others int64) error {
+func enoughMemory(want int64) error {
 	m, err := proc.FS("/").Amounts("proc/meminfo", "MemAvailable", "MemTotal")
 	if err != nil {
 		return fmt.Errorf("find the free memory: %w", err)
 	}
-	if have := m[0] - m[1]/10; !(float64(want) <= have-float64(others)) {
-		return hint.New(fmt.Errorf("the caches of the servers and the volumes in memory need %d MiB together, %.0f MiB can be had%s: %w", want>>20, have/(1<<20), another(others), unix.ENOMEM),
+	if have := m[0] - m[1]/10; !(float64(want) <= have) {
+		return hint.New(fmt.Errorf("the caches of the servers and the volumes in memory need %d MiB together, %.0f MiB can be had: %w", want>>20, have/(1<<20), unix.ENOMEM),
 			"make the caches (buffer_pool, shared_buffers) or the data smaller, or leave arms out with --arms")
 	}
 	return nil

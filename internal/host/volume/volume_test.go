@@ -2,7 +2,6 @@ package volume
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,7 +109,7 @@ func TestOpen(t *testing.T) {
 				testneed.Feature(t, word, errors.New(s.Reason))
 			}
 			s, left := spec(t, v.Name())
-			if err := Enough(s.Scratch, []Ask{{Volume: v, Need: s.Need}, {Volume: v, Need: s.Need}}, nil); err[0] != nil {
+			if err := Enough(s.Scratch, []Ask{{Volume: v, Need: s.Need}, {Volume: v, Need: s.Need}}); err[0] != nil {
 				t.Fatal(err)
 			}
 			o, err := v.Open(t.Context(), s)
@@ -298,11 +297,11 @@ func TestNoSpace(t *testing.T) {
 		"layer": unix.ENOSPC, "bind": unix.ENOSPC, "dir:" + dir: unix.ENOSPC, "loop:xfs": unix.ENOSPC, "tmpfs": unix.ENOMEM,
 	} {
 		v, _ := Parse(word)
-		err := Enough(filepath.Join(dir, "not", "there", "yet"), []Ask{{Volume: v, Need: 1 << 44}}, nil)[0]
+		err := Enough(filepath.Join(dir, "not", "there", "yet"), []Ask{{Volume: v, Need: 1 << 44}})[0]
 		if !errors.Is(err, want) || err != nil && hint.Of(err) == "" {
 			t.Errorf("%s: %v (%s)", word, err, hint.Of(err))
 		}
-		if err := Enough(dir, []Ask{{Volume: v, Need: 1 << 10}}, nil)[0]; err != nil {
+		if err := Enough(dir, []Ask{{Volume: v, Need: 1 << 10}})[0]; err != nil {
 			t.Errorf("%s: no room for a kilobyte: %v", word, err)
 		}
 	}
@@ -313,29 +312,12 @@ func TestNoSpace(t *testing.T) {
 	}
 	loop, _ := Parse("loop:ext4")
 	memory, _ := Parse("tmpfs")
-	errs := Enough(dir, []Ask{{Need: free / 2}, {Volume: loop, Need: free / 2}, {Volume: memory, Need: 1 << 20}}, nil)
+	errs := Enough(dir, []Ask{{Need: free / 2}, {Volume: loop, Need: free / 2}, {Volume: memory, Need: 1 << 20}})
 	if !errors.Is(errs[0], unix.ENOSPC) || !errors.Is(errs[1], unix.ENOSPC) || errs[2] != nil {
 		t.Errorf("%v", errs)
 	}
-	errs = Enough(dir, []Ask{{Memory: 1 << 44}, {Volume: memory, Need: 1 << 20}, {Need: 1 << 10}}, nil)
+	errs = Enough(dir, []Ask{{Memory: 1 << 44}, {Volume: memory, Need: 1 << 20}, {Need: 1 << 10}})
 	if !errors.Is(errs[0], unix.ENOMEM) || !errors.Is(errs[1], unix.ENOMEM) || errs[2] != nil {
 		t.Errorf("servers' caches: %v", errs)
-	}
-	// What another run is going to take is no longer there, and it is told of this one's.
-	var told map[string]int64
-	others := func(wants map[string]int64) map[string]int64 {
-		told = wants
-		all := maps.Clone(wants)
-		for place := range all {
-			all[place] = 1 << 50
-		}
-		return all
-	}
-	errs = Enough(dir, []Ask{{Memory: 1 << 20}, {Need: 1 << 10}}, others)
-	if !errors.Is(errs[0], unix.ENOMEM) || !errors.Is(errs[1], unix.ENOSPC) || !strings.Contains(errs[1].Error(), "another run") {
-		t.Errorf("beside another run: %v", errs)
-	}
-	if len(told) != 2 || told["memory"] != 1<<20 {
-		t.Errorf("told %v", told)
 	}
 }

@@ -194,7 +194,6 @@ func (l *loadRun) generationOnce(ctx context.Context) (last bool, err error) {
 		return false, err
 	}
 	l.launched++
-	l.Lock.Took()
 	if last, err = l.rotate(ctx); err != nil {
 		return false, err
 	}

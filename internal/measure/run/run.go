@@ -26,7 +26,6 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/undo/ground"
-	"github.com/tarelab/tare/internal/undo/hostlock"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/record"
 )
@@ -40,8 +39,7 @@ type Config struct {
 	Manifest record.Manifest
 	// Earlier is the record that this run continues; nil: it begins one.
 	Earlier *Earlier
-	Lock    *hostlock.Lock // of this host; nil: other runs are not told what this one is going to take
-	Groups  *cgroup.Tree   // one tree for all arms; nil where none can be made
+	Groups  *cgroup.Tree // one tree for all arms; nil where none can be made
 	Probes  []probe.Probe
 	// Decide says whether a workload is measured well enough, from its blocks
 	// so far. Called between generations.

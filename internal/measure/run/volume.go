@@ -55,7 +55,7 @@ func (l *loadRun) room(sites []plan.Site) ([]error, error) {
 		}
 		asks, of = append(asks, volume.Ask{Need: need, Memory: s.Neighbour.Stages.Memory(need)}), append(of, i)
 	}
-	short := volume.Enough(l.scratch, asks, l.Lock.Want)
+	short := volume.Enough(l.scratch, asks)
 	out := short[:len(sites)]
 	for n, i := range of {
 		if out[i] == nil {

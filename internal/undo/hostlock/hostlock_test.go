@@ -19,12 +19,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) != 3 || os.Args[1] != "hold" && os.Args[1] != "beside" {
 		os.Exit(m.Run())
 	}
-	lock, err := Take(os.Args[2], os.Args[1] == "beside")
+	_, err := Take(os.Args[2], os.Args[1] == "beside")
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	lock.Want(map[string]int64{"memory": 7, "file system 1": -1})
 	fmt.Println("held")
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
@@ -82,65 +81,32 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// Those that measure beside another have a lock of their own: who comes later is told of them,
-// and what they are going to take is seen.
+// Runs that measure beside each other share the lock, and one that is to measure alone is told
+// of one of them; with one that measures alone nobody shares it.
 func TestBeside(t *testing.T) {
 	t.Setenv(DirEnv, t.TempDir())
-	first := other(t, "/first")
+	first := otherUser(t, 0, "beside", "/first")
 	lock, err := Take("/second", true)
-	if err != nil || lock.own == nil {
-		t.Fatalf("%+v %v", lock, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	wants := map[string]int64{"memory": 1 << 20}
-	if others := lock.Want(wants); others["memory"] != 7 || others["file system 1"] != 0 {
-		t.Errorf("the first wants %v", others)
-	}
-	third := otherUser(t, 0, "beside", "/third")
-	if h, ok := read(lock.own.Name()); !ok || h.Wants["memory"] != 1<<20 {
-		t.Errorf("told %+v", h)
-	}
-	if lock.Took(); lock.about.Wants != nil {
-		t.Errorf("still wants %v", lock.about.Wants)
-	}
-	if h, ok := read(lock.own.Name()); !ok || len(h.Wants) > 0 || h.Directory != "/second" {
-		t.Errorf("told %+v", h)
-	}
-	if others := lock.Want(nil); others["memory"] != 14 {
-		t.Errorf("first and third want %v", others)
-	}
-	for _, p := range []*exec.Cmd{first, third} {
-		p.Process.Kill()
-		_ = p.Wait()
-	}
-	if others := lock.Want(wants); others["memory"] != 0 {
-		t.Errorf("nobody is there, and wants %v", others)
-	}
-	if _, err := Take("/fourth", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), `"/second"`) {
+	if _, err := Take("/third", false); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), `"/second"`) {
 		t.Errorf("a run that comes later: %v", err)
 	}
 	lock.Release()
-	if lock, err = Take("/fourth", false); err != nil {
+	if _, err := Take("/third", false); !errors.Is(err, ErrHeld) {
+		t.Errorf("beside the first: %v", err)
+	}
+	first.Process.Kill()
+	_ = first.Wait()
+	if lock, err = Take("/third", false); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := Take("/fourth", true); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), `"/third"`) {
+		t.Errorf("beside one that measures alone: %v", err)
 	}
 	lock.Release()
 	(*Lock)(nil).Release()
-	(*Lock)(nil).Want(wants)
-	(*Lock)(nil).Took()
-}
-
-// There are more of them than locks: they measure, and say who is there.
-func TestTooManyBeside(t *testing.T) {
-	t.Setenv(DirEnv, t.TempDir())
-	for range runs {
-		lock, err := Take("/one", true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lock.Release()
-	}
-	if _, err := Take("/more", true); !errors.Is(err, ErrHeld) {
-		t.Errorf("%v", err)
-	}
 }
 
 // Nobody is kept from measuring, nor led elsewhere, by what others have put in the way.
@@ -219,9 +185,6 @@ func TestUsers(t *testing.T) {
 	defer lock.Release()
 	if all := strings.Join(Users(), " "); !strings.Contains(all, "of the user") || !strings.Contains(all, "of one without a session") {
 		t.Errorf("root is warned of %q", all)
-	}
-	if others := lock.Want(map[string]int64{"memory": 1}); len(others) > 0 {
-		t.Errorf("root believes users: %v", others)
 	}
 	for _, p := range []*exec.Cmd{first, second} {
 		p.Process.Kill()
