@@ -59,7 +59,7 @@ func Neighbours() []workload.Workload {
 // Rungs are the environments, the ladder from the ground up and then what
 // stands beside it; the runtimes and engines by name only where one asks. Pods are on a
 // cluster; nil: they can be named and described only.
-func Rungs(pods *kube.Target) []plan.Rung {
+func Rungs(cluster *pods.Target) []plan.Rung {
 	return []plan.Rung{
 		{Environment: layers.Host},
 		{Environment: layers.Cgroup, On: "host", Grouped: true},
@@ -76,9 +76,9 @@ func Rungs(pods *kube.Target) []plan.Rung {
 		{Environment: chroot.Chroot{}, Beside: true, Asked: true, Archive: true},
 		{Environment: engines.Podman, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
 		{Environment: engines.Docker, Beside: true, Grouped: true, Asked: true, Container: true, Images: true},
-		{Environment: kube.Pod{QoS: kube.BestEffort, On: pods}, Beside: true, Asked: true, Pod: true},
-		{Environment: kube.Pod{QoS: kube.Burstable, On: pods}, Beside: true, Asked: true, Pod: true},
-		{Environment: kube.Pod{QoS: kube.Guaranteed, On: pods}, Beside: true, Asked: true, Pod: true},
+		{Environment: pods.Pod{QoS: pods.BestEffort, On: cluster}, Beside: true, Asked: true, Pod: true},
+		{Environment: pods.Pod{QoS: pods.Burstable, On: cluster}, Beside: true, Asked: true, Pod: true},
+		{Environment: pods.Pod{QoS: pods.Guaranteed, On: cluster}, Beside: true, Asked: true, Pod: true},
 	}
 }
 
@@ -86,8 +86,8 @@ func Rungs(pods *kube.Target) []plan.Rung {
 func Probes() []probe.Probe { return probe.All() }
 
 // Plan is the catalog as the plan needs it.
-func Plan(pods *kube.Target) plan.Catalog {
-	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(pods)}
+func Plan(cluster *pods.Target) plan.Catalog {
+	return plan.Catalog{Workload: Workload, Neighbour: Neighbour, Beside: beside.Host{}, Rungs: Rungs(cluster)}
 }
 
 // Workload finds a benchmark by name.
@@ -145,7 +145,7 @@ func levels(name, text string) error {
 
 // Environment finds an environment by its word: a name, and levels behind a
 // colon.
-func Environment(pods *kube.Target, word string) (environment.Environment, error) {
+func Environment(pods *pods.Target, word string) (environment.Environment, error) {
 	name, levels, has := strings.Cut(word, ":")
 	for _, r := range Rungs(pods) {
 		if r.Name() != name {

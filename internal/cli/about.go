@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	kube "github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/measure/run"
 	"github.com/tarelab/tare/internal/outside/nodes"
 	"github.com/tarelab/tare/record"
@@ -14,7 +14,7 @@ import (
 // started here.
 type about struct{ nodes.About }
 
-func (f *nodeFlags) about(pods *kube.Target) (*about, error) {
+func (f *nodeFlags) about(pods *pods.Target) (*about, error) {
 	if f.NodeAbout == "" {
 		return nil, nil
 	}

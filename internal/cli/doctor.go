@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/arms/inspect"
-	kube "github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/databases/serve"
@@ -129,15 +129,15 @@ func answers(host record.Host, checks []doctor.Check) *doctorAnswer {
 // arms asks for each arm whether this host can have it. A cluster that is named and
 // does not answer takes some seconds.
 func (a *doctorAnswer) arms(host facts.Host) {
-	on := &kube.Target{} // of kubectl
+	on := &pods.Target{} // of kubectl
 	rungs := catalog.Rungs(on)
-	var pods []kube.Pod
+	var asked []pods.Pod
 	for _, rung := range rungs {
-		if p, ok := rung.Environment.(kube.Pod); ok {
-			pods = append(pods, p)
+		if p, ok := rung.Environment.(pods.Pod); ok {
+			asked = append(asked, p)
 		}
 	}
-	on.Ask(host, pods...)
+	on.Ask(host, asked...)
 	for _, rung := range rungs {
 		a.Arms = append(a.Arms, answerOf(rung.Name(), rung.Title(), rung.Support(host)))
 	}

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	kube "github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/volume"
-	api "github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/record"
 )
@@ -42,13 +42,13 @@ type experimentFlags struct {
 	Namespace string `group:"experiment" placeholder:"NAME" help:"An existing namespace, for pods on a node that tare is not on. Without it a run makes its own."`
 	PodImage  string `group:"experiment" placeholder:"IMAGE" help:"Image for pods on a node that tare is not on, where an arm names none: with sh, and with what the load needs."`
 
-	pods *kube.Target // see cluster
+	pods *pods.Target // see cluster
 }
 
 // cluster is the one that the flags mean.
-func (f *experimentFlags) cluster() *kube.Target {
+func (f *experimentFlags) cluster() *pods.Target {
 	if f.pods == nil {
-		f.pods = &kube.Target{Access: api.Access{Kubeconfig: f.Kubeconfig, Context: f.Context, Image: f.PodImage, Namespace: f.Namespace}}
+		f.pods = &pods.Target{Access: kube.Access{Kubeconfig: f.Kubeconfig, Context: f.Context, Image: f.PodImage, Namespace: f.Namespace}}
 	}
 	return f.pods
 }

@@ -14,12 +14,12 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
-	kube "github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/quantity"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
-	api "github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report/export"
@@ -104,7 +104,7 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 	var text strings.Builder
 	fmt.Fprintf(&text, "experiment %s, %s on each node, through a privileged pod there\n", e.Name, quantity.Duration(e.Budget.Seconds()))
 	for i := range chosen {
-		image, err := api.OwnImage(&chosen[i])
+		image, err := kube.OwnImage(&chosen[i])
 		if err != nil {
 			return err
 		}
@@ -121,14 +121,14 @@ func (p *planCommand) printRights(c *console, e *experiment.Experiment, node str
 	p.cluster().PodNode = node
 	p.cluster().Ask(facts.Host{})
 	if p.NodeHelper {
-		more = append(more, api.HelperRights)
+		more = append(more, kube.HelperRights)
 	} else if p.cluster().Elsewhere() != "" {
-		more = append(more, api.FarRights)
+		more = append(more, kube.FarRights)
 	}
 	user := p.cluster().Whom(context.Background())
-	text, err := api.RBAC(user, more...)
+	text, err := kube.RBAC(user, more...)
 	if p.Namespace != "" && !p.NodeHelper {
-		text, err = api.SharedRBAC(user, p.Namespace, more...)
+		text, err = kube.SharedRBAC(user, p.Namespace, more...)
 	}
 	if err == nil {
 		_, err = fmt.Fprint(c.stdout, export.Terminal(string(text)))
@@ -138,8 +138,8 @@ func (p *planCommand) printRights(c *console, e *experiment.Experiment, node str
 
 // rightsOf are what the cluster must allow for the pods of an experiment beyond
 // what every run with pods needs: those with levels have a name.
-func rightsOf(e *experiment.Experiment) []api.Rights {
-	var all []api.Rights
+func rightsOf(e *experiment.Experiment) []kube.Rights {
+	var all []kube.Rights
 	for _, p := range podsOf(e, nil) {
 		all = append(all, p.Rights())
 	}
@@ -147,7 +147,7 @@ func rightsOf(e *experiment.Experiment) []api.Rights {
 }
 
 // podsOf are the environments of an experiment that are pods.
-func podsOf(e *experiment.Experiment, on *kube.Target) []kube.Pod {
+func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
 	words := slices.Clone(e.Arms)
 	for i := range e.Workloads {
 		words = append(words, e.Workloads[i].Arms...)
@@ -158,10 +158,10 @@ func podsOf(e *experiment.Experiment, on *kube.Target) []kube.Pod {
 	for _, n := range e.Neighbours {
 		words = append(words, n.Environment)
 	}
-	var all []kube.Pod
+	var all []pods.Pod
 	for _, w := range words {
 		env, err := catalog.Environment(on, w)
-		if p, ok := env.(kube.Pod); err == nil && ok {
+		if p, ok := env.(pods.Pod); err == nil && ok {
 			all = append(all, p)
 		}
 	}

@@ -15,14 +15,14 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis"
 	"github.com/tarelab/tare/internal/arms/inspect"
-	kube "github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/doctor"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/host/volume"
 	"github.com/tarelab/tare/internal/measure/run"
-	api "github.com/tarelab/tare/internal/outside/kube"
+	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/report"
@@ -288,8 +288,8 @@ func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // inspectHost finds out what this host and user can have for the experiment, whose
 // pods are on the node away, if one is named.
-func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h facts.Host, err error) {
-	var access api.Access
+func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h facts.Host, err error) {
+	var access kube.Access
 	if on != nil {
 		access = on.Access
 	}
@@ -328,7 +328,7 @@ func inspectHost(e *experiment.Experiment, on *kube.Target, away string) (h fact
 }
 
 // forPods refuses flags about pods where no arm is one.
-func forPods(on api.Access, pods bool) error {
+func forPods(on kube.Access, pods bool) error {
 	if pods {
 		return nil
 	}

@@ -1,9 +1,9 @@
-// Package kube is the environment of a pod on the Kubernetes node that this host
+// Package pods is the environment of a pod on the Kubernetes node that this host
 // is: one pod per arm, in the quality of service class that gives the arm its
 // name, put there by the cluster's own scheduler and kubelet. The pod's first
 // process is this binary, which is handed the loads; what a pod consists of and
 // how the cluster is asked is internal/outside/kube's.
-package kube
+package pods
 
 import (
 	"context"

@@ -4,12 +4,12 @@ package bodies
 import (
 	"maps"
 
-	clickhouse "github.com/tarelab/tare/internal/loads/clickhouse"
-	fio "github.com/tarelab/tare/internal/loads/fio"
+	"github.com/tarelab/tare/internal/loads/clickhouse"
+	"github.com/tarelab/tare/internal/loads/fio"
 	"github.com/tarelab/tare/internal/loads/load"
-	pgbench "github.com/tarelab/tare/internal/loads/pgbench"
-	redis "github.com/tarelab/tare/internal/loads/redis"
-	sysbench "github.com/tarelab/tare/internal/loads/sysbench"
+	"github.com/tarelab/tare/internal/loads/pgbench"
+	"github.com/tarelab/tare/internal/loads/redis"
+	"github.com/tarelab/tare/internal/loads/sysbench"
 )
 
 // All are the bodies by kind: tare's own, and each tool's, one line each.

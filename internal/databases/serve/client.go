@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/base/hint"
-	"github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/record"

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/base/hint"
-	"github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/undo/trust"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/record"
 )

@@ -168,7 +168,7 @@ func usable(path string) error {
 }
 
 func (o *Opened) openTmpfs() error {
-	if err := enoughMemory(int64(float64(o.spec.Need)*slack)); err != nil {
+	if err := enoughMemory(int64(float64(o.spec.Need) * slack)); err != nil {
 		return err
 	}
 	dir, err := o.makeDir(o.spec.Scratch)

@@ -1,4 +1,4 @@
-package driver_test
+package clickhouse_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/serve"
-	"github.com/tarelab/tare/internal/loads/clickhouse"
+	driver "github.com/tarelab/tare/internal/loads/clickhouse"
 	"github.com/tarelab/tare/internal/loads/load"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"

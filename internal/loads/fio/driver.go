@@ -1,4 +1,4 @@
-package driver
+package fio
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/child"
 	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/fio"
+	tool "github.com/tarelab/tare/internal/logs/fio"
 	"github.com/tarelab/tare/internal/undo/trust"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/internal/wire/hidden"
@@ -68,7 +68,7 @@ func prepare(ctx context.Context, params []byte) error {
 			return hint.New(fmt.Errorf("read the job file: %w", err), "name a job file of fio with job=PATH")
 		}
 	}
-	job, err := fio.ParseJob(text)
+	job, err := tool.ParseJob(text)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func prepare(ctx context.Context, params []byte) error {
 
 // roomFor refuses a job whose files the disk cannot hold, before any is written.
 // Where only fio knows their size, it says so itself when the disk is full.
-func roomFor(job *fio.JobFile, dir string) error {
+func roomFor(job *tool.JobFile, dir string) error {
 	need, known := job.Bytes()
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -122,7 +122,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 	if err != nil {
 		return fmt.Errorf("read the job of the data set: %w", err)
 	}
-	job, err := fio.ParseJob(text)
+	job, err := tool.ParseJob(text)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 }
 
 // window answers one request.
-func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *fio.JobFile, p Params) error {
+func (f *fioRunner) window(m *counter.Memory, r counter.Request, job *tool.JobFile, p Params) error {
 	// fio says nothing when its ramp is over.
 	open := time.AfterFunc(r.Discard, func() { m.BeginWindow(r) })
 	w, err := f.measure(job.Window(p.Dir, r.Length, r.Discard))
@@ -197,7 +197,7 @@ type fioRunner struct {
 
 // look finds fio.
 func (f *fioRunner) look() (err error) {
-	if f.path, err = exec.LookPath(fio.Program); err != nil {
+	if f.path, err = exec.LookPath(tool.Program); err != nil {
 		return hint.New(fmt.Errorf("find fio: %w", err), "install it: apt-get install fio")
 	}
 	return nil
@@ -212,7 +212,7 @@ func (f *fioRunner) find() (version string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", f.path, err)
 	}
-	return fio.Identify(string(out))
+	return tool.Identify(string(out))
 }
 
 // fioEnd is how long fio may take to end when it is told to.

@@ -1,4 +1,4 @@
-package driver
+package fio
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/fio"
+	tool "github.com/tarelab/tare/internal/logs/fio"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/record"
 )
@@ -46,7 +46,7 @@ const fioTail = 10
 
 // readFio reads fio's JSON of one window.
 func readFio(text []byte) (fioWindow, error) {
-	log, err := fio.Parse(bytes.NewReader(text))
+	log, err := tool.Parse(bytes.NewReader(text))
 	if err != nil {
 		return fioWindow{}, fmt.Errorf("read fio's output: %w", err)
 	}
@@ -66,7 +66,7 @@ func readFio(text []byte) (fioWindow, error) {
 	return w.window()
 }
 
-func fioFailure(run fio.Run) error {
+func fioFailure(run tool.Run) error {
 	if run.Messages.Count > 0 {
 		return fmt.Errorf("fio: %s", run.Messages.First.Text)
 	}
@@ -97,10 +97,10 @@ func newFioSum() *fioSum {
 	return &fioSum{buckets: map[uint32]uint64{}, rates: map[string]float64{}, means: map[string]*mean{}, bars: map[string]map[uint32]uint64{}}
 }
 
-func (s *fioSum) job(j fio.Job) error {
+func (s *fioSum) job(j tool.Job) error {
 	all := []struct {
 		prefix string
-		d      *fio.Direction
+		d      *tool.Direction
 	}{{FioRead, j.Read}, {FioWrite, j.Write}, {"", j.Trim}, {"", j.Mixed}}
 	if j.Mixed != nil {
 		all = all[3:] // the others would count twice
@@ -121,7 +121,7 @@ func (s *fioSum) job(j fio.Job) error {
 	return nil
 }
 
-func (s *fioSum) direction(prefix string, d *fio.Direction) error {
+func (s *fioSum) direction(prefix string, d *tool.Direction) error {
 	total, ok := d.Total.Get()
 	seconds, timed := d.Runtime.Get()
 	if !ok || !timed {
@@ -135,7 +135,7 @@ func (s *fioSum) direction(prefix string, d *fio.Direction) error {
 		s.rate(prefix+FioBandwidth, d.Bandwidth)
 		for _, l := range []struct {
 			name string
-			lat  *fio.Latency
+			lat  *tool.Latency
 		}{{FioSlat, d.Slat}, {FioClat, d.Clat}, {FioLat, d.Lat}} {
 			if l.lat != nil {
 				s.mean(prefix+l.name, l.lat.Mean, d.Total)

@@ -1,4 +1,4 @@
-package driver
+package fio
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/fio"
+	tool "github.com/tarelab/tare/internal/logs/fio"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/record"
 )
@@ -46,7 +46,7 @@ func TestSpread(t *testing.T) {
 
 // Real output of fio, read by its own reader and added up here, agrees.
 func TestReadFio(t *testing.T) {
-	files, err := filepath.Glob("../tool/fio/testdata/*plus*.json")
+	files, err := filepath.Glob("../../logs/fio/testdata/*plus*.json")
 	if err != nil || len(files) == 0 {
 		t.Skip("no output with every bin among the test data")
 	}
@@ -60,13 +60,13 @@ func TestReadFio(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 			continue
 		}
-		log, err := fio.Parse(bytes.NewReader(text))
+		log, err := tool.Parse(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		total := 0.0
 		for _, j := range log.Runs[0].Jobs {
-			for _, d := range []*fio.Direction{j.Read, j.Write} {
+			for _, d := range []*tool.Direction{j.Read, j.Write} {
 				if d != nil {
 					n, _ := d.Total.Get()
 					total += n

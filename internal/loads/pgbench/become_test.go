@@ -1,4 +1,4 @@
-package driver_test
+package pgbench_test
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/databases/serve"
-	"github.com/tarelab/tare/internal/loads/pgbench"
+	driver "github.com/tarelab/tare/internal/loads/pgbench"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 )
 

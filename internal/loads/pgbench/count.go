@@ -1,4 +1,4 @@
-package driver
+package pgbench
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/pgbench"
+	tool "github.com/tarelab/tare/internal/logs/pgbench"
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
@@ -17,7 +17,7 @@ func (p *pgbenchRun) count() error {
 		var bad error
 		err := s.Follow(func(piece []byte) {
 			look := look{since: p.looked, thawed: p.m.Thawed(), over: p.m.Now(), offset: offset(p.m)}
-			bad = errors.Join(bad, p.pieces[i].Feed(piece, func(t pgbench.Transaction) { p.hear(look, t) }))
+			bad = errors.Join(bad, p.pieces[i].Feed(piece, func(t tool.Transaction) { p.hear(look, t) }))
 		})
 		if err = errors.Join(err, bad); err != nil {
 			return err
@@ -28,7 +28,7 @@ func (p *pgbenchRun) count() error {
 }
 
 // hear counts one transaction.
-func (p *pgbenchRun) hear(l look, t pgbench.Transaction) {
+func (p *pgbenchRun) hear(l look, t tool.Transaction) {
 	switch {
 	case t.Failed:
 		p.slot.HeardError()

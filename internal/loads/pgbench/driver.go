@@ -1,4 +1,4 @@
-package driver
+package pgbench
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/pgbench"
+	tool "github.com/tarelab/tare/internal/logs/pgbench"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/internal/wire/hidden"
 	"github.com/tarelab/tare/internal/wire/readback"
@@ -77,10 +77,10 @@ type pgbenchRun struct {
 	watch   aborted
 	streams []*stdio.Stream
 	pipes   []*os.File
-	pieces  []pgbench.Pieces
+	pieces  []tool.Pieces
 	exact   bool
 	looked  int64 // when transactions were last counted, CLOCK_MONOTONIC ns
-	version pgbench.Version
+	version tool.Version
 }
 
 // Bodies are what this tool does in an arm.
@@ -128,7 +128,7 @@ func (p *pgbenchRun) run(ctx context.Context) (err error) {
 
 // becomeClient makes this process the client's account, with what only root can have before.
 func (p *pgbenchRun) becomeClient(program string) (err error) {
-	if p.script = load.Builtin(p.Script); !pgbench.IsBuiltin(p.Script) {
+	if p.script = load.Builtin(p.Script); !tool.IsBuiltin(p.Script) {
 		if p.script, err = load.ReadScript(p.Script); err != nil {
 			return err
 		}
@@ -161,14 +161,14 @@ func (p *pgbenchRun) start(path string) error {
 	if err != nil {
 		return err
 	}
-	run := pgbench.Command{
+	run := tool.Command{
 		Server: server, Mode: p.Mode, Clients: p.Clients, Threads: p.Threads, Seconds: p.Seconds, Options: p.Options,
 	}
 	if p.version.Major >= 11 {
 		run.Seed = 1 // the same in all arms
 	}
 	if p.Seconds == 0 {
-		run.Seconds = pgbench.Forever
+		run.Seconds = tool.Forever
 	}
 	name, copied, err := p.script.Open(serve.PgbenchFiles)
 	if err != nil {

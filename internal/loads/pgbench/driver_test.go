@@ -1,4 +1,4 @@
-package driver_test
+package pgbench_test
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
 	driver "github.com/tarelab/tare/internal/loads/pgbench"
-	"github.com/tarelab/tare/internal/logs/pgbench"
+	tool "github.com/tarelab/tare/internal/logs/pgbench"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 	"github.com/tarelab/tare/internal/wire/counter"
@@ -39,7 +39,7 @@ var accounts = sync.OnceValues(func() (dataset.Prepared, error) {
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	p := serve.Prepare{Pgbench: &pgbench.Data{Scale: 1}}
+	p := serve.Prepare{Pgbench: &tool.Data{Scale: 1}}
 	return p.Run(context.Background(), postgres.Name, dataset.Store{Dir: dir}, io.Discard)
 })
 
@@ -64,7 +64,7 @@ func newPgbench(t testing.TB) *pgProcess {
 		Running: workloadtest.Running{T: t, Counters: workloadtest.Counters(t, 1)},
 		Params: driver.Params{
 			Database: load.Database{Service: postgres.Name, Server: serve.Server{Dir: dir}, Inside: true},
-			Script:   pgbench.SelectOnly, Mode: "simple", Clients: 3, Threads: 2,
+			Script:   tool.SelectOnly, Mode: "simple", Clients: 3, Threads: 2,
 		},
 	}
 }
@@ -123,7 +123,7 @@ func meanOf(h record.Histogram) float64 {
 // The counters hold what pgbench says of itself.
 func TestPgbenchAgrees(t *testing.T) {
 	t.Parallel()
-	for _, script := range pgbench.Builtin() {
+	for _, script := range tool.Builtin() {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			p := newPgbench(t)
@@ -169,7 +169,7 @@ func TestPgbenchSliced(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			p := newPgbench(t)
-			p.Script = pgbench.SimpleUpdate
+			p.Script = tool.SimpleUpdate
 			p.start().Ready()
 			var before counter.Snapshot
 			var ops, cut, latencies uint64

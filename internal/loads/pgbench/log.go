@@ -1,4 +1,4 @@
-package driver
+package pgbench
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/tarelab/tare/internal/linux/stdio"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/pgbench"
+	tool "github.com/tarelab/tare/internal/logs/pgbench"
 	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
@@ -41,7 +41,7 @@ func (p *pgbenchRun) opened(prefix string) error {
 		if err != nil {
 			return err
 		}
-		p.streams, p.pieces = append(p.streams, s), append(p.pieces, pgbench.Pieces{})
+		p.streams, p.pieces = append(p.streams, s), append(p.pieces, tool.Pieces{})
 	}
 	inherited := func(s *stdio.Stream) bool { return s.Opened() < 2 } // and not yet opened by its name
 	for end := time.Now().Add(pgFind); slices.ContainsFunc(p.streams, inherited); time.Sleep(time.Millisecond) {

@@ -1,4 +1,4 @@
-package driver_test
+package redis_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/redis"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/redis"
+	driver "github.com/tarelab/tare/internal/loads/redis"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 	"github.com/tarelab/tare/internal/wire/counter"

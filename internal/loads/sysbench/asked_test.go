@@ -1,4 +1,4 @@
-package driver_test
+package sysbench_test
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package driver
+package sysbench
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/linux/memfd"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/sysbench"
+	tool "github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/internal/wire/hidden"
 	"github.com/tarelab/tare/internal/wire/readback"
@@ -26,7 +26,7 @@ const Kind = "sysbench"
 // Params are the parameters of sysbench.
 type Params struct {
 	load.Database
-	sysbench.Data
+	tool.Data
 	// Program is sysbench's path; empty: in PATH.
 	Program  string `json:"program,omitempty"`
 	RandType string `json:"rand_type,omitempty"`
@@ -73,11 +73,11 @@ func run(ctx context.Context, m *counter.Memory, params []byte) error {
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
-	var version sysbench.Version
+	var version tool.Version
 	if b.path, version, err = serve.FindSysbench(ctx, b.Program); err != nil {
 		return err
 	}
-	if b.script = load.Builtin(b.Script); !sysbench.IsBundled(b.Script) {
+	if b.script = load.Builtin(b.Script); !tool.IsBundled(b.Script) {
 		if b.script, err = load.ReadScript(b.Script); err != nil {
 			return err
 		}
@@ -143,12 +143,12 @@ func (b *bench) start(seconds int, log io.Writer) (*serve.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := sysbench.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
+	run := tool.Command{Data: b.Data, Threads: b.m.Threads(), RandType: b.RandType, Seconds: seconds}
 	script := load.Inherited(sbHook)
 	if b.NoHook {
 		script, run.Rate, run.Histogram = name, int(b.Rate), true
 	}
-	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), sysbench.SharesTables(b.Script, b.script.Text()))...)
+	cmd := exec.Command(b.path, run.Args(script, load.Inherited(sbConfig), tool.SharesTables(b.Script, b.script.Text()))...)
 	cmd.ExtraFiles = files
 	if cmd.Dir = "/"; b.server.Dial == "" {
 		cmd.Dir = b.Server.Dir // where the socket is
@@ -161,7 +161,7 @@ func (b *bench) files(script string) ([]*os.File, error) {
 	files := []*os.File{b.m.File()}
 	var text []byte
 	if !b.NoHook {
-		text = sysbench.Hook{
+		text = tool.Hook{
 			Script: script, Counters: sbCounters, Layout: b.m.Layout(), Rate: b.Rate,
 			Schedule: sbSchedule, Origin: b.m.Now(),
 		}.Text()
@@ -173,7 +173,7 @@ func (b *bench) files(script string) ([]*os.File, error) {
 	for _, m := range []struct {
 		name    string
 		content []byte
-	}{{"hook", text}, {"options", database.Config()}, {"schedule", make([]byte, sysbench.ScheduleBytes)}} {
+	}{{"hook", text}, {"options", database.Config()}, {"schedule", make([]byte, tool.ScheduleBytes)}} {
 		f, err := memfd.Create("tare-sysbench-"+m.name, m.content)
 		if err != nil {
 			return files, err
@@ -184,9 +184,9 @@ func (b *bench) files(script string) ([]*os.File, error) {
 }
 
 // database is the server as sysbench is told.
-func (b *bench) database() (sysbench.Server, error) {
+func (b *bench) database() (tool.Server, error) {
 	at := b.server.Address()
-	s := sysbench.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
+	s := tool.Server{Driver: "mysql", User: at.User, Database: at.Database, Secret: at.Secret}
 	if at.Dial == "" {
 		s.Socket = db.SocketFile
 		return s, nil

@@ -1,4 +1,4 @@
-package driver_test
+package sysbench_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
 	driver "github.com/tarelab/tare/internal/loads/sysbench"
-	"github.com/tarelab/tare/internal/logs/sysbench"
+	tool "github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/testing/workloadtest"
 	"github.com/tarelab/tare/internal/wire/counter"
@@ -36,7 +36,7 @@ var tables = sync.OnceValues(func() (dataset.Prepared, error) {
 	if err != nil {
 		return dataset.Prepared{}, err
 	}
-	p := serve.Prepare{Sysbench: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000}}
+	p := serve.Prepare{Sysbench: tool.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000}}
 	return p.Run(context.Background(), serve.Auto, dataset.Store{Dir: dir}, io.Discard)
 })
 
@@ -59,7 +59,7 @@ func newBenchmark(t *testing.T, threads int) *benchmark {
 	return &benchmark{
 		Running: workloadtest.Running{T: t, Counters: workloadtest.Counters(t, threads)},
 		Params: driver.Params{
-			Data: sysbench.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000},
+			Data: tool.Data{Script: "oltp_read_only", Tables: 2, Rows: 2000},
 			Database: load.Database{
 				Service: serve.Auto, Server: serve.Server{Dir: dir, Settings: map[string]string{"redo_log": "16M"}}, Inside: true,
 			},

@@ -1,4 +1,4 @@
-package driver
+package sysbench
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/logs/sysbench"
+	tool "github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/wire/counter"
 	"github.com/tarelab/tare/record"
 )
@@ -106,7 +106,7 @@ func (s *starting) Write(b []byte) (int, error) {
 
 // readSysbench reads the report of one run, with its histogram.
 func readSysbench(text []byte) (report sbReport, err error) {
-	log, err := sysbench.Parse(bytes.NewReader(text), nil)
+	log, err := tool.Parse(bytes.NewReader(text), nil)
 	if err != nil {
 		return report, fmt.Errorf("read sysbench's report: %w", err)
 	}

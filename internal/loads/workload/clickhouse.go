@@ -9,7 +9,7 @@ import (
 
 	"github.com/tarelab/tare/internal/databases/clickhouse"
 	"github.com/tarelab/tare/internal/databases/serve"
-	"github.com/tarelab/tare/internal/loads/clickhouse"
+	driver "github.com/tarelab/tare/internal/loads/clickhouse"
 	"github.com/tarelab/tare/internal/loads/load"
 )
 

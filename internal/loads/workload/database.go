@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	databases "github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/mysql"

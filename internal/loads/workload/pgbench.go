@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/postgres"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/pgbench"
+	driver "github.com/tarelab/tare/internal/loads/pgbench"
 	"github.com/tarelab/tare/internal/logs/pgbench"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/databases/redis"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/redis"
+	driver "github.com/tarelab/tare/internal/loads/redis"
 )
 
 // Redis sends Redis or Valkey commands as redis-benchmark does, whose report cannot

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/mysql"
 	"github.com/tarelab/tare/internal/databases/serve"
 	"github.com/tarelab/tare/internal/loads/load"
-	"github.com/tarelab/tare/internal/loads/sysbench"
+	driver "github.com/tarelab/tare/internal/loads/sysbench"
 	"github.com/tarelab/tare/internal/logs/sysbench"
 )
 

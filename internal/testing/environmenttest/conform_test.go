@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/inspect"
 	"github.com/tarelab/tare/internal/arms/launch"
-	kube "github.com/tarelab/tare/internal/arms/pods"
+	"github.com/tarelab/tare/internal/arms/pods"
 	"github.com/tarelab/tare/internal/catalog"
 	"github.com/tarelab/tare/internal/host/facts"
 	"github.com/tarelab/tare/internal/testing/environmenttest"
@@ -27,7 +27,7 @@ import (
 func environments() []environment.Environment {
 	var all []environment.Environment
 	for _, r := range catalog.Rungs(nil) {
-		if _, pod := r.Environment.(kube.Pod); !pod { // make test-cluster tries those
+		if _, pod := r.Environment.(pods.Pod); !pod { // make test-cluster tries those
 			all = append(all, r.Environment)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/catalog/bodies"
-	databases "github.com/tarelab/tare/internal/databases/all"
+	"github.com/tarelab/tare/internal/databases"
 	"github.com/tarelab/tare/internal/databases/dataset"
 	"github.com/tarelab/tare/internal/databases/db"
 	"github.com/tarelab/tare/internal/databases/serve"

@@ -1,4 +1,3 @@
-// Package databases is the list of the databases that tare can run.
 package databases
 
 import (
