@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/linux/sched"
 	"github.com/tarelab/tare/internal/testneed"
+	"github.com/tarelab/tare/internal/workload/workloadtest"
 )
 
 // beside are the processes of others beside a run, and what is looked at meanwhile.
@@ -199,6 +201,8 @@ func foreignSees(t *testing.T) {
 	root, asleep := b.all[0].cmd.Process, b.all[1].cmd.Process
 	const held = 300 * time.Millisecond
 	must(t, root.Signal(syscall.SIGSTOP))
+	pid := strconv.Itoa(root.Pid)
+	workloadtest.Eventually(t, "stopped", func() bool { return stoppedNow()[pid] != "" }) // it needs a CPU to stop
 	time.Sleep(held)
 	must(t, root.Signal(syscall.SIGCONT))
 	must(t, asleep.Signal(syscall.SIGUSR1))
