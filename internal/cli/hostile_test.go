@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/record"
 )
 
@@ -169,6 +170,7 @@ func TestHostileNames(t *testing.T) {
 	state := filepath.Join(all, "state")
 	t.Setenv("XDG_STATE_HOME", state)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(all, "cache"))
+	t.Setenv(hostlock.DirEnv, filepath.Join(all, "locks")) // other packages' tests measure at the same time
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	real, err := filepath.Abs("../../record/testdata/quick")

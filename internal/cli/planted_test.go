@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tarelab/tare/internal/hostlock"
 	"github.com/tarelab/tare/record"
 )
 
@@ -45,6 +46,7 @@ func plants(t *testing.T) map[string]func(path string) error {
 // command and in any form.
 func TestPlanted(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv(hostlock.DirEnv, t.TempDir()) // other packages' tests measure at the same time
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	files := shortened(t)
