@@ -45,7 +45,7 @@ func Make(record Record, path string, mode fs.FileMode) (string, error) {
 		return "", err
 	}
 	defer dir.Close()
-	return hold(record, dir, filepath.Join(points, filepath.Base(path)))
+	return hold(record, dir, filepath.Base(path))
 }
 
 // open says whether all accounts can pass to a directory. A server of an arm on the host
@@ -101,11 +101,33 @@ func own(dir *os.File) error {
 	return nil
 }
 
-// hold mounts an open directory at a point below a directory of root's own.
-func hold(record Record, dir *os.File, point string) (string, error) {
+// free is the first path of path, path-2, path-3 at which nothing is: a volume's directory is
+// held, and so is the one of the same name on the file system that is mounted in it.
+func free(path string) (string, error) {
+	const most = 100
+	for n := 1; n <= most; n++ {
+		at := path
+		if n > 1 {
+			at = fmt.Sprintf("%s-%d", path, n)
+		}
+		if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+			return at, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+	return "", &os.PathError{Op: "make", Path: path, Err: fs.ErrExist}
+}
+
+// hold mounts an open directory at a point of that name below a directory of root's own.
+func hold(record Record, dir *os.File, name string) (string, error) {
 	err := os.MkdirAll(points, 0o755)
 	if err == nil {
 		err = trust.Dir(points)
+	}
+	var point string
+	if err == nil {
+		point, err = free(filepath.Join(points, name))
 	}
 	if err == nil {
 		err = record(journal.Directory(point), func() error { return journal.RemoveDirectory(point) })

@@ -292,3 +292,30 @@ func end(t *testing.T, m *made) {
 		t.Fatal(err)
 	}
 }
+
+// A directory that is held, and one of the same name in it that is held too, as on a file system
+// of a server that is mounted there, have each a path of their own.
+func TestHeldTwice(t *testing.T) {
+	testneed.Root(t)
+	m := newMade(t)
+	first, err := Make(m.record, filepath.Join(t.TempDir(), "tare-ground-arm.volume"), 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Make(m.record, filepath.Join(first, "tare-ground-arm.volume"), 0o700)
+	if err != nil || second == first || !strings.HasPrefix(second, points+"/") {
+		t.Fatalf("%s in %s: %v", second, first, err)
+	}
+	if err := os.WriteFile(filepath.Join(second, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(first, "tare-ground-arm.volume", "file")); err != nil {
+		t.Error(err)
+	}
+	m.back()
+	for _, point := range []string{first, second} {
+		if _, err := os.Lstat(point); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", point, err)
+		}
+	}
+}
