@@ -141,7 +141,7 @@ func Within(point string, bound time.Duration, work func() error) error {
 	go func() { done <- work() }()
 	select {
 	case err := <-done:
-		return err
+		return gaveUp(point, err)
 	case <-time.After(bound):
 	}
 	silent := fmt.Errorf("%s: nothing for %v: %w", point, bound, ErrSilent)
@@ -154,6 +154,17 @@ func Within(point string, bound time.Duration, work func() error) error {
 		}
 	}
 	return silent
+}
+
+// gaveUp says of an error by which the kernel gave up waiting for the server that it does not
+// answer. The numbers from 512 to 530 are the kernel's own (include/linux/errno.h), ERESTARTSYS
+// for example, and come out of NFS where a request was broken off.
+func gaveUp(point string, err error) error {
+	var n unix.Errno
+	if errors.As(err, &n) && n >= 512 && n <= 530 {
+		return fmt.Errorf("%s: %w: %w", point, ErrSilent, err)
+	}
+	return err
 }
 
 // Abort ends the requests that wait for the server of a mount, with errors. A mount

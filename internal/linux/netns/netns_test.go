@@ -40,8 +40,8 @@ func echo(t *testing.T, ns *os.File, addr netip.AddrPort) (peer chan string) {
 	}
 	peer = make(chan string, 1)
 	go func() {
-		defer l.Close()
 		c, err := l.Accept()
+		l.Close() // before anything is said: another one may listen there then
 		if err != nil {
 			peer <- err.Error()
 			return
