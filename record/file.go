@@ -73,24 +73,43 @@ func makeDir(dir string) error {
 // own says whether a directory is there in which nobody else but root can put a link in
 // the place of what is written.
 func own(dir string) error {
-	info, err := os.Lstat(filepath.Clean(dir))
-	if err != nil {
-		return err
-	}
-	return ownInfo(dir, info)
+	_, err := owned(dir)
+	return err
 }
 
-func ownInfo(dir string, info os.FileInfo) error {
+// owned is such a directory, or why it is none.
+func owned(dir string) (os.FileInfo, error) {
+	info, err := os.Lstat(filepath.Clean(dir))
+	if err != nil {
+		return nil, err
+	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is there already, and is no directory", dir)
+		return nil, fmt.Errorf("%s is there already, and is no directory", dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return foreign(fmt.Sprintf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid))
+		return nil, foreign(fmt.Sprintf("%s is there already, and is of user %d, who could put anything there: name another", dir, st.Uid))
 	}
 	if info.Mode()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return foreign(fmt.Sprintf("%s is there already, and all users can write there: name another, or chmod o-w it", dir))
+		return nil, foreign(fmt.Sprintf("%s is there already, and all users can write there: name another, or chmod o-w it", dir))
 	}
-	return nil
+	return info, nil
+}
+
+// openSame opens the directory that was looked at. Another one at its path is refused: whoever
+// owns the directory above could have put a link there, to any directory of this user's.
+func openSame(dir string, looked os.FileInfo) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err == nil && !os.SameFile(looked, info) {
+		err = foreign(fmt.Sprintf("%s was replaced by another directory a moment ago: name one in a directory of your own", dir))
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // foreign is why nothing is written into a directory: another user could put a link in the
@@ -161,21 +180,15 @@ func WriteFile(dir, name string, b []byte) error {
 
 // writeWhole writes into the directory that it looked at, whatever is at its path meanwhile.
 func writeWhole(dir, name string, b []byte) error {
-	if err := own(dir); err != nil {
+	looked, err := owned(dir)
+	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openSame(dir, looked)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	info, err := root.Stat(".")
-	if err == nil {
-		err = ownInfo(dir, info)
-	}
-	if err != nil {
-		return err
-	}
 	made := fmt.Sprintf(".%s-%d-%s", name, os.Getpid(), rand.Text()[:8])
 	tmp, err := root.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -72,3 +72,28 @@ func TestNothingIsWrittenForOthers(t *testing.T) {
 		t.Errorf("written behind the link: %v", err)
 	}
 }
+
+// Between the look at a directory and its opening somebody can put a link to another one of the
+// same user there: that one is not written into.
+func TestOpenSame(t *testing.T) {
+	parent := t.TempDir()
+	dir, other := filepath.Join(parent, "result"), filepath.Join(parent, "other")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(other, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	looked, err := owned(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := openSame(dir, looked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root.Close()
+	if err := errors.Join(os.Rename(dir, filepath.Join(parent, "away")), os.Symlink(other, dir)); err != nil {
+		t.Fatal(err)
+	}
+	if root, err := openSame(dir, looked); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v, %v", root, err)
+	}
+}
