@@ -83,7 +83,7 @@ type FS struct {
 	fault   Fault
 	seen    []Op
 	counts  map[Kind]int
-	hit     *Op
+	hit     []Op
 	synced  map[string][]byte
 	keep    string // what files whose synced content is kept end with
 }
@@ -155,11 +155,11 @@ func (f *FS) Seen() []Op {
 	return slices.Clone(f.seen)
 }
 
-// Hit is the first operation that failed by the fault; nil: none.
-func (f *FS) Hit() *Op {
+// Hit are the operations that failed by the fault, the first one first.
+func (f *FS) Hit() []Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.hit
+	return slices.Clone(f.hit)
 }
 
 // KeepSynced keeps the content of files whose path ends so, as it was whenever one was
@@ -188,12 +188,10 @@ func (f *FS) did(k Kind, path string) syscall.Errno {
 	op := Op{k, f.counts[k], path}
 	f.seen = append(f.seen, op)
 	now := f.fault.Number > 0 && k == f.fault.Kind && op.Number == f.fault.Number
-	if !now && (f.hit == nil || !f.fault.Lasting || !f.fault.hits(k)) {
+	if !now && (len(f.hit) == 0 || !f.fault.Lasting || !f.fault.hits(k)) {
 		return 0
 	}
-	if f.hit == nil {
-		f.hit = &op
-	}
+	f.hit = append(f.hit, op)
 	return f.fault.Error
 }
 
