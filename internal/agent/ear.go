@@ -12,7 +12,7 @@ type Ear interface {
 	Heard()
 }
 
-// quietAfter is how long an agent may say nothing, who answers each beat.
+// quietAfter is how long an agent, which answers each beat, may say nothing.
 const quietAfter = beatEvery + 3*time.Second
 
 // quietness tells an ear how long its agent has said nothing.
@@ -28,13 +28,11 @@ type quietness struct {
 
 func listen(ear Ear) *quietness {
 	q := &quietness{ear: ear, last: time.Now()}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.timer = time.AfterFunc(quietAfter, q.fall)
 	return q
 }
 
-// fall tells the ear of the silence, unless it ended while the timer's function waited to run.
+// fall tells the ear of the silence, unless the agent spoke after the timer fired.
 func (q *quietness) fall() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

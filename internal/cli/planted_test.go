@@ -92,9 +92,19 @@ func ended(t *testing.T, what string, needed bool, args []string) {
 		t.Errorf("%s, %q: took %v", what, args, took)
 	case strings.Contains(out+said, secret):
 		t.Errorf("%s, %q: what is outside was printed", what, args)
-	case needed && (out != "" || said == "" || code != exitError && code != exitUsage):
+	case needed && (out != "" || said == "" || code != exitError && code != exitUsage), !needed && !goesOn(args, code, said):
 		t.Errorf("%s, %q: exit %d, %d bytes printed\n%s", what, args, code, len(out), said)
-	case !needed && code != exitOK && (args[0] != "check" || code == exitError || code == exitUsage) && (said == "" || args[len(args)-1] != "--open"):
-		t.Errorf("%s, %q: exit %d\n%s", what, args, code, said)
 	}
+}
+
+// goesOn says whether a command that does not need what was planted ended as it should: check
+// judges, and report --open may say that it cannot write its page there.
+func goesOn(args []string, code int, said string) bool {
+	switch {
+	case args[0] == "check":
+		return code != exitError && code != exitUsage
+	case args[len(args)-1] == "--open":
+		return code == exitOK || said != ""
+	}
+	return code == exitOK
 }

@@ -101,8 +101,8 @@ func own(dir *os.File) error {
 	return nil
 }
 
-// free is the first path of path, path-2, path-3 at which nothing is: a volume's directory is
-// held, and so is the one of the same name on the file system that is mounted in it.
+// free returns the first of path, path-2, path-3 and so on that does not exist. One name is held
+// twice where an arm has a volume of NFS: its directory here, and its directory on the server.
 func free(path string) (string, error) {
 	const most = 100
 	for n := 1; n <= most; n++ {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/hint"
+	"github.com/tarelab/tare/internal/testneed"
 )
 
 // What can be read of a damaged journal is taken back; the journal stays as it is,
@@ -42,14 +43,17 @@ func TestUndoDamaged(t *testing.T) {
 	}
 }
 
-// A journal that cannot be read, for the disk fails, is none that holds nothing.
+// A journal that cannot be read because the disk fails is kept.
 func TestUndoUnreadable(t *testing.T) {
-	f, err := os.Open("/proc/self/mem") // reading the begin of a process's memory is an input error
-	if err != nil {
+	testneed.Root(t)
+	dir := t.TempDir()
+	dead(t, dir, "r1", nil)
+	// Reading the begin of a process's memory is an input error.
+	if err := unix.Mount("/proc/self/mem", journalFile(dir, "r1"), "", unix.MS_BIND, ""); err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	if c, err := load(f); !errors.Is(err, unix.EIO) {
-		t.Errorf("%+v, %v", c, err)
+	t.Cleanup(func() { unix.Unmount(journalFile(dir, "r1"), 0) })
+	if _, err := Undo(dir, "r1"); !errors.Is(err, unix.EIO) || len(files(t, dir)) != 1 {
+		t.Errorf("%v, files %v", err, files(t, dir))
 	}
 }

@@ -136,8 +136,8 @@ func TestRead(t *testing.T) {
 		most int64
 		says string
 	}{
-		{file, 5, ""}, {file, 4, "more than 4 bytes"}, {link, 5, "is a link"}, {pipe, 5, "is no file"},
-		{dir, 5, "is no file"}, {"/dev/zero", 5, "is no file"}, {filepath.Join(dir, "none"), 5, "no such file"},
+		{file, 5, ""}, {file, 4, "more than 4 bytes"}, {link, 5, "is a link"}, {pipe, 5, "is not a regular file"},
+		{dir, 5, "is not a regular file"}, {"/dev/zero", 5, "is not a regular file"}, {filepath.Join(dir, "none"), 5, "no such file"},
 	} {
 		b, err := trust.Read(c.path, c.most)
 		if c.says == "" && (err != nil || string(b) != "12345") || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
@@ -153,7 +153,7 @@ func TestReadGiven(t *testing.T) {
 	must(t, os.WriteFile(file, []byte("12345"), 0o600), os.Symlink(file, link), unix.Mkfifo(pipe, 0o600),
 		os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40))
 	for path, says := range map[string]string{
-		file: "", link: "", pipe: "is no file", "/dev/zero": "is no file", large: "more than 16777216 bytes", dir: "is no file",
+		file: "", link: "", pipe: "is not a regular file", "/dev/zero": "is not a regular file", large: "more than 16777216 bytes", dir: "is not a regular file",
 	} {
 		b, err := trust.ReadGiven(path)
 		if says == "" && (err != nil || string(b) != "12345") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {

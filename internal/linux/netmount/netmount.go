@@ -156,9 +156,8 @@ func Within(point string, bound time.Duration, work func() error) error {
 	return silent
 }
 
-// gaveUp says of an error by which the kernel gave up waiting for the server that it does not
-// answer. The numbers from 512 to 530 are the kernel's own (include/linux/errno.h), ERESTARTSYS
-// for example, and come out of NFS where a request was broken off.
+// gaveUp makes an error of a request that the kernel broke off an ErrSilent. NFS then returns one
+// of the kernel's own numbers, 512 to 530 (include/linux/errno.h), ERESTARTSYS for example.
 func gaveUp(point string, err error) error {
 	var n unix.Errno
 	if errors.As(err, &n) && n >= 512 && n <= 530 {

@@ -51,18 +51,17 @@ func (p *parser) dbench(s string) bool {
 
 var (
 	kbenchSection = regexp.MustCompile(`^(IOPS|Bandwidth|Latency)(?: in (\S+))? \(Read/Write\)`)
-	kbenchSize    = regexp.MustCompile(`^(?i:size): (.+)$`)
-	kbenchQuick   = regexp.MustCompile(`^(?i:quick mode):? ((?i)enabled|disabled)$`)
+	kbenchSize    = regexp.MustCompile(`(?i)^size: (.+)$`)
+	kbenchQuick   = regexp.MustCompile(`(?i)^quick mode:? (enabled|disabled)$`)
 	kbenchRow     = regexp.MustCompile(`^(Random|Sequential):\s*(.*)$`)
 	kbenchArms    = regexp.MustCompile(`^(\S.*?)\s{2,}vs\s{2,}(\S.*?)\s+:\s+Change$`)
 )
 
-// kbench reads a line of kbench's summary, or of its comparison of two:
+// kbench reads a line of kbench's summary, or of its comparison of two. Newer versions write "IOPS in
+// ops", and a second summary with the 99th percentiles of the latencies:
 //
 //	IOPS (Read/Write)
 //	        Random:         98,368 / 89,200
-//	IOPS in ops (Read/Write)
-//	        Random:         98368 / 89200
 //	        Random:          98,368 / 89,200   vs          28,192 / 15,513    :   -71.34% / -82.61%
 func (p *parser) kbench(s string) bool {
 	if m := kbenchSection.FindStringSubmatch(s); m != nil {
@@ -97,7 +96,7 @@ func (p *parser) kbench(s string) bool {
 	}
 	load := strings.ToLower(m[1]) + ", " + strings.Replace(p.section, "iops", "IOPS", 1)
 	metric := map[string]string{"iops": "iops", "bandwidth": "bandwidth", "latency": "latency_mean"}[p.section]
-	if p.p99 {
+	if p.p99 && p.section == "latency" {
 		metric = "p99"
 	}
 	own, rest, compared := strings.Cut(m[2], " vs ")
