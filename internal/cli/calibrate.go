@@ -46,7 +46,8 @@ func (k *calibrateCommand) Run(c *console) error {
 		k.Seed = rand.Uint64N(1 << 53)
 	}
 	planted := calibrate.Plant(k.Seed)
-	e, err := calibrate.Experiment(planted, k.Seed, time.Duration(k.Budget), catalog.Words())
+	text := calibrate.Experiment(planted, k.Seed, time.Duration(k.Budget))
+	e, err := experiment.Parse("calibration.yaml", text, catalog.Words())
 	var problems experiment.Problems
 	if errors.As(err, &problems) { // all but the budget is tare's own
 		return &usageError{fmt.Errorf("--budget: %s", problems[0].Text), "tare calibrate --help"}

@@ -8,7 +8,7 @@
 //	durability  what a sync on a volume is worth
 //	doctor      the checks that tare doctor prints
 //
-// It may import databases (their promises), outside, undo, wire, linux, base and record. Packages that describe do not act:
+// It may import stat, outside, undo, wire, linux, base and record. Packages that describe do not act:
 // isolation describes, enforce acts.
 //
 // To add: a probe is one file in probe and one line in its list; a mechanism is one entry in

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tarelab/tare/internal/analysis/calibrate"
 	"github.com/tarelab/tare/internal/catalog"
+	"github.com/tarelab/tare/internal/planning/experiment"
 	"github.com/tarelab/tare/record"
 )
 
@@ -23,7 +24,7 @@ func TestPlantIsWhatIsAsked(t *testing.T) {
 	if !cmp.Equal(planted, calibrate.Plant(7)) || cmp.Equal(planted, calibrate.Plant(8)) {
 		t.Error("the order is not the seed's")
 	}
-	e, err := calibrate.Experiment(planted, 7, 10*time.Minute, catalog.Words())
+	e, err := experiment.Parse("calibration.yaml", calibrate.Experiment(planted, 7, 10*time.Minute), catalog.Words())
 	if err != nil {
 		t.Fatal(err)
 	}

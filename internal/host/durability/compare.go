@@ -18,7 +18,14 @@ type Arm struct {
 	Trial    storage.Trial
 	Volume   storage.Facts
 	Volatile bool // an overlay that passes no sync on
-	Settings []record.Setting
+	Promises []Promise
+}
+
+// Promise is a server's setting that decides which commits survive a crash.
+type Promise struct {
+	Name  string
+	Value string // as the server reported it
+	Means string // equal for values with the same effect, such as 1 and ON
 }
 
 // Class is where what the arm synced is.
@@ -58,11 +65,10 @@ func Compare(base, arm Arm) (differences []string) {
 		differences = append(differences, fmt.Sprintf("what %s synced is %s (%s), what %s synced is %s (%s)",
 			arm.Name, mine, why, base.Name, theirs, because))
 	}
-	have := promises(base.Settings)
-	for _, p := range promises(arm.Settings) {
-		for _, b := range have {
-			if b.name == p.name && b.means != p.means {
-				differences = append(differences, fmt.Sprintf("%s is %s in %s and %s in %s", p.name, p.value, arm.Name, b.value, base.Name))
+	for _, p := range arm.Promises {
+		for _, b := range base.Promises {
+			if b.Name == p.Name && b.Means != p.Means {
+				differences = append(differences, fmt.Sprintf("%s is %s in %s and %s in %s", p.Name, p.Value, arm.Name, b.Value, base.Name))
 			}
 		}
 	}

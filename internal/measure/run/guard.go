@@ -112,7 +112,7 @@ func (l *loadRun) durability(ctx context.Context, s *site) (durability.Arm, erro
 	}
 	a := durability.Arm{Name: s.name, Volatile: on.Volatile}
 	for _, arm := range l.armsOn(s) {
-		a.Settings = slices.Concat(l.Manifest.Settings[l.load.Name+"/"+arm.Name], set(l.load.Params, arm.Set))
+		a.Promises = promises(slices.Concat(l.Manifest.Settings[l.load.Name+"/"+arm.Name], set(l.load.Params, arm.Set)))
 	}
 	a.Trial, a.Volume, err = s.session.Try(ctx)
 	if ctx.Err() != nil {
