@@ -14,6 +14,7 @@ const most = 3
 // counted before it ended stays in the sum, as far as it was read; one that came
 // since the last reading counts from its birth.
 type follow struct {
+	noEdges
 	root    proc.FS
 	members members
 	file    string // "schedstat"

@@ -71,6 +71,7 @@ func perfDir(g cgroup.Group) (string, error) {
 }
 
 type counted struct {
+	noEdges
 	group *perf.Group
 	n     int
 	why   string

@@ -94,6 +94,7 @@ func openAllCPU(g cgroup.Group) files {
 }
 
 type hostReader struct {
+	noEdges
 	stat    files
 	all     files  // nil: take the host's CPU time from stat
 	own     Reader // of the arm's own CPU time; not there when ownWhy says so

@@ -27,10 +27,11 @@ func (self) Open(t Target) (Reader, error) {
 	status, err := openFiles(source{
 		paths: []string{proc.FS(t.Root).Path("proc/self/status")},
 		parse: keyed(1, "VmRSS", "VmHWM"), names: []string{"VmRSS", "VmHWM"}})
-	return &selfReader{status, err}, nil
+	return &selfReader{status: status, why: err}, nil
 }
 
 type selfReader struct {
+	noEdges
 	status files
 	why    error
 }

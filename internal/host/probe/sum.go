@@ -9,6 +9,7 @@ import (
 // A sum without one of them would be too small, so a number that one of them
 // misses is missing. Of a reader of more numbers the first ones count.
 type sum struct {
+	noEdges
 	parts   []files
 	bad     []int // by number: the part that missed it last
 	scratch []float64
