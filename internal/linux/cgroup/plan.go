@@ -98,6 +98,18 @@ func v1Name(controller string) string {
 	return controller
 }
 
+// Version is 1 or 2, the version whose hierarchy has a controller, by its name in either
+// version; 0: there is none.
+func (t *Tree) Version(controller string) int {
+	switch {
+	case t.V1[v1Name(controller)] != "":
+		return 1
+	case slices.Contains(t.V2Controllers, v2Name(controller)):
+		return 2
+	}
+	return 0
+}
+
 // hierarchy is the key in at of the hierarchy that has a controller.
 func (t *Tree) hierarchy(controller string) (string, error) {
 	v1 := v1Name(controller)
