@@ -9,12 +9,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// promise is a setting with what it means for a commit. Settings that mean the
-// same are equal, whatever their words.
+// promise is a setting with its meaning for a commit. Settings with the same meaning are equal,
+// whatever their words.
 type promise struct{ name, value, means string }
 
-// promises are the settings that decide what a commit survives, as the server
-// said them.
+// promises are the settings that decide which failures a commit survives, as the server
+// reported them.
 func promises(settings []record.Setting) []promise {
 	got := map[string]string{}
 	for _, s := range settings {
@@ -29,13 +29,12 @@ func promises(settings []record.Setting) []promise {
 	return out
 }
 
-// known are the promises of databases, then parameters of loads that sync
-// themselves.
+// known are the promises of databases, then parameters of loads that call sync themselves.
 func known() []db.Promise {
 	all := []db.Promise{}
 	for _, s := range databases.All() {
 		for _, p := range s.Promises() {
-			if !slices.ContainsFunc(all, func(k db.Promise) bool { return k.Name == p.Name }) { // two of one family
+			if !slices.ContainsFunc(all, func(k db.Promise) bool { return k.Name == p.Name }) { // databases of one family share settings
 				all = append(all, p)
 			}
 		}
