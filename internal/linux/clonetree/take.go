@@ -10,13 +10,12 @@ import (
 	"github.com/tarelab/tare/internal/linux/again"
 )
 
-// Take takes back what is in a directory of this user's, in which only this user could
-// write: directories and files become this user's, and directories such that nobody else
-// can write in them, from the top. Processes of the former owner may still hold some of
-// them: from then on they can change what is in a file that they have open, and nothing
-// else. A file that has another name stays whose it is, and a copy takes its place. What
-// is in a directory of another user's and not that user's is an error: it came there by
-// a link, which showed it to whoever is given the copies. Links and the like stay.
+// Take takes back the contents of a directory that only this user can write to: its directories
+// and files become this user's, from the top, and other users lose the right to write in the
+// directories. Processes of the former owner may still have files open; they can change the
+// content of those and nothing else. A file with several hard links keeps its owner, and a copy
+// takes its place. An entry of a third user is an error: a link brought it there, which would
+// give its content to whoever gets the copies. Symbolic links and special files stay.
 func Take(dir string) error {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -48,8 +47,8 @@ func takeDir(dir *os.File, st *unix.Stat_t) error {
 	return each(dir, func(name string) error { return take(dir, name, st.Uid) })
 }
 
-// shut lets nobody but its owner write in a directory. Its mode is read when nobody else
-// can change that any more.
+// shut takes the right to write in a directory from everybody but its owner. It reads the mode
+// when nobody else can change it any longer.
 func shut(dir *os.File) error {
 	open, err := reopen(dir)
 	if err != nil {
@@ -63,7 +62,7 @@ func shut(dir *os.File) error {
 	return open.Chmod(info.Mode().Perm() &^ 0o022)
 }
 
-// take takes an entry of a directory that was that user's.
+// take takes back one entry that was that user's.
 func take(at *os.File, name string, was uint32) error {
 	f, st, err := look(at, name)
 	if err != nil {
@@ -84,7 +83,7 @@ func take(at *os.File, name string, was uint32) error {
 	return chown(f, int(self), os.Getegid())
 }
 
-// apart puts a copy in the place of a file, in a directory in which nobody else can write.
+// apart replaces a file by a copy, in a directory in which only this user can write.
 func apart(dir *os.File, name string, st *unix.Stat_t) error {
 	const part = ".tare-apart"
 	in, err := openAt(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
