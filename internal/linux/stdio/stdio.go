@@ -1,7 +1,7 @@
-// Package stdio follows what another process writes to a pipe through a stream
-// of the C library: also the last lines, which wait in the stream's buffer
-// until it is full. It knows the layout of glibc's FILE on 64-bit machines and
-// nothing of what is written. It only reads: the other process does not notice.
+// Package stdio follows the output of another process to a pipe through a stream of the C
+// library, with the last lines, which stay in the stream's buffer until it is full. It knows
+// the layout of glibc's FILE on 64-bit machines and not the content. It only reads: the other
+// process is not affected.
 package stdio
 
 import (
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words of glibc's struct _IO_FILE (libio/bits/types/struct_FILE.h), whose
-// layout is part of its binary interface.
+// Words of glibc's struct _IO_FILE (libio/bits/types/struct_FILE.h), whose layout is part of
+// its ABI.
 const (
 	fileMagic     = 0xfbad0000
 	fileWriteBase = 32
@@ -26,11 +26,10 @@ const (
 	fileBytes     = 120
 )
 
-// maxBuffer is more than any stream on a pipe has.
+// maxBuffer is an upper bound of the buffer of a stream on a pipe, in bytes.
 const maxBuffer = 1 << 16
 
-// Stream is a pipe and the stream that writes to it. It belongs to one
-// goroutine.
+// Stream is a pipe and the stream that writes to it. It is not safe for concurrent use.
 type Stream struct {
 	pid   int
 	pipe  *os.File
@@ -38,20 +37,19 @@ type Stream struct {
 	inode uint64
 
 	at      uint64 // address of the FILE; 0: not known
-	buffer  uint64 // address of its buffer, likewise
+	buffer  uint64 // address of its buffer; 0: not known
 	arrived uint64 // bytes that came through the pipe
-	given   uint64 // bytes that were handed on, from the start of the stream
+	given   uint64 // bytes passed on, from the start of the stream
 	chunk   []byte
 	ended   bool
 
-	before, after file   // copies of the FILE,
-	waiting       []byte // and of its buffer between them
+	before, after file   // copies of the FILE
+	waiting       []byte // copy of its buffer, made between them
 	local         [3]unix.Iovec
 	remote        [3]unix.RemoteIovec
 }
 
-// New follows what process pid writes; pipe is the end to read from, and stays
-// the caller's.
+// New follows the output of process pid; pipe is the reading end, which the caller closes.
 func New(pid int, pipe *os.File) (*Stream, error) {
 	s := &Stream{pid: pid, pipe: pipe, fd: int(pipe.Fd()), chunk: make([]byte, 1<<16)}
 	if err := unix.SetNonblock(s.fd, true); err != nil {
@@ -65,18 +63,17 @@ func New(pid int, pipe *os.File) (*Stream, error) {
 	return s, nil
 }
 
-// Ended says whether all who could write have closed the pipe.
+// Ended says whether every writer has closed the pipe.
 func (s *Stream) Ended() bool { return s.ended }
 
-// Follow hands on what is new since the last call, in pieces that need not end
-// where lines do. A line is handed on once it was printed as a whole, or its
-// block was written.
+// Follow passes on what is new since the last call, in pieces that need not end at line ends. A
+// line is passed on when it was printed whole, or when its block was written.
 func (s *Stream) Follow(take func([]byte)) error {
 	if _, err := s.drain(take); err != nil || s.at == 0 {
 		return err
 	}
 	waiting := s.peek()
-	// What came through the pipe meanwhile may be what was just seen.
+	// If the pipe had new data, it may be the data that peek just read from the buffer.
 	if n, err := s.drain(take); err != nil || n > 0 {
 		return err
 	}
@@ -84,7 +81,7 @@ func (s *Stream) Follow(take func([]byte)) error {
 	return nil
 }
 
-// drain takes what is in the pipe and returns how much it was.
+// drain reads the pipe until it is empty and returns the number of bytes.
 func (s *Stream) drain(take func([]byte)) (n int, err error) {
 	for {
 		got, err := unix.Read(s.fd, s.chunk)
@@ -105,8 +102,7 @@ func (s *Stream) drain(take func([]byte)) (n int, err error) {
 	}
 }
 
-// hand hands on what of b, which begins at an offset of the stream, was not
-// handed on yet.
+// hand passes on the part of b that was not passed on yet; b begins at an offset of the stream.
 func (s *Stream) hand(offset uint64, b []byte, take func([]byte)) {
 	if skip := s.given - offset; skip < uint64(len(b)) {
 		take(b[skip:])
@@ -150,8 +146,7 @@ func (s *Stream) peek() []byte {
 	return b[:bytes.LastIndexByte(b, '\n')+1]
 }
 
-// learn finds out where the buffer is: the stream gets it when it is first
-// written to.
+// learn reads the address of the buffer, which the stream gets at the first write.
 func (s *Stream) learn() {
 	if n, err := readMemory(s.pid, s.at, s.before[:]); err != nil || n != len(s.before) || !s.before.valid() {
 		return
@@ -167,7 +162,7 @@ func (s *Stream) learn() {
 	s.remote = [3]unix.RemoteIovec{{Base: uintptr(s.at), Len: fileBytes}, {Base: uintptr(base), Len: int(end - base)}, {Base: uintptr(s.at), Len: fileBytes}}
 }
 
-// read reads the FILE, its buffer, and the FILE again.
+// read copies the FILE, its buffer, and the FILE again.
 func (s *Stream) read() bool {
 	n, err := unix.ProcessVMReadv(s.pid, s.local[:], s.remote[:], 0)
 	return err == nil && n == len(s.waiting)+2*fileBytes

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/netmount"
 )
 
-// Answered asks a file system about a path, and not for ever: the server of one that is
-// mounted hard may be gone.
+// Answered asks a file system about a path, with a time limit: on a hard mount the server may
+// be gone.
 func Answered[T any](path string, ask func() (T, error)) (T, error) {
 	type answer struct {
 		is  T

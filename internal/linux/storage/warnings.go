@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Warnings are what is wrong with the mount for data that must last, or for
-// speed, each with its remedy.
+// Warnings are settings of the mount that are wrong for durable data or for speed, each with
+// its remedy.
 func (f Facts) Warnings() []record.Warning {
 	var out []record.Warning
 	add := func(text, remedy string) {
@@ -28,7 +28,7 @@ func (f Facts) Warnings() []record.Warning {
 	if f.NoBarrier() {
 		add("mounted without write barriers: what was committed can be lost with the power of a device that caches writes", "mount it without nobarrier or barrier=0")
 	}
-	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // below a loop device
+	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // the file system below a loop device
 		under := Facts{Mount: f.Lowest, Lowest: f.Lowest, Options: options(f.Lowest)}
 		out = append(out, under.Warnings()...)
 	}
@@ -38,10 +38,10 @@ func (f Facts) Warnings() []record.Warning {
 	return out
 }
 
-// NoBarrier says that a sync does not reach the device's cache.
+// NoBarrier says that a sync does not flush the device's cache.
 func (f Facts) NoBarrier() bool { return f.Has("nobarrier") || f.Has("barrier=0") }
 
-// nfs: see nfs(5).
+// nfs warns about options of nfs(5).
 func (f Facts) nfs(add func(text, remedy string)) {
 	if f.Has("soft") || f.Has("softerr") {
 		add("soft: a server that does not answer in time makes writes fail silently, and data is lost", "mount it with hard")
@@ -72,14 +72,14 @@ func (f Facts) nfs(add func(text, remedy string)) {
 	add("whether the server exports it sync or async cannot be seen from here: with async, what was committed is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
 }
 
-// ceph: see mount.ceph(8).
+// ceph warns about options of mount.ceph(8).
 func (f Facts) ceph(add func(text, remedy string)) {
 	if f.Option("recover_session") == "clean" {
 		add("recover_session=clean: a client that was blocked drops what it had not written yet, and goes on", "mount it with recover_session=no")
 	}
 }
 
-// here says that an address is this host's own.
+// here says whether an address is one of this host.
 func here(address string) bool {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.IsLoopback() {
