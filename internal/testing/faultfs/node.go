@@ -9,7 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// node is a file or directory of the one behind, whose changes are counted.
+// node is a file or directory behind the file system, whose changes are counted.
 type node struct {
 	*fs.LoopbackNode
 	fs *FS
@@ -23,17 +23,17 @@ func (f *FS) root() (fs.InodeEmbedder, error) {
 	return &node{root.(*fs.LoopbackNode), f}, nil
 }
 
-// WrapChild makes what is below a directory nodes too.
+// WrapChild makes the children of a directory nodes too.
 func (n *node) WrapChild(_ context.Context, child fs.InodeEmbedder) fs.InodeEmbedder {
 	return &node{child.(*fs.LoopbackNode), n.fs}
 }
 
-// path is from the top of the file system.
+// path is relative to the root of the file system.
 func (n *node) path() string { return n.Path(n.Root()) }
 
 func (n *node) below(name string) string { return filepath.Join(n.path(), name) }
 
-// file hides that the kernel could write to the file behind without asking.
+// file hides the interface by which the kernel could write to the file behind directly.
 type file struct{ *fs.LoopbackFile }
 
 func (file) PassthroughFd() (int, bool) { return 0, false }
@@ -113,7 +113,7 @@ func (n *node) Write(ctx context.Context, h fs.FileHandle, data []byte, off int6
 	return h.(fs.FileWriter).Write(ctx, data, off)
 }
 
-// Fsync is also that of a directory, whose handle has it by another name.
+// Fsync is also that of a directory, whose handle has another method for it.
 func (n *node) Fsync(ctx context.Context, h fs.FileHandle, flags uint32) syscall.Errno {
 	if errno := n.fs.did(Sync, n.path()); errno != 0 {
 		return errno
@@ -141,7 +141,7 @@ func (n *node) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn,
 	return n.LoopbackNode.Setattr(ctx, h, in, out)
 }
 
-// OpendirHandle opens a directory whose sync is counted.
+// OpendirHandle opens a directory whose syncs are counted.
 func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	h, with, errno := n.LoopbackNode.OpendirHandle(ctx, flags)
 	if errno != 0 {
@@ -150,7 +150,7 @@ func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, 
 	return directory{h.(stream), n}, with, 0
 }
 
-// stream is an open directory of the one behind.
+// stream is an open directory behind the file system.
 type stream interface {
 	fs.FileReaddirenter
 	fs.FileSeekdirer
