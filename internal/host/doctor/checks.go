@@ -97,7 +97,7 @@ func controllers(h facts.Host) facts.Support {
 		return no("enable them on the kernel's command line (cgroup_enable=), mount them, or have them delegated to this user",
 			"missing: %s", strings.Join(missing, ", "))
 	}
-	if kept := h.Groups.Kept(); kept != nil {
+	if kept := h.Groups.StillEnabled(); kept != nil {
 		return no(kept.Remedy(), "%v", kept)
 	}
 	return yes("%s", strings.Join(slices.Compact(have), ", "))

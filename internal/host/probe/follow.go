@@ -66,16 +66,16 @@ func (f *follow) Read(dst []float64) []float64 {
 
 // readTasks reads all tasks, or only the fresh ones, and drops those that ended.
 func (f *follow) readTasks(freshOnly bool) (ended bool) {
-	keep := f.tasks[:0]
+	live := f.tasks[:0]
 	for _, t := range f.tasks {
 		if freshOnly && !t.fresh || f.readTask(&t) {
-			keep = append(keep, t)
+			live = append(live, t)
 			continue
 		}
 		t.file.Close()
 		ended = true
 	}
-	f.tasks = keep
+	f.tasks = live
 	return ended
 }
 

@@ -23,13 +23,13 @@ import (
 // share matches SERVER:/PATH with options; an IPv6 address is in brackets.
 var share = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|\w[\w.-]*):(/[^,\s\x00]*)(?:,([^\s\x00]+))?$`)
 
-// own are the mount options that tare sets. Arms share neither cache nor counters
+// ownNFS are the mount options that tare sets. Arms share neither cache nor counters
 // (nosharecache). Device files and setuid programs on the server have no effect here. A server
 // that does not answer is tried once, not for two minutes (retry=0).
-const own = "nosharecache,nosuid,nodev,retry=0"
+const ownNFS = "nosharecache,nosuid,nodev,retry=0"
 
-// never are mount options that tare refuses: with them it could not vouch for data or undo.
-func never() []string {
+// refusedOptions are mount options that tare refuses: with them it could not vouch for data or undo.
+func refusedOptions() []string {
 	return []string{"bg", "ro", "remount", "bind", "rbind", "suid", "dev", "user", "users", "owner", "sharecache", "migration"}
 }
 
@@ -39,9 +39,9 @@ func parseNFS(word, rest string) (Volume, error) {
 		return Volume{}, fmt.Errorf("volume %q: want nfs:SERVER:/PATH, with mount options behind a comma: nfs:SERVER:/PATH,vers=4.2,nconnect=4", word)
 	}
 	for _, o := range strings.Split(m[3], ",") {
-		if o == "" && m[3] != "" || slices.Contains(never(), o) || strings.HasPrefix(o, "retry=") {
+		if o == "" && m[3] != "" || slices.Contains(refusedOptions(), o) || strings.HasPrefix(o, "retry=") {
 			return Volume{}, hint.New(fmt.Errorf("volume %q: mount option %q is not for a volume of an arm", word, o),
-				"leave it out: tare mounts it for reading and writing, in the foreground, with "+own)
+				"leave it out: tare mounts it for reading and writing, in the foreground, with "+ownNFS)
 		}
 	}
 	return Volume{kind: NFS, path: m[1] + ":" + m[2], options: m[3]}, nil
@@ -50,7 +50,7 @@ func parseNFS(word, rest string) (Volume, error) {
 // exported is SERVER:/PATH,OPTIONS, as the user asked for it.
 func (v Volume) exported() string { return strings.TrimSuffix(v.path+","+v.options, ",") }
 
-func (v Volume) mountOptions() string { return strings.TrimPrefix(v.options+","+own, ",") }
+func (v Volume) mountOptions() string { return strings.TrimPrefix(v.options+","+ownNFS, ",") }
 
 // option is the value of an option that the user asked for, by any of its names.
 func (v Volume) option(names ...string) string {

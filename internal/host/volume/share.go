@@ -65,7 +65,7 @@ func (s shareStep) remove(kind netmount.Kind) error {
 		return err
 	}
 	if m == nil {
-		point = s.again()
+		point = s.remountPoint()
 		err = s.remount(kind, point)
 		defer os.Remove(point)
 	}
@@ -81,9 +81,9 @@ func (s shareStep) remove(kind netmount.Kind) error {
 	return errors.Join(err, netmount.Unmount(point, errors.Is(err, netmount.ErrSilent)))
 }
 
-// again is the mount point at which Undo mounts a share that is not mounted. A cleanup that was
+// remountPoint is the mount point at which Undo mounts a share that is not mounted. A cleanup that was
 // killed leaves the mount there, and the next cleanup finds it.
-func (s shareStep) again() string { return filepath.Join("/run/tare", "share-"+s.Name) }
+func (s shareStep) remountPoint() string { return filepath.Join("/run/tare", "share-"+s.Name) }
 
 func (s shareStep) remount(kind netmount.Kind, point string) error {
 	if m, err := netmount.On(point); err != nil || m != nil {

@@ -72,7 +72,7 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 	if err := s.granted(ctx, *m); err != nil {
 		return err
 	}
-	return o.own(point, filepath.Base(dir), s.rights)
+	return o.makeShared(point, filepath.Base(dir), s.rights)
 }
 
 // stuck is how long the close of an interrupted volume may take before requests that wait for
@@ -96,14 +96,14 @@ func (o *Opened) abortOn(ctx context.Context, point string) (stop func() error) 
 	return func() error { cancel(); close(closed); return nil }
 }
 
-// errAbandoned is the answer to work on the volume that goes on after own has given it up.
+// errAbandoned is the answer to work on the volume that goes on after makeShared has given it up.
 var errAbandoned = errors.New("the volume is closed")
 
-// own makes the arm's directory on the mount, after it has checked that there is room. The step
+// makeShared makes the arm's directory on the mount, after it has checked that there is room. The step
 // of the mount covers the directory on the server; changes on this host have their own steps.
-// After netmount.Asking own gives up a server that hangs. The goroutine may go on then, but
+// After netmount.Asking makeShared gives up a server that hangs. The goroutine may go on then, but
 // must not touch the volume, which is being closed.
-func (o *Opened) own(point, name, rights string) error {
+func (o *Opened) makeShared(point, name, rights string) error {
 	var mu sync.Mutex
 	var dir string
 	abandoned := false

@@ -63,7 +63,7 @@ func Enough(scratch string, asks []Ask) []error {
 		take(i, place{}, a.Memory)
 	}
 	for _, p := range places {
-		if err := p.enough(); err != nil {
+		if err := p.checkRoom(); err != nil {
 			for _, i := range p.asks {
 				out[i] = err
 			}
@@ -116,8 +116,8 @@ func (p place) id() (string, error) {
 	return fmt.Sprint("file system ", st.Dev), nil
 }
 
-// enough returns an error if the place has too little room.
-func (p *place) enough() error {
+// checkRoom returns an error if the place has too little room.
+func (p *place) checkRoom() error {
 	name, other, free := p.dir, "", int64(0)
 	var err error
 	switch {

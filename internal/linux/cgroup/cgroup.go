@@ -74,7 +74,7 @@ type Tree struct {
 	enabled []string   // controllers of version 2 that this Tree enabled at at[Unified]
 	leaf    string     // the group to which the own processes were moved because at[Unified] had processes
 	enables bool       // changes at at[Unified] must be taken back
-	held    *os.File   // its lock while groups have controllers there; nil: another process has it
+	lock    *os.File   // its lock while groups have controllers there; nil: another process has it
 	// using are the groups with controllers of version 2, by path.
 	using map[string]bool
 }

@@ -21,8 +21,8 @@ func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 	if p.EnableAt == "" {
 		return nil
 	}
-	if t.held == nil {
-		if t.held, err = hold(p.EnableAt); err != nil {
+	if t.lock == nil {
+		if t.lock, err = lockShared(p.EnableAt); err != nil {
 			return err
 		}
 	}
@@ -90,8 +90,8 @@ func (t *Tree) disable() error {
 		return nil
 	}
 	var err error
-	if t.held != nil {
-		err, t.held = t.held.Close(), nil
+	if t.lock != nil {
+		err, t.lock = t.lock.Close(), nil
 	}
 	done, derr := disable(t.kernel, t.proc, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
 	if done {
@@ -107,7 +107,7 @@ func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	if p.EnableAt == "" {
 		return true, nil
 	}
-	lock, err := alone(p.EnableAt)
+	lock, err := lockExclusive(p.EnableAt)
 	if lock == nil || err != nil {
 		if errors.Is(err, os.ErrNotExist) { // the whole group is gone
 			err = nil

@@ -33,7 +33,7 @@ func (t *Tree) Make(path string, controllers []string) (Group, error) {
 	}
 	if _, enable, _ := t.hierarchies(controllers); len(enable) > 0 {
 		t.using[g.Path] = true
-		g.hold = t.hold(path, enable)
+		g.hold = t.holdGroup(path, enable)
 	}
 	return g, nil
 }

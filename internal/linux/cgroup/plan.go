@@ -229,7 +229,7 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 		return Plan{}, err
 	}
 	var p Plan
-	if hold := t.hold(path, enable); hold != "" {
+	if hold := t.holdGroup(path, enable); hold != "" {
 		p.Dirs = append(p.Dirs, hold)
 	}
 	for _, key := range keys {
@@ -245,11 +245,11 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 // holdSuffix ends the name of the empty group that keeps controllers enabled.
 const holdSuffix = "-hold"
 
-// hold is an empty group beside a group at the top with controllers of version 2; empty: none
+// holdGroup is an empty group beside a group at the top with controllers of version 2; empty: none
 // is needed. It enables the controllers for its (non-existent) children. Without it systemd
 // disables the controllers at the root, with all settings, whenever the needs of its own units
 // change; the kernel refuses that only while a child enables the controllers too.
-func (t *Tree) hold(path string, enable []string) string {
+func (t *Tree) holdGroup(path string, enable []string) string {
 	if len(enable) == 0 || strings.Contains(path, "/") {
 		return ""
 	}

@@ -21,8 +21,8 @@ import (
 // milliseconds. Any user can hold it longer; then this run works without the lock.
 const holdBound = 2 * time.Second
 
-// hold takes the shared lock of a directory, until the file is closed; nil: it cannot be had.
-func hold(dir string) (*os.File, error) {
+// lockShared takes the shared lock of a directory, until the file is closed; nil: it cannot be had.
+func lockShared(dir string) (*os.File, error) {
 	for end := time.Now().Add(holdBound); ; time.Sleep(5 * time.Millisecond) {
 		f, err := locked(dir, unix.LOCK_SH|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
@@ -34,8 +34,8 @@ func hold(dir string) (*os.File, error) {
 	}
 }
 
-// alone takes the exclusive lock without waiting; nil: others lock the directory.
-func alone(dir string) (*os.File, error) {
+// lockExclusive takes the exclusive lock without waiting; nil: others lock the directory.
+func lockExclusive(dir string) (*os.File, error) {
 	f, err := locked(dir, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil

@@ -76,7 +76,7 @@ func TestEnabledBesideAnotherRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if killed {
-			one.held.Close() // as the kernel does
+			one.lock.Close() // as the kernel does
 			if err := removeDirs(f, plan.Dirs); err != nil {
 				t.Error(err)
 			}
@@ -133,19 +133,19 @@ func TestEnabledWhenPlanned(t *testing.T) {
 func TestLockedByOthers(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
-		f, err := alone(dir)
+		f, err := lockExclusive(dir)
 		if f == nil || err != nil {
 			t.Fatalf("%v, %v", f, err)
 		}
-		if held, err := hold(dir); held != nil || err != nil {
+		if held, err := lockShared(dir); held != nil || err != nil {
 			t.Errorf("held beside an exclusive lock: %v", err)
 		}
 		f.Close()
-		shared, err := hold(dir)
+		shared, err := lockShared(dir)
 		if shared == nil || err != nil {
 			t.Fatalf("not held: %v", err)
 		}
-		if f, err := alone(dir); f != nil || err != nil {
+		if f, err := lockExclusive(dir); f != nil || err != nil {
 			t.Errorf("alone beside a holder: %v", err)
 		}
 		shared.Close()

@@ -43,7 +43,7 @@ func GiveAll(dir string, uid, gid int) error {
 }
 
 func give(at *os.File, name string, uid, gid int) error {
-	f, st, err := look(at, name)
+	f, st, err := openPath(at, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -67,8 +67,8 @@ func give(at *os.File, name string, uid, gid int) error {
 	return chown(f, uid, gid)
 }
 
-// look opens an entry of a directory with O_PATH: it follows no link and reads nothing.
-func look(at *os.File, name string) (*os.File, *unix.Stat_t, error) {
+// openPath opens an entry of a directory with O_PATH: it follows no link and reads nothing.
+func openPath(at *os.File, name string) (*os.File, *unix.Stat_t, error) {
 	f, err := openAt(at, name, unix.O_PATH)
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +95,7 @@ func openAt(at *os.File, name string, flags int) (*os.File, error) {
 
 func isDir(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// each calls f for the name of each entry of a directory from look.
+// each calls f for the name of each entry of a directory from openPath.
 func each(dir *os.File, f func(name string) error) error {
 	open, err := reopen(dir)
 	if err != nil {
@@ -111,10 +111,10 @@ func each(dir *os.File, f func(name string) error) error {
 	return err
 }
 
-// reopen opens a directory from look for reading and changing.
+// reopen opens a directory from openPath for reading and changing.
 func reopen(dir *os.File) (*os.File, error) { return openAt(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY) }
 
-// chown changes the owner of an entry from look.
+// chown changes the owner of an entry from openPath.
 func chown(f *os.File, uid, gid int) error {
 	err := again.Do(func() error { return unix.Fchownat(int(f.Fd()), "", uid, gid, unix.AT_EMPTY_PATH) })
 	if err != nil {

@@ -41,15 +41,15 @@ func takeDir(dir *os.File, st *unix.Stat_t) error {
 			return err
 		}
 	}
-	if err := shut(dir); err != nil {
+	if err := closeToOthers(dir); err != nil {
 		return err
 	}
-	return each(dir, func(name string) error { return take(dir, name, st.Uid) })
+	return each(dir, func(name string) error { return takeEntry(dir, name, st.Uid) })
 }
 
-// shut takes the right to write in a directory from everybody but its owner. It reads the mode
+// closeToOthers takes the right to write in a directory from everybody but its owner. It reads the mode
 // when nobody else can change it any longer.
-func shut(dir *os.File) error {
+func closeToOthers(dir *os.File) error {
 	open, err := reopen(dir)
 	if err != nil {
 		return err
@@ -62,9 +62,9 @@ func shut(dir *os.File) error {
 	return open.Chmod(info.Mode().Perm() &^ 0o022)
 }
 
-// take takes back one entry that was that user's.
-func take(at *os.File, name string, was uint32) error {
-	f, st, err := look(at, name)
+// takeEntry takes back one entry that was that user's.
+func takeEntry(at *os.File, name string, was uint32) error {
+	f, st, err := openPath(at, name)
 	if err != nil {
 		return err
 	}
@@ -78,13 +78,13 @@ func take(at *os.File, name string, was uint32) error {
 	case st.Uid == self, st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return nil
 	case st.Nlink > 1:
-		return apart(at, name, st)
+		return replaceByCopy(at, name, st)
 	}
 	return chown(f, int(self), os.Getegid())
 }
 
-// apart replaces a file by a copy, in a directory in which only this user can write.
-func apart(dir *os.File, name string, st *unix.Stat_t) error {
+// replaceByCopy replaces a file by a copy, in a directory in which only this user can write.
+func replaceByCopy(dir *os.File, name string, st *unix.Stat_t) error {
 	const part = ".tare-apart"
 	in, err := openAt(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {

@@ -54,7 +54,7 @@ func attach(file string) (*Device, error) {
 			return nil, err
 		}
 		var d *Device
-		if d, err = take(n, back); err == nil {
+		if d, err = bind(n, back); err == nil {
 			return d, nil
 		}
 		if !errors.Is(err, unix.EBUSY) { // EBUSY: another process was first
@@ -64,8 +64,8 @@ func attach(file string) (*Device, error) {
 	return nil, err
 }
 
-// take binds the file to free device n.
-func take(n int, back *os.File) (*Device, error) {
+// bind binds the file to free device n.
+func bind(n int, back *os.File) (*Device, error) {
 	d := &Device{Path: "/dev/loop" + strconv.Itoa(n), file: back.Name()}
 	var err error
 	if d.node, err = os.OpenFile(d.Path, os.O_RDWR, 0); err != nil {
@@ -78,7 +78,7 @@ func take(n int, back *os.File) (*Device, error) {
 	if errors.Is(err, unix.EINVAL) { // before Linux 5.8, or no direct I/O
 		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
 		if err = unix.IoctlLoopConfigure(int(d.node.Fd()), &config); errors.Is(err, unix.EINVAL) {
-			err = d.old(back, &config.Info)
+			err = d.bindOld(back, &config.Info)
 		}
 	}
 	if err != nil {
@@ -87,8 +87,8 @@ func take(n int, back *os.File) (*Device, error) {
 	return d, nil
 }
 
-// old binds the file on kernels before Linux 5.8.
-func (d *Device) old(back *os.File, info *unix.LoopInfo64) error {
+// bindOld binds the file on kernels before Linux 5.8.
+func (d *Device) bindOld(back *os.File, info *unix.LoopInfo64) error {
 	if err := unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_FD, int(back.Fd())); err != nil {
 		return err
 	}

@@ -49,11 +49,11 @@ func echo(c *net.TCPConn, word string) (Handshake, error) {
 	if _, err := io.WriteString(c, word); err != nil {
 		return Handshake{}, err
 	}
-	said, err := bufio.NewReader(io.LimitReader(c, 256)).ReadString('\n')
+	text, err := bufio.NewReader(io.LimitReader(c, 256)).ReadString('\n')
 	if err != nil {
 		return Handshake{}, err
 	}
-	from, err := netip.ParseAddrPort(strings.TrimSpace(said))
+	from, err := netip.ParseAddrPort(strings.TrimSpace(text))
 	if err != nil {
 		return Handshake{}, err
 	}

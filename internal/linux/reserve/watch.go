@@ -105,7 +105,7 @@ func (w *Watch) Ahead(every time.Duration) error {
 func (w *Watch) look(ahead bool) (short error) {
 	w.looked = time.Now()
 	for _, a := range w.amounts() {
-		w.keep(a.Room)
+		w.noteLowest(a.Room)
 		if ahead {
 			a.Going = w.going(a)
 		}
@@ -150,7 +150,7 @@ func (w *Watch) going(a Amount) int64 {
 	return f.most
 }
 
-func (w *Watch) keep(r record.Room) {
+func (w *Watch) noteLowest(r record.Room) {
 	for i, old := range w.lowest {
 		if old.Of == r.Of && old.Kind == r.Kind {
 			w.lowest[i].Lowest = min(old.Lowest, r.Lowest)

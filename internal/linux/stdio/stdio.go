@@ -72,12 +72,12 @@ func (s *Stream) Follow(take func([]byte)) error {
 	if _, err := s.drain(take); err != nil || s.at == 0 {
 		return err
 	}
-	waiting := s.peek()
-	// If the pipe had new data, it may be the data that peek just read from the buffer.
+	waiting := s.bufferedLines()
+	// If the pipe had new data, it may be the data that bufferedLines just read from the buffer.
 	if n, err := s.drain(take); err != nil || n > 0 {
 		return err
 	}
-	s.hand(s.arrived, waiting, take)
+	s.passOn(s.arrived, waiting, take)
 	return nil
 }
 
@@ -96,21 +96,21 @@ func (s *Stream) drain(take func([]byte)) (n int, err error) {
 			s.ended = true
 			return n, nil
 		}
-		s.hand(s.arrived, s.chunk[:got], take)
+		s.passOn(s.arrived, s.chunk[:got], take)
 		s.arrived += uint64(got)
 		n += got
 	}
 }
 
-// hand passes on the part of b that was not passed on yet; b begins at an offset of the stream.
-func (s *Stream) hand(offset uint64, b []byte, take func([]byte)) {
+// passOn passes on the part of b that was not passed on yet; b begins at an offset of the stream.
+func (s *Stream) passOn(offset uint64, b []byte, take func([]byte)) {
 	if skip := s.given - offset; skip < uint64(len(b)) {
 		take(b[skip:])
 		s.given = offset + uint64(len(b))
 	}
 }
 
-// peek returns the whole lines that wait in the stream's buffer. The other
+// bufferedLines returns the whole lines that wait in the stream's buffer. The other
 // process goes on meanwhile, so there is nothing to see unless all of this
 // holds:
 //
@@ -126,9 +126,9 @@ func (s *Stream) hand(offset uint64, b []byte, take func([]byte)) {
 // before it puts a single character, such as the one that ends a line. On a
 // machine that may show another processor's writes in another order, they are
 // visible long before the kernel has copied one and then the other.
-func (s *Stream) peek() []byte {
+func (s *Stream) bufferedLines() []byte {
 	if s.buffer == 0 {
-		s.learn()
+		s.findBuffer()
 	}
 	if s.buffer == 0 || s.arrived%uint64(len(s.waiting)) != 0 || !s.read() {
 		return nil
@@ -146,8 +146,8 @@ func (s *Stream) peek() []byte {
 	return b[:bytes.LastIndexByte(b, '\n')+1]
 }
 
-// learn reads the address of the buffer, which the stream gets at the first write.
-func (s *Stream) learn() {
+// findBuffer reads the address of the buffer, which the stream gets at the first write.
+func (s *Stream) findBuffer() {
 	if n, err := readMemory(s.pid, s.at, s.before[:]); err != nil || n != len(s.before) || !s.before.valid() {
 		return
 	}

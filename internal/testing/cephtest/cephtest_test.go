@@ -43,7 +43,7 @@ func standIn(t *testing.T, script string) *Cluster {
 }
 
 // ordered is what the host answers to an order.
-func ordered(t *testing.T, c *Cluster, word string) string {
+func carryOut(t *testing.T, c *Cluster, word string) string {
 	t.Helper()
 	l, err := net.Dial("tcp4", orders(c.first))
 	if err != nil {
@@ -62,18 +62,18 @@ func ordered(t *testing.T, c *Cluster, word string) string {
 // A store that does not start is told to whoever ordered it, and one after it is obeyed.
 func TestOrders(t *testing.T) {
 	c := standIn(t, "exec sleep 60")
-	c.obey()
-	if got := ordered(t, c, "start"); got != done {
+	c.serveOrders()
+	if got := carryOut(t, c, "start"); got != done {
 		t.Errorf("start: %q", got)
 	}
-	if got := ordered(t, c, "kill"); got != done {
+	if got := carryOut(t, c, "kill"); got != done {
 		t.Errorf("kill: %q", got)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if got := ordered(t, c, "start"); !strings.Contains(got, "ceph-osd") {
+	if got := carryOut(t, c, "start"); !strings.Contains(got, "ceph-osd") {
 		t.Errorf("a store that is not there: %q", got)
 	}
-	if got := ordered(t, c, "stop"); !strings.Contains(got, `"stop"`) {
+	if got := carryOut(t, c, "stop"); !strings.Contains(got, `"stop"`) {
 		t.Errorf("an order that there is not: %q", got)
 	}
 }

@@ -27,8 +27,8 @@ func orders(first int) string { return fmt.Sprintf("127.0.0.1:%d", first+ports-1
 // done is the answer to an order that was carried out.
 const done = "done"
 
-// obey carries out orders, one word on each connection, until the test ends.
-func (c *Cluster) obey() {
+// serveOrders carries out orders, one word on each connection, until the test ends.
+func (c *Cluster) serveOrders() {
 	l, err := net.Listen("tcp4", orders(c.first))
 	if err != nil {
 		c.t.Fatal(err)
@@ -42,14 +42,14 @@ func (c *Cluster) obey() {
 			if err != nil {
 				return
 			}
-			fmt.Fprintln(asks, c.ordered(asks))
+			fmt.Fprintln(asks, c.carryOut(asks))
 			asks.Close()
 		}
 	}()
 }
 
-// ordered carries out the order of one connection and returns the answer.
-func (c *Cluster) ordered(asks io.Reader) string {
+// carryOut carries out the order of one connection and returns the answer.
+func (c *Cluster) carryOut(asks io.Reader) string {
 	var word string
 	_, err := fmt.Fscanln(asks, &word)
 	switch {
@@ -82,7 +82,7 @@ func (c *Cluster) Give(dir string) {
 			c.t.Fatal(err)
 		}
 	}
-	c.obey()
+	c.serveOrders()
 }
 
 // Reached is the host's cluster in a virtual machine: at the same addresses on the machine's

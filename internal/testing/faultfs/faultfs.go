@@ -78,14 +78,14 @@ type FS struct {
 	Dir     string // mount point
 	Backing string // the directory behind it, for looking without the file system
 
-	mu      sync.Mutex
-	counted func(path string) bool // nil: all paths count
-	fault   Fault
-	seen    []Op
-	counts  map[Kind]int
-	hit     []Op
-	synced  map[string][]byte
-	keep    string // suffix of the files whose synced content is kept
+	mu         sync.Mutex
+	counted    func(path string) bool // nil: all paths count
+	fault      Fault
+	seen       []Op
+	counts     map[Kind]int
+	hit        []Op
+	synced     map[string][]byte
+	keepSuffix string // suffix of the files whose synced content is kept
 }
 
 // Mount mounts a new file system until the end of the test.
@@ -166,7 +166,7 @@ func (f *FS) Hit() []Op {
 func (f *FS) KeepSynced(suffix string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.keep = suffix
+	f.keepSuffix = suffix
 }
 
 // Synced is the longest content that a file had at a sync.
@@ -176,8 +176,8 @@ func (f *FS) Synced(path string) []byte {
 	return f.synced[path]
 }
 
-// did counts an operation and returns the error to answer with; 0: carry it out.
-func (f *FS) did(k Kind, path string) syscall.Errno {
+// count counts an operation and returns the error to answer with; 0: carry it out.
+func (f *FS) count(k Kind, path string) syscall.Errno {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.counted != nil && !f.counted(path) {
@@ -198,7 +198,7 @@ func (f *FS) did(k Kind, path string) syscall.Errno {
 func (f *FS) didSync(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.keep == "" || !strings.HasSuffix(path, f.keep) {
+	if f.keepSuffix == "" || !strings.HasSuffix(path, f.keepSuffix) {
 		return
 	}
 	if b, err := os.ReadFile(f.Backing + "/" + path); err == nil {

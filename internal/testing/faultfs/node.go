@@ -47,7 +47,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 }
 
 func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
-	if errno := n.fs.did(Create, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Create, n.below(name)); errno != 0 {
 		return nil, nil, 0, errno
 	}
 	inode, h, with, errno := n.LoopbackNode.Create(ctx, name, flags, mode, out)
@@ -58,56 +58,56 @@ func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out 
 }
 
 func (n *node) Mknod(ctx context.Context, name string, mode, dev uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Create, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Create, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Mknod(ctx, name, mode, dev, out)
 }
 
 func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Mkdir, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Mkdir, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Mkdir(ctx, name, mode, out)
 }
 
 func (n *node) Unlink(ctx context.Context, name string) syscall.Errno {
-	if errno := n.fs.did(Unlink, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Unlink, n.below(name)); errno != 0 {
 		return errno
 	}
 	return n.LoopbackNode.Unlink(ctx, name)
 }
 
 func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno {
-	if errno := n.fs.did(Unlink, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Unlink, n.below(name)); errno != 0 {
 		return errno
 	}
 	return n.LoopbackNode.Rmdir(ctx, name)
 }
 
 func (n *node) Rename(ctx context.Context, name string, to fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
-	if errno := n.fs.did(Rename, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Rename, n.below(name)); errno != 0 {
 		return errno
 	}
 	return n.LoopbackNode.Rename(ctx, name, to, newName, flags)
 }
 
 func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Link, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Link, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Link(ctx, target, name, out)
 }
 
 func (n *node) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Link, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Link, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Symlink(ctx, target, name, out)
 }
 
 func (n *node) Write(ctx context.Context, h fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
-	if errno := n.fs.did(Write, n.path()); errno != 0 {
+	if errno := n.fs.count(Write, n.path()); errno != 0 {
 		return 0, errno
 	}
 	return h.(fs.FileWriter).Write(ctx, data, off)
@@ -115,7 +115,7 @@ func (n *node) Write(ctx context.Context, h fs.FileHandle, data []byte, off int6
 
 // Fsync is also that of a directory, whose handle has another method for it.
 func (n *node) Fsync(ctx context.Context, h fs.FileHandle, flags uint32) syscall.Errno {
-	if errno := n.fs.did(Sync, n.path()); errno != 0 {
+	if errno := n.fs.count(Sync, n.path()); errno != 0 {
 		return errno
 	}
 	if errno := h.(fs.FileFsyncer).Fsync(ctx, flags); errno != 0 {
@@ -126,7 +126,7 @@ func (n *node) Fsync(ctx context.Context, h fs.FileHandle, flags uint32) syscall
 }
 
 func (n *node) Allocate(ctx context.Context, h fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
-	if errno := n.fs.did(Resize, n.path()); errno != 0 {
+	if errno := n.fs.count(Resize, n.path()); errno != 0 {
 		return errno
 	}
 	return h.(fs.FileAllocater).Allocate(ctx, off, size, mode)
@@ -134,7 +134,7 @@ func (n *node) Allocate(ctx context.Context, h fs.FileHandle, off, size uint64, 
 
 func (n *node) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if _, resized := in.GetSize(); resized {
-		if errno := n.fs.did(Resize, n.path()); errno != 0 {
+		if errno := n.fs.count(Resize, n.path()); errno != 0 {
 			return errno
 		}
 	}
@@ -164,7 +164,7 @@ type directory struct {
 }
 
 func (d directory) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno {
-	if errno := d.n.fs.did(Sync, d.n.path()); errno != 0 {
+	if errno := d.n.fs.count(Sync, d.n.path()); errno != 0 {
 		return errno
 	}
 	return d.stream.Fsyncdir(ctx, flags)

@@ -46,7 +46,7 @@ func Make(record Record, path string, mode fs.FileMode) (string, error) {
 		return "", err
 	}
 	defer dir.Close()
-	return hold(record, dir, filepath.Base(path))
+	return mountAt(record, dir, filepath.Base(path))
 }
 
 // open says whether all accounts can enter a directory. The server of an arm on the host is not
@@ -77,7 +77,7 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	dir := os.NewFile(uintptr(fd), path)
-	if err = own(dir); err == nil {
+	if err = checkOwn(dir); err == nil {
 		err = dir.Chmod(mode) // without the umask
 	}
 	if err != nil {
@@ -86,8 +86,8 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 	return dir, nil
 }
 
-// own returns an error if an open directory is not the empty one that root has just made.
-func own(dir *os.File) error {
+// checkOwn returns an error if an open directory is not the empty one that root has just made.
+func checkOwn(dir *os.File) error {
 	var st unix.Stat_t
 	var where unix.Statfs_t
 	if err := errors.Join(unix.Fstat(int(dir.Fd()), &st), unix.Fstatfs(int(dir.Fd()), &where)); err != nil {
@@ -120,9 +120,9 @@ func free(path string) (string, error) {
 	return "", &os.PathError{Op: "make", Path: path, Err: fs.ErrExist}
 }
 
-// hold mounts an open directory on a mount point of that name in a directory that only root can
+// mountAt mounts an open directory on a mount point of that name in a directory that only root can
 // change.
-func hold(record Record, dir *os.File, name string) (string, error) {
+func mountAt(record Record, dir *os.File, name string) (string, error) {
 	err := os.MkdirAll(points, 0o755)
 	if err == nil {
 		err = trust.Dir(points)

@@ -273,7 +273,7 @@ func TestOthersGround(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := own(f); err == nil || !strings.Contains(err.Error(), "user 12345 has put it there") || hint.Of(err) == "" {
+	if err := checkOwn(f); err == nil || !strings.Contains(err.Error(), "user 12345 has put it there") || hint.Of(err) == "" {
 		t.Errorf("%v", err)
 	}
 }

@@ -51,7 +51,7 @@ func parse(data []byte, kinds Kinds) (content, error) {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 			continue
 		}
-		if err := c.take(l, kinds); err != nil {
+		if err := c.add(l, kinds); err != nil {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 		}
 	}
@@ -61,7 +61,7 @@ func parse(data []byte, kinds Kinds) (content, error) {
 	return c, errors.Join(errs...)
 }
 
-func (c *content) take(l line, kinds Kinds) error {
+func (c *content) add(l line, kinds Kinds) error {
 	switch {
 	case l.Header != nil:
 		c.header = *l.Header
@@ -111,7 +111,7 @@ func Leftovers(stateDir string, kinds Kinds) ([]Leftover, error) {
 		if !ok || checkRun(run) != nil {
 			continue
 		}
-		l := look(stateDir, run, kinds)
+		l := readLeftover(stateDir, run, kinds)
 		if !errors.Is(l.Err, os.ErrNotExist) { // the run has ended meanwhile
 			all = append(all, l)
 		}
@@ -119,7 +119,7 @@ func Leftovers(stateDir string, kinds Kinds) ([]Leftover, error) {
 	return all, nil
 }
 
-func look(stateDir, run string, kinds Kinds) Leftover {
+func readLeftover(stateDir, run string, kinds Kinds) Leftover {
 	l := Leftover{Header: Header{Run: run}}
 	f, err := trust.Open(journalFile(stateDir, run), os.O_RDONLY)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone says whether only this user has a group's right to write, because the group is the
+// ownsAlone says whether only this user has a group's right to write, because the group is the
 // user's own: Debian and Fedora give each user such a group, and their umask (002) leaves it
 // the right to write. It looks in passwd and group; a group of a directory service is in
 // neither and does not count as the user's own. Nor does any group of root, for whom a wrong
 // answer would cost too much.
-func (u user) alone(path string, gid uint32) bool {
+func (u user) ownsAlone(path string, gid uint32) bool {
 	return u.uid != 0 && u.owns(gid) && !listed(path)
 }
 

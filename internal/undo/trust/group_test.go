@@ -56,11 +56,11 @@ func TestOwnGroup(t *testing.T) {
 		"root's":                    {0, "root:x:0:12346::/:/bin/sh\n", aloneGroup, false},
 	} {
 		u := user{c.uid, accounts(t, c.passwd, c.group)}
-		if got := u.alone(t.TempDir(), group); got != c.want {
+		if got := u.ownsAlone(t.TempDir(), group); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if (user{ann, filepath.Join(t.TempDir(), "none")}).alone(t.TempDir(), group) {
+	if (user{ann, filepath.Join(t.TempDir(), "none")}).ownsAlone(t.TempDir(), group) {
 		t.Error("without accounts a group is somebody's own")
 	}
 }

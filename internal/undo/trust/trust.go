@@ -179,7 +179,7 @@ func (u user) owned(path string, st *unix.Stat_t) error {
 		return nil
 	case st.Mode&others != 0:
 		return writable(path, "others", "go-w")
-	case st.Mode&group != 0 && !u.alone(path, st.Gid):
+	case st.Mode&group != 0 && !u.ownsAlone(path, st.Gid):
 		return writable(path, fmt.Sprintf("others, of group %d", st.Gid), "g-w")
 	}
 	return nil

@@ -12,15 +12,15 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Kept are controllers of version 2 that tare enabled and cannot disable because processes that
+// StillEnabled are controllers of version 2 that tare enabled and cannot disable because processes that
 // are not tare's lock the directory, as any user can.
-type Kept struct {
+type StillEnabled struct {
 	Dir         string
 	Controllers []string
 	By          []string // processes, as "flock (4711)"; empty: the kernel does not show them
 }
 
-func (k *Kept) Error() string {
+func (k *StillEnabled) Error() string {
 	by := "another process"
 	if len(k.By) > 0 {
 		by = strings.Join(k.By, ", ")
@@ -30,22 +30,22 @@ func (k *Kept) Error() string {
 }
 
 // Remedy says what to type.
-func (k *Kept) Remedy() string {
+func (k *StillEnabled) Remedy() string {
 	return "end that process, lslocks shows it; the next run of tare disables them"
 }
 
-// Kept are the controllers that stay enabled in the directory below which groups are made. nil:
+// StillEnabled are the controllers that stay enabled in the directory below which groups are made. nil:
 // there are none, or other runs of tare use them and disable them at their end.
-func (t *Tree) Kept() *Kept {
+func (t *Tree) StillEnabled() *StillEnabled {
 	dir := t.at[Unified]
 	if dir == "" {
 		return nil
 	}
-	k := &Kept{Dir: dir, Controllers: slices.DeleteFunc(noted(dir), func(n string) bool { return n == noteLeaf })}
+	k := &StillEnabled{Dir: dir, Controllers: slices.DeleteFunc(noted(dir), func(n string) bool { return n == noteLeaf })}
 	if len(k.Controllers) == 0 {
 		return nil
 	}
-	lock, err := alone(dir)
+	lock, err := lockExclusive(dir)
 	if lock != nil || err != nil {
 		if lock != nil {
 			lock.Close()

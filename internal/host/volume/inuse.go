@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Held is the error about a loop device that stays until a process that is not the arm's ends:
+// DeviceInUse is the error about a loop device that stays until a process that is not the arm's ends:
 // its mount namespace was copied while the volume was mounted, and an unmount here does not
 // reach it. Afterwards the kernel frees the device.
-type Held struct {
+type DeviceInUse struct {
 	By  []string // the processes
 	err error
 }
 
-func (h *Held) Error() string {
+func (h *DeviceInUse) Error() string {
 	return fmt.Sprintf("%v: it is mounted in the mount namespace of %s", h.err, strings.Join(h.By, ", "))
 }
 
-func (h *Held) Unwrap() error { return h.err }
+func (h *DeviceInUse) Unwrap() error { return h.err }
 
 // waits is how often deviceGone waits for the kernel to free a device. An unmount returns only
 // when the file system is written, and a mount namespace goes only after its last process; on a
@@ -36,7 +36,7 @@ func (o *Opened) deviceGone() (err error) {
 			return nil
 		}
 		if by := holders(o.device.Path); len(by) > 0 {
-			return &Held{By: by, err: err}
+			return &DeviceInUse{By: by, err: err}
 		}
 	}
 	return err
