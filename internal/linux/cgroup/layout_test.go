@@ -118,7 +118,7 @@ func TestCan(t *testing.T) {
 		name        string
 		f           *fixture
 		controllers []string
-		want        string // part of the error; empty: it can
+		want        string // part of the error; empty: no error
 	}{
 		{"v2 plain", machineV2(t), nil, ""},
 		{"v2 under names of version 1", machineV2(t), []string{"cpu", "cpuacct", "memory", "blkio", "pids", "cpuset"}, ""},
@@ -221,8 +221,7 @@ func TestMakeV1(t *testing.T) {
 	}
 }
 
-// A kernel that takes a write without an effect is found out, and everything
-// is taken back.
+// A write without an effect is found, and everything is undone.
 func TestMakeControllerDidNotTake(t *testing.T) {
 	f := machineV2(t)
 	f.deaf = []string{"cgroup.subtree_control"}
@@ -282,7 +281,7 @@ func TestPathRules(t *testing.T) {
 	}
 }
 
-// A group that holds this very process is never killed.
+// A group with this very process is never killed.
 func TestKillSparesItself(t *testing.T) {
 	f := machineV2(t)
 	g, err := f.detect().Make("tare-r/arm", nil)

@@ -152,8 +152,8 @@ func TestLockedByOthers(t *testing.T) {
 	}
 }
 
-// A controller that a group of somebody else's has on for its own children cannot be
-// disabled; it is when that group has let go.
+// A controller cannot be disabled while a foreign group has it enabled for its children; it is
+// disabled when that group has let go.
 func TestEnabledWhileOthersUseIt(t *testing.T) {
 	f := machineV2(t)
 	tree := f.detect()

@@ -9,9 +9,10 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Somebody else's lock keeps controllers enabled: it is said whose, until it is gone.
+// While another process locks the directory the controllers stay enabled, and StillEnabled
+// names the process.
 func TestKeptByALock(t *testing.T) {
-	testneed.Root(t) // for the attributes of the directory
+	testneed.Root(t) // for the extended attributes of the directory
 	f := machineV2(t)
 	tree := f.detect()
 	g, err := tree.Make("tare-one", []string{"cpuset"})

@@ -65,8 +65,8 @@ func TestChildrenDoNotInheritTheTurn(t *testing.T) {
 	}
 }
 
-// TestOrdinaryUser drops the right of the thread and asks again: the thread
-// goes on without protection and says why.
+// TestOrdinaryUser drops the capability of the thread and calls Protect: the thread goes on
+// unprotected, with the reason.
 func TestOrdinaryUser(t *testing.T) {
 	testneed.Root(t)
 	if os.Getenv("TARETEST_SCHED_CHILD") == "" {
@@ -80,7 +80,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	runtime.LockOSThread()
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
-		t.Fatal(errno) // this thread only, which dies with the test
+		t.Fatal(errno) // changes only this thread, which ends with the test
 	}
 	before := attrs(t)
 	how, undo, err := Protect()
@@ -131,11 +131,11 @@ func TestSleepUntil(t *testing.T) {
 	}
 }
 
-// The words are read at each moment and not before it, while garbage is collected and
-// signals interrupt the sleep.
+// The words are read at each moment and not before it, while garbage is collected and signals
+// interrupt the sleep.
 func TestMarkedSleep(t *testing.T) {
 	for range 200 {
-		// A busy host may keep the writer from writing between two marks: that says nothing.
+		// On a busy host the writer may not run between two marks; such a try proves nothing.
 		if marksWhileWriting(t) {
 			return
 		}
@@ -143,10 +143,10 @@ func TestMarkedSleep(t *testing.T) {
 	t.Error("the words were never written all the time")
 }
 
-// marksWhileWriting takes marks of words that are written all the time, and says whether they
-// were, between any two marks.
+// marksWhileWriting makes marks while words are written all the time; always is false if they
+// were not written between two marks.
 func marksWhileWriting(t *testing.T) (always bool) {
-	longest := int64(0) // ns in which they were not
+	longest := int64(0) // longest pause of the writer, ns
 	begin := Monotonic()
 	moments := []int64{begin - 1, begin + 5e6, begin + 20e6, begin + 60e6}
 	counted := [2]atomic.Uint64{} // ns since begin, written all the time
@@ -268,10 +268,10 @@ func saturate() (stop func()) {
 	}
 }
 
-// Files and clocks are read at the first moment and at the last, each whole and as it is
-// then; what cannot be read has the number of the error.
+// Files and clocks are read at the first and at the last moment, whole and as they are then. A
+// reading that fails has the number of the error.
 func TestEdgeReadings(t *testing.T) {
-	for range 20 { // a busy host may keep somebody from his turn
+	for range 20 { // on a busy host the writer may be late
 		if edgeReadings(t) {
 			return
 		}
@@ -279,7 +279,7 @@ func TestEdgeReadings(t *testing.T) {
 	t.Error("nobody ever wrote in time")
 }
 
-// edgeReadings says whether the file was written when it was to be.
+// edgeReadings returns false if the file was not written in time.
 func edgeReadings(t *testing.T) (inTime bool) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {

@@ -110,22 +110,20 @@ func (s *Stream) passOn(offset uint64, b []byte, take func([]byte)) {
 	}
 }
 
-// bufferedLines returns the whole lines that wait in the stream's buffer. The other
-// process goes on meanwhile, so there is nothing to see unless all of this
-// holds:
+// bufferedLines returns the whole lines in the stream's buffer. The other process goes on
+// meanwhile, so it returns nothing unless all of this holds:
 //
-//   - the pointers are the same or ahead after the buffer was read;
-//   - the buffer is not full: a full one may have been written, and be filled
-//     anew before the pointers say so;
-//   - full buffers are all that came through the pipe so far. After one that was
-//     not full, as the last one when the stream is closed, the process may have
-//     lost its turn before it emptied the buffer, and nothing tells the two
-//     apart.
+//   - after the buffer was copied the pointers are the same or further ahead;
+//   - the buffer is not full: a full buffer may have been written and be filled again before
+//     the pointers show it;
+//   - only full buffers have come through the pipe so far. After a buffer that was not full,
+//     such as the last one when the stream is closed, the process may have been preempted
+//     before it reset the pointers, and the buffer then still looks unwritten.
 //
-// The C library moves the pointer after it put a string there, but may do it
-// before it puts a single character, such as the one that ends a line. On a
-// machine that may show another processor's writes in another order, they are
-// visible long before the kernel has copied one and then the other.
+// The C library moves the pointer after it has copied a string into the buffer, but may move
+// it before it stores a single character, such as the one that ends a line. On a machine that
+// shows another processor's writes in another order, all are visible long before the kernel
+// has copied first the buffer and then the pointers.
 func (s *Stream) bufferedLines() []byte {
 	if s.buffer == 0 {
 		s.findBuffer()

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestRBDStoreKilled: what the store has acknowledged is there after it was killed.
+// TestRBDStoreKilled: a killed store keeps all data that it had acknowledged.
 func TestRBDStoreKilled(t *testing.T) {
 	testneed.Long(t, "rbd")
 	c := Start(t)
@@ -42,7 +42,7 @@ func standIn(t *testing.T, script string) *Cluster {
 	return &Cluster{t: t, dir: t.TempDir(), first: freePorts(t)}
 }
 
-// ordered is what the host answers to an order.
+// carryOut returns the host's answer to an order.
 func carryOut(t *testing.T, c *Cluster, word string) string {
 	t.Helper()
 	l, err := net.Dial("tcp4", orders(c.first))
@@ -59,7 +59,7 @@ func carryOut(t *testing.T, c *Cluster, word string) string {
 	return strings.TrimSpace(string(answer))
 }
 
-// A store that does not start is told to whoever ordered it, and one after it is obeyed.
+// The answer to an order says that the store did not start; the next order is carried out.
 func TestOrders(t *testing.T) {
 	c := standIn(t, "exec sleep 60")
 	c.serveOrders()
@@ -78,7 +78,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// What a store said before it was killed stays.
+// The output of a store before it was killed is kept.
 func TestLogs(t *testing.T) {
 	c := standIn(t, "echo said")
 	for range 2 {

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-const somebody = 12345 // a user's number
+const somebody = 12345 // a user's id
 
 func must(t *testing.T, errs ...error) {
 	t.Helper()
@@ -126,7 +126,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// What is read is a file, where it is, and no larger than it may be.
+// Read reads only a file at the path itself, up to its limit.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
@@ -146,7 +146,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What a user named is read behind a link too, and not out of a pipe or a device.
+// ReadGiven follows links, and reads no pipe or device.
 func TestReadGiven(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe, large := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe"), filepath.Join(dir, "large")
