@@ -203,7 +203,7 @@ func TestCephFSNotSaid(t *testing.T) {
 		ended := make(chan struct{})
 		defer close(ended)
 		s := onCephFS(t, nil, func(string, string) (string, error) { <-ended; return "", nil })
-		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has said nothing for") || !strings.Contains(v.Reason(), "umount -f") {
+		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has not answered for") || !strings.Contains(v.Reason(), "umount -f") {
 			t.Errorf("silent: %v", v)
 		}
 	})

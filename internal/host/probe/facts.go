@@ -30,7 +30,7 @@ func Facts(t Target) ([]record.Setting, error) {
 	}
 	score, err := fs.OOMScoreAdj(pids[0])
 	if err != nil {
-		return nil, fmt.Errorf("read what the out-of-memory killer thinks of process %d: %w", pids[0], err)
+		return nil, fmt.Errorf("read oom_score_adj of process %d: %w", pids[0], err)
 	}
 	return append(facts(status), record.Setting{Name: "oom_score_adj", Got: score}), nil
 }

@@ -102,7 +102,7 @@ type Target struct {
 
 // notHost is the error of a probe that observes the whole host.
 func (t Target) notHost() error {
-	return errors.New(cmp.Or(t.NotHost, "only the whole host shows it, which is not observed here"))
+	return errors.New(cmp.Or(t.NotHost, "it is a number of the whole host, which is not observed here"))
 }
 
 // All are all probes. CPU time, the arm's and the host's, comes first: Set reads the first

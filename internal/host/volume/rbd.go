@@ -44,7 +44,7 @@ func parseRBD(word, rest string) (Volume, error) {
 		if name, after, _ := strings.Cut(o, "="); name+"=" != timeout {
 			continue
 		} else if n, err := strconv.Atoi(after); err != nil || n < 1 {
-			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q: want a time in seconds; without one, what waits for a cluster that is gone waits for ever", word, o), "leave it out for "+patience)
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q: want a time in seconds; without one, requests to a cluster that is gone never end", word, o), "leave it out for "+patience)
 		}
 	}
 	return Volume{kind: RBD, path: name, system: "ext4", options: options}, nil

@@ -59,7 +59,7 @@ func give(at *os.File, name string, uid, gid int) error {
 	case isDir(st):
 		err = each(f, func(name string) error { return give(f, name, uid, gid) })
 	case st.Nlink > 1:
-		err = fmt.Errorf("%s has another name: it may be somebody else's", f.Name())
+		err = fmt.Errorf("%s has several hard links: it may be somebody else's", f.Name())
 	}
 	if err != nil {
 		return err

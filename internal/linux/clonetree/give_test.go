@@ -135,7 +135,7 @@ func TestGiveLeavesOtherNames(t *testing.T) {
 	root, err := os.OpenRoot(filepath.Join(dir, "data"))
 	must(t, err)
 	defer root.Close()
-	if err := Give(root, somebody, somebody, "db"); err == nil || !strings.Contains(err.Error(), "db/file has another name") {
+	if err := Give(root, somebody, somebody, "db"); err == nil || !strings.Contains(err.Error(), "db/file has several hard links") {
 		t.Errorf("want the file's name, got %v", err)
 	}
 	if owner(t, precious) != 0 {

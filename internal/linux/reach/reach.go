@@ -77,7 +77,7 @@ func Probe(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort,
 		return netip.AddrPort{}, err
 	}
 	if string(got) != word {
-		return netip.AddrPort{}, errors.New("somebody else answers there")
+		return netip.AddrPort{}, errors.New("another server answers there")
 	}
 	own := c.LocalAddr().(*net.TCPAddr).AddrPort()
 	_, err = fmt.Fprintln(c, own)

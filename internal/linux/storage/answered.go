@@ -25,7 +25,7 @@ func Answered[T any](path string, ask func() (T, error)) (T, error) {
 		return a.is, a.err
 	case <-time.After(netmount.Asking):
 		var none T
-		return none, hint.New(fmt.Errorf("%s: its file system has said nothing for %v", path, netmount.Asking),
+		return none, hint.New(fmt.Errorf("%s: its file system has not answered for %v", path, netmount.Asking),
 			"if it is a network's, bring its server back or unmount it: umount -f -l")
 	}
 }

@@ -26,14 +26,14 @@ func (f Facts) Warnings() []record.Warning {
 		f.ceph(add)
 	}
 	if f.NoBarrier() {
-		add("mounted without write barriers: what was committed can be lost with the power of a device that caches writes", "mount it without nobarrier or barrier=0")
+		add("mounted without write barriers: committed data can be lost when a device that caches writes loses power", "mount it without nobarrier or barrier=0")
 	}
 	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // the file system below a loop device
 		under := Facts{Mount: f.Lowest, Lowest: f.Lowest, Options: options(f.Lowest)}
 		out = append(out, under.Warnings()...)
 	}
 	if f.Memory() {
-		add("in memory: nothing survives the host, and no sync waits for anything", "compare it only with other volumes in memory")
+		add("in memory: nothing survives the unmount, and a sync waits for nothing", "compare it only with other volumes in memory")
 	}
 	return out
 }
@@ -61,21 +61,21 @@ func (f Facts) nfs(add func(text, remedy string)) {
 		}
 	}
 	if f.Has("fsc") {
-		add("fsc: reads are answered from a local disk, and no longer from the server", "mount it without fsc")
+		add("fsc: a local disk answers reads, and not the server", "mount it without fsc")
 	}
 	if f.Has("nocto") {
-		add("nocto: what other hosts changed is not looked for when a file is opened, which saves requests that a shared mount makes", "mount it without nocto, or with it in all arms")
+		add("nocto: the client does not look for changes by other hosts when it opens a file, which saves requests", "mount it without nocto, or with it in all arms")
 	}
 	if here(f.Option("addr")) {
-		add("the server is this host: it has its CPU time and disks from what is measured, and no wire lies between", "name a server on another host, or read the result as one of this host alone")
+		add("the server is this host: it takes CPU time and disk time from the load, and no network lies between them", "name a server on another host, or read the result as one of this host alone")
 	}
-	add("whether the server exports it sync or async cannot be seen from here: with async, what was committed is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
+	add("unknown here: whether the server exports it sync or async. With async, committed data is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
 }
 
 // ceph warns about options of mount.ceph(8).
 func (f Facts) ceph(add func(text, remedy string)) {
 	if f.Option("recover_session") == "clean" {
-		add("recover_session=clean: a client that was blocked drops what it had not written yet, and goes on", "mount it with recover_session=no")
+		add("recover_session=clean: a client that was blocked drops its unwritten data and goes on", "mount it with recover_session=no")
 	}
 }
 

@@ -144,7 +144,7 @@ func mountAt(record Record, dir *os.File, name string) (string, error) {
 		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), point, "", unix.MS_BIND, "")
 	}
 	if err != nil {
-		return "", hint.New(fmt.Errorf("hold %s, which other users can move or cannot pass: %w", dir.Name(), err), "name a directory in which only root can write and that all can pass, such as /var/tmp")
+		return "", hint.New(fmt.Errorf("mount %s, which other users can move or cannot enter: %w", dir.Name(), err), "name a directory in which only root can write and that all can pass, such as /var/tmp")
 	}
 	return point, nil
 }

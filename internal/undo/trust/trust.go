@@ -72,7 +72,7 @@ func Entry(path string) error {
 	case kind != unix.S_IFREG && kind != unix.S_IFDIR:
 		return fmt.Errorf("%s is neither a file nor a directory", path)
 	case kind == unix.S_IFREG && st.Nlink > 1:
-		return fmt.Errorf("%s has another name, by which it may be another file's", path)
+		return fmt.Errorf("%s has several hard links, and may be another file's", path)
 	}
 	st.Mode &^= unix.S_ISVTX
 	return self().owned(path, &st)

@@ -106,7 +106,7 @@ func TestEntries(t *testing.T) {
 		"own":         {func(string) error { return nil }, ""},
 		"another's":   {func(p string) error { return os.Chown(p, somebody, somebody) }, "is of user 12345"},
 		"for a group": {func(p string) error { return os.Chmod(p, 0o660) }, "can be written by others"},
-		"two names":   {func(p string) error { return os.Link(p, p+"2") }, "has another name"},
+		"two names":   {func(p string) error { return os.Link(p, p+"2") }, "has several hard links"},
 		"a link":      {func(p string) error { return errors.Join(os.Rename(p, p+"2"), os.Symlink(p+"2", p)) }, "neither a file nor a directory"},
 		"not there":   {os.Remove, "no such file"},
 		"a directory": {func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o755)) }, ""},
