@@ -5,11 +5,11 @@
 //	probe       kernel observations during a window
 //	window      cuts a window: thaw, discard, count, pause
 //	volume      file systems and devices under a data directory
-//	durability  what a sync on a volume is worth
+//	durability  which failures synced data survives
 //	doctor      the checks that tare doctor prints
 //
-// It may import databases (their promises), outside, undo, wire, linux, base and record. Packages that describe do not act:
-// isolation describes, enforce acts.
+// It may import databases (their promises), outside, undo, wire, linux, base and record. Packages
+// that describe do not act: isolation describes, enforce acts.
 //
 // To add: a probe is one file in probe and one line in its list; a mechanism is one entry in
 // isolation and, where it needs more than a control file, one file in enforce.

@@ -188,14 +188,6 @@ func TestMakeV2(t *testing.T) {
 	}
 }
 
-// The last group that goes takes back what the first one enabled, in any order.
-// Two groups right below the root: the kernel lets a controller be disabled that
-// one of them has, and tare does not.
-// Two runs on one host: what the first one enabled stays while the second one has groups,
-// also when the first one ends or was killed and is undone; the last one takes it back.
-// A run that ends between the plan and the groups of another takes back what that one
-// took for enabled.
-// Any user can lock a directory that can be read: that keeps nobody waiting for long.
 func TestMakeV1(t *testing.T) {
 	f := machineV1(t)
 	tree := f.detect()
