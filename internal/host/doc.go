@@ -5,7 +5,7 @@
 //	probe       kernel observations during a window
 //	window      cuts a window: thaw, discard, count, pause
 //	volume      file systems and devices under a data directory
-//	durability  what a sync on a volume is worth
+//	durability  which failures synced data survives
 //	doctor      the checks that tare doctor prints
 //
 // It may import stat, outside, undo, wire, linux, base and record. Packages that describe do not act:

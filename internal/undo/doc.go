@@ -1,5 +1,5 @@
-// Package undo is the folder of the way back: what tare changed on the host, and who may change
-// it meanwhile.
+// Package undo is the folder that undoes changes of the host, and decides which files, directories
+// and runs tare may rely on for that.
 //
 //	journal   steps, written and synced before each change, and the order of undoing them;
 //	          journal/steps has the kinds that several folders write

@@ -53,7 +53,7 @@ func TestProve(t *testing.T) {
 		says string
 	}{
 		{"nobody leads there", route{dial: netip.MustParseAddrPort("127.0.0.2:1"), pod: unused(t)}, "refused"},
-		{"somebody else", route{dial: listening(t), pod: unused(t)}, "somebody else"},
+		{"somebody else", route{dial: listening(t), pod: unused(t)}, "another server"},
 	} {
 		if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", c.route, 0); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/host/facts"
+	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/linux/reserve"
 )
@@ -42,7 +43,7 @@ func Checks(p Patient) []Check {
 		Check{"turbo", "turbo frequency", turbo(f)},
 		Check{"swap", "swap", swap(f)},
 		Check{"clock", "clock", clock(f)},
-		Check{"qos", "cpu.qos_level", qosLevel(f, p.Host)},
+		Check{"qos", isolation.QoSLevel, qosLevel(p.Host)},
 	)
 }
 
@@ -74,9 +75,8 @@ func groups(h facts.Host) facts.Support {
 	return yes("%s", h.Groups.Layout)
 }
 
-// wanted are the controllers of the control group rung, by their names in both
-// versions.
-var wanted = [...][]string{{"cpu"}, {"cpuset"}, {"memory"}, {"io", "blkio"}, {"pids"}}
+// wanted are the controllers of the control group rung, by their names in version 2.
+var wanted = [...]string{"cpu", "cpuset", "memory", "io", "pids"}
 
 func controllers(h facts.Host) facts.Support {
 	if h.Groups == nil {
@@ -88,16 +88,16 @@ func controllers(h facts.Host) facts.Support {
 	}
 	sort.Strings(have)
 	var missing []string
-	for _, names := range wanted {
-		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(have, n) }) {
-			missing = append(missing, names[0])
+	for _, c := range wanted {
+		if h.Groups.Version(c) == 0 {
+			missing = append(missing, c)
 		}
 	}
 	if len(missing) > 0 {
 		return no("enable them on the kernel's command line (cgroup_enable=), mount them, or have them delegated to this user",
 			"missing: %s", strings.Join(missing, ", "))
 	}
-	if kept := h.Groups.Kept(); kept != nil {
+	if kept := h.Groups.StillEnabled(); kept != nil {
 		return no(kept.Remedy(), "%v", kept)
 	}
 	return yes("%s", strings.Join(slices.Compact(have), ", "))
@@ -176,14 +176,12 @@ func size(bytes float64) string {
 	return fmt.Sprintf("%.3g %s", bytes, units[i])
 }
 
-// qosLevel is openEuler's: a group of version 1 with the file cpu.qos_level.
-func qosLevel(f proc.FS, h facts.Host) facts.Support {
-	cpu := f.Path("sys/fs/cgroup/cpu")
-	if h.Groups != nil && h.Groups.V1["cpu"] != "" {
-		cpu = h.Groups.V1["cpu"]
+// qosLevel asks the mechanism, which knows the file that openEuler's kernel has.
+func qosLevel(h facts.Host) facts.Support {
+	m, _ := isolation.Find(isolation.QoSLevel)
+	s := m.Support(h)
+	if s.Answer == facts.Yes {
+		return yes(isolation.QoSLevel)
 	}
-	if _, err := os.Stat(cpu + "/cpu.qos_level"); err == nil {
-		return yes("cpu.qos_level")
-	}
-	return no("only kernels of openEuler have it; elsewhere cpu.idle is close", "this kernel has no cpu.qos_level")
+	return s
 }

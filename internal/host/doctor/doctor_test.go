@@ -127,7 +127,7 @@ func TestChecksOnFixtures(t *testing.T) {
 		}
 		return facts.Host{Root: true, Groups: g, Freezer: "freezer v2"}
 	}
-	none := facts.Host{GroupsWhy: "not yours", FreezeWhy: "no group"}
+	none := facts.Host{GroupsWhy: "not yours", GroupsRemedy: "run as root", FreezeWhy: "no group"}
 	all := tree("/sys/fs/cgroup/unified", "cpu", "memory", "pids", "cpuset", "blkio")
 	const pressure = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
 	const governor, clock = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -159,16 +159,32 @@ func TestChecksOnFixtures(t *testing.T) {
 		{"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/x partition 1024 512 -2\n"}, all, facts.No, "512 KiB of 1 MiB"},
 		{"swap", nil, all, facts.Unknown, ""},
 		{"clock", nil, all, facts.Unknown, ""},
-		{"qos", map[string]string{"sys/fs/cgroup/cpu/cpu.qos_level": "0\n"}, none, facts.Yes, ""},
-		{"qos", nil, none, facts.No, ""},
+		{"qos", nil, none, facts.No, "not yours"},
 	} {
 		p := Patient{Root: plant(t, q.files), Scratch: t.TempDir(), Host: q.host}
 		c := find(t, Checks(p), q.name)
 		if c.Answer != q.want || !strings.Contains(c.Reason, q.reason) {
 			t.Errorf("%s with %v: %v (%s), want %v with %q", q.name, q.files, c.Answer, c.Reason, q.want, q.reason)
 		}
-		if c.Answer == facts.No && c.Remedy == "" && q.name != "groups" {
+		if c.Answer == facts.No && c.Remedy == "" {
 			t.Errorf("%s: a no without a remedy", q.name)
+		}
+	}
+}
+
+// The answer about cpu.qos_level is the mechanism's.
+func TestQoSLevel(t *testing.T) {
+	groups, err := cgroup.Detect(plant(t, map[string]string{
+		"proc/self/mountinfo": "25 30 0:23 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n26 30 0:24 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer\n",
+		"proc/self/cgroup":    "1:cpu:/\n2:freezer:/\n", "sys/fs/cgroup/cpu/cgroup.procs": "", "sys/fs/cgroup/freezer/cgroup.procs": "",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for has, want := range map[bool]facts.Answer{true: facts.Yes, false: facts.No} {
+		h := facts.Host{Groups: groups, Control: facts.Control{Files: map[string]bool{"cpu.qos_level": has}}}
+		if c := find(t, Checks(Patient{Root: t.TempDir(), Scratch: t.TempDir(), Host: h}), "qos"); c.Answer != want || c.Reason == "" {
+			t.Errorf("a kernel with it: %v: %+v", has, c)
 		}
 	}
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/tarelab/tare/internal/linux/storage"
 )
 
-// Class is where what was synced is when the sync returns.
+// Class says where written data is when its sync returns.
 type Class string
 
 // The classes.
 const (
-	Medium  Class = "on the device"         // whatever then happens to the host
-	Cached  Class = "in the device's cache" // lost with its power
-	Page    Class = "in the page cache"     // lost with the kernel
-	Memory  Class = "in memory"             // lost with the mount
-	Network Class = "on another machine"    // what that does with it is not seen
+	Medium  Class = "on the device"         // survives any failure of the host
+	Cached  Class = "in the device's cache" // lost when the device loses power
+	Page    Class = "in the page cache"     // lost when the kernel crashes
+	Memory  Class = "in memory"             // lost at the unmount
+	Network Class = "on another machine"    // what that machine does with it is not observed
 	Unknown Class = "where, could not be told"
 )
 
-// few is the part of the syncs that a device has to have seen: the kernel lets
-// several flushes be one.
+// few is the divisor for the least number of flushes: a device must have seen a quarter of the
+// syncs, because the kernel merges concurrent flushes.
 const few = 4
 
-// classOf judges a trial: the weakest of what the mount says and what each device
-// was seen to do. The reason is one line for people.
+// classOf is the weakest class of what the mount says and what each device did in the trial.
+// The reason is one line for people.
 func classOf(t storage.Trial, f storage.Facts) (Class, string) {
 	switch {
 	case f.Memory():
@@ -43,14 +43,14 @@ func classOf(t storage.Trial, f storage.Facts) (Class, string) {
 		c := t.Devices[i]
 		switch {
 		case stacked(f.Devices, i):
-			continue // device mapper and md pass on and do not count
+			continue // device mapper and md pass flushes on and do not count them
 		case math.IsNaN(c.Writes):
 			continue
 		case c.Writes < float64(t.Syncs)/few:
 			return Page, fmt.Sprintf("%d syncs made %.0f writes to %s", t.Syncs, c.Writes, d.Name)
 		case d.Cache == "write through":
 		case math.IsNaN(c.Flushes):
-			continue // before Linux 5.5
+			continue // Linux counts flushes since 5.5
 		case c.Flushes < float64(t.Syncs)/few:
 			return Cached, fmt.Sprintf("%d syncs made %.0f flushes of %s, which caches writes", t.Syncs, c.Flushes, d.Name)
 		}
@@ -59,8 +59,7 @@ func classOf(t storage.Trial, f storage.Facts) (Class, string) {
 	return class, why
 }
 
-// stacked says that a device consists of the ones after it and has no queue of
-// its own.
+// stacked says that device i consists of the devices after it and has no queue of its own.
 func stacked(all []storage.Device, i int) bool {
 	return i+1 < len(all) && all[i].File == ""
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arm is what is known of an arm.
+// Arm is what is known of an arm's durability.
 type Arm struct {
 	Name string
-	// Seen says that there was a trial; else Failed says why not, and the volume
-	// is judged by its mount alone.
+	// Seen says that there was a trial. Otherwise Failed is the reason, and only the mount
+	// decides the class.
 	Seen     bool
 	Failed   string
 	Trial    storage.Trial
 	Volume   storage.Facts
-	Volatile bool // an overlay that passes no sync on
+	Volatile bool // the overlay is mounted with "volatile" and passes no sync on
 	Promises []Promise
 }
 
@@ -28,7 +28,7 @@ type Promise struct {
 	Means string // equal for values with the same effect, such as 1 and ON
 }
 
-// Class is where what the arm synced is.
+// Class is where the arm's data is after a sync, and why.
 func (a Arm) Class() (Class, string) {
 	switch {
 	case a.Volatile:
@@ -39,7 +39,7 @@ func (a Arm) Class() (Class, string) {
 	return classOf(a.Trial, a.Volume)
 }
 
-// Facts are what was found, for the manifest.
+// Facts are the findings for the manifest.
 func (a Arm) Facts() []record.Setting {
 	class, why := a.Class()
 	out := []record.Setting{{Name: "durability", Got: string(class)}, {Name: "durability.because", Got: why}}
@@ -56,8 +56,8 @@ func (a Arm) Facts() []record.Setting {
 	return out
 }
 
-// Compare lists in what an arm is not equal to the baseline, each with both
-// sides. What could not be told is no difference.
+// Compare lists the differences between an arm and the baseline, each with both values. A value
+// that is not known is no difference.
 func Compare(base, arm Arm) (differences []string) {
 	mine, why := arm.Class()
 	theirs, because := base.Class()

@@ -86,7 +86,7 @@ func TestCompare(t *testing.T) {
 	on, also, off := Promise{"fsync", "on", "on"}, Promise{"fsync", "1", "on"}, Promise{"fsync", "off", "off"}
 	for name, c := range map[string]struct {
 		base, arm Arm
-		want      string // in the one difference; empty: equal
+		want      string // in the only difference; empty: no difference
 	}{
 		"tmpfs":                 {arm("host", "nfs"), arm("t", "tmpfs"), "in memory (the file system is in memory (tmpfs)), what host synced"},
 		"could not be told":     {arm("host", "nfs"), arm("t", "zfs"), ""},
@@ -101,8 +101,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// On the real kernel: a file system on a loop device reaches the device, one
-// without barriers does not, memory is memory.
+// On the real kernel syncs reach the device from a file system on a loop device; without
+// barriers they do not; memory is memory.
 func TestTry(t *testing.T) {
 	testneed.Root(t)
 	for word, want := range map[string]Class{

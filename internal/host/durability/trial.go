@@ -1,8 +1,8 @@
-// Package durability finds out what becomes of what a load commits: by counted
-// writes and syncs on its volume, and by the settings that its server said it
-// has. Arms that promise different things are not compared by accident: one that
-// does not wait for the disk is not faster, it does less. The package knows files
-// and block devices and nothing of loads.
+// Package durability finds out what survives a commit of the load: it counts writes and flushes
+// of syncs on the load's volume, and compares the settings that the server reported. An arm
+// that does not wait for the disk does less and is not faster, so arms with different
+// durability must not be compared unnoticed. The package knows files and block devices, and no
+// loads.
 package durability
 
 import (
@@ -22,18 +22,17 @@ import (
 	"github.com/tarelab/tare/internal/linux/storage"
 )
 
-// syncs is how many blocks are written, each followed by a sync, and block their
+// syncs is the number of blocks that a trial writes, each followed by a sync; block is their
 // size in bytes.
 const (
 	syncs = 64
 	block = 4096
 )
 
-// limit bounds a trial on a volume that hangs.
+// limit is the longest time of a trial, for a volume that hangs.
 const limit = 30 * time.Second
 
-// Try writes to a file in dir, which is on a volume with these facts, and
-// removes it.
+// Try writes and syncs a file in dir, which is on a volume with the facts f, and removes it.
 func Try(ctx context.Context, dir string, f storage.Facts) (storage.Trial, error) {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -83,7 +82,7 @@ func try(dir string, devices []storage.Device) (t storage.Trial, err error) {
 	return storage.Trial{Syncs: syncs, Median: took[len(took)/2], Devices: after}, nil
 }
 
-// counts reads what the devices have done so far.
+// counts reads the devices' counters.
 func counts(devices []storage.Device) []storage.Count {
 	out := make([]storage.Count, len(devices))
 	for i, d := range devices {

@@ -20,8 +20,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestMain lets the test binary be a process to act on, and the child that the
-// inspection of this host tries to start.
+// TestMain makes the test binary a process to act on, or the child that the inspection of this
+// host starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -113,8 +113,8 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// Every mechanism that this host has: set, read back, seen in the kernel,
-// taken back without a trace.
+// Every mechanism that this host has is set, read back, seen in the kernel, and taken back
+// without a trace.
 func TestConformOnThisKernel(t *testing.T) {
 	testneed.Root(t)
 	h := inspect.Host("/")
@@ -150,7 +150,7 @@ func TestConformOnThisKernel(t *testing.T) {
 				if changed := state(t, at) != before; changed != (len(got) > 0) {
 					t.Errorf("the kernel shows a change: %v; settings: %+v", changed, got)
 				}
-				if !s.Live && len(s.Threads) == 0 { // needs a launch of its own, so it need not be taken back
+				if !s.Live && len(s.Threads) == 0 { // the mechanism needs a launch of its own, so it need not be taken back
 					return
 				}
 				if err := e.Undo(); err != nil {
@@ -164,7 +164,7 @@ func TestConformOnThisKernel(t *testing.T) {
 	}
 }
 
-// A setting that others change meanwhile does not pass for one that holds.
+// Check notices that others have changed a setting.
 func TestCheckNotices(t *testing.T) {
 	testneed.Root(t)
 	h := inspect.Host("/")

@@ -1,6 +1,6 @@
-// Package enforce sets what internal/host/isolation describes, reads it back from
-// the kernel and takes it back. It acts on groups that tare made and on the
-// threads in them, nowhere else. It does not know what the settings are for.
+// Package enforce writes the settings that internal/host/isolation describes, reads them back
+// from the kernel and takes them back. It changes only groups that tare made and the threads in
+// them. It does not know what the settings are for.
 package enforce
 
 import (
@@ -12,28 +12,27 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Sides are whose settings are changed. All groups are frozen while Set works,
-// so that no thread is missed.
+// Sides are the groups whose settings are changed. All must be frozen while Set works, so that
+// no new thread is missed.
 type Sides struct {
 	Neighbour cgroup.Group
-	// Arm are the groups of the arm, its own first; settings of files are made
-	// in that one.
+	// Arm are the groups of the arm. Settings of files are written in the first, its own group.
 	Arm []cgroup.Group
 }
 
-// Enforced is what was set. It is for one goroutine at a time.
+// Enforced are settings in force. It is not safe for concurrent use.
 type Enforced struct {
 	steps []step
 }
 
-// step is one setting that was made.
+// step is one setting in force.
 type step struct {
-	// check reads it back; what did not take is an error.
+	// check reads the setting back; a value other than the wanted one is an error.
 	check func() (record.Setting, error)
 	undo  func() error
 }
 
-// Set makes all settings and reads each back. On an error nothing is left.
+// Set writes all settings and reads each back. After an error no setting is left in force.
 func Set(at Sides, all []isolation.Settings) (_ *Enforced, err error) {
 	e := &Enforced{}
 	defer func() {
@@ -57,8 +56,8 @@ func Set(at Sides, all []isolation.Settings) (_ *Enforced, err error) {
 	return e, err
 }
 
-// Check reads every setting back. One that is no longer what was set is an
-// error, beside all that was read.
+// Check reads every setting back. It returns all values, and an error if one is no longer as it
+// was set.
 func (e *Enforced) Check() ([]record.Setting, error) {
 	var all []record.Setting
 	var errs []error
@@ -69,8 +68,8 @@ func (e *Enforced) Check() ([]record.Setting, error) {
 	return all, errors.Join(errs...)
 }
 
-// Undo takes everything back, the last first, and goes on after errors. It may
-// be called twice.
+// Undo takes every setting back, the last first, and goes on after errors. It may be called
+// twice.
 func (e *Enforced) Undo() error {
 	var errs []error
 	for i := len(e.steps) - 1; i >= 0; i-- {
@@ -101,7 +100,7 @@ func (at Sides) groups(of isolation.Side) []cgroup.Group {
 	return at.Arm
 }
 
-// file sets a control file.
+// file writes a control file.
 func (e *Enforced) file(at Sides, f isolation.File) error {
 	g, err := at.group(f.Of)
 	if err != nil {
@@ -133,14 +132,14 @@ func (e *Enforced) file(at Sides, f isolation.File) error {
 	return nil
 }
 
-// inForce takes back a file that was empty. A list of CPUs of version 2 is empty in
-// a group that has its parent's, and cannot be emptied again while processes are
-// in it: those CPUs are written out.
+// inForce is the text that restores a file that was empty. In version 2 a group that uses its
+// parent's CPUs has an empty list, and the kernel does not accept an empty list while processes
+// are in the group: inForce names the parent's CPUs.
 func inForce(g cgroup.Group, f isolation.File) string {
 	if text, err := g.Read(f.Controller, f.Name+".effective"); err == nil && text != "" {
 		return text
 	}
-	return "\n" // a write of nothing does not reach the kernel
+	return "\n" // the kernel never sees a write of 0 bytes
 }
 
 func readFile(g cgroup.Group, f isolation.File) (record.Setting, error) {

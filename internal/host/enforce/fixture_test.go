@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// What this machine's kernel lacks, on trees of files: version 2, openEuler's
+// Kernels that this machine does not have, as trees of files: version 2, openEuler's
 // cpu.qos_level, BFQ's weights.
 
 // put writes a file of a fixture.
@@ -54,7 +54,7 @@ func v2Machine(t *testing.T) machine {
 	})
 }
 
-// eulerMachine has version 1, as openEuler's kernels are used.
+// eulerMachine has version 1, like openEuler's kernels.
 func eulerMachine(t *testing.T) machine {
 	root := t.TempDir()
 	point := filepath.Join(root, "sys/fs/cgroup/cpu")
@@ -173,8 +173,8 @@ func TestSetThatDoesNotTake(t *testing.T) {
 	}
 }
 
-// openEuler's level is set on the neighbour alone, and never toggled: its
-// tasks must not move back.
+// openEuler's level is set on the neighbour only, and never changed on live tasks: they must
+// not move back.
 func TestQoSLevel(t *testing.T) {
 	m := eulerMachine(t)
 	_, s := m.set(t, "cpu.qos_level")

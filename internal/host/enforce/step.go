@@ -10,8 +10,9 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// ClassStep removes a group of resctrl, whose tasks fall back to the default one. Its base name
-// is tare-RUN or begins with tare-RUN-.
+// ClassStep removes a group of resctrl; its tasks go back to the default group. Only older
+// versions of tare wrote such steps. The base name of the path is tare-RUN or begins with
+// tare-RUN-.
 type ClassStep struct {
 	Path string `json:"path,omitempty"`
 }

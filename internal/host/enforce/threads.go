@@ -12,10 +12,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// threads sets how the threads of a side are scheduled. They are frozen, so
-// none starts another meanwhile; what they start later inherits it, and what
-// is taken back from threads that were not there then is what the first one
-// had.
+// threads sets the scheduling of all threads of a side. They are frozen, so none starts another
+// meanwhile. Threads that they start later inherit the settings; undo gives those threads the
+// settings that the first thread had.
 func (e *Enforced) threads(at Sides, t isolation.Threads) error {
 	groups := at.groups(t.Of)
 	tids, err := threadsOf(groups)
@@ -51,11 +50,11 @@ func (e *Enforced) threads(at Sides, t isolation.Threads) error {
 			})
 		},
 	}
-	e.steps = append(e.steps, s) // half of it may take
+	e.steps = append(e.steps, s) // a part of the setting may be in force
 	return eachThread(groups, want.set)
 }
 
-// scheduling is how one thread is scheduled; nil parts are left alone.
+// scheduling is how one thread is scheduled; a nil part is not changed.
 type scheduling struct {
 	turn *isolation.Turn
 	cpus *unix.CPUSet
@@ -124,7 +123,7 @@ func (s scheduling) String() string {
 			name = "policy " + strconv.Itoa(int(s.turn.Policy))
 		}
 		text = name
-		if s.turn.Policy != unix.SCHED_IDLE { // where it means nothing, and stays as it was
+		if s.turn.Policy != unix.SCHED_IDLE { // the kernel ignores nice of SCHED_IDLE and keeps it as it was
 			text += " nice " + strconv.Itoa(s.turn.Nice)
 		}
 	}
@@ -155,11 +154,11 @@ func threadsOf(groups []cgroup.Group) ([]int, error) {
 	return all, nil
 }
 
-// rounds bounds how often threads are looked for that others have started.
+// rounds is the largest number of searches for threads that other threads have started.
 const rounds = 20
 
-// everyThread is eachThread for threads that may be running: what one starts
-// before its turn comes is found in the next round.
+// everyThread is eachThread for threads that may run: a thread started during one round is
+// found in the next.
 func everyThread(groups []cgroup.Group, do func(tid int) error) error {
 	done := map[int]bool{}
 	for range rounds {
@@ -178,7 +177,7 @@ func everyThread(groups []cgroup.Group, do func(tid int) error) error {
 	return nil
 }
 
-// eachThread goes on after an error; a thread that is gone is none.
+// eachThread goes on after an error; that a thread has ended is no error.
 func eachThread(groups []cgroup.Group, do func(tid int) error) error {
 	tids, err := threadsOf(groups)
 	if err != nil {

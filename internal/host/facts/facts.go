@@ -1,5 +1,6 @@
-// Package facts is what was found of this host: what it and the user can do, with the reason and
-// the remedy where they cannot. Package arms/inspect finds it; nothing here looks at the host.
+// Package facts is what was found of this host: what the host and this user can do, and
+// otherwise the reason and the remedy. Package arms/inspect finds the facts; this package looks
+// at nothing.
 //
 // To add: a fact is a field of Host, a feature a constant in features.go.
 package facts
@@ -17,57 +18,57 @@ type Change struct {
 	Detail string
 }
 
-// Answer is three-valued.
+// Answer is yes, no or unknown.
 type Answer int
 
-// The answers. The zero value is: could not tell.
+// The answers.
 const (
 	Unknown Answer = iota
 	Yes
 	No
 )
 
-// Support is whether something is possible here, why not, and what to do.
+// Support says whether something is possible here; for a no, why not and what to do.
 type Support struct {
 	Answer Answer
 	Reason string
 	Remedy string
 }
 
-// ErrUnsupported is wrapped by every error that means: this host or user
-// cannot have it.
+// ErrUnsupported is wrapped by every error which says that this host or user cannot have
+// something.
 var ErrUnsupported = errors.New("not supported here")
 
-// Supported is the plain yes.
+// Supported is a yes without a reason.
 func Supported() Support { return Support{Answer: Yes} }
 
-// Unsupported is a no with its reason and remedy. A reason that is the text of an error says
-// no more than once that it is about this host.
+// Unsupported is a no with its reason and remedy. reason may be the text of an error that wraps
+// ErrUnsupported: its prefix is cut off.
 func Unsupported(reason, remedy string) Support {
 	return Support{Answer: No, Reason: strings.TrimPrefix(reason, ErrUnsupported.Error()+": "), Remedy: remedy}
 }
 
-// Host is what this host and user can do, found once per run.
+// Host is what this host and user can do. It is found once per run.
 type Host struct {
 	Root      bool
-	Groups    *cgroup.Tree // nil when no group can be made
+	Groups    *cgroup.Tree // nil: no group can be made
 	GroupsWhy string       // why Groups is nil
-	// GroupsRemedy is what to do about it.
+	// GroupsRemedy says what to do when Groups is nil.
 	GroupsRemedy string
 	Freezer      string // "freezer v2", "freezer v1" or ""
 	FreezeWhy    string // why Freezer is ""
-	// Features by name, see the Feature constants.
+	// Features are the answers by name; see the Feature constants.
 	Features map[string]Support
-	// Tools found in PATH, by name: absolute path and version line.
+	// Tools are the programs found in PATH, by name.
 	Tools map[string]Tool
-	// Control is what control groups and the like offer beside limits.
+	// Control is what keeps processes apart beside limits.
 	Control Control
-	// Volumes are the answers about the volumes of the experiment, by their words.
+	// Volumes are the answers about the volumes of the experiment, by their words in it.
 	Volumes map[string]Support
-	// PodNode is the node of the pods of the experiment, where that is not this host;
-	// empty: it is, or there are none.
+	// PodNode is the node with the pods of the experiment; empty: it is this host, or there are
+	// no pods.
 	PodNode string
 }
 
-// Tool is a program found on this host.
+// Tool is a program found on this host: its absolute path and the line with its version.
 type Tool struct{ Path, Version string }

@@ -1,7 +1,7 @@
 package facts
 
-// The features by name: what Host.Features answers, found by trying. As root
-// they are tried as root, as an ordinary user in a user namespace.
+// The names of the features in Host.Features, which inspect finds by trying: as root for root,
+// in a user namespace for an ordinary user.
 const (
 	// FeatureNamespaces: a process in mount, pid, UTS and IPC namespaces of its
 	// own, with its own /proc.
@@ -17,7 +17,7 @@ const (
 	FeatureNAT = "nat"
 	// FeatureRealtime: SCHED_FIFO for the thread that controls the rotation.
 	FeatureRealtime = "realtime"
-	// FeatureContainer: an OCI runtime, see Tools for which.
+	// FeatureContainer: an OCI runtime; Host.Tools has its path.
 	FeatureContainer = "container"
 	// FeatureDocker: a Docker daemon on this host, as root.
 	FeatureDocker = "docker"
@@ -25,7 +25,7 @@ const (
 	FeaturePodman = "podman"
 )
 
-// Features lists the features of the ladder in its order; engines stand beside it.
+// Features are the features of the ladder, in its order. Engines are not on the ladder.
 func Features() []string {
 	return []string{
 		FeatureNamespaces, FeatureOverlay, FeatureSeccomp, FeatureNetwork, FeatureNAT,
@@ -33,7 +33,7 @@ func Features() []string {
 	}
 }
 
-// Has is the answer about a feature; one that was not tried is not known.
+// Has is the answer about a feature; unknown if it was not tried.
 func (h Host) Has(feature string) Support {
 	if s, ok := h.Features[feature]; ok {
 		return s

@@ -9,9 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// pinned keeps the neighbour on the last CPUs; the arm may use all of them.
-// That is no isolation, and can be worse than none: the neighbour's whole
-// weight then competes where the arm's threads happen to be.
+// pinned keeps the neighbour on the last CPUs; the arm may use all. This does not isolate, and
+// can be worse than nothing: the neighbour then competes with its full weight on the CPUs where
+// threads of the arm happen to be.
 type pinned struct{}
 
 func (pinned) Describe() Description {
@@ -40,15 +40,14 @@ func (pinned) Settings(level string, h facts.Host) (Settings, error) {
 	return Settings{Neighbour: []string{"cpuset", "cpu"}, Files: []File{cpus(last)}, Live: true}, nil
 }
 
-// cpus is the CPUs of the neighbour's group. Its own list is empty in a new
-// group of version 2, which a write of nothing cannot restore.
+// cpus sets the CPUs of the neighbour's group.
 func cpus(list []int) File {
 	want := cpuset.New(list...).String()
 	return File{Controller: "cpuset", Name: "cpuset.cpus", Write: want,
 		Took: func(got string) bool { return cgroup.Same(got, want) }}
 }
 
-// cut divides the CPUs: the neighbour gets the last ones, the arm the rest.
+// cut divides the CPUs: the neighbour gets the last n, the arm the rest.
 func cut(level string, h facts.Host) (first, last []int, err error) {
 	n, err := cpuCount(level)
 	if err != nil {
@@ -61,8 +60,8 @@ func cut(level string, h facts.Host) (first, last []int, err error) {
 	return all[:len(all)-n], all[len(all)-n:], nil
 }
 
-// split gives each side CPUs of its own. The arm's threads are told one by
-// one, so that an arm without a cpuset can have it too.
+// split gives each side CPUs of its own. The arm's CPUs are set thread by thread, so that an
+// arm without a cpuset group can have them too.
 type split struct{}
 
 func (split) Describe() Description {

@@ -4,8 +4,8 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// idle lets the neighbour run only where nobody else wants to, and gives way
-// at once when somebody does (cpu.idle, Linux 5.15, in both versions).
+// idle lets the neighbour run only while nobody else wants the CPU; it is preempted at once
+// when somebody does (cpu.idle, Linux 5.15, both versions).
 type idle struct{}
 
 func (idle) Describe() Description {

@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// ioWeight is a small share of the disk's time wherever both want it. The
-// disk's scheduler has to divide by weight, which BFQ alone does.
+// ioWeight gives the neighbour a small share of the disk's time while both sides want it. It
+// needs BFQ, the only scheduler that divides by weight.
 type ioWeight struct{}
 
 func (ioWeight) Describe() Description {
@@ -21,7 +21,7 @@ func (ioWeight) Describe() Description {
 
 func ioLevel(s string) (int, error) { return whole(s, 1, 1000) }
 
-// weightFiles are the names under which kernels have it, best first.
+// weightFiles are the kernels' names of the file, best first.
 func weightFiles(h facts.Host) []string {
 	if v1(h, "io") {
 		return []string{"blkio.bfq.weight", "blkio.weight"}
@@ -57,7 +57,7 @@ func (ioWeight) Settings(level string, h facts.Host) (Settings, error) {
 	}}}, nil
 }
 
-// weightIs knows the lines "default 10" and "10".
+// weightIs accepts both forms in which kernels show a weight: "default 10" and "10".
 func weightIs(n int) func(string) bool {
 	return func(got string) bool {
 		f := strings.Fields(got)
@@ -65,9 +65,8 @@ func weightIs(n int) func(string) bool {
 	}
 }
 
-// ioMax is an upper bound of reads and of writes on the disk under the data,
-// whether or not anybody else wants it. Version 1 does not bound what is
-// written through the page cache.
+// ioMax limits the neighbour's reads and writes on the disk with the data, also while nobody
+// else uses it. Version 1 does not limit writes through the page cache.
 type ioMax struct{}
 
 func (ioMax) Describe() Description {
@@ -110,7 +109,7 @@ func (ioMax) Settings(level string, h facts.Host) (Settings, error) {
 	return s, nil
 }
 
-// ioMaxFile is version 2's file: one line for each disk, with every bound.
+// ioMaxFile sets io.max of version 2: one line for each disk, with every limit.
 func ioMaxFile(disk string, n uint64, bytes bool) File {
 	keys := []string{"riops", "wiops"}
 	if bytes {

@@ -1,7 +1,7 @@
-// Package isolation describes what protects an arm from its neighbour, one
-// file per mechanism: what to set on whose control group or threads, and how
-// to tell that it took. A description is data: it writes no file, package
-// enforce does. It must not know workloads or arms.
+// Package isolation describes what protects an arm from its neighbour, one file per mechanism:
+// which control files or thread settings to write, on which side, and how to tell that the
+// kernel accepted them. A description is data: package enforce writes the files. This package
+// must not know workloads or arms.
 package isolation
 
 import (
@@ -14,84 +14,84 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// Mechanism is one way to protect an arm.
+// Mechanism is one way to protect an arm from its neighbour.
 type Mechanism interface {
 	Describe() Description
 	// Support says whether this host and user can have it.
 	Support(facts.Host) facts.Support
-	// Settings is what it sets, for a level that was checked.
+	// Settings are the settings for a level that Check accepted.
 	Settings(level string, h facts.Host) (Settings, error)
 }
 
-// Description is what a mechanism is called and takes.
+// Description is the name of a mechanism and the level that it takes.
 type Description struct {
 	Name  string
 	Title string // one line for people
-	// Level is what may follow the name and "="; the zero value is none.
+	// Level is what may follow the name and "="; the zero value: nothing may.
 	Level Level
 }
 
-// Level is the strength of a mechanism.
+// Level is the strength of a mechanism, such as a share of the CPU.
 type Level struct {
 	Default, Help string
-	// Check returns what is wrong with a level; nil: the mechanism takes none.
+	// Check returns what is wrong with a level; nil: the mechanism takes no level.
 	Check func(string) error
 }
 
-// Side is whose group or threads.
+// Side is the side whose group or threads are changed.
 type Side int
 
 // The sides.
 const (
 	Neighbour Side = iota
-	Arm            // with what runs beside it
+	Arm            // with the processes of the arm that run outside its container
 )
 
 func (s Side) String() string { return [...]string{"neighbour", "arm"}[s] }
 
-// Settings is what a mechanism sets, in order; it is taken back in the
-// opposite order.
+// Settings are the settings of a mechanism, in the order in which they are made. They are taken
+// back in reverse order.
 type Settings struct {
-	// Neighbour and Arm are the controllers that their groups need.
+	// Neighbour and Arm are the controllers that the groups of each side need.
 	Neighbour, Arm []string
 	Files          []File
 	Threads        []Threads
-	// Period is that by which the kernel grants what is bounded; zero: nothing is.
+	// Period is the kernel's period for a limited resource: one grant per period. 0: nothing is
+	// limited.
 	Period time.Duration
-	// Live says that it may be set and taken back while the processes live and
-	// are frozen: arms that differ in nothing else need no launch between them.
+	// Live says that the settings can be made and taken back on frozen processes. Arms that
+	// differ only in these settings then need no launch between them.
 	Live bool
 }
 
-// File is a control file of a group.
+// File is a setting in a control file of a group.
 type File struct {
 	Of         Side
 	Controller string
 	Name       string
 	Write      string
-	// Undo is what takes it back; empty: what was read before.
+	// Undo is the text that takes the setting back; empty: the text that was read before.
 	Undo string
-	// Took says whether what the kernel reads back is what was wanted; nil: the
-	// same words.
+	// Took says whether the text that the kernel reads back means what was written; nil: the
+	// two must be the same words.
 	Took func(got string) bool
 }
 
-// Threads is how the threads of one side are scheduled. Those that they start
-// inherit it.
+// Threads is the scheduling of all threads of one side. Threads that these start inherit it.
 type Threads struct {
 	Of   Side
-	Turn *Turn // nil: left as it is
-	// CPUs they may use; nil: left as they are.
+	Turn *Turn // nil: not changed
+	// CPUs are the CPUs that the threads may use; nil: not changed.
 	CPUs []int
 }
 
-// Turn is a policy of the scheduler for ordinary threads.
+// Turn is a scheduling policy for ordinary threads.
 type Turn struct {
 	Policy uint32 // unix.SCHED_NORMAL, SCHED_BATCH or SCHED_IDLE
 	Nice   int    // -20 to 19
 }
 
-// All is every mechanism there is, "none" first.
+// All are all mechanisms, "none" first.
 func All() []Mechanism {
 	return []Mechanism{
 		none{}, group{}, weight{}, idle{}, quota{}, quota{burst: true}, pinned{}, split{},
@@ -142,7 +142,7 @@ func Parse(text string) (m Mechanism, level string, err error) {
 	return m, level, nil
 }
 
-// Needs are the controllers that several settings need of one side.
+// Needs are the controllers that settings need on one side.
 func Needs(all []Settings, of Side) []string {
 	var out []string
 	for _, s := range all {

@@ -40,7 +40,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// Without groups nothing but none is possible, and every no has its reason.
+// Without groups only none is possible, and every no has a reason.
 func TestSupportWithoutGroups(t *testing.T) {
 	h := facts.Host{GroupsWhy: "not mounted", GroupsRemedy: "mount them", Control: facts.Control{CPUs: []int{0, 1}}}
 	for _, m := range All() {

@@ -9,9 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// The levels of mechanisms, read.
+// Parsers of levels.
 
-// whole reads a whole number from low to high.
+// whole parses a whole number from low to high.
 func whole(s string, low, high int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < low || n > high {
@@ -20,7 +20,7 @@ func whole(s string, low, high int) (int, error) {
 	return n, nil
 }
 
-// percent reads "25%" as 0.25.
+// percent parses "25%" as 0.25.
 func percent(s string) (float64, error) {
 	digits, ok := strings.CutSuffix(s, "%")
 	x, err := strconv.ParseFloat(digits, 64)
@@ -30,7 +30,7 @@ func percent(s string) (float64, error) {
 	return x / 100, nil
 }
 
-// size reads bytes with a unit.
+// size parses bytes with a unit.
 func size(s string) (uint64, error) {
 	n, err := units.IEC().Part(s)
 	if err != nil {
@@ -39,7 +39,7 @@ func size(s string) (uint64, error) {
 	return uint64(n), nil
 }
 
-// perSecond reads a rate of bytes, "10MiB/s", or of operations, "100/s".
+// perSecond parses a rate of bytes, "10MiB/s", or of operations, "100/s".
 func perSecond(s string) (n uint64, bytes bool, err error) {
 	digits, ok := strings.CutSuffix(s, "/s")
 	if ok {
@@ -53,7 +53,7 @@ func perSecond(s string) (n uint64, bytes bool, err error) {
 	return 0, false, fmt.Errorf("%q is neither bytes such as 10MiB/s nor operations such as 100/s", s)
 }
 
-// check turns a reader of levels into a check.
+// check makes a Level.Check of a parser.
 func check[T any](read func(string) (T, error)) func(string) error {
 	return func(s string) error {
 		_, err := read(s)
@@ -61,6 +61,6 @@ func check[T any](read func(string) (T, error)) func(string) error {
 	}
 }
 
-// period is the kernel's default over which a quota is counted, and the longest slice
-// of time by which it grants I/O.
+// period is the kernel's default period of a quota, and the longest slice of time by which it
+// grants I/O.
 const period = 100 * time.Millisecond

@@ -13,14 +13,13 @@ func pages(s string) (string, error) {
 	return strconv.FormatUint(max(n/page*page, page), 10), err
 }
 
-// bytesLevel is the level of what limits memory.
+// bytesLevel is the level of a limit of memory.
 func bytesLevel(standard string) Level {
 	return Level{Default: standard, Help: "such as 64MiB", Check: check(size)}
 }
 
-// memoryMax bounds the neighbour's memory: beyond it the kernel reclaims the
-// neighbour's own, then ends it. Every neighbour has such a bound; this is a
-// lower one.
+// memoryMax limits the neighbour's memory: above the limit the kernel reclaims the neighbour's
+// own memory, then kills it. Every neighbour has such a limit; this one is lower.
 type memoryMax struct{}
 
 func (memoryMax) Describe() Description {
@@ -35,12 +34,13 @@ func (memoryMax) Settings(level string, h facts.Host) (Settings, error) {
 	if v1(h, "memory") {
 		f.Name = "memory.limit_in_bytes"
 	}
-	// A bound that is gone again has pushed memory out: no two windows alike.
+	// Not Live: memory that a limit pushed out stays out when the limit is taken back, and the
+	// next window differs.
 	return Settings{Neighbour: []string{"memory"}, Files: []File{f}}, err
 }
 
-// memoryHigh makes the neighbour reclaim its own memory above a bound, and
-// wait for it (version 2).
+// memoryHigh makes the neighbour reclaim its own memory above a limit, and wait meanwhile
+// (version 2).
 type memoryHigh struct{}
 
 func (memoryHigh) Describe() Description {
@@ -59,9 +59,8 @@ func (memoryHigh) Settings(level string, _ facts.Host) (Settings, error) {
 	}, err
 }
 
-// memoryLow keeps the arm's memory from being reclaimed for others, up to a
-// size (version 2). The arm needs a memory group: an environment from cgroup
-// on.
+// memoryLow protects the arm's memory, up to a size, from reclaim on behalf of others (version
+// 2). The arm needs a memory group: an environment from cgroup on.
 type memoryLow struct{}
 
 func (memoryLow) Describe() Description {

@@ -4,7 +4,7 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// none is no protection: what the others are compared with.
+// none is no protection: the baseline of the other mechanisms.
 type none struct{}
 
 func (none) Describe() Description {
@@ -15,8 +15,8 @@ func (none) Support(facts.Host) facts.Support { return facts.Supported() }
 
 func (none) Settings(string, facts.Host) (Settings, error) { return Settings{Live: true}, nil }
 
-// group is a cpu group of the neighbour's own with the default weight: what a
-// container gives without any setting.
+// group gives the neighbour a cpu group of its own with the default weight, as every container
+// has one.
 type group struct{}
 
 func (group) Describe() Description {

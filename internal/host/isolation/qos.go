@@ -6,21 +6,24 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// qosLevel is openEuler's cpu.qos_level, of version 1 alone: a group at -1 runs
-// only where no group at 0 wants to. Its tasks must not move back online, so it
-// needs a launch of its own (openEuler issue I3ZX4D; Huawei Cloud EulerOS has
-// five levels, -2 to 2).
+// QoSLevel is the name of the mechanism and of its file.
+const QoSLevel = "cpu.qos_level"
+
+// qosLevel is the file cpu.qos_level of openEuler's kernel, in version 1 only: a group at -1
+// runs only while no group at 0 wants to. Tasks must not move from -1 back to 0 (openEuler
+// issue I3ZX4D), so the mechanism needs a launch of its own. Huawei Cloud EulerOS has five
+// levels, -2 to 2.
 type qosLevel struct{}
 
 func (qosLevel) Describe() Description {
-	return Description{Name: "cpu.qos_level", Title: "offline, as openEuler calls it: gives way to every group that is online",
+	return Description{Name: QoSLevel, Title: "offline, as openEuler calls it: gives way to every group that is online",
 		Level: Level{Default: "-1", Help: "-1, or -2 where the kernel has five levels", Check: check(qos)}}
 }
 
 func qos(s string) (int, error) { return whole(s, -2, -1) }
 
 func (qosLevel) Support(h facts.Host) facts.Support {
-	return can(h, "a kernel of openEuler with control groups of version 1; cpu.idle does the same on others", "cpu", "cpu.qos_level")
+	return can(h, "a kernel of openEuler with control groups of version 1; cpu.idle does the same on others", "cpu", QoSLevel)
 }
 
 func (qosLevel) Settings(level string, _ facts.Host) (Settings, error) {
@@ -30,6 +33,6 @@ func (qosLevel) Settings(level string, _ facts.Host) (Settings, error) {
 	}
 	return Settings{
 		Neighbour: []string{"cpu"},
-		Files:     []File{{Controller: "cpu", Name: "cpu.qos_level", Write: strconv.Itoa(n)}},
+		Files:     []File{{Controller: "cpu", Name: QoSLevel, Write: strconv.Itoa(n)}},
 	}, nil
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// quota is an upper bound of the CPU time, whether or not anybody else wants
-// it. With burst, what was not used may be used later, as much again at most
-// (Linux 5.14).
+// quota limits the neighbour's CPU time, also while nobody else wants it. With burst, time that
+// was not used can be used later, up to one more quota (Linux 5.14).
 type quota struct{ burst bool }
 
 func (q quota) Describe() Description {
@@ -41,7 +40,7 @@ func (quota) burstFile(h facts.Host) string {
 	return "cpu.max.burst"
 }
 
-// least is the shortest quota that the kernel takes.
+// least is the kernel's shortest quota.
 const least = time.Millisecond
 
 func (q quota) Settings(level string, h facts.Host) (Settings, error) {

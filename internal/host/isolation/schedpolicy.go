@@ -6,8 +6,8 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// schedPolicy is how the neighbour's threads are scheduled among the threads of their
-// cpu group. Between groups it counts for nothing: the groups' weights do.
+// schedPolicy sets the scheduling policy of the neighbour's threads. It counts only against
+// threads of the same cpu group; between groups the weights decide.
 type schedPolicy struct {
 	niceness bool
 	policy   uint32
@@ -35,7 +35,8 @@ func (t schedPolicy) Describe() Description {
 func niceLevel(s string) (int, error) { return whole(s, 1, 19) }
 
 func (schedPolicy) Support(h facts.Host) facts.Support {
-	// Every thread may give up its turn; its group lists the threads.
+	// No controller is needed: any thread may lower its own policy. A group is needed to list
+	// the threads.
 	if h.Groups == nil {
 		return facts.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
 	}
@@ -51,6 +52,6 @@ func (t schedPolicy) Settings(level string, h facts.Host) (Settings, error) {
 		}
 		to.Nice = n
 	}
-	// Only root can take it back.
+	// Only root can raise the policy again.
 	return Settings{Threads: []Threads{{Of: Neighbour, Turn: &to}}, Live: h.Root}, nil
 }

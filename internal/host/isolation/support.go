@@ -8,7 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// can says whether groups with a controller can be made and have the files.
+// can says whether groups with a controller can be made, and whether they have the files;
+// remedy is for files that are missing.
 func can(h facts.Host, remedy string, controller string, files ...string) facts.Support {
 	if h.Groups == nil {
 		return facts.Unsupported("no control groups: "+h.GroupsWhy, h.GroupsRemedy)
@@ -30,13 +31,10 @@ func can(h facts.Host, remedy string, controller string, files ...string) facts.
 	return facts.Supported()
 }
 
-// v1 says whether a controller is one of version 1.
+// v1 says whether a controller is in a hierarchy of version 1.
 func v1(h facts.Host, controller string) bool {
-	if controller == "io" {
-		controller = "blkio"
-	}
-	return h.Groups != nil && h.Groups.V1[controller] != ""
+	return h.Groups != nil && h.Groups.Version(controller) == 1
 }
 
-// unified is what helps where a mechanism is of version 2 alone.
+// unified is the remedy for a mechanism that only version 2 has.
 const unified = "boot with control groups of version 2 alone: systemd.unified_cgroup_hierarchy=1"

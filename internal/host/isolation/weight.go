@@ -7,9 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// weight is a small share of the CPU time wherever both want it. The level is
-// that of version 2, where 100 is the default; in version 1 it becomes shares
-// of 1024.
+// weight gives the neighbour a small share of the CPU time while both sides want it. The level
+// is a weight of version 2, where 100 is the default; version 1 gets shares of 1024.
 type weight struct{}
 
 func (weight) Describe() Description {

@@ -11,11 +11,11 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// blockIO observes block input and output that is charged to the arm's group:
-// io.stat of version 2, blkio.throttle.* of version 1. Buffered writes are
-// charged to the arm only where it starts their writeback itself (a sync), or by
-// version 2 with memory and io controllers together. A stacked device counts
-// beside the one under it.
+// blockIO observes the block I/O that the kernel charges to the arm's group: io.stat of version
+// 2, blkio.throttle.* of version 1. A buffered write is charged to the arm only when the arm
+// itself starts the writeback (with a sync), or with version 2 when the memory and io
+// controllers are both enabled. I/O on a stacked device (loop, dm) counts twice: there and on
+// the device below.
 type blockIO struct{}
 
 func (blockIO) Name() string { return "block I/O" }
@@ -47,20 +47,19 @@ func ioStat(text []byte, dst []float64) error {
 	return err
 }
 
-// counting tells a group that did no input and output from a kernel that does
-// not count it. Since Linux 6.10 version 1 counts on a disk only from the moment
-// at which some group has a limit on it; until then the files say "Total 0". The
-// root group lists the disks that are counted.
+// counting tells a group without I/O from a kernel that does not count it. Since Linux 6.10
+// version 1 counts on a disk only after some group has got a limit on that disk; until then the
+// files say "Total 0". The root group lists the disks that are counted.
 type counting struct {
-	root  string   // file of the root group; "" when it is not known
-	disks []string // "254:0 ", the disks that have to be there
-	known bool     // the root group was looked at
-	err   error    // what it said
+	root  string   // file of the root group; empty: not known
+	disks []string // the disks that must be counted, as "254:0 "
+	known bool     // the file of the root group was read
+	err   error    // result of check, if known
 }
 
 var errNotCounted = errors.New("this kernel counts no block I/O by group of version 1 on a disk without a blkio.throttle limit in any group")
 
-// blkio reads a file of the arm's group.
+// blkio parses a file of the arm's group.
 func (c *counting) blkio(text []byte, dst []float64) (err error) {
 	dst[0], dst[1], err = proc.Blkio(text)
 	if err == nil && bytes.HasPrefix(text, []byte("Total")) {
@@ -72,8 +71,8 @@ func (c *counting) blkio(text []byte, dst []float64) (err error) {
 	return err
 }
 
-// check is nil when a group without a line did nothing. It is asked once: a group
-// that does something gets lines.
+// check returns nil if the kernel counts: then a group without lines did no I/O. It runs once,
+// because a group with I/O has lines.
 func (c *counting) check() error {
 	if c.root == "" {
 		return nil
@@ -94,7 +93,7 @@ func (c *counting) check() error {
 	return nil
 }
 
-// rootBlkio is a file of the root group of blkio.
+// rootBlkio is the path of a file in the root group of blkio; empty: there is no such group.
 func rootBlkio(g cgroup.Group, file string) string {
 	if g.Tree == nil || g.Tree.V1["blkio"] == "" {
 		return ""
@@ -102,7 +101,8 @@ func rootBlkio(g cgroup.Group, file string) string {
 	return filepath.Join(g.Tree.V1["blkio"], file)
 }
 
-// diskNumbers are the numbers of all real disks as blkio files begin lines.
+// diskNumbers are "MAJOR:MINOR " of all disks with hardware or a hypervisor behind them, as
+// lines of blkio files begin.
 func diskNumbers(root proc.FS) (all []string) {
 	found, _ := filepath.Glob(root.Path("sys/block/*/device"))
 	for _, d := range found {

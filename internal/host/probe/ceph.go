@@ -14,16 +14,16 @@ import (
 	"github.com/tarelab/tare/internal/linux/storage"
 )
 
-// cephClient observes the kernel's client of the Ceph cluster that has the arm's data, an
-// image or a file system, as it shows itself in debugfs: what waits for the stores,
-// and for a file system how many requests of each kind there were and how long they took.
+// cephClient observes the kernel's client of the Ceph cluster that has the arm's data (an image
+// or a file system), through debugfs: the requests that wait for the cluster's OSDs, and for a
+// file system the number of requests of each kind and their time.
 type cephClient struct {
 	xattr func(path, name string) (string, error) // getxattr, outside tests
 }
 
 func (cephClient) Name() string { return "Ceph client" }
 
-// cephOps are the kinds that the kernel tells apart.
+// cephOps are the kinds of requests that the kernel counts.
 func cephOps() []string { return []string{"read", "write", "metadata"} }
 
 func (cephClient) Metrics() []Metric {
@@ -73,7 +73,7 @@ func (p cephClient) Open(t Target) (Reader, error) {
 		dst[0], dst[1], err = proc.CephWaiting(text)
 		return err
 	}}
-	latency := source{ // before Linux 5.16 all are in one file
+	latency := source{ // before Linux 5.16 all metrics are in one file
 		paths: []string{filepath.Join(dir, "metrics", "latency"), filepath.Join(dir, "metrics")}, names: names[2:], parse: cephLatency(),
 	}
 	if image {
@@ -94,8 +94,8 @@ func cephLatency() func([]byte, []float64) error {
 	}
 }
 
-// mount is the name of the directory that the client of a mount has in debugfs. The kernel
-// knows it since Linux 5.11, and may ask the cluster before it says it.
+// mount is the name of the debugfs directory of a mount's client. The kernel has the attributes
+// since Linux 5.11, and may ask the cluster before it answers.
 func (p cephClient) mount(point string) (string, error) {
 	name, err := storage.Answered(point, func() (string, error) {
 		cluster, err := p.xattr(point, "ceph.cluster_fsid")
@@ -111,7 +111,7 @@ func (p cephClient) mount(point string) (string, error) {
 	return name, nil
 }
 
-// getxattr reads a short attribute of a file.
+// getxattr reads an extended attribute of up to 128 bytes.
 func getxattr(path, name string) (string, error) {
 	var b [128]byte
 	n, err := unix.Getxattr(path, name, b[:])
@@ -121,7 +121,8 @@ func getxattr(path, name string) (string, error) {
 	return string(b[:n]), nil
 }
 
-// cephImage is the same name for the device of an image: devices/rbd/0 of devices/rbd/0/block/rbd0.
+// cephImage is the name of the debugfs directory of an image's client. dir is the image's block
+// device below /sys/devices: rbd/0/block/rbd0; the attributes are in rbd/0.
 func cephImage(dir string) (string, error) {
 	var words [2]string
 	for i, name := range []string{"cluster_fsid", "client_id"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// trees are what every probe is tried on.
+// trees are the fixtures for every probe.
 func trees() map[string]map[string]string {
 	return map[string]map[string]string{
 		"v2": v2Files(), "v1": v1Files(false), "hybrid": v1Files(true), "no groups": hostFiles(), "empty": {},
@@ -56,7 +56,7 @@ func checkExplained(t *testing.T, values map[string]record.Value) {
 	for _, p := range All() {
 		switch p.(type) {
 		case nfsMount, device, cephClient:
-			continue // it is not known here where the data is: see TestNFS, TestDevice, TestCephImage
+			continue // these trees do not say where the data is: see TestNFS, TestDevice, TestCephImage
 		}
 		for _, m := range p.Metrics() {
 			v, declared := values[m.Name]
@@ -98,7 +98,7 @@ func TestEveryMetricIsFoundOrExplained(t *testing.T) {
 	}
 }
 
-// step is a change of one file and the values that it makes.
+// step is a change of one file and the values that follow from it.
 type step struct {
 	file, old, new string
 	want           map[string]float64
@@ -168,8 +168,8 @@ func checkSteps(t *testing.T, files map[string]string, steps []step) {
 	}
 }
 
-// TestTruncatedFiles cuts every file off in many places: a value is then missing
-// with a reason, or what it was, because it stood before the cut.
+// TestTruncatedFiles cuts off every file in many places. A value is then missing with a reason,
+// or unchanged because it precedes the cut.
 func TestTruncatedFiles(t *testing.T) {
 	for name, files := range trees() {
 		root := plant(t, files)
@@ -186,7 +186,7 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 }
 
-// cut reads while the file is cut off to n bytes, and makes it whole again.
+// cut reads while the file is cut off to n bytes, and restores it.
 func cut(t *testing.T, path string, n int, s *Set) []float64 {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -276,7 +276,7 @@ func TestBlkioThatIsNotCounted(t *testing.T) {
 	}
 }
 
-// without leaves the files out whose path holds a word.
+// without removes the files whose paths contain a word.
 func without(files map[string]string, word string) map[string]string {
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.Contains(name, word) })
 	return files
@@ -306,7 +306,7 @@ func TestThreadsComeAndGo(t *testing.T) {
 		want float64
 	}{
 		{"4242\n4243\n4250\n", 100}, // a new thread counts from its birth
-		{"4242\n4243\n", 100},       // an ended one stays in the sum
+		{"4242\n4243\n", 100},       // an ended thread stays in the sum
 		{"4243\n", 100},
 	} {
 		write(list, c.list)

@@ -8,12 +8,12 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// cpuTime observes the CPU time of the arm. It comes from cpu.stat of the arm's
+// cpuTime observes the CPU time of the arm. It is read from cpu.stat of the arm's
 // group of version 2, which has it without any controller, also on a hybrid;
-// else from cpuacct of version 1; else from the processes. A running thread is
-// charged at the scheduler's tick (1 to 10 ms) and when it leaves its CPU, so a
-// group's reading may lag by a tick for each CPU. How a whole is split into user
-// and system time is sampled at ticks by most kernels.
+// else from cpuacct of version 1; else from the processes. The kernel charges a running
+// thread at the scheduler's tick (1 to 10 ms) and when it leaves its CPU, so a
+// group's reading may lag by a tick for each CPU. Most kernels sample at ticks how the
+// time is split into user and system time.
 type cpuTime struct{}
 
 func (cpuTime) Name() string { return "CPU time" }
@@ -35,8 +35,8 @@ func (cpuTime) Open(t Target) (Reader, error) {
 	return processCPU(t)
 }
 
-// groupCPU are the files with the CPU time of a group in all, in user mode and in
-// the kernel; nil when it has none.
+// groupCPU are the sources of a group's CPU time: all of it, in user mode, in the kernel.
+// nil: the group has none.
 func groupCPU(g cgroup.Group) []source {
 	if g.Dirs[cgroup.Unified] != "" {
 		return []source{inGroup(g, cgroup.Unified, []string{"cpu.stat"},
@@ -51,9 +51,9 @@ func groupCPU(g cgroup.Group) []source {
 	return []source{one("cpuacct.usage"), one("cpuacct.usage_user"), one("cpuacct.usage_sys")}
 }
 
-// processCPU reads the CPU time of the arm's processes, their ended threads
-// included and children that are not of the arm's list not. The whole is the
-// scheduler's own count; the parts are printed in steps of 10 ms.
+// processCPU reads the CPU time of the arm's processes, with their ended threads and without
+// children that are not in the arm's list. The sum is the scheduler's own count; user and
+// system time have steps of 10 ms.
 func processCPU(t Target) (Reader, error) {
 	m, err := processes(t)
 	if err != nil {
@@ -83,13 +83,13 @@ func processCPU(t Target) (Reader, error) {
 	return f, nil
 }
 
-// clocks are processes whose CPU time is a clock.
+// clocks reads processes whose CPU time is also a clock.
 type clocks struct {
 	*follow
-	asked []task // when the readings were asked for
+	asked []task // as they were when atEdge was called last
 }
 
-func (c *clocks) readings(to []sched.Reading) []sched.Reading {
+func (c *clocks) atEdge(to []sched.Reading) []sched.Reading {
 	c.asked = append(c.asked[:0], c.tasks...)
 	for _, t := range c.asked {
 		to = append(to, sched.Reading{FD: sched.ClockOf(t.id)})
@@ -97,11 +97,11 @@ func (c *clocks) readings(to []sched.Reading) []sched.Reading {
 	return to
 }
 
-// correct adds what a process used between its last reading and the exact one, which at
-// the end of a window is less than nothing. One that ended between them has no exact one.
-func (c *clocks) correct(dst []float64, got []sched.Reading, end bool) {
+// moveTo adds the CPU time between a process's Read and the edge, which is negative at the
+// closing. A process that ended between the two has no clock then: its time stays.
+func (c *clocks) moveTo(e sched.Edge, numbers []float64, got []sched.Reading) {
 	for i, was := range c.asked {
-		if end {
+		if e == sched.Closing {
 			k := slices.IndexFunc(c.tasks, func(t task) bool { return t.id == was.id })
 			if k < 0 {
 				continue
@@ -109,7 +109,7 @@ func (c *clocks) correct(dst []float64, got []sched.Reading, end bool) {
 			was = c.tasks[k]
 		}
 		if got[i].Got >= 0 {
-			dst[0] += float64(got[i].Got)*1e-9 - was.last[0]
+			numbers[0] += float64(got[i].Got)*1e-9 - was.last[0]
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/storage"
 )
 
-// dataMount is the mount that the arm's data is on.
+// dataMount is the mount with the arm's data directory.
 func dataMount(t Target) (proc.Mount, error) {
 	if t.Data == "" {
 		return proc.Mount{}, fmt.Errorf("%w: it is not known where the data is", errNothing)
@@ -26,7 +26,7 @@ func dataMount(t Target) (proc.Mount, error) {
 	}
 	dir := filepath.Clean(t.Data)
 	real, err := storage.Answered(dir, func() (string, error) { return filepath.EvalSymlinks(root.Path(dir)) })
-	if hint.Of(err) != "" { // its server is silent
+	if hint.Of(err) != "" { // the server of the file system does not answer
 		return proc.Mount{}, err
 	}
 	if err == nil {
@@ -39,9 +39,9 @@ func dataMount(t Target) (proc.Mount, error) {
 	return *m, nil
 }
 
-// device observes the block device that the arm's data is on, an image of Ceph too: how
-// long its requests take and how many are under way when a window ends. A stacked device (loop, dm) has the
-// time of what is below it in its own.
+// device observes the block device with the arm's data, also an image of Ceph: how long its
+// requests take, and how many are in flight when a window ends. The time of a stacked device
+// (loop, dm) includes that of the device below.
 type device struct{}
 
 func (device) Name() string { return "device of the data" }

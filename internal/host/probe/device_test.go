@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountedOn are a host whose data is on what a line of mountinfo says.
+// mountedOn is a host whose data is on the mount of a line of mountinfo.
 func mountedOn(line string) map[string]string {
 	files := hostFiles()
 	files["proc/self/mountinfo"] = "23 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n" + line + "\n"
@@ -30,7 +30,7 @@ func link(t *testing.T, root, name, to string) {
 	}
 }
 
-// onData opens a planted tree for data at /mnt.
+// onData opens the probes on a planted tree for data at /mnt.
 func onData(t *testing.T, root string) *Set {
 	t.Helper()
 	target := targetIn(t, root)
@@ -38,14 +38,14 @@ func onData(t *testing.T, root string) *Set {
 	return open(t, target)
 }
 
-// Two readings of /sys/block/vda/stat on a virtual machine with Linux 6.18, where
-// dd wrote with oflag=direct,dsync; at the second a write was under way.
+// Two readings of /sys/block/vda/stat on a virtual machine with Linux 6.18, where dd wrote with
+// oflag=direct,dsync; at the second reading a write was in flight.
 const (
 	vdaBefore = " 1886910    78027 51698726  4226381 11785486  1353899 311801848  5936915        0  1047240 10806159  1228424      710 375873416   252599  4162231   390262\n"
 	vdaAfter  = " 1886920    78027 51698822  4226382 11785687  1353899 311811976  5936929        1  1047256 10806177  1228424      710 375873416   252599  4162306   390266\n"
 )
 
-// What requests took on the device of the data is told, and how many are under way.
+// The probe reports requests on the device, their times, and how many are in flight.
 func TestDevice(t *testing.T) {
 	files := mountedOn("37 23 254:0 / /mnt rw - ext4 /dev/vda rw")
 	files["sys/block/vda/stat"], files["sys/block/vda/mq/0/cpu_list"] = vdaBefore, "0, 1\n"
@@ -65,8 +65,8 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// Before Linux 5.5 there was no count of flushes, and a device without a queue of requests
-// has none either: what the kernel shows as 0 is missing, with the reason.
+// Flushes are missing with the reason where the kernel shows 0: before Linux 5.5, and on a
+// device without a queue of requests.
 func TestDeviceWithoutFlushes(t *testing.T) {
 	for name, c := range map[string]struct{ stat, mq, why string }{
 		"old": {"21330 30950 2151976 8538 0 7968 71621 9669 65 794704 535\n", "sys/block/vda/mq/0/cpu_list", "no device.flush"},
@@ -91,7 +91,7 @@ func TestDeviceWithoutFlushes(t *testing.T) {
 	}
 }
 
-// posted is what a kernel printed, of which internal/linux/proc says where it is from.
+// posted is a text that a kernel printed; internal/linux/proc names the source.
 func posted(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile("../../linux/proc/testdata/text/" + name)
@@ -101,8 +101,8 @@ func posted(t *testing.T, name string) string {
 	return string(b)
 }
 
-// latencies is the table of them with which a file of a later kernel begins. Its last line is made
-// up in the form of metrics_latency_show in fs/ceph/debugfs.c.
+// latencies is the table of latencies with which the file of a newer kernel begins. Its last
+// line is made up in the format of metrics_latency_show in fs/ceph/debugfs.c.
 func latencies(t *testing.T) string {
 	t.Helper()
 	all := posted(t, "ceph.metrics")
@@ -112,9 +112,9 @@ func latencies(t *testing.T) string {
 
 const cephName = "63be7de3-e137-4b6d-ab75-323b27f21254.client4475"
 
-// cephTree is a host with an image of Ceph mapped and mounted. What the kernel shows of the
-// mapping and the device is made up in the form of drivers/block/rbd.c and block/genhd.c: no
-// kernel here has both an image and debugfs.
+// cephTree is a host with a Ceph image mapped and mounted. The files of the mapping and the
+// device are made up in the format of drivers/block/rbd.c and block/genhd.c: no kernel here has
+// both an image and debugfs.
 func cephTree(t *testing.T) string {
 	t.Helper()
 	const rbd, debug = "sys/devices/rbd/0/", "sys/kernel/debug/ceph/" + cephName
@@ -130,7 +130,7 @@ func cephTree(t *testing.T) string {
 	return root
 }
 
-// An image's client says what waits for the stores, and its device how long that takes.
+// An image's client reports the requests that wait for the stores, and its device their time.
 func TestCephImage(t *testing.T) {
 	root := cephTree(t)
 	s := onData(t, root)
@@ -145,8 +145,8 @@ func TestCephImage(t *testing.T) {
 	}
 }
 
-// onCephFS opens the probe of the client for data on a file system of Ceph, whose kernel
-// answers for attributes as it is told.
+// onCephFS opens the client's probe for data on a Ceph file system; xattr answers for the
+// kernel.
 func onCephFS(t *testing.T, shown map[string]string, xattr func(path, name string) (string, error)) *Set {
 	t.Helper()
 	files := mountedOn("37 23 0:50 / /mnt rw - ceph 127.0.0.1:10000:/ rw,name=admin")
@@ -162,8 +162,8 @@ func onCephFS(t *testing.T, shown map[string]string, xattr func(path, name strin
 	return s
 }
 
-// The client of a file system counts its requests: in files of their own, and before Linux
-// 5.16 in one.
+// The client of a file system counts its requests, in separate files and, before Linux 5.16, in
+// one file.
 func TestCephFS(t *testing.T) {
 	countsRequests(t, map[string]string{"/metrics/latency": latencies(t)})
 	countsRequests(t, map[string]string{"/metrics": posted(t, "ceph.metrics")})
@@ -185,7 +185,7 @@ func countsRequests(t *testing.T, shown map[string]string) {
 	})
 	before := s.Read(nil)
 	for i := range before {
-		before[i] = 0 // as it was mounted
+		before[i] = 0 // values at the mount
 	}
 	values := s.Values(before, s.Read(nil))
 	for name, want := range map[string]float64{
@@ -197,13 +197,13 @@ func countsRequests(t *testing.T, shown map[string]string) {
 	}
 }
 
-// A cluster that is silent is a reason after a while, and a kernel before Linux 5.11 at once.
+// A silent cluster is a reason after a time limit, a kernel before Linux 5.11 at once.
 func TestCephFSNotSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		defer close(ended)
 		s := onCephFS(t, nil, func(string, string) (string, error) { <-ended; return "", nil })
-		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has said nothing for") || !strings.Contains(v.Reason(), "umount -f") {
+		if v := s.Values(s.Read(nil), s.Read(nil))["ceph.waiting"]; !strings.Contains(v.Reason(), "has not answered for") || !strings.Contains(v.Reason(), "umount -f") {
 			t.Errorf("silent: %v", v)
 		}
 	})
@@ -213,7 +213,7 @@ func TestCephFSNotSaid(t *testing.T) {
 	}
 }
 
-// A kernel that shows no debugfs is a reason, with what to do about it.
+// A kernel without debugfs is a reason, with the remedy.
 func TestCephWithoutDebugfs(t *testing.T) {
 	root := cephTree(t)
 	if err := os.RemoveAll(filepath.Join(root, "sys/kernel/debug")); err != nil {
@@ -225,8 +225,8 @@ func TestCephWithoutDebugfs(t *testing.T) {
 	}
 }
 
-// A mean of the kernel's becomes a sum, and where its rounding can be more than a twentieth of
-// what a window adds the window has a reason, also where the sum ran backwards.
+// The kernel's mean becomes a sum. A value is missing with the reason if rounding can be more
+// than a twentieth of it, or if the sum ran backwards.
 func TestCephLatency(t *testing.T) {
 	m := cephClient{}.Metrics()[2:]
 	s := &Set{metrics: m, readers: []opened{{n: len(m)}}}
@@ -266,7 +266,7 @@ func TestCephLatency(t *testing.T) {
 	}
 }
 
-// Where no data is on a device or on Ceph the record has nothing of them.
+// Without data on a device or on Ceph the record has none of their metrics.
 func TestNoDevice(t *testing.T) {
 	target := targetIn(t, plant(t, nfsFiles(t)))
 	target.Data, target.Host = "/mnt/n/tare-x/data", true

@@ -7,10 +7,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// disks observes what all real disks of the host did. Unlike block I/O by group
-// it is there in every arm, also in one without a group: while an arm runs the
-// others are frozen, so the difference is that arm's and what strangers and the
-// kernel's own writeback did.
+// disks observes all real disks of the host. Unlike block I/O by group, every arm has these
+// numbers, also an arm without a group. All other arms are frozen while an arm runs, so the
+// difference is the I/O of that arm, of foreign processes and of the kernel's own writeback.
 type disks struct{}
 
 func (disks) Name() string { return "disks" }
@@ -25,8 +24,8 @@ func (disks) Metrics() []Metric {
 	}
 }
 
-// Open finds the disks that have hardware, or a hypervisor, behind them: a
-// stacked device would count everything twice.
+// Open finds the disks with hardware or a hypervisor behind them; a stacked device would count
+// the same I/O twice.
 func (disks) Open(t Target) (Reader, error) {
 	if !t.Host {
 		return nil, t.notHost()

@@ -8,10 +8,9 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Facts reads what decides the cost of a system call or a branch in the arm and
-// is a word rather than a number: seccomp, the mitigations against speculation
-// that were switched on for its first process, capabilities, CPUs. They belong
-// to a live process and hold as long as it does.
+// Facts reads the settings of the arm's first process that decide the cost of a system call or
+// a branch: seccomp, mitigations against speculation, capabilities, CPUs. They are words, not
+// numbers, and hold as long as the process lives.
 func Facts(t Target) ([]record.Setting, error) {
 	m, err := processes(t)
 	if err != nil {
@@ -31,17 +30,17 @@ func Facts(t Target) ([]record.Setting, error) {
 	}
 	score, err := fs.OOMScoreAdj(pids[0])
 	if err != nil {
-		return nil, fmt.Errorf("read what the out-of-memory killer thinks of process %d: %w", pids[0], err)
+		return nil, fmt.Errorf("read oom_score_adj of process %d: %w", pids[0], err)
 	}
 	return append(facts(status), record.Setting{Name: "oom_score_adj", Got: score}), nil
 }
 
-// facts has the names that the settings of an arm have where they are read back, so that
-// each stands once. What this kernel does not say is left out.
+// facts uses the names of the settings that arms read back, so that the manifest has each once.
+// It leaves out what this kernel does not show.
 func facts(s proc.Status) (out []record.Setting) {
 	for _, f := range []struct{ name, got string }{
 		{"seccomp", map[string]string{"0": "none", "1": "strict", "2": "filter"}[s["Seccomp"]]},
-		{"seccomp.filters", s["Seccomp_filters"]}, // every system call pays each
+		{"seccomp.filters", s["Seccomp_filters"]}, // every system call runs each filter
 		{"no_new_privs", s["NoNewPrivs"]},
 		{"speculation.store_bypass", s["Speculation_Store_Bypass"]},
 		{"speculation.indirect_branch", s["SpeculationIndirectBranch"]},
@@ -55,5 +54,5 @@ func facts(s proc.Status) (out []record.Setting) {
 	return out
 }
 
-// CPUsAllowed is the name of the fact that has the CPUs of a process.
+// CPUsAllowed is the name of the fact with the CPUs that a process may use.
 const CPUsAllowed = "cpus.allowed"

@@ -2,9 +2,8 @@ package probe
 
 import "github.com/tarelab/tare/internal/linux/proc"
 
-// faults observes the page faults of the arm's processes, ended threads
-// included. It reads /proc/PID/stat in every arm, so that arms with and without
-// a memory group compare.
+// faults observes the page faults of the arm's processes, with their ended threads. It reads
+// /proc/PID/stat in every arm, so that arms with and without a memory group can be compared.
 type faults struct{}
 
 func (faults) Name() string { return "page faults" }

@@ -16,22 +16,23 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// source is one file and the numbers that are taken from it.
+// source is one file and the numbers that are read from it.
 type source struct {
-	// paths are tried in order: other versions have other names. None means
-	// that there is no such file here.
+	// paths are tried in order: other versions have other names. Empty: there is no such
+	// file here.
 	paths []string
-	why   string // there is no file, or numbers are missing from one that was read
-	// names are what the numbers are called, for reasons; one for each.
+	// why is the reason where there is no file, or where a file that was read has no number.
+	why string
+	// names are the names of the numbers in reasons.
 	names []string
-	// parse fills in one number per name; one that it does not find is NaN.
+	// parse fills in one number per name; NaN: the text has no such number.
 	parse func(text []byte, dst []float64) error
 }
 
-// absent is a source that is not there.
+// absent is a source without a file.
 func absent(why string, names ...string) source { return source{why: why, names: names} }
 
-// inGroup is a source in the directory of a controller of a group.
+// inGroup is a source in a group's directory in a controller's hierarchy.
 func inGroup(g cgroup.Group, controller string, files []string, parse func([]byte, []float64) error, names ...string) source {
 	dir, why := groupDir(g, controller)
 	s := source{why: why, names: names, parse: parse}
@@ -43,8 +44,8 @@ func inGroup(g cgroup.Group, controller string, files []string, parse func([]byt
 	return s
 }
 
-// groupDir is the directory of a controller in the arm's group, or why there is
-// none.
+// groupDir is the directory of the arm's group in a controller's hierarchy, or the reason why
+// there is none.
 func groupDir(g cgroup.Group, controller string) (dir, why string) {
 	dir, err := g.Dir(controller)
 	switch {
@@ -58,7 +59,7 @@ func groupDir(g cgroup.Group, controller string) (dir, why string) {
 	return "", fmt.Sprintf("no %s group for this arm", controller)
 }
 
-// keyed parses files of keys and numbers, scaled into base units.
+// keyed parses a file of keys and numbers; scale converts to base units.
 func keyed(scale float64, keys ...string) func([]byte, []float64) error {
 	return func(text []byte, dst []float64) error {
 		proc.Keyed(text, keys, dst)
@@ -69,7 +70,7 @@ func keyed(scale float64, keys ...string) func([]byte, []float64) error {
 	}
 }
 
-// single parses files of one number.
+// single parses a file of one number; scale converts to base units.
 func single(scale float64) func([]byte, []float64) error {
 	return func(text []byte, dst []float64) error {
 		proc.Numbers(text, dst)
@@ -78,16 +79,16 @@ func single(scale float64) func([]byte, []float64) error {
 	}
 }
 
-// files reads sources; it is the Reader of most probes.
+// files are open sources: the Reader of most probes.
 type files []*part
 
 type part struct {
 	source
-	file *proc.File // nil when it cannot be read, or no longer
-	bad  error      // why, or what was wrong with the text the last time
+	file *proc.File // nil: it cannot be read, or no longer
+	bad  error      // why file is nil, or what was wrong with the last text
 }
 
-// openFiles opens sources. It fails when none of them can be opened.
+// openFiles opens sources. It fails when it cannot open any of them.
 func openFiles(sources ...source) (files, error) {
 	var fs files
 	var whys []string
@@ -120,7 +121,7 @@ func (p *part) open() {
 	}
 }
 
-// reason is why the numbers are missing; empty when the file was read.
+// reason is why the numbers are missing; empty: the file was read.
 func (p *part) reason() string {
 	var pe *fs.PathError
 	switch {
@@ -132,7 +133,7 @@ func (p *part) reason() string {
 	return explain(p.bad)
 }
 
-// explain puts an error of a file of the kernel into words.
+// explain puts an error about a file of /proc, /sys or a control group into words.
 func explain(err error) string {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
@@ -167,8 +168,8 @@ func (f files) Read(dst []float64) []float64 {
 	return dst
 }
 
-// read fills dst in. A file that cannot be read is given up: the group or the
-// process that it belongs to is gone.
+// read fills dst in. After a failed read the file is closed for good: its group or process
+// is gone.
 func (p *part) read(dst []float64) {
 	if p.file == nil {
 		return
@@ -187,14 +188,15 @@ func (p *part) read(dst []float64) {
 	}
 }
 
-// longest is more than a file has that is read exactly.
-const longest = 1024
+// edgeBuffer is the size in bytes of the buffer for a file that is read at an edge; such a
+// file is shorter.
+const edgeBuffer = 1024
 
-func (f files) readings(to []sched.Reading) []sched.Reading {
+func (f files) atEdge(to []sched.Reading) []sched.Reading {
 	to = slices.Grow(to, len(f))[:len(f)]
 	for i, p := range f {
 		if to[i].Text == nil {
-			to[i].Text = make([]byte, longest)
+			to[i].Text = make([]byte, edgeBuffer)
 		}
 		to[i].FD = -1
 		if p.file != nil {
@@ -204,23 +206,23 @@ func (f files) readings(to []sched.Reading) []sched.Reading {
 	return to
 }
 
-func (f files) correct(dst []float64, got []sched.Reading, _ bool) {
+func (f files) moveTo(_ sched.Edge, numbers []float64, got []sched.Reading) {
 	for i, p := range f {
-		its := dst[:len(p.names)]
-		dst = dst[len(p.names):]
+		own := numbers[:len(p.names)]
+		numbers = numbers[len(p.names):]
 		n := got[i].Got
 		switch {
 		case p.file == nil: // closed: it has a reason
 		case n < 0:
 			p.bad = &fs.PathError{Op: "read", Path: p.file.Path(), Err: unix.Errno(-n)}
-		case n == longest:
+		case n == edgeBuffer:
 			p.bad = errors.New("longer than it can be")
 		default:
-			if p.bad = p.parse(got[i].Text[:n], its); p.bad == nil {
+			if p.bad = p.parse(got[i].Text[:n], own); p.bad == nil {
 				continue
 			}
 		}
-		appendMissing(its[:0], len(its))
+		appendMissing(own[:0], len(own))
 	}
 }
 

@@ -137,7 +137,7 @@ func targetIn(t testing.TB, root string) Target {
 	return Target{Root: root, Group: g, Pids: []int{pid}, Host: true}
 }
 
-// change replaces a text in one file, in place, as the kernel counts on.
+// change replaces a text in one file, in place, so that open files see it.
 func change(t testing.TB, root, name, old, new string) {
 	t.Helper()
 	path := filepath.Join(root, name)

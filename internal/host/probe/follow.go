@@ -7,27 +7,28 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// most is the most numbers that are followed per task.
+// most is the largest number of numbers per task.
 const most = 3
 
-// follow adds up counters of processes or threads that come and go. What a task
-// counted before it ended stays in the sum, as far as it was read; one that came
-// since the last reading counts from its birth.
+// follow adds up counters of processes or threads (tasks) that start and end. The sum keeps the
+// counters of an ended task as they were last read. A task that started since the last reading
+// counts from its birth.
 type follow struct {
+	noEdges
 	root    proc.FS
 	members members
-	file    string // "schedstat"
+	file    string // in /proc/ID, such as "schedstat"
 	width   int    // numbers per task, up to most
 	// parse fills in the width numbers of one task.
 	parse func(id int, text []byte, dst []float64) error
 
-	tasks    []task // by id
+	tasks    []task // sorted by id
 	sum, now [most]float64
 	ids      []int
 	spare    []task
 	buf      []byte
-	bad      error // what was wrong with a text in this reading
-	unopened error // why a task was left out of the list
+	bad      error // error of parse in this reading
+	unopened error // why the file of a task could not be opened
 	reason   string
 }
 
@@ -40,14 +41,14 @@ type task struct {
 
 const noneLeft = "no process of this arm is left"
 
-// Read brings the sums up to date.
+// Read brings the sums up to date and appends them.
 func (f *follow) Read(dst []float64) []float64 {
 	f.bad = nil
 	if f.members.changed() {
 		f.relist()
 	}
 	if f.readTasks(false) {
-		f.relist() // another may have come in the place of the one that ended
+		f.relist() // another task may have the same id now
 		f.readTasks(true)
 	}
 	switch {
@@ -63,22 +64,22 @@ func (f *follow) Read(dst []float64) []float64 {
 	return appendMissing(dst, f.width)
 }
 
-// readTasks reads all tasks, or the fresh ones, and drops those that ended.
+// readTasks reads all tasks, or only the fresh ones, and drops those that ended.
 func (f *follow) readTasks(freshOnly bool) (ended bool) {
-	keep := f.tasks[:0]
+	live := f.tasks[:0]
 	for _, t := range f.tasks {
 		if freshOnly && !t.fresh || f.readTask(&t) {
-			keep = append(keep, t)
+			live = append(live, t)
 			continue
 		}
 		t.file.Close()
 		ended = true
 	}
-	f.tasks = keep
+	f.tasks = live
 	return ended
 }
 
-// readTask is false when the task has ended.
+// readTask returns false when the task has ended.
 func (f *follow) readTask(t *task) bool {
 	text, err := t.file.ReadTo(&f.buf)
 	if err != nil {
@@ -91,7 +92,7 @@ func (f *follow) readTask(t *task) bool {
 	}
 	for i := range f.width {
 		step := now[i] - t.last[i]
-		if t.fresh || step < 0 { // less than before: another task of the same id
+		if t.fresh || step < 0 { // a smaller number is of another task with the same id
 			step = now[i]
 		}
 		f.sum[i] += step
@@ -100,7 +101,7 @@ func (f *follow) readTask(t *task) bool {
 	return true
 }
 
-// relist opens the tasks that came and closes those that are gone.
+// relist opens the files of new tasks and closes those of tasks that ended.
 func (f *follow) relist() {
 	f.unopened = nil
 	f.ids = f.members.list(f.ids[:0])

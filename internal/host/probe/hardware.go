@@ -12,14 +12,13 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// hardware observes what the CPU itself counts of the arm's group: cycles and
-// instructions, which a neighbour on another CPU and the clock's frequency do not
-// change as they change time.
+// hardware observes the CPU's own counters for the arm's group: cycles and instructions. A
+// neighbour on another CPU and the clock frequency change them less than they change time.
 type hardware struct{}
 
 func (hardware) Name() string { return "hardware counters" }
 
-// The names of its metrics.
+// The names of the metrics.
 const (
 	Cycles       = "cpu.cycles"
 	Instructions = "cpu.instructions"
@@ -58,7 +57,7 @@ func (hardware) count(t Target, events ...perf.Event) (Reader, error) {
 	return &counted{group: g, n: len(events)}, nil
 }
 
-// perfDir is the arm's group in the hierarchy that has perf_event.
+// perfDir is the arm's group in the hierarchy of perf_event.
 func perfDir(g cgroup.Group) (string, error) {
 	if dir, err := g.Dir("perf_event"); err == nil {
 		return dir, nil
@@ -71,6 +70,7 @@ func perfDir(g cgroup.Group) (string, error) {
 }
 
 type counted struct {
+	noEdges
 	group *perf.Group
 	n     int
 	why   string

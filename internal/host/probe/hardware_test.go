@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/perf"
 )
 
-// The events that every kernel has are counted by the same calls as those of the CPU,
+// Software events, which every kernel has, are counted by the same calls as the CPU's events,
 // which most virtual machines do not show.
 func TestEventsOfAGroup(t *testing.T) {
 	g := groupHere(t)
@@ -44,7 +44,7 @@ func TestEventsOfAGroup(t *testing.T) {
 	}
 }
 
-// What is not counted has its reason: the CPU's, or that the arm has no group.
+// A counter that is missing has its reason: the CPU has none, or the arm has no group.
 func TestNoHardwareCounters(t *testing.T) {
 	if _, err := (hardware{}).Open(here(cgroup.Group{})); err == nil {
 		t.Error("an arm without a group is counted")

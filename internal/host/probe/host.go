@@ -10,9 +10,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// host observes what others take from the arm: CPU time that the hypervisor gave
-// to another machine, and CPU time of this host that is neither the arm's, its
-// neighbour's nor tare's own. A hypervisor that does not report stolen time reports zero.
+// host observes what others take from the arm: CPU time that the hypervisor gave to another
+// machine (steal), and foreign CPU time of this host, which is not the arm's, its neighbour's
+// or tare's own. A hypervisor that does not report stolen time reports zero.
 type host struct{}
 
 func (host) Name() string { return "host" }
@@ -47,7 +47,7 @@ func stealAndBusy(text []byte, dst []float64) error {
 	return nil
 }
 
-// processSelf is tare's own CPU time in s. A fixture tree has none of it.
+// processSelf returns tare's own CPU time in s; 0 in a fixture tree.
 func processSelf(t Target) func() float64 {
 	if t.Root != "/" {
 		return func() float64 { return 0 }
@@ -55,7 +55,8 @@ func processSelf(t Target) func() float64 {
 	return func() float64 { return float64(sched.ProcessCPU()) * 1e-9 }
 }
 
-// openOwn opens the CPU time of the arm: of its groups, or of its processes.
+// openOwn opens the CPU time of the arm and its neighbour, from their groups or from the arm's
+// processes.
 func openOwn(t Target) (Reader, error) {
 	all := newSum(1)
 	for _, g := range []cgroup.Group{t.Group, t.Outside, t.Neighbour} {
@@ -75,15 +76,15 @@ func openOwn(t Target) (Reader, error) {
 	return processCPU(t)
 }
 
-// openAllCPU opens cpuacct.usage of the root group of version 1, which has the
-// CPU time of the whole host to the ns where /proc/stat has steps of 10 ms. nil
-// when there is none, or when the root that is seen is not the host's.
+// openAllCPU opens cpuacct.usage of the root group of version 1: the CPU time of the whole host
+// in ns, where /proc/stat has steps of 10 ms. nil: there is no such group, or the mount shows
+// another group than the host's root.
 func openAllCPU(g cgroup.Group) files {
 	if g.Tree == nil || g.Tree.V1["cpuacct"] == "" {
 		return nil
 	}
 	root := g.Tree.V1["cpuacct"]
-	if !exists(filepath.Join(root, "release_agent")) { // the kernel has it in the real root only
+	if !exists(filepath.Join(root, "release_agent")) { // the kernel has this file in the real root only
 		return nil
 	}
 	f, err := openFiles(source{paths: []string{filepath.Join(root, "cpuacct.usage")}, parse: single(1e-9), names: []string{"number"}})
@@ -94,24 +95,24 @@ func openAllCPU(g cgroup.Group) files {
 }
 
 type hostReader struct {
+	noEdges
 	stat    files
-	all     files  // nil: take the host's CPU time from stat
-	own     Reader // of the arm's own CPU time; not there when ownWhy says so
+	all     files  // nil: the host's CPU time is read from stat
+	own     Reader // CPU time of the arm and its neighbour; nil where ownWhy is set
 	ownWhy  error
 	self    func() float64
-	foreign float64 // largest so far
+	foreign float64 // largest result so far
 	why     string
 	scratch []float64
 }
 
-// behind is by how much the foreign time may seem to run backwards, in s: its
-// parts are read one after the other and each lags by up to a tick for each CPU.
+// behind is how far the foreign time may run backwards, in s. Its parts are read one after the
+// other, and each lags by up to a tick for each CPU.
 const behind = 1.0
 
-// Read reads tare's own time first and the host's last, so that what passes in
-// between seems foreign and not the other way round. Where the difference still
-// runs backwards, by the lag of a part, it stands still: what one window gets
-// too little the next one gets.
+// Read reads tare's own time first and the host's last, so that CPU time between the readings
+// counts as foreign and never as negative. A part that lags can still make the difference run
+// backwards; then the result stays as it was, and the next window gets what this one misses.
 func (h *hostReader) Read(dst []float64) []float64 {
 	if h.ownWhy != nil {
 		s := h.stat.Read(h.scratch[:0])
@@ -120,7 +121,7 @@ func (h *hostReader) Read(dst []float64) []float64 {
 	}
 	self := h.self()
 	s := h.own.Read(h.scratch[:0])
-	own := len(s) // cpu.time comes first in every reader of own time
+	own := len(s) // cpu.time is the first number of every own reader
 	s = h.stat.Read(s)
 	busy := s[own+1]
 	if h.all != nil {
@@ -131,7 +132,7 @@ func (h *hostReader) Read(dst []float64) []float64 {
 	return append(dst, s[own], h.rest(busy, s[0], self))
 }
 
-// rest is the foreign time.
+// rest is the foreign CPU time in s.
 func (h *hostReader) rest(busy, own, self float64) float64 {
 	x := busy - own - self
 	switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// loadEnv makes the test binary a load instead: a kind, and a directory.
+// loadEnv makes the test binary a load: its value is a kind and a directory.
 const loadEnv = "TARETEST_PROBE_LOAD"
 
 func TestMain(m *testing.M) {
@@ -129,7 +129,7 @@ func set(t testing.TB, g cgroup.Group, controller, file, value string) {
 	testneed.Feature(t, controller+" control group of version 1", err)
 }
 
-// start starts a load in the group and lets it go.
+// start starts a load in the group.
 func start(t testing.TB, g cgroup.Group, kind, dir string) (pid int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -83,8 +83,8 @@ func TestSyncedWritesReachTheDisk(t *testing.T) {
 	grows(t, here(g, pid), map[string]float64{"disk.written": 1 << 16, "disk.flushes": 1, "pressure.io.some": 0})
 }
 
-// TestWritesAreBlockIO uses a loop device: version 1 counts by group only on a
-// disk on which some group has a limit, and goes on when the limit is gone.
+// TestWritesAreBlockIO uses a loop device: version 1 counts by group only on a disk with a
+// limit for some group, and goes on when the limit is gone.
 func TestWritesAreBlockIO(t *testing.T) {
 	g := groupHere(t)
 	device, number := loopDevice(t)
@@ -144,8 +144,8 @@ func TestSmallMemoryRefaults(t *testing.T) {
 	grows(t, here(g, start(t, g, "read", dir)), want)
 }
 
-// dropCache writes a file out and has the kernel forget its pages, which would
-// stay charged to this process.
+// dropCache writes a file out and drops its pages from the cache, which would stay charged to
+// this process.
 func dropCache(t *testing.T, path string) {
 	f, err := os.Open(path)
 	if err != nil {

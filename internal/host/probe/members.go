@@ -15,11 +15,11 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// members lists the processes, or the threads, of a target as they come and go.
+// members lists the processes or threads of a target while they start and end.
 type members interface {
-	// changed says whether a new list may differ from the last one.
+	// changed says whether a new list may differ from the last.
 	changed() bool
-	// list appends the ids there are now, in any order.
+	// list appends the present ids, in any order.
 	list(dst []int) []int
 	close() error
 }
@@ -50,7 +50,7 @@ func threads(t Target) (members, error) {
 	return m, nil
 }
 
-// fixed is a list that stays.
+// fixed is a list that never changes.
 type fixed struct {
 	ids    []int
 	listed bool
@@ -60,7 +60,7 @@ func (f *fixed) changed() bool        { return !f.listed }
 func (f *fixed) list(dst []int) []int { f.listed = true; return append(dst, f.ids...) }
 func (f *fixed) close() error         { return nil }
 
-// taskDirs lists the threads of processes.
+// taskDirs lists the threads of processes from /proc/PID/task.
 type taskDirs struct {
 	dirs []taskDir
 	buf  [2048]byte
@@ -68,12 +68,12 @@ type taskDirs struct {
 
 type taskDir struct {
 	fd    int
-	links uint64 // of the directory when it was listed last
+	links uint64 // link count of the directory when it was last listed
 }
 
-// changed compares the number of links of the directories, in which the kernel
-// counts the threads. One that ended and one that began in its place do not
-// show; the follower notices the end of the one.
+// changed compares the link counts of the directories, which are the kernel's counts of
+// threads. When one thread ended and another started, the count is the same; follow then
+// notices the end.
 func (m *taskDirs) changed() bool {
 	changed := false
 	for i := range m.dirs {
@@ -104,9 +104,8 @@ func (m *taskDirs) list(dst []int) []int {
 	return dst
 }
 
-// numericNames appends the names that are numbers, of entries as getdents64(2)
-// lays them out: inode (8 bytes), offset (8), length of the entry (2), type (1),
-// name ending in 0.
+// numericNames appends the names that are numbers. entries is what getdents64(2) returns, for
+// each entry: inode (8 bytes), offset (8), length of the entry (2), type (1), name ending in 0.
 func numericNames(entries []byte, dst []int) []int {
 	const header = 19
 	for len(entries) > header {
@@ -138,15 +137,15 @@ func (m *taskDirs) close() error {
 	return errors.Join(errs...)
 }
 
-// groupFiles lists the members of groups and of the groups below them that were
-// there when it was opened.
+// groupFiles lists the members of groups, and of the groups below them that existed at the
+// opening.
 type groupFiles struct {
 	files []*proc.File
 	buf   []byte
 }
 
-// groupMembers opens the lists of the target's groups: of version 2 where there
-// is one, because version 1 remembers its answer for a second.
+// groupMembers opens the lists of the target's groups: those of version 2 if there are any,
+// because version 1 caches a list for a second.
 func groupMembers(t Target, v2, v1 string) (members, error) {
 	m := &groupFiles{}
 	for _, g := range []cgroup.Group{t.Group, t.Outside} {
@@ -165,7 +164,7 @@ func groupMembers(t Target, v2, v1 string) (members, error) {
 	return m, nil
 }
 
-// openBelow says whether there was anything to open.
+// openBelow says whether it opened any file.
 func (m *groupFiles) openBelow(dir, file string) bool {
 	before := len(m.files)
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -182,7 +181,7 @@ func (m *groupFiles) openBelow(dir, file string) bool {
 
 func (m *groupFiles) changed() bool { return true }
 
-// list leaves out 0, which stands for a process of another pid namespace.
+// list skips 0, which stands for a process of another pid namespace.
 func (m *groupFiles) list(dst []int) []int {
 	for _, f := range m.files {
 		text, err := f.ReadTo(&m.buf)

@@ -7,9 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// memory observes what the memory controller says of the arm's group: pages that
-// came back after they were reclaimed, reclaim itself (version 2 only), limits
-// that were hit.
+// memory observes the counters of the memory controller for the arm's group: refaults (pages
+// read again after reclaim), reclaim itself (version 2 only), and hits of the limit.
 type memory struct{}
 
 func (memory) Name() string { return "memory" }
@@ -48,8 +47,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// refaultAndReclaim reads memory.stat of version 2, which includes the groups
-// below. Its counters are of pages.
+// refaultAndReclaim parses memory.stat of version 2, which includes the groups below. Its
+// counters are in pages.
 func refaultAndReclaim(text []byte, dst []float64) error {
 	var v [5]float64
 	proc.Keyed(text, []string{"workingset_refault_anon", "workingset_refault_file", "workingset_refault", "pgscan", "pgsteal"}, v[:])
@@ -58,8 +57,8 @@ func refaultAndReclaim(text []byte, dst []float64) error {
 	return nil
 }
 
-// refaultV1 reads memory.stat of version 1, whose total_ lines include the
-// groups below.
+// refaultV1 parses memory.stat of version 1, of which the total_ lines include the groups
+// below.
 func refaultV1(text []byte, dst []float64) error {
 	var v [3]float64
 	proc.Keyed(text, []string{"total_workingset_refault_anon", "total_workingset_refault_file", "total_workingset_refault"}, v[:])
@@ -67,7 +66,8 @@ func refaultV1(text []byte, dst []float64) error {
 	return nil
 }
 
-// refaults adds the two kinds up; before Linux 5.9 there was one number.
+// refaults adds refaults of anonymous and file pages; before Linux 5.9 there was one number for
+// both.
 func refaults(anon, file, both float64) float64 {
 	if math.IsNaN(anon) && math.IsNaN(file) {
 		return both

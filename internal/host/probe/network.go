@@ -4,9 +4,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// network observes the network softirq, which the kernel counts for the whole
-// host whatever the namespace. Its counters have 32 bits for each CPU; a window
-// in which one of them wraps has no value.
+// network observes the network softirq, which the kernel counts for the whole host and not by
+// namespace. The counters have 32 bits for each CPU; a window in which one wraps has no value.
 type network struct{}
 
 func (network) Name() string { return "network softirq" }

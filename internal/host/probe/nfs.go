@@ -7,15 +7,15 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// nfsMount observes the requests to the server that has the arm's data. A request waits
-// to be sent (queue), is under way and with the server until it is answered (rtt), and
-// is executed when the client has done with the answer: rtt is what wire and server
-// take together, and the wire alone is in the volume's settings (volume.wire).
+// nfsMount observes the requests to the NFS server with the arm's data. The kernel counts three
+// times: a request waits to be sent (queue); it is with the network and the server until the
+// answer (rtt); and it has been executed when the client has processed the answer (execute).
+// The volume's setting volume.wire is the network's part of rtt.
 type nfsMount struct{}
 
 func (nfsMount) Name() string { return "NFS requests" }
 
-// nfsOps are the kinds of requests that are told apart, as the kernel has them.
+// nfsOps are the kinds of requests with metrics of their own, by the kernel's names.
 func nfsOps() []string { return []string{"READ", "WRITE", "COMMIT", "GETATTR"} }
 
 func (nfsMount) Metrics() []Metric {

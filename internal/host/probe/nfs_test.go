@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// nfsFiles are a host with an export mounted, as a kernel showed it.
+// nfsFiles are the files of a host with an export mounted, from a real kernel.
 func nfsFiles(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile("../../linux/proc/testdata/text/mountstats")
@@ -20,8 +20,7 @@ func nfsFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// What the arm's requests took is told by their kind, and a request that was sent
-// twice shows.
+// The arm's requests are reported by kind, and a retransmission shows.
 func TestNFS(t *testing.T) {
 	root := plant(t, nfsFiles(t))
 	target := targetIn(t, root)
@@ -39,14 +38,14 @@ func TestNFS(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
 		}
 	}
-	// Unmounted in a window: a reason, and no number.
+	// After an unmount within a window there is a reason and no number.
 	change(t, root, "proc/self/mountstats", "127.0.0.1:/ mounted on /mnt/n", "127.0.0.1:/ mounted on /mnt/m")
 	if v := s.Values(before, s.Read(nil))["nfs.write.rtt"]; !strings.Contains(v.Reason(), "without NFS on /mnt/n") {
 		t.Errorf("gone: %v", v)
 	}
 }
 
-// Where no data is on NFS the record has nothing of it.
+// Without data on NFS the record has none of its metrics.
 func TestNoNFS(t *testing.T) {
 	for _, dir := range []string{"", "/home/data"} {
 		target := targetIn(t, plant(t, nfsFiles(t)))

@@ -5,9 +5,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// pressure observes the time in which threads of the arm's group waited for a
-// resource, by the *.pressure files of its group of version 2. On a hybrid that
-// group has no controllers and the kernel accounts its pressure all the same.
+// pressure observes how long threads of the arm's group waited for a resource, from the
+// *.pressure files of its group of version 2. In the hybrid layout that group has no
+// controllers, but the kernel still accounts its pressure.
 type pressure struct{}
 
 func (pressure) Name() string { return "pressure" }

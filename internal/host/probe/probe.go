@@ -1,8 +1,10 @@
 // Package probe observes the kernel during a window: one file per kind of
 // observation. A probe reads cumulative counters when the window opens and
-// when it closes; the value is the difference. Probes act on nothing. What
-// cannot be read is a reason, never zero. The package knows files of the kernel
-// and what their numbers mean, and nothing of loads, windows or statistics.
+// when it closes; the value is the difference. Probes change nothing. A number that
+// cannot be read is missing with a reason, never zero. The package knows files of the
+// kernel and what their numbers mean, and nothing of loads, windows or statistics.
+//
+// To add a probe: a file with a Probe, and one line in All.
 package probe
 
 import (
@@ -10,9 +12,10 @@ import (
 	"errors"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// Kind is how a metric becomes a value.
+// Kind says how two readings of a metric become a value.
 type Kind int
 
 // The kinds.
@@ -27,12 +30,13 @@ type Metric struct {
 	Unit string // "s", "1" (count), "B" or "ratio"
 	Kind Kind
 	Help string
-	// PerOp says that the metric is shown per operation, else per second.
+	// PerOp says that reports show the value per operation; false: per second.
 	PerOp bool
-	// Of names the metric of which it is shown per unit: seconds per request.
+	// Of names the metric by which reports divide the value, such as requests: seconds per
+	// request. Empty: none.
 	Of string
-	// Rounded is by how much a reading may be off for each unit of Of since the kernel began
-	// to count, where it shows a rounded mean; 0: it is exact.
+	// Rounded is the error of a reading, in Unit, for each unit of Of since the kernel began
+	// to count. A kernel that shows a rounded mean has one; 0: readings are exact.
 	Rounded float64
 }
 
@@ -40,54 +44,69 @@ type Metric struct {
 type Probe interface {
 	Name() string
 	Metrics() []Metric
-	// Open gets ready to read a target; the error is the reason for every
-	// value of the probe.
+	// Open opens the probe for a target; the error is the reason why all its values are
+	// missing.
 	Open(Target) (Reader, error)
 }
 
-// Reader holds what it needs open. Read appends one reading per metric, in
-// the order of Metrics; a metric that cannot be read now is NaN. It allocates
-// nothing after the first call, unless processes or threads have come since.
+// Reader is an open probe.
 type Reader interface {
+	// Read appends one number per metric, in the order of Metrics; NaN: it cannot be read
+	// now. It allocates nothing after the first call unless processes or threads were started
+	// since.
 	Read(dst []float64) []float64
-	// Reason says why metric i was NaN the last time that it was.
+	// Reason says why metric i was NaN when it last was.
 	Reason(i int) string
 	Close() error
+
+	// atEdge appends what to read at an edge of a window for the numbers of Read; a reader
+	// with noEdges appends nothing. Only the first probe of a set is asked.
+	atEdge(to []sched.Reading) []sched.Reading
+	// moveTo moves numbers from the moment of their Read to the edge: that of the last Read
+	// before atEdge to the opening, that of the last Read to the closing. got is what atEdge
+	// appended, with results.
+	moveTo(e sched.Edge, numbers []float64, got []sched.Reading)
 }
 
-// Target is what is observed: an arm.
+// noEdges is embedded in a Reader whose numbers cannot be read at the edges of a window,
+// where files and clocks are all that a thread can read.
+type noEdges struct{}
+
+func (noEdges) atEdge(to []sched.Reading) []sched.Reading     { return to }
+func (noEdges) moveTo(sched.Edge, []float64, []sched.Reading) {}
+
+// Target is the arm that is observed.
 type Target struct {
-	// Root is "/" outside tests: below it are proc and sys.
+	// Root is "/" outside tests; proc and sys are below it.
 	Root string
-	// Group is the arm's group; its zero value has no group.
+	// Group is the arm's control group; the zero value: it has none.
 	Group cgroup.Group
-	// Outside holds the processes of the arm that run beside it (the client of
-	// a server), likewise. They are of the arm and not foreign.
+	// Outside is the group of those processes of the arm that run beside its container, such
+	// as the client of a server; the zero value: none. They are not foreign.
 	Outside cgroup.Group
-	// Neighbour holds what makes noise beside the arm, likewise: not of the arm,
+	// Neighbour is the group of the neighbour; the zero value: none. It is not of the arm,
 	// and not foreign either.
 	Neighbour cgroup.Group
-	// Pids are the processes of the arm as the host sees them, those outside
-	// too. When nil they are read from the groups, at every reading.
+	// Pids are the arm's processes, those outside included, in the host's pid namespace. nil:
+	// they are read from the groups at every reading.
 	Pids []int
-	// Data is the directory of the arm's data as this host sees it; empty where it is
-	// not known.
+	// Data is the host's path of the arm's data directory; empty: not known.
 	Data string
-	// Host says that what can only be observed of the whole host (foreign CPU,
-	// steal, disks) is wanted too. All arms but this one are expected to be
-	// frozen, so that what the host does is this arm's and strangers' doing.
+	// Host says that numbers of the whole host (foreign CPU time, steal, disks) are wanted
+	// too. All other arms are expected to be frozen, so that what the host does is this arm's
+	// work or that of foreign processes.
 	Host bool
-	// NotHost is why it is not to be had; empty: it is not wanted.
+	// NotHost is why those numbers cannot be had; empty: they are not wanted.
 	NotHost string
 }
 
-// notHost is why what only the whole host shows is missing.
+// notHost is the error of a probe that observes the whole host.
 func (t Target) notHost() error {
-	return errors.New(cmp.Or(t.NotHost, "only the whole host shows it, which is not observed here"))
+	return errors.New(cmp.Or(t.NotHost, "it is a number of the whole host, which is not observed here"))
 }
 
-// All is every probe there is. CPU time, the arm's and the host's, stands first: it
-// is read next to the window on both sides, see Set.ReadBack.
+// All are all probes. CPU time, the arm's and the host's, comes first: Set reads the first
+// probe closest to the window on both sides.
 func All() []Probe {
 	return []Probe{
 		cpuTime{}, host{}, hardware{}, throttling{}, runQueue{}, switches{}, pressure{}, faults{}, memory{},

@@ -7,9 +7,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// retransmits observes TCP in the network namespaces of the arm's processes, each
-// once; for an arm in the host's own namespace that is the host's TCP. The open
-// files hold the namespaces until Close. The processes are those at Open.
+// retransmits observes TCP in each network namespace of the arm's processes. For an arm in the
+// host's own namespace that is all TCP of the host. The open files keep the namespaces alive
+// until Close. Processes that start after Open are not looked at.
 type retransmits struct{}
 
 func (retransmits) Name() string { return "TCP retransmits" }

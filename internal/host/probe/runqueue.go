@@ -7,10 +7,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// runQueue observes how long the arm's threads were ready to run and had to wait
-// for a CPU: behind other threads, and in a throttled group. It adds
-// /proc/TID/schedstat of all threads up. What a thread waits between the last
-// reading and its end is lost.
+// runQueue observes how long the arm's threads were ready to run and waited for a CPU, behind
+// other threads or in a throttled group. It adds up /proc/TID/schedstat of all threads. The
+// waits of a thread between its last reading and its end are lost.
 type runQueue struct{}
 
 func (runQueue) Name() string { return "run queue" }
@@ -41,8 +40,8 @@ func waitAndTurns(_ int, text []byte, dst []float64) error {
 	return err
 }
 
-// countsWaiting says why this kernel does not count run-queue waits, nil when it
-// does. It prints zeros for a process that runs, this one, when it does not.
+// countsWaiting returns nil if this kernel counts run-queue waits. A kernel that does not shows
+// zeros even for the process that reads.
 func countsWaiting(root proc.FS) error {
 	text, err := root.Text("proc/self/schedstat")
 	if errors.Is(err, os.ErrNotExist) {

@@ -7,9 +7,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// self observes tare itself: the process that calls Read, without the loads,
-// which are processes of their own. The memory is read from /proc, because the
-// maximum of getrusage includes the program that started this one.
+// self observes tare itself: the process that calls Read, without the loads, which are other
+// processes. The memory is read from /proc, because the maximum of getrusage(2) includes the
+// program that started tare.
 type self struct{}
 
 func (self) Name() string { return "tare itself" }
@@ -27,15 +27,17 @@ func (self) Open(t Target) (Reader, error) {
 	status, err := openFiles(source{
 		paths: []string{proc.FS(t.Root).Path("proc/self/status")},
 		parse: keyed(1, "VmRSS", "VmHWM"), names: []string{"VmRSS", "VmHWM"}})
-	return &selfReader{status, err}, nil
+	return &selfReader{status: status, why: err}, nil
 }
 
 type selfReader struct {
+	noEdges
 	status files
 	why    error
 }
 
-// Read reads the clock of the calling thread, the one that controls the run.
+// Read must be called on the thread that controls the run: it reads the CPU clock of the
+// calling thread.
 func (r *selfReader) Read(dst []float64) []float64 {
 	dst = append(dst, float64(sched.ProcessCPU())*1e-9, float64(sched.ThreadCPU())*1e-9)
 	if r.why != nil {

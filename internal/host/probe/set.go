@@ -11,30 +11,29 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Set is probes opened for one target. It is not for concurrent use.
+// Set is probes that are open for one target. It is not safe for concurrent use.
 type Set struct {
 	readers []opened
 	metrics []Metric
-	// what the first probe reads at the ends of a window
-	open, shut []sched.Reading
+	edges   sched.EdgeReadings // of the first probe; the buffers are used again
 }
 
-// opened is one probe of a set; reader is nil when it could not be opened.
+// opened is one probe of a set.
 type opened struct {
-	reader Reader
-	first  int // index of its first metric in the set
-	n      int
-	why    string
-	beside bool // there is nothing here that it could observe
+	reader  Reader // nil: the probe could not be opened
+	first   int    // index of its first metric in the set
+	n       int    // number of its metrics
+	why     string // there is no reader
+	nothing bool   // the probe has nothing to observe here
 }
 
-// errNothing is wrapped by the error of a probe that has nothing to observe here, which
-// is no observation that is missing: its metrics are left out.
+// errNothing is wrapped by the error of a probe that has nothing to observe here, such as
+// requests to an NFS server where the data is on a disk. Values leaves its metrics out.
 var errNothing = errors.New("nothing to observe")
 
-// OpenAll opens every probe. One that cannot be opened yields its reason for
-// each of its metrics. Close the set before the arm that it observes: open
-// files hold network namespaces.
+// OpenAll opens every probe. Each metric of a probe that cannot be opened is missing, with
+// the reason. Close the set before the arm that it observes: open files hold network
+// namespaces.
 func OpenAll(probes []Probe, t Target) *Set {
 	s := &Set{}
 	for _, p := range probes {
@@ -42,7 +41,7 @@ func OpenAll(probes []Probe, t Target) *Set {
 		o := opened{first: len(s.metrics), n: len(m)}
 		r, err := p.Open(t)
 		if err != nil {
-			o.why, o.beside = err.Error(), errors.Is(err, errNothing)
+			o.why, o.nothing = err.Error(), errors.Is(err, errNothing)
 			if remedy := hint.Of(err); remedy != "" {
 				o.why += ": " + remedy
 			}
@@ -54,7 +53,7 @@ func OpenAll(probes []Probe, t Target) *Set {
 	return s
 }
 
-// Unread is probes of which none reads anything, and why.
+// Unread is a set that reads nothing, for the reason why.
 func Unread(probes []Probe, why string) *Set {
 	s := &Set{}
 	for _, p := range probes {
@@ -65,10 +64,10 @@ func Unread(probes []Probe, why string) *Set {
 	return s
 }
 
-// Metrics are what Read reads, in its order.
+// Metrics are the metrics of all probes, in the order of the numbers of Read.
 func (s *Set) Metrics() []Metric { return s.metrics }
 
-// Read appends one reading per metric; what cannot be read now is NaN.
+// Read appends one number per metric; NaN: it cannot be read now.
 func (s *Set) Read(dst []float64) []float64 {
 	for _, o := range s.readers {
 		if o.reader != nil {
@@ -80,8 +79,8 @@ func (s *Set) Read(dst []float64) []float64 {
 	return dst
 }
 
-// ReadBack replaces what is in dst by the same readings as Read, taken in the
-// reverse order: the first metric is read last.
+// ReadBack reads the same numbers as Read, into dst from its beginning, in the reverse
+// order of probes: the first probe is read last, closest to the window that opens.
 func (s *Set) ReadBack(dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(s.metrics))[:len(s.metrics)]
 	for _, o := range slices.Backward(s.readers) {
@@ -95,44 +94,34 @@ func (s *Set) ReadBack(dst []float64) []float64 {
 	return dst
 }
 
-// exact is a Reader whose numbers can be read while Go's runtime is away.
-type exact interface {
-	Reader
-	// readings appends what is to be read for them, as far as it is there now.
-	readings(to []sched.Reading) []sched.Reading
-	// correct puts what was read so in place of the numbers of Read in dst: those of the
-	// last Read before readings, at the begin of a window, and of the last of all at its end.
-	correct(dst []float64, got []sched.Reading, end bool)
+// EdgeReadings are what the first probe reads at the edges of the window that is about to
+// open, without results; none where it cannot read anything then. Call it after ReadBack and
+// have the readings taken; AtEdges uses them.
+func (s *Set) EdgeReadings() sched.EdgeReadings {
+	if len(s.readers) == 0 || s.readers[0].reader == nil {
+		return sched.EdgeReadings{}
+	}
+	for e := range s.edges {
+		s.edges[e] = s.readers[0].reader.atEdge(s.edges[e][:0])
+	}
+	return s.edges
 }
 
-// Exact is what the first probe reads, for a sched.Stay: when a window opens, and when it
-// ends. It is empty where that cannot be read so.
-func (s *Set) Exact() (open, shut []sched.Reading) {
-	if r := s.first(); r != nil {
-		s.open, s.shut = r.readings(s.open[:0]), r.readings(s.shut[:0])
-		return s.open, s.shut
-	}
-	return nil, nil
+// AtEdges returns the readings before and after a window with the first probe's numbers from
+// the edges. An edge of which got has no readings keeps the numbers of ReadBack or Read. Call
+// it before the next Read.
+func (s *Set) AtEdges(before, after []float64, got sched.EdgeReadings) (atOpening, atClosing []float64) {
+	return s.moved(before, sched.Opening, got), s.moved(after, sched.Closing, got)
 }
 
-// Correct puts what a stay has read into the readings of ReadBack before it, or, at the
-// end of a window, into those of Read after it.
-func (s *Set) Correct(dst []float64, end bool) {
-	got := s.open
-	if end {
-		got = s.shut
+func (s *Set) moved(numbers []float64, e sched.Edge, got sched.EdgeReadings) []float64 {
+	if len(got[e]) == 0 || len(numbers) != len(s.metrics) {
+		return numbers
 	}
-	if r := s.first(); r != nil && len(dst) >= s.readers[0].n {
-		r.correct(dst[:s.readers[0].n], got, end)
-	}
-}
-
-func (s *Set) first() exact {
-	if len(s.readers) == 0 {
-		return nil
-	}
-	r, _ := s.readers[0].reader.(exact)
-	return r
+	o := s.readers[0]
+	numbers = slices.Clone(numbers)
+	o.reader.moveTo(e, numbers[:o.n], got[e])
+	return numbers
 }
 
 func appendMissing(dst []float64, n int) []float64 {
@@ -142,13 +131,13 @@ func appendMissing(dst []float64, n int) []float64 {
 	return dst
 }
 
-// Values turns the readings at the start and at the end of a window into
-// values by metric name, but for probes that have nothing to observe here. It is to be called before the next Read.
+// Values turns the readings before and after a window into values by metric name, without
+// the probes that have nothing to observe here. Call it before the next Read.
 func (s *Set) Values(before, after []float64) map[string]record.Value {
 	out := make(map[string]record.Value, len(s.metrics))
 	whole := len(before) == len(s.metrics) && len(after) == len(s.metrics)
 	for _, o := range s.readers {
-		if o.beside {
+		if o.nothing {
 			continue
 		}
 		for i := range o.n {
@@ -167,10 +156,10 @@ func (s *Set) Values(before, after []float64) map[string]record.Value {
 	return out
 }
 
-// coarsest is how large a share of a value its rounding may be.
+// coarsest is the largest share of a value that may be rounding, as a ratio.
 const coarsest = 0.05
 
-// coarse is why a difference of rounded readings says nothing; empty where it does.
+// coarse is why the difference of two rounded readings is too inaccurate; empty: it is not.
 func (s *Set) coarse(i int, before, after []float64) string {
 	m := s.metrics[i]
 	if m.Rounded == 0 {

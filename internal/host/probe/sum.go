@@ -5,12 +5,13 @@ import (
 	"math"
 )
 
-// sum adds several readers of the same numbers up (disks, network namespaces).
-// A sum without one of them would be too small, so a number that one of them
-// misses is missing. Of a reader of more numbers the first ones count.
+// sum adds up the same numbers of several readers (disks, network namespaces). A number that
+// one reader misses is missing in the sum, which would be too small otherwise. A reader may
+// have more numbers than the sum: the first ones count.
 type sum struct {
+	noEdges
 	parts   []files
-	bad     []int // by number: the part that missed it last
+	bad     []int // for each number: index of the part that last missed it
 	scratch []float64
 }
 

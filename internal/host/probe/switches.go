@@ -7,8 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// switches observes context switches of the arm's threads, added up. It is the
-// dearest probe: the kernel writes out a whole status page for each thread.
+// switches observes context switches of the arm's threads, added up. It is the most expensive
+// probe: the kernel formats a whole status page for each thread.
 type switches struct{}
 
 func (switches) Name() string { return "context switches" }

@@ -6,8 +6,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// throttling observes the CPU quota of the arm's group: cpu.stat of the cpu
-// controller. Without a quota the numbers are there and stay as they are.
+// throttling observes the CPU quota of the arm's group: cpu.stat of the cpu controller. In a
+// group without a quota the counters exist and do not change.
 type throttling struct{}
 
 func (throttling) Name() string { return "quota throttling" }
@@ -24,7 +24,7 @@ func (throttling) Open(t Target) (Reader, error) {
 	return openFiles(inGroup(t.Group, "cpu", []string{"cpu.stat"}, throttled, "nr_periods", "nr_throttled", "throttled time"))
 }
 
-// throttled reads both versions: version 1 counts in ns under another name.
+// throttled parses cpu.stat of both versions: version 1 has the time in ns under another name.
 func throttled(text []byte, dst []float64) error {
 	var v [4]float64
 	proc.Keyed(text, []string{"nr_periods", "nr_throttled", "throttled_usec", "throttled_time"}, v[:])

@@ -18,20 +18,20 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// TestRBDKernel boots a machine whose kernel has Ceph's clients, next to a cluster, and
-// runs the tests there that are given one.
+// TestRBDKernel boots a machine whose kernel has Ceph's clients, beside a cluster, and runs the
+// tests there that need one.
 func TestRBDKernel(t *testing.T) {
 	testneed.Long(t, "rbd")
 	besideCluster(t, "internal/host/volume", "TestUMLCeph", "cmd/tare", "^TestUMLCeph(Killed)?$")
 }
 
-// TestStoreKernel runs there those in which a store is killed, which wait for minutes.
+// TestStoreKernel runs the tests there that kill a store; they wait for minutes.
 func TestStoreKernel(t *testing.T) {
 	testneed.Long(t, "store")
 	besideCluster(t, "cmd/tare", "^TestUMLCephStore$")
 }
 
-// besideCluster runs tests, a package and a pattern each, on that machine.
+// besideCluster runs tests on that machine; each is a package and a pattern.
 func besideCluster(t *testing.T, tests ...string) {
 	c := cephtest.Start(t)
 	c.FileSystem("data")
@@ -51,7 +51,8 @@ func besideCluster(t *testing.T, tests ...string) {
 	}
 }
 
-// TestUMLCeph is for that machine: the kernel's clients of images and of file systems.
+// TestUMLCeph runs on that machine and tests the kernel's clients of images and of file
+// systems.
 func TestUMLCeph(t *testing.T) {
 	c := cephtest.Reach(t)
 	for word, is := range map[string]string{
@@ -78,7 +79,7 @@ func TestUMLCeph(t *testing.T) {
 	}
 }
 
-// openedCeph: it is made, holds data on what it says, and goes without a trace.
+// openedCeph opens the volume, writes data, checks its settings, and closes it without a trace.
 func openedCeph(t *testing.T, v Volume, is string) {
 	s, left := spec(t, "arm")
 	o, err := v.Open(t.Context(), s)
@@ -116,20 +117,20 @@ func openedCeph(t *testing.T, v Volume, is string) {
 	}
 }
 
-// undoneCeph takes it back from the journal.
+// undoneCeph removes the volume by the journal alone.
 func undoneCeph(t *testing.T, v Volume) {
 	state, s, o := goneCeph(t, v)
 	if err := os.WriteFile(filepath.Join(o.Dir, "file"), make([]byte, s.Need), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Journal.Close(); err != nil { // as a kill leaves it
+	if err := s.Journal.Close(); err != nil { // as after a kill
 		t.Fatal(err)
 	}
 	undoAsAnother(t, state, s.Run)
 	nothingOfCeph(t, s.Scratch)
 }
 
-// goneCeph opens it for a run whose journal another process can take over.
+// goneCeph opens the volume for a run whose journal another process can undo.
 func goneCeph(t *testing.T, v Volume) (state string, s Spec, o *Opened) {
 	t.Helper()
 	state, scratch := t.TempDir(), filepath.Join(t.TempDir(), "tare-test")
@@ -147,8 +148,8 @@ func goneCeph(t *testing.T, v Volume) (state string, s Spec, o *Opened) {
 	return state, s, o
 }
 
-// cutCeph: the cluster cannot be reached any more, with data that was not written yet.
-// Closing ends, and when the cluster is back what was left there is removed.
+// cutCeph cuts off the cluster while data is unwritten. Close ends all the same, and the
+// leftovers are removed when the cluster is back.
 func cutCeph(t *testing.T, c *cephtest.Reached, v Volume) {
 	state, s, o := goneCeph(t, v)
 	c.Cut()
@@ -176,7 +177,7 @@ func cutCeph(t *testing.T, c *cephtest.Reached, v Volume) {
 	nothingOfCeph(t, s.Scratch)
 }
 
-// nothingOfCeph wants no device, no image but the foreign one, no mount and no directory.
+// nothingOfCeph expects no device, no image but the foreign one, no mount and no directory.
 func nothingOfCeph(t *testing.T, scratch string) {
 	t.Helper()
 	if all, _ := os.ReadDir("/sys/bus/rbd/devices"); len(all) > 0 {

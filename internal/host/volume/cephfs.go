@@ -16,12 +16,13 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// cephShare is [NAME@]FS:/PATH with options: the client's name without "client.", and the
-// name of the file system.
+// cephShare matches [NAME@]FS:/PATH with options: NAME is the client's name without "client.",
+// FS the name of the file system.
 var cephShare = regexp.MustCompile(`^(?:(\w[\w.-]*)@)?(\w[\w.-]*):(/[^,\s\x00]*)(?:,([^\s\x00]+))?$`)
 
-// ownCeph are the options that tare sets. A session of each arm's own: with a shared one
-// they have one cache. What is on the cluster is no device and has no rights here.
+// ownCeph are the mount options that tare sets. Each arm has a session of its own (noshare),
+// because a shared session shares its cache. Device files and setuid programs on the cluster
+// have no effect here.
 const ownCeph = "noshare,nosuid,nodev"
 
 func parseCephFS(word, rest string) (Volume, error) {
@@ -50,7 +51,7 @@ func parseCephFS(word, rest string) (Volume, error) {
 	return Volume{kind: CephFS, path: user + m[2] + ":" + m[3], options: m[4]}, nil
 }
 
-// cephParts are the client's name, the file system and the path.
+// cephParts are the client's name, the file system and the path in it.
 func (v Volume) cephParts() (user, system, path string) {
 	m := cephShare.FindStringSubmatch(v.path)
 	return cmp.Or(m[1], "admin"), m[2], m[3]
@@ -61,7 +62,7 @@ func (v Volume) cephOptions() string {
 	return strings.TrimPrefix(v.options+","+ownCeph+",name="+user+",mds_namespace="+system+",conf="+ceph.Config(), ",")
 }
 
-// openCephFS mounts the file system and makes a directory of the arm's own on it.
+// openCephFS mounts the file system and makes the arm's directory on it.
 func (o *Opened) openCephFS(ctx context.Context) error {
 	_, _, path := o.v.cephParts()
 	return o.openShared(ctx, shared{

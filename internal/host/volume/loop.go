@@ -18,8 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/loop"
 )
 
-// openLoop makes a file, a loop device of it and a file system on that, and mounts it.
-// The device goes with its last user, so only the mount has to be undone.
+// openLoop makes a file, a loop device on it and a file system on that, and mounts it. The
+// kernel frees the device with its last user, so only the mount needs an undo.
 func (o *Opened) openLoop(ctx context.Context) error {
 	dir, err := o.makeDir(o.spec.Scratch)
 	if err != nil {
@@ -42,10 +42,10 @@ func (o *Opened) openLoop(ctx context.Context) error {
 	return errors.Join(err, o.device.Release())
 }
 
-// makeImage reserves the file whole: a volume must not fill the disk in the
-// middle of a window. It is not written: that would wear the disk and use up
-// what a cloud grants of it, and a first write to a reserved block costs the
-// file system below it a little more than later ones.
+// makeImage reserves all blocks of the file, so that the volume cannot fill the disk within a
+// window. It does not write them: that would wear the disk and use up a cloud's I/O credits.
+// The first write to a reserved block costs the file system below a little more than later
+// writes.
 func makeImage(path string, size int64) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -64,7 +64,7 @@ func makeImage(path string, size int64) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// format makes the file system.
+// format makes the file system on a device.
 func format(ctx context.Context, name, device string) error {
 	f, ok := systemOf(name)
 	if !ok {
@@ -81,7 +81,7 @@ func format(ctx context.Context, name, device string) error {
 	return nil
 }
 
-// tool finds a mkfs.
+// tool finds the mkfs program of a file system.
 func tool(f system) (string, error) {
 	path, err := child.Find(f.mkfs[0])
 	if err != nil {
@@ -90,8 +90,8 @@ func tool(f system) (string, error) {
 	return path, nil
 }
 
-// Supports says of volumes, by their words, whether this host and user can have them. Those of
-// servers ask there; a word that is none is left out.
+// Supports are the answers about volumes, by their words. Volumes on servers ask the server.
+// Unknown words are left out.
 func Supports(h facts.Host, words ...string) map[string]facts.Support {
 	all := map[string]facts.Support{}
 	for _, word := range words {
@@ -146,6 +146,6 @@ func (v Volume) supportLoop(h facts.Host) facts.Support {
 			return facts.Supported()
 		}
 	}
-	// It may be a module that mount loads.
+	// The kernel may have a module for it that mount(8) loads.
 	return facts.Support{Answer: facts.Yes, Reason: "this kernel does not list " + v.system + " yet", Remedy: "modprobe " + v.system}
 }

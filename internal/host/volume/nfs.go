@@ -20,16 +20,16 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// share is SERVER:/PATH with options; an address of IPv6 is in brackets.
+// share matches SERVER:/PATH with options; an IPv6 address is in brackets.
 var share = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|\w[\w.-]*):(/[^,\s\x00]*)(?:,([^\s\x00]+))?$`)
 
-// own are the options that tare sets: arms share neither a cache nor counters, and
-// nothing on the server is a device or has rights here. One that does not answer is
-// not tried for two minutes.
-const own = "nosharecache,nosuid,nodev,retry=0"
+// ownNFS are the mount options that tare sets. Arms share neither cache nor counters
+// (nosharecache). Device files and setuid programs on the server have no effect here. A server
+// that does not answer is tried once, not for two minutes (retry=0).
+const ownNFS = "nosharecache,nosuid,nodev,retry=0"
 
-// never are options that would make the mount another than tare can answer for.
-func never() []string {
+// refusedOptions are mount options that tare refuses: with them it could not vouch for data or undo.
+func refusedOptions() []string {
 	return []string{"bg", "ro", "remount", "bind", "rbind", "suid", "dev", "user", "users", "owner", "sharecache", "migration"}
 }
 
@@ -39,20 +39,20 @@ func parseNFS(word, rest string) (Volume, error) {
 		return Volume{}, fmt.Errorf("volume %q: want nfs:SERVER:/PATH, with mount options behind a comma: nfs:SERVER:/PATH,vers=4.2,nconnect=4", word)
 	}
 	for _, o := range strings.Split(m[3], ",") {
-		if o == "" && m[3] != "" || slices.Contains(never(), o) || strings.HasPrefix(o, "retry=") {
+		if o == "" && m[3] != "" || slices.Contains(refusedOptions(), o) || strings.HasPrefix(o, "retry=") {
 			return Volume{}, hint.New(fmt.Errorf("volume %q: mount option %q is not for a volume of an arm", word, o),
-				"leave it out: tare mounts it for reading and writing, in the foreground, with "+own)
+				"leave it out: tare mounts it for reading and writing, in the foreground, with "+ownNFS)
 		}
 	}
 	return Volume{kind: NFS, path: m[1] + ":" + m[2], options: m[3]}, nil
 }
 
-// exported is SERVER:/PATH,OPTIONS as it was asked for.
+// exported is SERVER:/PATH,OPTIONS, as the user asked for it.
 func (v Volume) exported() string { return strings.TrimSuffix(v.path+","+v.options, ",") }
 
-func (v Volume) mountOptions() string { return strings.TrimPrefix(v.options+","+own, ",") }
+func (v Volume) mountOptions() string { return strings.TrimPrefix(v.options+","+ownNFS, ",") }
 
-// option is the value of an option that was asked for.
+// option is the value of an option that the user asked for, by any of its names.
 func (v Volume) option(names ...string) string {
 	value := ""
 	for _, o := range strings.Split(v.options, ",") {
@@ -63,7 +63,7 @@ func (v Volume) option(names ...string) string {
 	return value
 }
 
-// openNFS mounts the export and makes a directory of the arm's own on it.
+// openNFS mounts the export and makes the arm's directory on it.
 func (o *Opened) openNFS(ctx context.Context) error {
 	return o.openShared(ctx, shared{
 		kind: netmount.NFS(), source: o.v.path, options: o.v.mountOptions(), granted: o.granted,
@@ -72,9 +72,9 @@ func (o *Opened) openNFS(ctx context.Context) error {
 	})
 }
 
-// granted reads back which options the kernel took, and refuses others than were asked
-// for: servers cut sizes down, and a second mount of a server has the connections of
-// the first. It also finds out how far away the server is.
+// granted reads back which options the kernel took, and returns an error where they differ from
+// those asked for: servers reduce sizes, and a second mount of one server shares the
+// connections of the first. It also measures the round trip to the server.
 func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
 	f := storage.OptionsOf(m)
 	if other := refused(f, o.v.options); other != "" {
@@ -88,14 +88,14 @@ func (o *Opened) granted(ctx context.Context, m proc.Mount) error {
 	}
 	var err error
 	if o.wire, err = netmount.Wire(ctx, o.v.address()); errors.Is(err, netmount.ErrSilent) {
-		return nil // its port is not known, or it is no TCP
+		return nil // the port is not known, or the transport is not TCP
 	}
 	return err
 }
 
-// refused is the first of the options asked for that a mount has not got, empty when it
-// has all. The kernel does not show every option: one that it does not show counts
-// where it shows such options when they are not at their default.
+// refused is the first option asked for that a mount does not have; empty: it has all. The
+// kernel does not show every option. An option that it does not show counts as set if the
+// kernel shows such options only when they differ from the default.
 func refused(f storage.Facts, asked string) string {
 	flags := []string{"soft", "softerr", "hard", "noac", "nocto", "sync", "nolock", "noresvport"}
 	for _, o := range strings.Split(asked, ",") {
@@ -117,12 +117,12 @@ func refused(f storage.Facts, asked string) string {
 	return ""
 }
 
-// address is where the server listens.
+// address is host and port of the server.
 func (v Volume) address() string {
 	return net.JoinHostPort(v.server(), cmp.Or(v.option("port"), "2049"))
 }
 
-// server is its name or address.
+// server is the name or address of the server.
 func (v Volume) server() string { return strings.Trim(v.path[:strings.Index(v.path, ":/")], "[]") }
 
 func (v Volume) supportNFS(h facts.Host) facts.Support {
@@ -137,7 +137,7 @@ func (v Volume) supportNFS(h facts.Host) facts.Support {
 			"install the modules of this kernel (linux-modules-extra in Ubuntu, kernel-modules in Fedora), and modprobe nfs")
 	}
 	if p := v.option("proto"); strings.HasPrefix(p, "udp") || p == "rdma" || v.option("vers", "nfsvers") == "3" {
-		return facts.Supported() // where it listens is known when it is asked
+		return facts.Supported() // the port is known only after the mount
 	}
 	if _, err := netmount.Wire(context.Background(), v.address()); err != nil {
 		return facts.Unsupported(err.Error(), hint.Of(err))
@@ -145,7 +145,7 @@ func (v Volume) supportNFS(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
-// wireSetting is how far away the server is.
+// wireSetting is the round trip to the server, for the manifest.
 func (o *Opened) wireSetting() []record.Setting {
 	if o.wire == 0 {
 		return nil

@@ -43,7 +43,7 @@ func TestParseNFS(t *testing.T) {
 	}
 }
 
-// What the kernel gave is compared with what was asked for.
+// The options that the kernel took are compared with those asked for.
 func TestGranted(t *testing.T) {
 	const given = "rw,nosuid,relatime,vers=4.2,rsize=524288,wsize=524288,namlen=255,hard,nosharecache,proto=tcp,nconnect=2,timeo=600,retrans=2,sec=sys,clientaddr=127.0.0.1,local_lock=none,addr=127.0.0.1"
 	f := storage.Facts{Options: strings.Split(given, ",")}
@@ -84,8 +84,8 @@ func TestClientOfKernel(t *testing.T) {
 	}
 }
 
-// A real server: the volume is mounted, holds data, and goes without a trace here and
-// there, also after a reboot and when the server did not answer.
+// With a real server the volume is mounted, holds data, and is removed without a trace on both
+// sides, also after a reboot and when the server did not answer.
 func TestNFS(t *testing.T) {
 	server := nfstest.Start(t)
 	v, err := Parse("nfs:127.0.0.1:" + server.Dir + ",vers=4.2,nconnect=2,hard")
@@ -125,7 +125,7 @@ func openedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	if err := os.WriteFile(filepath.Join(o.Dir, "file"), make([]byte, s.Need), 0o600); err != nil {
 		t.Errorf("the data does not fit: %v", err)
 	}
-	// The same server by another address: the kernel would ask it at the first one.
+	// The same server by another address: the kernel would use its first connection.
 	other, _ := Parse("nfs:127.0.0.2:" + server.Dir + ",vers=4.2,nconnect=2")
 	if second, err := other.Open(t.Context(), Spec{Run: "test", Arm: "other", Scratch: s.Scratch, Need: 1, Journal: s.Journal}); err == nil || !strings.Contains(err.Error(), "server of another mount") {
 		t.Errorf("another address of the same server: %v", err)
@@ -140,7 +140,7 @@ func openedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	}
 }
 
-// cleanNFS wants nothing left, here and there.
+// cleanNFS expects that nothing is left, here or on the server.
 func cleanNFS(t *testing.T, server *nfstest.Server, scratch string) {
 	t.Helper()
 	if names := server.Names(); len(names) > 0 {
@@ -169,8 +169,8 @@ func mountedNFS(t *testing.T) (points []string) {
 	return points
 }
 
-// refusedNFS: what the server does not have, or gives otherwise than asked for, or has
-// no room for.
+// refusedNFS opens exports that the server does not have, gives with other options, or has no
+// room on.
 func refusedNFS(t *testing.T, server *nfstest.Server) {
 	for word, says := range map[string]string{
 		"nfs:127.0.0.1:" + server.Dir + "/none":          "No such file",
@@ -222,10 +222,11 @@ func runNFS(t *testing.T, v Volume) (state, scratch string, o *Opened) {
 	return state, scratch, o
 }
 
-// rebootedNFS: the mount is gone, and what is on the server is removed all the same.
+// rebootedNFS undoes a run whose mount is gone: the directory on the server is removed all the
+// same.
 func rebootedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	state, scratch, o := runNFS(t, v)
-	if err := o.spec.Journal.Close(); err != nil { // as a kill leaves it
+	if err := o.spec.Journal.Close(); err != nil { // as after a kill
 		t.Fatal(err)
 	}
 	for _, point := range mountedNFS(t) {
@@ -240,8 +241,8 @@ func rebootedNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	cleanNFS(t, server, scratch)
 }
 
-// silentNFS: the server stops with data under way. Closing ends, says so and leaves no
-// mount; when the server is back what is left there is removed.
+// silentNFS stops the server while data is unwritten. Close ends with an error and leaves no
+// mount; when the server is back the leftovers are removed.
 func silentNFS(t *testing.T, server *nfstest.Server, v Volume) {
 	state, scratch, o := runNFS(t, v)
 	f, err := os.Create(filepath.Join(o.Dir, "dirty"))

@@ -23,40 +23,40 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Spec is what a volume is opened for.
+// Spec is what a volume is opened with.
 type Spec struct {
 	Run string // id of the run
-	Arm string // name of the arm, fit for a file name
-	// Scratch is the directory for data of this run; it is there.
+	Arm string // name of the arm, as it is in file names
+	// Scratch is the existing directory for the data of the run.
 	Scratch string
-	// Need is how many bytes of data the arm has.
+	// Need is the size of the arm's data in bytes.
 	Need    int64
 	Journal *journal.Journal
 }
 
-// dir is the directory of a volume below one that is there. No arm has a dot in
-// its name, so that it is nobody else's.
+// dir is the path of the volume's own directory below parent. No arm has a dot in its name, so
+// nothing else has this name.
 func (s Spec) dir(parent string) string {
 	return filepath.Join(parent, "tare-"+s.Run+"-"+s.Arm+".volume")
 }
 
 // Opened is an opened volume of one arm.
 type Opened struct {
-	// Dir is where the arm's data goes, for environment.Spec.Volume; empty for
-	// the arm's own file system and for Bind.
+	// Dir is the directory for the arm's data, for environment.Spec.Volume; empty for Layer and
+	// Bind.
 	Dir string
 
 	v      Volume
 	spec   Spec
 	device *loop.Device
-	wire   time.Duration // to the server of NFS and back; 0: not known
+	wire   time.Duration // round trip to the NFS server; 0: not known
 	undo   journal.UndoStack
-	// closing goes on while it is closed, and ends, with errors, what waits in the kernel for a
-	// cluster that is gone; nil: nothing waits so.
+	// closing runs beside Close until closed is closed. It ends, with errors, the requests that
+	// wait in the kernel for a cluster that is gone. nil: no request can wait so.
 	closing func(closed <-chan struct{})
 }
 
-// Open makes the volume. On an error nothing is left.
+// Open makes the volume. After an error nothing of it is left.
 func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 	o := &Opened{v: v, spec: s}
 	defer func() {
@@ -84,7 +84,7 @@ func (v Volume) Open(ctx context.Context, s Spec) (_ *Opened, err error) {
 	return o, nil
 }
 
-// Close takes it back, newest first. It may be called twice.
+// Close removes the volume. It may be called twice.
 func (o *Opened) Close() error {
 	if o.closing != nil {
 		closed := make(chan struct{})
@@ -94,12 +94,12 @@ func (o *Opened) Close() error {
 	return o.undo.Undo()
 }
 
-// Settings say what the volume is.
+// Settings are the volume for the manifest.
 func (o *Opened) Settings() []record.Setting {
 	return append([]record.Setting{{Name: "volume", Got: o.v.String()}}, o.wireSetting()...)
 }
 
-// Watch has what the volume writes to watched, where that is a file system of this host.
+// Watch adds the file system of the volume to a watch, if it is one of this host.
 func (o *Opened) Watch(w *reserve.Watch) {
 	switch o.v.Kind() {
 	case Dir:
@@ -109,14 +109,13 @@ func (o *Opened) Watch(w *reserve.Watch) {
 	}
 }
 
-// Unwatch ends that, before the file system is unmounted.
+// Unwatch removes it from the watch. Call it before Close, which unmounts the file system.
 func (o *Opened) Unwatch(w *reserve.Watch) { w.Forget(o.watched()) }
 
-// watched is the directory whose file system is watched: the one that the user knows, where
-// there is one.
+// watched is a directory on the watched file system: the user's own path if there is one.
 func (o *Opened) watched() string { return cmp.Or(o.v.path, o.Dir) }
 
-// record writes a step to the journal before its change is made.
+// record writes a step to the journal before the change is made; Close calls back.
 func (o *Opened) record(s journal.Step, back func() error) error {
 	return o.undo.Record(o.spec.Journal, s, back)
 }
@@ -134,8 +133,8 @@ func (o *Opened) openDir() (err error) {
 	return err
 }
 
-// There says why a directory that the volume names is none for data. One that does not answer
-// is there.
+// There says why the directory that the volume names cannot hold data. A directory whose server
+// does not answer counts as good.
 func (v Volume) There() error {
 	if v.Kind() != Dir {
 		return nil
@@ -147,7 +146,7 @@ func (v Volume) There() error {
 	return usable(v.path)
 }
 
-// usable refuses what is no directory for data.
+// usable returns an error for a path that is no writable directory.
 func usable(path string) error {
 	st, err := storage.Answered(path, func() (os.FileInfo, error) { return os.Stat(path) })
 	switch {
@@ -178,7 +177,7 @@ func (o *Opened) openTmpfs() error {
 	return o.mount("tmpfs", dir, "tmpfs", fmt.Sprintf("size=%d,mode=755", o.v.size(o.spec.Need)))
 }
 
-// mount mounts something in the volume's directory.
+// mount mounts a file system in the volume's directory.
 func (o *Opened) mount(source, dir, kind, options string) error {
 	point := filepath.Join(dir, "mnt")
 	if err := os.Mkdir(point, 0o755); err != nil {
@@ -190,8 +189,7 @@ func (o *Opened) mount(source, dir, kind, options string) error {
 	if err := unix.Mount(source, point, kind, unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return explained(fmt.Errorf("mount %s on %s (%s): %w", kind, point, options, err), kind)
 	}
-	// What other namespaces do with it is not to be seen here, and the other way
-	// round.
+	// Mounts and unmounts in other namespaces must not reach this mount, nor the reverse.
 	if err := unix.Mount("", point, "", unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mount private: %w", err)
 	}
@@ -199,7 +197,7 @@ func (o *Opened) mount(source, dir, kind, options string) error {
 	return nil
 }
 
-// explained adds what to do about a mount that failed.
+// explained adds the remedy to the error of a mount.
 func explained(err error, kind string) error {
 	switch {
 	case errors.Is(err, unix.ENODEV):
@@ -210,10 +208,10 @@ func explained(err error, kind string) error {
 	return err
 }
 
-// busy bounds how long a mount may be in use by what is just ending.
+// busy is how long a mount may stay busy with processes that are ending.
 const busy = 5 * time.Second
 
-// unmount takes a mount away for good: lazily only when something keeps it.
+// unmount unmounts for good. It unmounts lazily only when the mount stays busy.
 func unmount(point string) error {
 	for end := time.Now().Add(busy); ; time.Sleep(10 * time.Millisecond) {
 		err := unix.Unmount(point, unix.UMOUNT_NOFOLLOW)
@@ -229,7 +227,7 @@ func unmount(point string) error {
 	}
 }
 
-// Changes lists what Open would change on the host.
+// Changes are the changes that Open would make on the host.
 func (v Volume) Changes(s Spec) []facts.Change {
 	switch v.Kind() {
 	case Dir:

@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// theirs is a volume in a directory of another user's, and another directory, with a
-// file, that a link of his may point at.
+// theirs is a volume in another user's directory, and another directory with a file as the
+// target of that user's link.
 func theirs(t *testing.T) (v Volume, dir, target string) {
 	t.Helper()
 	dir, target = filepath.Join(t.TempDir(), "theirs"), t.TempDir()
@@ -24,7 +24,7 @@ func theirs(t *testing.T) (v Volume, dir, target string) {
 	return v, dir, target
 }
 
-// one: in a directory is nothing but its file.
+// one expects that a directory has only its file.
 func one(t *testing.T, dir string) {
 	t.Helper()
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 || all[0].Name() != "file" {
@@ -32,8 +32,8 @@ func one(t *testing.T, dir string) {
 	}
 }
 
-// The owner of the directory above puts a link in the place of an open volume: what is
-// written goes where it went before.
+// The owner of the directory above replaces an open volume by a link: data still goes to the
+// volume.
 func TestMovedVolume(t *testing.T) {
 	testneed.Root(t)
 	v, dir, target := theirs(t)
@@ -52,7 +52,7 @@ func TestMovedVolume(t *testing.T) {
 	}
 	one(t, target)
 	one(t, path+"-moved")
-	// What the owner of a directory has renamed is his to remove.
+	// The owner must remove what he has renamed.
 	if err := errors.Join(os.Remove(path), os.Rename(path+"-moved", path), o.Close()); err != nil {
 		t.Error(err)
 	}
@@ -64,7 +64,7 @@ func TestMovedVolume(t *testing.T) {
 	}
 }
 
-// What another user has put at the name of a volume is not used.
+// A directory that another user has put at the volume's path is not used.
 func TestPlantedVolume(t *testing.T) {
 	testneed.Root(t)
 	for name, plant := range map[string]func(path, target string) error{

@@ -16,19 +16,19 @@ import (
 	"github.com/tarelab/tare/internal/outside/ceph"
 )
 
-// patience is the option by which a request to a cluster that is gone ends with an error,
-// after seconds, instead of never: what waits for it in the kernel cannot be ended
-// otherwise. It changes nothing for a cluster that answers within them.
+// patience is the option osd_request_timeout: without an answer from the cluster a request
+// fails after 60 s. Without it a request waits forever and nothing can end what waits for it in
+// the kernel. It has no effect on a cluster that answers.
 const patience = timeout + "60"
 
 const timeout = "osd_request_timeout="
 
-// stalled is for how long no request of an image may end while it is closed: its file system writes one
-// thing after the other, and each waits for patience where the cluster is gone. What is lost
-// is removed anyway.
+// stalled is how long an image that is being closed may go without a completed request. The
+// file system writes one block after the other, and each would wait for patience. The data is
+// removed anyway.
 const stalled = 30 * time.Second
 
-// parseRBD reads POOL/IMAGE with options of the mapping behind a comma.
+// parseRBD parses POOL/IMAGE and, after a comma, options of the mapping.
 func parseRBD(word, rest string) (Volume, error) {
 	name, options, more := strings.Cut(rest, ",")
 	if !poolAndImage.MatchString(name) {
@@ -44,7 +44,7 @@ func parseRBD(word, rest string) (Volume, error) {
 		if name, after, _ := strings.Cut(o, "="); name+"=" != timeout {
 			continue
 		} else if n, err := strconv.Atoi(after); err != nil || n < 1 {
-			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q: want a time in seconds; without one, what waits for a cluster that is gone waits for ever", word, o), "leave it out for "+patience)
+			return Volume{}, hint.New(fmt.Errorf("volume %q: option %q: want a time in seconds; without one, requests to a cluster that is gone never end", word, o), "leave it out for "+patience)
 		}
 	}
 	return Volume{kind: RBD, path: name, system: "ext4", options: options}, nil
@@ -57,21 +57,20 @@ func (v Volume) mapOptions() string {
 	return strings.TrimPrefix(v.options+","+patience, ",")
 }
 
-// pool is the one of the cluster that Ceph's own tools would find.
+// pool is the pool in the cluster that Ceph's own tools find.
 func (v Volume) pool() ceph.Pool {
 	name, _, _ := strings.Cut(v.path, "/")
 	return ceph.Pool{Config: ceph.Config(), Name: name}
 }
 
-// image is an arm's own: its name begins with what was asked for and has the run
-// in it, so that it is nobody else's.
+// image is the arm's own image. Its name has the id of the run, so it is nobody else's.
 func (v Volume) image(s Spec) ceph.Image {
 	_, name, _ := strings.Cut(v.path, "/")
 	return ceph.Image{Pool: v.pool(), Name: name + "-tare-" + s.Run + "-" + s.Arm}
 }
 
-// openRBD makes an image, has the kernel show it as a device, and makes a file
-// system on that.
+// openRBD makes an image, maps it to a block device, and makes and mounts a file system on
+// that.
 func (o *Opened) openRBD(ctx context.Context) error {
 	dir, err := o.makeDir(o.spec.Scratch)
 	if err != nil {
@@ -96,7 +95,7 @@ func (o *Opened) openRBD(ctx context.Context) error {
 	return o.mount(device, dir, o.v.system, f.mount)
 }
 
-// makeImage makes an image. One of the same name that is there is somebody else's.
+// makeImage makes an image. An existing image of that name is somebody else's and an error.
 func (o *Opened) makeImage(ctx context.Context, image ceph.Image) error {
 	var made error
 	err := o.record(image.Step(), func() error {
@@ -130,7 +129,7 @@ func (v Volume) supportRBD(h facts.Host) facts.Support {
 	return v.supportPool()
 }
 
-// supportCeph says whether Ceph's tools and the configuration of a cluster are there.
+// supportCeph says whether Ceph's tools and the configuration of a cluster are installed.
 func (v Volume) supportCeph(tools ...string) facts.Support {
 	for _, name := range tools {
 		if _, err := exec.LookPath(name); err != nil {
@@ -143,7 +142,7 @@ func (v Volume) supportCeph(tools ...string) facts.Support {
 	return facts.Supported()
 }
 
-// supportPool asks the cluster about the pool.
+// supportPool asks the cluster whether the pool exists.
 func (v Volume) supportPool() facts.Support {
 	if _, err := v.pool().Free(context.Background()); err != nil {
 		return facts.Unsupported(err.Error(), hint.Of(err))
@@ -151,7 +150,7 @@ func (v Volume) supportPool() facts.Support {
 	return facts.Supported()
 }
 
-// module says whether the kernel of a host has a module, or has it built in.
+// module says whether the kernel of a host has a module, loadable or built in.
 func module(root proc.FS, name string) bool {
 	release, _ := os.ReadFile(root.Path("proc/sys/kernel/osrelease"))
 	for _, list := range []string{"modules.dep", "modules.builtin"} {

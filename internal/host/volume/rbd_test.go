@@ -14,11 +14,11 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// foreign is an image in the pool that is not tare's, whose name begins like its.
+// foreign is an image in the pool that is not tare's, with a name like tare's.
 const foreign = "tare"
 
-// A real cluster, without a client of the kernel: an image of somebody else's is left alone,
-// and what the cluster does not have is refused in time. TestUMLCeph maps images.
+// With a real cluster and without a kernel client: a foreign image is not touched, and a pool
+// that the cluster does not have is refused in time. TestUMLCeph maps images.
 func TestRBD(t *testing.T) {
 	testneed.Long(t, "rbd")
 	c := cephtest.Start(t)
@@ -52,7 +52,7 @@ func TestRBD(t *testing.T) {
 	})
 }
 
-// takenRBD: an image of the name that tare would take is left alone.
+// takenRBD expects that an existing image with tare's name is not touched.
 func takenRBD(t *testing.T, c *cephtest.Cluster, v Volume) {
 	name := cephtest.Pool + "/tare-tare-test-taken"
 	c.Run("rbd", "create", "--size", "16", name)
@@ -74,7 +74,7 @@ func takenRBD(t *testing.T, c *cephtest.Cluster, v Volume) {
 	}
 }
 
-// Without the tools, or without a cluster, it is left out with the reason.
+// Without tools or a cluster the volume is unsupported, with the reason.
 func TestNoCeph(t *testing.T) {
 	v, _ := Parse("rbd:rbd/x")
 	t.Setenv("CEPH_CONF", filepath.Join(t.TempDir(), "none.conf"))

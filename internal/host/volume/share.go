@@ -14,19 +14,19 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// NFSStep removes a directory from what an NFS server exports and unmounts the export. Where it
-// is not mounted any more it is mounted once more.
+// NFSStep removes the arm's directory on an export of an NFS server and unmounts the export. If
+// it is not mounted any longer, Undo mounts it again first.
 type NFSStep struct{ shareStep }
 
-// CephFSStep is the same for a file system of Ceph. Its source is :/PATH.
+// CephFSStep is NFSStep for a Ceph file system. Its source is :/PATH.
 type CephFSStep struct{ shareStep }
 
-// shareStep are the fields of either.
+// shareStep are the fields of NFSStep and CephFSStep.
 type shareStep struct {
-	Point   string `json:"path,omitempty"` // where it is mounted
+	Point   string `json:"path,omitempty"` // mount point
 	Options string `json:"value,omitempty"`
 	Source  string `json:"root,omitempty"` // SERVER:/PATH
-	Name    string `json:"id,omitempty"`   // of the directory; begins with tare-RUN-
+	Name    string `json:"id,omitempty"`   // of the directory on the server; begins with tare-RUN-
 }
 
 // Kind is the word for it in a journal.
@@ -41,10 +41,10 @@ func (s NFSStep) String() string { return s.Kind() + " " + s.Name }
 // String names the directory.
 func (s CephFSStep) String() string { return s.Kind() + " " + s.Name }
 
-// Lasts is true: a server keeps its directories.
+// Lasts is true: a restart of this host does not remove directories on a server.
 func (shareStep) Lasts() bool { return true }
 
-// Check refuses directories that are not the run's.
+// Check refuses a directory that is not the run's.
 func (s shareStep) Check(run string) error {
 	return journal.Own(journal.InRun(s.Point, run) && journal.PartOf(s.Name, run) && s.Source != "", s.Point+s.Name)
 }
@@ -55,7 +55,7 @@ func (s NFSStep) Undo(*journal.Undoing) error { return s.remove(netmount.NFS()) 
 // Undo removes the directory.
 func (s CephFSStep) Undo(*journal.Undoing) error { return s.remove(netmount.CephFS()) }
 
-// removing bounds how long removing a directory on a server takes.
+// removing is how long the removal of a directory on a server may take.
 const removing = 2 * time.Minute
 
 func (s shareStep) remove(kind netmount.Kind) error {
@@ -65,7 +65,7 @@ func (s shareStep) remove(kind netmount.Kind) error {
 		return err
 	}
 	if m == nil {
-		point = s.again()
+		point = s.remountPoint()
 		err = s.remount(kind, point)
 		defer os.Remove(point)
 	}
@@ -81,9 +81,9 @@ func (s shareStep) remove(kind netmount.Kind) error {
 	return errors.Join(err, netmount.Unmount(point, errors.Is(err, netmount.ErrSilent)))
 }
 
-// again is where a share that is not mounted any more is mounted to be taken back. A cleanup
-// that was killed leaves the mount there, and the next one finds it.
-func (s shareStep) again() string { return filepath.Join("/run/tare", "share-"+s.Name) }
+// remountPoint is the mount point at which Undo mounts a share that is not mounted. A cleanup that was
+// killed leaves the mount there, and the next cleanup finds it.
+func (s shareStep) remountPoint() string { return filepath.Join("/run/tare", "share-"+s.Name) }
 
 func (s shareStep) remount(kind netmount.Kind, point string) error {
 	if m, err := netmount.On(point); err != nil || m != nil {

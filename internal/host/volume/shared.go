@@ -22,19 +22,19 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// shared is a file system of other machines that is mounted for one arm.
+// shared is a file system of a server that is mounted for one arm.
 type shared struct {
 	kind            netmount.Kind
 	source, options string
-	// step makes the step that takes it back.
+	// step makes the journal's step for the mount and the directory.
 	step func(shareStep) journal.Step
-	// granted refuses what the kernel mounted otherwise than was asked for.
+	// granted returns an error if the kernel mounted with other options than asked for.
 	granted func(context.Context, proc.Mount) error
-	// rights is what to do when tare may not write there.
+	// rights is the remedy when tare may not write there.
 	rights string
 }
 
-// openShared mounts it and makes a directory of the arm's own on it.
+// openShared mounts the file system and makes the arm's directory on it.
 func (o *Opened) openShared(ctx context.Context, s shared) error {
 	dir, err := o.makeDir(o.spec.Scratch)
 	if err != nil {
@@ -47,7 +47,7 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 	back := shareStep{Point: point, Options: s.options, Source: s.source, Name: filepath.Base(dir)}
 	err = o.record(s.step(back), func() error {
 		if m, err := netmount.On(point); err != nil || m == nil {
-			return err // it was not mounted
+			return err // not mounted, or not known
 		}
 		return back.remove(s.kind)
 	})
@@ -60,7 +60,7 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 	if err := unix.Mount("", point, "", unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mount private: %w", err)
 	}
-	// A run that is to end does not wait for a server that is gone.
+	// An interrupted run must not wait for a server that is gone.
 	o.undo.Push(o.abortOn(ctx, point))
 	m, err := netmount.On(point)
 	if err != nil {
@@ -72,15 +72,15 @@ func (o *Opened) openShared(ctx context.Context, s shared) error {
 	if err := s.granted(ctx, *m); err != nil {
 		return err
 	}
-	return o.own(point, filepath.Base(dir), s.rights)
+	return o.makeShared(point, filepath.Base(dir), s.rights)
 }
 
-// stuck is how long closing an interrupted volume may take before what waits for the server
-// is ended.
+// stuck is how long the close of an interrupted volume may take before requests that wait for
+// the server are aborted.
 const stuck = 10 * time.Second
 
-// abortOn has what waits for the server ended with errors when the run was interrupted
-// and has not closed the volume after a while.
+// abortOn aborts, with errors, the requests that wait for the server if ctx ended and the
+// volume is still not closed after stuck; stop ends that.
 func (o *Opened) abortOn(ctx context.Context, point string) (stop func() error) {
 	closed := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
@@ -96,13 +96,14 @@ func (o *Opened) abortOn(ctx context.Context, point string) (stop func() error) 
 	return func() error { cancel(); close(closed); return nil }
 }
 
-// errAbandoned ends what still goes on for a server that nobody waits for any longer.
+// errAbandoned is the answer to work on the volume that goes on after makeShared has given it up.
 var errAbandoned = errors.New("the volume is closed")
 
-// own makes the arm's directory on the mount, when there is room. The step of the mount
-// has it already; what is made of it on this host has steps of its own. A server that hangs
-// is given up, and what then still runs must not touch the volume, which is being closed.
-func (o *Opened) own(point, name, rights string) error {
+// makeShared makes the arm's directory on the mount, after it has checked that there is room. The step
+// of the mount covers the directory on the server; changes on this host have their own steps.
+// After netmount.Asking makeShared gives up a server that hangs. The goroutine may go on then, but
+// must not touch the volume, which is being closed.
+func (o *Opened) makeShared(point, name, rights string) error {
 	var mu sync.Mutex
 	var dir string
 	abandoned := false
@@ -145,7 +146,7 @@ func (o *Opened) own(point, name, rights string) error {
 	return err
 }
 
-// clientOf says whether a host's kernel has a file system, or a module of that name.
+// clientOf says whether a host's kernel knows a file system or has a module of that name.
 func clientOf(root proc.FS, system, name string) bool {
 	b, _ := os.ReadFile(root.Path("proc/filesystems"))
 	return slices.Contains(strings.Fields(string(b)), system) || module(root, name)

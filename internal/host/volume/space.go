@@ -13,16 +13,16 @@ import (
 	"github.com/tarelab/tare/internal/outside/ceph"
 )
 
-// slack is what is asked for beyond the need: logs that grow, metadata.
+// slack is the factor on the need for logs that grow and for metadata.
 const slack = 1.2
 
-// size is how large a volume of its own is made for need bytes of data.
+// size is the size in bytes of a volume that tare makes for need bytes of data.
 func (v Volume) size(need int64) int64 {
 	const page = 1 << 20
 	n := int64(float64(need) * slack)
 	if f, ok := systemOf(v.system); ok {
-		// What the file system takes for itself: least, and a part of the rest
-		// (inode tables, checksums, two copies of metadata).
+		// The file system's own metadata (inode tables, checksums, two copies) takes least and
+		// a part of the rest.
 		n += f.least + n/10
 	} else {
 		n += 64 << 20
@@ -30,16 +30,15 @@ func (v Volume) size(need int64) int64 {
 	return (n + page - 1) / page * page
 }
 
-// Ask is what an arm wants: a volume with Need bytes of data, and Memory bytes
-// for its server.
+// Ask is what an arm needs: a volume with Need bytes of data, and Memory bytes for its server.
 type Ask struct {
 	Volume       Volume
 	Need, Memory int64
 }
 
-// Enough says of each whether there is room for it beside the others, before
-// anything is written; nil: there is. scratch is the directory for data. Those
-// that share a file system, or memory, are short together.
+// Enough checks, before anything is written, whether there is room for all asks together. It
+// returns one error for each ask; nil: there is room. scratch is the directory for data. All
+// asks that share a file system or the memory get its error.
 func Enough(scratch string, asks []Ask) []error {
 	out := make([]error, len(asks))
 	places := map[string]*place{}
@@ -64,7 +63,7 @@ func Enough(scratch string, asks []Ask) []error {
 		take(i, place{}, a.Memory)
 	}
 	for _, p := range places {
-		if err := p.enough(); err != nil {
+		if err := p.checkRoom(); err != nil {
 			for _, i := range p.asks {
 				out[i] = err
 			}
@@ -73,15 +72,15 @@ func Enough(scratch string, asks []Ask) []error {
 	return out
 }
 
-// place is a file system, a pool or memory, with what is wanted of it.
+// place is a file system, a pool or the memory, with the bytes that the asks need of it.
 type place struct {
-	dir   string    // of a file system
-	pool  ceph.Pool // without a name: none
+	dir   string    // a directory on a file system
+	pool  ceph.Pool // zero: no pool
 	bytes int64
 	asks  []int
 }
 
-// takes is where a volume takes how many bytes from.
+// takes says which place a volume needs how many bytes of.
 func (v Volume) takes(scratch string, need int64) (p place, bytes int64) {
 	bytes = int64(float64(need) * slack)
 	switch v.Kind() {
@@ -94,12 +93,12 @@ func (v Volume) takes(scratch string, need int64) (p place, bytes int64) {
 	case RBD:
 		return place{pool: v.pool()}, v.size(need)
 	case NFS, CephFS:
-		return place{}, 0 // the server is asked when it is mounted
+		return place{}, 0 // the server is asked after the mount
 	}
 	return place{dir: scratch}, bytes
 }
 
-// id tells places apart.
+// id is the same for two places that share their room.
 func (p place) id() (string, error) {
 	switch {
 	case p.pool.Name != "":
@@ -117,8 +116,8 @@ func (p place) id() (string, error) {
 	return fmt.Sprint("file system ", st.Dev), nil
 }
 
-// enough says what is missing there.
-func (p *place) enough() error {
+// checkRoom returns an error if the place has too little room.
+func (p *place) checkRoom() error {
 	name, other, free := p.dir, "", int64(0)
 	var err error
 	switch {
@@ -142,7 +141,7 @@ func (p *place) enough() error {
 	return nil
 }
 
-// beyond says what is not counted as free on a file system of the host.
+// beyond says which part of the free space of a host's file system does not count.
 func (p *place) beyond() string {
 	if p.pool.Name != "" {
 		return ""
@@ -150,7 +149,8 @@ func (p *place) beyond() string {
 	return " beyond what a run leaves free"
 }
 
-// enoughMemory keeps a tenth of the memory out of reach.
+// enoughMemory returns an error unless want bytes are available and a tenth of the memory stays
+// free.
 func enoughMemory(want int64) error {
 	m, err := proc.FS("/").Amounts("proc/meminfo", "MemAvailable", "MemTotal")
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package volume is what is under the data directory of an arm: the arm's own
-// root file system, a directory of the host, a directory on anything that is
-// mounted, a file system of its own on a fresh loop device, memory. A Volume is
-// a description; opening one makes it, with its way back in the journal first.
-// The package also says what is under any directory, and what is wrong with it
-// for durable data. It knows file systems and devices, and nothing of loads.
+// Package volume describes and makes the file system of an arm's data directory: the arm's own
+// root file system, a directory of the host, a directory on a mounted path, a fresh file system
+// on a loop device, memory, or a file system of a server. A Volume is a description. Opening it
+// makes the volume, after its undo is in the journal. The package knows file systems and
+// devices, and no loads.
 package volume
 
 import (
@@ -23,25 +22,24 @@ const (
 	Dir   = "dir"   // a directory on any mounted path
 	Loop  = "loop"  // a fresh file system of its own on a loop device
 	Tmpfs = "tmpfs" // memory
-	RBD   = "rbd"   // a fresh file system on a Ceph image of its own, by the kernel's client
-	NFS   = "nfs"   // a directory on what a server exports, mounted for the arm
+	RBD   = "rbd"   // a fresh file system on a new Ceph image, through the kernel's client
+	NFS   = "nfs"   // a directory on an export of a server, mounted for the arm
 
-	CephFS = "cephfs" // a directory on a file system of Ceph, mounted for the arm
+	CephFS = "cephfs" // a directory on a Ceph file system, mounted for the arm
 )
 
-// Volume describes one. The zero value is the layer.
+// Volume describes a volume. The zero value is Layer.
 type Volume struct {
 	kind string
-	// path is the directory of Dir, of images the pool with the beginning of the
-	// image's name, of NFS SERVER:/PATH and of CephFS [NAME@]FS:/PATH.
+	// path is, by kind: of Dir the directory; of RBD the pool and the beginning of the image's
+	// name; of NFS SERVER:/PATH; of CephFS [NAME@]FS:/PATH.
 	path string
-	// system is the file system of Loop and of images. options are those of the mount,
-	// of RBD of the mapping.
+	// system is the file system to make, of Loop and RBD. options are those of the mount; of
+	// RBD those of the mapping.
 	system, options string
 }
 
-// Words are the volumes that need no more said, and the beginnings of those
-// that do.
+// Words are the words for volumes: whole words, and the beginnings of those with details.
 func Words() []string {
 	words := []string{Layer, Bind, Tmpfs}
 	for _, f := range systems() {
@@ -50,9 +48,8 @@ func Words() []string {
 	return append(words, Dir+":/PATH", NFS+":SERVER:/PATH", CephFS+":FS:/PATH", RBD+":POOL/IMAGE")
 }
 
-// Parse reads layer, bind, tmpfs, dir:/PATH, loop:ext4 or with mount options
-// loop:ext4:barrier=0, nfs:SERVER:/PATH,vers=4.2, cephfs:NAME@FS:/PATH,
-// rbd:POOL/IMAGE,queue_depth=256.
+// Parse parses layer, bind, tmpfs, dir:/PATH, loop:ext4, loop:ext4:barrier=0 (with mount
+// options), nfs:SERVER:/PATH,vers=4.2, cephfs:NAME@FS:/PATH and rbd:POOL/IMAGE,queue_depth=256.
 func Parse(word string) (Volume, error) {
 	kind, rest, more := strings.Cut(word, ":")
 	v := Volume{kind: kind}
@@ -84,10 +81,10 @@ func Parse(word string) (Volume, error) {
 	return Volume{}, fmt.Errorf("unknown volume %q%s", word, hint.DidYouMean(word, Words()))
 }
 
-// poolAndImage are names that are no options, snapshots or namespaces to Ceph.
+// poolAndImage matches names that Ceph cannot take for options, snapshots or namespaces.
 var poolAndImage = regexp.MustCompile(`^\w[\w.-]*/\w[\w.-]*$`)
 
-// Check is what is wrong with a word; nil when nothing is.
+// Check returns what is wrong with a word for a volume, or nil.
 func Check(word string) error {
 	_, err := Parse(word)
 	return err
@@ -101,7 +98,7 @@ func (v Volume) Kind() string {
 	return v.kind
 }
 
-// String is the word that Parse reads.
+// String is the word that Parse parses.
 func (v Volume) String() string {
 	switch v.Kind() {
 	case Dir:
@@ -117,7 +114,7 @@ func (v Volume) String() string {
 	return v.Kind()
 }
 
-// Name is fit for the name of an arm and of a file.
+// Name is the volume in the name of an arm or of a file.
 func (v Volume) Name() string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -156,26 +153,26 @@ func (v Volume) Title() string {
 	return title
 }
 
-// Opens says whether the volume has to be opened: the others are there anyway.
+// Opens says whether the volume must be opened; the others exist without that.
 func (v Volume) Opens() bool { return v.Kind() != Layer && v.Kind() != Bind }
 
-// Binds says that the data directory is bound into an arm with a root file
-// system of its own.
+// Binds says whether an arm with its own root file system gets the data directory as a bind
+// mount.
 func (v Volume) Binds() bool { return v.Kind() != Layer }
 
-// system is a file system that can be made.
+// system is a file system that tare can make.
 type system struct {
 	name string
-	// least is the smallest one that its tool makes, with what it takes for
-	// itself, in bytes.
+	// least is the size in bytes of the smallest file system that the program makes, with its
+	// metadata.
 	least int64
 	mkfs  []string // program and arguments; the device is appended
 	mount string   // options of its mount, if any
-	pkg   string   // that has the program, in Debian's words
+	pkg   string   // Debian's package with the program
 }
 
-// systems are made without discarding, which would punch holes into the file,
-// and complete, so that nothing is initialised behind a measurement.
+// systems are the file systems that tare can make. The options suppress discards, which would
+// punch holes into the file, and lazy initialisation, which would go on during a measurement.
 func systems() []system {
 	return []system{
 		{"ext4", 128 << 20, []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"}, "", "e2fsprogs"},

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	for word, says := range map[string]string{
 		"": "valid: layer", "layr": `"layer"`, "loop": "loop:ext4", "loop:ext5": `"ext4"`, "dir:relative": "absolute", "dir:": "dir:/PATH",
 		"tmpfs:x": `did you mean "tmpfs"?`, "loop:xfs:a b": "blanks", "rbd:x": "POOL/IMAGE", "rbd:a/b@c": "POOL/IMAGE", "rbd:a/-b": "POOL/IMAGE", "rbd:a/b/c": "POOL/IMAGE",
-		"rbd-fuse:a/b": "starts no rbd-fuse", "rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "for ever", "rbd:a/b,osd_request_timeout=1m": "in seconds", "rbd:a/b,osd_request_timeout": "in seconds",
+		"rbd-fuse:a/b": "starts no rbd-fuse", "rbd:a": "POOL/IMAGE", "rbd:a/b,": "no options", "rbd:a/b,ro": `"ro"`, "rbd:a/b,osd_request_timeout=0": "never end", "rbd:a/b,osd_request_timeout=1m": "in seconds", "rbd:a/b,osd_request_timeout": "in seconds",
 		"cephfs:data": "cephfs:FS:/PATH", "cephfs:data:relative": "cephfs:FS:/PATH", "cephfs:a@b@c:/": "cephfs:FS:/PATH",
 		"cephfs:data:/,secret=x": "in every record", "cephfs:data:/,ro": `"ro"`, "cephfs:data:/,fs=x": "fs=x", "cephfs:data:/,a,,b": "empty",
 	} {
@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// How long a request to a store may take is tare's to say where nobody else does.
+// tare sets the time limit of a request to a store unless the user does.
 func TestRequestTimeout(t *testing.T) {
 	for word, want := range map[string]string{
 		"rbd:a/b": "osd_request_timeout=60", "rbd:a/b,queue_depth=64": "queue_depth=64,osd_request_timeout=60",
@@ -68,7 +68,7 @@ func kinds() journal.Kinds {
 	return steps.Kinds(journal.KindOf[NFSStep](), journal.KindOf[CephFSStep](), journal.KindOf[ceph.ImageStep](), journal.KindOf[ceph.MappingStep]())
 }
 
-// spec is for a run of its own; left says which journalled steps are left.
+// spec is for a new run; left are its steps that are not undone.
 func spec(t *testing.T, arm string) (s Spec, left func() []journal.Leftover) {
 	t.Helper()
 	state, scratch := t.TempDir(), filepath.Join(t.TempDir(), "tare-test")
@@ -92,7 +92,7 @@ func spec(t *testing.T, arm string) (s Spec, left func() []journal.Leftover) {
 	}
 }
 
-// Every volume is made, holds data on what it says, and goes without a trace.
+// Every volume is made, holds data, reports its settings, and is removed without a trace.
 func TestOpen(t *testing.T) {
 	testneed.Root(t)
 	other := t.TempDir()
@@ -171,8 +171,8 @@ func holds(t *testing.T, o *Opened, fs string, need int64) {
 	}
 }
 
-// closed: others do not get at what is in the volume; a container can leave a program
-// there that becomes root for whoever starts it.
+// closed expects that other users cannot enter the volume: a container can leave setuid
+// programs there.
 func closed(t *testing.T, dir string) {
 	t.Helper()
 	for !strings.HasPrefix(filepath.Base(dir), journal.Prefix) {
@@ -187,10 +187,10 @@ func closed(t *testing.T, dir string) {
 	}
 }
 
-// noDevices: no loop device of this test is left.
+// noDevices expects that no loop device of this test is left.
 func noDevices(t *testing.T) {
 	t.Helper()
-	dir := "/" + strings.ReplaceAll(t.Name(), "/", "") // of its temporary files
+	dir := "/" + strings.ReplaceAll(t.Name(), "/", "") // of the test's temporary files
 	files, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	for _, f := range files {
 		if b, _ := os.ReadFile(f); strings.Contains(string(b), dir) {
@@ -199,7 +199,7 @@ func noDevices(t *testing.T) {
 	}
 }
 
-// What a killed run leaves, the journal takes back: mount, device and files.
+// The journal undoes what a killed run leaves: mount, device and files.
 func TestUndo(t *testing.T) {
 	testneed.Root(t)
 	for _, word := range []string{"loop:ext4", "tmpfs"} {
@@ -223,7 +223,7 @@ func TestUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		device := o.device
-		if err := j.Close(); err != nil { // as a kill leaves it
+		if err := j.Close(); err != nil { // as after a kill
 			t.Fatal(err)
 		}
 		undoAsAnother(t, state, "gone")
@@ -238,8 +238,8 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// undoAsAnother undoes a run of this very process, which lives: its steps are
-// taken from the file as cleanup would.
+// undoAsAnother undoes a run of this process, which lives: it reads the steps from the file as
+// cleanup would.
 func undoAsAnother(t *testing.T, state, run string) {
 	t.Helper()
 	path := filepath.Join(state, "journal", run+".jsonl")
@@ -305,7 +305,7 @@ func TestNoSpace(t *testing.T) {
 			t.Errorf("%s: no room for a kilobyte: %v", word, err)
 		}
 	}
-	// What shares a file system is short together, and nobody else.
+	// All asks on one file system get its error, and no others.
 	free, err := reserve.Beyond(dir)
 	if err != nil {
 		t.Fatal(err)

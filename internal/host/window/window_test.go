@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// load counts an operation after the other, without pause but at its gate.
+// load counts one operation after the other and pauses only at its gate.
 func load(t *testing.T) *counter.Memory {
 	t.Helper()
 	m, err := counter.Create(1)
@@ -54,7 +54,7 @@ func TestCut(t *testing.T) {
 		Opened: func() { said = append(said, "opened") }, Closing: func() { said = append(said, "closing") },
 	}
 	v := wire.WindowSpec{Discard: 20 * time.Millisecond, Length: 200 * time.Millisecond, Steady: 90 * time.Millisecond}
-	for range 2 { // buffers are used again
+	for range 2 { // the second window reuses the buffers
 		before := sched.Monotonic()
 		l.Announce(v)
 		m.SetGate(false)
@@ -70,8 +70,8 @@ func TestCut(t *testing.T) {
 		if out.Start < before+int64(v.Discard) {
 			t.Error("the window began within the discard")
 		}
-		// The latencies are read outside of the two counts; one operation may be
-		// between its latency and its count.
+		// Latencies are read outside of the two counts; one operation may have its latency
+		// recorded and not be counted yet.
 		if n := out.Latency.Total(); out.Ops == 0 || out.First > out.Ops || n+1 < out.Ops || out.SteadyRate <= 0 {
 			t.Errorf("%d operations, %d in the first half, %d latencies, %g/s then", out.Ops, out.First, n, out.SteadyRate)
 		}
@@ -86,9 +86,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// The CPU time of an arm is of the very window: what was used between the readings and
-// the moments in which the window opens and ends does not count, in a short window and in
-// a longer.
+// The CPU time of an arm is that of the window exactly, short or long: time used between the
+// readings and the edges of the window does not count.
 func TestCPUTimeOfTheWindow(t *testing.T) {
 	dir := t.TempDir()
 	uses := func(us int) {
@@ -130,7 +129,7 @@ func TestCPUTimeOfTheWindow(t *testing.T) {
 	}
 }
 
-// The same of processes that are in no group which counts it.
+// The same for processes whose CPU time no group counts.
 func TestCPUTimeOfProcesses(t *testing.T) {
 	busy := exec.Command("sh", "-c", "while :; do :; done")
 	if err := busy.Start(); err != nil {
@@ -176,7 +175,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// A window whose middle nobody asks for has none.
+// A window with Whole has no middle.
 func TestWhole(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
@@ -192,7 +191,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// A window that is given up has no readings, not those of the one before.
+// A window that is given up has no readings, and not those of the window before.
 func TestEnded(t *testing.T) {
 	m := load(t)
 	l := &window.Load{Memory: m, Probes: probe.OpenAll(nil, probe.Target{}), Ended: goOn}
@@ -214,8 +213,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// A load that does not answer is not waited for longer than it may take, one that
-// gave up not at all.
+// A load that does not answer is waited for until its limit; a load that has failed is not
+// waited for.
 func TestNoAnswer(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		m, err := counter.Create(1)

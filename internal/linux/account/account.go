@@ -1,5 +1,6 @@
-// Package account makes root another account of this host: for a child, or for this
-// process for good. It knows uids, capabilities and directories, and not what runs as them.
+// Package account lets root act as another account of this host: for a child process, or for
+// this process for good. It knows uids, capabilities and directories, and not the programs that
+// run as them.
 package account
 
 import (
@@ -21,10 +22,10 @@ type Account struct {
 	UID, GID int
 }
 
-// Nobody is the account of what owns nothing. It needs no line in /etc/passwd.
+// Nobody is the account that owns nothing. It needs no line in /etc/passwd.
 var Nobody = Account{Name: "nobody", UID: 65534, GID: 65534}
 
-// First is the first of these names that /etc/passwd has, root left out.
+// First is the account with the first of these names that /etc/passwd has; root is skipped.
 func First(names ...string) (a Account, ok bool, err error) {
 	for _, name := range names {
 		u, err := user.Lookup(name)
@@ -45,14 +46,14 @@ func First(names ...string) (a Account, ok bool, err error) {
 	return a, false, nil
 }
 
-// Mapped says whether the account is somebody in this process's user namespace.
+// Mapped says whether this process's user namespace has the account.
 func (a Account) Mapped() bool {
 	b, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
 		return false
 	}
 	for line := range strings.Lines(string(b)) {
-		var first, outside, count int // user_namespaces(7)
+		var first, outside, count int // see user_namespaces(7)
 		if n, _ := fmt.Sscan(line, &first, &outside, &count); n == 3 && first <= a.UID && a.UID-first < count {
 			return true
 		}
@@ -60,11 +61,11 @@ func (a Account) Mapped() bool {
 	return false
 }
 
-// CanGive says whether this process is root and may give files and itself to another
-// account: root of a container without capabilities may not.
+// CanGive says whether this process is root and may give files, and itself, to another account.
+// Root in a container without capabilities may not.
 func CanGive() bool { return holds(unix.CAP_CHOWN, unix.CAP_SETUID, unix.CAP_SETGID) }
 
-// CanMount says whether it is root and may mount.
+// CanMount says whether this process is root and may mount.
 func CanMount() bool { return holds(unix.CAP_SYS_ADMIN) }
 
 func holds(capabilities ...int) bool {
@@ -72,7 +73,7 @@ func holds(capabilities ...int) bool {
 		return false
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var sets [2]unix.CapUserData // of 32 capabilities each
+	var sets [2]unix.CapUserData // 32 capabilities each
 	if err := unix.Capget(&header, &sets[0]); err != nil {
 		return false
 	}
@@ -84,9 +85,9 @@ func holds(capabilities ...int) bool {
 	return true
 }
 
-// Blocked is the first directory above path that the account may not pass, on the way as
-// it is written or with its links resolved; empty: it reaches path. A directory with an
-// access control list counts as closed: its mode bits do not say whom it lets through.
+// Blocked is the first directory on the way to path that the account may not enter, on the way
+// as it is written or with links resolved; empty: the account reaches path. A directory with an
+// access control list counts as closed, because its mode bits do not say who may enter.
 func (a Account) Blocked(path string) (string, error) {
 	ways, err := ways(path)
 	for _, way := range ways {
@@ -98,11 +99,11 @@ func (a Account) Blocked(path string) (string, error) {
 	return "", err
 }
 
-// Reads says whether the account reaches a file and may read it. One with an access
-// control list counts as closed.
+// Reads says whether the account reaches a file and may read it. A file with an access control
+// list counts as closed.
 func (a Account) Reads(path string) bool { return a.opens(path, 0o4) }
 
-// Executes says the same of a program.
+// Executes is Reads for the execution of a program.
 func (a Account) Executes(path string) bool { return a.opens(path, 0o1) }
 
 func (a Account) opens(path string, right uint32) bool {
@@ -113,19 +114,19 @@ func (a Account) opens(path string, right uint32) bool {
 	return unix.Stat(path, &st) == nil && a.may(&st, right) && !listed(path)
 }
 
-// ExecutesSelf says that of this binary, wherever it is.
+// ExecutesSelf says whether the account may execute this program.
 func (a Account) ExecutesSelf() bool {
 	var st unix.Stat_t
 	return unix.Stat("/proc/self/exe", &st) == nil && a.may(&st, 0o1)
 }
 
-// Safe is the account as which root runs a program that only says something about itself:
-// nobody, or, where that is not possible, ok is false.
+// Safe is the account as which root runs a program only to ask for its version: nobody. ok is
+// false where nobody cannot run it.
 func Safe(program string) (a Account, ok bool) {
 	return Nobody, CanGive() && Nobody.Mapped() && Nobody.Executes(program)
 }
 
-// ways are a path as it is written and, if that differs, without links.
+// ways are the path as written and, if it differs, with links resolved.
 func ways(path string) ([]string, error) {
 	path = filepath.Clean(path)
 	resolved, err := filepath.EvalSymlinks(path)
@@ -153,7 +154,7 @@ func (a Account) blockedOn(path string) (string, error) {
 	return "", nil
 }
 
-// may says whether mode bits give the account one of the rights 4, 2 and 1.
+// may says whether the mode bits give the account a right: 4, 2 or 1.
 func (a Account) may(st *unix.Stat_t, right uint32) bool {
 	switch {
 	case int(st.Uid) == a.UID:
@@ -169,12 +170,13 @@ func listed(dir string) bool {
 	return err == nil
 }
 
-// Credential is the account for a child, without further groups.
+// Credential is the account for a child, without supplementary groups.
 func (a Account) Credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID)}
 }
 
-// began is what the main thread had at the start: package variables are set on it.
+// began is the state of the main thread at the start of the process, where package variables
+// are initialised.
 var began = struct {
 	signal uintptr
 	parent int
@@ -188,9 +190,9 @@ func deathSignal() (signal uintptr) {
 	return signal
 }
 
-// Become makes all threads of this process the account's. Its exec gives nothing back: all
-// capabilities are gone. The kernel forgets at a change of user by which signal a process
-// ends with its parent (prctl(2)), so that is said anew.
+// Become makes all threads of this process the account's, for good: an exec does not restore
+// capabilities. The kernel clears the parent-death signal when the user changes (prctl(2)), so
+// Become sets it again.
 func (a Account) Become() error {
 	for _, step := range []struct {
 		what string
@@ -208,12 +210,12 @@ func (a Account) Become() error {
 	return nil
 }
 
-// endWithParent is said for all threads: the signal belongs to each of them.
+// endWithParent sets the parent-death signal of all threads, which each has its own.
 func endWithParent() error {
 	if began.signal == 0 {
 		return nil
 	}
-	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, began.signal, 0); errno == unix.ENOTSUP { // with cgo
+	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, began.signal, 0); errno == unix.ENOTSUP { // a program with cgo
 		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, began.signal, 0, 0, 0); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// become makes the test binary a process that becomes nobody and says what it is then.
+// become makes the test binary a process that becomes nobody and prints its rights.
 const become = "TARETEST_BECOME"
 
 func TestMain(m *testing.M) {
@@ -64,7 +64,7 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// tree is a directory for all, with a closed one and links in it.
+// tree is a directory open to all users, with a closed directory and links in it.
 func tree(t *testing.T) string {
 	t.Helper()
 	top, err := os.MkdirTemp("/tmp", "tare-account")
@@ -101,8 +101,8 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// In the private namespace the account reaches the directory by its path and by that of
-// a link, and nothing else that was closed; the host sees none of it.
+// In the private namespace the account reaches the directory by its path and by that of a link,
+// and nothing else that was closed. The host sees no change.
 func TestPrivate(t *testing.T) {
 	testneed.Root(t)
 	top := tree(t)
@@ -128,7 +128,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// What a thread does to its namespaces is never seen as this process's.
+// A thread's namespaces never show as those of the process.
 func TestThreadIsNotMain(t *testing.T) {
 	testneed.Root(t)
 	top := tree(t)

@@ -11,10 +11,10 @@ import (
 	"github.com/tarelab/tare/internal/linux/child"
 )
 
-// Private gives the calling thread, and what it starts, a mount namespace in which the
-// account passes to dir: a small tmpfs covers the first directory that it may not pass,
-// and in it dir alone is bound at its own path. What is covered was out of the account's
-// reach anyway. The thread is of no use for anything else afterwards.
+// Private gives the calling thread, and processes that it starts, a mount namespace in which
+// the account can reach dir. A small tmpfs covers the first directory that the account may not
+// enter; dir alone is bound in it, at its own path. The account could not reach the covered
+// files before either. The thread must not be used for anything else afterwards.
 func (a Account) Private(dir string) error {
 	if err := a.private(dir); err != nil {
 		return fmt.Errorf("let user %d through to %s: %w", a.UID, dir, err)
@@ -22,7 +22,7 @@ func (a Account) Private(dir string) error {
 	return nil
 }
 
-// CanPrivate tries that on a thread that ends.
+// CanPrivate tries Private on a thread that ends.
 func (a Account) CanPrivate(dir string) error {
 	tried := make(chan error)
 	child.Thread(func() { tried <- a.Private(dir) })
@@ -37,11 +37,11 @@ func (a Account) private(dir string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("make a mount namespace: %w", err)
 	}
-	// What the host unmounts is not kept.
+	// Unmounts of the host must reach this namespace.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("separate its mounts: %w", err)
 	}
-	// Opened before, it would be on a mount of the other namespace, which cannot be bound.
+	// A descriptor from before would be on a mount of the old namespace, which cannot be bound.
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
@@ -49,7 +49,7 @@ func (a Account) private(dir string) error {
 	defer unix.Close(fd)
 	for _, way := range ways {
 		blocked, err := a.blockedOn(way)
-		if errors.Is(err, fs.ErrNotExist) { // the way before covers it
+		if errors.Is(err, fs.ErrNotExist) { // the cover of the way before hides it
 			continue
 		}
 		if err == nil && blocked != "" {
@@ -62,7 +62,7 @@ func (a Account) private(dir string) error {
 	return nil
 }
 
-// cover covers a directory and binds another, which is open, below it.
+// cover covers a directory with a tmpfs and binds dir, which is open, below it.
 func cover(blocked, dir string, open int) error {
 	if err := unix.Mount("tmpfs", blocked, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64k,mode=755"); err != nil {
 		return fmt.Errorf("cover %s: %w", blocked, err)

@@ -1,6 +1,6 @@
-// Package again repeats system calls that a signal has interrupted. Package os does that
-// for its own; some file systems (NFS, those of FUSE) let a signal interrupt what others
-// do not.
+// Package again repeats system calls that a signal interrupted. Package os does that for its
+// own calls. On some file systems (NFS, FUSE) a signal interrupts calls that are not
+// interrupted elsewhere.
 package again
 
 import (
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Do calls until it is not interrupted.
+// Do repeats call until it returns something other than EINTR.
 func Do(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls in which helpBlocked waits; wordResult+2*i counts the returns with
-// EINTR of call i, the word after it other returns.
+// The calls in which helpBlocked waits. Word wordResult+2*i counts the returns of call i with
+// EINTR, the word after it all other returns.
 var blockedCalls = []string{"nanosleep", "futex", "futex+timeout", "epoll_wait", "epoll_wait+timeout", "poll", "read pipe", "read socket", "recv socket+SO_RCVTIMEO", "accept", "io_getevents"}
 
-// helpBlocked waits in each of the calls on a thread of its own. The calls go
-// to the kernel directly: what it returns is what is counted.
+// helpBlocked waits in each of the calls on a thread of its own, by raw system calls, so that
+// the kernel's own returns are counted.
 func helpBlocked(s *shared) {
 	var word uint32
 	epoll, _ := unix.EpollCreate1(0)
@@ -82,8 +82,8 @@ func helpBlocked(s *shared) {
 	select {}
 }
 
-// raw makes a blocking call with the scheduler told, so that other goroutines
-// go on. Its fifth and sixth arguments are 0.
+// raw makes a blocking call and tells Go's scheduler, so that other goroutines go on. Arguments
+// five and six are 0.
 func raw(nr, a, b, c, d uintptr) unix.Errno {
 	_, _, e := unix.Syscall6(nr, a, b, c, d, 0, 0)
 	return e

@@ -1,7 +1,6 @@
-// Package cgroup makes, limits, reads, freezes and removes control groups of
-// version 1, version 2 and the hybrid of both. Everything is rooted at a path,
-// so that a fixture tree can stand in for /sys/fs/cgroup. It knows files and
-// nothing of arms.
+// Package cgroup makes, limits, reads, freezes and removes control groups of version 1, version
+// 2 and the hybrid of both. All paths are below a root, so that a fixture tree can stand in for
+// /sys/fs/cgroup. The package knows files, and no arms.
 package cgroup
 
 import (
@@ -26,7 +25,7 @@ func (u *Unusable) Error() string {
 	return u.Reason + "; " + u.Remedy
 }
 
-// Layout is which versions are mounted.
+// Layout says which versions are mounted.
 type Layout int
 
 // The layouts.
@@ -34,38 +33,37 @@ const (
 	None   Layout = iota // nothing usable is mounted
 	V1                   // controllers on mounts of version 1
 	V2                   // version 2 only
-	Hybrid               // controllers on version 1 and version 2 beside, mostly empty
+	Hybrid               // version 1 has controllers; version 2 is mounted too, mostly without any
 )
 
 func (l Layout) String() string {
 	return [...]string{"none", "v1", "v2", "hybrid"}[l]
 }
 
-// The names in Group.Dirs beside those of controllers.
+// The keys of Group.Dirs that are no controllers.
 const (
 	Unified = "unified" // the directory of version 2
 	freezer = "freezer" // the directory of the freezer of version 1
 )
 
-// Prefix is what the first element of every group's path begins with. Nothing
-// is made and nothing removed outside of such groups.
+// Prefix begins the first element of every group's path. This package makes and removes no
+// other groups.
 const Prefix = "tare-"
 
-// Tree is the mounted control groups, as Detect found them. It is safe for
-// concurrent use.
+// Tree is the mounted hierarchies, as Detect found them. It is safe for concurrent use.
 type Tree struct {
 	Layout Layout
 	// V1 is the mount point of each controller of version 1, by controller
 	// ("cpu", "memory", "freezer", ...).
 	V1 map[string]string
-	// V2 is the mount point of version 2, empty when there is none.
+	// V2 is the mount point of version 2; empty: not mounted.
 	V2 string
-	// Controllers that a group of version 2 can have here.
+	// V2Controllers are the controllers that a group of version 2 can have here.
 	V2Controllers []string
 
-	// at is the directory below which groups are made, by controller of
-	// version 1 and Unified: the mount point, or the own group where the mount
-	// point cannot be written. why says why there is none.
+	// at is the directory below which groups are made, by controller of version 1 and Unified:
+	// the mount point, or the own group if this user cannot write to the mount point. Where
+	// there is none, why is the reason.
 	at  map[string]string
 	why map[string]*Unusable
 
@@ -74,31 +72,30 @@ type Tree struct {
 
 	mu      sync.Mutex // held while groups are made and removed
 	enabled []string   // controllers of version 2 that this Tree enabled at at[Unified]
-	leaf    string     // where the own processes were moved, at[Unified] being occupied
-	enables bool       // what was changed at at[Unified] has not been taken back
-	held    *os.File   // its lock while groups have controllers there; nil: it could not be had
-	// using are the groups, by path, that have controllers of version 2.
+	leaf    string     // the group to which the own processes were moved because at[Unified] had processes
+	enables bool       // changes at at[Unified] must be taken back
+	lock    *os.File   // its lock while groups have controllers there; nil: another process has it
+	// using are the groups with controllers of version 2, by path.
 	using map[string]bool
 }
 
-// Group is one group in all hierarchies that it was made in. The zero value is
-// no group. Path is below the place where groups are made; Controllers are
-// those that the group has; plain groups have none and serve to freeze and to
-// observe.
+// Group is one group in all hierarchies in which it was made. The zero value is no group. Path
+// is relative to the directory below which groups are made. Controllers are those that the
+// group has; a plain group has none and serves to freeze and to observe.
 type Group struct {
 	Tree        *Tree
 	Path        string
 	Controllers []string
-	// Dirs is the directory by controller; Unified (the version 2 directory:
-	// pressure, cpu.stat, cgroup.freeze) and "freezer" (version 1) where they
-	// exist. A controller of version 2 has the version 2 directory under its
-	// names of both versions: "io" and "blkio", "cpu" and "cpuacct".
+	// Dirs are the directories by controller, and those of Unified (version 2: pressure,
+	// cpu.stat, cgroup.freeze) and of "freezer" (version 1) if there are any. A controller of
+	// version 2 has its directory under the names of both versions: "io" and "blkio", "cpu" and
+	// "cpuacct".
 	Dirs map[string]string
 
-	hold string // the group that keeps its controllers enabled, if it needs one
+	hold string // the group that keeps the controllers enabled; empty: not needed
 }
 
-// Dir is the directory of a controller, or why there is none.
+// Dir is the directory of a controller, or an error with the reason why there is none.
 func (g Group) Dir(controller string) (string, error) {
 	if d, ok := g.Dirs[controller]; ok {
 		return d, nil

@@ -13,16 +13,16 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// enableBase changes the group below which groups are made, which is not
-// tare's own: it moves the processes in it to a leaf where the kernel asks for
-// that, and enables controllers. Another run that had them enabled when the plan was
-// made may have ended since.
+// enableBase enables controllers in the group below which groups are made, which is not tare's
+// own. If the kernel asks for that, it moves the processes there to a leaf first. It enables
+// all controllers and not only those of the plan, since another run that had them enabled may
+// have ended.
 func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 	if p.EnableAt == "" {
 		return nil
 	}
-	if t.held == nil {
-		if t.held, err = hold(p.EnableAt); err != nil {
+	if t.lock == nil {
+		if t.lock, err = lockShared(p.EnableAt); err != nil {
 			return err
 		}
 	}
@@ -49,8 +49,8 @@ func (t *Tree) enableBase(p Plan, controllers []string) (err error) {
 	return errors.Join(err, pinAgain(t.proc, p.Pinned))
 }
 
-// moveToLeaf empties the own group, if all in it are this process, those that started it
-// and those that it started, as its guard is; others are not tare's to move.
+// moveToLeaf moves all processes out of the own group. It fails if there are others than this
+// process, its ancestors and its children, such as the guard: tare must not move those.
 func (t *Tree) moveToLeaf(p Plan) error {
 	pids, err := readPids(filepath.Join(p.EnableAt, "cgroup.procs"))
 	if err != nil {
@@ -84,15 +84,14 @@ func (t *Tree) moveAll(from, to string) error {
 	return nil
 }
 
-// disable takes back what enableBase did, unless other groups of this tree or other
-// runs use it.
+// disable takes back enableBase, unless other groups of this tree or other runs need it.
 func (t *Tree) disable() error {
 	if len(t.using) > 0 || !t.enables {
 		return nil
 	}
 	var err error
-	if t.held != nil {
-		err, t.held = t.held.Close(), nil
+	if t.lock != nil {
+		err, t.lock = t.lock.Close(), nil
 	}
 	done, derr := disable(t.kernel, t.proc, Plan{Enable: t.enabled, EnableAt: t.at[Unified], Leaf: t.leaf})
 	if done {
@@ -101,14 +100,14 @@ func (t *Tree) disable() error {
 	return errors.Join(err, derr)
 }
 
-// disable takes the Enable part of a plan back, and what else is noted there; done is
-// false while a group of somebody else uses one of the controllers. What other runs use is
-// left to the last of them.
+// disable takes back the Enable part of a plan and everything else noted at the directory. done
+// is false while a group that is not tare's uses one of the controllers. The last run that uses
+// the directory takes back what others still use.
 func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	if p.EnableAt == "" {
 		return true, nil
 	}
-	lock, err := alone(p.EnableAt)
+	lock, err := lockExclusive(p.EnableAt)
 	if lock == nil || err != nil {
 		if errors.Is(err, os.ErrNotExist) { // the whole group is gone
 			err = nil
@@ -143,7 +142,7 @@ func disable(k kernel, root proc.FS, p Plan) (done bool, err error) {
 	return true, nil
 }
 
-// disableAll disables the controllers of a plan that nobody else uses, and returns them.
+// disableAll disables those controllers of a plan that no other group uses, and returns them.
 func disableAll(k kernel, p Plan) (off []string, err error) {
 	for _, c := range p.Enable {
 		if inUse(p.EnableAt, c) {
@@ -163,7 +162,7 @@ func disableAll(k kernel, p Plan) (off []string, err error) {
 	return off, nil
 }
 
-// ancestors are a process and those that started it.
+// ancestors are a process and its ancestors.
 func (t *Tree) ancestors(pid int) []int {
 	var all []int
 	for pid > 0 && !slices.Contains(all, pid) {
@@ -177,7 +176,7 @@ func (t *Tree) ancestors(pid int) []int {
 	return all
 }
 
-// command is the name of a process, "?" when it cannot be read.
+// command is the name of a process; "?" if it cannot be read.
 func (t *Tree) command(pid int) string {
 	if s, err := readFile(t.proc.Pid(pid, "comm")); err == nil {
 		return s

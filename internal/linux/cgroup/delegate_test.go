@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An ordinary user whose group holds only this process and its ancestors.
+// An ordinary user has a group with only this process and its ancestors.
 func TestMakeDelegated(t *testing.T) {
 	f := machineUser(t, os.Getpid())
 	tree := f.detect()
@@ -31,7 +31,7 @@ func TestMakeDelegated(t *testing.T) {
 	}
 }
 
-// Processes of others are not moved.
+// Other processes are not moved.
 func TestMakeDelegatedOccupied(t *testing.T) {
 	f := machineUser(t, os.Getpid(), 999_999_999)
 	put(t, f.root, "proc/999999999/comm", "editor\n")
@@ -44,7 +44,7 @@ func TestMakeDelegatedOccupied(t *testing.T) {
 	if got := f.listing(session); len(got) != 1 {
 		t.Errorf("left: %v", got)
 	}
-	g, err := tree.Make("tare-r/arm", nil) // a plain one needs no controllers
+	g, err := tree.Make("tare-r/arm", nil) // a plain group needs no controllers
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,17 +12,16 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// v1Names are the controllers of version 1; other words among the options of a
-// mount (xattr, noprefix, name=systemd) are none.
+// v1Names are the controllers of version 1. Other options of a mount (xattr, noprefix,
+// name=systemd) are no controllers.
 var v1Names = []string{
 	"blkio", "cpu", "cpuacct", "cpuset", "devices", freezer, "hugetlb", "memory",
 	"misc", "net_cls", "net_prio", "perf_event", "pids", "rdma",
 }
 
-// Detect finds the mounted control groups below root, "/" outside tests, and
-// where this process can make groups: at the mount points, or below its own
-// group where the mount points cannot be written. A Tree in which nothing can
-// be made is no error: see Can.
+// Detect finds the mounted hierarchies below root, "/" outside tests, and where this process
+// can make groups: at the mount points, or below its own group where it cannot write to the
+// mount point. That no group can be made is no error of Detect; see Can.
 func Detect(root string) (*Tree, error) { return detect(root, realKernel{}) }
 
 func detect(root string, k kernel) (*Tree, error) {
@@ -63,8 +62,8 @@ func (t *Tree) layout() Layout {
 	return Hybrid
 }
 
-// addMount takes in one mount: each of its controllers, unless another mount
-// of it can be written already.
+// addMount adds one mount. Each of its controllers counts unless another mount with it can be
+// written to.
 func (t *Tree) addMount(m proc.Mount, own map[string]string) {
 	point := t.proc.Path(m.Point)
 	if m.Type == "cgroup2" {
@@ -82,8 +81,8 @@ func (t *Tree) addMount(m proc.Mount, own map[string]string) {
 	}
 }
 
-// place finds where groups of a hierarchy are made: at the mount point, else
-// at the own group.
+// place finds the directory below which groups of a hierarchy are made: the mount point, else
+// the own group.
 func (t *Tree) place(name string, m proc.Mount, point, own string) {
 	err := t.writable(point)
 	if err == nil {
@@ -98,7 +97,7 @@ func (t *Tree) place(name string, m proc.Mount, point, own string) {
 	t.why[name] = unusable(name, point, dir, err)
 }
 
-// ownGroup is what an ordinary user can do.
+// ownGroup is the remedy for an ordinary user.
 const ownGroup = "run as root, or, where systemd runs, in a group of your own: systemd-run --user --scope -p Delegate=yes tare run"
 
 func unusable(name, point, own string, err error) *Unusable {
@@ -118,8 +117,8 @@ func unusable(name, point, own string, err error) *Unusable {
 	return &Unusable{fmt.Sprintf("this user cannot make %s in %s", what, point), "run as root"}
 }
 
-// below is the path of a group below a mount that shows the hierarchy from
-// root on. A group outside of what the mount shows is taken as the mount.
+// below is the path of a group relative to a mount that shows the hierarchy from root on;
+// empty, which is the mount itself, for a group that the mount does not show.
 func below(own, root string) string {
 	if root == "/" {
 		return own
@@ -130,7 +129,7 @@ func below(own, root string) string {
 	return ""
 }
 
-// mountsIn are the mounts of control groups.
+// mountsIn are the mounts of both versions.
 func mountsIn(root proc.FS) ([]proc.Mount, error) {
 	all, err := root.Mounts()
 	return slices.DeleteFunc(all, func(m proc.Mount) bool { return m.Type != "cgroup" && m.Type != "cgroup2" }), err

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fixture is a machine with another layout than this one: a tree of files, and
-// the part of the kernel behind it that the package relies on.
+// fixture is a machine with another layout than this one: a tree of files, and the behaviour of
+// the kernel that the package relies on.
 type fixture struct {
 	t    testing.TB
 	root string
-	// denied are directories in which this user cannot write, and why.
+	// denied are directories in which this user cannot write, with the error.
 	denied map[string]error
 	// deaf are base names of control files on which a write has no effect.
 	deaf []string
@@ -181,9 +181,9 @@ func (f *fixture) write(file, value string) error {
 	return os.WriteFile(file, []byte(value+"\n"), 0o644)
 }
 
-// control enables and disables a controller as the kernel does: only what the
-// group has, never beside processes (but in the root), and never off while a
-// child has it on.
+// control enables and disables a controller as the kernel does: only controllers that the group
+// has, never in a group with processes (except the root), and not off while a child has it
+// enabled.
 func (f *fixture) control(file, value string) error {
 	dir := filepath.Dir(file)
 	have, _ := readFields(file)

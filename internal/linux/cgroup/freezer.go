@@ -10,32 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Freezer stops and continues all processes of its groups. It is for one
-// goroutine at a time; hold it on a thread of its own (runtime.LockOSThread,
-// SCHED_FIFO) where the groups saturate the CPUs. Freeze and Thaw allocate
-// nothing.
+// Freezer stops and continues all processes of its groups. It is not safe for concurrent use.
+// Where the groups saturate the CPUs, use it on a thread of its own (runtime.LockOSThread,
+// SCHED_FIFO). Freeze and Thaw allocate nothing.
 //
-// Version 2 is preferred, on hybrid layouts too, because what it froze dies on
-// SIGKILL: when tare is killed, its arms end with it. What version 1 froze
-// lives on until somebody thaws it. Speed does not decide. BenchmarkSwitch on
-// two virtual CPUs, kernel 6.18, otherwise idle, controller under SCHED_FIFO,
-// in microseconds (median, 99th percentile):
+// Version 2 is preferred, also in the hybrid layout, because SIGKILL ends its frozen processes:
+// when tare is killed, its arms end with it. Frozen processes of version 1 stay until somebody
+// thaws them. Speed does not decide. BenchmarkSwitch on two virtual CPUs, kernel 6.18,
+// otherwise idle, controller under SCHED_FIFO, in microseconds (median, 99th percentile):
 //
 //	                            v1 freeze    v1 thaw   v2 freeze    v2 thaw
 //	8 threads that mostly sleep    24   146    31   75   115   216   33   58
 //	8 processes that spin         109  4739    38   67   145  5090   58   94
 //	4 threads in fdatasync        341   578    19   53   317   790   20   50
 //
-// The class of the controller's thread decides: at normal priority beside the
-// 8 that spin, a thaw takes 10 to 19 ms in the median (those that were thawed
-// run first) and a sleep of the controller ends 8 to 17 ms late at the 99th
-// percentile, against 0.06 ms under SCHED_FIFO.
+// The priority of the controller's thread decides. At normal priority beside the 8 processes
+// that spin, a thaw takes 10 to 19 ms in the median, because the thawed processes run first,
+// and a sleep of the controller ends 8 to 17 ms late at the 99th percentile, against 0.06 ms
+// under SCHED_FIFO.
 //
-// A task stops on its way back to user mode, so that one in fdatasync is
-// confirmed when the call is done. Both versions let system calls be restarted
-// unseen, but after a thaw epoll_wait and io_getevents return EINTR, and with
-// version 2 also a receive from a socket that has a time-out set; see
-// TestBlockedCallsOverFreeze.
+// The freezer stops a task only when it returns to user mode, so a task in fdatasync is
+// confirmed when the call is done. Both versions restart system calls without the program
+// noticing, with exceptions: after a thaw epoll_wait and io_getevents return EINTR, and with
+// version 2 also a receive from a socket with a time-out; see TestBlockedCallsOverFreeze.
 type Freezer struct {
 	kind   string
 	groups []Group
@@ -43,9 +40,9 @@ type Freezer struct {
 	buf    [512]byte
 }
 
-// freezeFile is where one group is frozen and where that is confirmed.
+// freezeFile is one group: the file that freezes it and the file that confirms that.
 type freezeFile struct {
-	set, confirm int // descriptors; in version 1 the same
+	set, confirm int // descriptors; the same one in version 1
 	frozen       bool
 }
 
@@ -64,8 +61,8 @@ var (
 // Freezer opens the freezer of the group. The caller closes it.
 func (g Group) Freezer() (*Freezer, error) { return NewFreezer(g) }
 
-// NewFreezer opens one freezer for several groups: all are told, then all are
-// confirmed. The caller closes it.
+// NewFreezer opens one freezer for several groups, which asks all before it confirms any. The
+// caller closes it.
 func NewFreezer(groups ...Group) (*Freezer, error) {
 	kind := FreezerV2
 	for _, g := range groups {
@@ -120,7 +117,7 @@ func openFreeze(kind string, g Group) (freezeFile, error) {
 // Kind is FreezerV1 or FreezerV2.
 func (f *Freezer) Kind() string { return f.kind }
 
-// Close closes the descriptors. It changes nothing: what is frozen stays so.
+// Close closes the descriptors. Frozen processes stay frozen.
 func (f *Freezer) Close() error {
 	for _, file := range f.files {
 		unix.Close(file.set)
@@ -132,10 +129,10 @@ func (f *Freezer) Close() error {
 	return nil
 }
 
-// Switch is a file that freezes a group when Word is written to it.
+// Switch is a file and the word that freezes a group when it is written there.
 type Switch struct{ Path, Word string }
 
-// Switches are those of the groups, for another process that may have to freeze them.
+// Switches are the switches of the groups, for another process that may have to freeze them.
 func (f *Freezer) Switches() []Switch {
 	all := make([]Switch, len(f.groups))
 	for i, g := range f.groups {
@@ -147,14 +144,14 @@ func (f *Freezer) Switches() []Switch {
 	return all
 }
 
-// Freeze tells the kernel, and does not wait until all processes have stopped. A group
-// that is gone has none.
+// Freeze asks the kernel and does not wait until all processes have stopped. A group that is
+// gone is no error.
 func (s Switch) Freeze() error {
 	return ignoreGone(realKernel{}.write(s.Path, s.Word))
 }
 
-// Freeze stops all processes and returns when the kernel has confirmed it.
-// After the time-out it thaws and returns ErrNotFrozen.
+// Freeze stops all processes and returns when the kernel has confirmed it. After the time-out
+// it thaws and returns ErrNotFrozen.
 func (f *Freezer) Freeze(timeout time.Duration) error {
 	if err := f.Ask(); err != nil {
 		return err
@@ -162,8 +159,8 @@ func (f *Freezer) Freeze(timeout time.Duration) error {
 	return f.Confirm(timeout)
 }
 
-// Ask is the first half of Freeze: the kernel is told. Where several freezers stop
-// what competes for the same CPUs, all have to be asked before any is confirmed.
+// Ask is the first half of Freeze: it asks the kernel. If several freezers stop processes that
+// compete for the same CPUs, ask all before you confirm any.
 func (f *Freezer) Ask() error {
 	word := v2Freeze
 	if f.kind == FreezerV1 {
@@ -183,8 +180,8 @@ func (f *Freezer) Confirm(timeout time.Duration) error {
 	return nil
 }
 
-// Thaw lets all processes run on. The kernel needs no confirmation: they can
-// be scheduled when the write returns.
+// Thaw continues all processes. It needs no confirmation: the kernel can schedule them when the
+// write returns.
 func (f *Freezer) Thaw() error {
 	word := v2Thaw
 	if f.kind == FreezerV1 {
@@ -196,7 +193,7 @@ func (f *Freezer) Thaw() error {
 	return nil
 }
 
-// write goes on after an error, so that a thaw reaches every group.
+// write writes the word for every group, also after an error, so that a thaw reaches all.
 func (f *Freezer) write(word []byte) error {
 	var first error
 	for i := range f.files {
@@ -213,8 +210,8 @@ const (
 	lastPause  = time.Millisecond
 )
 
-// confirm reads until every group is frozen. It sleeps between readings,
-// longer each time: the tasks that are to stop need the CPU to get there.
+// confirm reads until every group is frozen. It sleeps longer after each reading, because the
+// tasks need the CPU to reach the point where they stop.
 func (f *Freezer) confirm(deadline time.Time) error {
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		all, err := f.allFrozen()
@@ -249,14 +246,14 @@ func (f *Freezer) allFrozen() (bool, error) {
 	return true, nil
 }
 
-// sleep stays on its thread: a goroutine that sleeps through the Go scheduler
-// is woken by another thread, which has no turn of its own on saturated CPUs.
+// sleep sleeps on its own thread. After a sleep of Go another thread wakes the goroutine, and
+// that thread has no priority on saturated CPUs.
 func sleep(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&ts, nil)
 }
 
-// explain adds which processes are not stopped, as far as that can be told.
+// explain adds to err which processes have not stopped, if that is known.
 func (f *Freezer) explain(err error) error {
 	if !errors.Is(err, ErrNotFrozen) {
 		return fmt.Errorf("confirm the freeze: %w", err)

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkSwitch times what the rotation does at the end of each window: one
-// arm is frozen and confirmed, the next thawed. Both arms run the same load;
-// "first" is the time from the thaw to the first progress of the thawed arm.
+// BenchmarkSwitch times the switch between two windows: one arm is frozen and confirmed, the
+// next thawed. Both run the same load; "first" is the time from the thaw to the first progress
+// of the thawed arm.
 func BenchmarkSwitch(b *testing.B) {
 	loads := []struct {
 		mode string

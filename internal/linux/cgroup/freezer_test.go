@@ -13,10 +13,10 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// soon bounds what must happen; a disk that others use can stall for seconds.
+// soon is the time limit of every wait; a disk that others use can stall for seconds.
 const soon = 5 * time.Minute
 
-// eachKind runs a test with both freezers, where the machine has both.
+// eachKind runs a test with each freezer that the machine has.
 func eachKind(t *testing.T, test func(t *testing.T, open func(...Group) *Freezer, tree *Tree)) {
 	for _, kind := range []string{FreezerV1, FreezerV2} {
 		t.Run(kind, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestFreezeStopsAndThawContinues(t *testing.T) {
 	})
 }
 
-// waitFor counts its sleeps instead of reading a clock: time in which this
-// process itself is stopped or starved does not count.
+// waitFor counts its sleeps and reads no clock, so that time in which this process itself is
+// stopped or starved does not count.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range int(soon / time.Millisecond) {
@@ -126,8 +126,8 @@ func TestFrozenGroupTakesIn(t *testing.T) {
 	})
 }
 
-// TestFrozenDiesOnKill holds the reason for which version 2 is preferred: a
-// frozen process dies on SIGKILL. In version 1 it waits for the thaw.
+// TestFrozenDiesOnKill is the reason why version 2 is preferred: a frozen process dies on
+// SIGKILL. In version 1 it waits for the thaw.
 func TestFrozenDiesOnKill(t *testing.T) {
 	eachKind(t, func(t *testing.T, open func(...Group) *Freezer, tree *Tree) {
 		g := makeGroup(t, tree, "g", freezeNames(tree)...)
@@ -166,8 +166,8 @@ func waitDone(t *testing.T, done <-chan struct{}, what string) {
 	})
 }
 
-// TestBlockedCallsOverFreeze holds which system calls return EINTR after a
-// freeze: a load must expect it of these and of no others.
+// TestBlockedCallsOverFreeze lists the system calls that return EINTR after a freeze; a load
+// must expect it of these and of no others.
 func TestBlockedCallsOverFreeze(t *testing.T) {
 	mayEINTR := map[string]bool{"epoll_wait": true, "epoll_wait+timeout": true, "recv socket+SO_RCVTIMEO": true, "io_getevents": true}
 	eachKind(t, func(t *testing.T, open func(...Group) *Freezer, tree *Tree) {
@@ -221,8 +221,8 @@ func TestFreezeAllocatesNothing(t *testing.T) {
 	})
 }
 
-// A freeze that the kernel does not confirm is taken back. A fixture plays a
-// kernel that takes the freeze and never confirms.
+// A freeze that the kernel does not confirm is undone. The fixture's kernel takes the freeze
+// and never confirms.
 func TestFreezeNotConfirmed(t *testing.T) {
 	dir := t.TempDir()
 	tree := &Tree{proc: proc.FS(dir), kernel: realKernel{}}
@@ -248,7 +248,7 @@ func TestFreezeNotConfirmed(t *testing.T) {
 	}
 }
 
-// A freezer of version 2 alone, with a kernel that confirms later.
+// The fixture's kernel has version 2 only and confirms late.
 func TestFreezeConfirmedLate(t *testing.T) {
 	dir := t.TempDir()
 	g := Group{Tree: &Tree{kernel: realKernel{}}, Path: "tare-x/y", Dirs: map[string]string{Unified: dir}}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// dirs are the directories of the group, each once, sorted.
+// dirs are the group's directories, each once, sorted.
 func (g Group) dirs() []string {
 	var all []string
 	for _, d := range g.Dirs {
@@ -31,8 +31,8 @@ func (g Group) Add(pid int) error {
 	return nil
 }
 
-// Pids are the processes in the group and below it, in any hierarchy, sorted.
-// A process that this process's pid namespace does not show is left out.
+// Pids are the processes in the group and the groups below it, in any hierarchy, sorted.
+// Processes of a pid namespace that this process does not see are left out.
 func (g Group) Pids() ([]int, error) {
 	var all []int
 	for _, dir := range g.dirs() {
@@ -46,8 +46,8 @@ func (g Group) Pids() ([]int, error) {
 	return slices.Compact(all), nil
 }
 
-// pidsBelow are the processes in dir and below; a directory that goes or is
-// gone has none.
+// pidsBelow are the processes in dir and the directories below. A directory that disappears has
+// none.
 func pidsBelow(dir string) ([]int, error) {
 	var all []int
 	err := walk(dir, func(dir string) error {
@@ -81,8 +81,8 @@ func walk(dir string, do func(string) error) error {
 	return nil
 }
 
-// readPids reads a cgroup.procs file. The kernel writes 0 for processes of
-// other pid namespaces.
+// readPids parses a cgroup.procs file. The kernel writes 0 for processes of other pid
+// namespaces.
 func readPids(file string) ([]int, error) {
 	words, err := readFields(file)
 	if err != nil {
@@ -101,8 +101,8 @@ func readPids(file string) ([]int, error) {
 	return pids, nil
 }
 
-// Threads are the threads of the processes in the group and below it, sorted.
-// While the group is frozen none comes or goes.
+// Threads are the threads of the processes in the group and below it, sorted. While the group
+// is frozen none starts or ends.
 func (g Group) Threads() ([]int, error) {
 	var all []int
 	for _, dir := range g.threadDirs() {
@@ -123,8 +123,7 @@ func (g Group) Threads() ([]int, error) {
 	return slices.Compact(all), nil
 }
 
-// threadDirs are the directories whose lists are looked at: that of version 2
-// has everything.
+// threadDirs are the directories whose lists are read: that of version 2 has all threads.
 func (g Group) threadDirs() []string {
 	if dir := g.Dirs[Unified]; dir != "" {
 		return []string{dir}
@@ -132,8 +131,8 @@ func (g Group) threadDirs() []string {
 	return g.dirs()
 }
 
-// ignoreGone turns the error of reading a file of a group that is being
-// removed (ENODEV from an open descriptor) into none at all.
+// ignoreGone returns nil for the errors of reading a file of a group that is removed meanwhile
+// (ENODEV from an open descriptor).
 func ignoreGone(err error) error {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errGone) {
 		return nil
@@ -141,8 +140,8 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Set writes a control file and reads it back. A value that did not take is an
-// error.
+// Set writes a control file and reads it back. A value that the kernel did not accept as
+// written is an error.
 func (g Group) Set(controller, file, value string) error {
 	dir, err := g.Dir(controller)
 	if err != nil {
@@ -165,7 +164,7 @@ func (t *Tree) set(file, value string) error {
 	return nil
 }
 
-// Write writes a control file; what the kernel makes of it is for Read to tell.
+// Write writes a control file and does not read it back.
 func (g Group) Write(controller, file, value string) error {
 	dir, err := g.Dir(controller)
 	if err != nil {
@@ -174,10 +173,10 @@ func (g Group) Write(controller, file, value string) error {
 	return g.Tree.write(filepath.Join(dir, file), value)
 }
 
-// Same compares two readings of a control file: words apart from spacing.
+// Same compares two texts of a control file word by word.
 func Same(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
-// Read reads a control file, spaces around it trimmed.
+// Read reads a control file and trims the text.
 func (g Group) Read(controller, file string) (string, error) {
 	dir, err := g.Dir(controller)
 	if err != nil {
@@ -186,14 +185,13 @@ func (g Group) Read(controller, file string) (string, error) {
 	return readFile(filepath.Join(dir, file))
 }
 
-// OOMKills is how many processes of the group the kernel's out-of-memory
-// killer has ended.
+// OOMKills is the number of the group's processes that the out-of-memory killer has killed.
 func (g Group) OOMKills() (uint64, error) {
 	dir, err := g.Dir("memory")
 	if err != nil {
 		return 0, err
 	}
-	file := "memory.events" // version 2: the groups below are counted in
+	file := "memory.events" // version 2 includes the groups below
 	if !exists(filepath.Join(dir, file)) {
 		file = "memory.oom_control"
 	}
@@ -209,7 +207,7 @@ func (g Group) OOMKills() (uint64, error) {
 	return kills, err
 }
 
-// readKey reads one number of a file of "key number" lines.
+// readKey reads one number of a file with lines "key number".
 func readKey(file, key string) (uint64, error) {
 	s, err := readFile(file)
 	if err != nil {

@@ -20,10 +20,10 @@ var defaults = map[string]map[string]string{
 }
 
 // inUse says whether a child of base that is not tare's has a setting of a controller that
-// a new group does not have. Disabling the controller would take it away: the kernel
-// refuses that only while a child enables the controller for its own children.
+// differs from a new group's. Disabling the controller would lose the setting; the kernel
+// refuses that only if a child enables the controller for its own children.
 func inUse(base, controller string) bool {
-	children, _ := os.ReadDir(base) // none: nothing to lose
+	children, _ := os.ReadDir(base) // after an error there is nothing to lose
 	return slices.ContainsFunc(children, func(e os.DirEntry) bool {
 		return e.IsDir() && !strings.HasPrefix(e.Name(), Prefix) && isSet(filepath.Join(base, e.Name()), controller)
 	})

@@ -118,7 +118,7 @@ func TestCan(t *testing.T) {
 		name        string
 		f           *fixture
 		controllers []string
-		want        string // part of the error; empty: it can
+		want        string // part of the error; empty: no error
 	}{
 		{"v2 plain", machineV2(t), nil, ""},
 		{"v2 under names of version 1", machineV2(t), []string{"cpu", "cpuacct", "memory", "blkio", "pids", "cpuset"}, ""},
@@ -188,14 +188,6 @@ func TestMakeV2(t *testing.T) {
 	}
 }
 
-// The last group that goes takes back what the first one enabled, in any order.
-// Two groups right below the root: the kernel lets a controller be disabled that
-// one of them has, and tare does not.
-// Two runs on one host: what the first one enabled stays while the second one has groups,
-// also when the first one ends or was killed and is undone; the last one takes it back.
-// A run that ends between the plan and the groups of another takes back what that one
-// took for enabled.
-// Any user can lock a directory that can be read: that keeps nobody waiting for long.
 func TestMakeV1(t *testing.T) {
 	f := machineV1(t)
 	tree := f.detect()
@@ -221,8 +213,7 @@ func TestMakeV1(t *testing.T) {
 	}
 }
 
-// A kernel that takes a write without an effect is found out, and everything
-// is taken back.
+// A write without an effect is found, and everything is undone.
 func TestMakeControllerDidNotTake(t *testing.T) {
 	f := machineV2(t)
 	f.deaf = []string{"cgroup.subtree_control"}
@@ -282,7 +273,7 @@ func TestPathRules(t *testing.T) {
 	}
 }
 
-// A group that holds this very process is never killed.
+// A group with this very process is never killed.
 func TestKillSparesItself(t *testing.T) {
 	f := machineV2(t)
 	g, err := f.detect().Make("tare-r/arm", nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Leave moves a process out of all its groups, also of hierarchies that have no
-// controller: to the top of each, or, where the top takes none (a node that is
-// a container itself), to where process 1 is. It needs root.
+// Leave moves a process out of its groups in all hierarchies, also those without controllers:
+// to the root of each, or to the group of process 1 if the root takes no process (on a node
+// that is a container itself). It needs root.
 func (t *Tree) Leave(pid int) error {
 	mounts, err := mountsIn(t.proc)
 	if err != nil {
@@ -23,7 +23,7 @@ func (t *Tree) Leave(pid int) error {
 	}
 	var errs []error
 	for _, m := range mounts {
-		if m.Root != "/" { // of a part: the whole is mounted too
+		if m.Root != "/" { // shows a part only; another mount shows the whole
 			continue
 		}
 		top := t.proc.Path(m.Point)
@@ -38,7 +38,7 @@ func (t *Tree) Leave(pid int) error {
 	return errors.Join(errs...)
 }
 
-// groupIn is the group in the hierarchy of a mount, of those of a process.
+// groupIn is the group in the hierarchy of a mount, out of a process's groups.
 func groupIn(m proc.Mount, groups map[string]string) string {
 	if m.Type == "cgroup2" {
 		return groups[""]

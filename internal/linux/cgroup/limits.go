@@ -14,18 +14,16 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Limits are what a group may use. A zero field is not limited, and is read
-// back as "none" all the same.
+// Limits are the limits of a group. A zero field is no limit, and is read back as "none".
 type Limits struct {
 	Memory uint64 // bytes, rounded down to pages
 	Pids   uint64 // processes and threads
-	// CPUs is the quota in CPU seconds per second: 2 is two CPUs' worth.
+	// CPUs is the quota in CPU seconds per second: 2 is the time of two CPUs.
 	CPUs float64
-	// Period is over what the quota is counted; 0 is the kernel's default of
-	// 100 ms.
+	// Period is the period of the quota; 0: the kernel's default of 100 ms.
 	Period time.Duration
-	// CPUSet and MemSet are lists of CPUs and memory nodes, "0-3,6"; empty
-	// leaves those of the parent.
+	// CPUSet and MemSet are lists of CPUs and memory nodes, "0-3,6"; empty: those of the
+	// parent.
 	CPUSet, MemSet string
 }
 
@@ -36,7 +34,7 @@ const (
 	amplePids = 100_000
 )
 
-// With is l with what is not zero in over.
+// With is l with the fields of over that are not zero.
 func (l Limits) With(over Limits) Limits {
 	l.Memory, l.Pids = cmp.Or(over.Memory, l.Memory), cmp.Or(over.Pids, l.Pids)
 	l.CPUs, l.Period = cmp.Or(over.CPUs, l.CPUs), cmp.Or(over.Period, l.Period)
@@ -44,9 +42,9 @@ func (l Limits) With(over Limits) Limits {
 	return l
 }
 
-// Ample are limits that nobody reaches: they switch the accounting on and
-// limit nothing. Memory is all that the host has. Processes are at most half of what there
-// may be: a load that starts them without end leaves the others to the host.
+// Ample are limits that no load reaches: they switch on the accounting. Memory is all that the
+// host has. Pids is at most half of the host's limit, so that a load that forks without end
+// leaves the other half to the host.
 func (t *Tree) Ample() (Limits, error) {
 	memory, err := t.proc.Amounts("proc/meminfo", "MemTotal")
 	if err == nil && math.IsNaN(memory[0]) {
@@ -62,19 +60,19 @@ func (t *Tree) Ample() (Limits, error) {
 	return l, nil
 }
 
-// limit is one setting in the words of one version.
+// limit is one setting with the names and words of one version.
 type limit struct {
-	name       string // the same for both versions
+	name       string // in the manifest; the same for both versions
 	controller string
 	file       string
-	effective  string // the file that says what is in force, where that is another
-	write      string // what is written; empty: only read
-	wanted     string // in the words of name
+	effective  string // the file with the value in force, if it is another one
+	write      string // the text to write; empty: only read
+	wanted     string // the value in the words of the manifest
 	got        func(read string) string
 }
 
-// Apply sets the limits of the controllers that the group has and returns them
-// as the kernel reads them back. A limit that did not take is an error.
+// Apply sets the limits of the group's controllers and returns them as read back from the
+// kernel. A limit that the kernel did not accept is an error.
 func (g Group) Apply(l Limits) ([]record.Setting, error) {
 	for _, s := range g.limits(l) {
 		if s.write == "" {
@@ -91,8 +89,8 @@ func (g Group) Apply(l Limits) ([]record.Setting, error) {
 	return g.Check(l)
 }
 
-// Check reads the limits back from the kernel. One that is no longer what is
-// wanted is an error, together with what was read.
+// Check reads the limits back from the kernel and returns them. A limit that differs from l is
+// an error as well.
 func (g Group) Check(l Limits) ([]record.Setting, error) {
 	var all []record.Setting
 	var err error
@@ -144,7 +142,7 @@ func memoryLimit(l Limits, v2 bool) limit {
 	return s
 }
 
-// bytesGot knows version 1's word for no limit: the largest number of pages.
+// bytesGot translates version 1's word for no limit, the largest number of pages.
 func bytesGot(read string) string {
 	n, err := strconv.ParseUint(read, 10, 64)
 	if read == "max" || err == nil && n > math.MaxInt64/2 {
@@ -169,8 +167,8 @@ func maxGot(read string) string {
 	return read
 }
 
-// cpuLimits are the quota and its period, both in seconds. In version 1 the
-// period comes first: the kernel checks the quota against it.
+// cpuLimits are quota and period, both in s. Version 1 checks the quota against the period, so
+// the period is written first.
 func cpuLimits(l Limits, v2 bool) []limit {
 	period := l.Period
 	if period == 0 {
@@ -200,7 +198,7 @@ func cpuLimits(l Limits, v2 bool) []limit {
 	}
 }
 
-// microseconds is word i, a number of microseconds, in seconds.
+// microseconds converts word i, a number of microseconds, to seconds.
 func microseconds(words []string, i int) string {
 	if i >= len(words) {
 		return ""
@@ -219,9 +217,9 @@ func seconds(us int64) string {
 	return strconv.FormatFloat(float64(us)/1e6, 'g', -1, 64) + " s"
 }
 
-// setLimits are the CPUs and memory nodes. A list of version 2 is what was asked for:
-// empty in a group that has its parent's, and kept as it is where the parent has
-// none of those CPUs. What the group uses is in a file of its own.
+// setLimits are the CPUs and memory nodes. In version 2 a list is what was asked for: it is
+// empty in a group that uses its parent's, and stays as written if the parent has none of those
+// CPUs. Another file has the CPUs in use.
 func setLimits(l Limits, v2 bool) []limit {
 	as := func(read string) string { return read }
 	all := []limit{

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Make makes the group path ("tare-<run>/<arm>") with the controllers, in
-// every hierarchy that has one of them and in the one that freezes. Without
-// controllers it is a plain group. It is made whole or not at all; one that
-// exists already is an error. The caller removes it.
+// Make makes the group path ("tare-RUN/ARM") with the controllers, in every hierarchy with one
+// of them and in that of the freezer. Without controllers it is a plain group. After an error
+// nothing of it is left. A group that exists already is an error. The caller removes it.
 func (t *Tree) Make(path string, controllers []string) (Group, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,13 +33,13 @@ func (t *Tree) Make(path string, controllers []string) (Group, error) {
 	}
 	if _, enable, _ := t.hierarchies(controllers); len(enable) > 0 {
 		t.using[g.Path] = true
-		g.hold = t.hold(path, enable)
+		g.hold = t.holdGroup(path, enable)
 	}
 	return g, nil
 }
 
-// makeDirs makes what is missing of the plan's directories and returns what it
-// made, on errors too.
+// makeDirs makes the missing directories of the plan and returns those that it made, also after
+// an error.
 func (t *Tree) makeDirs(p Plan, controllers []string) (made []string, err error) {
 	_, enable, err := t.hierarchies(controllers)
 	if err != nil {
@@ -68,8 +67,8 @@ func (t *Tree) makeDirs(p Plan, controllers []string) (made []string, err error)
 	return made, nil
 }
 
-// isLast says whether a directory of the plan is the group itself, not on the
-// way to it and not the one that holds its controllers.
+// isLast says whether a directory of the plan is the group itself: not one above it, and not
+// the one that holds its controllers.
 func (t *Tree) isLast(p Plan, dir string) bool {
 	if held, ok := strings.CutSuffix(dir, holdSuffix); ok && slices.Contains(p.Dirs, held) {
 		return false
@@ -77,7 +76,7 @@ func (t *Tree) isLast(p Plan, dir string) bool {
 	return !slices.ContainsFunc(p.Dirs, func(d string) bool { return filepath.Dir(d) == dir })
 }
 
-// prepare makes a new directory fit for tasks and for children.
+// prepare sets up a new directory for tasks and children.
 func (t *Tree) prepare(dir string, last bool, enable []string) error {
 	if base := t.at["cpuset"]; base != "" && inside(dir, base) {
 		if err := t.inheritCPUs(dir); err != nil {
@@ -92,8 +91,8 @@ func (t *Tree) prepare(dir string, last bool, enable []string) error {
 
 func inside(dir, base string) bool { return strings.HasPrefix(dir, base+"/") }
 
-// inheritCPUs fills the CPUs and memory nodes of a cpuset of version 1 from its
-// parent: a new one has none, and no task can enter it.
+// inheritCPUs copies the CPUs and memory nodes of a cpuset of version 1 from its parent. A new
+// group has none and takes no task.
 func (t *Tree) inheritCPUs(dir string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		if have, err := readFile(filepath.Join(dir, file)); err != nil || have != "" {
@@ -113,7 +112,7 @@ func (t *Tree) inheritCPUs(dir string) error {
 	return nil
 }
 
-// enable lets the children of dir have controllers of version 2.
+// enable enables controllers of version 2 for the children of dir.
 func (t *Tree) enable(dir string, controllers []string) error {
 	if len(controllers) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func (t *Tree) enable(dir string, controllers []string) error {
 	return nil
 }
 
-// fill finds the directories of a group that was made.
+// fill finds the directories of a new group.
 func (t *Tree) fill(g *Group, controllers []string) error {
 	keys, _, err := t.hierarchies(controllers)
 	if err != nil {
@@ -161,8 +160,8 @@ func (t *Tree) fill(g *Group, controllers []string) error {
 	return nil
 }
 
-// Find lists the directories of groups whose name begins with prefix, in all
-// hierarchies, sorted: what runs that are gone may have left.
+// Find lists the directories of groups whose names begin with prefix, in all hierarchies,
+// sorted: possible leftovers of killed runs.
 func (t *Tree) Find(prefix string) ([]string, error) {
 	var found []string
 	var errs []error

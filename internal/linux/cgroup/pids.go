@@ -8,18 +8,18 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// PidsLimit is how many processes and threads there may be, and how many there are.
+// PidsLimit is a limit of processes and threads and their present number.
 type PidsLimit struct {
-	Of        string // the directory of a group, or the name of a sysctl
+	Of        string // directory of a group, or name of a sysctl
 	Most, Now int64
 }
 
 // PidsLimits are the limits of processes and threads that hold for all groups of the tree: the
-// kernel's, and those of the groups in which they are made.
+// kernel's, and those of the groups above them.
 func (t *Tree) PidsLimits() []PidsLimit {
 	all := KernelPids(t.proc)
 	for _, dir := range t.around("pids") {
-		most, err := number(filepath.Join(dir, "pids.max")) // "max" is none
+		most, err := number(filepath.Join(dir, "pids.max")) // "max" is no limit
 		now, nerr := number(filepath.Join(dir, "pids.current"))
 		if err == nil && nerr == nil {
 			all = append(all, PidsLimit{dir, most, now})
@@ -33,7 +33,8 @@ func KernelPids(root proc.FS) (all []PidsLimit) {
 	now := tasks(root)
 	for _, name := range []string{"pid_max", "threads-max"} {
 		most, err := number(root.Path("proc/sys/kernel", name))
-		// The tasks are those of all namespaces; since Linux 6.14 one may have a pid_max of its own.
+		// The number of tasks is that of all namespaces. Since Linux 6.14 a pid namespace may
+		// have a pid_max of its own.
 		if err == nil && now >= 0 && now <= most {
 			all = append(all, PidsLimit{"kernel." + name, most, now})
 		}
@@ -56,7 +57,7 @@ func (t *Tree) around(controller string) (dirs []string) {
 	return dirs
 }
 
-// tasks are all processes and threads that the kernel has; -1: it does not say.
+// tasks is the number of all processes and threads; -1: not known.
 func tasks(f proc.FS) int64 {
 	b, err := f.Text("proc/loadavg") // 0.20 0.18 0.12 1/80 11206
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 const mountedPids = "30 20 0:20 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
 
-// An arm gets half of the processes that there may be, and of those of each group around it.
+// An arm gets half of the process ids of the host, and half of those of each group around it.
 func TestAmplePids(t *testing.T) {
 	for _, c := range []struct {
 		pidMax, threadsMax string
@@ -25,7 +25,7 @@ func TestAmplePids(t *testing.T) {
 		{"32768\n", "192729\n", "1000", "max", 500},
 		{"32768\n", "192729\n", "max", "300", 150},
 		{"32768\n", "192729\n", "200", "300", 100},
-		{"4000\n", "192729\n", "", "", 100_000}, // the tasks, 5000, are those of other namespaces too
+		{"4000\n", "192729\n", "", "", 100_000}, // the 5000 tasks include those of other namespaces
 	} {
 		f := newFixture(t, mountedPids, "1:pids:/docker/x\n")
 		put(t, f.root, "proc/loadavg", "0.20 0.18 0.12 3/5000 11206\n")
@@ -50,7 +50,7 @@ func TestAmplePids(t *testing.T) {
 	}
 }
 
-// The kernel's own numbers: a group of real processes around those of the arms.
+// The kernel's own numbers for a group with real processes around those of the arms.
 func TestRealPids(t *testing.T) {
 	tree := rungTree(t)
 	g := makeGroup(t, tree, "around", "pids")

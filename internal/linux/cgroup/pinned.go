@@ -15,28 +15,27 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// Pinned is a thread that is kept to some of the CPUs, by taskset, by CPUAffinity=
-// of its unit or by itself. Where the cpuset controller of version 2 is enabled for
-// the children of a group, or disabled, the kernel puts every thread of theirs into
-// another cpuset, and before Linux 6.2 that lets it use all CPUs. Those threads are
-// not tare's: what they had is put back.
+// Pinned is a thread that may use only some CPUs, set by taskset, by CPUAffinity= of its unit
+// or by itself. When the cpuset controller of version 2 is enabled or disabled for the children
+// of a group, the kernel moves every thread of the children to another cpuset, and before Linux
+// 6.2 it then lets them use all CPUs. Those threads are not tare's, so tare restores their
+// CPUs.
 type Pinned struct {
 	TID int `json:"tid"`
-	// Start is when it was started, field 22 of its stat: another thread may get
-	// its number.
+	// Start is field 22 of the thread's stat, in clock ticks since boot: a later thread may
+	// have the same id.
 	Start uint64 `json:"start_ticks"`
 	CPUs  []int  `json:"cpus"`
 }
 
 const cpusetName = "cpuset"
 
-// pinnedBelow are the threads in the children of a group that are kept to some of
-// its CPUs, and in the group itself unless it is the root, whose threads stay where
-// they are. Those of tare's own groups are left out.
+// pinnedBelow are the pinned threads in the children of a group, and in the group itself unless
+// it is the root, whose threads are not moved. tare's own groups are left out.
 func pinnedBelow(root proc.FS, base string) ([]Pinned, error) {
 	text, err := readFile(filepath.Join(base, "cpuset.cpus.effective"))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // without the controller
+		return nil, nil // no cpuset controller
 	}
 	if err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func pinnedBelow(root proc.FS, base string) ([]Pinned, error) {
 		}
 		tids, err := readPids(filepath.Join(dir, "cgroup.threads"))
 		if errors.Is(err, unix.EOPNOTSUPP) {
-			return nil // a group that can hold none
+			return nil // a group without tasks of its own
 		}
 		for _, tid := range tids {
 			if p, ok := pinned(root, tid, whole); ok {
@@ -64,8 +63,7 @@ func pinnedBelow(root proc.FS, base string) ([]Pinned, error) {
 	return all, err
 }
 
-// pinned is a thread as it is kept now; false for one that may use the whole set,
-// or is gone.
+// pinned is a thread with its present CPUs; false: it may use the whole set, or has ended.
 func pinned(root proc.FS, tid int, whole cpuset.CPUSet) (Pinned, bool) {
 	cpus, err := sched.CPUs(tid)
 	if err != nil || whole.IsSubsetOf(cpuset.New(cpus...)) {
@@ -75,8 +73,7 @@ func pinned(root proc.FS, tid int, whole cpuset.CPUSet) (Pinned, bool) {
 	return Pinned{TID: tid, Start: p.Start, CPUs: cpus}, err == nil
 }
 
-// pinAgain keeps threads to their CPUs again, if they are still the ones that they
-// were.
+// pinAgain restores the CPUs of threads that still exist.
 func pinAgain(root proc.FS, all []Pinned) error {
 	var errs []error
 	for _, p := range all {
@@ -98,7 +95,7 @@ func pinAgain(root proc.FS, all []Pinned) error {
 	return errors.Join(errs...)
 }
 
-// loosened are those of the threads that may use the whole set now.
+// loosened are the threads of all that may use the whole set now.
 func loosened(root proc.FS, base string, all []Pinned) ([]Pinned, error) {
 	if len(all) == 0 {
 		return nil, nil

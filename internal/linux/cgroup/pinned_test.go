@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// pinnedBeside is a process that somebody keeps to its first CPU, in a group of
-// theirs, on a host where the cpuset controller of version 2 is not enabled yet.
+// pinnedBeside is a process that somebody has pinned to its first CPU, in a group that is not
+// tare's, on a host where the cpuset controller of version 2 is not enabled yet.
 func pinnedBeside(t *testing.T, tree *Tree) process {
 	t.Helper()
 	base := tree.at[Unified]
@@ -50,8 +50,8 @@ func pinnedBeside(t *testing.T, tree *Tree) process {
 	return p
 }
 
-// What others keep to a CPU stays there when the controller is enabled for a group
-// of tare's, and when it is disabled.
+// Threads that others have pinned stay pinned when the controller is enabled for a group of
+// tare's, and when it is disabled.
 func TestRealPinnedStays(t *testing.T) {
 	testneed.Root(t)
 	tree := rungTree(t)
@@ -70,7 +70,7 @@ func TestRealPinnedStays(t *testing.T) {
 	stays("disabled")
 }
 
-// A tare that was killed between both has it in the journal.
+// If tare is killed between the two, the journal has the threads.
 func TestRealPinnedUndo(t *testing.T) {
 	testneed.Root(t)
 	tree := rungTree(t)

@@ -9,26 +9,24 @@ import (
 	"strings"
 )
 
-// Plan is everything that Make changes: what a journal must hold before.
+// Plan is everything that Make changes. The journal has it before the change.
 type Plan struct {
-	// Dirs are the directories of the group and those on the way to it,
-	// parents first; some may exist already, none is outside a group whose
-	// name begins with Prefix.
+	// Dirs are the directories of the group and those above it that may have to be made,
+	// parents first. Some may exist. All are in groups whose names begin with Prefix.
 	Dirs []string `json:"dirs"`
-	// Enable are controllers of version 2 that are enabled for the children of
-	// the group EnableAt, a group that is not tare's own. Without any they are
-	// enabled already, perhaps by another run.
+	// Enable are the controllers of version 2 to enable for the children of EnableAt, a group
+	// that is not tare's. Empty: they are enabled already, perhaps by another run.
 	Enable   []string `json:"enable,omitempty"`
 	EnableAt string   `json:"enable_at,omitempty"`
-	// Leaf is where the processes of EnableAt are moved, because version 2
-	// lets no group with processes enable controllers.
+	// Leaf is the group to which the processes of EnableAt are moved. Version 2 enables no
+	// controllers in a group with processes.
 	Leaf string `json:"leaf,omitempty"`
-	// Pinned are threads of others that enabling the cpuset controller sets free.
+	// Pinned are threads of others whose CPUs are lost when the cpuset controller is enabled.
 	Pinned []Pinned `json:"pinned,omitempty"`
 }
 
-// Check says why a plan is not one of Make for a group whose path begins with name, or with
-// name- and more. A plan comes from a file, and Undo kills and removes by it.
+// Check returns an error for a plan that Make would not make for a group whose path begins with
+// name or with name-. A plan comes from a file, and Undo kills and removes by it.
 func (p Plan) Check(name string) error {
 	own := func(e string) bool { return e == name || strings.HasPrefix(e, name+"-") }
 	for _, dir := range p.Dirs {
@@ -55,8 +53,8 @@ func (p Plan) Check(name string) error {
 	return nil
 }
 
-// Can says whether groups with these controllers can be made: nil or an
-// *Unusable. Without controllers it is about plain groups.
+// Can returns nil if groups with these controllers can be made, else an *Unusable. Without
+// controllers it is about plain groups.
 func (t *Tree) Can(controllers ...string) error {
 	if t.Layout == None {
 		return &Unusable{"no control groups are mounted", "mount them: mount -t cgroup2 none /sys/fs/cgroup"}
@@ -78,8 +76,8 @@ func (t *Tree) Can(controllers ...string) error {
 	return nil
 }
 
-// v2Name is a controller's name in version 2; "" for what every group of
-// version 2 has without a controller.
+// v2Name is a controller's name in version 2; empty for what every group of version 2 has
+// without a controller.
 func v2Name(controller string) string {
 	switch controller {
 	case "blkio":
@@ -96,6 +94,18 @@ func v1Name(controller string) string {
 		return "blkio"
 	}
 	return controller
+}
+
+// Version is 1 or 2, the version whose hierarchy has a controller, by its name in either
+// version; 0: there is none.
+func (t *Tree) Version(controller string) int {
+	switch {
+	case t.V1[v1Name(controller)] != "":
+		return 1
+	case slices.Contains(t.V2Controllers, v2Name(controller)):
+		return 2
+	}
+	return 0
 }
 
 // hierarchy is the key in at of the hierarchy that has a controller.
@@ -132,7 +142,8 @@ func (t *Tree) noController(controller string) error {
 	return u
 }
 
-// checkPath accepts a path below the place where groups are made.
+// checkPath returns an error unless a path is relative to the place where groups are made and
+// begins with Prefix.
 func checkPath(path string) error {
 	if path != filepath.Clean(path) || !filepath.IsLocal(path) || strings.ContainsAny(path, "\n\x00") {
 		return fmt.Errorf("group path %q: want a clean relative path without line breaks", path)
@@ -144,8 +155,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// path is where a group is made. With version 2 alone a plain group may have
-// no sibling with controllers, for it would get them too.
+// path is where a group is made. With version 2 only, a plain group must not be beside a group
+// with controllers, because it would get them too.
 func (t *Tree) path(path string, controllers []string) string {
 	if len(controllers) > 0 || t.Layout != V2 {
 		return path
@@ -154,8 +165,8 @@ func (t *Tree) path(path string, controllers []string) string {
 	return filepath.Join(first+"-plain", rest)
 }
 
-// hierarchies are the keys in at of the hierarchies a group is made in, and
-// the controllers of version 2 to enable.
+// hierarchies are the keys in at of the hierarchies in which a group is made, and the
+// controllers of version 2 to enable.
 func (t *Tree) hierarchies(controllers []string) (keys, enable []string, err error) {
 	if err := t.Can(controllers...); err != nil {
 		return nil, nil, err
@@ -181,8 +192,8 @@ func (t *Tree) hierarchies(controllers []string) (keys, enable []string, err err
 	return keys, enable, nil
 }
 
-// freezes2 says whether groups of version 2 have cgroup.freeze (kernel 5.2).
-// The root group never has one, so the release tells where nothing else does.
+// freezes2 says whether groups of version 2 have cgroup.freeze (Linux 5.2). The root group
+// never has one; without another group the kernel's release decides.
 func (t *Tree) freezes2() bool {
 	base := t.at[Unified]
 	if base == "" {
@@ -191,7 +202,7 @@ func (t *Tree) freezes2() bool {
 	if exists(filepath.Join(base, "cgroup.freeze")) {
 		return true
 	}
-	if exists(filepath.Join(base, "cgroup.events")) { // not the root
+	if exists(filepath.Join(base, "cgroup.events")) { // not the root group
 		return false
 	}
 	release, err := readFile(t.proc.Path("proc/sys/kernel/osrelease"))
@@ -202,7 +213,7 @@ func (t *Tree) freezes2() bool {
 	return major > 5 || major == 5 && minor >= 2
 }
 
-// Plan is what Make would change.
+// Plan is the plan of Make.
 func (t *Tree) Plan(path string, controllers []string) (Plan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -218,12 +229,12 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 		return Plan{}, err
 	}
 	var p Plan
-	if hold := t.hold(path, enable); hold != "" {
+	if hold := t.holdGroup(path, enable); hold != "" {
 		p.Dirs = append(p.Dirs, hold)
 	}
 	for _, key := range keys {
 		for _, dir := range steps(t.at[key], t.path(path, controllers)) {
-			if !slices.Contains(p.Dirs, dir) { // controllers that share a mount
+			if !slices.Contains(p.Dirs, dir) { // some controllers share a mount
 				p.Dirs = append(p.Dirs, dir)
 			}
 		}
@@ -231,21 +242,21 @@ func (t *Tree) plan(path string, controllers []string) (Plan, error) {
 	return p, t.planEnable(&p, enable)
 }
 
-// holdSuffix ends the name of the empty group that keeps controllers enabled for another.
+// holdSuffix ends the name of the empty group that keeps controllers enabled.
 const holdSuffix = "-hold"
 
-// hold is a group beside one at the top that has controllers of version 2; "" where none is
-// needed. It enables them for children that it does not have. Without it systemd disables
-// them at the root, with all that was set, whenever the needs of its own units change: the
-// kernel refuses that only while a child enables the controllers too.
-func (t *Tree) hold(path string, enable []string) string {
+// holdGroup is an empty group beside a group at the top with controllers of version 2; empty: none
+// is needed. It enables the controllers for its (non-existent) children. Without it systemd
+// disables the controllers at the root, with all settings, whenever the needs of its own units
+// change; the kernel refuses that only while a child enables the controllers too.
+func (t *Tree) holdGroup(path string, enable []string) string {
 	if len(enable) == 0 || strings.Contains(path, "/") {
 		return ""
 	}
 	return filepath.Join(t.at[Unified], path+holdSuffix)
 }
 
-// steps are the directories from below base to path, parents first.
+// steps are the directories from base to path, parents first, without base.
 func steps(base, path string) []string {
 	var dirs []string
 	for e := range strings.SplitSeq(path, "/") {
@@ -255,7 +266,7 @@ func steps(base, path string) []string {
 	return dirs
 }
 
-// planEnable adds what must change in a group that is not tare's own.
+// planEnable adds the changes in a group that is not tare's own.
 func (t *Tree) planEnable(p *Plan, enable []string) error {
 	if len(enable) == 0 {
 		return nil
@@ -266,8 +277,8 @@ func (t *Tree) planEnable(p *Plan, enable []string) error {
 		return fmt.Errorf("read which controllers are enabled: %w", err)
 	}
 	for _, c := range enable {
-		// What this Tree enabled before belongs to each later group too: the
-		// last one to go takes it back.
+		// Every later group also lists what this Tree enabled before: the last group to go
+		// takes it back.
 		if !slices.Contains(have, c) || slices.Contains(t.enabled, c) {
 			p.Enable = append(p.Enable, c)
 		}
@@ -287,13 +298,13 @@ func (t *Tree) planEnable(p *Plan, enable []string) error {
 	return nil
 }
 
-// leafName is the group that takes the own processes of a delegated group.
+// leafName is the name of the group for the own processes in a delegated group.
 const leafName = Prefix + "self"
 
-// occupied says whether a group other than the root holds processes.
+// occupied says whether a group has processes of its own; the root does not count.
 func (t *Tree) occupied(dir string) bool {
 	if !exists(filepath.Join(dir, "cgroup.type")) {
-		return false // the root may hold processes and enable controllers
+		return false // the root may have processes and enable controllers
 	}
 	pids, err := readFields(filepath.Join(dir, "cgroup.procs"))
 	return err == nil && len(pids) > 0

@@ -2,7 +2,7 @@ package cgroup
 
 import "testing"
 
-// A plan of Make is its group's, and no other's.
+// Check accepts a plan of Make for its own group and for no other.
 func TestPlanCheck(t *testing.T) {
 	for name, f := range map[string]*fixture{"v1": machineV1(t), "v2": machineV2(t), "user": machineUser(t, 1234)} {
 		tree := f.detect()

@@ -76,7 +76,7 @@ func TestRealMakeAddRemove(t *testing.T) {
 	}
 }
 
-// A failure in the middle leaves nothing: one hierarchy has the group already.
+// A failure in the middle leaves nothing; here one hierarchy has the group already.
 func TestRealMakeWholeOrNot(t *testing.T) {
 	tree := rungTree(t)
 	path := testPath(t, "arm")
@@ -105,8 +105,8 @@ func mustHierarchy(t testing.TB, tree *Tree, controller string) string {
 	return key
 }
 
-// TestRealV2Controller enables a controller that this machine has in version 2
-// although the others are in version 1.
+// TestRealV2Controller enables a controller of version 2 on a machine whose other controllers
+// are in version 1.
 func TestRealV2Controller(t *testing.T) {
 	tree := realTree(t)
 	if tree.at[Unified] == "" || !slices.Contains(tree.V2Controllers, "hugetlb") {
@@ -201,8 +201,8 @@ func TestRealOOM(t *testing.T) {
 	waitFor(t, "the out-of-memory killer", func() bool { n, _ := g.OOMKills(); return n > 0 })
 }
 
-// TestRealKill ends what does not want to end: frozen, deaf to signals, and
-// forked into groups below.
+// TestRealKill kills processes that are frozen, ignore signals, or have forked into groups
+// below.
 func TestRealKill(t *testing.T) {
 	eachKind(t, func(t *testing.T, open func(...Group) *Freezer, tree *Tree) {
 		g := makeGroup(t, tree, "arm", freezeNames(tree)...)
@@ -245,7 +245,7 @@ func zombie(pid int) bool {
 	return strings.Contains(s, ") Z ")
 }
 
-// Undo works from the plan alone, half made too.
+// Undo needs only the plan, also when the group was made in part.
 func TestRealUndo(t *testing.T) {
 	tree := rungTree(t)
 	path := testPath(t, "arm")

@@ -15,17 +15,17 @@ import (
 
 const (
 	errGone = unix.ENODEV
-	// A killed process is gone within milliseconds unless it waits for a disk;
-	// beyond this bound it is reported and not waited for.
+	// A killed process ends within milliseconds unless it waits for a disk. After killBound it
+	// is reported and no longer waited for.
 	killBound = 10 * time.Second
 	killPause = 2 * time.Millisecond
 )
 
-// Kill ends every process in the group and below it, frozen or not, and
-// returns when none is left. It refuses a group that this process is in.
+// Kill kills every process in the group and below it, frozen or not, and returns when none is
+// left. It refuses a group with this process.
 func (g Group) Kill() error {
 	if err := kill(g.Tree, g.dirs()); err != nil {
-		if running := g.running(); len(running) > 0 { // D: a disk or a server that does not answer
+		if running := g.running(); len(running) > 0 { // in D state: a disk or a server that does not answer
 			err = fmt.Errorf("%w: %v", err, running)
 		}
 		return fmt.Errorf("kill the processes of group %s: %w", g.Path, err)
@@ -33,8 +33,8 @@ func (g Group) Kill() error {
 	return nil
 }
 
-// kill signals again and again, because a process may fork between the listing
-// and the signal.
+// kill sends the signal again and again, because a process may fork between the listing and the
+// signal.
 func kill(k kernel, dirs []string) error {
 	deadline := time.Now().Add(killBound)
 	for {
@@ -46,7 +46,7 @@ func kill(k kernel, dirs []string) error {
 			return errors.New("this very process is in it")
 		}
 		for _, dir := range dirs {
-			// Where the kernel has it (5.14), no fork can escape this.
+			// cgroup.kill (Linux 5.14) also reaches processes that are just forked.
 			if exists(filepath.Join(dir, "cgroup.kill")) {
 				_ = k.write(filepath.Join(dir, "cgroup.kill"), "1")
 			}
@@ -74,8 +74,8 @@ func pidsOf(dirs []string) ([]int, error) {
 	return all, nil
 }
 
-// thawAll lets frozen processes run into the signal that waits for them. A
-// frozen process of version 2 dies anyway, one of version 1 does not.
+// thawAll thaws frozen processes, which get the pending signal only then. In version 2 a frozen
+// process dies anyway; in version 1 it does not.
 func thawAll(k kernel, dirs []string) {
 	for _, dir := range dirs {
 		_ = walk(dir, func(dir string) error {
@@ -87,8 +87,8 @@ func thawAll(k kernel, dirs []string) {
 	}
 }
 
-// Remove kills what is in the group and removes it with all below it, and the
-// groups on the way to it that are empty then. What is gone already is fine.
+// Remove kills all processes in the group and removes it with all below it, and the groups
+// above that are empty then. A group that is gone is no error.
 func (g Group) Remove() error {
 	if g.Tree == nil || len(g.Dirs) == 0 {
 		return nil
@@ -111,8 +111,8 @@ func (g Group) Remove() error {
 	return nil
 }
 
-// Undo takes back what Make changed by a plan, from any process: it kills and
-// removes the directories and disables controllers, unless others use them.
+// Undo takes back a plan of Make, from any process: it kills the processes, removes the
+// directories and disables the controllers, unless others use them.
 func Undo(p Plan) error {
 	for _, dir := range p.Dirs {
 		if err := checkGroup(dir); err != nil {
@@ -121,13 +121,13 @@ func Undo(p Plan) error {
 	}
 	err := removeDirs(realKernel{}, p.Dirs)
 	_, errDisable := disable(realKernel{}, "/", p)
-	// A tare that was killed just when it had enabled the cpuset controller.
+	// tare may have been killed right after it enabled the cpuset controller.
 	free, errFind := loosened("/", p.EnableAt, p.Pinned)
 	return errors.Join(err, errDisable, errFind, pinAgain("/", free))
 }
 
-// checkGroup refuses a directory that is no control group: a plan comes from a
-// file, and what is in the directory is killed.
+// checkGroup returns an error for a directory that is no control group. A plan comes from a
+// file, and Undo kills the processes in its directories.
 func checkGroup(dir string) error {
 	var fs unix.Statfs_t
 	err := unix.Statfs(dir, &fs)
@@ -142,8 +142,8 @@ func checkGroup(dir string) error {
 	return nil
 }
 
-// removeDirs kills and removes the deepest of the directories and what is
-// below them; those on the way go when they are empty.
+// removeDirs kills and removes the deepest of the directories and all below them; those above
+// are removed if they are empty.
 func removeDirs(k kernel, dirs []string) error {
 	var leaves []string
 	for _, dir := range dirs {
@@ -198,8 +198,8 @@ func removeTree(k kernel, dir string) error {
 	return nil
 }
 
-// rmdirRetry waits for the last tasks to leave: a group is busy for a moment
-// after its processes have ended.
+// rmdirRetry retries while the group is busy, which it is for a moment after its processes have
+// ended.
 func rmdirRetry(k kernel, dir string) error {
 	deadline := time.Now().Add(killBound)
 	for {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// running lists threads that seem not to be stopped, as "id (name) state where
-// it waits": those on a CPU (R) or waiting for a disk (D). What version 2 froze
-// sleeps (S); what version 1 froze shows as D too, so there the place where it
-// waits tells.
+// running lists threads that seem not to be stopped, as "id (name) state where it waits": those
+// on a CPU (R) or waiting for a disk (D). A thread frozen by version 2 sleeps (S). One frozen
+// by version 1 is in state D too, so the place where it waits decides.
 func (g Group) running() []string {
 	pids, _ := g.Pids()
 	var all []string
@@ -23,10 +22,10 @@ func (g Group) running() []string {
 	return all
 }
 
-// threadState describes a thread, or is empty for one that sleeps or is gone.
+// threadState describes a thread; empty: it sleeps or has ended.
 func threadState(dir string) string {
 	stat, _ := readFile(filepath.Join(dir, "stat"))
-	end := strings.LastIndexByte(stat, ')') // the name may hold brackets
+	end := strings.LastIndexByte(stat, ')') // the name may have brackets
 	if end < 0 || end+2 >= len(stat) || (stat[end+2] != 'R' && stat[end+2] != 'D') {
 		return ""
 	}

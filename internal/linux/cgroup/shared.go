@@ -12,17 +12,17 @@ import (
 	"github.com/tarelab/tare/internal/linux/again"
 )
 
-// Several runs may have groups with controllers below one group that is not tare's own.
-// Each holds a shared lock of that group's directory (flock, which ends with the process),
-// and what tare changed there is noted at the directory in extended attributes, which end
-// with it. Whoever finds no other holder takes back all that is noted.
+// Several runs may have groups with controllers below one group that is not tare's own. Each
+// run holds a shared lock of that group's directory (flock, which ends with the process). What
+// tare changed in the group is noted in extended attributes of the directory, which end with
+// it. A run that finds no other holder of the lock takes back everything noted.
 
-// holdBound is how long the exclusive lock of another is waited for, which a run holds for
-// milliseconds. Any user can have it for longer: then nobody is counted.
+// holdBound is how long a run waits for the exclusive lock of another run, which holds it for
+// milliseconds. Any user can hold it longer; then this run works without the lock.
 const holdBound = 2 * time.Second
 
-// hold takes the shared lock of a directory until the file is closed; nil: it cannot be had.
-func hold(dir string) (*os.File, error) {
+// lockShared takes the shared lock of a directory, until the file is closed; nil: it cannot be had.
+func lockShared(dir string) (*os.File, error) {
 	for end := time.Now().Add(holdBound); ; time.Sleep(5 * time.Millisecond) {
 		f, err := locked(dir, unix.LOCK_SH|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
@@ -34,8 +34,8 @@ func hold(dir string) (*os.File, error) {
 	}
 }
 
-// alone takes the exclusive lock, without waiting; nil: others hold the directory.
-func alone(dir string) (*os.File, error) {
+// lockExclusive takes the exclusive lock without waiting; nil: others lock the directory.
+func lockExclusive(dir string) (*os.File, error) {
 	f, err := locked(dir, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil
@@ -55,10 +55,10 @@ func locked(dir string, how int) (*os.File, error) {
 	return f, nil
 }
 
-// noteLeaf is noted where processes were moved to the group leafName.
+// noteLeaf is noted when processes were moved to the group leafName.
 const noteLeaf = "leaf"
 
-// notePrefix is what the names of notes begin with. Of root's others cannot write them.
+// notePrefix begins the names of notes. Other users cannot write root's notes.
 func notePrefix() string {
 	if os.Geteuid() == 0 {
 		return "trusted.tare."
@@ -66,17 +66,17 @@ func notePrefix() string {
 	return "user.tare."
 }
 
-// note notes controllers, or noteLeaf. A kernel or a container that has no such attributes
-// leaves what a run enabled to that run alone.
+// note notes controllers, or noteLeaf. Without such attributes (old kernels, some containers)
+// only the run itself takes back what it enabled.
 func note(dir string, names []string) {
 	for _, name := range names {
 		_ = unix.Setxattr(dir, notePrefix()+name, []byte("1"), 0)
 	}
 }
 
-// noted are the notes of a directory.
+// noted are the notes at a directory.
 func noted(dir string) (names []string) {
-	list := make([]byte, 64<<10) // the kernel's bound of all names
+	list := make([]byte, 64<<10) // the kernel's limit for all names
 	n, err := unix.Listxattr(dir, list)
 	if err != nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// The last group that is removed disables what the first enabled, in any order.
 func TestEnabledUntilTheLast(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		f := machineV2(t)
@@ -36,6 +37,8 @@ func TestEnabledUntilTheLast(t *testing.T) {
 	}
 }
 
+// Of two groups right below the root one has a controller: the kernel would disable it, and tare
+// does not.
 func TestEnabledBesideAnother(t *testing.T) {
 	f := machineV2(t)
 	tree := f.detect()
@@ -56,6 +59,8 @@ func TestEnabledBesideAnother(t *testing.T) {
 	}
 }
 
+// What the first of two runs enabled stays while the second has groups, also when the first has
+// ended, or was killed and is undone. The second run disables it at its end.
 func TestEnabledBesideAnotherRun(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		f := machineV2(t)
@@ -76,7 +81,7 @@ func TestEnabledBesideAnotherRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if killed {
-			one.held.Close() // as the kernel does
+			one.lock.Close() // as the kernel does
 			if err := removeDirs(f, plan.Dirs); err != nil {
 				t.Error(err)
 			}
@@ -101,6 +106,8 @@ func TestEnabledBesideAnotherRun(t *testing.T) {
 	}
 }
 
+// A run ends between the plan of another run and its groups, and disables controllers that the
+// plan expects to be enabled: they are enabled again.
 func TestEnabledWhenPlanned(t *testing.T) {
 	f := machineV2(t)
 	one, two := f.detect(), f.detect()
@@ -130,30 +137,31 @@ func TestEnabledWhenPlanned(t *testing.T) {
 	}
 }
 
+// Any user can lock a directory that is readable; nobody waits for that lock for long.
 func TestLockedByOthers(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
-		f, err := alone(dir)
+		f, err := lockExclusive(dir)
 		if f == nil || err != nil {
 			t.Fatalf("%v, %v", f, err)
 		}
-		if held, err := hold(dir); held != nil || err != nil {
+		if held, err := lockShared(dir); held != nil || err != nil {
 			t.Errorf("held beside an exclusive lock: %v", err)
 		}
 		f.Close()
-		shared, err := hold(dir)
+		shared, err := lockShared(dir)
 		if shared == nil || err != nil {
 			t.Fatalf("not held: %v", err)
 		}
-		if f, err := alone(dir); f != nil || err != nil {
+		if f, err := lockExclusive(dir); f != nil || err != nil {
 			t.Errorf("alone beside a holder: %v", err)
 		}
 		shared.Close()
 	}
 }
 
-// A controller that a group of somebody else's has on for its own children cannot be
-// disabled; it is when that group has let go.
+// A controller cannot be disabled while a foreign group has it enabled for its children; it is
+// disabled when that group has let go.
 func TestEnabledWhileOthersUseIt(t *testing.T) {
 	f := machineV2(t)
 	tree := f.detect()

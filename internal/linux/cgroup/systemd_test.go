@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// systemd disables a controller at the root as soon as none of its units needs it, also one
-// that tare has enabled: a group at the top keeps its limits all the same.
+// systemd disables a controller at the root when none of its units needs it, also one that tare
+// has enabled. A group at the top keeps its limits all the same.
 func TestHeldAgainstSystemd(t *testing.T) {
 	f := machineV2(t)
 	tree := f.detect()
@@ -34,7 +34,7 @@ func TestHeldAgainstSystemd(t *testing.T) {
 	}
 }
 
-// The same group as a plan names it, for who undoes what a killed run left.
+// The plan names that group too, for the undo of a killed run.
 func TestPlanNamesTheHold(t *testing.T) {
 	f := machineV2(t)
 	for path, want := range map[string][]string{
@@ -54,8 +54,8 @@ func TestPlanNamesTheHold(t *testing.T) {
 	}
 }
 
-// A unit right below the root was given CPUs while tare had the controller enabled, as
-// systemctl set-property user.slice AllowedCPUs=0 does. They stay.
+// CPUs that a unit below the root got while tare had the controller enabled, as by systemctl
+// set-property user.slice AllowedCPUs=0, stay.
 func TestSettingsOfUnitsStay(t *testing.T) {
 	for file, value := range map[string]string{"cpuset.cpus": "0", "cpuset.cpus.partition": "root"} {
 		f := machineV2(t)
@@ -88,7 +88,7 @@ func TestSettingsOfUnitsStay(t *testing.T) {
 	}
 }
 
-// In the group of an ordinary user is the guard, which tare has started.
+// An ordinary user's group also has the guard, which tare has started.
 func TestOwnChildrenMoveToo(t *testing.T) {
 	child := 999_999_998
 	f := machineUser(t, os.Getpid(), child)

@@ -1,5 +1,5 @@
-// Package child starts programs that end with this process. The kernel ties their death
-// signal to the thread that forks, and a thread of the Go runtime can end before the
+// Package child starts programs that end with this process. The kernel sends the parent-death
+// signal when the thread that forked ends, and a thread of the Go runtime may end before the
 // process does.
 package child
 
@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start starts a command on a thread that lives as long as the command. ended is called
-// with what Wait returned.
+// Start starts a command on a thread that lives as long as the command. ended gets the result
+// of Wait.
 func Start(cmd *exec.Cmd, ended func(error)) error {
 	return StartAfter(cmd, func() error { return nil }, ended)
 }
 
-// StartAfter calls a function on that thread first: what it changes there, the command
-// inherits, and it ends with the thread. Where the function fails, nothing is started.
+// StartAfter calls before on that thread first. The command inherits what before changes of the
+// thread, and nothing else in the process does. If before fails, the command is not started.
 func StartAfter(cmd *exec.Cmd, before func() error, ended func(error)) error {
 	started := make(chan error)
 	Thread(func() {
@@ -33,19 +33,19 @@ func StartAfter(cmd *exec.Cmd, before func() error, ended func(error)) error {
 	return <-started
 }
 
-// Thread calls a function on a thread that ends with it, and returns at once. It is never
-// the main thread, which does not end: its namespaces are what /proc/self shows.
+// Thread calls f on a thread that ends with f, and returns at once. It is never the main
+// thread, which cannot end and whose namespaces /proc/self shows.
 func Thread(f func()) {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() != unix.Getpid() {
 			f()
-			return // locked, so the thread ends
+			return // the thread is locked and ends
 		}
 		taken := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()
-			close(taken) // another thread, for this goroutine holds the main one
+			close(taken) // this goroutine holds the main thread
 			f()
 		}()
 		<-taken

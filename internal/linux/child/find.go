@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Find finds a program in PATH, or where programs of root are, which need not be in
-// the PATH of every user.
+// Find finds a program in PATH, or in root's directories of programs, which not every user has
+// in PATH.
 func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range []string{"/usr/local/sbin", "/usr/sbin", "/sbin"} {

@@ -1,6 +1,5 @@
-// Package clonetree copies and measures directory trees, sharing blocks where the file
-// system can (btrfs, xfs, bcachefs). It knows files and nothing of what is in
-// them.
+// Package clonetree copies and measures directory trees, and shares blocks where the file
+// system can (btrfs, xfs, bcachefs). It knows files and not their contents.
 package clonetree
 
 import (
@@ -14,12 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Copy copies the tree at src to dst, which must not exist. Files are synced
-// before it returns, directories too, so that nothing of the copy is written
-// back later. Modes and times are kept; hard
-// links become files of their own, and anything but files, directories and
-// symbolic links is refused. Whoever can write where dst is can put a link there: nothing
-// is made behind it.
+// Copy copies the tree at src to dst, which must not exist. It syncs files and directories, so
+// that nothing of the copy is written back later. Modes and times are kept. Hard links become
+// separate files. Anything but files, directories and symbolic links is an error. A user who
+// can write at dst could put a link there: Copy writes nothing through it.
 func Copy(dst, src string) error {
 	if err := copyTree(dst, src); err != nil {
 		return fmt.Errorf("copy %s to %s: %w", src, dst, err)
@@ -83,7 +80,7 @@ func copyFile(root *os.Root, dst, src string, info fs.FileInfo) error {
 	}
 	err = copyBytes(out, in, info.Size())
 	if err == nil {
-		err = out.Chmod(info.Mode().Perm()) // what umask took
+		err = out.Chmod(info.Mode().Perm()) // without the umask
 	}
 	if err == nil {
 		err = out.Sync()
@@ -94,7 +91,7 @@ func copyFile(root *os.Root, dst, src string, info fs.FileInfo) error {
 	return root.Chtimes(dst, info.ModTime(), info.ModTime())
 }
 
-// copyBytes shares the blocks, or copies what is not a hole.
+// copyBytes shares the blocks, or copies the parts that are not holes.
 func copyBytes(out, in *os.File, size int64) error {
 	if unix.IoctlFileClone(int(out.Fd()), int(in.Fd())) == nil {
 		return nil
@@ -114,8 +111,8 @@ func copyBytes(out, in *os.File, size int64) error {
 	}
 }
 
-// extent is the next run of data at or behind at; size twice when there is
-// none. Where holes cannot be told it is all the rest.
+// extent is the next range of data from at on; from is size when there is none. Where the file
+// system does not report holes it is the whole rest.
 func extent(in *os.File, at, size int64) (from, to int64, err error) {
 	if at >= size {
 		return size, size, nil
@@ -133,8 +130,8 @@ func extent(in *os.File, at, size int64) (from, to int64, err error) {
 	return from, min(to, size), err
 }
 
-// copyExtent has the kernel copy (copy_file_range) or falls back to reading and
-// writing; io.CopyN knows both.
+// copyExtent copies a range in the kernel (copy_file_range) or by reading and writing; io.CopyN
+// chooses.
 func copyExtent(out, in *os.File, from, to int64) error {
 	if _, err := in.Seek(from, io.SeekStart); err != nil {
 		return err
@@ -157,7 +154,7 @@ func syncDir(root *os.Root, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Size is the size of all files in the tree at dir, in bytes.
+// Size is the size in bytes of all files in the tree at dir.
 func Size(dir string) (bytes int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -12,11 +12,10 @@ import (
 	"github.com/tarelab/tare/internal/linux/again"
 )
 
-// Give makes what is at these names in an open directory another user's, a directory
-// with all that is in it: its entries first, itself last. A name that is not there is
-// left out. Whoever can write in it gets nothing else by that: no link is followed, a
-// file that has another name is an error, and what is in a directory that is that user's
-// already stays as it is.
+// Give gives the entries of these names in an open directory to another user; of a directory
+// first its entries, then itself. Missing names are skipped. The new owner must not get
+// anything else by planting links meanwhile: Give follows no link, a file with several hard
+// links is an error, and a directory that is that user's already is left with all in it.
 func Give(root *os.Root, uid, gid int, names ...string) error {
 	top, err := root.Open(".")
 	if err == nil {
@@ -33,7 +32,7 @@ func Give(root *os.Root, uid, gid int, names ...string) error {
 	return nil
 }
 
-// GiveAll gives a directory that only this user can have changed until now.
+// GiveAll gives away a whole directory that only this user can have changed until now.
 func GiveAll(dir string, uid, gid int) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -44,7 +43,7 @@ func GiveAll(dir string, uid, gid int) error {
 }
 
 func give(at *os.File, name string, uid, gid int) error {
-	f, st, err := look(at, name)
+	f, st, err := openPath(at, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -54,13 +53,13 @@ func give(at *os.File, name string, uid, gid int) error {
 	defer f.Close()
 	switch {
 	case int(st.Uid) == uid:
-		return nil // a directory is given last: all in it was given, or is that user's doing
-	case int(st.Uid) != os.Geteuid(): // also who is nobody in this user namespace
+		return nil // a directory is given last: its entries were given before, or are that user's own work
+	case int(st.Uid) != os.Geteuid(): // also a user that this namespace shows as nobody
 		return fmt.Errorf("%s is of user %d: %w", f.Name(), st.Uid, unix.EPERM)
 	case isDir(st):
 		err = each(f, func(name string) error { return give(f, name, uid, gid) })
 	case st.Nlink > 1:
-		err = fmt.Errorf("%s has another name: it may be somebody else's", f.Name())
+		err = fmt.Errorf("%s has several hard links: it may be somebody else's", f.Name())
 	}
 	if err != nil {
 		return err
@@ -68,8 +67,8 @@ func give(at *os.File, name string, uid, gid int) error {
 	return chown(f, uid, gid)
 }
 
-// look opens an entry of a directory, whatever it is, but neither follows nor reads it.
-func look(at *os.File, name string) (*os.File, *unix.Stat_t, error) {
+// openPath opens an entry of a directory with O_PATH: it follows no link and reads nothing.
+func openPath(at *os.File, name string) (*os.File, *unix.Stat_t, error) {
 	f, err := openAt(at, name, unix.O_PATH)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +80,7 @@ func look(at *os.File, name string) (*os.File, *unix.Stat_t, error) {
 	return f, &st, nil
 }
 
-// openAt opens an entry of a directory, and follows no link.
+// openAt opens an entry of a directory and follows no link.
 func openAt(at *os.File, name string, flags int) (*os.File, error) {
 	fd, path := -1, filepath.Join(at.Name(), name)
 	err := again.Do(func() (err error) {
@@ -96,7 +95,7 @@ func openAt(at *os.File, name string, flags int) (*os.File, error) {
 
 func isDir(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// each calls f for the entries of a directory that look has opened.
+// each calls f for the name of each entry of a directory from openPath.
 func each(dir *os.File, f func(name string) error) error {
 	open, err := reopen(dir)
 	if err != nil {
@@ -112,10 +111,10 @@ func each(dir *os.File, f func(name string) error) error {
 	return err
 }
 
-// reopen opens such a directory to be read and changed.
+// reopen opens a directory from openPath for reading and changing.
 func reopen(dir *os.File) (*os.File, error) { return openAt(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY) }
 
-// chown changes the owner of what look has opened.
+// chown changes the owner of an entry from openPath.
 func chown(f *os.File, uid, gid int) error {
 	err := again.Do(func() error { return unix.Fchownat(int(f.Fd()), "", uid, gid, unix.AT_EMPTY_PATH) })
 	if err != nil {

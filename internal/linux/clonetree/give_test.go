@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-const somebody = 12345 // a user's number
+const somebody = 12345 // a user's id
 
 func owner(t *testing.T, path string) int {
 	t.Helper()
@@ -49,7 +49,7 @@ func TestGive(t *testing.T) {
 	}
 }
 
-// swap exchanges two names, over and over, until stop.
+// swap exchanges two names again and again until stop.
 func swap(a, b string) (stop func()) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -66,8 +66,8 @@ func swap(a, b string) (stop func()) {
 	return func() { close(over); <-done }
 }
 
-// Whoever can write where a copy is made swaps it for a link, over and over: what the
-// link points at gets nothing.
+// A user who can write where a copy is made swaps it for a link, again and again: nothing is
+// written behind the link.
 func TestCopyWhileSwapped(t *testing.T) {
 	src, target := t.TempDir(), t.TempDir()
 	for i := range 20 {
@@ -81,7 +81,7 @@ func TestCopyWhileSwapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop := swap(filepath.Join(dir, "copy"), filepath.Join(dir, "aside"))
-		_ = Copy(filepath.Join(dir, "copy"), src) // it may fail, and must not follow
+		_ = Copy(filepath.Join(dir, "copy"), src) // Copy may fail, but must not follow the link
 		stop()
 	}
 	if entries, err := os.ReadDir(target); err != nil || len(entries) > 0 {
@@ -89,8 +89,8 @@ func TestCopyWhileSwapped(t *testing.T) {
 	}
 }
 
-// Whoever can write in a tree swaps a directory of it for a link, over and over: what
-// the link points at stays root's.
+// A user who can write in a tree swaps a directory in it for a link, again and again: the
+// link's target stays root's.
 func TestGiveWhileSwapped(t *testing.T) {
 	testneed.Root(t)
 	dir, target := t.TempDir(), t.TempDir()
@@ -115,7 +115,7 @@ func TestGiveWhileSwapped(t *testing.T) {
 	defer root.Close()
 	stop := swap(sub, aside)
 	for range 2000 {
-		_ = Give(root, somebody, somebody, "top") // it may fail, and must not follow
+		_ = Give(root, somebody, somebody, "top") // Give may fail, but must not follow the link
 		_ = os.Lchown(filepath.Join(dir, "top"), 0, 0)
 	}
 	stop()
@@ -124,8 +124,8 @@ func TestGiveWhileSwapped(t *testing.T) {
 	}
 }
 
-// A file that has another name may be somebody else's, by a link that whoever can write
-// in the directory has made.
+// A file with several hard links may be somebody else's: a user who can write in the directory
+// may have linked it.
 func TestGiveLeavesOtherNames(t *testing.T) {
 	testneed.Root(t)
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestGiveLeavesOtherNames(t *testing.T) {
 	root, err := os.OpenRoot(filepath.Join(dir, "data"))
 	must(t, err)
 	defer root.Close()
-	if err := Give(root, somebody, somebody, "db"); err == nil || !strings.Contains(err.Error(), "db/file has another name") {
+	if err := Give(root, somebody, somebody, "db"); err == nil || !strings.Contains(err.Error(), "db/file has several hard links") {
 		t.Errorf("want the file's name, got %v", err)
 	}
 	if owner(t, precious) != 0 {
@@ -143,8 +143,8 @@ func TestGiveLeavesOtherNames(t *testing.T) {
 	}
 }
 
-// What is in a directory that the user has already, that user may have put there: also
-// what has no other name any more.
+// A user may have put anything into a directory that is that user's already, also a file with
+// no other link left.
 func TestGiveLeavesWhatIsInTheirs(t *testing.T) {
 	testneed.Root(t)
 	dir := t.TempDir()

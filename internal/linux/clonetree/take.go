@@ -10,13 +10,12 @@ import (
 	"github.com/tarelab/tare/internal/linux/again"
 )
 
-// Take takes back what is in a directory of this user's, in which only this user could
-// write: directories and files become this user's, and directories such that nobody else
-// can write in them, from the top. Processes of the former owner may still hold some of
-// them: from then on they can change what is in a file that they have open, and nothing
-// else. A file that has another name stays whose it is, and a copy takes its place. What
-// is in a directory of another user's and not that user's is an error: it came there by
-// a link, which showed it to whoever is given the copies. Links and the like stay.
+// Take takes back the contents of a directory that only this user can write to: its directories
+// and files become this user's, from the top, and other users lose the right to write in the
+// directories. Processes of the former owner may still have files open; they can change the
+// content of those and nothing else. A file with several hard links keeps its owner, and a copy
+// takes its place. An entry of a third user is an error: a link brought it there, which would
+// give its content to whoever gets the copies. Symbolic links and special files stay.
 func Take(dir string) error {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -42,15 +41,15 @@ func takeDir(dir *os.File, st *unix.Stat_t) error {
 			return err
 		}
 	}
-	if err := shut(dir); err != nil {
+	if err := closeToOthers(dir); err != nil {
 		return err
 	}
-	return each(dir, func(name string) error { return take(dir, name, st.Uid) })
+	return each(dir, func(name string) error { return takeEntry(dir, name, st.Uid) })
 }
 
-// shut lets nobody but its owner write in a directory. Its mode is read when nobody else
-// can change that any more.
-func shut(dir *os.File) error {
+// closeToOthers takes the right to write in a directory from everybody but its owner. It reads the mode
+// when nobody else can change it any longer.
+func closeToOthers(dir *os.File) error {
 	open, err := reopen(dir)
 	if err != nil {
 		return err
@@ -63,9 +62,9 @@ func shut(dir *os.File) error {
 	return open.Chmod(info.Mode().Perm() &^ 0o022)
 }
 
-// take takes an entry of a directory that was that user's.
-func take(at *os.File, name string, was uint32) error {
-	f, st, err := look(at, name)
+// takeEntry takes back one entry that was that user's.
+func takeEntry(at *os.File, name string, was uint32) error {
+	f, st, err := openPath(at, name)
 	if err != nil {
 		return err
 	}
@@ -79,13 +78,13 @@ func take(at *os.File, name string, was uint32) error {
 	case st.Uid == self, st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return nil
 	case st.Nlink > 1:
-		return apart(at, name, st)
+		return replaceByCopy(at, name, st)
 	}
 	return chown(f, int(self), os.Getegid())
 }
 
-// apart puts a copy in the place of a file, in a directory in which nobody else can write.
-func apart(dir *os.File, name string, st *unix.Stat_t) error {
+// replaceByCopy replaces a file by a copy, in a directory in which only this user can write.
+func replaceByCopy(dir *os.File, name string, st *unix.Stat_t) error {
 	const part = ".tare-apart"
 	in, err := openAt(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// given is a directory of root's in which "db" and all in it are somebody's, with a file
-// beside the directory that is somebody's too.
+// given is a directory of root's in which "db" and all in it belong to another user, and a file
+// beside the directory that does too.
 func given(t *testing.T) (dir, beside string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "set")
@@ -50,15 +50,15 @@ func TestTake(t *testing.T) {
 	if owner(t, beside) != somebody {
 		t.Error("it took a file that has another name outside")
 	}
-	// The copy in its place is not the file that somebody else can still write.
+	// The copy is another file than the one that the other user can still write.
 	must(t, os.WriteFile(beside, []byte("changed"), 0o600))
 	if b, err := os.ReadFile(filepath.Join(sub, "linked")); err != nil || string(b) != "theirs" {
 		t.Errorf("in its place: %q, %v", b, err)
 	}
 }
 
-// A file of root's in a directory of somebody's was put there by a link: its content would
-// go to whoever is given a copy.
+// A file of root's in another user's directory was linked there: its content would go to
+// whoever gets a copy.
 func TestTakeRefusesOthers(t *testing.T) {
 	testneed.Root(t)
 	dir, _ := given(t)

@@ -1,6 +1,6 @@
-// Package loop makes block devices of files. A device goes when nobody has it
-// open or mounted any more, so that one is never left behind, whoever is killed
-// when. The package knows devices and nothing of what is on them.
+// Package loop makes block devices of files. The kernel frees a device when no process has it
+// open or mounted any longer, so a killed process leaves none behind. The package knows devices
+// and not what is on them.
 package loop
 
 import (
@@ -15,20 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Device is a loop device that this process keeps.
+// Device is a loop device that this process holds open.
 type Device struct {
-	// Path is its node, /dev/loop3.
+	// Path is the device node, such as /dev/loop3.
 	Path string
 
-	file string // behind it
+	file string // the backing file
 	node *os.File
 }
 
-// tries is how often a free device is looked for: others look too.
+// tries is how often Attach looks for a free device: another process may take it first.
 const tries = 20
 
-// Attach makes a device of a file, an absolute path. It reads and writes the file past
-// the page cache where the file's own file system can.
+// Attach makes a device of a file, which is an absolute path. The device bypasses the page
+// cache for the file if the file system below allows direct I/O.
 func Attach(file string) (*Device, error) {
 	d, err := attach(filepath.Clean(file))
 	if err != nil {
@@ -54,18 +54,18 @@ func attach(file string) (*Device, error) {
 			return nil, err
 		}
 		var d *Device
-		if d, err = take(n, back); err == nil {
+		if d, err = bind(n, back); err == nil {
 			return d, nil
 		}
-		if !errors.Is(err, unix.EBUSY) { // another process took it in between
+		if !errors.Is(err, unix.EBUSY) { // EBUSY: another process was first
 			return nil, err
 		}
 	}
 	return nil, err
 }
 
-// take binds the file to a device that is free.
-func take(n int, back *os.File) (*Device, error) {
+// bind binds the file to free device n.
+func bind(n int, back *os.File) (*Device, error) {
 	d := &Device{Path: "/dev/loop" + strconv.Itoa(n), file: back.Name()}
 	var err error
 	if d.node, err = os.OpenFile(d.Path, os.O_RDWR, 0); err != nil {
@@ -78,7 +78,7 @@ func take(n int, back *os.File) (*Device, error) {
 	if errors.Is(err, unix.EINVAL) { // before Linux 5.8, or no direct I/O
 		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
 		if err = unix.IoctlLoopConfigure(int(d.node.Fd()), &config); errors.Is(err, unix.EINVAL) {
-			err = d.old(back, &config.Info)
+			err = d.bindOld(back, &config.Info)
 		}
 	}
 	if err != nil {
@@ -87,15 +87,15 @@ func take(n int, back *os.File) (*Device, error) {
 	return d, nil
 }
 
-// old is how it is done before Linux 5.8.
-func (d *Device) old(back *os.File, info *unix.LoopInfo64) error {
+// bindOld binds the file on kernels before Linux 5.8.
+func (d *Device) bindOld(back *os.File, info *unix.LoopInfo64) error {
 	if err := unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_FD, int(back.Fd())); err != nil {
 		return err
 	}
 	if err := unix.IoctlLoopSetStatus64(int(d.node.Fd()), info); err != nil {
 		return errors.Join(err, unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_CLR_FD, 0))
 	}
-	_ = unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_DIRECT_IO, 1) // the facts of the volume say whether it took
+	_ = unix.IoctlSetInt(int(d.node.Fd()), unix.LOOP_SET_DIRECT_IO, 1) // may fail: the facts of the volume show it
 	return nil
 }
 
@@ -103,8 +103,7 @@ func (d *Device) sys(name string) string {
 	return filepath.Join("/sys/block", filepath.Base(d.Path), "loop", name)
 }
 
-// Release lets go of the device: it stays as long as it is mounted. It may be
-// called twice.
+// Release closes the device, which lives on while it is mounted. It may be called twice.
 func (d *Device) Release() error {
 	if d.node == nil {
 		return nil
@@ -114,13 +113,13 @@ func (d *Device) Release() error {
 	return err
 }
 
-// gone bounds how long the kernel may take to let a device go.
+// gone is how long the kernel may take to free a device.
 const gone = 3 * time.Second
 
-// Gone waits until the device is free again, after Release and the unmount.
+// Gone waits until the kernel has freed the device, after Release and the unmount.
 func (d *Device) Gone() error {
 	for end := time.Now().Add(gone); ; time.Sleep(2 * time.Millisecond) {
-		// Once free it may be another's at once.
+		// Another process may have the device as soon as it is free.
 		b, err := os.ReadFile(d.sys("backing_file"))
 		if err != nil || !strings.HasPrefix(string(b), d.file) {
 			return nil

@@ -1,5 +1,5 @@
-// Package memfd makes files in memory, without a name in any directory: only who has the
-// descriptor, or inherits it, can read one.
+// Package memfd makes files in memory that no directory names: only a process that has or
+// inherits the descriptor can read one.
 package memfd
 
 import (
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Create makes a file with a content, which ends with its last descriptor. Its name is
-// what /proc shows behind "/memfd:".
+// Create makes a file with a content. It ends with its last descriptor. /proc shows the name
+// after "/memfd:".
 func Create(name string, content []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {

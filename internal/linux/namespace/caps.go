@@ -19,10 +19,10 @@ var capNames = []string{
 	"CAP_CHECKPOINT_RESTORE",
 }
 
-// CapSet is a set of capabilities, bit n for number n.
+// CapSet is a set of capabilities: bit n is capability n.
 type CapSet uint64
 
-// Capabilities is the set of the named ones.
+// Capabilities is the set of the named capabilities.
 func Capabilities(names []string) (CapSet, error) {
 	var s CapSet
 	for _, name := range names {
@@ -44,11 +44,11 @@ func capNumber(name string) int {
 	return -1
 }
 
-// String is the set as /proc/PID/status prints it.
+// String is the set as in /proc/PID/status.
 func (s CapSet) String() string { return fmt.Sprintf("%016x", uint64(s)) }
 
-// DropBounding takes everything but keep from the calling thread's bounding
-// set. It needs CAP_SETPCAP.
+// DropBounding removes all capabilities but keep from the bounding set of the calling thread.
+// It needs CAP_SETPCAP.
 func DropBounding(keep CapSet) error {
 	for n := range 64 {
 		if keep&(1<<n) != 0 {
@@ -56,7 +56,7 @@ func DropBounding(keep CapSet) error {
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(n), 0, 0, 0)
 		if err == unix.EINVAL && n > 0 {
-			return nil // beyond the last one that this kernel has
+			return nil // this kernel has no more capabilities
 		}
 		if err != nil {
 			return fmt.Errorf("drop capability %d from the bounding set: %w", n, err)
@@ -65,9 +65,9 @@ func DropBounding(keep CapSet) error {
 	return nil
 }
 
-// SetCapabilities makes permitted and effective exactly what is kept, of those
-// that the calling thread has, and inheritable and ambient empty: what Docker
-// does since 20.10.14 (CVE-2022-24769).
+// SetCapabilities sets the permitted and effective sets to those of keep that the calling
+// thread has, and empties the inheritable and ambient sets, as Docker does since 20.10.14
+// (CVE-2022-24769).
 func SetCapabilities(keep CapSet) error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && err != unix.EINVAL {
 		return fmt.Errorf("clear the ambient capabilities: %w", err)

@@ -11,15 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountFlags are the options that are flags of mount(2); the others go to the
-// file system.
+// mountFlags are the options that are flags of mount(2); all others are the file system's.
 var mountFlags = map[string]uintptr{
 	"nosuid": unix.MS_NOSUID, "nodev": unix.MS_NODEV, "noexec": unix.MS_NOEXEC,
 	"ro": unix.MS_RDONLY, "strictatime": unix.MS_STRICTATIME, "relatime": unix.MS_RELATIME,
 	"noatime": unix.MS_NOATIME, "bind": unix.MS_BIND, "rbind": unix.MS_BIND | unix.MS_REC,
 }
 
-// options splits the options of a mount.
+// options splits mount options into flags and the file system's own.
 func options(opts []string) (flags uintptr, data string) {
 	var rest []string
 	for _, o := range opts {
@@ -27,7 +26,7 @@ func options(opts []string) (flags uintptr, data string) {
 		switch {
 		case ok:
 			flags |= f
-		case o == "rw" || o == "rprivate" || o == "private": // as it is anyway
+		case o == "rw" || o == "rprivate" || o == "private": // the default here
 		default:
 			rest = append(rest, o)
 		}
@@ -35,8 +34,8 @@ func options(opts []string) (flags uintptr, data string) {
 	return flags, strings.Join(rest, ",")
 }
 
-// Private makes later mounts and unmounts in this mount namespace invisible
-// outside and the other way round.
+// Private separates this mount namespace: mounts and unmounts from now on are not seen outside,
+// nor the reverse.
 func Private() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mounts private: %w", err)
@@ -49,8 +48,8 @@ func Proc() error {
 	return Mount("/", specs.Mount{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}})
 }
 
-// Mount makes one mount below root, with its mount point. Bind mounts of files
-// get a file as their mount point.
+// Mount mounts one file system below root and makes the mount point: a file for a bind mount of
+// a file, else a directory.
 func Mount(root string, m specs.Mount) error {
 	flags, data := options(m.Options)
 	target := filepath.Join(root, m.Destination)
@@ -86,14 +85,14 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// remount sets flags on a bind mount. In a user namespace those that the
-// source has may not be dropped, so they are kept.
+// remount sets flags on a bind mount. It keeps the source's flags, which a user namespace may
+// not drop.
 func remount(target string, flags uintptr) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(target, &st); err != nil {
 		return fmt.Errorf("remount %s: %w", target, err)
 	}
-	// ST_ and MS_ values of these flags are the same.
+	// The ST_ and MS_ constants of these flags have the same values.
 	const keep = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	flags |= uintptr(st.Flags) & keep
 	if st.Flags&unix.ST_RELATIME != 0 {
@@ -108,8 +107,8 @@ func remount(target string, flags uintptr) error {
 	return nil
 }
 
-// Mask hides paths, as container runtimes do: a file under /dev/null, a
-// directory under an empty file system. A path that does not exist is fine.
+// Mask hides paths as container runtimes do: /dev/null over a file, an empty file system over a
+// directory. Missing paths are skipped.
 func Mask(paths []string) error {
 	for _, p := range paths {
 		err := unix.Mount("/dev/null", p, "", unix.MS_BIND, "")
@@ -123,7 +122,7 @@ func Mask(paths []string) error {
 	return nil
 }
 
-// ReadOnly makes paths read-only. A path that does not exist is fine.
+// ReadOnly makes paths read-only. Missing paths are skipped.
 func ReadOnly(paths []string) error {
 	for _, p := range paths {
 		err := unix.Mount(p, p, "", unix.MS_BIND|unix.MS_REC, "")

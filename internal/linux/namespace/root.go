@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Overlay is an overlay file system. The lower directory shows the one file
-// system that it is on and nothing that is mounted below it.
+// Overlay is an overlay file system. Of the lower directory it shows only that directory's own
+// file system, and no mounts below it.
 type Overlay struct {
 	Lower, Upper, Work string
 	// User says that it is mounted in a user namespace (Linux 5.11).
@@ -20,8 +20,8 @@ type Overlay struct {
 // Mount mounts the overlay at target, an existing directory.
 func (o Overlay) Mount(target string) error {
 	data := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", escape(o.Lower), escape(o.Upper), escape(o.Work))
-	// As Docker and containerd do: without an index the upper directory can be
-	// used again after an unclean end.
+	// As Docker and containerd do: without an index the upper directory can be used again after
+	// an unclean end.
 	if _, err := os.Stat("/sys/module/overlay/parameters/index"); err == nil {
 		data += ",index=off"
 	}
@@ -37,13 +37,13 @@ func (o Overlay) Mount(target string) error {
 	return nil
 }
 
-// escape protects the characters that mean something in overlay's options.
+// escape escapes the characters with a meaning in overlay's options.
 func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `:`, `\:`).Replace(path)
 }
 
-// PivotRoot makes dir, a mount point, the root of this mount namespace and
-// lets go of the old one. The working directory is the new root afterwards.
+// PivotRoot makes dir, a mount point, the root of this mount namespace, unmounts the old root,
+// and changes the working directory to the new root.
 func PivotRoot(dir string) error {
 	if err := pivot(dir); err != nil {
 		return fmt.Errorf("change the root to %s: %w", dir, err)
@@ -60,8 +60,8 @@ func pivot(dir string) error {
 	if err := unix.Chdir(dir); err != nil {
 		return err
 	}
-	// Both arguments the same: the old root is mounted over the new one and
-	// needs no directory in it; see pivot_root(2).
+	// With the same path twice the old root is mounted over the new one and needs no directory
+	// there; see pivot_root(2).
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func pivot(dir string) error {
 	return unix.Chdir("/")
 }
 
-// device is one node of /dev.
+// device is a node of /dev.
 type device struct {
 	name         string
 	major, minor uint32
 }
 
-// devices are what every container has, by the OCI runtime specification.
+// devices are those that every container has, by the OCI runtime specification.
 var devices = []device{
 	{"null", 1, 3}, {"zero", 1, 5}, {"full", 1, 7}, {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0},
 }
@@ -90,8 +90,8 @@ var devLinks = map[string]string{
 	"stderr": "/proc/self/fd/2", "core": "/proc/kcore", "ptmx": "pts/ptmx",
 }
 
-// Devices fills dev, a fresh file system, with the usual nodes and links. In a
-// user namespace no node can be made, so those of the host are bound there.
+// Devices fills dev, a fresh file system, with the usual nodes and links. A user namespace
+// cannot make nodes; there the host's nodes are bound.
 func Devices(dev string, user bool) error {
 	old := unix.Umask(0)
 	defer unix.Umask(old)

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Become makes the calling thread an ordinary user in one group: real,
-// effective and saved ids. It loses every capability by that. The calls of
-// package syscall would change all threads of the process.
+// Become changes the calling thread to an ordinary user and group: real, effective and saved
+// ids. The thread loses every capability. It uses raw system calls, because those of package
+// syscall change all threads of the process.
 func Become(uid, gid int) error {
 	for _, c := range []struct {
 		what string

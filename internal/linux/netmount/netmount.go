@@ -1,8 +1,7 @@
-// Package netmount mounts file systems of other machines, NFS and CephFS, and takes them
-// away again, also when the server has stopped to answer: on a hard mount, which is the
-// kind for data, whatever asks it then waits until it is back. Everything here has a
-// bound. The package knows no journal: whoever mounts has written down before how it
-// is taken back.
+// Package netmount mounts and unmounts file systems of servers, NFS and CephFS, also when the
+// server no longer answers: on a hard mount, the right kind for data, every request then waits
+// until the server is back. Each function here has a bound. The package knows no journal:
+// callers record the undo before they mount.
 package netmount
 
 import (
@@ -23,11 +22,11 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// ErrSilent means that a server did not answer within a bound.
+// ErrSilent means that a server did not answer in time.
 var ErrSilent = errors.New("the server does not answer")
 
-// The bounds: of mounting, of one question, of what is just ending and keeps a mount
-// busy, and of giving up.
+// The bounds of a mount, of one question to the server, of processes that are ending and keep a
+// mount busy, and of giving up.
 const (
 	Mounting = 40 * time.Second
 	Asking   = 20 * time.Second
@@ -35,19 +34,19 @@ const (
 	aborting = 10 * time.Second
 )
 
-// Kind of file system.
+// Kind is a kind of file system.
 type Kind struct {
-	types   []string // as mountinfo shows them
+	types   []string // in mountinfo
 	program string
-	pkg     string // that has the program
-	look    string // how to see whether the server runs
-	// remedies are what to do about what the program says.
+	pkg     string // Debian's package with the program
+	look    string // command that shows whether the server runs
+	// remedies are the remedies for the program's messages.
 	remedies []remedy
 }
 
 type remedy struct{ says, do string }
 
-// NFS is mounted as SERVER:/PATH.
+// NFS has sources SERVER:/PATH.
 func NFS() Kind {
 	return Kind{
 		types: []string{"nfs", "nfs4"}, program: "mount.nfs", pkg: "nfs-common (nfs-utils elsewhere)", look: "rpcinfo -t SERVER nfs",
@@ -65,7 +64,7 @@ func NFS() Kind {
 	}
 }
 
-// CephFS is mounted as :/PATH, of the file system and the cluster that the options name.
+// CephFS has sources :/PATH; the options name the file system and the cluster.
 func CephFS() Kind {
 	return Kind{
 		types: []string{"ceph"}, program: "mount.ceph", pkg: "ceph-common", look: "ceph fs status",
@@ -79,7 +78,7 @@ func CephFS() Kind {
 	}
 }
 
-// Program finds what mounts.
+// Program finds the program that mounts.
 func (k Kind) Program() (string, error) {
 	path, err := child.Find(k.program)
 	if err != nil {
@@ -110,7 +109,7 @@ func (k Kind) Mount(ctx context.Context, source, point, options string) error {
 	return hint.New(fmt.Errorf("mount %s (%s): %w: %s", source, options, err, text), k.remedy(text))
 }
 
-// remedy is what to do about what the program said.
+// remedy is the remedy for a message of the program.
 func (k Kind) remedy(text string) string {
 	for _, r := range k.remedies {
 		if strings.Contains(text, r.says) {
@@ -120,7 +119,7 @@ func (k Kind) remedy(text string) string {
 	return ""
 }
 
-// On is the mount of another machine's file system at a point, nil when there is none. It does not ask the server.
+// On is the network mount at a point, nil if there is none. It does not ask the server.
 func On(point string) (*proc.Mount, error) {
 	mounts, err := proc.FS("/").Mounts()
 	if err != nil {
@@ -134,8 +133,8 @@ func On(point string) (*proc.Mount, error) {
 	return nil, nil
 }
 
-// Within does what asks the server of the mount at a point. What is not done by the
-// bound is aborted: its requests end with errors.
+// Within runs work, which asks the server of the mount at a point. When the bound is over it
+// aborts the requests, which then end with errors.
 func Within(point string, bound time.Duration, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -156,8 +155,9 @@ func Within(point string, bound time.Duration, work func() error) error {
 	return silent
 }
 
-// gaveUp makes an error of a request that the kernel broke off an ErrSilent. NFS then returns one
-// of the kernel's own numbers, 512 to 530 (include/linux/errno.h), ERESTARTSYS for example.
+// gaveUp turns the error of a request that the kernel broke off into ErrSilent. NFS then
+// returns one of the kernel's internal numbers, 512 to 530 (include/linux/errno.h), such as
+// ERESTARTSYS.
 func gaveUp(point string, err error) error {
 	var n unix.Errno
 	if errors.As(err, &n) && n >= 512 && n <= 530 {
@@ -166,20 +166,20 @@ func gaveUp(point string, err error) error {
 	return err
 }
 
-// Abort ends the requests that wait for the server of a mount, with errors. A mount
-// that nobody uses goes by that, too.
+// Abort ends, with errors, the requests that wait for the server of a mount. It also unmounts a
+// mount that nothing uses.
 func Abort(point string) {
 	go func() { _ = unix.Unmount(point, unix.MNT_FORCE|unix.UMOUNT_NOFOLLOW) }()
 }
 
-// Answers asks the server of the mount at a point.
+// Answers returns nil if the server of the mount at a point answers.
 func Answers(point string) error {
 	var st unix.Statfs_t
 	return Within(point, Asking, func() error { return unix.Statfs(point, &st) })
 }
 
-// Unmount takes the mount at a point away: by force where its server is silent, and
-// then what was not written yet is lost; lazily only when something keeps it.
+// Unmount unmounts the mount at a point. For a silent server it forces the unmount, and
+// unwritten data is lost. It unmounts lazily only when the mount stays busy.
 func Unmount(point string, silent bool) error {
 	if m, err := On(point); err != nil || m == nil {
 		return err
@@ -200,8 +200,8 @@ func Unmount(point string, silent bool) error {
 	return errors.Join(fmt.Errorf("unmount %s: %w", point, err), detach(point))
 }
 
-// detach takes a mount out of sight, after its requests. What it may then wait for, for
-// ever, ends with this process at the latest.
+// detach aborts the requests of a mount and detaches it. A request may then wait forever; it
+// ends with this process at the latest.
 func detach(point string) error {
 	Abort(point)
 	time.Sleep(time.Second)
@@ -214,10 +214,10 @@ func detach(point string) error {
 	return &os.PathError{Op: "unmount lazily", Path: point, Err: unix.ETIMEDOUT}
 }
 
-// Wire is how long a packet takes to the server and back: the shortest of some
-// handshakes of TCP, which its kernel answers without the server's doing.
+// Wire is the round trip to the server: the shortest of several TCP handshakes, which the
+// server's kernel answers without the server process.
 func Wire(ctx context.Context, address string) (time.Duration, error) {
-	const least, most, enough = 5, 30, 200 * time.Millisecond // near servers are asked more often
+	const least, most, enough = 5, 30, 200 * time.Millisecond // a near server is asked more often
 	d := net.Dialer{Timeout: 5 * time.Second}
 	shortest := time.Duration(0)
 	for i, first := 0, time.Now(); i < least || i < most && time.Since(first) < enough; i++ {

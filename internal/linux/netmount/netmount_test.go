@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An error number of the kernel's own is a wait for the server that was broken off.
+// An internal error number of the kernel is ErrSilent.
 func TestGaveUp(t *testing.T) {
 	for err, silent := range map[error]bool{
 		unix.Errno(512): true, unix.Errno(530): true, &os.PathError{Op: "statfs", Path: "/x", Err: unix.Errno(512)}: true,

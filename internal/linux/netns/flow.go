@@ -9,19 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Flow is a TCP connection as the kernel's connection tracking has it: what the
-// client sees, and what the server sees of it after address translation.
+// Flow is a TCP connection in the kernel's connection tracking: the client's view of it, and
+// the server's view after address translation.
 type Flow struct {
-	From, To       netip.AddrPort // the client, and whom it asked
-	Client, Server netip.AddrPort // who asked, and whom
-	Open           bool           // both ends have it: neither a refused one nor one that is remembered
+	From, To       netip.AddrPort // the client, and the address that it connected to
+	Client, Server netip.AddrPort // the same two as the server sees them
+	Open           bool           // established: neither refused nor closed
 }
 
 // established is the kernel's TCP_CONNTRACK_ESTABLISHED.
 const established = 3
 
-// Flows are the connections from this network namespace's point of view whose
-// client asked an address.
+// Flows are the connections of this network namespace whose client connected to an address.
 func Flows(to netip.AddrPort) ([]Flow, error) {
 	family := netlink.InetFamily(unix.AF_INET)
 	if to.Addr().Is6() {

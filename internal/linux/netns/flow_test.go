@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// A connection through a forwarded port is where the kernel says.
+// The kernel shows where a connection through a forwarded port goes.
 func TestFlows(t *testing.T) {
 	gateway, arm, w := pair(t)
 	const port = 4242
@@ -33,7 +33,7 @@ func TestFlows(t *testing.T) {
 	}
 }
 
-// openFlow says whether a connection that both ends have is open for the kernel.
+// openFlow says whether the kernel shows a connection as open that both ends have.
 func openFlow(t *testing.T, gateway, arm *os.File, from, to netip.AddrPort) bool {
 	t.Helper()
 	peer := echo(t, arm, to)

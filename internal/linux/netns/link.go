@@ -9,18 +9,18 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// Wire is a bridge in one namespace and, behind it, another namespace at the
-// end of a veth pair: the shape of Docker's default network.
+// Wire is a bridge in one namespace and a veth pair from it to another namespace, like Docker's
+// default network.
 type Wire struct {
-	// Gateway and Arm are the two ends' addresses in one subnet.
+	// Gateway and Arm are the addresses of the two ends, in one subnet.
 	Gateway, Arm netip.Addr
 	// Bits is the length of the subnet's prefix.
 	Bits int
 }
 
-// DefaultWire lies in the range for benchmarks of network devices (RFC 2544,
-// RFC 6815). Since every wire is in namespaces of its own, all use the same
-// addresses: one difference less between arms.
+// DefaultWire uses the range for benchmarks of network devices (RFC 2544, RFC 6815). All wires
+// have the same addresses, since each is in namespaces of its own: one difference less between
+// arms.
 func DefaultWire() Wire {
 	return Wire{Gateway: netip.AddrFrom4([4]byte{198, 18, 0, 1}), Arm: netip.AddrFrom4([4]byte{198, 18, 0, 2}), Bits: 24}
 }
@@ -43,7 +43,7 @@ func (w Wire) Connect(gateway, arm *os.File) error {
 	return nil
 }
 
-// Restore gives the arm's end its address and route again, where they were taken away.
+// Restore gives the arm's end its address and route again after something removed them.
 func (w Wire) Restore(arm *os.File) error {
 	addrs, err := Addresses(arm)
 	if err != nil || addrs[ArmLink] != "" {
@@ -55,7 +55,7 @@ func (w Wire) Restore(arm *os.File) error {
 	return nil
 }
 
-// Disconnect takes the gateway's side of the wire away.
+// Disconnect removes the gateway's side of the wire.
 func (w Wire) Disconnect(gateway *os.File) error {
 	err := In(gateway, func() error {
 		for _, name := range []string{Port, Bridge} {

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// natTable is the name of the table of rules.
+// natTable is the name of the nftables table.
 const natTable = "tare"
 
-// natHooks are where Docker forwards a published port: for what comes in from
-// outside, and for what begins on the host itself.
+// natHooks are the hooks at which Docker forwards a published port: prerouting for connections
+// from outside, output for those from the host itself.
 func natHooks() map[string]*nftables.ChainHook {
 	return map[string]*nftables.ChainHook{
 		"prerouting": nftables.ChainHookPrerouting,
@@ -25,11 +25,11 @@ func natHooks() map[string]*nftables.ChainHook {
 	}
 }
 
-// Forward publishes a TCP port: connections in the namespace to address from
-// go to address to, same port (destination NAT).
+// Forward publishes a TCP port in the namespace: it forwards connections from address from to
+// address to with the same port (destination NAT).
 func Forward(ns *os.File, from, to netip.Addr, port uint16) error {
 	err := In(ns, func() error {
-		// As Docker does. Written on this thread, it is this namespace's.
+		// As Docker does. This thread is in the namespace, so the sysctl is the namespace's.
 		if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func addRules(from, to netip.Addr, port uint16) error {
 	return nil
 }
 
-// dnat is: ip daddr FROM tcp dport PORT counter dnat to TO:PORT.
+// dnat is the rule: ip daddr FROM tcp dport PORT counter dnat to TO:PORT.
 func dnat(from, to netip.Addr, port uint16) []expr.Any {
 	return []expr.Any{
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 16, Len: 4},
@@ -76,14 +76,14 @@ func dnat(from, to netip.Addr, port uint16) []expr.Any {
 	}
 }
 
-// Forwarded is where a port goes at a hook, and how many connections took it.
+// Forwarded is one rule, read back, with the number of connections that it forwarded.
 type Forwarded struct {
 	Hook        string
 	To          netip.AddrPort
 	Connections uint64
 }
 
-// Forwards reads back the rules that Forward made.
+// Forwards reads back the rules of Forward.
 func Forwards(ns *os.File) ([]Forwarded, error) {
 	var found []Forwarded
 	err := In(ns, func() error {
@@ -129,7 +129,7 @@ func forwarded(hook string, r *nftables.Rule) Forwarded {
 	return f
 }
 
-// Describe is the rules in words.
+// Describe is the rules in the words of nft.
 func Describe(from, to netip.Addr, port uint16) string {
 	return strings.Join([]string{"ip daddr", from.String(), "tcp dport", fmt.Sprint(port), "dnat to", netip.AddrPortFrom(to, port).String()}, " ")
 }

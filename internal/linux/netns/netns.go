@@ -1,8 +1,7 @@
-// Package netns makes anonymous network namespaces, held by nothing but a
-// descriptor, and what lies between them: a bridge, a veth pair, addresses and
-// port forwarding. No namespace has a name and none of its links is ever in
-// the caller's, so all of it ends with the last process and descriptor that
-// holds it. The package knows links and rules and nothing of arms.
+// Package netns makes anonymous network namespaces and what connects them: a bridge, a veth
+// pair, addresses and port forwarding. A namespace has no name, only descriptors and processes
+// hold it, and no link is ever in the caller's namespace, so everything ends with the last
+// descriptor or process. The package knows links and rules, and no arms.
 package netns
 
 import (
@@ -13,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New makes a network namespace with its loopback up. It lives as long as the
-// descriptor, or a process in it. The caller closes it. It needs
-// CAP_SYS_ADMIN.
+// New makes a network namespace with its loopback up. It lives as long as the descriptor, which
+// the caller closes, or a process in it. New needs CAP_SYS_ADMIN.
 func New() (*os.File, error) {
 	var ns *os.File
 	err := onThread(func() error {
@@ -35,8 +33,8 @@ func New() (*os.File, error) {
 	return ns, err
 }
 
-// In runs f in a namespace, on a thread of its own that is not used again.
-// What f starts on other goroutines is not in the namespace.
+// In runs f in a namespace, on a thread that is not used again. Goroutines that f starts are
+// not in the namespace.
 func In(ns *os.File, f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
@@ -46,21 +44,21 @@ func In(ns *os.File, f func() error) error {
 	})
 }
 
-// onThread runs f on a thread that ends with it: a thread that was in another
-// namespace must never serve other goroutines.
+// onThread runs f on a thread that ends with f: a thread that was in another namespace must not
+// run other goroutines.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == os.Getpid() {
-			// The first thread cannot end before the process: it would stay in
-			// the namespace. While it is held here, another one gets the job.
+			// The main thread cannot end before the process and would stay in the namespace.
+			// This goroutine holds the main thread while onThread uses another.
 			err := onThread(f)
 			runtime.UnlockOSThread()
 			done <- err
 			return
 		}
-		done <- f() // not unlocked: the thread ends
+		done <- f() // not unlocked, so the thread ends
 	}()
 	return <-done
 }

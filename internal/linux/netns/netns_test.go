@@ -41,7 +41,7 @@ func echo(t *testing.T, ns *os.File, addr netip.AddrPort) (peer chan string) {
 	peer = make(chan string, 1)
 	go func() {
 		c, err := l.Accept()
-		l.Close() // before anything is said: another one may listen there then
+		l.Close() // before it answers: another server may listen there then
 		if err != nil {
 			peer <- err.Error()
 			return
@@ -54,8 +54,8 @@ func echo(t *testing.T, ns *os.File, addr netip.AddrPort) (peer chan string) {
 }
 
 func say(ns *os.File, addr netip.AddrPort) error {
-	// A socket belongs to the namespace of the thread that made it; net.Dial of
-	// an address makes it on the calling goroutine.
+	// A socket belongs to the namespace of the thread that makes it; net.Dial of an address
+	// uses the calling goroutine.
 	return In(ns, func() error {
 		c, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(addr))
 		if err != nil {
@@ -114,8 +114,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestNothingInTheHostNamespace: neither links nor rules, and the callers'
-// threads stay where they were.
+// TestNothingInTheHostNamespace expects neither links nor rules on the host, and the callers'
+// threads in their namespace.
 func TestNothingInTheHostNamespace(t *testing.T) {
 	before := links(t)
 	own, err := os.Readlink("/proc/thread-self/ns/net")
@@ -129,7 +129,7 @@ func TestNothingInTheHostNamespace(t *testing.T) {
 	if after := links(t); after != before {
 		t.Errorf("links were %s and are %s", before, after)
 	}
-	// The last thread may still be on its way out.
+	// The last thread may still be ending.
 	deadline := time.Now().Add(10 * time.Second)
 	for strayed(t, own) != "" {
 		if time.Now().After(deadline) {

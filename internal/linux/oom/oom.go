@@ -1,5 +1,5 @@
-// Package oom says whom the kernel ends first when memory runs out: a process of
-// tare's, and never the database that a host is there for.
+// Package oom decides which process the kernel kills first when memory runs out: one of tare's,
+// never the host's own database.
 package oom
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Scores of proc(5)'s oom_score_adj, from -1000 to 1000. Load is that of every load and
-// server of tare's own, Neighbour that of what only makes noise.
+// Values of oom_score_adj, see proc(5), from -1000 to 1000. Load is for every load and server
+// that tare starts, Neighbour for neighbours.
 const (
 	Load      = 900
 	Neighbour = 1000
@@ -18,7 +18,7 @@ const (
 
 const file = "/proc/self/oom_score_adj"
 
-// Score is that of this process.
+// Score is the value of this process.
 func Score() (int, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -31,8 +31,7 @@ func Score() (int, error) {
 	return n, nil
 }
 
-// Offer raises the score of this process, and of what it will start, to at least this
-// one.
+// Offer raises the value of this process, which its children inherit, to score at least.
 func Offer(score int) error {
 	if now, err := Score(); err != nil || now >= score {
 		return err

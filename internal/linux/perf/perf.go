@@ -1,5 +1,5 @@
-// Package perf counts events of the CPU by control group, through perf_event_open(2).
-// It knows the kernel's interface and nothing of what the numbers are for.
+// Package perf counts CPU events by control group with perf_event_open(2). It knows the
+// kernel's interface and not what the numbers are for.
 package perf
 
 import (
@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Event is one kind of event, by the kernel's numbers.
+// Event is a kind of event, by the kernel's numbers.
 type Event struct {
 	Type   uint32
 	Config uint64
 }
 
-// The events of the CPU, and those of the kernel's own that every host has.
+// Events of the CPU, and software events that every host has.
 var (
 	Cycles          = Event{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES}
 	Instructions    = Event{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS}
@@ -26,27 +26,26 @@ var (
 	ContextSwitches = Event{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CONTEXT_SWITCHES}
 )
 
-// ErrNone means that this CPU does not show its counters here.
+// ErrNone means that this CPU shows no counters, as in most virtual machines.
 var ErrNone = errors.New("this CPU shows no counters of cycles and instructions, as most virtual machines")
 
-// Group counts some events of a control group and of those below it, on all CPUs.
-// It is not for concurrent use.
+// Group counts events of a control group and the groups below it, on all CPUs. It is not safe
+// for concurrent use.
 type Group struct {
-	leaders []int // by CPU; the events of a CPU are counted at the same time
+	leaders []int // by CPU; all events of a CPU are counted at the same time
 	members []int
 	buffer  []byte
 }
 
-// Open counts the events of the group that dir is the directory of, in the
-// hierarchy that has perf_event: version 2 unless version 1 has taken it. cpus are
-// those that are online.
+// Open counts events of the control group in directory dir. That is in the hierarchy of
+// perf_event: version 2, unless version 1 has it mounted. cpus are the CPUs that are online.
 func Open(dir string, cpus []int, events ...Event) (_ *Group, err error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("count events of a control group: %w", err)
 	}
 	defer d.Close()
-	// values, their number and the two times before them
+	// Each read returns the number of values, two times, and the values.
 	g := &Group{buffer: make([]byte, 8*(3+len(events)))}
 	defer func() {
 		if err != nil {
@@ -88,9 +87,8 @@ func open(e Event, group, cpu, leader int) (int, error) {
 	return -1, fmt.Errorf("perf_event_open: %w", err)
 }
 
-// Read appends the number of each event so far. Where the CPU has fewer counters
-// than are asked of it, it counts in turns, and the numbers are scaled to the whole
-// time. It allocates nothing.
+// Read appends the count of each event so far. A CPU with too few counters counts the events in
+// turns; Read then scales the counts to the whole time. It allocates nothing.
 func (g *Group) Read(dst []float64) ([]float64, error) {
 	first, n := len(dst), len(g.buffer)/8-3
 	for range n {
@@ -102,7 +100,7 @@ func (g *Group) Read(dst []float64) ([]float64, error) {
 		}
 		enabled, running := number(g.buffer, 1), number(g.buffer, 2)
 		if running == 0 {
-			continue // nobody of the group was on this CPU
+			continue // no task of the group ran on this CPU
 		}
 		for i := range n {
 			dst[first+i] += number(g.buffer, 3+i) * enabled / running
@@ -120,7 +118,7 @@ func short(got, want int) error {
 
 func number(b []byte, i int) float64 { return float64(binary.NativeEndian.Uint64(b[8*i:])) }
 
-// Close may be called twice.
+// Close closes the counters. It may be called twice.
 func (g *Group) Close() error {
 	var errs []error
 	for _, fd := range append(g.members, g.leaders...) {

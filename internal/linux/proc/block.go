@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// IO is cumulative block input and output: bytes and operations.
+// IO is cumulative block I/O in bytes and operations.
 type IO struct{ ReadBytes, WriteBytes, Reads, Writes float64 }
 
-// IOStat reads io.stat of a group of version 2 and adds its devices up. A group
-// that did none has an empty file, which is zero. A stacked device (dm, md, loop)
-// counts beside the one under it. A device may stand there without numbers.
+// IOStat parses io.stat of a group of version 2 and adds up its devices. The file of a group
+// without I/O is empty, which is zero. I/O on a stacked device (dm, md, loop) counts twice:
+// there and on the device below. A device may be listed without numbers.
 func IOStat(text []byte) (IO, error) {
 	var io IO
 	for len(text) > 0 {
@@ -27,7 +27,7 @@ func IOStat(text []byte) (IO, error) {
 	return io, nil
 }
 
-// add adds the fields of one device.
+// add adds one line, the numbers of a device.
 func (io *IO) add(line []byte) bool {
 	for {
 		var f []byte
@@ -60,9 +60,9 @@ func (io *IO) add(line []byte) bool {
 	}
 }
 
-// Blkio reads a file of the kind of blkio.throttle.io_service_bytes (version 1),
-// lines of "8:0 Read 4096", and adds the devices up. The line "Total" at the end
-// must be there: without it the text was cut off.
+// Blkio parses a file like blkio.throttle.io_service_bytes (version 1), with lines as "8:0 Read
+// 4096", and adds up the devices. The text must end in the line "Total"; without it the text
+// was cut off.
 func Blkio(text []byte) (read, write float64, err error) {
 	for len(text) > 0 {
 		line, rest, whole := cutLine(text)
@@ -86,18 +86,18 @@ func Blkio(text []byte) (read, write float64, err error) {
 	return math.NaN(), math.NaN(), malformed("blkio file")
 }
 
-// Disk is the cumulative input and output of a block device. Flushes, the write
-// barriers that a sync sends, and their time are NaN before Linux 5.5.
+// Disk is the cumulative I/O of a block device. Flushes are the cache flushes that a sync
+// sends; their number and time are NaN before Linux 5.5.
 type Disk struct {
 	IO
 	Flushes float64
-	// The times are those of all requests that have ended, in s.
+	// The times are sums over all completed requests, in s.
 	ReadTime, WriteTime, FlushTime float64
-	InFlight                       float64 // requests that have not ended now
+	InFlight                       float64 // requests in flight now
 }
 
-// DiskStat reads /sys/block/DEVICE/stat: the numbers of its line in
-// /proc/diskstats, without the kernel writing out those of all other devices.
+// DiskStat parses /sys/block/DEVICE/stat. It has the numbers of the device's line in
+// /proc/diskstats, for which the kernel would format all devices.
 func DiskStat(text []byte) (Disk, error) {
 	const sector, milli = 512, 1e-3
 	line, _, whole := cutLine(text)

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// CephOp is what the kernel's client of a Ceph file system counts of one kind of requests
-// since it was mounted.
+// CephOp is the kernel client's counts of one kind of requests to a Ceph file system since the
+// mount.
 type CephOp struct {
 	Requests float64
-	Taken    float64 // until they were answered, added up, in s
+	Taken    float64 // total time until the answer, in s
 }
 
-// CephLatency reads metrics/latency of a client's directory in debugfs, for kinds as
-// the kernel calls them: read, write, metadata. The kernel shows a mean in whole
-// microseconds, of which a sum is made: it is off by up to one for each request since then.
+// CephLatency parses metrics/latency in a client's debugfs directory, for kinds by the kernel's
+// names: read, write, metadata. The kernel shows a mean in whole microseconds; the total made
+// of it is off by up to 1 µs for each request since the mount.
 func CephLatency(text []byte, kinds []string, dst []CephOp) error {
 	for i := range dst {
 		dst[i] = CephOp{math.NaN(), math.NaN()}
@@ -25,7 +25,7 @@ func CephLatency(text []byte, kinds []string, dst []CephOp) error {
 		line, text, _ = cutLine(text)
 		kind, rest := cutField(line)
 		i := slices.Index(kinds, string(kind))
-		if i < 0 || !math.IsNaN(dst[i].Taken) { // other tables of the file name kinds too
+		if i < 0 || !math.IsNaN(dst[i].Taken) { // other tables in the file have rows of the same names
 			continue
 		}
 		var f [2]float64
@@ -44,8 +44,8 @@ func CephLatency(text []byte, kinds []string, dst []CephOp) error {
 	return nil
 }
 
-// CephWaiting reads the first line of osdc of a client, "REQUESTS 3 homeless 0": how many
-// requests wait for the answer of a store, and how many of them have none to ask.
+// CephWaiting parses the first line of a client's osdc, "REQUESTS 3 homeless 0": how many
+// requests wait for an OSD's answer, and for how many of them no OSD is up.
 func CephWaiting(text []byte) (waiting, homeless float64, err error) {
 	line, _, _ := cutLine(text)
 	first, line := cutField(line)

@@ -7,10 +7,10 @@ import (
 
 var cephKinds = []string{"read", "write", "metadata"}
 
-// Both texts are what kernels printed, as it was posted: ceph.metrics on linux-kernel on
-// 2021-10-26, from one before Linux 5.16, and ceph.osdc on ceph-devel on 2019-07-19, from Linux
-// 4.14, with the tabs of the kernel's format where the mail has blanks and broken lines. What has
-// homeless requests is made up in the form of osdc_show in net/ceph/debugfs.c: nobody posted one.
+// Both texts are from real kernels, as posted: ceph.metrics on linux-kernel on 2021-10-26,
+// before Linux 5.16; ceph.osdc on ceph-devel on 2019-07-19, Linux 4.14, with the tabs of the
+// kernel's format where the mail has blanks and broken lines. The text with homeless requests
+// is made up in the format of osdc_show in net/ceph/debugfs.c: nobody posted one.
 func TestCeph(t *testing.T) {
 	all := make([]CephOp, len(cephKinds))
 	if err := CephLatency(text(t, "ceph.metrics"), cephKinds, all); err != nil {

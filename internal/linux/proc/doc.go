@@ -1,12 +1,12 @@
-// Package proc reads the text files of the kernel, /proc, /sys and the files of
-// control groups, into numbers in base units (seconds, bytes, counts). Everything
-// is rooted at a path, so that a fixture tree can stand in for /. It knows the
-// shapes of the files and nothing of what their numbers are used for.
+// Package proc parses the text files of the kernel, in /proc, /sys and control groups, into
+// numbers in base units (seconds, bytes, counts). All paths are below a root, so that a fixture
+// tree can stand in for /. The package knows the formats of the files and not what the numbers
+// are used for.
 //
-// Missing is not zero: a number that is absent, negative, malformed or cut off
-// is NaN or an error. A line counts only when it ends in a newline, because the
-// kernel ends every line in one and a cut-off number looks like a smaller one.
+// Missing is not zero: a number that is absent, negative, malformed or cut off is NaN or an
+// error. A line counts only if it ends in a newline. The kernel ends every line in one, and a
+// number that is cut off looks like a smaller number.
 //
-// The functions that take the text of a file and fill in a slice or return a
-// struct allocate nothing unless they fail; the methods of FS are for cold paths.
+// Functions that parse a text into a slice or a struct allocate nothing unless they fail. The
+// methods of FS allocate: do not use them within a window.
 package proc

@@ -9,23 +9,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxText bounds what is read of one file. The longest that is read here,
-// /proc/stat of a machine with 4096 CPUs, is below it.
+// maxText is the most that is read of one file, in bytes. The longest file read here,
+// /proc/stat with 4096 CPUs, is shorter.
 const maxText = 4 << 20
 
-// wholeBelow: a file of the kernel that answers a read with less than this has
-// no more. It cuts an answer short only where the next record does not fit into
-// the rest of a page, and no record is half a page long, but in mountStats.
+// wholeBelow is the answer to one read, in bytes, below which the file has ended. The kernel
+// cuts an answer short only when the next record does not fit into the page, and except in
+// mountStats no record is as long as half a page.
 const wholeBelow = 2048
 
 var errLong = errors.New("file is too long")
 
-// mountStats has half a page and more of each mount of NFS 4, as one record: what comes
-// before it may be all that a read gets.
+// mountStats is the file whose records, one for each NFS mount, can be longer than half a page:
+// a short read does not mean its end.
 const mountStats = "mountstats"
 
-// File is a text file that is kept open and read again and again from its start.
-// It is not for concurrent use; Close it.
+// File is a text file that stays open and is read again and again from its start. It is not
+// safe for concurrent use. The caller closes it.
 type File struct {
 	path string
 	fd   int
@@ -46,14 +46,14 @@ func Open(path string) (*File, error) {
 	}
 }
 
-// Path is the path that the file was opened with.
+// Path is the path as in Open.
 func (f *File) Path() string { return f.path }
 
-// FD is the descriptor, for a caller that reads by itself; negative when the file is closed.
+// FD is the descriptor, for a caller that reads the file itself; negative: the file is closed.
 func (f *File) FD() int { return f.fd }
 
-// Read returns the whole text. It is valid until the next Read, which reuses the
-// buffer: nothing is allocated once the buffer has the size of the file.
+// Read returns the whole text, valid until the next Read, which reuses the buffer. It allocates
+// only until the buffer is as large as the file.
 func (f *File) Read() ([]byte, error) { return f.ReadTo(&f.buf) }
 
 // ReadTo is Read with a buffer that several files share.

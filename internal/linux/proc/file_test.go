@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The kernel ends a read before a record that does not fit: of mountstats the 902 bytes
-// before the first mount of NFS 4, whose record is 3 KiB long.
+// The kernel ends a read before a record that does not fit: after the 902 bytes of mountstats
+// before the first NFS 4 mount, whose record is 3 KiB long.
 func TestLongRecords(t *testing.T) {
 	whole := append(bytes.Repeat([]byte("m"), 902), bytes.Repeat([]byte("n"), 3000)...)
 	pread := func(_ int, p []byte, offset int64) (int, error) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// FS is the directory below which proc and sys are: "/" outside tests.
+// FS is the directory above proc and sys: "/" outside tests.
 type FS string
 
 // Path joins a path below the root.
@@ -24,13 +24,13 @@ func (f FS) Pid(pid int, file string) string { return f.Path("proc", strconv.Ito
 // Text reads a whole file.
 func (f FS) Text(path string) ([]byte, error) { return os.ReadFile(f.Path(path)) }
 
-// Word reads a file of one line and trims it.
+// Word reads a file and trims its text.
 func (f FS) Word(path string) (string, error) {
 	b, err := f.Text(path)
 	return strings.TrimSpace(string(b)), err
 }
 
-// Amounts reads a file of keys and numbers, as Keyed does: meminfo, vmstat.
+// Amounts parses a file of keys and numbers as Keyed does, such as meminfo or vmstat.
 func (f FS) Amounts(path string, keys ...string) ([]float64, error) {
 	b, err := f.Text(path)
 	if err != nil {
@@ -54,15 +54,15 @@ func (f FS) Status(pid int) (Status, error) {
 	return s, nil
 }
 
-// OOMScoreAdj is how much rather the kernel ends a process than others when memory is
-// out: -1000 to 1000.
+// OOMScoreAdj is oom_score_adj, from -1000 to 1000: when memory is out the kernel kills a
+// process with a high value first.
 func (f FS) OOMScoreAdj(pid int) (string, error) {
 	b, err := os.ReadFile(f.Pid(pid, "oom_score_adj"))
 	return strings.TrimSpace(string(b)), err
 }
 
-// CPUModel is the name that the CPU gives itself, or on machines where cpuinfo
-// has no name (arm64) its implementer and part numbers. "" when there is neither.
+// CPUModel is the name of the CPU in cpuinfo; where cpuinfo has none (arm64), implementer and
+// part numbers. Empty: there is neither.
 func (f FS) CPUModel() (string, error) {
 	b, err := f.Text("proc/cpuinfo")
 	if err != nil {
@@ -84,7 +84,7 @@ func cpuModel(text []byte) string {
 	return ""
 }
 
-// firstCPU is the first value of every key of cpuinfo.
+// firstCPU has the first value of every key of cpuinfo.
 func firstCPU(text []byte) Status {
 	s := Status{}
 	for _, line := range strings.Split(string(text), "\n") {
@@ -97,9 +97,8 @@ func firstCPU(text []byte) Status {
 	return s
 }
 
-// Virtual says what the machine is a guest of: the product name of its firmware
-// and whether the CPU says that there is a hypervisor. "" means that nothing
-// here shows one, which a hypervisor can arrange.
+// Virtual is the product name in the firmware of a virtual machine, and "hypervisor" if the CPU
+// reports one. Empty: nothing here shows a hypervisor, which it can hide.
 func (f FS) Virtual() string {
 	var hints []string
 	for _, path := range []string{"sys/class/dmi/id/product_name", "sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"} {
@@ -120,7 +119,7 @@ func (f FS) Virtual() string {
 	return ""
 }
 
-// knownGuest tells product names of virtual machines from those of real ones.
+// knownGuest says whether a product name is that of a virtual machine.
 func knownGuest(hints []string) bool {
 	for _, h := range hints {
 		for _, name := range []string{"KVM", "QEMU", "Virtual", "VMware", "Firecracker", "xen", "kvm", "HVM", "Compute Engine", "OpenStack"} {
@@ -132,8 +131,8 @@ func knownGuest(hints []string) bool {
 	return false
 }
 
-// Vulnerabilities is what the kernel says of each vulnerability of the CPU and
-// its mitigation, by name.
+// Vulnerabilities are the kernel's words about each vulnerability of the CPU and its
+// mitigation, by name.
 func (f FS) Vulnerabilities() (map[string]string, error) {
 	const dir = "sys/devices/system/cpu/vulnerabilities"
 	entries, err := os.ReadDir(f.Path(dir))
@@ -149,11 +148,11 @@ func (f FS) Vulnerabilities() (map[string]string, error) {
 	return all, nil
 }
 
-// ErrNoFrequency means that the kernel does not set the CPU's frequency: it is
-// the firmware's or the hypervisor's business.
+// ErrNoFrequency means that the kernel does not set the CPU's frequency; the firmware or the
+// hypervisor does.
 var ErrNoFrequency = errors.New("no cpufreq: the kernel does not set the frequency of this CPU")
 
-// Governors are the frequency governors in use, each once, in order of CPU.
+// Governors are the frequency governors in use, each once, in the order of CPUs.
 func (f FS) Governors() ([]string, error) {
 	paths, err := filepath.Glob(f.Path("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"))
 	if err != nil {
@@ -176,7 +175,7 @@ func (f FS) Governors() ([]string, error) {
 	return names, nil
 }
 
-// Turbo tells whether the CPU may go above its nominal frequency.
+// Turbo says whether the CPU may run above its nominal frequency.
 func (f FS) Turbo() (on bool, err error) {
 	for path, off := range map[string]string{
 		"sys/devices/system/cpu/intel_pstate/no_turbo": "1",
@@ -194,7 +193,7 @@ func (f FS) Turbo() (on bool, err error) {
 	return false, ErrNoFrequency
 }
 
-// OSRelease is the file os-release of the distribution by key, unquoted.
+// OSRelease is the distribution's os-release by key, unquoted.
 func (f FS) OSRelease() (map[string]string, error) {
 	b, err := f.Text("etc/os-release")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +218,7 @@ func osRelease(text string) map[string]string {
 	return m
 }
 
-// unquote takes shell quotes off: 'a b', "a \"b\"".
+// unquote removes shell quotes: 'a b', "a \"b\"".
 func unquote(s string) string {
 	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '\'' && s[0] != '"' {
 		return s

@@ -19,7 +19,7 @@ func seed(f *testing.F, names ...string) {
 	f.Add([]byte("\n\n"))
 }
 
-// counts fails on numbers that are neither missing nor possible.
+// counts fails on a number that is neither missing nor possible.
 func counts(t *testing.T, what string, all ...float64) {
 	t.Helper()
 	for i, x := range all {
@@ -29,8 +29,7 @@ func counts(t *testing.T, what string, all ...float64) {
 	}
 }
 
-// FuzzNumbers: what is read is missing or not negative, and cutting the text
-// off never makes another number of one.
+// FuzzNumbers: a number is missing or not negative, and never changes when the text is cut off.
 func FuzzNumbers(f *testing.F) {
 	seed(f, "meminfo", "vmstat", "status", "stat", "schedstat", "pressure")
 	keys := []string{"MemTotal", "workingset_refault_file", "VmRSS", "Threads", "cpu", "some"}

@@ -16,10 +16,10 @@ type Mount struct {
 	Super        string // options of the file system
 }
 
-// Mounts are those that this process sees.
+// Mounts are the mounts in this process's namespace.
 func (f FS) Mounts() ([]Mount, error) { return f.MountsOf("self") }
 
-// MountsOf are those that a process sees, in the order in which they were made.
+// MountsOf are the mounts in a process's namespace, in the order in which they were made.
 func (f FS) MountsOf(pid string) ([]Mount, error) {
 	b, err := f.Text("proc/" + pid + "/mountinfo")
 	if err != nil {
@@ -28,7 +28,7 @@ func (f FS) MountsOf(pid string) ([]Mount, error) {
 	return ParseMountInfo(b)
 }
 
-// ParseMountInfo reads the text of a mountinfo file.
+// ParseMountInfo parses the text of a mountinfo file.
 func ParseMountInfo(text []byte) ([]Mount, error) {
 	var all []Mount
 	for len(text) > 0 {
@@ -42,8 +42,8 @@ func ParseMountInfo(text []byte) ([]Mount, error) {
 	return all, nil
 }
 
-// mountLine reads "36 35 98:0 /root /point opts tag:1 tag:2 - type source super";
-// the number of tags varies.
+// mountLine parses "36 35 98:0 /root /point opts tag:1 tag:2 - type source super"; the number
+// of tags varies.
 func mountLine(line string) (m Mount, ok bool) {
 	head, tail, found := strings.Cut(line, " - ")
 	a, b := strings.Fields(head), strings.Split(tail, " ")
@@ -62,7 +62,7 @@ func mountLine(line string) (m Mount, ok bool) {
 	return m, true
 }
 
-// unescape undoes the kernel's octal escapes of blanks in paths: \040.
+// unescape replaces the kernel's octal escapes in paths, such as \040 for a blank.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -81,22 +81,22 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// MountOf is the mount that a path is on, nil when none matches. The path is
-// absolute and has no symbolic links.
+// MountOf is the mount with a path; nil: none matches. The path is absolute and has no symbolic
+// links.
 func MountOf(all []Mount, path string) *Mount {
 	var best *Mount
 	for i := range all {
 		p := all[i].Point
 		under := p == "/" || path == p || strings.HasPrefix(path, p+"/")
 		if under && (best == nil || len(p) >= len(best.Point)) {
-			best = &all[i] // of two on the same point the later one hides the other
+			best = &all[i] // a later mount on the same point hides the earlier
 		}
 	}
 	return best
 }
 
-// Cgroups is the group of a process by controller of version 1 ("cpu", or
-// "name=systemd"), and under "" its group of version 2.
+// Cgroups are the groups of a process by controller of version 1 ("cpu", or "name=systemd"); ""
+// has the group of version 2.
 func (f FS) Cgroups(pid string) (map[string]string, error) {
 	b, err := f.Text("proc/" + pid + "/cgroup")
 	if err != nil {
@@ -105,7 +105,7 @@ func (f FS) Cgroups(pid string) (map[string]string, error) {
 	return ParseCgroups(b)
 }
 
-// ParseCgroups reads the text of /proc/PID/cgroup.
+// ParseCgroups parses the text of /proc/PID/cgroup.
 func ParseCgroups(text []byte) (map[string]string, error) {
 	m := map[string]string{}
 	for len(text) > 0 {
@@ -147,7 +147,7 @@ func parseSwaps(text []byte) ([]Swap, error) {
 			return nil, malformed("swaps")
 		}
 		if n == 0 {
-			continue // the heading
+			continue // heading
 		}
 		size, ok1 := Uint([]byte(f[2]))
 		used, ok2 := Uint([]byte(f[3]))

@@ -2,17 +2,17 @@ package proc
 
 import "bytes"
 
-// NFSOps are the counters of requests to an NFS server, of one kind or of all kinds,
-// since the mount. Times are in seconds.
+// NFSOps are the counters of requests to an NFS server since the mount, of one kind or of all
+// kinds. Times are sums in s.
 type NFSOps struct {
-	Requests, Sent          float64 // Sent counts those that were sent again once more
+	Requests, Sent          float64 // Sent includes retransmissions
 	BytesSent, BytesGot     float64
-	Queued, Answered, Taken float64 // waited to be sent; from there to the answer; both, and what was done with it
+	Queued, Answered, Taken float64 // until it was sent; from there to the answer; both and the processing of the answer
 }
 
-// NFSStats reads the text of mountstats: all[0] becomes the sum over the requests of
-// every kind of the mount of NFS at a point, all[i+1] those of names[i] ("WRITE"). A
-// text that is cut off, or without that mount, is an error.
+// NFSStats parses the text of mountstats for the NFS mount at a point: all[0] becomes the sum
+// over all kinds of requests, all[i+1] the counters of names[i] ("WRITE"). A text that is cut
+// off, or has no such mount, is an error.
 func NFSStats(text []byte, point string, names []string, all []NFSOps) error {
 	clear(all)
 	text = nfsMount(text, point)
@@ -29,10 +29,10 @@ func NFSStats(text []byte, point string, names []string, all []NFSOps) error {
 		text = rest
 		name, fields := cutField(line)
 		if len(name) == 0 {
-			break // the mount ends with an empty line
+			break // an empty line ends the mount
 		}
 		if name[len(name)-1] != ':' {
-			break // "device", of the next one
+			break // "device" of the next mount
 		}
 		var n [8]float64
 		fieldsInto(fields, n[:])
@@ -56,8 +56,8 @@ func (o *NFSOps) add(p NFSOps) {
 	o.Queued, o.Answered, o.Taken = o.Queued+p.Queued, o.Answered+p.Answered, o.Taken+p.Taken
 }
 
-// nfsMount is the text from the line of a mount on; of two on the same point the later
-// one hides the other.
+// nfsMount is the text from the line of a mount on. A later mount on the same point hides the
+// earlier.
 func nfsMount(text []byte, point string) (found []byte) {
 	for len(text) > 0 {
 		line, rest, whole := cutLine(text)
@@ -72,8 +72,8 @@ func nfsMount(text []byte, point string) (found []byte) {
 	return found
 }
 
-// onPoint reads "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1", in which
-// blanks are escaped.
+// onPoint parses "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1", with blanks
+// escaped.
 func onPoint(line []byte, point string) bool {
 	if !bytes.HasPrefix(line, []byte("device ")) {
 		return false

@@ -17,7 +17,7 @@ func TestNFSStats(t *testing.T) {
 	if sum := all[0]; sum.Requests <= 11 || sum.Sent < sum.Requests || sum.Taken < sum.Answered {
 		t.Errorf("all requests: %+v", sum)
 	}
-	// A second mount behind it, whose path has a blank, and one on the same point.
+	// Two mounts follow: one whose path has a blank, and one on the same point.
 	twice := bytes.Replace(b, []byte("/mnt/n with"), []byte(`/mnt/a\040b with`), 1)
 	twice = append(twice, bytes.Replace(b, []byte("WRITE: 10 10"), []byte("WRITE: 12 13"), 1)...)
 	twice = append(twice, bytes.Replace(b, []byte("WRITE: 10 10"), []byte("WRITE: 20 20"), 1)...)
@@ -38,7 +38,7 @@ func TestNFSStats(t *testing.T) {
 	}
 }
 
-// FuzzNFSStats: what is read is an error or not negative.
+// FuzzNFSStats: there is an error, or no number is negative.
 func FuzzNFSStats(f *testing.F) {
 	seed(f, "mountstats")
 	f.Fuzz(func(t *testing.T, b []byte) {

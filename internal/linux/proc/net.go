@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// NetCounters reads the text of /proc/PID/net/snmp or netstat, whose lines come
-// in pairs of names and numbers: dst[i] becomes the counter names[i] of the
-// protocol ("Tcp", "TcpExt"), NaN where there is none or it is negative.
+// NetCounters parses the text of /proc/PID/net/snmp or netstat, in which a line of names
+// precedes a line of numbers. dst[i] becomes the counter names[i] of the protocol ("Tcp",
+// "TcpExt"); NaN: it is missing or negative.
 func NetCounters(text []byte, protocol string, names []string, dst []float64) {
 	missing(dst)
 	for len(text) > 0 {
@@ -45,11 +45,10 @@ func netPair(head, values []byte, names []string, dst []float64) {
 	}
 }
 
-// Softnet reads the text of softnet_stat, one line for each CPU, and adds up:
-// packets that the network softirq handled, packets dropped because the backlog
-// queue of a CPU was full, and times that the softirq ran out of its budget with
-// work left. Each is a 32-bit counter per CPU and wraps. The numbers are of the
-// whole host, whatever the network namespace.
+// Softnet parses softnet_stat, which has one line for each CPU, and adds up three counters of
+// the network softirq: packets handled, packets dropped because a CPU's backlog queue was full,
+// and times that the softirq used up its budget with work left. Each counter has 32 bits per
+// CPU and wraps. The kernel counts for the whole host and not by network namespace.
 func Softnet(text []byte) (processed, dropped, squeezed float64, err error) {
 	nan, lines := math.NaN(), 0
 	for len(text) > 0 {

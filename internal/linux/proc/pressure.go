@@ -2,10 +2,9 @@ package proc
 
 import "math"
 
-// Pressure reads a pressure file: the cumulative seconds in which some task, and
-// in which every task that was not idle, waited for the resource. The kernel
-// brings the totals up to date when they are read. A line that is missing is NaN
-// ("full" of the CPU before Linux 5.13).
+// Pressure parses a pressure file: the cumulative seconds in which some task, and in which
+// every task that was not idle, waited for the resource. The kernel updates the totals at the
+// read. A missing line is NaN ("full" of the CPU before Linux 5.13).
 func Pressure(text []byte) (some, full float64) {
 	some, full = math.NaN(), math.NaN()
 	for len(text) > 0 {

@@ -7,15 +7,14 @@ import (
 	"math"
 )
 
-// ErrMalformed is wrapped by every error that means: the text is not what the
-// kernel writes, or it was cut off.
+// ErrMalformed is wrapped by every error about a text that the kernel does not write, or that
+// was cut off.
 var ErrMalformed = errors.New("malformed")
 
 func malformed(what string) error { return fmt.Errorf("%s: %w", what, ErrMalformed) }
 
-// Uint reads a whole field as an unsigned decimal number. Signs, other bases and
-// what does not fit into 64 bits are refused. strconv would want a string, which is
-// allocated.
+// Uint parses a whole field as an unsigned decimal number of at most 64 bits, without a sign.
+// strconv would need a string, which is allocated.
 func Uint(field []byte) (uint64, bool) {
 	if len(field) == 0 || len(field) > 20 {
 		return 0, false
@@ -31,8 +30,7 @@ func Uint(field []byte) (uint64, bool) {
 	return n, true
 }
 
-// number is Uint as a float64, NaN when there is none. Above 2^53 (104 days of
-// nanoseconds) the last digits are rounded.
+// number is Uint as a float64; NaN: it is no number. Above 2^53 (104 days in ns) it is rounded.
 func number(field []byte) float64 {
 	if n, ok := Uint(field); ok {
 		return float64(n)
@@ -40,7 +38,7 @@ func number(field []byte) float64 {
 	return math.NaN()
 }
 
-// hex reads a whole field as an unsigned hexadecimal number, NaN when it is none.
+// hex parses a whole field as an unsigned hexadecimal number; NaN: it is none.
 func hex(field []byte) float64 {
 	if len(field) == 0 || len(field) > 16 {
 		return math.NaN()
@@ -63,12 +61,12 @@ func hex(field []byte) float64 {
 	return float64(n)
 }
 
-// cutLine takes the first line off; whole is false when no newline ends it.
+// cutLine splits off the first line; whole is false if it does not end in a newline.
 func cutLine(text []byte) (line, rest []byte, whole bool) {
 	return bytes.Cut(text, []byte{'\n'})
 }
 
-// cutField takes the first field off; it is empty at the end of the line.
+// cutField splits off the first field, which is empty at the end of the line.
 func cutField(line []byte) (field, rest []byte) {
 	i := 0
 	for i < len(line) && isSpace(line[i]) {
@@ -83,8 +81,7 @@ func cutField(line []byte) (field, rest []byte) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// fieldsInto reads fields as numbers into dst, in order; those that are not
-// there are NaN.
+// fieldsInto parses fields as numbers into dst, in order; NaN: there is no such field.
 func fieldsInto(line []byte, dst []float64) {
 	for i := range dst {
 		var f []byte
@@ -100,9 +97,9 @@ func missing(dst []float64) {
 	}
 }
 
-// Numbers reads the fields of the first line as numbers into dst, as in
-// schedstat, loadavg-like and single-number files ("123\n"). What is not there,
-// or is no unsigned number ("max", "-1"), is NaN.
+// Numbers parses the fields of the first line as numbers into dst, as in schedstat and in files
+// of a single number ("123\n"). A missing field, and one that is no unsigned number ("max",
+// "-1"), is NaN.
 func Numbers(text []byte, dst []float64) {
 	line, _, whole := cutLine(text)
 	if !whole {
@@ -112,10 +109,9 @@ func Numbers(text []byte, dst []float64) {
 	fieldsInto(line, dst)
 }
 
-// Keyed reads lines of "key value", "key: value" or "key:\tvalue kB", as in
-// cpu.stat, memory.stat, vmstat, meminfo and status: dst[i] becomes the value of
-// keys[i], in bytes where the file says kB, NaN where there is none. A key that
-// comes twice counts once, the first time.
+// Keyed parses lines "key value", "key: value" or "key:\tvalue kB", as in cpu.stat,
+// memory.stat, vmstat, meminfo and status. dst[i] becomes the value of keys[i], in bytes where
+// the file says kB; NaN: there is no such key. If a key is there twice the first counts.
 func Keyed(text []byte, keys []string, dst []float64) {
 	missing(dst)
 	for len(text) > 0 {
@@ -136,7 +132,7 @@ func Keyed(text []byte, keys []string, dst []float64) {
 	}
 }
 
-// amount is a number with an optional unit; any unit but kB is refused.
+// amount parses a number with an optional unit, of which only kB is known.
 func amount(value []byte) float64 {
 	f, rest := cutField(value)
 	unit, _ := cutField(rest)

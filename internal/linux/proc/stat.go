@@ -8,27 +8,27 @@ import (
 	"strconv"
 )
 
-// tick is the unit in which the kernel prints CPU time in /proc: 1/USER_HZ s,
-// 10 ms on every architecture of Linux but alpha and ia64. Idle and steal are
-// counted finer and only printed in it.
+// tick is the unit of CPU times in /proc in s: 1/USER_HZ, 10 ms on all architectures of Linux
+// but alpha and ia64. The kernel counts idle and steal time more finely and prints them in this
+// unit.
 const tick = 0.01
 
-// CPUTimes are cumulative seconds of one CPU, or of all added up. Fields that an
-// older kernel does not print are NaN. Guest time is contained in User and Nice.
+// CPUTimes are cumulative seconds of one CPU, or of all CPUs. Fields that an older kernel does
+// not print are NaN. Guest time is part of User and Nice.
 type CPUTimes struct {
 	User, Nice, System, Idle, IOWait, IRQ, SoftIRQ, Steal, Guest, GuestNice float64
 }
 
-// Busy is the time in which this machine worked: not idle, not waiting for input
-// and output, and not stolen. NaN when one of its parts is missing.
+// Busy is the time in which the CPUs worked: not idle, not waiting for I/O, not stolen. NaN:
+// one of its parts is missing.
 func (c CPUTimes) Busy() float64 {
 	return c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ
 }
 
-// Total is Busy with idle, waiting and stolen time: elapsed time times CPUs.
+// Total is elapsed time times CPUs: Busy, idle, waiting and stolen time.
 func (c CPUTimes) Total() float64 { return c.Busy() + c.Idle + c.IOWait + c.Steal }
 
-// AllCPUs reads the line of all CPUs together from the text of /proc/stat.
+// AllCPUs parses the line of all CPUs together in /proc/stat.
 func AllCPUs(text []byte) (CPUTimes, error) {
 	line, _, whole := cutLine(text)
 	name, rest := cutField(line)
@@ -50,7 +50,7 @@ func cpuTimes(rest []byte) (CPUTimes, error) {
 	return CPUTimes{t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9]}, nil
 }
 
-// CPUs counts the CPUs that are online in the text of /proc/stat.
+// CPUs counts the online CPUs in the text of /proc/stat.
 func CPUs(text []byte) int {
 	n := 0
 	for len(text) > 0 {
@@ -66,25 +66,25 @@ func CPUs(text []byte) int {
 	return n
 }
 
-// Process is what the kernel says of who a process is.
+// Process identifies a process.
 type Process struct {
 	State  byte // 'R', 'S', 'Z' ...
 	Parent int
-	Start  uint64 // clock ticks since boot: with the pid it names a process for good
+	Start  uint64 // clock ticks since boot; with the pid it identifies a process
 }
 
-// Over says that it has ended and was only not waited for.
+// Over says that the process has ended and its parent has not waited for it yet.
 func (p Process) Over() bool { return p.State == 'Z' || p.State == 'X' }
 
-// Process reads /proc/PID/stat of a process or thread.
+// Process parses /proc/PID/stat of a process or thread.
 func (f FS) Process(pid int) (p Process, err error) {
 	text, err := os.ReadFile(f.Pid(pid, "stat"))
 	if err != nil {
 		return p, err
 	}
-	// The name of the program may hold spaces, brackets and newlines.
+	// The name of the program may have spaces, brackets and newlines.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const parent, start = 4 - 3, 22 - 3 // the first behind the name is number 3
+	const parent, start = 4 - 3, 22 - 3 // the first field after the name is number 3
 	if len(fields) <= start {
 		return p, malformed(fmt.Sprintf("stat of process %d", pid))
 	}
@@ -95,19 +95,19 @@ func (f FS) Process(pid int) (p Process, err error) {
 	return p, err
 }
 
-// Fields of ProcessStat.
+// Indexes of the numbers of ProcessStat. All include ended threads.
 const (
-	MinorFaults = iota // faults that needed no input, of all threads, ended ones too
-	MajorFaults        // faults that had to read
-	UserTime           // s, of all threads, ended ones too; split by sampling on most kernels
+	MinorFaults = iota // page faults without I/O
+	MajorFaults        // page faults with I/O
+	UserTime           // s; most kernels split user and system time by sampling
 	SystemTime         // s
 	Threads
 	NumProcessStat
 )
 
-// ProcessStat reads the text of /proc/PID/stat into dst, which has room for
-// NumProcessStat numbers. The name of the program may hold spaces, brackets and
-// newlines; the fields are found behind the last closing bracket.
+// ProcessStat parses /proc/PID/stat into dst, which has NumProcessStat elements. The name of
+// the program may have spaces, brackets and newlines; the fields follow the last closing
+// bracket.
 func ProcessStat(text []byte, dst []float64) error {
 	missing(dst[:NumProcessStat])
 	end := len(text) - 1
@@ -145,9 +145,9 @@ func ProcessStat(text []byte, dst []float64) error {
 	return nil
 }
 
-// SchedStat reads the text of schedstat of a thread: seconds on a CPU, seconds
-// runnable and waiting for one, and the number of turns on a CPU. A kernel that
-// has the file and does not count prints three zeros.
+// SchedStat parses schedstat of a thread: seconds on a CPU, seconds runnable and waiting for a
+// CPU, and number of turns on a CPU. A kernel that does not count may still have the file, with
+// three zeros.
 func SchedStat(text []byte) (run, wait, turns float64, err error) {
 	var t [3]float64
 	Numbers(text, t[:])

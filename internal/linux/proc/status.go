@@ -2,11 +2,11 @@ package proc
 
 import "strings"
 
-// Status is the text of /proc/PID/status (or of a thread) by field name, values
-// trimmed: Seccomp, Speculation_Store_Bypass, CapEff, VmHWM ...
+// Status is /proc/PID/status, of a process or thread, by field name with trimmed values:
+// Seccomp, Speculation_Store_Bypass, CapEff, VmHWM.
 type Status map[string]string
 
-// ParseStatus reads the text of a status file. A cut-off last line is left out.
+// ParseStatus parses the text of a status file. It skips a last line that is cut off.
 func ParseStatus(text []byte) Status {
 	s := Status{}
 	for len(text) > 0 {

@@ -1,5 +1,5 @@
-// Package reach proves a way between two addresses: somebody answers where it is
-// to lead, and is asked at its begin.
+// Package reach proves that a connection to one address arrives at another: Echo answers at the
+// end, and Probe asks at the beginning.
 package reach
 
 import (
@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// Handshake is a connection as both of its ends saw it.
+// Handshake is a connection with the addresses that each end saw.
 type Handshake struct {
-	From netip.AddrPort // who asked, as it saw itself
-	Peer netip.AddrPort // the same, as the one who answered saw it
-	At   netip.AddrPort // where it was answered
+	From netip.AddrPort // of the client, as it saw itself
+	Peer netip.AddrPort // of the client, as the server saw it
+	At   netip.AddrPort // of the server
 }
 
-// bound is how long one answer may take, and every the pause between two questions.
+// bound is the time limit of one answer, every the pause between two questions.
 const (
 	bound = time.Second
 	every = 100 * time.Millisecond
 )
 
-// Echo says the word to whoever connects, until the listener is closed, and what
-// connection that was; met may be nil.
+// Echo sends word to every client until the listener is closed. It calls seen, unless that is
+// nil, with each connection.
 func Echo(l *net.TCPListener, word string, seen func(Handshake)) {
 	for {
 		c, err := l.AcceptTCP()
@@ -42,18 +42,18 @@ func Echo(l *net.TCPListener, word string, seen func(Handshake)) {
 	}
 }
 
-// answer says the word, and hears who asked, who closes first and keeps the memory
-// of the connection.
+// echo sends word and reads the client's own address. The client closes first, so the TIME_WAIT
+// is on its side.
 func echo(c *net.TCPConn, word string) (Handshake, error) {
 	_ = c.SetDeadline(time.Now().Add(bound))
 	if _, err := io.WriteString(c, word); err != nil {
 		return Handshake{}, err
 	}
-	said, err := bufio.NewReader(io.LimitReader(c, 256)).ReadString('\n')
+	text, err := bufio.NewReader(io.LimitReader(c, 256)).ReadString('\n')
 	if err != nil {
 		return Handshake{}, err
 	}
-	from, err := netip.ParseAddrPort(strings.TrimSpace(said))
+	from, err := netip.ParseAddrPort(strings.TrimSpace(text))
 	if err != nil {
 		return Handshake{}, err
 	}
@@ -61,7 +61,7 @@ func echo(c *net.TCPConn, word string) (Handshake, error) {
 	return Handshake{from, c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// Probe wants to hear the word, and returns its own address.
+// Probe connects, expects word, and returns its own address.
 func Probe(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -77,14 +77,14 @@ func Probe(ctx context.Context, at netip.AddrPort, word string) (netip.AddrPort,
 		return netip.AddrPort{}, err
 	}
 	if string(got) != word {
-		return netip.AddrPort{}, errors.New("somebody else answers there")
+		return netip.AddrPort{}, errors.New("another server answers there")
 	}
 	own := c.LocalAddr().(*net.TCPAddr).AddrPort()
 	_, err = fmt.Fprintln(c, own)
 	return own, err
 }
 
-// Until asks until the answer comes, for as long as that may take.
+// Until repeats ask until it succeeds, for a limited time.
 func Until(ctx context.Context, within time.Duration, ask func() error) error {
 	for end := time.Now().Add(within); ; time.Sleep(every) {
 		err := ask()

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Both ends see the same connection, and nobody else's answer is taken for the right
-// one.
+// Both ends see the same connection, and only the right word counts as an answer.
 func TestReach(t *testing.T) {
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {

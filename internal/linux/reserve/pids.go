@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Of the processes and threads that there may be, a tenth stays free, at most mostPids.
+// A tenth of the processes and threads that may exist stays free, at most mostPids.
 const (
 	tenth    = 10
 	mostPids = 10_000
@@ -14,8 +14,8 @@ const (
 
 const pidsRemedy = "end other processes, or raise the limit that is named: ps -eLf lists every thread"
 
-// Pids are the processes and threads that the host has left, and those of each control group in
-// which arms are put; nil: there is none.
+// Pids are the amounts of free process ids: of the host, and of each control group in which
+// arms are put; nil: arms are put in none.
 func Pids(groups *cgroup.Tree) []Amount {
 	limits := cgroup.KernelPids(proc.FS("/"))
 	if groups != nil {

@@ -1,6 +1,6 @@
-// Package reserve says how much of a host a run leaves free: bytes and inodes of each file
-// system that it writes to, and process ids. It looks and changes nothing. Where a run writes,
-// and what is done when little is left, its users know.
+// Package reserve says how much of a host a run must leave free: bytes and inodes of each file
+// system that it writes to, and process ids. It changes nothing. Its callers know where a run
+// writes, and what to do when too little is free.
 package reserve
 
 import (
@@ -14,10 +14,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// ErrShort means that the host has too little room left.
+// ErrShort means that too little is free on this host.
 var ErrShort = errors.New("too little room on this host")
 
-// Of each file system of the host that a run writes to, a twentieth stays free, within these.
+// A twentieth of each file system of the host that a run writes to stays free, within these
+// bounds.
 const (
 	twentieth   = 20
 	leastBytes  = 1 << 30
@@ -26,18 +27,18 @@ const (
 	mostInodes  = 100_000
 )
 
-// Amount is how much of one thing is free.
+// Amount is how much of one resource is free.
 type Amount struct {
 	record.Room
 	Free   int64
-	Going  int64 // is about to be used, too
+	Going  int64 // what will be used soon
 	Remedy string
 }
 
-// Short says that less is free than has to stay free, or is going to be.
+// Short says that less is free, now or soon, than must stay free.
 func (a Amount) Short() bool { return a.Free-a.Going < a.Bound }
 
-// Err is why no run may begin or go on; nil where enough is free.
+// Err is the error for a run if the amount is Short, else nil.
 func (a Amount) Err() error {
 	if !a.Short() {
 		return nil
@@ -70,11 +71,11 @@ func (s *short) count(n int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
-// OfDir is the bytes and inodes of the file system of a directory of the host, which need not
-// be there yet. A file system that says no number of inodes makes them as it needs them.
+// OfDir are the free bytes and inodes of the file system with a directory, which need not exist
+// yet. There is no amount of inodes where the file system makes them on demand.
 func OfDir(dir, remedy string) ([]Amount, error) { return ask(dir, remedy, false) }
 
-// Err is the first of them of which too little is free.
+// Err is the error of the first amount that is Short.
 func Err(all ...Amount) error {
 	for _, a := range all {
 		if err := a.Err(); err != nil {
@@ -84,8 +85,8 @@ func Err(all ...Amount) error {
 	return nil
 }
 
-// ask: own says that tare made the file system for the run, with room for what is planned and
-// some more: a twentieth of that stays free, however little that is.
+// ask is OfDir. own says that tare made the file system for the run, with room for the planned
+// data and more: a twentieth of it must stay free then, however little that is.
 func ask(dir, remedy string, own bool) ([]Amount, error) {
 	st, err := storage.Room(dir)
 	if err != nil {
@@ -105,7 +106,7 @@ func ask(dir, remedy string, own bool) ([]Amount, error) {
 	return amounts, nil
 }
 
-// Beyond is how many bytes a run may write to the file system of a directory.
+// Beyond is how many bytes a run may write to the file system with a directory.
 func Beyond(dir string) (int64, error) {
 	all, err := OfDir(dir, "")
 	if err != nil {

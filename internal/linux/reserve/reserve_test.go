@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// disk is a file system of memory, which is used as it is written to.
+// disk is a file system in memory, which uses memory only as it is written to.
 func disk(t *testing.T, options string) string {
 	t.Helper()
 	testneed.Root(t)
@@ -48,8 +48,8 @@ func fill(t *testing.T, dir, name string, bytes int64) {
 	}
 }
 
-// A twentieth stays free, a gibibyte at least and ten at most; a file system of tare's own keeps
-// a twentieth. tmpfs says sizes without using memory.
+// A twentieth must stay free, at least 1 GiB and at most 10 GiB; of a file system of tare's own
+// just a twentieth. tmpfs reports sizes without using memory.
 func TestBounds(t *testing.T) {
 	const gib = 1 << 30
 	for _, c := range []struct {
@@ -102,13 +102,14 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// What went between two looks would go once more: the run ends before, not behind the bound.
+// The run ends if one more decrease like the largest would go below the bound, and so before
+// the bound is reached.
 func TestAhead(t *testing.T) {
 	dir := disk(t, "size=1500m")
 	var w Watch
 	w.Host(dir, "name another")
 	w.Host(filepath.Join(dir, "below"), "name another")
-	fill(t, dir, "launch", 300<<20) // 176 MiB are left beyond the bound
+	fill(t, dir, "launch", 300<<20) // leaves 176 MiB above the bound
 	if err := w.Ahead(0); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestDuring(t *testing.T) {
 	}
 }
 
-// Real groups: one in which arms are put has 40 processes, a tenth of which stay.
+// A real group in which arms are put may have 40 processes; a tenth must stay free.
 func TestPidsOfAGroup(t *testing.T) {
 	testneed.Root(t)
 	tree, err := cgroup.Detect("/")

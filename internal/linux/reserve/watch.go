@@ -14,43 +14,43 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Watch looks now and then at what a run must not use up. Its zero value watches nothing. It is
-// safe for concurrent use.
+// Watch checks resources that a run must not use up. Its zero value watches nothing. It is safe
+// for concurrent use.
 type Watch struct {
 	mu     sync.Mutex
-	pids   func() []Amount // nil: not watched
+	pids   func() []Amount // nil: process ids are not watched
 	places []*place
 	fell   map[key]fall
 	lowest []record.Room
 	looked time.Time
 }
 
-// place is a file system that is written to.
+// place is a file system that the run writes to.
 type place struct {
 	dir, remedy string
-	own         bool // tare made it for the run
+	own         bool // tare made the file system for the run
 	device      uint64
-	silent      bool // its server has not answered
+	silent      bool // its server did not answer the last question
 }
 
 type key struct{ of, kind string }
 
-// fall is how much of something was free when it was looked at, and the most that went from one
-// look to the next.
+// fall is how much was free at the last look, and the largest decrease between two looks.
 type fall struct{ last, most int64 }
 
-// Pids has process ids watched, and those of the groups in which arms are put; nil: there are none.
+// Pids watches the process ids of the host and of the groups in which arms are put; nil: arms
+// are put in none.
 func (w *Watch) Pids(groups *cgroup.Tree) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pids = func() []Amount { return Pids(groups) }
 }
 
-// Host has the file system of a directory of the host watched, once however many directories are
-// on it. remedy is what to do when it gets full.
+// Host watches the file system with a directory of the host. Several directories on one file
+// system count once. remedy says what to do when it gets full.
 func (w *Watch) Host(dir, remedy string) { w.add(&place{dir: dir, remedy: remedy}) }
 
-// Own has a file system watched that tare made for the run.
+// Own watches a file system that tare made for the run.
 func (w *Watch) Own(dir, remedy string) { w.add(&place{dir: dir, remedy: remedy, own: true}) }
 
 func (w *Watch) add(p *place) {
@@ -59,7 +59,7 @@ func (w *Watch) add(p *place) {
 		return st, err
 	})
 	if err != nil {
-		return // whoever writes there says so
+		return // a write there will report the error
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,29 +69,30 @@ func (w *Watch) add(p *place) {
 	}
 }
 
-// Forget takes a directory out, before its file system is unmounted.
+// Forget removes a directory. Call it before its file system is unmounted.
 func (w *Watch) Forget(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.places = slices.DeleteFunc(w.places, func(p *place) bool { return p.dir == dir })
 }
 
-// Settle forgets how much was used so far: launching is no measure of what comes.
+// Settle forgets the decreases so far: a launch uses more than the windows after it.
 func (w *Watch) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fell = nil
 }
 
-// Look is ErrShort where too little is free.
+// Look returns ErrShort if too little is free.
 func (w *Watch) Look() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.look(false)
 }
 
-// Ahead is ErrShort where too little is free, or would be when once more as much is used as
-// between two looks since Settle. It asks nothing when the last look was less than every ago.
+// Ahead returns ErrShort if too little is free, or would be after one more decrease as large as
+// the largest between two looks since Settle. It does nothing if the last look was less than
+// every ago.
 func (w *Watch) Ahead(every time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +105,7 @@ func (w *Watch) Ahead(every time.Duration) error {
 func (w *Watch) look(ahead bool) (short error) {
 	w.looked = time.Now()
 	for _, a := range w.amounts() {
-		w.keep(a.Room)
+		w.noteLowest(a.Room)
 		if ahead {
 			a.Going = w.going(a)
 		}
@@ -121,7 +122,7 @@ func (w *Watch) amounts() (all []Amount) {
 			continue
 		}
 		of, err := ask(p.dir, p.remedy, p.own)
-		p.silent = err != nil // whoever writes there says so
+		p.silent = err != nil // a write there will report the error
 		all = append(all, of...)
 	}
 	if w.pids != nil {
@@ -130,7 +131,8 @@ func (w *Watch) amounts() (all []Amount) {
 	return all
 }
 
-// going is how much is used at most from one look to the next. Process ids come back.
+// going is the largest decrease between two looks. It is 0 for process ids, which become free
+// again.
 func (w *Watch) going(a Amount) int64 {
 	if a.Kind == record.RoomPids {
 		return 0
@@ -148,7 +150,7 @@ func (w *Watch) going(a Amount) int64 {
 	return f.most
 }
 
-func (w *Watch) keep(r record.Room) {
+func (w *Watch) noteLowest(r record.Room) {
 	for i, old := range w.lowest {
 		if old.Of == r.Of && old.Kind == r.Kind {
 			w.lowest[i].Lowest = min(old.Lowest, r.Lowest)
@@ -158,16 +160,16 @@ func (w *Watch) keep(r record.Room) {
 	w.lowest = append(w.lowest, r)
 }
 
-// Lowest is what was free at the worst moment.
+// Lowest are the smallest free amounts of the run.
 func (w *Watch) Lowest() []record.Room {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.lowest)
 }
 
-// During cancels the context that it returns when too little is free, until stop is called.
-// stop looks once more, and returns ErrShort for both. It looks from a thread of its own: not
-// while a window is open. The context ends with its parent.
+// During cancels the returned context when too little is free, until stop is called. stop looks
+// once more and returns ErrShort in both cases. During looks from another thread, so it must
+// not be used while a window is open. The context ends with its parent.
 func (w *Watch) During(ctx context.Context) (_ context.Context, stop func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over, ended := make(chan struct{}), make(chan error, 1)
@@ -194,5 +196,5 @@ func (w *Watch) During(ctx context.Context) (_ context.Context, stop func() erro
 	}
 }
 
-// during is how often During looks.
+// during is the pause between two looks of During.
 const during = 100 * time.Millisecond

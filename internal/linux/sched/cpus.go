@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUs are those that a thread may use, ascending; 0 is the calling one.
+// CPUs are the CPUs that a thread may use, ascending; tid 0 is the calling thread.
 func CPUs(tid int) ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(tid, &set); err != nil {

@@ -1,6 +1,6 @@
-// Package sched keeps one thread's turn on a machine whose CPUs are saturated,
-// and lets it sleep until a moment and read clocks, words and files right then. It
-// knows threads and clocks and nothing of what the thread does with its turn.
+// Package sched gives one thread priority on a machine with saturated CPUs, and lets it sleep
+// until a moment and read clocks, memory and files there. It knows threads and clocks and not
+// what the thread does.
 package sched
 
 import (
@@ -10,27 +10,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The turns, best first. A low real-time priority is above every ordinary
-// thread and below the kernel's own real-time threads that matter (50 and up).
+// The priorities, best first. The real-time priority is low: above every ordinary thread, below
+// the kernel's own important real-time threads (50 and up).
 const (
 	fifoPriority = 10
 	leastNice    = -20
 )
 
-// Words for the turns.
+// The words for the priorities in the manifest.
 const (
 	FIFO        = "SCHED_FIFO 10"
 	Nice        = "nice -20"
 	Unprotected = "unprotected"
 )
 
-// Protect locks the goroutine to its thread and gives the thread the best turn
-// that this user may have: SCHED_FIFO, else nice -20, else none. how is one of
-// the words above; err says why it is not the best one, and is nil otherwise.
-// Threads and processes that this thread starts do not inherit the turn.
+// Protect locks the goroutine to its thread and gives the thread the best priority that this
+// user may have: SCHED_FIFO, else nice -20, else none. how is one of the words above; err says
+// why it is not the best, else it is nil. Threads and processes that this thread starts do not
+// inherit the priority.
 //
-// undo gives everything back and is never nil. It must be called by the same
-// goroutine.
+// undo restores everything and is never nil. Call it from the same goroutine.
 func Protect() (how string, undo func(), err error) {
 	runtime.LockOSThread()
 	before, err := unix.SchedGetAttr(0, 0)
@@ -87,19 +86,19 @@ func set(a unix.SchedAttr) error {
 	return err
 }
 
-// restore gives the thread its scheduling back. A user without privilege may
-// not take the flag back that its children start over; it stays then.
+// restore restores the scheduling of the thread. Without privilege the flag
+// SCHED_FLAG_RESET_ON_FORK cannot be cleared; it stays then.
 func restore(before unix.SchedAttr) {
-	before.Runtime = 0 // of an ordinary thread: the default slice
+	before.Runtime = 0 // runtime is for deadline threads; 0 is the default slice
 	if unix.SchedSetAttr(0, &before, 0) != nil {
 		before.Flags |= unix.SCHED_FLAG_RESET_ON_FORK
 		_ = unix.SchedSetAttr(0, &before, 0)
 	}
 }
 
-// setSlack sets by how many ns the kernel may put off the thread's timers, to
-// wake several at once (0 is the thread's default, mostly 50 us), and returns
-// what it was. Real-time threads have none.
+// setSlack sets the timer slack of the thread in ns, by which the kernel may delay its timers
+// to wake several at once, and returns the former slack. 0 sets the thread's default, usually
+// 50 µs. Real-time threads have no slack.
 func setSlack(ns uintptr) uintptr {
 	before, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 	if err != nil || unix.Prctl(unix.PR_SET_TIMERSLACK, ns, 0, 0, 0) != nil {
@@ -108,31 +107,31 @@ func setSlack(ns uintptr) uintptr {
 	return uintptr(before)
 }
 
-// Monotonic is CLOCK_MONOTONIC in ns: it never jumps and stands still while the
-// machine is suspended. It is the clock of SleepUntil.
+// Monotonic is CLOCK_MONOTONIC in ns. It never jumps, and stands still while the machine is
+// suspended. SleepUntil uses this clock.
 func Monotonic() int64 { return clock(unix.CLOCK_MONOTONIC) }
 
-// Boottime is CLOCK_BOOTTIME in ns: Monotonic, and the time for which the machine was
-// suspended. A step of the wall clock changes neither.
+// Boottime is CLOCK_BOOTTIME in ns: Monotonic plus the time of suspensions. Changes of the wall
+// clock have no effect on either.
 func Boottime() int64 { return clock(unix.CLOCK_BOOTTIME) }
 
-// SleepUntilBoottime sleeps on the calling thread until a moment of Boottime, which also
-// passes while the machine is suspended.
+// SleepUntilBoottime sleeps on the calling thread until a moment of Boottime; the time of a
+// suspension counts.
 func SleepUntilBoottime(ns int64) {
 	ts := unix.NsecToTimespec(ns)
 	for unix.ClockNanosleep(unix.CLOCK_BOOTTIME, unix.TIMER_ABSTIME, &ts, nil) == unix.EINTR {
 	}
 }
 
-// ThreadCPU is the CPU time of the calling thread in ns, up to now.
+// ThreadCPU is the CPU time of the calling thread in ns.
 func ThreadCPU() int64 { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
 
-// ProcessCPU is the CPU time of this process in ns, up to now, ended threads
-// included and children not.
+// ProcessCPU is the CPU time of this process in ns, with ended threads and without child
+// processes.
 func ProcessCPU() int64 { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
-// ProcessCPUOf is ProcessCPU of another process, any user's. It is as fine as
-// the scheduler's own count, where /proc/PID/stat has steps of 10 ms.
+// ProcessCPUOf is ProcessCPU of another process, of any user. It is the scheduler's own count,
+// where /proc/PID/stat has steps of 10 ms.
 func ProcessCPUOf(pid int) (int64, error) {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(ClockOf(pid)), &ts); err != nil {

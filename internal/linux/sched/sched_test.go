@@ -65,8 +65,8 @@ func TestChildrenDoNotInheritTheTurn(t *testing.T) {
 	}
 }
 
-// TestOrdinaryUser drops the right of the thread and asks again: the thread
-// goes on without protection and says why.
+// TestOrdinaryUser drops the capability of the thread and calls Protect: the thread goes on
+// unprotected, with the reason.
 func TestOrdinaryUser(t *testing.T) {
 	testneed.Root(t)
 	if os.Getenv("TARETEST_SCHED_CHILD") == "" {
@@ -80,7 +80,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	runtime.LockOSThread()
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
-		t.Fatal(errno) // this thread only, which dies with the test
+		t.Fatal(errno) // changes only this thread, which ends with the test
 	}
 	before := attrs(t)
 	how, undo, err := Protect()
@@ -131,11 +131,11 @@ func TestSleepUntil(t *testing.T) {
 	}
 }
 
-// The words are read at each moment and not before it, while garbage is collected and
-// signals interrupt the sleep.
-func TestStay(t *testing.T) {
+// The words are read at each moment and not before it, while garbage is collected and signals
+// interrupt the sleep.
+func TestMarkedSleep(t *testing.T) {
 	for range 200 {
-		// A busy host may keep the writer from writing between two marks: that says nothing.
+		// On a busy host the writer may not run between two marks; such a try proves nothing.
 		if marksWhileWriting(t) {
 			return
 		}
@@ -143,10 +143,10 @@ func TestStay(t *testing.T) {
 	t.Error("the words were never written all the time")
 }
 
-// marksWhileWriting takes marks of words that are written all the time, and says whether they
-// were, between any two marks.
+// marksWhileWriting makes marks while words are written all the time; always is false if they
+// were not written between two marks.
 func marksWhileWriting(t *testing.T) (always bool) {
-	longest := int64(0) // ns in which they were not
+	longest := int64(0) // longest pause of the writer, ns
 	begin := Monotonic()
 	moments := []int64{begin - 1, begin + 5e6, begin + 20e6, begin + 60e6}
 	counted := [2]atomic.Uint64{} // ns since begin, written all the time
@@ -179,7 +179,7 @@ func marksWhileWriting(t *testing.T) (always bool) {
 		}
 	})
 	marks := make([]Mark, len(moments))
-	if !(&Stay{Moment: moments[0], After: []int64{5e6, 20e6, 60e6}, Words: words, Marks: marks}).Sleep() {
+	if !(&MarkedSleep{First: moments[0], After: []int64{5e6, 20e6, 60e6}, Words: words, Marks: marks}).Sleep() {
 		t.Error("too late, and it was never to be")
 	}
 	for i := range moments[1:] {
@@ -268,19 +268,19 @@ func saturate() (stop func()) {
 	}
 }
 
-// Files and clocks are read at the first moment and at the last, each whole and as it is
-// then; what cannot be read has the number of the error.
-func TestStayReads(t *testing.T) {
-	for range 20 { // a busy host may keep somebody from his turn
-		if stayReads(t) {
+// Files and clocks are read at the first and at the last moment, whole and as they are then. A
+// reading that fails has the number of the error.
+func TestEdgeReadings(t *testing.T) {
+	for range 20 { // on a busy host the writer may be late
+		if edgeReadings(t) {
 			return
 		}
 	}
 	t.Error("nobody ever wrote in time")
 }
 
-// stayReads says whether the file was written when it was to be.
-func stayReads(t *testing.T) (inTime bool) {
+// edgeReadings returns false if the file was not written in time.
+func edgeReadings(t *testing.T) (inTime bool) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
 		t.Fatal(err)
@@ -309,14 +309,14 @@ func stayReads(t *testing.T) (inTime bool) {
 			{FD: ClockOf(os.Getpid())}, {FD: ClockOf(1<<22 + 1)}}
 	}
 	var marks [2]Mark
-	s := Stay{Moment: begin + 50e6, After: []int64{60e6}, Open: readings(), Shut: readings(), Marks: marks[:]}
+	s := MarkedSleep{First: begin + 50e6, After: []int64{60e6}, Edges: EdgeReadings{Opening: readings(), Closing: readings()}, Marks: marks[:]}
 	s.Sleep()
 	ended := Monotonic()
 	other.Wait()
 	if wrote[0].to > begin+50e6 || wrote[1].from < marks[0].At || wrote[1].to > marks[1].At || ended > wrote[1].from+90e6 {
 		return false
 	}
-	for i, r := range [][]Reading{s.Open, s.Shut} {
+	for i, r := range s.Edges {
 		want := []string{"opened", "closed"}[i]
 		if got := string(r[0].Text[:max(0, r[0].Got)]); got != want {
 			t.Errorf("read %q (%d), want %q", got, r[0].Got, want)
@@ -331,33 +331,33 @@ func stayReads(t *testing.T) (inTime bool) {
 			t.Errorf("the clock of no process is at %d", r[4].Got)
 		}
 	}
-	if a, b, c, d := s.Open[3].Got, marks[0].CPU, marks[1].CPU, s.Shut[3].Got; a <= 0 || a > b || b > c || c > d {
+	if a, b, c, d := s.Edges[Opening][3].Got, marks[0].CPU, marks[1].CPU, s.Edges[Closing][3].Got; a <= 0 || a > b || b > c || c > d {
 		t.Errorf("CPU time of %d, %d, %d, %d ns", a, b, c, d)
 	}
 	return true
 }
 
-func TestStayNeedsNoMemory(t *testing.T) {
+func TestMarkedSleepNeedsNoMemory(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() { SleepUntil(0) }); n > 0 {
 		t.Errorf("a sleep takes %g pieces of memory", n)
 	}
 	marks := make([]Mark, 2)
-	s := Stay{After: []int64{1}, Open: []Reading{{FD: unix.CLOCK_MONOTONIC}}, Marks: marks}
+	s := MarkedSleep{After: []int64{1}, Edges: EdgeReadings{Opening: {{FD: unix.CLOCK_MONOTONIC}}}, Marks: marks}
 	if n := testing.AllocsPerRun(10, func() { s.Sleep() }); n > 0 {
-		t.Errorf("a stay takes %g pieces of memory", n)
+		t.Errorf("a marked sleep takes %g pieces of memory", n)
 	}
 }
 
-// A stay whose first mark came too late ends with it.
-func TestStayTooLate(t *testing.T) {
+// A sleep whose first mark is too late ends with that mark.
+func TestMarkedSleepTooLate(t *testing.T) {
 	moment := Monotonic() - 1e6
 	marks := []Mark{{}, {At: -1}}
-	s := Stay{Moment: moment, Latest: moment + 1, After: []int64{1e9}, Shut: []Reading{{FD: unix.CLOCK_MONOTONIC}}, Marks: marks}
-	if s.Sleep() || marks[0].At < moment || marks[1].At != -1 || s.Shut[0].Got != 0 {
-		t.Errorf("%+v, %+v", marks, s.Shut)
+	s := MarkedSleep{First: moment, Latest: moment + 1, After: []int64{1e9}, Edges: EdgeReadings{Closing: {{FD: unix.CLOCK_MONOTONIC}}}, Marks: marks}
+	if s.Sleep() || marks[0].At < moment || marks[1].At != -1 || s.Edges[Closing][0].Got != 0 {
+		t.Errorf("%+v, %+v", marks, s.Edges)
 	}
 	s.Latest, s.After = Monotonic()+1e12, []int64{1e6}
-	if !s.Sleep() || marks[1].At < marks[0].At+1e6 || s.Shut[0].Got < marks[1].At {
-		t.Errorf("%+v, %+v", marks, s.Shut)
+	if !s.Sleep() || marks[1].At < marks[0].At+1e6 || s.Edges[Closing][0].Got < marks[1].At {
+		t.Errorf("%+v, %+v", marks, s.Edges)
 	}
 }

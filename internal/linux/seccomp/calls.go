@@ -2,16 +2,16 @@ package seccomp
 
 import "github.com/elastic/go-seccomp-bpf/arch"
 
-// machine is what a filter has to know of an architecture.
+// machine is an architecture as a filter sees it.
 type machine struct {
 	audit uint32 // AUDIT_ARCH_ value in seccomp_data.arch
 	calls map[string]int
-	// foreign is the lowest number of another calling convention under the
-	// same audit value (x32 on amd64); 0 when there is none.
+	// foreign is the lowest number of a second calling convention with the same audit value
+	// (x32 on amd64); 0: there is none.
 	foreign uint32
 }
 
-// machineOf returns the machine of a GOARCH.
+// machineOf is the machine of a GOARCH.
 func machineOf(goarch string) (machine, bool) {
 	switch goarch {
 	case "amd64":
@@ -26,11 +26,11 @@ func machineIn(table *arch.Info, foreign uint32) machine {
 	return machine{audit: uint32(table.ID), calls: table.SyscallNames, foreign: foreign}
 }
 
-// kernelNames are calls which the table of arm64 has by the kernel's name and
-// profiles by libseccomp's.
+// kernelNames maps libseccomp's name, which profiles use, to the kernel's name, which the table
+// of arm64 uses.
 var kernelNames = map[string]string{"newfstatat": "fstatat"}
 
-// number looks a system call up by name.
+// number is the number of a system call.
 func (m machine) number(name string) (uint32, bool) {
 	nr, ok := m.calls[name]
 	if !ok {

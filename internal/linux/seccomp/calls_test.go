@@ -33,8 +33,8 @@ func TestAuditValues(t *testing.T) {
 	}
 }
 
-// A call of the profile that no other machine has may stand in a table under another name, as
-// newfstatat does on arm64.
+// Every system call of Docker's profile is in a table. A call may have another name there, as
+// newfstatat has on arm64.
 func TestCallsOfDockersProfileAreKnown(t *testing.T) {
 	p, err := Docker([]string{"CAP_SYS_ADMIN", "CAP_BPF", "CAP_PERFMON", "CAP_DAC_READ_SEARCH", "CAP_SYS_BOOT", "CAP_SYS_CHROOT",
 		"CAP_SYS_MODULE", "CAP_SYS_PACCT", "CAP_SYS_PTRACE", "CAP_SYS_RAWIO", "CAP_SYS_TIME", "CAP_SYS_TTY_CONFIG", "CAP_SYS_NICE", "CAP_SYSLOG"})

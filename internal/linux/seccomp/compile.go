@@ -1,16 +1,13 @@
-// Package seccomp compiles the seccomp profiles of the OCI runtime
-// specification to classic BPF and installs them. It knows system calls and
-// actions, and nothing of containers or arms.
+// Package seccomp compiles seccomp profiles of the OCI runtime specification to classic BPF and
+// installs them. It knows system calls and actions, and neither containers nor arms.
 //
-// What a profile means is fixed here: for a system call, the first rule with
-// conditions that all hold gives the action; then the first rule without
-// conditions; then the default action. Two things follow the runtimes and not
-// the specification: several conditions on the same argument are alternatives
-// (runc, crun), and a number above the highest one that the profile names is
-// answered with ENOSYS, so that a program on a newer kernel falls back instead
-// of failing (runc). The 32-bit calling conventions (i386, x32, arm) are
-// answered with ENOSYS whatever the profile says: tare is a 64-bit program
-// that starts nothing else in an arm that it filters.
+// The action for a system call is that of the first rule with conditions that all hold; else
+// that of the first rule without conditions; else the default action. Two things follow the
+// runtimes and not the specification. Several conditions on the same argument are alternatives
+// (runc, crun). A number above the highest number in the profile gets ENOSYS, so that a program
+// on a newer kernel falls back and does not fail (runc). System calls of 32-bit calling
+// conventions (i386, x32, arm) get ENOSYS whatever the profile says: tare is a 64-bit program,
+// and starts no 32-bit program in an arm with a filter.
 package seccomp
 
 import (
@@ -26,20 +23,19 @@ import (
 // maxInstructions is BPF_MAXINSNS, the kernel's limit for one filter.
 const maxInstructions = 4096
 
-// Offsets in struct seccomp_data; words are in the machine's byte order, and
-// both machines are little endian.
+// Offsets in struct seccomp_data. Words have the machine's byte order; both machines are little
+// endian.
 const (
 	offNumber = 0
 	offArch   = 4
 	offArgs   = 16
 )
 
-// ErrProfile is wrapped by every error that means: this profile cannot be
-// turned into a filter.
+// ErrProfile is wrapped by every error about a profile that cannot be compiled.
 var ErrProfile = errors.New("seccomp profile")
 
-// Compile turns a profile into a filter for a GOARCH (amd64 or arm64).
-// Names that the architecture does not have are left out, as the runtimes do.
+// Compile compiles a profile for a GOARCH (amd64 or arm64). It skips system calls that the
+// architecture does not have, as runtimes do.
 func Compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
 	m, ok := machineOf(goarch)
 	if !ok {
@@ -63,11 +59,11 @@ func Compile(p *specs.LinuxSeccomp, goarch string) ([]bpf.Instruction, error) {
 	return prog, nil
 }
 
-// nosys is the answer to what the profile's author could not know.
+// nosys is the answer to system calls that are newer than the profile.
 const nosys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 
-// beyond is the answer to numbers above the highest one named: ENOSYS, unless
-// the profile lets through what it does not name.
+// beyond is the answer to numbers above the highest number in the profile: ENOSYS, unless the
+// default action allows the call.
 func beyond(fallback uint32) uint32 {
 	switch fallback & unix.SECCOMP_RET_ACTION_FULL {
 	case unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_LOG, unix.SECCOMP_RET_TRACE:
@@ -76,7 +72,7 @@ func beyond(fallback uint32) uint32 {
 	return nosys
 }
 
-// prologue refuses foreign calling conventions and leaves the number in A.
+// prologue refuses foreign calling conventions and loads the number into A.
 func prologue(m machine) []bpf.Instruction {
 	prog := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: 4},
@@ -98,7 +94,7 @@ type rule struct {
 	verdict uint32
 }
 
-// bodiesOf collects the rules of each named system call, in order.
+// bodiesOf are the rules of each named system call, in order.
 func bodiesOf(p *specs.LinuxSeccomp, m machine, fallback uint32) (map[uint32][]rule, error) {
 	bodies := map[uint32][]rule{}
 	for _, s := range p.Syscalls {
@@ -125,7 +121,7 @@ func bodiesOf(p *specs.LinuxSeccomp, m machine, fallback uint32) (map[uint32][]r
 	return bodies, nil
 }
 
-// verify refuses conditions that cannot be asked.
+// verify returns an error for conditions that BPF cannot compare.
 func verify(args []specs.LinuxSeccompArg) error {
 	for _, a := range args {
 		if a.Index > 5 {
@@ -138,8 +134,8 @@ func verify(args []specs.LinuxSeccompArg) error {
 	return nil
 }
 
-// alternatives splits conditions as the runtimes do: when an argument has
-// several, each condition is a rule of its own.
+// alternatives splits conditions as runtimes do: if an argument has several, each condition
+// becomes a rule.
 func alternatives(args []specs.LinuxSeccompArg) [][]specs.LinuxSeccompArg {
 	seen := map[uint]bool{}
 	twice := false
@@ -157,8 +153,7 @@ func alternatives(args []specs.LinuxSeccompArg) [][]specs.LinuxSeccompArg {
 	return out
 }
 
-// normal orders rules as they are asked: those with conditions first, then
-// exactly one without.
+// normal orders rules for comparison: those with conditions first, then exactly one without.
 func normal(rules []rule, fallback uint32) []rule {
 	var out []rule
 	last := rule{verdict: fallback}
@@ -178,7 +173,7 @@ func normal(rules []rule, fallback uint32) []rule {
 	return append(out, last)
 }
 
-// verdict is the return value of a filter for an action.
+// verdict is the filter's return value for an action.
 func verdict(a specs.LinuxSeccompAction, errno *uint) (uint32, error) {
 	data := uint32(unix.EPERM)
 	if errno != nil {

@@ -32,7 +32,7 @@ func data(arch, nr uint32, args [6]uint64) []byte {
 	return b
 }
 
-// meaning is what the package comment says a profile means, in plain words.
+// meaning is the meaning of a profile, as in the package comment.
 type meaning struct {
 	p       *specs.LinuxSeccomp
 	m       machine

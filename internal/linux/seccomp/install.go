@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Docker is Docker's default profile for a process that keeps the given
-// capabilities ("CAP_CHOWN", ...).
+// Docker is Docker's default profile for a process with capabilities such as "CAP_CHOWN".
 func Docker(capabilities []string) (*specs.LinuxSeccomp, error) {
 	p, err := seccomp.GetDefaultProfile(&specs.Spec{
 		Process: &specs.Process{Capabilities: &specs.LinuxCapabilities{Bounding: capabilities}},
@@ -23,10 +22,10 @@ func Docker(capabilities []string) (*specs.LinuxSeccomp, error) {
 	return p, nil
 }
 
-// Filter is a compiled filter, ready to be installed.
+// Filter is a compiled filter.
 type Filter []unix.SockFilter
 
-// Assemble turns instructions into the kernel's form.
+// Assemble converts instructions to the kernel's format.
 func Assemble(prog []bpf.Instruction) (Filter, error) {
 	raw, err := bpf.Assemble(prog)
 	if err != nil {
@@ -48,9 +47,9 @@ func New(p *specs.LinuxSeccomp) (Filter, error) {
 	return Assemble(prog)
 }
 
-// Install installs the filter for good, for the calling thread only: it is right
-// before an exec from a locked thread, which ends all others. It needs CAP_SYS_ADMIN
-// in the user namespace, or no_new_privs set before.
+// Install installs the filter, for good, for the calling thread only. Call it right before an
+// exec from a locked thread; the exec ends all other threads. It needs CAP_SYS_ADMIN in the
+// user namespace, or no_new_privs.
 func (f Filter) Install() error {
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 // underFilter installs Docker's default filter and prints what system calls answer.
 func underFilter(dir string) int {
-	runtime.LockOSThread() // the filter is this thread's
+	runtime.LockOSThread() // the filter is for this thread
 	p, err := Docker([]string{"CAP_CHOWN", "CAP_SYS_CHROOT"})
 	if err == nil {
 		var f Filter

@@ -9,15 +9,14 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// span is a range of system call numbers with the same rules, from first to
-// the number before the next span.
+// span is a range of system call numbers with the same rules; it ends before the next span.
 type span struct {
 	first uint32
 	rules []rule
 }
 
-// spansOf cuts all numbers into spans: neighbours with the same plain verdict
-// are one. Numbers above the highest named one have the verdict beyond.
+// spansOf divides all numbers into spans and joins neighbours with the same plain verdict.
+// Numbers above the highest named number have the verdict beyond.
 func spansOf(bodies map[uint32][]rule, beyond, fallback uint32) []span {
 	spans := []span{{0, []rule{{verdict: fallback}}}}
 	add := func(first uint32, rules []rule) {
@@ -46,9 +45,9 @@ func spansOf(bodies map[uint32][]rule, beyond, fallback uint32) []span {
 
 func plain(rules []rule) bool { return len(rules) == 1 }
 
-// tree finds the span of the number in A by bisection. The kernel's cache of
-// verdicts (5.11) emulates the filter with the number alone, so the way to a
-// plain verdict consists of comparisons of A and nothing else.
+// tree finds the span of the number in A by bisection. The kernel's cache of verdicts (Linux
+// 5.11) runs the filter with the number only, so the path to a plain verdict consists of
+// comparisons of A.
 func tree(spans []span) []bpf.Instruction {
 	if len(spans) == 1 {
 		return body(spans[0].rules)
@@ -58,8 +57,8 @@ func tree(spans []span) []bpf.Instruction {
 	return slices.Concat(branch(spans[mid].first, len(left)), left, right)
 }
 
-// branch skips distance instructions when A >= value. A conditional jump
-// reaches 255 instructions, an unconditional one any.
+// branch skips distance instructions if A >= value. A conditional jump reaches 255
+// instructions, an unconditional jump any number.
 func branch(value uint32, distance int) []bpf.Instruction {
 	if distance <= math.MaxUint8 {
 		return []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: value, SkipTrue: uint8(distance)}}
@@ -70,7 +69,7 @@ func branch(value uint32, distance int) []bpf.Instruction {
 	}
 }
 
-// body asks the rules in order; the last has no conditions.
+// body compares the rules in order; the last has no conditions.
 func body(rules []rule) []bpf.Instruction {
 	var prog []bpf.Instruction
 	for _, r := range rules {
@@ -79,10 +78,10 @@ func body(rules []rule) []bpf.Instruction {
 	return prog
 }
 
-// conditions is one rule: its verdict when all conditions hold, else the
-// instruction after it. It is built from its end, where a failed condition
-// jumps to. Six arguments with at most 6 instructions each stay within reach
-// of a conditional jump.
+// conditions is the code of one rule: it returns the verdict if all conditions hold, else it
+// continues after its last instruction. The code is built backwards, since a failed condition
+// jumps to the end. Six arguments with at most 6 instructions each are within reach of a
+// conditional jump.
 func conditions(r rule) []bpf.Instruction {
 	prog := []bpf.Instruction{bpf.RetConstant{Val: r.verdict}}
 	for _, c := range slices.Backward(r.conds) {
@@ -91,8 +90,8 @@ func conditions(r rule) []bpf.Instruction {
 	return prog
 }
 
-// condition compares a 64-bit argument in two halves. Where it holds it falls
-// through, else it skips rest instructions behind itself.
+// condition compares a 64-bit argument in two halves. It continues if the condition holds, else
+// it skips rest instructions after itself.
 func condition(c specs.LinuxSeccompArg, rest uint8) []bpf.Instruction {
 	low := bpf.LoadAbsolute{Off: offArgs + 8*uint32(c.Index), Size: 4}
 	high := bpf.LoadAbsolute{Off: low.Off + 4, Size: 4}
@@ -120,14 +119,14 @@ func condition(c specs.LinuxSeccompArg, rest uint8) []bpf.Instruction {
 	case specs.OpLessEqual:
 		return []bpf.Instruction{high, above(hi, rest+3, 0), is(hi, 0, 2), low, above(lo, rest, 0)}
 	}
-	// SCMP_CMP_MASKED_EQ; checked by verify.
+	// SCMP_CMP_MASKED_EQ: verify accepts no other operator.
 	return []bpf.Instruction{
 		high, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: hi}, is(uint32(c.ValueTwo>>32), 0, rest+3),
 		low, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: lo}, is(uint32(c.ValueTwo), 0, rest),
 	}
 }
 
-// comparisons are the operators that condition knows.
+// comparisons are the operators of condition.
 var comparisons = []specs.LinuxSeccompOperator{
 	specs.OpEqualTo, specs.OpNotEqual, specs.OpGreaterThan, specs.OpGreaterEqual,
 	specs.OpLessThan, specs.OpLessEqual, specs.OpMaskedEqual,

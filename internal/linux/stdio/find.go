@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// ErrNotFound means that the process has no stream on the pipe that this
-// package knows: it has not opened it yet, or its C library is another one.
+// ErrNotFound means that the process has no known stream on the pipe: it has not opened one
+// yet, or its C library is not glibc.
 var ErrNotFound = errors.New("no stream of glibc on the pipe")
 
-// Find looks for the stream in the process' memory. Without it Follow hands on
+// Find looks for the stream in the memory of the process. Without the stream, Follow passes on
 // what comes through the pipe, in blocks of 4096 bytes.
 func (s *Stream) Find() error {
 	numbers, err := s.descriptors()
@@ -30,7 +30,7 @@ func (s *Stream) Find() error {
 		for at := r.from; at < r.to; at += uint64(len(chunk) - fileBytes) {
 			n, err := readMemory(s.pid, at, chunk[:min(uint64(len(chunk)), r.to-at)])
 			if err != nil {
-				break // the region went away
+				break // the process unmapped the region
 			}
 			if offset, ok := stream(chunk[:n], numbers); ok {
 				s.at = at + uint64(offset)
@@ -41,7 +41,7 @@ func (s *Stream) Find() error {
 	return ErrNotFound
 }
 
-// stream finds a FILE with one of the numbers in a piece of memory.
+// stream finds a FILE with one of the descriptors in a piece of memory.
 func stream(b []byte, numbers map[int32]bool) (offset int, ok bool) {
 	for i := 0; i+fileBytes <= len(b); i += 8 {
 		if binary.NativeEndian.Uint32(b[i:])&0xffff0000 != fileMagic {
@@ -56,13 +56,13 @@ func stream(b []byte, numbers map[int32]bool) (offset int, ok bool) {
 	return 0, false
 }
 
-// Opened is how many descriptors the process has of the pipe.
+// Opened is the number of descriptors that the process has of the pipe.
 func (s *Stream) Opened() int {
 	numbers, _ := s.descriptors()
 	return len(numbers)
 }
 
-// descriptors are the process' open ones of the pipe.
+// descriptors are the process's descriptors of the pipe.
 func (s *Stream) descriptors() (map[int32]bool, error) {
 	dir := "/proc/" + strconv.Itoa(s.pid) + "/fd"
 	list, err := os.ReadDir(dir)
@@ -83,7 +83,7 @@ func (s *Stream) descriptors() (map[int32]bool, error) {
 
 type region struct{ from, to uint64 }
 
-// writable are the regions in which the C library allocates.
+// writable are the memory regions in which the C library allocates.
 func writable(pid int) (out []region, err error) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/maps")
 	if err != nil {

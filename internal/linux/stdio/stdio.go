@@ -1,7 +1,7 @@
-// Package stdio follows what another process writes to a pipe through a stream
-// of the C library: also the last lines, which wait in the stream's buffer
-// until it is full. It knows the layout of glibc's FILE on 64-bit machines and
-// nothing of what is written. It only reads: the other process does not notice.
+// Package stdio follows the output of another process to a pipe through a stream of the C
+// library, with the last lines, which stay in the stream's buffer until it is full. It knows
+// the layout of glibc's FILE on 64-bit machines and not the content. It only reads: the other
+// process is not affected.
 package stdio
 
 import (
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words of glibc's struct _IO_FILE (libio/bits/types/struct_FILE.h), whose
-// layout is part of its binary interface.
+// Words of glibc's struct _IO_FILE (libio/bits/types/struct_FILE.h), whose layout is part of
+// its ABI.
 const (
 	fileMagic     = 0xfbad0000
 	fileWriteBase = 32
@@ -26,11 +26,10 @@ const (
 	fileBytes     = 120
 )
 
-// maxBuffer is more than any stream on a pipe has.
+// maxBuffer is an upper bound of the buffer of a stream on a pipe, in bytes.
 const maxBuffer = 1 << 16
 
-// Stream is a pipe and the stream that writes to it. It belongs to one
-// goroutine.
+// Stream is a pipe and the stream that writes to it. It is not safe for concurrent use.
 type Stream struct {
 	pid   int
 	pipe  *os.File
@@ -38,20 +37,19 @@ type Stream struct {
 	inode uint64
 
 	at      uint64 // address of the FILE; 0: not known
-	buffer  uint64 // address of its buffer, likewise
+	buffer  uint64 // address of its buffer; 0: not known
 	arrived uint64 // bytes that came through the pipe
-	given   uint64 // bytes that were handed on, from the start of the stream
+	given   uint64 // bytes passed on, from the start of the stream
 	chunk   []byte
 	ended   bool
 
-	before, after file   // copies of the FILE,
-	waiting       []byte // and of its buffer between them
+	before, after file   // copies of the FILE
+	waiting       []byte // copy of its buffer, made between them
 	local         [3]unix.Iovec
 	remote        [3]unix.RemoteIovec
 }
 
-// New follows what process pid writes; pipe is the end to read from, and stays
-// the caller's.
+// New follows the output of process pid; pipe is the reading end, which the caller closes.
 func New(pid int, pipe *os.File) (*Stream, error) {
 	s := &Stream{pid: pid, pipe: pipe, fd: int(pipe.Fd()), chunk: make([]byte, 1<<16)}
 	if err := unix.SetNonblock(s.fd, true); err != nil {
@@ -65,26 +63,25 @@ func New(pid int, pipe *os.File) (*Stream, error) {
 	return s, nil
 }
 
-// Ended says whether all who could write have closed the pipe.
+// Ended says whether every writer has closed the pipe.
 func (s *Stream) Ended() bool { return s.ended }
 
-// Follow hands on what is new since the last call, in pieces that need not end
-// where lines do. A line is handed on once it was printed as a whole, or its
-// block was written.
+// Follow passes on what is new since the last call, in pieces that need not end at line ends. A
+// line is passed on when it was printed whole, or when its block was written.
 func (s *Stream) Follow(take func([]byte)) error {
 	if _, err := s.drain(take); err != nil || s.at == 0 {
 		return err
 	}
-	waiting := s.peek()
-	// What came through the pipe meanwhile may be what was just seen.
+	waiting := s.bufferedLines()
+	// If the pipe had new data, it may be the data that bufferedLines just read from the buffer.
 	if n, err := s.drain(take); err != nil || n > 0 {
 		return err
 	}
-	s.hand(s.arrived, waiting, take)
+	s.passOn(s.arrived, waiting, take)
 	return nil
 }
 
-// drain takes what is in the pipe and returns how much it was.
+// drain reads the pipe until it is empty and returns the number of bytes.
 func (s *Stream) drain(take func([]byte)) (n int, err error) {
 	for {
 		got, err := unix.Read(s.fd, s.chunk)
@@ -99,40 +96,37 @@ func (s *Stream) drain(take func([]byte)) (n int, err error) {
 			s.ended = true
 			return n, nil
 		}
-		s.hand(s.arrived, s.chunk[:got], take)
+		s.passOn(s.arrived, s.chunk[:got], take)
 		s.arrived += uint64(got)
 		n += got
 	}
 }
 
-// hand hands on what of b, which begins at an offset of the stream, was not
-// handed on yet.
-func (s *Stream) hand(offset uint64, b []byte, take func([]byte)) {
+// passOn passes on the part of b that was not passed on yet; b begins at an offset of the stream.
+func (s *Stream) passOn(offset uint64, b []byte, take func([]byte)) {
 	if skip := s.given - offset; skip < uint64(len(b)) {
 		take(b[skip:])
 		s.given = offset + uint64(len(b))
 	}
 }
 
-// peek returns the whole lines that wait in the stream's buffer. The other
-// process goes on meanwhile, so there is nothing to see unless all of this
-// holds:
+// bufferedLines returns the whole lines in the stream's buffer. The other process goes on
+// meanwhile, so it returns nothing unless all of this holds:
 //
-//   - the pointers are the same or ahead after the buffer was read;
-//   - the buffer is not full: a full one may have been written, and be filled
-//     anew before the pointers say so;
-//   - full buffers are all that came through the pipe so far. After one that was
-//     not full, as the last one when the stream is closed, the process may have
-//     lost its turn before it emptied the buffer, and nothing tells the two
-//     apart.
+//   - after the buffer was copied the pointers are the same or further ahead;
+//   - the buffer is not full: a full buffer may have been written and be filled again before
+//     the pointers show it;
+//   - only full buffers have come through the pipe so far. After a buffer that was not full,
+//     such as the last one when the stream is closed, the process may have been preempted
+//     before it reset the pointers, and the buffer then still looks unwritten.
 //
-// The C library moves the pointer after it put a string there, but may do it
-// before it puts a single character, such as the one that ends a line. On a
-// machine that may show another processor's writes in another order, they are
-// visible long before the kernel has copied one and then the other.
-func (s *Stream) peek() []byte {
+// The C library moves the pointer after it has copied a string into the buffer, but may move
+// it before it stores a single character, such as the one that ends a line. On a machine that
+// shows another processor's writes in another order, all are visible long before the kernel
+// has copied first the buffer and then the pointers.
+func (s *Stream) bufferedLines() []byte {
 	if s.buffer == 0 {
-		s.learn()
+		s.findBuffer()
 	}
 	if s.buffer == 0 || s.arrived%uint64(len(s.waiting)) != 0 || !s.read() {
 		return nil
@@ -150,9 +144,8 @@ func (s *Stream) peek() []byte {
 	return b[:bytes.LastIndexByte(b, '\n')+1]
 }
 
-// learn finds out where the buffer is: the stream gets it when it is first
-// written to.
-func (s *Stream) learn() {
+// findBuffer reads the address of the buffer, which the stream gets at the first write.
+func (s *Stream) findBuffer() {
 	if n, err := readMemory(s.pid, s.at, s.before[:]); err != nil || n != len(s.before) || !s.before.valid() {
 		return
 	}
@@ -167,7 +160,7 @@ func (s *Stream) learn() {
 	s.remote = [3]unix.RemoteIovec{{Base: uintptr(s.at), Len: fileBytes}, {Base: uintptr(base), Len: int(end - base)}, {Base: uintptr(s.at), Len: fileBytes}}
 }
 
-// read reads the FILE, its buffer, and the FILE again.
+// read copies the FILE, its buffer, and the FILE again.
 func (s *Stream) read() bool {
 	n, err := unix.ProcessVMReadv(s.pid, s.local[:], s.remote[:], 0)
 	return err == nil && n == len(s.waiting)+2*fileBytes

@@ -18,9 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// writer prints numbered lines to a stream that a thread opened: one for every
-// byte that it reads, after that as many as its argument says, some 100 000 a
-// second.
+// writer prints numbered lines to a stream that a thread opened: one for every byte that it
+// reads, then as many as its argument says, at some 100 000 a second.
 const writer = `
 #include <pthread.h>
 #include <stdio.h>
@@ -78,7 +77,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// tool is the writer and what was read of it.
+// tool is the writer and the lines read from it.
 type tool struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -128,7 +127,7 @@ func (x *tool) answer(want string) {
 	}
 }
 
-// print prints so many lines and returns when they were printed.
+// print makes the writer print n lines, and returns when it has.
 func (x *tool) print(n int) {
 	x.t.Helper()
 	for range n {
@@ -144,7 +143,7 @@ func (x *tool) follow() {
 	}
 }
 
-// holds says whether exactly the first n lines were handed on.
+// holds says whether exactly the first n lines were passed on.
 func (x *tool) holds(n int) {
 	x.t.Helper()
 	var want bytes.Buffer
@@ -161,7 +160,7 @@ func (x *tool) holds(n int) {
 	}
 }
 
-// Every line is seen as soon as it was printed, whichever thread prints.
+// Every line is seen as soon as it is printed, from whichever thread.
 func TestLinesAreSeenAtOnce(t *testing.T) {
 	for _, threads := range []bool{false, true} {
 		t.Run(map[bool]string{false: "first thread", true: "another thread"}[threads], func(t *testing.T) {
@@ -183,7 +182,7 @@ func TestLinesAreSeenAtOnce(t *testing.T) {
 	}
 }
 
-// However fast it prints meanwhile, nothing is lost and nothing comes twice.
+// No line is lost or seen twice, however fast the writer prints meanwhile.
 func TestNothingTwiceWhileItWrites(t *testing.T) {
 	const lines = 200_000
 	x := start(t, lines, true)
@@ -206,8 +205,7 @@ func TestNothingTwiceWhileItWrites(t *testing.T) {
 	}
 }
 
-// However the end comes, the lines that the stream writes when it is closed
-// come once.
+// The lines that the stream writes when it is closed are seen once, however the end comes.
 func TestTheEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
@@ -258,7 +256,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// What following costs when there is nothing to do.
+// BenchmarkFollow is the cost of Follow when nothing is new.
 func BenchmarkFollow(b *testing.B) {
 	t := &testing.T{}
 	x := start(t, 0, true)

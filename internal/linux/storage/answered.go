@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/netmount"
 )
 
-// Answered asks a file system about a path, and not for ever: the server of one that is
-// mounted hard may be gone.
+// Answered asks a file system about a path, with a time limit: on a hard mount the server may
+// be gone.
 func Answered[T any](path string, ask func() (T, error)) (T, error) {
 	type answer struct {
 		is  T
@@ -25,7 +25,7 @@ func Answered[T any](path string, ask func() (T, error)) (T, error) {
 		return a.is, a.err
 	case <-time.After(netmount.Asking):
 		var none T
-		return none, hint.New(fmt.Errorf("%s: its file system has said nothing for %v", path, netmount.Asking),
+		return none, hint.New(fmt.Errorf("%s: its file system has not answered for %v", path, netmount.Asking),
 			"if it is a network's, bring its server back or unmount it: umount -f -l")
 	}
 }

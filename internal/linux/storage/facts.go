@@ -1,6 +1,5 @@
-// Package storage says what is under a directory, as the kernel says: the mount and its
-// options, the devices below, and what is wrong with them for data that must last. It
-// changes nothing.
+// Package storage reports what is under a directory, as the kernel shows it: the mount and its
+// options, the devices below, and settings that are wrong for durable data. It changes nothing.
 package storage
 
 import (
@@ -17,35 +16,35 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Facts are what is under a directory, as the kernel says.
+// Facts are the mount and the devices under a directory.
 type Facts struct {
 	Mount   proc.Mount
 	Options []string // of the mount and of the file system, each once
-	// Devices are the block devices below, the uppermost first: a loop device,
-	// then what its file is on. None for memory and for a network.
+	// Devices are the block devices below, the uppermost first: a loop device comes before the
+	// device with its backing file. Memory and network file systems have none.
 	Devices []Device
-	// Lowest is the mount that the file behind the lowest loop device is on;
-	// without a loop device it is Mount.
+	// Lowest is the mount with the backing file of the lowest loop device; without a loop
+	// device it is Mount.
 	Lowest proc.Mount
 }
 
-// Device is a block device as /sys shows it. What the kernel does not say is "".
+// Device is a block device as /sys shows it. Fields that the kernel does not show are empty.
 type Device struct {
 	Name       string
-	Cache      string // "write back": it may lose what was not flushed; "write through"
+	Cache      string // "write back": unflushed data can be lost; "write through"
 	Scheduler  string
 	Rotational string // "0" or "1"
-	File       string // behind a loop device
-	Direct     string // of a loop device: "1" is past the page cache
-	Dir        string // in /sys, of the whole disk
-	Requests   string // of its queue, at most at a time
-	Mapping    string // of a Ceph image: how the kernel reaches it
+	File       string // backing file of a loop device
+	Direct     string // of a loop device: "1" means direct I/O
+	Dir        string // of the whole disk, in /sys
+	Requests   string // most requests in its queue
+	Mapping    string // of a Ceph image: options of the mapping
 }
 
-// OptionsOf are facts of which only the options are known.
+// OptionsOf are facts with the options only.
 func OptionsOf(m proc.Mount) Facts { return Facts{Options: options(m)} }
 
-// Of looks at what is under a directory of the host; root is "/" outside tests.
+// Of are the facts of a directory of the host; root is "/" outside tests.
 func Of(root proc.FS, dir string) (Facts, error) {
 	real, err := Answered(dir, func() (string, error) { return filepath.EvalSymlinks(dir) })
 	if err != nil {
@@ -58,7 +57,7 @@ func Of(root proc.FS, dir string) (Facts, error) {
 	return of(root, mounts, real, 0)
 }
 
-// Seen is the mount on which a process sees a path: an overlay where the data is
+// Seen is the mount with a path in the mount namespace of a process: an overlay if the data is
 // in the container's own layer.
 func Seen(root proc.FS, pid int, path string) (proc.Mount, error) {
 	mounts, err := root.MountsOf(strconv.Itoa(pid))
@@ -72,7 +71,7 @@ func Seen(root proc.FS, pid int, path string) (proc.Mount, error) {
 	return *m, nil
 }
 
-// deepest bounds loop devices on loop devices.
+// deepest is the largest number of loop devices on loop devices.
 const deepest = 4
 
 func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error) {
@@ -97,7 +96,7 @@ func of(root proc.FS, mounts []proc.Mount, path string, depth int) (Facts, error
 	return f, nil
 }
 
-// options are those of the mount and those of the file system.
+// options are those of the mount and of the file system, each once.
 func options(m proc.Mount) []string {
 	var out []string
 	for _, o := range append(strings.Split(m.Options, ","), strings.Split(m.Super, ",")...) {
@@ -108,8 +107,8 @@ func options(m proc.Mount) []string {
 	return out
 }
 
-// DeviceOf finds the block device of a mount. File systems of several devices
-// have a number of their own (btrfs): their source is the device's name.
+// DeviceOf is the block device of a mount. A file system on several devices (btrfs) has a
+// device number of its own; then the mount's source is used.
 func DeviceOf(root proc.FS, m proc.Mount) (Device, bool) {
 	major, minor := m.Major, m.Minor
 	if major == 0 {
@@ -126,7 +125,7 @@ func DeviceOf(root proc.FS, m proc.Mount) (Device, bool) {
 	return deviceAt(dir), true
 }
 
-// deviceAt reads a device's directory in /sys; a partition is its disk.
+// deviceAt reads a device's directory in /sys; of a partition that of its disk.
 func deviceAt(dir string) Device {
 	word := func(name string) string {
 		b, _ := os.ReadFile(filepath.Join(dir, name))
@@ -142,17 +141,16 @@ func deviceAt(dir string) Device {
 	}
 	d.Requests = word("queue/nr_requests")
 	if strings.HasPrefix(filepath.Base(dir), "rbd") {
-		d.Mapping = mapping(filepath.Dir(filepath.Dir(dir))) // devices/rbd/0 of devices/rbd/0/block/rbd0
+		d.Mapping = mapping(filepath.Dir(filepath.Dir(dir))) // rbd/0 for rbd/0/block/rbd0
 	}
-	// "none [mq-deadline] kyber": the one in brackets is in use.
+	// "none [mq-deadline] kyber": the scheduler in brackets is in use.
 	if _, rest, ok := strings.Cut(d.Scheduler, "["); ok {
 		d.Scheduler, _, _ = strings.Cut(rest, "]")
 	}
 	return d
 }
 
-// mapping is the line with which the kernel was told of a Ceph image, without what names
-// a secret.
+// mapping is the line with which a Ceph image was mapped, without the parts that name a secret.
 func mapping(dir string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, "config_info"))
 	words := strings.FieldsFunc(strings.TrimSpace(string(b)), func(r rune) bool { return r == ',' || r == ' ' })
@@ -161,7 +159,7 @@ func mapping(dir string) string {
 	}), ",")
 }
 
-// below are the devices that a stacked one (dm, md) consists of.
+// below are the devices of a stacked device (dm, md).
 func below(root proc.FS, d Device) (out []Device) {
 	entries, err := os.ReadDir(filepath.Join(d.Dir, "slaves"))
 	if err != nil {
@@ -207,14 +205,14 @@ func (f Facts) Settings() []record.Setting {
 	return s
 }
 
-// Memory says that the file system is in memory: nothing of it survives.
+// Memory says that the file system is in memory and ends with the unmount.
 func (f Facts) Memory() bool {
 	memory := []string{"tmpfs", "ramfs", "hugetlbfs", "devtmpfs", "rootfs"}
 	return slices.Contains(memory, f.Mount.Type) || slices.Contains(memory, f.Lowest.Type)
 }
 
-// Network says that the file system, or the one that the file behind its loop
-// device is on, is another machine's.
+// Network says that a server has the file system, or that with the backing file of its loop
+// device.
 func (f Facts) Network() bool {
 	return remote(f.Mount.Type) || remote(f.Lowest.Type) || slices.ContainsFunc(f.Devices, func(d Device) bool { return d.Mapping != "" })
 }
@@ -229,10 +227,10 @@ func remote(kind string) bool {
 	})
 }
 
-// Has says whether an option is set, given as name or name=value.
+// Has says whether an option is set; option is name or name=value.
 func (f Facts) Has(option string) bool { return slices.Contains(f.Options, option) }
 
-// Option is the value of an option name=value, "" without.
+// Option is the value of an option name=value; empty: there is none.
 func (f Facts) Option(name string) string {
 	for _, o := range f.Options {
 		if v, ok := strings.CutPrefix(o, name+"="); ok {

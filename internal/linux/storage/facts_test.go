@@ -41,8 +41,8 @@ func tree(t *testing.T, mountinfo string, files map[string]string, links map[str
 
 const root = "27 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
 
-// Partitions are their disks, LVM is the disk below it, a loop device is what
-// its file is on.
+// A partition has the facts of its disk, LVM also those of the disk below, a loop device also
+// those of the device with its file.
 func TestDevices(t *testing.T) {
 	fs := tree(t, root+
 		"40 27 253:0 / /tmp rw,noatime shared:1 - xfs /dev/mapper/vg-data rw,attr2\n"+
@@ -93,7 +93,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// The kernel's client of Ceph says how it reaches an image; a secret is not repeated.
+// The mapping of a Ceph image is shown without its secret.
 func TestMappedImage(t *testing.T) {
 	fs := tree(t, root+"40 27 252:0 / /tmp rw - ext4 /dev/rbd0 rw\n", map[string]string{
 		"sys/devices/rbd/0/block/rbd0/queue/nr_requests": "64",
@@ -118,7 +118,7 @@ func mounts(t *testing.T, fs proc.FS) []proc.Mount {
 	return m
 }
 
-// Lines of mountinfo as the kernels of such hosts have them.
+// The lines of mountinfo are as kernels of such hosts write them.
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		name, line string
@@ -161,8 +161,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A file system on a loop device whose file is on a network is that network's,
-// with what is wrong with its mount.
+// A loop device whose file is on a network file system counts as network, with the warnings of
+// that mount.
 func TestLoopOnNetwork(t *testing.T) {
 	fs := tree(t, root+
 		"50 27 0:44 / /tmp/nfs rw,relatime - nfs4 srv:/export rw,vers=4.2,soft,proto=tcp,local_lock=none\n"+

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Space is what a file system has for this user: in bytes, without what is reserved for root,
-// and in inodes; without Inodes there is no fixed number of them.
+// Space is the size and free space of a file system in bytes, without what is reserved for
+// root, and its inodes. Inodes is 0 if the file system makes them on demand.
 type Space struct{ Size, Free, Inodes, FreeInodes int64 }
 
-// Room asks the file system of a directory, or of the nearest directory above it that there is.
+// Room is the space of the file system with a directory; if that does not exist, of the nearest
+// one above.
 func Room(dir string) (Space, error) {
 	st, err := Answered(dir, func() (st unix.Statfs_t, err error) {
 		err = unix.Statfs(Existing(dir), &st)
@@ -24,7 +25,8 @@ func Room(dir string) (Space, error) {
 	return spaceOf(st), nil
 }
 
-// spaceOf counts in fragments: file systems of FUSE have larger blocks.
+// spaceOf multiplies by the fragment size: blocks of FUSE are larger than the unit of the
+// counts.
 func spaceOf(st unix.Statfs_t) Space {
 	unit := int64(st.Frsize)
 	if unit <= 0 {
@@ -36,7 +38,7 @@ func spaceOf(st unix.Statfs_t) Space {
 	}
 }
 
-// Existing is the nearest directory above that there is.
+// Existing is the directory, or the nearest one above that exists.
 func Existing(dir string) string {
 	for errors.Is(unix.Access(dir, unix.F_OK), unix.ENOENT) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)

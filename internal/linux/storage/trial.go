@@ -1,15 +1,14 @@
 package storage
 
-// Trial is what the devices under a volume did for 64 writes with a sync each.
-// Devices are shared with everybody on the host: what they did is at least this
-// trial's.
+// Trial is what the devices under a volume did during 64 writes with a sync each. Other
+// processes use the devices too, so the counts are upper bounds of the trial's own.
 type Trial struct {
 	Syncs   int
-	Median  float64 // of a write and its sync, in seconds
-	Devices []Count // as Facts.Devices
+	Median  float64 // of one write with its sync, in s
+	Devices []Count // in the order of Facts.Devices
 }
 
-// Count is what a device did. It is NaN where the kernel does not count.
+// Count is the work of a device. NaN: the kernel does not count it.
 type Count struct {
 	Device          string
 	Writes, Flushes float64

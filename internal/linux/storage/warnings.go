@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Warnings are what is wrong with the mount for data that must last, or for
-// speed, each with its remedy.
+// Warnings are settings of the mount that are wrong for durable data or for speed, each with
+// its remedy.
 func (f Facts) Warnings() []record.Warning {
 	var out []record.Warning
 	add := func(text, remedy string) {
@@ -26,22 +26,22 @@ func (f Facts) Warnings() []record.Warning {
 		f.ceph(add)
 	}
 	if f.NoBarrier() {
-		add("mounted without write barriers: what was committed can be lost with the power of a device that caches writes", "mount it without nobarrier or barrier=0")
+		add("mounted without write barriers: committed data can be lost when a device that caches writes loses power", "mount it without nobarrier or barrier=0")
 	}
-	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // below a loop device
+	if f.Lowest.Point != f.Mount.Point && !f.Memory() { // the file system below a loop device
 		under := Facts{Mount: f.Lowest, Lowest: f.Lowest, Options: options(f.Lowest)}
 		out = append(out, under.Warnings()...)
 	}
 	if f.Memory() {
-		add("in memory: nothing survives the host, and no sync waits for anything", "compare it only with other volumes in memory")
+		add("in memory: nothing survives the unmount, and a sync waits for nothing", "compare it only with other volumes in memory")
 	}
 	return out
 }
 
-// NoBarrier says that a sync does not reach the device's cache.
+// NoBarrier says that a sync does not flush the device's cache.
 func (f Facts) NoBarrier() bool { return f.Has("nobarrier") || f.Has("barrier=0") }
 
-// nfs: see nfs(5).
+// nfs warns about options of nfs(5).
 func (f Facts) nfs(add func(text, remedy string)) {
 	if f.Has("soft") || f.Has("softerr") {
 		add("soft: a server that does not answer in time makes writes fail silently, and data is lost", "mount it with hard")
@@ -61,25 +61,25 @@ func (f Facts) nfs(add func(text, remedy string)) {
 		}
 	}
 	if f.Has("fsc") {
-		add("fsc: reads are answered from a local disk, and no longer from the server", "mount it without fsc")
+		add("fsc: a local disk answers reads, and not the server", "mount it without fsc")
 	}
 	if f.Has("nocto") {
-		add("nocto: what other hosts changed is not looked for when a file is opened, which saves requests that a shared mount makes", "mount it without nocto, or with it in all arms")
+		add("nocto: the client does not look for changes by other hosts when it opens a file, which saves requests", "mount it without nocto, or with it in all arms")
 	}
 	if here(f.Option("addr")) {
-		add("the server is this host: it has its CPU time and disks from what is measured, and no wire lies between", "name a server on another host, or read the result as one of this host alone")
+		add("the server is this host: it takes CPU time and disk time from the load, and no network lies between them", "name a server on another host, or read the result as one of this host alone")
 	}
-	add("whether the server exports it sync or async cannot be seen from here: with async, what was committed is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
+	add("unknown here: whether the server exports it sync or async. With async, committed data is lost when the server crashes", "on the server, exportfs -v shows it; export with sync")
 }
 
-// ceph: see mount.ceph(8).
+// ceph warns about options of mount.ceph(8).
 func (f Facts) ceph(add func(text, remedy string)) {
 	if f.Option("recover_session") == "clean" {
-		add("recover_session=clean: a client that was blocked drops what it had not written yet, and goes on", "mount it with recover_session=no")
+		add("recover_session=clean: a client that was blocked drops its unwritten data and goes on", "mount it with recover_session=no")
 	}
 }
 
-// here says that an address is this host's own.
+// here says whether an address is one of this host.
 func here(address string) bool {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.IsLoopback() {

@@ -1,5 +1,5 @@
-// Package unixsock is what tare does with sockets between its own processes: wait for
-// the one who is to ask, see who that is, hand descriptors over.
+// Package unixsock connects tare's own processes by Unix sockets: it accepts one client,
+// identifies the process, and passes descriptors.
 package unixsock
 
 import (
@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MostFiles are the descriptors that go with one message.
+// MostFiles is the most descriptors in one message.
 const MostFiles = 20
 
-// AcceptOne listens at a path, for this user alone, and returns the first connection.
-// Nobody can connect after that. Nobody within the bound is an error.
+// AcceptOne listens at a path that only this user can connect to, and returns the first
+// connection. It then stops listening. No connection within the bound is an error.
 func AcceptOne(path string, bound time.Duration) (*net.UnixConn, error) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -34,8 +34,8 @@ func AcceptOne(path string, bound time.Duration) (*net.UnixConn, error) {
 	return conn, nil
 }
 
-// Peer is the process at the other end, as the kernel numbers it here; 0: it is in no
-// pid namespace below this one.
+// Peer is the pid of the process at the other end in this pid namespace; 0: it is in a
+// namespace that is not below this one.
 func Peer(conn *net.UnixConn) (int, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -50,7 +50,7 @@ func Peer(conn *net.UnixConn) (int, error) {
 	return int(cred.Pid), nil
 }
 
-// Send writes text, with descriptors at its beginning.
+// Send writes text; the descriptors go with its first byte.
 func Send(conn *net.UnixConn, text []byte, files ...*os.File) error {
 	if len(files) > MostFiles {
 		return fmt.Errorf("%d descriptors, at most %d can be handed over", len(files), MostFiles)
@@ -66,10 +66,10 @@ func Send(conn *net.UnixConn, text []byte, files ...*os.File) error {
 	return err
 }
 
-// ControlSize is the room that the descriptors of a message take.
+// ControlSize is the size in bytes of the control data of a message with MostFiles descriptors.
 func ControlSize() int { return unix.CmsgSpace(4 * MostFiles) }
 
-// Descriptors are those that came with a message.
+// Descriptors are the descriptors in the control data of a message.
 func Descriptors(control []byte) ([]int, error) {
 	if len(control) == 0 {
 		return nil, nil
@@ -89,8 +89,7 @@ func Descriptors(control []byte) ([]int, error) {
 	return all, nil
 }
 
-// Receiver reads what comes over a connection, and holds the descriptors that came
-// with it.
+// Receiver reads from a connection and keeps the descriptors that came with the bytes.
 type Receiver struct {
 	*net.UnixConn
 	files []*os.File
@@ -112,7 +111,7 @@ func (r *Receiver) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Take hands out the next n descriptors, or as many as there are.
+// Take returns the next n descriptors, or as many as there are.
 func (r *Receiver) Take(n int) []*os.File {
 	n = min(n, len(r.files))
 	taken := r.files[:n:n]

@@ -45,7 +45,7 @@ func TestAcceptNobody(t *testing.T) {
 	}
 }
 
-// A read that fails while it waits has read nothing: who reads counts on that.
+// A read that fails while it waits returns n = 0, on which callers rely.
 func TestReceiveNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

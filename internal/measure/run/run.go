@@ -273,7 +273,7 @@ func (r *runner) warnOfKept() {
 	if r.Groups == nil {
 		return
 	}
-	if kept := r.Groups.Kept(); kept != nil {
+	if kept := r.Groups.StillEnabled(); kept != nil {
 		r.warn(record.Warning{Text: kept.Error(), Remedy: kept.Remedy()})
 	}
 }

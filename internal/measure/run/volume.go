@@ -124,7 +124,7 @@ func (l *loadRun) closeVolumes() error {
 	for _, o := range l.volumes.all {
 		o.Unwatch(&l.watch)
 		err := o.Close()
-		if held := (*volume.Held)(nil); errors.As(err, &held) {
+		if held := (*volume.DeviceInUse)(nil); errors.As(err, &held) {
 			l.warn(record.Warning{Workload: l.load.Name, Text: err.Error(), Remedy: "it goes when that process ends; losetup -l shows it"})
 			continue
 		}

@@ -74,25 +74,24 @@ func (j Job) Run(ctx context.Context, n *corev1.Node, said io.Writer, dir string
 	if err != nil {
 		return err
 	}
-	step, err := way.Add(j.Cluster.NamespaceStep(h.spec.Run))
+	remove, err := way.Record(j.Cluster.NamespaceStep(h.spec.Run), func() error {
+		bounded, cancel := context.WithTimeout(ctx, removeBound)
+		defer cancel()
+		return j.Cluster.RemoveHelper(bounded, h.spec.Run)
+	})
 	if err != nil {
 		return errors.Join(err, way.Close())
 	}
 	dismiss, err := j.Guard(h.spec.Run)
 	if err != nil {
-		return errors.Join(fmt.Errorf("guard the run: %w", err), way.Done(step), way.Close())
+		return errors.Join(fmt.Errorf("guard the run: %w", err), remove(), way.Close())
 	}
 	defer dismiss()
 	err = h.measure(ctx, said, dir, interrupts)
 	if ctx.Err() != nil {
 		return errors.Join(err, way.Close())
 	}
-	bounded, cancel := context.WithTimeout(ctx, removeBound)
-	defer cancel()
-	removeErr := j.Cluster.RemoveHelper(bounded, h.spec.Run)
-	if removeErr == nil {
-		removeErr = way.Done(step)
-	}
+	removeErr := remove()
 	if removeErr != nil {
 		removeErr = hint.New(fmt.Errorf("remove the helper of node %s: %w", n.Name, removeErr), "tare cleanup")
 	}

@@ -1,6 +1,6 @@
-// Package cephtest brings a Ceph cluster up for tests, and down again: one
-// monitor, one manager and one store, on loopback, with a directory of
-// their own and without users; a file system and its server where they are asked for. It needs root, as mapping images does.
+// Package cephtest starts and stops a Ceph cluster for tests: one monitor, one manager and one
+// OSD (the store) on loopback, in a directory of their own and without authentication; a file
+// system and its metadata server on request. It needs root to map images.
 package cephtest
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// patience bounds each step. It is not a measure of speed.
+// patience is the time limit of each step; it does not measure speed.
 const patience = 3 * time.Minute
 
-// Pool is the one that the cluster has.
+// Pool is the name of the cluster's pool.
 const Pool = "rbd"
 
-// Cluster is one that runs.
+// Cluster is a running cluster.
 type Cluster struct {
-	Config string // CEPH_CONF
+	Config string // for CEPH_CONF
 
 	t     testing.TB
 	dir   string
-	first int // of the ports that all its servers use
+	first int // first of the ports that its servers use
 	mon   *daemon
 	store *daemon
 }
 
-// Start brings a cluster up, and down at the end of the test. The processes are
-// this one's and die with it.
+// Start starts a cluster until the end of the test. The daemons are children of this process
+// and end with it.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
 	testneed.Root(t)
@@ -47,7 +47,7 @@ func Start(t testing.TB) *Cluster {
 	}
 	c := &Cluster{t: t, dir: t.TempDir()}
 	c.Config = filepath.Join(c.dir, "ceph.conf")
-	t.Cleanup(c.explain) // when all have ended
+	t.Cleanup(c.explain) // after all have ended
 	c.first = freePorts(t)
 	address := fmt.Sprintf("[v2:127.0.0.1:%d/0,v1:127.0.0.1:%d/0]", c.first, c.first+1)
 	c.configure(address)
@@ -68,7 +68,7 @@ func Start(t testing.TB) *Cluster {
 	return c
 }
 
-// Run runs one of Ceph's tools to its end and returns what it printed.
+// Run runs one of Ceph's tools to its end and returns its output.
 func (c *Cluster) Run(tool string, args ...string) string {
 	c.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), patience)
@@ -80,16 +80,16 @@ func (c *Cluster) Run(tool string, args ...string) string {
 	return string(out)
 }
 
-// Images are the names of all in the pool.
+// Images are the names of the images in the pool.
 func (c *Cluster) Images() []string {
 	c.t.Helper()
 	return strings.Fields(c.Run("rbd", "ls", Pool))
 }
 
-// Ports are those of all its servers: the first and how many.
+// Ports are the first port of its servers, and their number.
 func (c *Cluster) Ports() (first, many int) { return c.first, ports }
 
-// FileSystem makes one, with a server of its own.
+// FileSystem makes a file system with a metadata server.
 func (c *Cluster) FileSystem(name string) {
 	c.t.Helper()
 	testneed.Tool(c.t, "ceph-mds")
@@ -104,10 +104,10 @@ func (c *Cluster) FileSystem(name string) {
 	}
 }
 
-// KillStore ends the store: the cluster is there, and what is asked of data waits.
+// KillStore kills the store: the cluster answers, but requests for data wait.
 func (c *Cluster) KillStore() { c.store.end() }
 
-// StartStore starts it again, with what it had acknowledged.
+// StartStore starts the store again, with all data that it had acknowledged.
 func (c *Cluster) StartStore() {
 	c.t.Helper()
 	if err := c.startStore(); err != nil {
@@ -123,10 +123,10 @@ func (c *Cluster) startStore() error {
 	return err
 }
 
-// Stop ends the monitor: the cluster does not answer any more.
+// Stop ends the monitor: the cluster no longer answers.
 func (c *Cluster) Stop() { c.mon.end() }
 
-// explain shows what the daemons said when the test failed.
+// explain logs the daemons' output if the test failed.
 func (c *Cluster) explain() {
 	if !c.t.Failed() {
 		return
@@ -138,13 +138,13 @@ func (c *Cluster) explain() {
 	}
 }
 
-// daemon is a process of the cluster.
+// daemon is a server process of the cluster.
 type daemon struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// daemon starts one.
+// daemon starts a daemon, or fails the test.
 func (c *Cluster) daemon(program, id string) *daemon {
 	c.t.Helper()
 	d, err := c.start(program, id)
@@ -154,7 +154,7 @@ func (c *Cluster) daemon(program, id string) *daemon {
 	return d
 }
 
-// start starts one, in the foreground; it ends with the test. Any goroutine may start one.
+// start starts a daemon in the foreground; it ends with the test. Any goroutine may call it.
 func (c *Cluster) start(program, id string) (*daemon, error) {
 	log, err := os.OpenFile(filepath.Join(c.dir, program+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -172,14 +172,14 @@ func (c *Cluster) start(program, id string) (*daemon, error) {
 	return d, nil
 }
 
-// end kills it and waits. It may be called twice.
+// end kills the daemon and waits for it. It may be called twice.
 func (d *daemon) end() {
 	_ = d.cmd.Process.Kill()
 	<-d.done
 }
 
-// configure writes the file that all daemons and tools read. A client that was
-// killed counts as a user of its image for seconds here.
+// configure writes the file that all daemons and tools read. In this cluster a killed client
+// counts as a user of its image for seconds only.
 func (c *Cluster) configure(address string) {
 	c.t.Helper()
 	text := fmt.Sprintf(`[global]
@@ -213,7 +213,7 @@ mgr data = %[3]s/mgr
 mds data = %[3]s/mds
 ms bind port min = %[4]d
 ms bind port max = %[5]d
-`, uuid(), address, c.dir, c.first+2, c.first+ports-2) // the last is for orders
+`, uuid(), address, c.dir, c.first+2, c.first+ports-2) // the last port is for orders
 	for _, dir := range []string{"mon", "osd", "mgr", "mds"} {
 		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
 			c.t.Fatal(err)
@@ -224,11 +224,11 @@ ms bind port max = %[5]d
 	}
 }
 
-// ports are as many as the servers of a cluster use at most.
+// ports is the largest number of ports that a cluster uses.
 const ports = 32
 
-// freePorts are ports on loopback that were free just now and that no client is given
-// meanwhile; it returns the first.
+// freePorts are ports on loopback that were free just now and that the kernel gives to no
+// client; it returns the first.
 func freePorts(t testing.TB) int {
 	t.Helper()
 	const first, many = 10000, 20000

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestRBDStoreKilled: what the store has acknowledged is there after it was killed.
+// TestRBDStoreKilled: a killed store keeps all data that it had acknowledged.
 func TestRBDStoreKilled(t *testing.T) {
 	testneed.Long(t, "rbd")
 	c := Start(t)
@@ -42,8 +42,8 @@ func standIn(t *testing.T, script string) *Cluster {
 	return &Cluster{t: t, dir: t.TempDir(), first: freePorts(t)}
 }
 
-// ordered is what the host answers to an order.
-func ordered(t *testing.T, c *Cluster, word string) string {
+// carryOut returns the host's answer to an order.
+func carryOut(t *testing.T, c *Cluster, word string) string {
 	t.Helper()
 	l, err := net.Dial("tcp4", orders(c.first))
 	if err != nil {
@@ -59,26 +59,26 @@ func ordered(t *testing.T, c *Cluster, word string) string {
 	return strings.TrimSpace(string(answer))
 }
 
-// A store that does not start is told to whoever ordered it, and one after it is obeyed.
+// The answer to an order says that the store did not start; the next order is carried out.
 func TestOrders(t *testing.T) {
 	c := standIn(t, "exec sleep 60")
-	c.obey()
-	if got := ordered(t, c, "start"); got != done {
+	c.serveOrders()
+	if got := carryOut(t, c, "start"); got != done {
 		t.Errorf("start: %q", got)
 	}
-	if got := ordered(t, c, "kill"); got != done {
+	if got := carryOut(t, c, "kill"); got != done {
 		t.Errorf("kill: %q", got)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if got := ordered(t, c, "start"); !strings.Contains(got, "ceph-osd") {
+	if got := carryOut(t, c, "start"); !strings.Contains(got, "ceph-osd") {
 		t.Errorf("a store that is not there: %q", got)
 	}
-	if got := ordered(t, c, "stop"); !strings.Contains(got, `"stop"`) {
+	if got := carryOut(t, c, "stop"); !strings.Contains(got, `"stop"`) {
 		t.Errorf("an order that there is not: %q", got)
 	}
 }
 
-// What a store said before it was killed stays.
+// The output of a store before it was killed is kept.
 func TestLogs(t *testing.T) {
 	c := standIn(t, "echo said")
 	for range 2 {

@@ -14,21 +14,21 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Given is where a virtual machine finds what its host gives it; there is nothing in it
-// where the host gives nothing.
+// Given is the directory in a virtual machine with what its host gives it; it is empty if the
+// host gives nothing.
 const Given = "/vm/with"
 
-// host is the host's loopback in the network of a virtual machine.
+// host is the address of the host's loopback in the network of a virtual machine.
 const host = "10.0.2.2"
 
-// orders is the port at which the host does with the store what a machine asks for.
+// orders is the address at which the host takes a machine's orders for the store.
 func orders(first int) string { return fmt.Sprintf("127.0.0.1:%d", first+ports-1) }
 
 // done is the answer to an order that was carried out.
 const done = "done"
 
-// obey does what is ordered, one word on each connection, until the test ends.
-func (c *Cluster) obey() {
+// serveOrders carries out orders, one word on each connection, until the test ends.
+func (c *Cluster) serveOrders() {
 	l, err := net.Listen("tcp4", orders(c.first))
 	if err != nil {
 		c.t.Fatal(err)
@@ -42,14 +42,14 @@ func (c *Cluster) obey() {
 			if err != nil {
 				return
 			}
-			fmt.Fprintln(asks, c.ordered(asks))
+			fmt.Fprintln(asks, c.carryOut(asks))
 			asks.Close()
 		}
 	}()
 }
 
-// ordered does what one connection asks for, and returns the answer.
-func (c *Cluster) ordered(asks io.Reader) string {
+// carryOut carries out the order of one connection and returns the answer.
+func (c *Cluster) carryOut(asks io.Reader) string {
 	var word string
 	_, err := fmt.Fscanln(asks, &word)
 	switch {
@@ -67,8 +67,8 @@ func (c *Cluster) ordered(asks io.Reader) string {
 	return done
 }
 
-// Give writes a directory from which a virtual machine on this host can reach the
-// cluster: its configuration and its ports. Until the test ends it can kill the store.
+// Give writes a directory with which a virtual machine on this host can reach the cluster: its
+// configuration and its ports. Until the test ends the machine can kill the store.
 func (c *Cluster) Give(dir string) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.Config)
@@ -82,11 +82,11 @@ func (c *Cluster) Give(dir string) {
 			c.t.Fatal(err)
 		}
 	}
-	c.obey()
+	c.serveOrders()
 }
 
-// Reached is the cluster of the host, as a virtual machine reaches it: at the same
-// addresses on its own loopback, whose connections are passed on.
+// Reached is the host's cluster in a virtual machine: at the same addresses on the machine's
+// own loopback, from which connections are forwarded.
 type Reached struct {
 	Config string
 
@@ -99,7 +99,8 @@ type Reached struct {
 	orders string
 }
 
-// Reach passes on until the test ends. A machine that was given no cluster skips the test.
+// Reach forwards connections until the test ends. On a machine without a cluster it skips the
+// test.
 func Reach(t testing.TB) *Reached {
 	t.Helper()
 	testneed.Long(t, "uml")
@@ -132,7 +133,7 @@ func Reach(t testing.TB) *Reached {
 	return r
 }
 
-// KillStore has the host kill the store, and StartStore start it again.
+// KillStore makes the host kill the store, StartStore start it again.
 func (r *Reached) KillStore()  { r.order("kill") }
 func (r *Reached) StartStore() { r.order("start") }
 
@@ -151,13 +152,13 @@ func (r *Reached) order(word string) {
 	}
 }
 
-// Delay is how much later everything arrives from now on, in each direction.
+// Delay delays all data from now on, in each direction.
 func (r *Reached) Delay(by time.Duration) { r.mu.Lock(); defer r.mu.Unlock(); r.delay = by }
 
-// Cut lets nothing through until Mend.
+// Cut stops all data until Mend.
 func (r *Reached) Cut() { r.mu.Lock(); defer r.mu.Unlock(); r.cut = true }
 
-// Mend lets everything through again.
+// Mend ends Cut.
 func (r *Reached) Mend() { r.mu.Lock(); defer r.mu.Unlock(); r.cut = false; r.open.Broadcast() }
 
 func (r *Reached) accept(l net.Listener, to string) {
@@ -176,13 +177,13 @@ func (r *Reached) accept(l net.Listener, to string) {
 	}
 }
 
-// piece is what came at once, and when it goes on.
+// piece is the data of one read, and when to pass it on.
 type piece struct {
 	bytes []byte
 	due   time.Time
 }
 
-// pass passes on what one end says to the other.
+// pass passes data from one end to the other.
 func (r *Reached) pass(from, to net.Conn) {
 	pieces := make(chan piece, 1024)
 	go func() {

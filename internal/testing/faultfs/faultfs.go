@@ -1,6 +1,6 @@
-// Package faultfs is a file system of tests: it passes everything through to a
-// directory, counts what would change it, and answers one such operation, by its number,
-// with an error. What is tested on it is a program as it is, without any hook in it.
+// Package faultfs is a file system for tests. It passes all operations through to a directory,
+// counts those that change it, and answers one of them, chosen by number, with an error. So a
+// program is tested as it is, without hooks in it.
 package faultfs
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Kind is a kind of operation that changes a file system.
+// Kind is a kind of operation that changes the file system.
 type Kind string
 
-// The kinds that are counted.
+// The kinds.
 const (
 	Write  Kind = "write"
 	Sync   Kind = "sync"   // fsync and fdatasync, of directories too
@@ -36,24 +36,24 @@ const (
 	Mkdir  Kind = "mkdir"
 )
 
-// Kinds are all of them.
+// Kinds are all kinds.
 func Kinds() []Kind { return []Kind{Write, Sync, Resize, Rename, Link, Unlink, Create, Mkdir} }
 
-// Op is an operation that was counted.
+// Op is a counted operation.
 type Op struct {
 	Kind   Kind
-	Number int // from 1, of its kind
+	Number int // among those of its kind, from 1
 	Path   string
 }
 
 func (o Op) String() string { return fmt.Sprintf("%s %d (%s)", o.Kind, o.Number, o.Path) }
 
-// Fault is what one operation is answered with.
+// Fault is an error and the operation that it answers.
 type Fault struct {
 	Kind    Kind
-	Number  int // from 1; 0: none
+	Number  int // of the operation, from 1; 0: none
 	Error   syscall.Errno
-	Lasting bool // all that the error can hit fail from there on
+	Lasting bool // from then on all operations fail that the error can hit
 }
 
 func (f Fault) String() string {
@@ -64,8 +64,8 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s %d: %v, %s", f.Kind, f.Number, f.Error, how)
 }
 
-// hits says whether a fault that lasts hits a kind: what is removed needs no room, and
-// what is written already can be synced.
+// hits says whether a lasting fault hits a kind: a removal needs no room, and a sync of written
+// data none either.
 func (f Fault) hits(k Kind) bool {
 	if f.Error == syscall.ENOSPC {
 		return k != Unlink && k != Sync && k != Rename
@@ -75,20 +75,20 @@ func (f Fault) hits(k Kind) bool {
 
 // FS is a mounted file system.
 type FS struct {
-	Dir     string // where it is mounted
-	Backing string // the directory behind it, which may be looked at without it
+	Dir     string // mount point
+	Backing string // the directory behind it, for looking without the file system
 
-	mu      sync.Mutex
-	counted func(path string) bool // nil: all are
-	fault   Fault
-	seen    []Op
-	counts  map[Kind]int
-	hit     []Op
-	synced  map[string][]byte
-	keep    string // what files whose synced content is kept end with
+	mu         sync.Mutex
+	counted    func(path string) bool // nil: all paths count
+	fault      Fault
+	seen       []Op
+	counts     map[Kind]int
+	hit        []Op
+	synced     map[string][]byte
+	keepSuffix string // suffix of the files whose synced content is kept
 }
 
-// Mount mounts a new one until the end of the test.
+// Mount mounts a new file system until the end of the test.
 func Mount(t testing.TB) *FS {
 	t.Helper()
 	testneed.Root(t)
@@ -100,7 +100,7 @@ func Mount(t testing.TB) *FS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	brief := time.Duration(0) // others change what is behind it
+	brief := time.Duration(0) // no caching: others change what is behind it
 	server, err := fs.Mount(f.Dir, root, &fs.Options{
 		EntryTimeout: &brief, AttrTimeout: &brief, NegativeTimeout: &brief, NullPermissions: true,
 		MountOptions: fuse.MountOptions{AllowOther: true, DirectMountStrict: true, FsName: "tare-faults", Name: "faultfs"},
@@ -118,8 +118,8 @@ func Mount(t testing.TB) *FS {
 	return f
 }
 
-// closeOnExec keeps the descriptor by which the file system is served from what a test
-// starts: one that outlived the test would keep the file system up, with nobody to answer.
+// closeOnExec keeps the descriptor that serves the file system out of the test's children. A
+// child that outlives the test would keep the file system mounted with no server.
 func closeOnExec() {
 	all, _ := filepath.Glob("/proc/self/fd/*")
 	for _, f := range all {
@@ -132,8 +132,8 @@ func closeOnExec() {
 	}
 }
 
-// Arm forgets what was counted, and counts anew up to the fault. counted says which paths
-// count, from the top of the file system; nil: all.
+// Arm starts counting anew, up to the fault. counted says which paths count, relative to the
+// root of the file system; nil: all.
 func (f *FS) Arm(fault Fault, counted func(path string) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *FS) Arm(fault Fault, counted func(path string) bool) {
 	f.seen, f.counts, f.hit, f.synced = nil, map[Kind]int{}, nil, map[string][]byte{}
 }
 
-// Disarm ends the fault; what was counted and hit stays.
+// Disarm ends the fault; Seen and Hit stay.
 func (f *FS) Disarm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,30 +155,29 @@ func (f *FS) Seen() []Op {
 	return slices.Clone(f.seen)
 }
 
-// Hit are the operations that failed by the fault, the first one first.
+// Hit are the operations that the fault made fail, in order.
 func (f *FS) Hit() []Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.hit)
 }
 
-// KeepSynced keeps the content of files whose path ends so, as it was whenever one was
-// synced.
+// KeepSynced keeps the content that files with this suffix have at each sync.
 func (f *FS) KeepSynced(suffix string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.keep = suffix
+	f.keepSuffix = suffix
 }
 
-// Synced is what was in a file when it was last synced: the longest of them.
+// Synced is the longest content that a file had at a sync.
 func (f *FS) Synced(path string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.synced[path]
 }
 
-// did counts an operation and says what it is answered with; 0: it is carried out.
-func (f *FS) did(k Kind, path string) syscall.Errno {
+// count counts an operation and returns the error to answer with; 0: carry it out.
+func (f *FS) count(k Kind, path string) syscall.Errno {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.counted != nil && !f.counted(path) {
@@ -195,11 +194,11 @@ func (f *FS) did(k Kind, path string) syscall.Errno {
 	return f.fault.Error
 }
 
-// didSync keeps what a file holds that was synced.
+// didSync keeps the content of a file that was synced.
 func (f *FS) didSync(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.keep == "" || !strings.HasSuffix(path, f.keep) {
+	if f.keepSuffix == "" || !strings.HasSuffix(path, f.keepSuffix) {
 		return
 	}
 	if b, err := os.ReadFile(f.Backing + "/" + path); err == nil {

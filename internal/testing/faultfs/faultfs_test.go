@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each kind of operation is counted once, and fails with the error that it is to fail
-// with, and no other does.
+// Each kind of operation is counted once and fails with the fault's error, and no other kind
+// fails.
 func TestOneByNumber(t *testing.T) {
 	f := Mount(t)
 	path := func(name string) string { return filepath.Join(f.Dir, name) }
@@ -73,7 +73,7 @@ func opened(path string, do func(*os.File) error) error {
 	return errors.Join(do(o), o.Close())
 }
 
-// A full disk has no room for what is new; what is there can be removed.
+// A full disk has no room for new data; existing files can be removed.
 func TestLasting(t *testing.T) {
 	f := Mount(t)
 	f.Arm(Fault{Kind: Create, Number: 2, Error: syscall.ENOSPC, Lasting: true}, nil)
@@ -94,7 +94,7 @@ func TestLasting(t *testing.T) {
 	}
 }
 
-// What was synced is kept as it was then.
+// The content at a sync is kept.
 func TestSynced(t *testing.T) {
 	f := Mount(t)
 	f.KeepSynced("kept")

@@ -9,7 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// node is a file or directory of the one behind, whose changes are counted.
+// node is a file or directory behind the file system, whose changes are counted.
 type node struct {
 	*fs.LoopbackNode
 	fs *FS
@@ -23,17 +23,17 @@ func (f *FS) root() (fs.InodeEmbedder, error) {
 	return &node{root.(*fs.LoopbackNode), f}, nil
 }
 
-// WrapChild makes what is below a directory nodes too.
+// WrapChild makes the children of a directory nodes too.
 func (n *node) WrapChild(_ context.Context, child fs.InodeEmbedder) fs.InodeEmbedder {
 	return &node{child.(*fs.LoopbackNode), n.fs}
 }
 
-// path is from the top of the file system.
+// path is relative to the root of the file system.
 func (n *node) path() string { return n.Path(n.Root()) }
 
 func (n *node) below(name string) string { return filepath.Join(n.path(), name) }
 
-// file hides that the kernel could write to the file behind without asking.
+// file hides the interface by which the kernel could write to the file behind directly.
 type file struct{ *fs.LoopbackFile }
 
 func (file) PassthroughFd() (int, bool) { return 0, false }
@@ -47,7 +47,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 }
 
 func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
-	if errno := n.fs.did(Create, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Create, n.below(name)); errno != 0 {
 		return nil, nil, 0, errno
 	}
 	inode, h, with, errno := n.LoopbackNode.Create(ctx, name, flags, mode, out)
@@ -58,64 +58,64 @@ func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out 
 }
 
 func (n *node) Mknod(ctx context.Context, name string, mode, dev uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Create, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Create, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Mknod(ctx, name, mode, dev, out)
 }
 
 func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Mkdir, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Mkdir, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Mkdir(ctx, name, mode, out)
 }
 
 func (n *node) Unlink(ctx context.Context, name string) syscall.Errno {
-	if errno := n.fs.did(Unlink, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Unlink, n.below(name)); errno != 0 {
 		return errno
 	}
 	return n.LoopbackNode.Unlink(ctx, name)
 }
 
 func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno {
-	if errno := n.fs.did(Unlink, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Unlink, n.below(name)); errno != 0 {
 		return errno
 	}
 	return n.LoopbackNode.Rmdir(ctx, name)
 }
 
 func (n *node) Rename(ctx context.Context, name string, to fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
-	if errno := n.fs.did(Rename, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Rename, n.below(name)); errno != 0 {
 		return errno
 	}
 	return n.LoopbackNode.Rename(ctx, name, to, newName, flags)
 }
 
 func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Link, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Link, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Link(ctx, target, name, out)
 }
 
 func (n *node) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if errno := n.fs.did(Link, n.below(name)); errno != 0 {
+	if errno := n.fs.count(Link, n.below(name)); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Symlink(ctx, target, name, out)
 }
 
 func (n *node) Write(ctx context.Context, h fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
-	if errno := n.fs.did(Write, n.path()); errno != 0 {
+	if errno := n.fs.count(Write, n.path()); errno != 0 {
 		return 0, errno
 	}
 	return h.(fs.FileWriter).Write(ctx, data, off)
 }
 
-// Fsync is also that of a directory, whose handle has it by another name.
+// Fsync is also that of a directory, whose handle has another method for it.
 func (n *node) Fsync(ctx context.Context, h fs.FileHandle, flags uint32) syscall.Errno {
-	if errno := n.fs.did(Sync, n.path()); errno != 0 {
+	if errno := n.fs.count(Sync, n.path()); errno != 0 {
 		return errno
 	}
 	if errno := h.(fs.FileFsyncer).Fsync(ctx, flags); errno != 0 {
@@ -126,7 +126,7 @@ func (n *node) Fsync(ctx context.Context, h fs.FileHandle, flags uint32) syscall
 }
 
 func (n *node) Allocate(ctx context.Context, h fs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
-	if errno := n.fs.did(Resize, n.path()); errno != 0 {
+	if errno := n.fs.count(Resize, n.path()); errno != 0 {
 		return errno
 	}
 	return h.(fs.FileAllocater).Allocate(ctx, off, size, mode)
@@ -134,14 +134,14 @@ func (n *node) Allocate(ctx context.Context, h fs.FileHandle, off, size uint64, 
 
 func (n *node) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if _, resized := in.GetSize(); resized {
-		if errno := n.fs.did(Resize, n.path()); errno != 0 {
+		if errno := n.fs.count(Resize, n.path()); errno != 0 {
 			return errno
 		}
 	}
 	return n.LoopbackNode.Setattr(ctx, h, in, out)
 }
 
-// OpendirHandle opens a directory whose sync is counted.
+// OpendirHandle opens a directory whose syncs are counted.
 func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	h, with, errno := n.LoopbackNode.OpendirHandle(ctx, flags)
 	if errno != 0 {
@@ -150,7 +150,7 @@ func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, 
 	return directory{h.(stream), n}, with, 0
 }
 
-// stream is an open directory of the one behind.
+// stream is an open directory behind the file system.
 type stream interface {
 	fs.FileReaddirenter
 	fs.FileSeekdirer
@@ -164,7 +164,7 @@ type directory struct {
 }
 
 func (d directory) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno {
-	if errno := d.n.fs.did(Sync, d.n.path()); errno != 0 {
+	if errno := d.n.fs.count(Sync, d.n.path()); errno != 0 {
 		return errno
 	}
 	return d.stream.Fsyncdir(ctx, flags)

@@ -1,4 +1,5 @@
-// Package journaltest writes journals as killed runs leave them, and tries what steps refuse.
+// Package journaltest writes journals as killed runs leave them, and tests which steps are
+// refused.
 package journaltest
 
 import (
@@ -23,17 +24,17 @@ func Header(t testing.TB, run string) journal.Header {
 		t.Fatal(err)
 	}
 	return journal.Header{
-		Schema: journal.Schema, Run: run, Pid: os.Getpid(), Start: p.Start + 1, // this number, but another process
+		Schema: journal.Schema, Run: run, Pid: os.Getpid(), Start: p.Start + 1, // the same pid, but another process
 		Boot: strings.TrimSpace(string(boot)), Command: os.Args, Time: time.Now().UTC(),
 	}
 }
 
-// File is where the journal of a run is.
+// File is the path of a run's journal.
 func File(stateDir, run string) string {
 	return filepath.Join(stateDir, "journal", run+".jsonl")
 }
 
-// Write writes the journal of a killed run. It is not checked.
+// Write writes the journal of a killed run, without checks of its steps.
 func Write(t testing.TB, stateDir string, h journal.Header, steps ...journal.Step) {
 	t.Helper()
 	lines := []map[string]any{{"header": h}}
@@ -58,7 +59,7 @@ func Write(t testing.TB, stateDir string, h journal.Header, steps ...journal.Ste
 	}
 }
 
-// Undone undoes a run and expects that nothing fails and no journal is left of it.
+// Undone undoes a run and fails the test if a step fails or the journal is left.
 func Undone(t testing.TB, stateDir, run string, kinds journal.Kinds) journal.Report {
 	t.Helper()
 	r, err := journal.Undo(stateDir, run, kinds)
@@ -74,8 +75,8 @@ func Undone(t testing.TB, stateDir, run string, kinds journal.Kinds) journal.Rep
 	return r
 }
 
-// Checks expects that steps of the run "r" are taken, by no other run, and that others are
-// refused.
+// Checks fails the test unless the steps own are accepted for the run "r" and for no other, and
+// others are refused.
 func Checks(t *testing.T, own, others []journal.Step) {
 	t.Helper()
 	for _, s := range own {

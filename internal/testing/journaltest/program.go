@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Program expects that Undo runs the program of a step only where PATH leads to it or nobody
-// else could have put it there. step makes the step for a program of a name.
+// Program fails the test unless Undo runs a step's program only if PATH leads to it or nobody
+// else could have put it there. step makes the step for a program's name.
 func Program(t *testing.T, name string, step func(program string) journal.Step) {
 	t.Helper()
 	top := t.TempDir()

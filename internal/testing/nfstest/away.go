@@ -13,24 +13,24 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Away is a server in a network namespace of its own, with a name and an address of its
-// own, so that a client takes two of them for two machines. It serves version 4.
+// Away is an NFS 4 server in a network namespace of its own, with its own name and address, so
+// that a client takes two of them for two machines.
 type Away struct {
 	Address string
-	Dir     string // what it exports, as Address:Dir
-	Disk    string // the file system below, which nothing else is on
+	Dir     string // the exported directory: Address:Dir
+	Disk    string // the file system below, which has nothing else
 
 	t      testing.TB
-	outer  string // its interface in the namespace of the test
+	outer  string // its interface in the test's namespace
 	keeper *exec.Cmd
 	empty  func()
 }
 
-// last is the number of the server that was started last in this process.
+// last is the number of the server that this process started last.
 var last int
 
-// StartAway brings a server up whose disk has this many MiB, and down at the end of the
-// test. Tests that run beside each other start theirs one after the other.
+// StartAway starts a server with a disk of size MiB, until the end of the test. Tests that run
+// in parallel must start their servers one after the other.
 func StartAway(t testing.TB, size int) *Away {
 	t.Helper()
 	testneed.Long(t, "uml")
@@ -52,7 +52,7 @@ func StartAway(t testing.TB, size int) *Away {
 	return a
 }
 
-// disk makes a file system of its own.
+// disk makes the server's file system.
 func (a *Away) disk(size int) {
 	a.t.Helper()
 	image := filepath.Join(a.t.TempDir(), "disk")
@@ -69,7 +69,7 @@ func (a *Away) disk(size int) {
 	}
 }
 
-// namespace makes the namespaces and the wire to them. What ends the keeper removes both.
+// namespace makes the namespaces and the wire to them. Both end with the keeper process.
 func (a *Away) namespace() {
 	a.t.Helper()
 	a.keeper = exec.Command("unshare", "--net", "--mount", "--uts", "--propagation", "private",
@@ -79,7 +79,7 @@ func (a *Away) namespace() {
 		err = a.keeper.Start()
 	}
 	if err == nil {
-		_, err = ready.Read(make([]byte, 1)) // the namespaces are there
+		_, err = ready.Read(make([]byte, 1)) // the namespaces exist
 	}
 	if err != nil {
 		a.t.Fatal(err)
@@ -98,8 +98,8 @@ func (a *Away) namespace() {
 	a.inside("ip", "link", "set", "lo", "up")
 }
 
-// nodes makes the files that a server of its own needs: its state, and the kernel's
-// files of this namespace. A name of its own is what tells a client that it is another.
+// nodes makes the files that a separate server needs: its state, and the kernel's files of this
+// namespace. A client tells servers apart by their names.
 func (a *Away) nodes() error {
 	return a.inside("sh", "-ec", `mount -t tmpfs state /var/lib/nfs
 		mkdir /var/lib/nfs/nfsdcld /var/lib/nfs/rpc_pipefs
@@ -111,8 +111,9 @@ func (a *Away) nodes() error {
 		echo 10 >/proc/fs/nfsd/nfsv4gracetime`)
 }
 
-// daemons start what the kernel's server asks: who may mount, and which clients it had
-// before it was started. Without the second it makes all wait as if it had had some.
+// daemons starts the programs that the kernel's server asks: which clients may mount, and which
+// clients it had before its start. Without the latter the server makes all clients wait for its
+// grace period.
 func (a *Away) daemons() {
 	a.t.Helper()
 	var all []*exec.Cmd
@@ -125,7 +126,7 @@ func (a *Away) daemons() {
 	}
 	a.t.Cleanup(func() {
 		a.Serve(0)
-		a.inside("exportfs", "-f") // the kernel's cache of exports holds the disk
+		a.inside("exportfs", "-f") // otherwise the kernel's cache of exports keeps the disk busy
 		for _, cmd := range all {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
@@ -133,54 +134,54 @@ func (a *Away) daemons() {
 	})
 }
 
-// Serve has the server answer with this many threads; with none it is gone.
+// Serve sets the number of the server's threads; 0 stops it.
 func (a *Away) Serve(threads int) {
 	a.t.Helper()
 	a.inside("rpc.nfsd", "-N", "3", "-V", "4.2", fmt.Sprint(threads))
 }
 
-// clients are who may mount.
+// clients are the addresses that may mount, with the directory.
 func (a *Away) clients() string { return strings.TrimSuffix(a.Address, "2") + "0/24:" + a.Dir }
 
-// Export lets the client mount, and Withdraw is the end of that.
+// Export exports the directory, until Withdraw.
 func (a *Away) Export() {
 	a.t.Helper()
 	a.inside("exportfs", "-i", "-o", "rw,sync,no_root_squash,no_subtree_check,insecure", a.clients())
 }
 
-// Withdraw has the server know nothing of the directory any more.
+// Withdraw ends the export of the directory.
 func (a *Away) Withdraw() {
 	a.t.Helper()
 	a.inside("exportfs", "-u", a.clients())
 	a.inside("exportfs", "-f")
 }
 
-// Volume is it as tare's words say it.
+// Volume is the server's export as a word for a volume.
 func (a *Away) Volume(options string) string {
 	return "nfs:" + a.Address + ":" + a.Dir + ",vers=4.2" + options
 }
 
-// Delay has every answer arrive later: so much is added to a round trip.
+// Delay adds a delay to every answer, and so to a round trip.
 func (a *Away) Delay(by time.Duration) {
 	a.t.Helper()
 	a.inside("tc", "qdisc", "replace", "dev", a.outer+"i", "root", "netem", "delay", by.String(), "limit", "100000")
 }
 
-// Cut lets nothing through, in both directions, until Mend.
+// Cut drops all packets, in both directions, until Mend.
 func (a *Away) Cut() {
 	a.t.Helper()
 	a.inside("tc", "qdisc", "replace", "dev", a.outer+"i", "root", "netem", "loss", "100%")
 	a.must("tc", "qdisc", "replace", "dev", a.outer, "root", "netem", "loss", "100%")
 }
 
-// Mend is the end of Cut.
+// Mend ends Cut.
 func (a *Away) Mend() {
 	a.t.Helper()
 	a.inside("tc", "qdisc", "del", "dev", a.outer+"i", "root")
 	a.must("tc", "qdisc", "del", "dev", a.outer, "root")
 }
 
-// Fill takes all room of the server's disk, also what becomes free later, until Empty.
+// Fill uses up all room on the server's disk, also room that becomes free later, until Empty.
 func (a *Away) Fill() {
 	a.t.Helper()
 	f, err := os.Create(filepath.Join(a.Disk, "fill"))
@@ -205,7 +206,7 @@ func (a *Away) Fill() {
 					size /= 2
 				}
 			}
-			_ = f.Sync() // what was put off is on the disk now, or is not
+			_ = f.Sync() // delayed writes are on the disk now, or have failed
 			select {
 			case <-end:
 				return
@@ -215,10 +216,10 @@ func (a *Away) Fill() {
 	}()
 }
 
-// Empty is the end of Fill.
+// Empty ends Fill.
 func (a *Away) Empty() { a.empty() }
 
-// Names are what is in the exported directory.
+// Names are the names in the exported directory.
 func (a *Away) Names() (names []string) {
 	a.t.Helper()
 	entries, err := os.ReadDir(a.Dir)

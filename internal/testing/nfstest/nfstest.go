@@ -1,5 +1,5 @@
-// Package nfstest brings up the NFS server of this machine's kernel for tests, and down
-// again, on loopback. It is for a machine that is nobody else's: that of make uml.
+// Package nfstest starts and stops the NFS server of this machine's kernel on loopback for
+// tests. The machine must have no other use: it is that of make uml.
 package nfstest
 
 import (
@@ -18,11 +18,11 @@ import (
 
 // Server exports one directory.
 type Server struct {
-	Dir string // what it exports, as SERVER:Dir
+	Dir string // the exported directory: SERVER:Dir
 	t   testing.TB
 }
 
-// Start brings a server up, and down at the end of the test.
+// Start starts a server until the end of the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	testneed.Long(t, "uml")
@@ -45,7 +45,8 @@ func Start(t testing.TB) *Server {
 	}
 	s.run("exportfs", "-i", "-o", "rw,sync,no_root_squash,no_subtree_check,insecure", "127.0.0.0/8:"+s.Dir)
 	t.Cleanup(func() { s.run("exportfs", "-u", "127.0.0.0/8:"+s.Dir) })
-	// Without its word on which clients there were, a server makes all wait.
+	// A server that is not told which clients it had makes all clients wait for its grace
+	// period.
 	const pipes = "/run/rpc_pipefs"
 	if err := os.Mkdir(pipes, 0o755); err == nil {
 		s.run("mount", "-t", "rpc_pipefs", "pipes", pipes)
@@ -70,7 +71,7 @@ func (s *Server) daemon(name string, args ...string) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	if name == "rpcbind" { // what registers with it fails before it listens
+	if name == "rpcbind" { // the others register with it, which fails before it listens
 		for range 300 {
 			if c, err := net.Dial("tcp", "127.0.0.1:111"); err == nil {
 				c.Close()
@@ -82,10 +83,10 @@ func (s *Server) daemon(name string, args ...string) {
 	}
 }
 
-// Serve has the server answer with this many threads; with none it is gone.
+// Serve sets the number of the server's threads; 0 stops it.
 func (s *Server) Serve(threads int) { s.run("rpc.nfsd", "-V", "3", fmt.Sprint(threads)) }
 
-// Delay has every packet to an address of loopback take longer, until the end of the test.
+// Delay delays every packet to an address of loopback, until the end of the test.
 func (s *Server) Delay(address string, by time.Duration) {
 	s.t.Helper()
 	s.run("tc", "qdisc", "add", "dev", "lo", "root", "handle", "1:", "prio", "bands", "4")
@@ -95,7 +96,7 @@ func (s *Server) Delay(address string, by time.Duration) {
 		"u32", "match", "ip", "dst", address+"/32", "flowid", "1:4")
 }
 
-// Names are what is in the exported directory.
+// Names are the names in the exported directory.
 func (s *Server) Names() (names []string) {
 	s.t.Helper()
 	entries, err := os.ReadDir(s.Dir)

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Bursts keeps two hogs that tare does not know of busy until the end of the test:
-// each for 20 to 300 ms at random, 30 % of the time. They are processes of the test's
-// own, stopped and continued by signals.
+// Bursts runs two processes that tare does not know, until the end of the test. Each is busy 30
+// % of the time, for 20 to 300 ms at random. Signals stop and continue them.
 func Bursts(t testing.TB) {
 	t.Helper()
 	ended := make(chan struct{})

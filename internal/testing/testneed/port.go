@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Ports from which the kernel takes none for a client (ip_local_port_range begins at
-// 32768): what is free stays free until the server of the test has it.
+// The range of ports for servers of tests. The kernel gives clients none of them
+// (ip_local_port_range begins at 32768), so a free port stays free until the server listens.
 const firstPort, ports = 10000, 22000
 
 var nextPort atomic.Int64
 
-// Port is a TCP port of loopback that nobody listens on, and that no other test of this
-// process was given. Processes begin anywhere.
+// Port is a TCP port on loopback on which nothing listens, and which no other test of this
+// process got. Each process begins at a random port.
 func Port(t testing.TB) int {
 	t.Helper()
 	nextPort.CompareAndSwap(0, 1+rand.Int64N(ports))
@@ -30,7 +30,7 @@ func Port(t testing.TB) int {
 	return 0
 }
 
-// Address is a Port with loopback's address before it.
+// Address is loopback with a Port.
 func Address(t testing.TB) string {
 	t.Helper()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(Port(t)))

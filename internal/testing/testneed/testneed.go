@@ -1,6 +1,6 @@
-// Package testneed is how a test asks for what it needs from the machine. A
-// need that is not met skips the test by name; where TARETEST_REQUIRE promises it,
-// the test fails instead, so that a promised test that skips cannot pass.
+// Package testneed states what a test needs from the machine. If a need is not met the test is
+// skipped and the need is named. If TARETEST_REQUIRE promises the need, the test fails, so that
+// a promised test cannot pass by skipping.
 package testneed
 
 import (
@@ -19,8 +19,8 @@ func Root(t testing.TB) {
 	}
 }
 
-// Ordinary needs a user that is not root to run something as, and returns
-// its user and group id (nobody's).
+// Ordinary needs a user other than root to run something as: nobody, whose user and group id it
+// returns.
 func Ordinary(t testing.TB) (uid, gid uint32) {
 	t.Helper()
 	Root(t)
@@ -37,7 +37,7 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
-// Feature needs something that was tried: err says why it is not there.
+// Feature needs something that was tried: err is why it is missing.
 func Feature(t testing.TB, name string, err error) {
 	t.Helper()
 	if err != nil {
@@ -45,7 +45,7 @@ func Feature(t testing.TB, name string, err error) {
 	}
 }
 
-// Long needs a tier of tests that takes minutes: TARETEST_TIER names it.
+// Long needs a tier of tests that takes minutes; TARETEST_TIER names it.
 func Long(t testing.TB, tier string) {
 	t.Helper()
 	if !Tier(tier) {
@@ -53,14 +53,13 @@ func Long(t testing.TB, tier string) {
 	}
 }
 
-// Tier says whether TARETEST_TIER names a tier: a test that does more there than elsewhere
-// asks for it.
+// Tier says whether TARETEST_TIER names a tier, for a test that does more there.
 func Tier(name string) bool {
 	return slices.Contains(strings.Split(os.Getenv("TARETEST_TIER"), ","), name)
 }
 
-// missing skips, or fails where the need was promised: TARETEST_REQUIRE is "all"
-// or a list of names.
+// missing skips the test, or fails it if the need was promised: TARETEST_REQUIRE is "all" or a
+// list of names.
 func missing(t testing.TB, name, why string) {
 	t.Helper()
 	promised := strings.Split(os.Getenv("TARETEST_REQUIRE"), ",")

@@ -1,8 +1,8 @@
-// Package ground makes the directories that tare works in, where a person says: on the
-// disk under test, which may be a directory of another user's, a database's for example.
-// Whoever owns that one can rename what is in it and put a link there. Root works in such
-// a directory through a mount of its own, whose path nobody else can change and every
-// account can pass: so it does in one that other accounts cannot pass.
+// Package ground makes the directories that tare works in, at a place that the user names: on
+// the disk under test, perhaps in a directory of another user such as a database. The owner of
+// that directory can rename what is in it and put a link there. So root works in such a
+// directory through a mount whose path nobody else can change and every account can enter. Root
+// does the same in a directory that other accounts cannot enter.
 package ground
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// Record writes a step to the journal before its change is made, and keeps its way back.
+// Record writes a step to the journal before the change is made, and keeps back as its undo.
 type Record func(s journal.Step, back func() error) error
 
-// points is where the mounts are.
+// points is the directory of the mount points.
 const points = "/run/tare"
 
-// Make makes a directory, whose name is one that the journal removes, and returns the path
-// to work with. The directory above it is there.
+// Make makes a directory, with a name that the journal may remove, and returns the path to work
+// with. The parent directory exists.
 func Make(record Record, path string, mode fs.FileMode) (string, error) {
 	if err := record(steps.Directory{Path: path}, func() error { return steps.RemoveDirectory(path) }); err != nil {
 		return "", err
@@ -39,18 +39,18 @@ func Make(record Record, path string, mode fs.FileMode) (string, error) {
 		if err := os.Mkdir(path, mode); err != nil {
 			return "", err
 		}
-		return path, os.Chmod(path, mode) // what the umask took
+		return path, os.Chmod(path, mode) // without the umask
 	}
 	dir, err := create(path, mode)
 	if err != nil {
 		return "", err
 	}
 	defer dir.Close()
-	return hold(record, dir, filepath.Base(path))
+	return mountAt(record, dir, filepath.Base(path))
 }
 
-// open says whether all accounts can pass to a directory. A server of an arm on the host
-// is not root, and could not reach its data below root's home.
+// open says whether all accounts can enter a directory. The server of an arm on the host is not
+// root, and could not reach its data below root's home.
 func open(dir string) bool {
 	blocked, err := account.Nobody.Blocked(filepath.Join(dir, "."))
 	if err != nil || blocked != "" {
@@ -60,8 +60,8 @@ func open(dir string) bool {
 	return err == nil && info.Mode().Perm()&0o001 != 0
 }
 
-// create makes a directory and opens the one that it has made: another that was put in its
-// place is not root's.
+// create makes a directory and opens it. If another directory was put in its place meanwhile,
+// own finds that it is not root's.
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	parent, err := unix.Open(filepath.Dir(path), unix.O_DIRECTORY|unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -77,8 +77,8 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	dir := os.NewFile(uintptr(fd), path)
-	if err = own(dir); err == nil {
-		err = dir.Chmod(mode) // what the umask took
+	if err = checkOwn(dir); err == nil {
+		err = dir.Chmod(mode) // without the umask
 	}
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
@@ -86,15 +86,15 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 	return dir, nil
 }
 
-// own says why an open directory is not the empty one that root has just made.
-func own(dir *os.File) error {
+// checkOwn returns an error if an open directory is not the empty one that root has just made.
+func checkOwn(dir *os.File) error {
 	var st unix.Stat_t
 	var where unix.Statfs_t
 	if err := errors.Join(unix.Fstat(int(dir.Fd()), &st), unix.Fstatfs(int(dir.Fd()), &where)); err != nil {
 		return fmt.Errorf("look at %s: %w", dir.Name(), err)
 	}
 	names, _ := dir.Readdirnames(1)
-	// A server of NFS can have made it nobody's, on root's behalf.
+	// An NFS server may have made it nobody's, on behalf of root.
 	if len(names) > 0 || st.Uid != 0 && where.Type != unix.NFS_SUPER_MAGIC {
 		return hint.New(fmt.Errorf("%s is not the directory that was made a moment ago: user %d has put it there", dir.Name(), st.Uid),
 			"name a directory in which only root can write")
@@ -102,8 +102,8 @@ func own(dir *os.File) error {
 	return nil
 }
 
-// free returns the first of path, path-2, path-3 and so on that does not exist. One name is held
-// twice where an arm has a volume of NFS: its directory here, and its directory on the server.
+// free is the first of path, path-2, path-3 and so on that does not exist. An arm with an NFS
+// volume holds two directories of one name: one here and one on the server.
 func free(path string) (string, error) {
 	const most = 100
 	for n := 1; n <= most; n++ {
@@ -120,8 +120,9 @@ func free(path string) (string, error) {
 	return "", &os.PathError{Op: "make", Path: path, Err: fs.ErrExist}
 }
 
-// hold mounts an open directory at a point of that name below a directory of root's own.
-func hold(record Record, dir *os.File, name string) (string, error) {
+// mountAt mounts an open directory on a mount point of that name in a directory that only root can
+// change.
+func mountAt(record Record, dir *os.File, name string) (string, error) {
 	err := os.MkdirAll(points, 0o755)
 	if err == nil {
 		err = trust.Dir(points)
@@ -143,7 +144,7 @@ func hold(record Record, dir *os.File, name string) (string, error) {
 		err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), point, "", unix.MS_BIND, "")
 	}
 	if err != nil {
-		return "", hint.New(fmt.Errorf("hold %s, which other users can move or cannot pass: %w", dir.Name(), err), "name a directory in which only root can write and that all can pass, such as /var/tmp")
+		return "", hint.New(fmt.Errorf("mount %s, which other users can move or cannot enter: %w", dir.Name(), err), "name a directory in which only root can write and that all can pass, such as /var/tmp")
 	}
 	return point, nil
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-const somebody = 12345 // a user's number
+const somebody = 12345 // a user's id
 
-// made is a run of its own: where it makes directories, and its way back.
+// made is a run that makes directories, with its journal.
 type made struct {
 	t       *testing.T
 	journal *journal.Journal
@@ -57,7 +57,7 @@ func (m *made) back() {
 	}
 }
 
-// theirs is a directory of another user's, and another one that a link may point at.
+// theirs is another user's directory, and another directory as the target of a link.
 func theirs(t *testing.T) (dir, target string) {
 	t.Helper()
 	dir, target = filepath.Join(t.TempDir(), "theirs"), t.TempDir()
@@ -79,7 +79,7 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// passed is a directory that all accounts can pass.
+// passed is a directory that all accounts can enter.
 func passed(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func passed(t *testing.T) string {
 	return dir
 }
 
-// In a directory that is closed to other accounts what is made is reached past it.
+// A directory made in one that is closed to other accounts is reached through a mount.
 func TestClosedGround(t *testing.T) {
 	testneed.Root(t)
 	m, path := newMade(t), filepath.Join(t.TempDir(), "tare-ground")
@@ -111,10 +111,10 @@ func TestClosedGround(t *testing.T) {
 	}
 }
 
-// Where nobody else can move the directory and all can pass, it is used by the path that was asked for.
+// Where nobody else can move the directory and all accounts can enter it, its own path is used.
 func TestOwnGround(t *testing.T) {
 	m, path := newMade(t), filepath.Join(passed(t), "tare-ground")
-	defer unix.Umask(unix.Umask(0o077)) // of a careful administrator; a neighbour is nobody
+	defer unix.Umask(unix.Umask(0o077)) // a careful administrator's; neighbours are nobody
 	if got, err := Make(m.record, path, 0o711); err != nil || got != path {
 		t.Fatalf("%s %v", got, err)
 	}
@@ -131,8 +131,8 @@ func TestOwnGround(t *testing.T) {
 	}
 }
 
-// The owner of the directory above puts a link in the place of tare's: what root makes
-// goes where it went before, and so does its way back.
+// The owner of the directory above replaces tare's directory by a link: root still works in the
+// directory, and the undo removes it.
 func TestMovedGround(t *testing.T) {
 	testneed.Root(t)
 	for _, killed := range []bool{false, true} {
@@ -155,7 +155,7 @@ func TestMovedGround(t *testing.T) {
 		if got := names(t, path+"-moved"); len(got) != 1 || got[0] != "arm" {
 			t.Errorf("in the directory: %v", got)
 		}
-		// What the owner of a directory has renamed is his to remove.
+		// The owner must remove what he has renamed.
 		if err := errors.Join(os.Remove(path), os.Rename(path+"-moved", path)); err != nil {
 			t.Fatal(err)
 		}
@@ -177,8 +177,8 @@ func TestMovedGround(t *testing.T) {
 	}
 }
 
-// While it is made, its owner swaps it for a directory of his, and for a link, over and
-// over: either it is the one that root has made, or there is an error.
+// While the directory is made, the owner of the one above swaps it for a directory of his and
+// for a link, again and again: Make returns the one that root has made, or an error.
 func TestSwappedGround(t *testing.T) {
 	testneed.Root(t)
 	dir, target := theirs(t)
@@ -229,14 +229,14 @@ func TestSwappedGround(t *testing.T) {
 	}
 }
 
-// What somebody has mounted in a directory is not tare's to remove, nor is what is behind
-// a mount of tare's own that is still there: the way back says so and leaves it.
+// A mount that somebody has made in a directory is not removed, nor is what is behind a mount
+// of tare's that still exists: the undo returns an error.
 func TestMountedInGround(t *testing.T) {
 	testneed.Root(t)
 	others, _ := theirs(t)
 	for name, c := range map[string]struct {
 		parent string
-		way    int // which way back, of the directory or of the mount's point
+		way    int // which undo: of the directory or of the mount point
 	}{"the directory": {passed(t), 0}, "the point": {others, 1}} {
 		t.Run(name, func(t *testing.T) {
 			m, precious := newMade(t), t.TempDir()
@@ -248,7 +248,7 @@ func TestMountedInGround(t *testing.T) {
 			if err := errors.Join(os.Mkdir(point, 0o700), os.WriteFile(filepath.Join(work, "file"), nil, 0o600), os.WriteFile(filepath.Join(precious, "file"), nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			// A bind mount of the same file system: no other number of a device tells.
+			// A bind mount of the same file system has the same device number.
 			testneed.Feature(t, "bind mount", unix.Mount(precious, point, "", unix.MS_BIND, ""))
 			t.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) }) // before newMade's
 			if err := m.undo[c.way](); err == nil || !strings.Contains(err.Error(), "umount") {
@@ -264,7 +264,7 @@ func TestMountedInGround(t *testing.T) {
 	}
 }
 
-// A directory of another user's in the place of root's is refused, with what to do.
+// Another user's directory in the place of root's is an error with a remedy.
 func TestOthersGround(t *testing.T) {
 	testneed.Root(t)
 	dir, _ := theirs(t)
@@ -273,12 +273,12 @@ func TestOthersGround(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := own(f); err == nil || !strings.Contains(err.Error(), "user 12345 has put it there") || hint.Of(err) == "" {
+	if err := checkOwn(f); err == nil || !strings.Contains(err.Error(), "user 12345 has put it there") || hint.Of(err) == "" {
 		t.Errorf("%v", err)
 	}
 }
 
-// end ends a journal as a kill does, with all its steps: its process is another one.
+// end ends a journal as a kill does, with all its steps; its process is another one.
 func end(t *testing.T, m *made) {
 	t.Helper()
 	if err := m.journal.Close(); err != nil {
@@ -294,8 +294,8 @@ func end(t *testing.T, m *made) {
 	}
 }
 
-// A directory that is held, and one of the same name in it that is held too, as on a file system
-// of a server that is mounted there, have each a path of their own.
+// A directory with a mount of its own, and a directory of the same name in it, as on a server's
+// file system that is mounted there, have different paths.
 func TestHeldTwice(t *testing.T) {
 	testneed.Root(t)
 	m := newMade(t)

@@ -1,6 +1,5 @@
-// Package hostlock keeps measurements of one host apart: two at once disturb each other,
-// and neither would say so. The lock is the kernel's (flock), so that it ends with the
-// process, however that ends.
+// Package hostlock lets only one run measure on a host: two runs would disturb each other
+// unnoticed. The lock is the kernel's (flock), so it ends with the process however that ends.
 package hostlock
 
 import (
@@ -21,26 +20,26 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// ErrHeld means that somebody measures on this host now.
+// ErrHeld means that another run measures on this host.
 var ErrHeld = errors.New("another run measures on this host")
 
-// DirEnv names another directory for the lock: of tests, which measure nothing that
-// counts, and of containers that share one with their host.
+// DirEnv names another directory for the lock: for tests, whose measurements do not count, and
+// for containers that share a directory with their host.
 const DirEnv = "TARE_RUN_DIR"
 
 const (
 	rootDir  = "/run/tare"
 	userDirs = "/run/user"
-	// noSession is the beginning of a user's directory without systemd or a session.
+	// noSession is the beginning of a user's directory where there is no systemd or no session.
 	noSession = "/tmp/.tare-"
 	file      = "host.lock"
 )
 
-// shown is the end of the file beside a lock that says who holds it. All users may read that;
-// the lock's own file is its owner's alone, for who may open a file may lock it.
+// shown ends the name of the file beside a lock that says who holds it. All users may read that
+// file. Only the owner may open the lock itself, because whoever can open a file can lock it.
 const shown = ".json"
 
-// holder is what is in the file beside a lock, on its first line.
+// holder is the first line of the file beside a lock.
 type holder struct {
 	Pid       int       `json:"pid"`
 	Start     uint64    `json:"start_ticks"` // field 22 of /proc/PID/stat
@@ -48,14 +47,16 @@ type holder struct {
 	Since     time.Time `json:"since"`
 }
 
-// Lock is held by a run until Release. A nil one is of a run that could have none.
+// Lock is a lock that a run holds until Release. nil is the lock of a run that could not have
+// one.
 type Lock struct {
 	own *os.File // the lock
 	pid int
 }
 
-// places are the lock of this user and those of others that it looks at: root looks at those of
-// all users, and they at root's. What a user wrote keeps root from nothing.
+// places are the path of this user's lock and those of other users' locks that matter to it:
+// root looks at the locks of all users, and they at root's. A user's file cannot keep root from
+// measuring.
 func places() (own string, others []string) {
 	uid := strconv.Itoa(os.Geteuid())
 	switch dir := os.Getenv(DirEnv); {
@@ -63,7 +64,7 @@ func places() (own string, others []string) {
 		return filepath.Join(dir, file), nil
 	case os.Geteuid() == 0:
 		for _, pattern := range []string{filepath.Join(userDirs, "*", "tare", file), filepath.Join(noSession+"*", file)} {
-			found, _ := filepath.Glob(pattern) // which is good
+			found, _ := filepath.Glob(pattern) // the pattern is valid
 			others = append(others, found...)
 		}
 		return filepath.Join(rootDir, file), others
@@ -75,17 +76,16 @@ func places() (own string, others []string) {
 	return filepath.Join(noSession+uid, file), others
 }
 
-// Take takes the lock for a measurement into a result directory: alone, or, where the run is to
-// measure beside others, together with others that are. It does not wait: where somebody measures
-// who does not share the lock, the error wraps ErrHeld and says who it is. A user does not keep
-// root from measuring: see Users.
+// Take takes the lock for a measurement into a result directory. With beside several runs share
+// it. Take does not wait: if a run measures that does not share the lock, the error wraps
+// ErrHeld and names the run. Users' runs do not keep root from measuring; see Users.
 func Take(directory string, beside bool) (*Lock, error) {
 	path, others := places()
 	how := unix.LOCK_EX
 	if beside {
 		how = unix.LOCK_SH
 	} else if os.Geteuid() != 0 && slices.ContainsFunc(others, measuring) {
-		return nil, held()
+		return nil, errHeld()
 	}
 	f, err := create(path, 0o600)
 	if err != nil {
@@ -94,10 +94,10 @@ func Take(directory string, beside bool) (*Lock, error) {
 	}
 	l := &Lock{own: f, pid: os.Getpid()}
 	if err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		err = held()
+		err = errHeld()
 	}
 	if err == nil {
-		err = l.say(directory)
+		err = l.writeHolder(directory)
 	}
 	if err != nil {
 		f.Close()
@@ -111,8 +111,8 @@ func measuring(path string) bool {
 	return ok
 }
 
-// Users are the runs of other users that root finds measuring, to be warned of: "process 7, for
-// 3 s, into \"/home/x/result\"". Of an ordinary user there are none.
+// Users are the runs of other users that measure while root does, for a warning: "process 7,
+// for 3 s, into \"/home/x/result\"". An ordinary user gets none.
 func Users() (all []string) {
 	if os.Geteuid() != 0 {
 		return nil
@@ -130,12 +130,12 @@ func (h holder) String() string {
 	return fmt.Sprintf("process %d, for %v, into %q", h.Pid, time.Since(h.Since).Round(time.Second), h.Directory)
 }
 
-// Release lets others measure.
+// Release releases the lock.
 func (l *Lock) Release() {
 	if l == nil || l.own == nil {
 		return
 	}
-	if h, ok := read(l.own.Name()); ok && h.Pid == l.pid { // this process may have more to do
+	if h, ok := read(l.own.Name()); ok && h.Pid == l.pid { // this process may have taken the lock again
 		_ = os.Truncate(l.own.Name()+shown, 0)
 	}
 	l.own.Close()
@@ -161,9 +161,9 @@ func create(path string, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// say writes who holds the lock. Others read it at any moment: the new line is there whole
-// before the rest of the old one goes.
-func (l *Lock) say(directory string) error {
+// writeHolder writes who holds the lock. Other processes read the file at any moment: the new
+// line is whole before the rest of the old one is cut off.
+func (l *Lock) writeHolder(directory string) error {
 	self, err := proc.FS("/").Process(l.pid)
 	if err != nil {
 		return err
@@ -186,8 +186,8 @@ func (l *Lock) say(directory string) error {
 	return errors.Join(err, f.Close())
 }
 
-// held says who measures.
-func held() error {
+// errHeld is ErrHeld with the run that measures.
+func errHeld() error {
 	remedy := "wait until it has ended, or end it; --beside measures all the same, and each disturbs the other"
 	own, others := places()
 	for _, path := range append(others, own) {
@@ -198,7 +198,7 @@ func held() error {
 	return hint.New(ErrHeld, remedy)
 }
 
-// read is who holds the lock at a path, if that process is still there.
+// read is the holder of the lock at a path; ok is false if its process has ended.
 func read(path string) (h holder, ok bool) {
 	const longest = 8 << 10 // bytes
 	b, err := trust.Read(path+shown, longest)

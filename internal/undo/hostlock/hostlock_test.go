@@ -67,7 +67,7 @@ func TestTwoRuns(t *testing.T) {
 			t.Errorf("%v, want %q in it", err, want)
 		}
 	}
-	// It ends with its process, however that ends.
+	// The lock ends with its process, however that ends.
 	if err := first.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// Runs that measure beside each other share the lock, and one that is to measure alone is told
-// of one of them; with one that measures alone nobody shares it.
+// Runs that measure beside each other share the lock. A run that is to measure alone gets an
+// error that names one of them. Nobody shares the lock of a run that measures alone.
 func TestBeside(t *testing.T) {
 	t.Setenv(DirEnv, t.TempDir())
 	first := otherUser(t, 0, "beside", "/first")
@@ -109,7 +109,8 @@ func TestBeside(t *testing.T) {
 	(*Lock)(nil).Release()
 }
 
-// Nobody is kept from measuring, nor led elsewhere, by what others have put in the way.
+// Files that others have put in the way neither keep a user from measuring nor lead anywhere
+// else.
 func TestWhoseLock(t *testing.T) {
 	testneed.Root(t)
 	dir := t.TempDir()
@@ -135,7 +136,7 @@ func TestWhoseLock(t *testing.T) {
 	}
 }
 
-// What a killed run has left in the file is not said of who holds the lock now.
+// The file's content of a killed run is not taken for that of the present holder.
 func TestStaleHolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(DirEnv, dir)
@@ -159,7 +160,7 @@ func TestStaleHolder(t *testing.T) {
 func TestUsers(t *testing.T) {
 	testneed.Root(t)
 	const inside, user = "TARETEST_OWN_RUN", 12345
-	if os.Getenv(inside) == "" { // where /run is this test's alone
+	if os.Getenv(inside) == "" { // in a namespace where only this test uses /run
 		cmd := exec.Command("unshare", "--mount", os.Args[0], "-test.run=^TestUsers$", "-test.v")
 		cmd.Env = append(os.Environ(), inside+"=1", DirEnv+"=")
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
@@ -171,7 +172,7 @@ func TestUsers(t *testing.T) {
 	if err := errors.Join(syscall.Mount("tmpfs", "/run", "tmpfs", 0, "mode=755"), os.MkdirAll(home, 0o755), os.Chown(home, user, user)); err != nil {
 		t.Fatal(err)
 	}
-	odd := fmt.Sprintf("%s/%d/tare", userDirs, user+1) // no run has made that
+	odd := fmt.Sprintf("%s/%d/tare", userDirs, user+1) // no run has made this directory
 	if err := errors.Join(os.MkdirAll(odd, 0o755), os.Symlink("/nowhere", filepath.Join(odd, file))); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestUsers(t *testing.T) {
 	if all := Users(); len(all) > 0 {
 		t.Errorf("root is warned of %q, which have ended", all)
 	}
-	// A user cannot take root's lock, for he cannot open it.
+	// A user cannot take root's lock because he cannot open it.
 	try := exec.Command("sh", "-c", "exec 9<"+filepath.Join(rootDir, file))
 	try.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 	if err := try.Run(); err == nil {

@@ -1,7 +1,7 @@
-// Package journal is the way back. Before anything on the host is changed, the
-// step that undoes it is written to a file of the run and synced. Undoing
-// works from the file alone, from any later shell. The package knows the file and the
-// order of undoing. It knows no kind of step: whoever undoes hands it a list of kinds.
+// Package journal is the undo journal. Before tare changes anything on the host it writes the
+// step that undoes the change to the run's file and syncs it. The file alone is enough to undo
+// a run, from any later shell. The package knows the file and the order of undoing. It knows no
+// kind of step: callers of Undo pass a list of kinds.
 package journal
 
 import (
@@ -30,30 +30,30 @@ type Journal struct {
 
 	mu   sync.Mutex
 	file *os.File
-	size int64 // up to the end of the last whole line
+	size int64 // bytes up to the end of the last whole line
 	next Token
-	open map[Token]Step // not yet undone
+	open map[Token]Step // steps that are not undone
 }
 
-// Token names a step of a journal.
+// Token identifies a step in a journal.
 type Token uint64
 
-// line is one line of the file: exactly one of the fields is set.
+// line is one line of the file, with one of header, step (and its token) and done.
 type line struct {
 	Header *Header         `json:"header,omitempty"`
-	Step   json.RawMessage `json:"step,omitempty"` // as Text makes it
+	Step   json.RawMessage `json:"step,omitempty"` // result of Text
 	Done   Token           `json:"done,omitempty"`
-	// Token of the step.
+	// Token is that of Step.
 	Token Token `json:"token,omitempty"`
 }
 
-// Header says whose journal it is.
+// Header identifies the run and the process that write a journal.
 type Header struct {
 	Schema  string    `json:"schema"`
 	Run     string    `json:"run"`
 	Pid     int       `json:"pid"`
 	Start   uint64    `json:"start_ticks"` // field 22 of /proc/PID/stat
-	Boot    string    `json:"boot"`        // of this start of the machine
+	Boot    string    `json:"boot"`        // bootID
 	Command []string  `json:"command"`
 	Time    time.Time `json:"time"`
 }
@@ -61,12 +61,12 @@ type Header struct {
 // Schema is the format of the file.
 const Schema = "tare/journal/v1"
 
-// rootState is where root's journals are: sudo and su differ in what they make
-// of HOME, and a cleanup must find the journals of either.
+// rootState is the directory of root's journals. It does not depend on HOME, which sudo and su
+// set differently, so that any cleanup of root finds the journals.
 const rootState = "/var/lib/tare"
 
-// StateDir is where journals are kept by default: $XDG_STATE_HOME/tare where
-// that is set, /var/lib/tare for root, else ~/.local/state/tare.
+// StateDir is the default directory above the journals: $XDG_STATE_HOME/tare if that is set,
+// /var/lib/tare for root, else ~/.local/state/tare.
 func StateDir() string {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "tare")
@@ -78,8 +78,8 @@ func StateDir() string {
 	return filepath.Join(home, ".local", "state", "tare")
 }
 
-// Placed says that there is a place for the journals of this user: without HOME a user other
-// than root has none.
+// Placed returns an error if this user has no directory for journals: HOME is not set, and the
+// user is not root.
 func Placed() error {
 	if os.Geteuid() != 0 && StateDir() == rootState {
 		return hint.New(errors.New("no place for the journal: HOME is not set"), "export HOME=DIR, a directory of yours, or XDG_STATE_HOME=DIR")
@@ -93,7 +93,7 @@ func journalFile(stateDir, run string) string {
 	return filepath.Join(journalDir(stateDir), run+".jsonl")
 }
 
-// checkRun accepts the id of a run: it becomes a file name.
+// checkRun returns an error unless the id of a run can be a file name.
 func checkRun(run string) error {
 	if run == "" || strings.Trim(run, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return fmt.Errorf("run id %q: want letters a-z and digits", run)
@@ -101,9 +101,8 @@ func checkRun(run string) error {
 	return nil
 }
 
-// Open makes the journal of a run below stateDir and keeps it locked. It fails
-// before anything is changed where the journal cannot be written, or where Undo would
-// not act on it.
+// Open makes the journal of a run below stateDir and locks it. Before anything is changed it
+// fails if the journal cannot be written, or if Undo would refuse it.
 func Open(stateDir, run string) (*Journal, error) {
 	if err := checkRun(run); err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func Open(stateDir, run string) (*Journal, error) {
 	return j, nil
 }
 
-// Trusted says why Undo would not act on a journal below stateDir: others could have
-// written it.
+// Trusted returns an error if Undo would refuse a journal below stateDir because others could
+// have written it.
 func Trusted(stateDir string) error {
 	if err := trust.Dir(journalDir(stateDir)); err != nil {
 		return notHere(err)
@@ -132,11 +131,11 @@ func notHere(err error) error {
 	return hint.New(fmt.Errorf("open the undo journal: %w", err), cmp.Or(hint.Of(err), remedy))
 }
 
-// create makes the file under another name and links it when it is locked and
-// has its header, so that no cleanup finds it without.
+// create makes the file under another name and links it under its own when it is locked and has
+// its header, so that no cleanup finds it without.
 func create(stateDir, run string) (*Journal, error) {
 	dir := journalDir(stateDir)
-	above := append(holding(dir), filepath.Dir(stateDir)) // a kill may have left that one new
+	above := append(parents(dir), filepath.Dir(stateDir)) // a killed run may have left that one unsynced
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -175,8 +174,9 @@ func create(stateDir, run string) (*Journal, error) {
 	return j, nil
 }
 
-// holding are the directories that name this one or one above it that is not there yet.
-func holding(dir string) (all []string) {
+// parents are the directories with the entries of dir and of the missing directories above it:
+// those to sync after dir is made.
+func parents(dir string) (all []string) {
 	for up, there := dir, false; !there; {
 		up = filepath.Dir(up)
 		_, err := os.Lstat(up)
@@ -187,16 +187,15 @@ func holding(dir string) (all []string) {
 
 const newPrefix = "new-"
 
-// newName is the pattern of the names that this process's files have until they are
-// journals.
+// newName is the pattern of the names of this process's files before they become journals.
 func newName() string { return fmt.Sprintf("%s%d-*", newPrefix, os.Getpid()) }
 
-// collectNew removes files that were to become journals when their process ended: no
-// change was made by them. One that is not locked may be about to be, by a process that is
-// there, or that cannot be seen from here.
+// collectNew removes files that did not become journals before their process ended; no change
+// was made by them. A young file without a lock is kept: its process may be about to lock it,
+// and may be in a pid namespace that this process does not see.
 func collectNew(dir string) {
 	const young = time.Minute
-	files, _ := filepath.Glob(filepath.Join(dir, newPrefix+"*")) // the pattern is good
+	files, _ := filepath.Glob(filepath.Join(dir, newPrefix+"*")) // the pattern is valid
 	for _, file := range files {
 		f, err := trust.Open(file, os.O_RDONLY)
 		if err != nil {
@@ -210,21 +209,21 @@ func collectNew(dir string) {
 	}
 }
 
-// makerGone says that the process in the name of such a file has ended.
+// makerGone says whether the process in the name of such a file has ended.
 func makerGone(file string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(file), newPrefix), "-")
 	pid, err := strconv.Atoi(name)
 	return err == nil && errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
-// Collect removes what is left of journals that never were any.
+// Collect removes leftovers of files that never became journals.
 func Collect(stateDir string) { collectNew(journalDir(stateDir)) }
 
 // Run is the id of the run.
 func (j *Journal) Run() string { return j.run }
 
-// Add writes a step and syncs it. Make the change after it returned without an
-// error, not before.
+// Add writes a step and syncs it. Make the change after Add has returned without an error, not
+// before.
 func (j *Journal) Add(s Step) (Token, error) {
 	text, err := Text(s)
 	if err == nil {
@@ -244,8 +243,8 @@ func (j *Journal) Add(s Step) (Token, error) {
 	return t, nil
 }
 
-// Done notes that a step has been taken back. Noting it twice is fine. It is
-// not synced: a step that is taken back once more does no harm.
+// Done notes that a step is undone. It may be called twice for a step. The note is not synced:
+// to undo a step twice does no harm.
 func (j *Journal) Done(t Token) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -259,15 +258,15 @@ func (j *Journal) Done(t Token) error {
 	return nil
 }
 
-// Left is how many steps have not been taken back.
+// Left is the number of steps that are not undone.
 func (j *Journal) Left() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.open)
 }
 
-// Close ends the journal: its file is removed when every step is undone and
-// kept for a later cleanup when not.
+// Close closes the journal. It removes the file if every step is undone, and keeps it for a
+// later cleanup otherwise.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -283,8 +282,8 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// append writes one whole line. What a failed write left of it is cut off, so
-// that the next line starts on its own.
+// append writes one whole line. It cuts off what a failed write left, so that the next line
+// starts at a line start.
 func (j *Journal) append(l line, sync bool) error {
 	if j.file == nil {
 		return errors.New("the journal is closed")
@@ -304,8 +303,8 @@ func (j *Journal) append(l line, sync bool) error {
 	return nil
 }
 
-// reserve takes disk space for a run's steps at once: a disk that is full is
-// better found out before the first change than after it.
+// reserve allocates disk space for the steps of a run, so that a full disk is found before the
+// first change and not after it.
 func reserve(f *os.File) error {
 	const enough = 64 << 10 // bytes; a run needs a few
 	err := again.Do(func() error { return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, enough) })

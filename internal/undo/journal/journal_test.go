@@ -91,7 +91,7 @@ func TestCloseKeepsWhatIsNot(t *testing.T) {
 	}
 }
 
-// The step is on the disk when Add returns, as a whole line.
+// When Add returns, the step is on the disk as a whole line.
 func TestAddIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	j := mustOpen(t, dir, "r1")
@@ -206,7 +206,7 @@ func TestNotWritable(t *testing.T) {
 	}
 }
 
-// A journal on which nobody would act is refused before it is made, for the same reason.
+// Open refuses a journal that Undo would refuse, for the same reason.
 func TestOpenUntrusted(t *testing.T) {
 	testneed.Root(t)
 	for name, c := range map[string]struct {
@@ -261,8 +261,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 }
 
-// A full disk is found out before anything is changed, at Open or at Add, and
-// what is in the journal can still be undone.
+// A full disk is an error of Open or of Add, before anything is changed, and the journal can
+// still be undone.
 func TestDiskFull(t *testing.T) {
 	if _, err := Open(smallDisk(t, "size=8k"), "r1"); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("opened on a full disk: %v", err)
@@ -293,7 +293,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// A journal is its owner's alone: other users cannot even list the runs.
+// Only the owner can read a journal: other users cannot even list the runs.
 func TestPrivate(t *testing.T) {
 	testneed.Root(t)
 	uid, gid := testneed.Ordinary(t)
@@ -306,8 +306,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// What a kill leaves of a journal that was not one yet goes with a later run; one that is
-// being made stays.
+// A file of a run that was killed before it had a journal is removed by a later run; one of a
+// live run stays.
 func TestUnborn(t *testing.T) {
 	dir := t.TempDir()
 	mustOpen(t, dir, "r1")

@@ -29,12 +29,12 @@ func (s scratch) Undo(*Undoing) error {
 	return nil
 }
 
-// counted is a step that ends with the machine and counts what is done with it.
+// counted is a step that ends with the machine and counts the calls of its methods.
 type counted struct {
 	Name string `json:"name"`
-	// Fails is in how many rounds it fails.
+	// Fails is the number of rounds in which it fails.
 	Fails int `json:"fails,omitempty"`
-	// Stays has it fail for longer.
+	// Stays makes Undo return the error of Stays.
 	Stays bool `json:"stays,omitempty"`
 }
 
@@ -81,7 +81,8 @@ func gone(path string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// A step is the JSON of its fields with the kind in front, and is read as the same step.
+// The text of a step is the JSON of its fields with the kind first, and is read as the same
+// step.
 func TestTextAndRead(t *testing.T) {
 	for want, s := range map[string]Step{
 		`{"kind":"directory","path":"/x/tare-r"}`: scratch{"/x/tare-r"},
@@ -104,8 +105,8 @@ func TestTextAndRead(t *testing.T) {
 	}
 }
 
-// Steps are undone from the newest to the oldest. A failed step is tried once more, one that
-// stays is not. What is to be done at the end is done once for each step.
+// Steps are undone from the newest to the oldest. A failed step is tried once more, a step with
+// Stays is not. AtEnd's function runs once for each step.
 func TestUndoOrder(t *testing.T) {
 	dir := t.TempDir()
 	dead(t, dir, "r1", nil, counted{Name: "a"}, counted{Name: "b", Fails: 1}, counted{Name: "c", Stays: true}, counted{Name: "d", Fails: 2})
@@ -126,7 +127,7 @@ func TestUndoOrder(t *testing.T) {
 	}
 }
 
-// A change that ended with the machine is not undone on the next start.
+// After a restart a change that ended with the machine is not undone.
 func TestUndoAfterRestart(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "tare-r1")
 	for boot, called := range map[string]bool{"another": false, "": true} {
@@ -143,8 +144,8 @@ func TestUndoAfterRestart(t *testing.T) {
 	}
 }
 
-// Steps know when daemons are done with what the killed run asked for, and whether the journal
-// may be of an earlier start.
+// Steps get the moment until which daemons may work on the killed run's requests, and whether
+// the journal may be of an earlier boot.
 func TestUndoing(t *testing.T) {
 	dir := t.TempDir()
 	for boot, unknown := range map[string]bool{"": true, "this": false} {
@@ -160,7 +161,7 @@ func TestUndoing(t *testing.T) {
 	}
 }
 
-// asking is a step that keeps the Undoing it is given.
+// asking is a step that keeps the Undoing that it gets.
 type asking struct{}
 
 var asked Undoing

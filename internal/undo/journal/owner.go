@@ -20,13 +20,13 @@ func self(run string) (Header, error) {
 		Command: os.Args, Time: time.Now().UTC()}, err
 }
 
-// bootID differs between starts of the machine.
+// bootID is the kernel's id of this boot.
 func bootID() (string, error) {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b)), err
 }
 
-// startTicks is when a process started.
+// startTicks is when a process started, in clock ticks since boot.
 func startTicks(pid int) (uint64, error) {
 	p, err := proc.FS("/").Process(pid)
 	return p.Start, err
@@ -36,13 +36,13 @@ func lock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// since is which start of the machine a journal is of.
+// since says in which boot of the machine a journal was written.
 type since int
 
 const (
 	sinceThis since = iota
 	sinceEarlier
-	sinceUnknown // the journal does not say, or the kernel
+	sinceUnknown // neither the journal nor the kernel may say
 )
 
 func (h Header) since() since {
@@ -56,7 +56,7 @@ func (h Header) since() since {
 	return sinceThis
 }
 
-// alive says whether the process that wrote a header still runs.
+// alive says whether the process that wrote the header still runs.
 func (h Header) alive() bool {
 	boot, err := bootID()
 	if err != nil || boot != h.Boot {

@@ -15,11 +15,11 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// content is what a journal says.
+// content is the content of a journal.
 type content struct {
 	header Header
 	steps  []pending // not undone, oldest first
-	whole  int       // bytes up to the end of the last whole line; what follows is cut off
+	whole  int       // bytes up to the end of the last whole line; the rest is torn
 }
 
 // pending is a step that was not undone.
@@ -28,9 +28,9 @@ type pending struct {
 	step  Step
 }
 
-// parse reads a journal with steps of some kinds. What follows the last whole line is torn and left
-// out: its change was not made. Another line that cannot be read is an error
-// beside what can be.
+// parse parses a journal with steps of some kinds. It skips a torn last line, whose change was
+// not made. Any other line that cannot be parsed adds to the error; the lines that can are
+// returned as well.
 func parse(data []byte, kinds Kinds) (content, error) {
 	c := content{whole: bytes.LastIndexByte(data, '\n') + 1}
 	var errs []error
@@ -44,14 +44,14 @@ func parse(data []byte, kinds Kinds) (content, error) {
 		var l line
 		err := json.Unmarshal(text, &l)
 		if err != nil && end == c.whole && bytes.IndexByte(raw, 0) >= 0 {
-			c.whole = end - len(raw) // a power cut kept its end: it was not synced, so nothing was done on it
+			c.whole = end - len(raw) // after a power cut: the line was not synced, so its change was not made
 			continue
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 			continue
 		}
-		if err := c.take(l, kinds); err != nil {
+		if err := c.add(l, kinds); err != nil {
 			errs = append(errs, fmt.Errorf("line %d of the journal: %w", number, err))
 		}
 	}
@@ -61,7 +61,7 @@ func parse(data []byte, kinds Kinds) (content, error) {
 	return c, errors.Join(errs...)
 }
 
-func (c *content) take(l line, kinds Kinds) error {
+func (c *content) add(l line, kinds Kinds) error {
 	switch {
 	case l.Header != nil:
 		c.header = *l.Header
@@ -77,26 +77,26 @@ func (c *content) take(l line, kinds Kinds) error {
 	return nil
 }
 
-// Leftover is the journal of a run.
+// Leftover is a journal that exists.
 type Leftover struct {
-	// Header says whose it is; Run is always set.
+	// Header identifies the run. Run is always set.
 	Header Header
-	// Live says that the run, or a cleanup of it, goes on: leave it alone. Of a run that
-	// was killed its guard is undoing it, which Undo waits for.
+	// Live says that the run, its guard or a cleanup is still at work: do not touch its
+	// changes. Undo waits for a guard or a cleanup.
 	Live bool
-	// Killed says that the process of the run is not there.
+	// Killed says that the process of the run has ended.
 	Killed bool
-	// Steps not undone, oldest first. There may be none: the run was killed
-	// after its last step was undone, and only the journal is left.
+	// Steps are not undone, oldest first. There are none if the run was killed after it had
+	// undone its last step.
 	Steps []Step
-	// Err is what could not be read of the journal.
+	// Err is about the parts of the journal that cannot be read.
 	Err error
-	// Foreign says that others could have written the journal: nothing of it is undone.
+	// Foreign says that others could have written the journal: Undo refuses it.
 	Foreign bool
 }
 
-// Leftovers lists the journals below stateDir, those of live runs too, with their steps of
-// some kinds.
+// Leftovers are the journals below stateDir, also those of live runs, with their steps of some
+// kinds.
 func Leftovers(stateDir string, kinds Kinds) ([]Leftover, error) {
 	files, err := os.ReadDir(journalDir(stateDir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -111,15 +111,15 @@ func Leftovers(stateDir string, kinds Kinds) ([]Leftover, error) {
 		if !ok || checkRun(run) != nil {
 			continue
 		}
-		l := look(stateDir, run, kinds)
-		if !errors.Is(l.Err, os.ErrNotExist) { // it ended meanwhile
+		l := readLeftover(stateDir, run, kinds)
+		if !errors.Is(l.Err, os.ErrNotExist) { // the run has ended meanwhile
 			all = append(all, l)
 		}
 	}
 	return all, nil
 }
 
-func look(stateDir, run string, kinds Kinds) Leftover {
+func readLeftover(stateDir, run string, kinds Kinds) Leftover {
 	l := Leftover{Header: Header{Run: run}}
 	f, err := trust.Open(journalFile(stateDir, run), os.O_RDONLY)
 	if err != nil {
@@ -132,9 +132,9 @@ func look(stateDir, run string, kinds Kinds) Leftover {
 	if foreign := trust.File(f); foreign != nil {
 		l.Foreign, l.Err = true, foreign
 	}
-	// The lock tells where the process cannot be seen (another pid namespace).
+	// A process in another pid namespace cannot be seen; the lock shows that it lives.
 	l.Killed = !c.header.alive()
-	l.Live = !l.Killed || errors.Is(own(f, unix.LOCK_SH, lockBound), ErrLive)
+	l.Live = !l.Killed || errors.Is(lockWithin(f, unix.LOCK_SH, lockBound), ErrLive)
 	c.header.Run = run
 	l.Header = c.header
 	for _, p := range c.steps {

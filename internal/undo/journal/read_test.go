@@ -23,8 +23,8 @@ func write(lines []line) []byte {
 	return b.Bytes()
 }
 
-// A power cut may keep the end of the last line and lose its begin. Further up the same is
-// damage, for that had been synced.
+// A power cut may keep the end of the last line and lose its beginning. In an earlier line that
+// is damage, because the line had been synced.
 func TestAHoleInAJournal(t *testing.T) {
 	lines := []line{{Header: &Header{Schema: Schema, Run: "r"}}}
 	for i, s := range []Step{scratch{"/x/tare-r"}, scratch{"/x/tare-r-a"}, counted{Name: "c"}} {
@@ -36,7 +36,7 @@ func TestAHoleInAJournal(t *testing.T) {
 		for _, from := range []int{last, to - 1} {
 			data := bytes.Clone(whole)
 			clear(data[from:to])
-			keep := last // what is noted next begins there, or after nothing but zeros
+			keep := last // the next note begins there, or after zeros
 			if from == last && to == len(whole)-1 {
 				keep = len(whole)
 			}
@@ -53,8 +53,8 @@ func TestAHoleInAJournal(t *testing.T) {
 	}
 }
 
-// A journal that is cut anywhere gives exactly the steps whose lines are whole,
-// without those that whole lines call done.
+// A journal that is cut off anywhere gives exactly the steps of whole lines, without those that
+// whole lines note as done.
 func TestReadAnyPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := []line{{Header: &Header{Schema: Schema, Run: "r", Pid: 1}}}
@@ -119,7 +119,7 @@ func TestReadDamage(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a journal says, no step of a kind that is not in the list is taken.
+// FuzzParse: whatever a journal contains, no step of an unknown kind passes its check.
 func FuzzParse(f *testing.F) {
 	header := line{Header: &Header{Schema: Schema, Run: "r", Boot: "x"}}
 	steps := []Step{scratch{"/x/tare-r"}, scratch{"/etc"}, counted{Name: "c"}, unknown("future", "/b")}

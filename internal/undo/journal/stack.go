@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Record writes a step and syncs it. Make the change after Record returned without an error.
-// undo takes the change back by back and, where that works, notes the step as done.
+// Record writes a step and syncs it. Make the change after Record has returned without an
+// error. undo calls back to undo the change and, if that succeeds, notes the step as done.
 func (j *Journal) Record(s Step, back func() error) (undo func() error, err error) {
 	token, err := j.Add(s)
 	if err != nil {
@@ -21,13 +21,13 @@ func (j *Journal) Record(s Step, back func() error) (undo func() error, err erro
 	}, nil
 }
 
-// UndoStack holds what takes the changes of a part of a run back. It is safe for concurrent use.
+// UndoStack is the undo functions of a part of a run. It is safe for concurrent use.
 type UndoStack struct {
 	mu   sync.Mutex
-	undo []func() error // in the order of the changes
+	undo []func() error // oldest first
 }
 
-// Record writes a step to a journal as Journal.Record does, and pushes its undo.
+// Record writes a step as Journal.Record does, and pushes its undo.
 func (s *UndoStack) Record(j *Journal, step Step, back func() error) error {
 	undo, err := j.Record(step, back)
 	if err == nil {
@@ -43,8 +43,8 @@ func (s *UndoStack) Push(undo func() error) {
 	s.undo = append(s.undo, undo)
 }
 
-// Undo takes everything back, the newest change first, and goes on after an error. The stack
-// is empty then.
+// Undo runs all undos, the newest first, and goes on after errors. The stack is empty
+// afterwards.
 func (s *UndoStack) Undo() error {
 	s.mu.Lock()
 	undo := s.undo

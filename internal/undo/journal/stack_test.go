@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The newest change is taken back first. A step whose undo fails stays in the journal.
+// The newest change is undone first. A step whose undo fails stays in the journal.
 func TestUndoStack(t *testing.T) {
 	j := mustOpen(t, t.TempDir(), "r1")
 	var s UndoStack

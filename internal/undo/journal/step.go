@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Step is one change of the host as data. Each kind of change is a type in the package that
-// makes the change. The type's fields are flat JSON, in which no field is called "kind".
+// Step is one change of the host, as data. Each kind of change is a type in the package that
+// makes the change. The fields of the type are flat JSON, and none is called "kind".
 type Step interface {
-	// Kind is the word for the type in a journal.
+	// Kind is the name of the kind in a journal.
 	Kind() string
 	// String names the change for people.
 	String() string
-	// Check says why the step cannot be undone, or is not the run's to undo. It is called
-	// before the step is written, and again when the step was read.
+	// Check returns an error if the step cannot be undone, or is not the run's to undo. It is
+	// called before the step is written, and again after it was read.
 	Check(run string) error
-	// Lasts says that a restart of the machine does not end the change.
+	// Lasts says whether the change outlives a restart of the machine.
 	Lasts() bool
-	// Undo takes the change back. A change that is gone, or was never made, is no error.
+	// Undo undoes the change. A change that is gone, or was never made, is no error.
 	Undo(u *Undoing) error
 }
 
@@ -28,7 +28,7 @@ type Kind struct {
 	read func(text []byte) (Step, error)
 }
 
-// KindOf is the kind of steps of a type.
+// KindOf is the kind of the steps of type S.
 func KindOf[S Step]() Kind {
 	var zero S
 	return Kind{zero.Kind(), func(text []byte) (Step, error) {
@@ -41,8 +41,8 @@ func KindOf[S Step]() Kind {
 // Kinds are the kinds of steps that can be read and undone.
 type Kinds []Kind
 
-// Read reads a step. One of a kind that is not in the list is a step all the same, which
-// fails each check.
+// Read parses a step. A step of a kind that is not in the list is returned too; its Check
+// fails.
 func (k Kinds) Read(text []byte) (Step, error) {
 	var head struct {
 		Kind string `json:"kind"`
@@ -53,13 +53,13 @@ func (k Kinds) Read(text []byte) (Step, error) {
 	i := slices.IndexFunc(k, func(k Kind) bool { return k.Name == head.Kind })
 	if i < 0 {
 		u := unread{kind: head.Kind}
-		_ = json.Unmarshal(text, &u) // a newer version may have other fields of these names
+		_ = json.Unmarshal(text, &u) // a newer version may use these names for other types
 		return u, nil
 	}
 	return k[i].read(text)
 }
 
-// Text is a step as Read reads it.
+// Text is the JSON of a step, as Read parses it.
 func Text(s Step) ([]byte, error) {
 	fields, err := json.Marshal(s)
 	if err != nil {
@@ -76,7 +76,7 @@ func Text(s Step) ([]byte, error) {
 	return append(text, fields[1:]...), nil
 }
 
-// unread is a step of a kind that is not in the list, with what most kinds have.
+// unread is a step of a kind that is not in the list, with the fields that most kinds have.
 type unread struct {
 	kind string
 	Path string `json:"path,omitempty"`
@@ -93,7 +93,7 @@ func (u unread) Check(string) error {
 
 func (u unread) Undo(g *Undoing) error { return u.Check(g.Run) }
 
-// check is a step's own check, with the step's kind and run in front of the reason.
+// check is the step's Check; the error names the kind and the run.
 func check(s Step, run string) error {
 	err := s.Check(run)
 	if _, unknown := s.(unread); unknown || err == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Two cleanups at once undo each step once or see each other.
+// Of two cleanups at once each step is undone once, or one cleanup sees the other.
 func TestTwoCleanups(t *testing.T) {
 	dir := t.TempDir()
 	dead(t, dir, "r1", nil, scratch{"/nowhere/tare-r1"})
@@ -25,5 +25,5 @@ func TestTwoCleanups(t *testing.T) {
 		t.Errorf("%+v %v", left, err)
 	}
 	time.AfterFunc(10*time.Millisecond, func() { f.Close() })
-	undone(t, dir, "r1") // waits for the other
+	undone(t, dir, "r1") // waits for the other cleanup
 }

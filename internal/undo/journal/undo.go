@@ -14,30 +14,30 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// ErrLive means that a run, or another cleanup of it, still goes on.
+// ErrLive means that the run, or another cleanup of it, still goes on.
 var ErrLive = errors.New("the run is still going on, or another cleanup of it")
 
-// Report is what Undo did.
+// Report is the result of Undo.
 type Report struct {
 	Undone []Step
 	Failed []Failure
 }
 
-// Failure is a step that could not be taken back.
+// Failure is a step that could not be undone.
 type Failure struct {
 	Step Step
 	Err  error
 }
 
-// Undo takes back what a run that is gone left, newest first, going on after
-// errors, and removes the journal when nothing is left. It may be repeated. It waits for another
-// Undo of the same run. A step whose kind is not among kinds fails. The error is about the
-// journal itself; steps that failed are in the report.
+// Undo undoes the steps that a run left when its process ended, the newest first. It goes on
+// after errors, and removes the journal if no step is left. It may be repeated, and waits for
+// another Undo of the same run. A step of a kind that is not in kinds fails. Failed steps are
+// in the report; the error is about the journal itself.
 func Undo(stateDir, run string, kinds Kinds) (Report, error) {
 	return undo(stateDir, run, kinds, undoBound)
 }
 
-// undo is Undo with a bound for the wait for another one.
+// undo is Undo with a time limit for the wait for another Undo.
 func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, error) {
 	if err := checkRun(run); err != nil {
 		return Report{}, err
@@ -53,18 +53,18 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 	}
 	c, err := load(f, kinds)
 	if !c.header.alive() {
-		if err = own(f, unix.LOCK_EX, within); err == nil {
-			c, err = load(f, kinds) // another one may have gone before
+		if err = lockWithin(f, unix.LOCK_EX, within); err == nil {
+			c, err = load(f, kinds) // another Undo may have changed the file before
 		}
 	}
 	if c.header.alive() || errors.Is(err, ErrLive) {
 		return Report{}, fmt.Errorf("undo run %s: %w", run, ErrLive)
 	}
-	if err != nil { // what can be read is taken back, and the journal stays as it is
+	if err != nil { // the readable steps are undone, and the journal stays as it is
 		return c.undo(run, nil), hint.New(fmt.Errorf("%s is damaged and is kept: %w", path, err),
 			"it names what is left, a line each; remove it when nothing of the run is there any longer")
 	}
-	_ = f.Truncate(int64(c.whole)) // what is noted below starts on its own line
+	_ = f.Truncate(int64(c.whole)) // notes must start at a line start
 	r := c.undo(run, f)
 	if len(r.Failed) > 0 {
 		return r, nil
@@ -72,14 +72,14 @@ func undo(stateDir, run string, kinds Kinds, within time.Duration) (Report, erro
 	return r, removeIfThere(path)
 }
 
-// own takes the lock, shared or exclusive, or returns ErrLive. Others hold it
-// for a moment: one that only looks at the journal, and a child that the run
-// forked just before it was killed, until it executes its program.
-func own(f *os.File, how int, within time.Duration) error {
+// lockWithin takes the lock, shared or exclusive, or returns ErrLive. Other processes hold it
+// for a moment: one that reads the journal, and a child that the run forked just before it was
+// killed, until the child executes its program.
+func lockWithin(f *os.File, how int, within time.Duration) error {
 	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
-			return nil // ours, or the file system has no locks
+			return nil // the lock is taken, or the file system has no locks
 		}
 		if time.Now().After(end) {
 			return ErrLive
@@ -87,8 +87,8 @@ func own(f *os.File, how int, within time.Duration) error {
 	}
 }
 
-// Who looks waits for the lock no longer than lockBound; who undoes, for another that
-// does the same, than undoBound.
+// lockBound is how long a reader waits for the lock, undoBound how long Undo waits for another
+// Undo.
 const (
 	lockBound = 500 * time.Millisecond
 	undoBound = time.Minute
@@ -101,8 +101,8 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// undo tries each step, and steps that failed once more at the end: a process can
-// leave, a directory be emptied, when later steps have been taken back.
+// undo undoes each step, and tries failed steps once more at the end: when later steps are
+// undone, a process may end or a directory be empty.
 func (c content) undo(run string, f *os.File) Report {
 	var r Report
 	since := c.header.since()
@@ -138,12 +138,11 @@ func (c content) undo(run string, f *os.File) Report {
 	return r
 }
 
-// lateBound is how long a daemon may go on with what it was asked for by a client that was
-// killed. On a host that is short of CPU time Docker has taken more than a second to load
-// an image.
+// lateBound is how long a daemon may go on with a request of a client that was killed. On a
+// host short of CPU time Docker has taken more than a second to load an image.
 const lateBound = 6 * time.Second
 
-// undoStep takes one step back if it is tare's own and a restart of the machine has not ended
+// undoStep undoes one step, if it is the run's own and a restart of the machine has not ended
 // the change.
 func undoStep(s Step, since since, u *Undoing) error {
 	if err := check(s, u.Run); err != nil {
@@ -155,8 +154,8 @@ func undoStep(s Step, since since, u *Undoing) error {
 	return s.Undo(u)
 }
 
-// note writes that a step is undone. When that fails, for the disk is full or
-// read-only, or f is nil, a later cleanup undoes it once more.
+// note writes that a step is undone. If that fails (a full or read-only disk, or f is nil), a
+// later cleanup undoes the step again.
 func note(f *os.File, t Token) {
 	if f == nil {
 		return

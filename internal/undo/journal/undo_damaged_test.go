@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// What can be read of a damaged journal is taken back; the journal stays as it is,
-// byte by byte, however often that is tried.
+// The readable steps of a damaged journal are undone; the file stays as it is, byte by byte,
+// however often that is tried.
 func TestUndoDamaged(t *testing.T) {
 	dir, target := t.TempDir(), t.TempDir()
 	own := filepath.Join(target, "tare-r1")
@@ -48,7 +48,7 @@ func TestUndoUnreadable(t *testing.T) {
 	testneed.Root(t)
 	dir := t.TempDir()
 	dead(t, dir, "r1", nil)
-	// Reading the begin of a process's memory is an input error.
+	// A read at the beginning of a process's memory is an I/O error.
 	if err := unix.Mount("/proc/self/mem", journalFile(dir, "r1"), "", unix.MS_BIND, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Steps of a newer version are named and the others undone all the same.
+// Steps of a newer version fail and are named; all others are undone.
 func TestUndoUnknownKind(t *testing.T) {
 	dir, target := t.TempDir(), t.TempDir()
 	own := filepath.Join(target, "tare-r1")
@@ -36,7 +36,7 @@ func TestUndoUnknownKind(t *testing.T) {
 	}
 }
 
-// A journal that another user could have written is not acted on.
+// Undo refuses a journal that another user could have written.
 func TestUndoOfOthers(t *testing.T) {
 	testneed.Root(t)
 	for name, change := range map[string]func(dir string) error{
@@ -59,7 +59,7 @@ func TestUndoOfOthers(t *testing.T) {
 	}
 }
 
-// A pipe, a link or a file without an end in the place of a journal is named, and neither waited
+// A pipe, a link or an endless file in the place of a journal is an error; it is neither waited
 // for nor followed.
 func TestPlantedJournals(t *testing.T) {
 	for name, plant := range map[string]func(path string) error{

@@ -21,7 +21,7 @@ func dead(t testing.TB, dir, run string, change func(*Header), steps ...Step) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Start++ // this very number, but another process
+	h.Start++ // the same pid, but another process
 	if change != nil {
 		change(&h)
 	}
@@ -37,7 +37,7 @@ func dead(t testing.TB, dir, run string, change func(*Header), steps ...Step) {
 	}
 }
 
-// undo undoes a run and expects that nothing fails.
+// undone undoes a run and expects no failure.
 func undone(t testing.TB, dir, run string) Report {
 	t.Helper()
 	r, err := Undo(dir, run, kinds)
@@ -84,7 +84,7 @@ func TestUndoTornAndHeadless(t *testing.T) {
 	}
 }
 
-// A process that is over and was not reaped yet is gone.
+// A zombie counts as ended.
 func TestZombieIsGone(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Start(); err != nil {

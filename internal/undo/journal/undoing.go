@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Undoing is one undoing of a journal. Its steps share it.
+// Undoing is one call of Undo. Its steps share it.
 type Undoing struct {
 	Run string
 	// Round is 1, or 2 for a step that failed in the first.
 	Round int
-	// Late is until when a daemon may still make what the killed run asked it for: whoever
-	// asked a daemon looks again then.
+	// Late is the moment until which a daemon may still do what the killed run asked for. A
+	// step that asked a daemon looks again then.
 	Late time.Time
-	// StartUnknown says that the journal may be of an earlier start of this machine.
+	// StartUnknown says that the journal may be of an earlier boot of this machine.
 	StartUnknown bool
 
 	shared map[reflect.Type]any
@@ -22,7 +22,8 @@ type Undoing struct {
 	last   map[Token]func()
 }
 
-// Shared is the value of a type that all steps of an undoing share. It begins as the zero value.
+// Shared is the value of type T that all steps of an undoing share. At first it is the zero
+// value.
 func Shared[T any](u *Undoing) *T {
 	if u.shared == nil {
 		u.shared = map[reflect.Type]any{}
@@ -34,7 +35,7 @@ func Shared[T any](u *Undoing) *T {
 	return u.shared[key].(*T)
 }
 
-// AtEnd has f called when every step was tried, the newest step's first.
+// AtEnd calls f after every step was tried; the f of the newest step runs first.
 func (u *Undoing) AtEnd(f func()) {
 	if u.last == nil {
 		u.last = map[Token]func(){}
@@ -42,8 +43,8 @@ func (u *Undoing) AtEnd(f func()) {
 	u.last[u.token] = f
 }
 
-// Stays marks the error of a step that is not tried again in this undoing: the change stays
-// for a while, and Undo has waited long enough.
+// Stays marks the error of a step that need not be tried again: the change stays for a while,
+// and the step has waited long enough.
 func Stays(err error) error { return &stays{err} }
 
 type stays struct{ error }

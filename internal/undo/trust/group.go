@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone says that what a group may write only this user may: the group is his own, as
-// Debian and Fedora give one to each user, whose umask (002) then leaves it the right to
-// write. That is read in passwd and group. A group that a directory service has is in
-// neither, and so not his own. Root has none: what root does by a file is worth more
-// than a look into two others.
-func (u user) alone(path string, gid uint32) bool {
+// ownsAlone says whether only this user has a group's right to write, because the group is the
+// user's own: Debian and Fedora give each user such a group, and their umask (002) leaves it
+// the right to write. It looks in passwd and group; a group of a directory service is in
+// neither and does not count as the user's own. Nor does any group of root, for whom a wrong
+// answer would cost too much.
+func (u user) ownsAlone(path string, gid uint32) bool {
 	return u.uid != 0 && u.owns(gid) && !listed(path)
 }
 
-// owns says that a user, by whatever names, is all that there is in a group.
+// owns says whether a user, under whatever names, is the only member of a group.
 func (u user) owns(gid uint32) bool {
 	group := strconv.Itoa(int(gid))
 	var names []string
@@ -50,7 +50,7 @@ func (u user) owns(gid uint32) bool {
 	return known && len(names) > 0
 }
 
-// entries are the lines of a file of accounts, in so many fields each.
+// entries are the lines of passwd or group, split into so many fields.
 func (u user) entries(file string, fields int) (all [][]string) {
 	text, err := os.ReadFile(filepath.Join(u.accounts, file))
 	if err != nil {
@@ -64,8 +64,8 @@ func (u user) entries(file string, fields int) (all [][]string) {
 	return all
 }
 
-// listed says that more than owner and group may have rights: where there is a list of
-// them, the mode shows those of the whole list in place of the group's.
+// listed says whether a path has an access control list. The group bits of its mode are then
+// those of the whole list.
 func listed(path string) bool {
 	for _, list := range []string{"system.posix_acl_access", "system.nfs4_acl"} {
 		_, err := unix.Lgetxattr(path, list, nil)

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	ann   = 12345 // a user's number
-	group = 12346 // her group's
+	ann   = 12345 // a user's id
+	group = 12346 // id of that user's own group
 )
 
-// accounts are /etc with passwd and group.
+// accounts is a directory with passwd and group.
 func accounts(t *testing.T, passwd, group string) string {
 	t.Helper()
 	etc := t.TempDir()
@@ -56,16 +56,16 @@ func TestOwnGroup(t *testing.T) {
 		"root's":                    {0, "root:x:0:12346::/:/bin/sh\n", aloneGroup, false},
 	} {
 		u := user{c.uid, accounts(t, c.passwd, c.group)}
-		if got := u.alone(t.TempDir(), group); got != c.want {
+		if got := u.ownsAlone(t.TempDir(), group); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if (user{ann, filepath.Join(t.TempDir(), "none")}).alone(t.TempDir(), group) {
+	if (user{ann, filepath.Join(t.TempDir(), "none")}).ownsAlone(t.TempDir(), group) {
 		t.Error("without accounts a group is somebody's own")
 	}
 }
 
-// What a user with umask 002 has below his home is his own, but where more have rights.
+// A file of a user with umask 002 is trusted, unless others have rights as well.
 func TestOwnGroupWrites(t *testing.T) {
 	testneed.Root(t)
 	u := user{ann, accounts(t, alonePasswd, aloneGroup)}
@@ -99,8 +99,8 @@ func TestOwnGroupWrites(t *testing.T) {
 	}
 }
 
-// listFor is the list of a directory of mode 0775 on which a user may write too: version
-// 2, then tag, rights and number of each entry.
+// listFor is the access control list of a directory of mode 0775 on which a user may write too:
+// version 2, then tag, rights and id of each entry.
 func listFor(uid uint32) []byte {
 	const none = 0xffffffff
 	list := []byte{2, 0, 0, 0}

@@ -1,5 +1,5 @@
-// Package trust says whether somebody else could have written what tare is about to act
-// on: a journal, whose steps root takes back, and data sets, whose servers it starts.
+// Package trust says whether other users could have written what tare is about to use: a
+// journal, whose steps root undoes, and data sets, whose servers tare starts.
 package trust
 
 import (
@@ -16,17 +16,16 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// user is who is about to act.
+// user is the user who is about to use a file.
 type user struct {
 	uid      int
-	accounts string // the directory of passwd and group
+	accounts string // directory of passwd and group
 }
 
 func self() user { return user{os.Geteuid(), "/etc"} }
 
-// File says why an open file is not to be trusted: it, its directory or one above is of
-// another user, or can be written by others. nil: nobody but this user and root can have
-// written it.
+// File returns an error if other users than this one and root could have written an open file:
+// the file, its directory or one above belongs to another user or is writable for others.
 func File(f *os.File) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
@@ -38,8 +37,8 @@ func File(f *os.File) error {
 	return Dir(filepath.Dir(f.Name()))
 }
 
-// Dir says the same of a directory. Of one that is not there yet it looks at what it
-// would be made in.
+// Dir is File for a directory. If it does not exist, Dir checks the nearest directory above
+// that does.
 func Dir(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -48,8 +47,9 @@ func Dir(path string) error {
 	return self().walk(path)
 }
 
-// Program says why a program that a file names is not run: PATH does not lead to it, and
-// others could have put it there. byHand is what a person can type with another program.
+// Program returns an error if tare must not run a program that a file names: PATH does not lead
+// to it, and others could have put it there. byHand is the command that a person can run
+// instead.
 func Program(path, byHand string) error {
 	if found, err := exec.LookPath(filepath.Base(path)); err == nil && found == path {
 		return nil
@@ -60,9 +60,9 @@ func Program(path, byHand string) error {
 	return nil
 }
 
-// Entry says the same as File of a file or a directory, by itself: whoever asks trusts what is
-// above it. A link is not trusted, nor a file that has another name, for either can be
-// what somebody else has put there.
+// Entry is File for a file or directory by itself, without the directories above, which the
+// caller trusts. A symbolic link, and a file with several hard links, is an error: another user
+// may have put it there.
 func Entry(path string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -72,27 +72,27 @@ func Entry(path string) error {
 	case kind != unix.S_IFREG && kind != unix.S_IFDIR:
 		return fmt.Errorf("%s is neither a file nor a directory", path)
 	case kind == unix.S_IFREG && st.Nlink > 1:
-		return fmt.Errorf("%s has another name, by which it may be another file's", path)
+		return fmt.Errorf("%s has several hard links, and may be another file's", path)
 	}
 	st.Mode &^= unix.S_ISVTX
 	return self().owned(path, &st)
 }
 
-// Read reads a file where others may have put something else in its place: nothing is
-// read behind a link, out of a pipe or a device, and no more than most bytes.
+// Read reads a file whose place other users can write to. It follows no link, reads no pipe or
+// device, and reads at most most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	return read(path, unix.O_NOFOLLOW, most)
 }
 
-// mostGiven is more than any script or job that a client runs.
+// mostGiven is larger than any script or job for a client.
 const mostGiven = 16 << 20 // bytes
 
-// ReadGiven reads a file that the user named, a script or a job for example: behind links too,
-// but out of no pipe or device, which would be waited for, and at most 16 MiB.
+// ReadGiven reads a file that the user named, such as a script or a job. It follows links,
+// reads no pipe or device, which it would have to wait for, and reads at most 16 MiB.
 func ReadGiven(path string) ([]byte, error) { return read(path, 0, mostGiven) }
 
-// Open opens a file where others may have put something else in its place: no link is
-// followed, and no pipe or device is opened. The flags are those of os.OpenFile.
+// Open opens a file whose place other users can write to. It follows no link and opens no pipe
+// or device. flags are those of os.OpenFile.
 func Open(path string, flags int) (*os.File, error) { return open(path, flags|unix.O_NOFOLLOW) }
 
 func open(path string, flags int) (*os.File, error) {
@@ -126,13 +126,13 @@ func read(path string, flags int, most int64) ([]byte, error) {
 	return b, err
 }
 
-// walk goes an absolute path from the top, as the kernel does, also through links: who
-// can replace one of the things on the way decides what is at its end.
+// walk visits the elements of an absolute path from the root, as the kernel does, and follows
+// links: whoever can replace one of the elements decides what the path leads to.
 func (u user) walk(path string) error {
-	const mostLinks = 40 // as the kernel's
+	const mostLinks = 40 // the kernel's limit
 	dir, rest, links := "/", elements("."+path), 0
 	for len(rest) > 0 {
-		at := filepath.Join(dir, rest[0]) // no link is in dir, so .. is what is above
+		at := filepath.Join(dir, rest[0]) // dir has no links, so .. is the directory above
 		rest = rest[1:]
 		var st unix.Stat_t
 		err := unix.Lstat(at, &st)
@@ -166,8 +166,8 @@ func (u user) walk(path string) error {
 
 func elements(path string) []string { return strings.Split(path, "/") }
 
-// owned looks at one file or directory. In a sticky directory nobody replaces what is
-// another user's; the mode of a link says nothing.
+// owned checks one file or directory. In a sticky directory nobody can replace another user's
+// entries. The mode of a link means nothing.
 func (u user) owned(path string, st *unix.Stat_t) error {
 	const group, others = 0o020, 0o002
 	kind := st.Mode & unix.S_IFMT
@@ -179,7 +179,7 @@ func (u user) owned(path string, st *unix.Stat_t) error {
 		return nil
 	case st.Mode&others != 0:
 		return writable(path, "others", "go-w")
-	case st.Mode&group != 0 && !u.alone(path, st.Gid):
+	case st.Mode&group != 0 && !u.ownsAlone(path, st.Gid):
 		return writable(path, fmt.Sprintf("others, of group %d", st.Gid), "g-w")
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-const somebody = 12345 // a user's number
+const somebody = 12345 // a user's id
 
 func must(t *testing.T, errs ...error) {
 	t.Helper()
@@ -106,7 +106,7 @@ func TestEntries(t *testing.T) {
 		"own":         {func(string) error { return nil }, ""},
 		"another's":   {func(p string) error { return os.Chown(p, somebody, somebody) }, "is of user 12345"},
 		"for a group": {func(p string) error { return os.Chmod(p, 0o660) }, "can be written by others"},
-		"two names":   {func(p string) error { return os.Link(p, p+"2") }, "has another name"},
+		"two names":   {func(p string) error { return os.Link(p, p+"2") }, "has several hard links"},
 		"a link":      {func(p string) error { return errors.Join(os.Rename(p, p+"2"), os.Symlink(p+"2", p)) }, "neither a file nor a directory"},
 		"not there":   {os.Remove, "no such file"},
 		"a directory": {func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o755)) }, ""},
@@ -126,7 +126,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// What is read is a file, where it is, and no larger than it may be.
+// Read reads only a file at the path itself, up to its limit.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
@@ -146,7 +146,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What a user named is read behind a link too, and not out of a pipe or a device.
+// ReadGiven follows links, and reads no pipe or device.
 func TestReadGiven(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe, large := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe"), filepath.Join(dir, "large")

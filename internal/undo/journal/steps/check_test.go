@@ -53,7 +53,7 @@ func TestCheckPaths(t *testing.T) {
 	})
 }
 
-// A process has no name of the run: it is known by its number and its start alone.
+// A process has no name with the run's id: only its pid and its start identify it.
 func TestCheckProcess(t *testing.T) {
 	if err := (Process{Pid: 2, Start: 1}).Check("r"); err != nil {
 		t.Error(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Directory removes a directory with all in it, but never across a mount point. Its base name
+// Directory removes a directory with all in it, but never crosses a mount point. Its base name
 // is tare-RUN or begins with tare-RUN-.
 type Directory struct {
 	Path string `json:"path,omitempty"`
@@ -28,5 +28,5 @@ func checkDirectory(path, run string) error {
 	return journal.Own(journal.Plain(path) && journal.OfRun(filepath.Base(path), run), path)
 }
 
-// Undo removes it.
+// Undo removes the directory.
 func (d Directory) Undo(*journal.Undoing) error { return RemoveDirectory(d.Path) }

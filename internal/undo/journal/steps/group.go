@@ -7,8 +7,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Group takes back Tree.Make: it kills and removes the groups that the plan names. The path of
-// each begins with tare-RUN or tare-RUN-.
+// Group undoes cgroup.Tree.Make: it kills the processes in the groups of the plan and removes
+// the groups. The path of each group begins with tare-RUN or tare-RUN-.
 type Group struct {
 	Plan cgroup.Plan `json:"plan"`
 }
@@ -24,10 +24,10 @@ func (g Group) String() string {
 	return g.Kind() + " " + g.Plan.Dirs[len(g.Plan.Dirs)-1]
 }
 
-// Lasts is false: groups end with the machine.
+// Lasts is false: a restart of the machine ends all groups.
 func (Group) Lasts() bool { return false }
 
-// Check refuses a plan with anything that is not the run's.
+// Check refuses a plan with a group that is not the run's.
 func (g Group) Check(run string) error {
 	if len(g.Plan.Dirs) == 0 {
 		return errors.New("no groups")
@@ -35,9 +35,9 @@ func (g Group) Check(run string) error {
 	return g.Plan.Check(journal.Prefix + run)
 }
 
-// Undo removes the groups. A controller that was enabled for one of them can be disabled only
-// when the last group is gone: that is tried again at the end. A controller that others use
-// stays, and that is no failure.
+// Undo removes the groups. A controller can be disabled only after the last group that has it
+// is gone, so Undo tries that again at the end. A controller that others use stays enabled,
+// which is no failure.
 func (g Group) Undo(u *journal.Undoing) error {
 	if g.Plan.EnableAt != "" {
 		u.AtEnd(func() { _ = cgroup.Undo(g.Plan) })

@@ -20,7 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// helperEnv makes the test binary something else: its value is what.
+// helperEnv makes the test binary a helper: its value says which.
 const helperEnv = "TARETEST_JOURNAL_HELPER"
 
 func TestMain(m *testing.M) {
@@ -44,7 +44,7 @@ func helper(mode string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// makeChanges changes the host and takes it back, over and over, as arms do.
+// makeChanges changes the host and undoes it, again and again, as arms do.
 func makeChanges(state, run, scratch string) {
 	j, err := journal.Open(state, run)
 	check(err)
@@ -103,8 +103,8 @@ func check(err error) {
 	}
 }
 
-// TestKilledAnywhere kills a process that changes the host at random moments:
-// from its journal alone the host is clean again, each time.
+// TestKilledAnywhere kills a process that changes the host at random moments: each time the
+// journal alone is enough to clean the host.
 func TestKilledAnywhere(t *testing.T) {
 	testneed.Root(t)
 	tree, err := cgroup.Detect("/")

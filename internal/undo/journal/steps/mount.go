@@ -20,16 +20,16 @@ func (Mount) Kind() string { return "mount" }
 // String names the mount point.
 func (m Mount) String() string { return m.Kind() + " " + m.Path }
 
-// Lasts is false: mounts end with the machine.
+// Lasts is false: a restart of the machine ends all mounts.
 func (Mount) Lasts() bool { return false }
 
-// Check refuses a path that leads through nothing of the run's.
+// Check refuses a path without an element of the run.
 func (m Mount) Check(run string) error { return journal.Own(journal.InRun(m.Path, run), m.Path) }
 
-// Undo unmounts it.
+// Undo unmounts the path.
 func (m Mount) Undo(*journal.Undoing) error { return Unmount(m.Path) }
 
-// Unmount takes one mount away, lazily, so that users of it do not hinder.
+// Unmount unmounts a path lazily, so that it succeeds while processes use the mount.
 func Unmount(path string) error {
 	err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 	switch {

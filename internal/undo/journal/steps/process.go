@@ -13,16 +13,15 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Process kills a process if it is still the same one. A process is known by its number and
-// its start time in clock ticks since boot, field 22 of /proc/PID/stat; after a restart of the
-// machine another process may have both.
+// Process kills a process if it is still the same. Its pid and its start time in clock ticks
+// since boot, field 22 of /proc/PID/stat, identify a process within one boot of the machine.
 type Process struct {
 	Pid   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start_ticks,omitempty"`
 }
 
-// ProcessOf is the step for a process that lives already: start it so that it ends with tare
-// until the step is written.
+// ProcessOf is the step for a process that runs already. Start the process so that it ends with
+// tare until the step is written.
 func ProcessOf(pid int) (Process, error) {
 	p, err := proc.FS("/").Process(pid)
 	if err != nil {
@@ -34,18 +33,19 @@ func ProcessOf(pid int) (Process, error) {
 // Kind is the word for it in a journal.
 func (Process) Kind() string { return "process" }
 
-// String names its number.
+// String names the pid.
 func (p Process) String() string { return p.Kind() + " " + strconv.Itoa(p.Pid) }
 
-// Lasts is false: processes end with the machine.
+// Lasts is false: a restart of the machine ends all processes.
 func (Process) Lasts() bool { return false }
 
-// Check refuses the first process, groups of processes and a process without a start time.
+// Check refuses process 1, process groups (negative numbers) and a process without a start
+// time.
 func (p Process) Check(string) error {
 	return journal.Own(p.Pid > 1 && p.Start > 0, "")
 }
 
-// Undo kills it.
+// Undo kills the process.
 func (p Process) Undo(u *journal.Undoing) error {
 	if u.StartUnknown {
 		return hint.New(fmt.Errorf("process %d: the journal does not say which start of this machine it is of", p.Pid),
@@ -54,11 +54,11 @@ func (p Process) Undo(u *journal.Undoing) error {
 	return p.kill()
 }
 
-// killBound is how long a killed process is waited for.
+// killBound is how long Undo waits for a killed process to end.
 const killBound = 2 * time.Second
 
-// kill kills the process if it is the one that was started. The descriptor holds it, so that
-// its number cannot pass to another meanwhile.
+// kill kills the process if it is the one of the step. While the pidfd is open no other process
+// can get the pid.
 func (p Process) kill() error {
 	fd, err := unix.PidfdOpen(p.Pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -69,7 +69,7 @@ func (p Process) kill() error {
 	}
 	defer unix.Close(fd)
 	if now, err := ProcessOf(p.Pid); err != nil || now != p {
-		return nil // gone, and perhaps another has its number
+		return nil // it has ended, and its pid may be another process's
 	}
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("kill process %d: %w", p.Pid, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// RemoveDirectory removes a directory with all in it. It follows no symbolic
-// link and crosses no mount point: where there is one, nothing is removed.
+// RemoveDirectory removes a directory with all in it. It follows no symbolic link. If there is
+// a mount point in the directory, it removes nothing.
 func RemoveDirectory(path string) error {
 	mounts, err := mountsBelow(path)
 	if err != nil {
@@ -38,15 +38,15 @@ func RemoveDirectory(path string) error {
 	return nil
 }
 
-// notThere says that a path cannot be there: what should be a directory above it is
+// notThere says whether an error means that a path cannot exist: a directory above it is
 // missing, or is a file.
 func notThere(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
 }
 
-// mountsBelow lists the mount points at and below a directory.
+// mountsBelow are the mount points at and below a directory.
 func mountsBelow(dir string) ([]string, error) {
-	// Mountinfo names real directories.
+	// mountinfo has paths without symbolic links.
 	real, err := filepath.EvalSymlinks(filepath.Dir(dir))
 	if notThere(err) {
 		return nil, nil
@@ -68,28 +68,28 @@ func mountsBelow(dir string) ([]string, error) {
 	return found, nil
 }
 
-// walker is in one directory at a time, which is all that it has open: a tree may be deeper
-// than a process may have descriptors.
+// walker has only one directory open at a time: a tree may be deeper than a process may have
+// descriptors.
 type walker struct {
 	fd    int
 	depth int // below the directory that is removed
 }
 
-// deepest bounds the memory that walking a tree takes.
+// deepest limits the memory for the walk of a tree.
 const deepest = 200_000
 
-// errMoved means that a directory was moved elsewhere while what is in it was removed. Where the
-// walker is then is not known: nothing more is removed.
+// errMoved means that another process moved a directory while its entries were removed. The
+// walker's place is then unknown, so nothing more is removed.
 var errMoved = errors.New("it was moved while it was removed")
 
-// remove removes an entry of the directory. Mounts that appear meanwhile are found by
-// their mark (kernel 5.8) and left.
+// remove removes an entry of the current directory. It recognises a mount point that appeared
+// meanwhile by STATX_ATTR_MOUNT_ROOT (Linux 5.8) and leaves it.
 func (w *walker) remove(name string) error {
 	err := again.Do(func() error { return unix.Unlinkat(w.fd, name, 0) })
 	switch {
 	case err == nil || errors.Is(err, unix.ENOENT):
 		return nil
-	case !errors.Is(err, unix.EISDIR) && !errors.Is(err, unix.EPERM): // EPERM is POSIX's word for a directory
+	case !errors.Is(err, unix.EISDIR) && !errors.Is(err, unix.EPERM): // POSIX has EPERM for a directory
 		return &os.PathError{Op: "remove", Path: name, Err: err}
 	}
 	var st unix.Statx_t
@@ -112,7 +112,8 @@ func (w *walker) remove(name string) error {
 	return nil
 }
 
-// empty empties a directory in this one, going on after errors, and comes back.
+// empty removes the entries of a directory in the current one, goes on after errors, and comes
+// back to the current one.
 func (w *walker) empty(name string) error {
 	above, err := identityOf(w.fd)
 	if err != nil {
@@ -120,7 +121,7 @@ func (w *walker) empty(name string) error {
 	}
 	entries, err := w.enter(name)
 	if errors.Is(err, unix.ENOENT) {
-		return nil // on a server, where somebody else removed it: this kernel still knew its name
+		return nil // removed on its server by another client, while this kernel still had the name cached
 	}
 	if entries == nil && err != nil {
 		return err
@@ -137,7 +138,8 @@ func (w *walker) empty(name string) error {
 
 const intoDirectory = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// enter goes into a directory, and returns the names of what is in it; nil: it is where it was.
+// enter makes a directory the current one and returns the names of its entries; nil: the
+// current directory is as before.
 func (w *walker) enter(name string) (entries []string, err error) {
 	fd, err := openAt(w.fd, name, intoDirectory)
 	if errors.Is(err, unix.EACCES) && allow(w.fd, name) == nil {
@@ -158,7 +160,7 @@ func (w *walker) enter(name string) (entries []string, err error) {
 	return append([]string{}, entries...), err
 }
 
-// leave goes back to the directory above, if it is the one that was come from.
+// leave returns to the directory above, if that is still the one from which enter came.
 func (w *walker) leave(name string, above identity) error {
 	const up = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := openAt(w.fd, "..", up)
@@ -178,7 +180,7 @@ func (w *walker) leave(name string, above identity) error {
 	return nil
 }
 
-// identity tells directories apart.
+// identity identifies a directory.
 type identity struct{ device, inode uint64 }
 
 func identityOf(fd int) (identity, error) {
@@ -193,7 +195,7 @@ func openAt(fd int, name string, flags int) (opened int, err error) {
 	return opened, err
 }
 
-// namesIn are the names in an open directory, which stays open.
+// namesIn are the names of the entries of an open directory.
 func namesIn(fd int, name string) ([]string, error) {
 	other, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -204,8 +206,8 @@ func namesIn(fd int, name string) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// allow lets the owner of a directory read it. It follows no symbolic link: chmod by
-// name would, and another process may have put one there.
+// allow gives the owner of a directory the right to read it. It follows no symbolic link,
+// unlike chmod by name: another process may have put a link there.
 func allow(parent int, name string) error {
 	fd, err := unix.Openat(parent, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What takes a directory's place while it is made readable stays as it is.
+// A file that replaces a directory while that is made readable is not changed.
 func TestAllowFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
@@ -82,7 +82,8 @@ func chain(t *testing.T, top string, depth int) {
 	}
 }
 
-// A tree may be deeper than there are descriptors, and its path longer than the kernel takes.
+// A tree may be deeper than a process may have descriptors, and its path longer than the kernel
+// accepts.
 func TestRemoveADeepTree(t *testing.T) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -127,8 +128,8 @@ func descriptors(t *testing.T) int {
 	return len(all)
 }
 
-// Somebody who may write there exchanges directories while they are removed, for links and for
-// what lies elsewhere: nothing outside is removed.
+// Somebody who can write there swaps directories for links and for foreign directories while
+// they are removed: nothing outside is removed.
 func TestRemoveInARace(t *testing.T) {
 	dir := inMemory(t)
 	theirs := filepath.Join(dir, "theirs")

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Runtime ends every process of this user that has a directory as its XDG_RUNTIME_DIR, and
+// Runtime kills every process of this user with the directory as its XDG_RUNTIME_DIR, and then
 // removes the directory as Directory does.
 type Runtime struct {
 	Path string `json:"path,omitempty"`
@@ -33,7 +33,7 @@ func (Runtime) Lasts() bool { return true }
 // Check refuses a directory whose name is not the run's.
 func (r Runtime) Check(run string) error { return checkDirectory(r.Path, run) }
 
-// Undo ends the processes, then removes the directory.
+// Undo kills the processes, then removes the directory.
 func (r Runtime) Undo(*journal.Undoing) error {
 	if err := EndRuntime(r.Path); err != nil {
 		return err
@@ -41,11 +41,11 @@ func (r Runtime) Undo(*journal.Undoing) error {
 	return RemoveDirectory(r.Path)
 }
 
-// endBound is how long the processes of a runtime directory may take to be gone.
+// endBound is how long the processes may take to end.
 const endBound = time.Minute
 
-// EndRuntime ends every process of this user that has a directory as its
-// XDG_RUNTIME_DIR, and waits until none is left to write there.
+// EndRuntime kills every process of this user with the directory as its XDG_RUNTIME_DIR, and
+// waits until none is left that could write there.
 func EndRuntime(dir string) error {
 	const turn = 10 * time.Millisecond
 	for range int(endBound / turn) {
@@ -63,9 +63,10 @@ func EndRuntime(dir string) error {
 	return fmt.Errorf("processes %v with XDG_RUNTIME_DIR=%s do not end", havingRuntime(dir), dir)
 }
 
-// havingRuntime leaves out what this user may not look at: it is not this user's.
+// havingRuntime are the processes with that XDG_RUNTIME_DIR. A process whose environment this
+// user may not read is not this user's.
 func havingRuntime(dir string) (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
+	all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	for _, file := range all {
 		b, err := os.ReadFile(file)
 		if err != nil || !slices.Contains(strings.Split(string(b), "\x00"), "XDG_RUNTIME_DIR="+dir) {

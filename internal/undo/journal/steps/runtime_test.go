@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A process that has the directory as its own ends, another does not.
+// A process with the directory as its own is killed, another is not.
 func TestUndoRuntime(t *testing.T) {
 	dir := t.TempDir()
 	runtime := filepath.Join(dir, "tare-r1-x")

@@ -26,7 +26,7 @@ func dead(t testing.TB, dir, run string, steps ...journal.Step) {
 	journaltest.Write(t, dir, journaltest.Header(t, run), steps...)
 }
 
-// undone undoes a run and expects that nothing fails.
+// undone undoes a run and expects no failure.
 func undone(t testing.TB, dir, run string) journal.Report {
 	t.Helper()
 	return journaltest.Undone(t, dir, run, Kinds())
@@ -81,8 +81,8 @@ func TestUndoDirectory(t *testing.T) {
 	}
 }
 
-// As an ordinary user too: the work directory of an overlay has mode 0, and from one that can
-// only be read no way leads back.
+// An ordinary user can do it too: the work directory of an overlay has mode 0, and a directory
+// that is only readable cannot be left by its "..".
 func TestUndoDirectoryAsOrdinaryUser(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
 	top, err := os.MkdirTemp("/tmp", "journal") // t.TempDir has closed parents
@@ -118,8 +118,7 @@ func TestUndoDirectoryAsOrdinaryUser(t *testing.T) {
 	}
 }
 
-// Nothing is removed across a mount point, and the mount's own step comes
-// first where there is one.
+// Nothing is removed across a mount point; the step of the mount is undone first.
 func TestUndoMountAndDirectory(t *testing.T) {
 	testneed.Root(t)
 	dir, target := t.TempDir(), t.TempDir()
@@ -129,7 +128,7 @@ func TestUndoMountAndDirectory(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(point, 0o755), os.MkdirAll(precious, 0o755), os.WriteFile(precious+"/file", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	// A bind mount of the same file system: only the mount's mark tells.
+	// A bind mount of the same file system is recognised only by STATX_ATTR_MOUNT_ROOT.
 	testneed.Feature(t, "bind mount", unix.Mount(precious, point, "", unix.MS_BIND, ""))
 	defer unix.Unmount(point, unix.MNT_DETACH)
 	dead(t, dir, "r1", Directory{own})
@@ -155,7 +154,7 @@ func TestUndoMountAndDirectory(t *testing.T) {
 	}
 }
 
-// What ends with the machine is not undone once more on the next one.
+// After a restart steps of changes that ended with the machine are not undone.
 func TestUndoRebooted(t *testing.T) {
 	dir := t.TempDir()
 	h := journaltest.Header(t, "r1")
@@ -182,7 +181,7 @@ func TestUndoProcess(t *testing.T) {
 	}
 	defer cmds[1].Wait()
 	defer cmds[1].Process.Kill()
-	all[1].Start-- // the number now belongs to another process
+	all[1].Start-- // the pid is another process's now
 	died := make(chan error, 1)
 	go func() { died <- cmds[0].Wait() }()
 	dead(t, dir, "r1", all[0], all[1])
@@ -241,8 +240,8 @@ func TestUndoGroup(t *testing.T) {
 	}
 }
 
-// The process that waits in a directory is killed by a later step: what failed
-// is tried once more.
+// A process keeps the directory busy until a later step kills it: the failed step is tried once
+// more.
 func TestUndoTwice(t *testing.T) {
 	testneed.Root(t)
 	dir, target := t.TempDir(), t.TempDir()
@@ -261,8 +260,8 @@ func TestUndoTwice(t *testing.T) {
 	}
 }
 
-// A group of another run stays, also where a step of this one says that controllers were
-// enabled for it.
+// Another run's group stays, also if a step of this run says that controllers were enabled for
+// it.
 func TestUndoGroupOfAnother(t *testing.T) {
 	testneed.Root(t)
 	tree, err := cgroup.Detect("/")
@@ -288,8 +287,8 @@ func TestUndoGroupOfAnother(t *testing.T) {
 	}
 }
 
-// A process is killed only if the journal says of which start of the machine it is: after the
-// next one another process may have its number and its ticks.
+// A process is killed only if the journal says of which boot it is: after the next boot another
+// process may have its pid and start.
 func TestUndoProcessOfAnyStart(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {

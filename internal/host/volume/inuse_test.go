@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// A device that somebody has open for some seconds after the unmount, as the kernel has on
-// a busy host, is waited for: a run does not end with an error for that.
+// Close waits for a device that somebody has open for some seconds after the unmount, as the
+// kernel has on a busy host, and does not fail.
 func TestDeviceGoesLate(t *testing.T) {
 	testneed.Root(t)
 	v, err := Parse("loop:ext4")

@@ -12,15 +12,15 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Kept is controllers of version 2 that tare enabled and cannot disable, since processes that
-// are not tare hold the lock of the directory, as any user can.
-type Kept struct {
+// StillEnabled are controllers of version 2 that tare enabled and cannot disable because processes that
+// are not tare's lock the directory, as any user can.
+type StillEnabled struct {
 	Dir         string
 	Controllers []string
-	By          []string // processes: "flock (4711)"; empty: the kernel does not show them
+	By          []string // processes, as "flock (4711)"; empty: the kernel does not show them
 }
 
-func (k *Kept) Error() string {
+func (k *StillEnabled) Error() string {
 	by := "another process"
 	if len(k.By) > 0 {
 		by = strings.Join(k.By, ", ")
@@ -29,28 +29,28 @@ func (k *Kept) Error() string {
 		strings.Join(k.Controllers, " "), k.Dir, by)
 }
 
-// Remedy is what to type.
-func (k *Kept) Remedy() string {
+// Remedy says what to type.
+func (k *StillEnabled) Remedy() string {
 	return "end that process, lslocks shows it; the next run of tare disables them"
 }
 
-// Kept says which controllers stay enabled below the group in which groups are made, and for
-// whom; nil: none, or other runs of tare use them, which disable them at their end.
-func (t *Tree) Kept() *Kept {
+// StillEnabled are the controllers that stay enabled in the directory below which groups are made. nil:
+// there are none, or other runs of tare use them and disable them at their end.
+func (t *Tree) StillEnabled() *StillEnabled {
 	dir := t.at[Unified]
 	if dir == "" {
 		return nil
 	}
-	k := &Kept{Dir: dir, Controllers: slices.DeleteFunc(noted(dir), func(n string) bool { return n == noteLeaf })}
+	k := &StillEnabled{Dir: dir, Controllers: slices.DeleteFunc(noted(dir), func(n string) bool { return n == noteLeaf })}
 	if len(k.Controllers) == 0 {
 		return nil
 	}
-	lock, err := alone(dir)
+	lock, err := lockExclusive(dir)
 	if lock != nil || err != nil {
 		if lock != nil {
 			lock.Close()
 		}
-		return nil // the next run takes them back
+		return nil // the next run disables them
 	}
 	pids := holders(dir)
 	for _, pid := range pids {
@@ -64,7 +64,7 @@ func (t *Tree) Kept() *Kept {
 	return k
 }
 
-// holders are the processes that have a lock of a directory, those of this pid namespace.
+// holders are the processes of this pid namespace that lock a directory.
 func holders(dir string) (pids []int) {
 	var st unix.Stat_t
 	text, err := os.ReadFile("/proc/locks")
@@ -73,7 +73,7 @@ func holders(dir string) (pids []int) {
 	}
 	file := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)), st.Ino)
 	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line) // 1: FLOCK ADVISORY WRITE 25342 fe:00:10003702 0 EOF; who waits has -> behind the number
+		f := strings.Fields(line) // 1: FLOCK ADVISORY WRITE 25342 fe:00:10003702 0 EOF; a waiter has -> after the number
 		if len(f) < 6 || f[1] != "FLOCK" || f[5] != file {
 			continue
 		}

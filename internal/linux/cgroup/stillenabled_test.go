@@ -9,16 +9,17 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Somebody else's lock keeps controllers enabled: it is said whose, until it is gone.
+// While another process locks the directory the controllers stay enabled, and StillEnabled
+// names the process.
 func TestKeptByALock(t *testing.T) {
-	testneed.Root(t) // for the attributes of the directory
+	testneed.Root(t) // for the extended attributes of the directory
 	f := machineV2(t)
 	tree := f.detect()
 	g, err := tree.Make("tare-one", []string{"cpuset"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept := tree.Kept(); kept != nil {
+	if kept := tree.StillEnabled(); kept != nil {
 		t.Errorf("while the run itself uses them: %v", kept)
 	}
 	cmd := exec.Command(testneed.Tool(t, "flock"), "-s", f.path(cg), "sh", "-c", "echo held; read end")
@@ -36,18 +37,18 @@ func TestKeptByALock(t *testing.T) {
 	if got := f.read(cg + "/cgroup.subtree_control"); !strings.Contains(got, "cpuset") {
 		t.Fatalf("disabled: %q", got)
 	}
-	kept := tree.Kept()
+	kept := tree.StillEnabled()
 	if kept == nil || !strings.Contains(kept.Error(), "cpuset") || len(kept.By) == 0 {
 		t.Fatalf("%+v", kept)
 	}
-	if again := f.detect().Kept(); again == nil {
+	if again := f.detect().StillEnabled(); again == nil {
 		t.Error("another tare, as the doctor asks, says nothing")
 	}
 	in.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Log(err)
 	}
-	if kept := f.detect().Kept(); kept != nil {
+	if kept := f.detect().StillEnabled(); kept != nil {
 		t.Errorf("after the lock: %v", kept)
 	}
 	next, err := f.detect().Make("tare-two", []string{"memory"})

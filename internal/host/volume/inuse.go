@@ -9,39 +9,40 @@ import (
 	"strings"
 )
 
-// Held means that a loop device stays for as long as a process that is not of
-// this arm lives: its mount namespace was copied while the volume was mounted,
-// and what happens here does not reach it. The device then goes by itself.
-type Held struct {
-	By  []string // processes
+// DeviceInUse is the error about a loop device that stays until a process that is not the arm's ends:
+// its mount namespace was copied while the volume was mounted, and an unmount here does not
+// reach it. Afterwards the kernel frees the device.
+type DeviceInUse struct {
+	By  []string // the processes
 	err error
 }
 
-func (h *Held) Error() string {
+func (h *DeviceInUse) Error() string {
 	return fmt.Sprintf("%v: it is mounted in the mount namespace of %s", h.err, strings.Join(h.By, ", "))
 }
 
-func (h *Held) Unwrap() error { return h.err }
+func (h *DeviceInUse) Unwrap() error { return h.err }
 
-// waits is how often the kernel gets its time to let a device go. An unmount ends after
-// the file system is written, and a mount namespace after its last process; on a busy host
-// both have taken more than three seconds.
+// waits is how often deviceGone waits for the kernel to free a device. An unmount returns only
+// when the file system is written, and a mount namespace goes only after its last process; on a
+// busy host both have taken more than three seconds.
 const waits = 10
 
-// deviceGone waits for the device to go, and finds out who keeps it.
+// deviceGone waits until the kernel has freed the device, and finds out which processes keep
+// it.
 func (o *Opened) deviceGone() (err error) {
 	for range waits {
 		if err = o.device.Gone(); err == nil {
 			return nil
 		}
 		if by := holders(o.device.Path); len(by) > 0 {
-			return &Held{By: by, err: err}
+			return &DeviceInUse{By: by, err: err}
 		}
 	}
 	return err
 }
 
-// holders are processes that have a device mounted, one for each namespace.
+// holders are processes that have a device mounted, one for each mount namespace.
 func holders(device string) (all []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
 	seen := map[string]bool{}
