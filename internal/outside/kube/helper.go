@@ -48,24 +48,26 @@ type HelperSpec struct {
 	NodeRun string
 }
 
-// noteRun has the run on the node, for who ends it without having begun it.
-const noteRun = "tare/node-run"
+// annotationNodeRun, of the helper's namespace, holds the run of the journal on the node.
+const annotationNodeRun = "tare/node-run"
 
-// leave is the command in the pod that has tare on the node end, and returns when the
-// node is restored. Only the run is taken from the cluster, where others may write too.
-func leave(nodeRun string) ([]string, bool) {
+// HelperCommand is the hidden command as which tare starts itself in the helper's pod,
+// HelperEnter its role that enters the node's host, TaskAwait what that does there: it
+// waits until a run has restored the node.
+const (
+	HelperCommand = "__node"
+	HelperEnter   = "enter"
+	TaskAwait     = "await"
+)
+
+// awaitCommand is the command in the helper's pod that returns when the node is restored.
+// Others may be able to write the annotation: it must be the id of a run.
+func awaitCommand(nodeRun string) (command []string, ok bool) {
 	if nodeRun == "" || strings.Trim(nodeRun, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return nil, false
 	}
-	return []string{HelperDir + "/tare", HelperCommand, "enter", WordCollect, nodeRun}, true
+	return []string{HelperDir + "/tare", HelperCommand, HelperEnter, TaskAwait, nodeRun}, true
 }
-
-// HelperCommand is as what tare starts itself in the helper's pod, WordCollect what has
-// it send the record of a run and end it.
-const (
-	HelperCommand = "__node"
-	WordCollect   = "collect"
-)
 
 // helperPrograms are what an image of the helper has to have.
 const helperPrograms = "sh, head, sleep, chmod and wc"
@@ -94,7 +96,7 @@ func (s HelperSpec) name() string { return NamespaceOf(s.Run) }
 func (s HelperSpec) Namespace() *corev1.Namespace {
 	n := Namespace(s.Run, s.Needs())
 	n.Labels[LabelHelper] = s.Node
-	n.Annotations[noteRun] = s.NodeRun
+	n.Annotations[annotationNodeRun] = s.NodeRun
 	return n
 }
 

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,16 +208,16 @@ func openSelf(t *testing.T) *os.File {
 }
 
 // What is executed in the helper is not what somebody wrote into its namespace.
-func TestLeave(t *testing.T) {
+func TestAwaitCommand(t *testing.T) {
 	for run, ok := range map[string]bool{"abc123": true, "": false, "x; reboot": false, "../x": false} {
-		words, good := leave(run)
-		if good != ok || ok && strings.Join(words, " ") != HelperDir+"/tare __node enter collect abc123" {
+		words, good := awaitCommand(run)
+		if good != ok || ok && strings.Join(words, " ") != HelperDir+"/tare __node enter await abc123" {
 			t.Errorf("%q: %q, %v", run, words, good)
 		}
 	}
 	s := helperSpec()
 	s.NodeRun = "abc123"
-	if got := s.Namespace().Annotations[noteRun]; got != "abc123" {
+	if got := s.Namespace().Annotations[annotationNodeRun]; got != "abc123" {
 		t.Errorf("%q", got)
 	}
 }
@@ -263,38 +263,30 @@ func TestHelperRefused(t *testing.T) {
 	}
 }
 
-// A helper that somebody removed or evicted is made again, one that runs is not.
-func TestReplaceHelper(t *testing.T) {
-	for _, c := range []struct {
-		phase corev1.PodPhase // empty: it is gone
-		made  bool
-		asked string // what is done
+// A helper is gone when its namespace ends or is not there. Where the cluster forbids to
+// look nobody waits.
+func TestAwaitHelperGone(t *testing.T) {
+	there, ending := Namespace("r1", nil), Namespace("r1", nil)
+	ending.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	for _, last := range []struct {
+		code   int
+		answer any
 	}{
-		{corev1.PodRunning, false, ""}, {corev1.PodFailed, false, "DELETE"}, {"", true, "POST"},
+		{http.StatusOK, ending},
+		{http.StatusNotFound, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "no namespace")},
+		{http.StatusForbidden, refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "no rights")},
 	} {
-		var mu sync.Mutex
-		phase, asked := c.phase, ""
-		cluster := connected(t, func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			if r.Method != http.MethodGet {
-				asked += r.Method
-			}
-			if r.Method == http.MethodPost {
-				phase = corev1.PodRunning
-			}
-			if phase == "" {
-				say(w, http.StatusNotFound, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "no pod"))
+		var asked atomic.Int64
+		cluster := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+			if asked.Add(1) < 3 {
+				say(w, http.StatusOK, there)
 				return
 			}
-			p := helperSpec().Pod()
-			p.Status.Phase, p.Status.PodIP = phase, "10.0.0.1"
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
-			say(w, http.StatusOK, p)
+			say(w, last.code, last.answer)
 		})
-		made, err := cluster.ReplaceHelper(t.Context(), helperSpec())
-		if made != c.made || err != nil || asked != c.asked {
-			t.Errorf("phase %q: made %v, asked for %q, %v", c.phase, made, asked, err)
+		cluster.AwaitHelperGone(t.Context(), "r1")
+		if n := asked.Load(); n != 3 {
+			t.Errorf("code %d: asked %d times", last.code, n)
 		}
 	}
 }

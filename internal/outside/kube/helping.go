@@ -31,9 +31,9 @@ func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	}
 	n := s.Namespace()
 	err := c.CreateNamespace(ctx, n)
-	var made corev1.Namespace
+	var made *corev1.Namespace
 	if err == nil {
-		err = c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(n.Name).Do(ctx).Into(&made) })
+		made, err = c.namespaceOf(ctx, s.Run)
 	}
 	if err == nil {
 		err = c.createRights(ctx, s, made.UID)
@@ -62,27 +62,6 @@ func (s HelperSpec) notRunning(err error) error {
 			"tare image load puts one into a node's containerd without a registry")
 	}
 	return err
-}
-
-// ReplaceHelper makes the pod of a helper again where somebody has removed or
-// evicted it; made: it runs, without tare's binary. What the first one has begun on
-// the node is no part of the pod.
-func (c *Cluster) ReplaceHelper(ctx context.Context, s HelperSpec) (made bool, err error) {
-	namespace := NamespaceOf(s.Run)
-	p, err := c.Pod(ctx, namespace, HelperName)
-	switch {
-	case err == nil && (p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded):
-		return false, c.DeletePod(ctx, namespace, HelperName)
-	case err == nil:
-		return false, nil
-	case !errors.Is(err, ErrNone):
-		return false, err
-	}
-	if err := c.CreatePod(ctx, s.Pod()); err != nil {
-		return false, err
-	}
-	_, err = c.AwaitRunning(ctx, namespace, HelperName)
-	return err == nil, err
 }
 
 // createRights makes the account of tare on the node, and gives it its rights.
@@ -129,20 +108,33 @@ func (c *Cluster) RemoveHelper(ctx context.Context, run string) error {
 	return errors.Join(append(errs, c.DeleteNamespace(ctx, NamespaceOf(run), run))...)
 }
 
-// politely is how long tare on a node may take to end when nobody waits for its
-// record: it restores the node first, for which it needs the cluster.
-const politely = 90 * time.Second
+// restoreBound is how long tare on a node that has lost its client may take to restore
+// the node. It needs the helper's rights for that.
+const restoreBound = 90 * time.Second
 
-// Helps says whether the helper of a run is there, as far as the cluster tells this user.
-func (c *Cluster) Helps(ctx context.Context, run string) error {
+// FindHelper is nil if the helper of a run exists, or the error of asking for it.
+func (c *Cluster) FindHelper(ctx context.Context, run string) error {
 	return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Error()
 }
 
-// LeaveHelper has the tare of a helper whose client is lost end and restore its
-// node, before the helper is removed. helper says whether the run had one at all.
-func (c *Cluster) LeaveHelper(ctx context.Context, run string) (helper bool, err error) {
-	var n corev1.Namespace
-	err = c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Into(&n) })
+// AwaitHelperGone waits until tare on a node that has lost its client has restored the
+// node and removed its helper; at most for restoreBound, or until the cluster does not
+// answer.
+func (c *Cluster) AwaitHelperGone(ctx context.Context, run string) {
+	ctx, cancel := context.WithTimeout(ctx, restoreBound)
+	defer cancel()
+	for {
+		n, err := c.namespaceOf(ctx, run)
+		if err != nil || n.DeletionTimestamp != nil || pause(ctx) != nil {
+			return
+		}
+	}
+}
+
+// AwaitRestored waits until tare on the node of a killed client's helper has restored the
+// node; at most for restoreBound. helper is false if the run had no helper.
+func (c *Cluster) AwaitRestored(ctx context.Context, run string) (helper bool, err error) {
+	n, err := c.namespaceOf(ctx, run)
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
@@ -151,11 +143,17 @@ func (c *Cluster) LeaveHelper(ctx context.Context, run string) (helper bool, err
 	case n.Labels[LabelHelper] == "" || n.Labels[LabelRun] != run:
 		return false, nil
 	}
-	if words, ok := leave(n.Annotations[noteRun]); ok {
-		ctx, cancel := context.WithTimeout(ctx, politely)
+	if command, ok := awaitCommand(n.Annotations[annotationNodeRun]); ok {
+		ctx, cancel := context.WithTimeout(ctx, restoreBound)
 		defer cancel()
-		// One that has not begun, or has ended, has no such command to run.
-		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, words...)
+		// It fails where tare never began on the node: there is nothing to restore.
+		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, command...)
 	}
 	return true, nil
+}
+
+func (c *Cluster) namespaceOf(ctx context.Context, run string) (*corev1.Namespace, error) {
+	var n corev1.Namespace
+	err := c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Into(&n) })
+	return &n, err
 }

@@ -49,7 +49,7 @@ func (s NamespaceStep) Check(run string) error {
 // Undo removes it and waits until it is gone.
 func (s NamespaceStep) Undo(u *journal.Undoing) error {
 	return undoOnce(u, s, Access{Kubeconfig: s.Kubeconfig, Context: s.Context}, func(c *Cluster) error {
-		helper, err := c.LeaveHelper(context.Background(), u.Run)
+		helper, err := c.AwaitRestored(context.Background(), u.Run)
 		if err != nil {
 			return err
 		}

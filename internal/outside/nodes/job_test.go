@@ -12,8 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// Where no arm is in a pod the helper's account may do nothing but remove the helper; the
-// rights of those that are in one are handed on.
+// The helper's account has the rights that the experiment's pods need. Without pods it can
+// do nothing but remove the helper.
 func TestHelperRights(t *testing.T) {
 	dir := t.TempDir()
 	file, token := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "token")
@@ -36,7 +36,7 @@ func TestHelperRights(t *testing.T) {
 		"a plain one":     {[]kube.Rights{nil}, true, map[string]bool{"pods": true, "services": false}},
 		"with a service":  {[]kube.Rights{nil, {"services": {"create"}}}, true, map[string]bool{"pods": true, "services": true}},
 	} {
-		h, err := Job{Cluster: cluster, Image: "busybox@sha256:0123", Rights: c.rights}.helper(node)
+		h, err := Job{Cluster: cluster, Image: "busybox@sha256:0123", Rights: c.rights}.helper(node, "")
 		if err != nil {
 			t.Fatal(err)
 		}
