@@ -26,8 +26,8 @@ func helperSpec() HelperSpec {
 	return HelperSpec{Run: "r1", Node: "n1", Own: "registry.k8s.io/pause:3.10", Arch: "amd64", Deadline: time.Hour}
 }
 
-// The helper is all that a helper must be, and its account no more than tare's
-// user is for arms in pods.
+// The helper is privileged and in the host's namespaces. Its account has no more rights than
+// arms in pods need.
 func TestHelper(t *testing.T) {
 	s := helperSpec()
 	p := s.Pod()
@@ -86,7 +86,7 @@ func TestHelper(t *testing.T) {
 	}
 }
 
-// Nobody can give what they do not have: the user's rights hold the account's.
+// The user's rights include the account's: nobody can grant rights without having them.
 func TestHelperRBAC(t *testing.T) {
 	text, err := RBAC("jane", HelperRights)
 	if err != nil {
@@ -147,8 +147,8 @@ func TestFindNodes(t *testing.T) {
 	}
 }
 
-// The environment of an image that nobody named has no part in what the node's own sh
-// does: where that is bash, a variable can be a function.
+// The environment of an image that the user did not name does not change the node's own sh: in
+// bash a variable can define a function.
 func TestHelperShell(t *testing.T) {
 	bash := testneed.Tool(t, "bash")
 	s := helperSpec()
@@ -166,8 +166,8 @@ func TestHelperShell(t *testing.T) {
 	}
 }
 
-// Neither has it in what puts this binary into the helper. Here the helper's directory is
-// one of the test's.
+// Nor does it change the copy of this binary into the helper. In this test the helper's
+// directory is a temporary one.
 func TestCopyShell(t *testing.T) {
 	bash, self, dir := testneed.Tool(t, "bash"), openSelf(t), t.TempDir()
 	asked := make(chan []string, 9) // by WebSocket, then by SPDY
@@ -193,7 +193,8 @@ func TestCopyShell(t *testing.T) {
 	}
 }
 
-// openSelf opens this binary, which is only copied where it is static.
+// openSelf opens this binary. It skips the test if the binary is not static: such a binary is
+// not copied.
 func openSelf(t *testing.T) *os.File {
 	t.Helper()
 	self, err := os.Open(selfPath)
@@ -207,7 +208,7 @@ func openSelf(t *testing.T) *os.File {
 	return self
 }
 
-// What is executed in the helper is not what somebody wrote into its namespace.
+// An annotation of the namespace cannot bring another command into the helper.
 func TestAwaitCommand(t *testing.T) {
 	for run, ok := range map[string]bool{"abc123": true, "": false, "x; reboot": false, "../x": false} {
 		words, good := awaitCommand(run)
@@ -245,7 +246,7 @@ func TestOwnImage(t *testing.T) {
 	}
 }
 
-// What the cluster refuses comes with what the helper needs.
+// The error of a cluster that refuses a helper has a remedy.
 func TestHelperRefused(t *testing.T) {
 	for _, c := range []struct{ says, helps string }{
 		{`clusterroles is forbidden: User "jane" cannot create`, "--rbac --node-helper"},
@@ -263,8 +264,8 @@ func TestHelperRefused(t *testing.T) {
 	}
 }
 
-// A helper is gone when its namespace ends or is not there. Where the cluster forbids to
-// look nobody waits.
+// A helper is gone when its namespace ends or does not exist. If the cluster forbids to read the
+// namespace nothing is waited for.
 func TestAwaitHelperGone(t *testing.T) {
 	there, ending := Namespace("r1", nil), Namespace("r1", nil)
 	ending.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}

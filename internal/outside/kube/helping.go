@@ -19,12 +19,12 @@ import (
 
 const rbacPath = "/apis/rbac.authorization.k8s.io/v1/"
 
-// MayHelp is May for helpers, whose account gets rights for the pods of the experiment.
+// MayHelp is May for a node helper; more are the rights that the experiment's pods need.
 func (c *Cluster) MayHelp(ctx context.Context, more ...Rights) error {
 	return c.May(ctx, append(slices.Clone(more), HelperRights)...)
 }
 
-// CreateHelper makes the helper of a node, and returns when its pod runs.
+// CreateHelper makes the helper of a node and returns when its pod runs.
 func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	if err := c.MayHelp(ctx, s.More...); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	err := c.CreateNamespace(ctx, n)
 	var made *corev1.Namespace
 	if err == nil {
-		made, err = c.namespaceOf(ctx, s.Run)
+		made, err = c.namespace(ctx, n.Name)
 	}
 	if err == nil {
 		err = c.createRights(ctx, s, made.UID)
@@ -48,8 +48,8 @@ func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	return s.notRunning(err)
 }
 
-// notRunning says what the helper's image needs, where the cluster's reason does
-// not say what to do.
+// notRunning adds what the helper's image needs to the error of a pod that does not run, if
+// the error has no better remedy.
 func (s HelperSpec) notRunning(err error) error {
 	switch {
 	case err == nil:
@@ -64,7 +64,7 @@ func (s HelperSpec) notRunning(err error) error {
 	return err
 }
 
-// createRights makes the account of tare on the node, and gives it its rights.
+// createRights makes the service account of tare on the node with its rights.
 func (c *Cluster) createRights(ctx context.Context, s HelperSpec, owner types.UID) error {
 	post := func(what, path string, object any) error {
 		body, err := json.Marshal(object)
@@ -85,7 +85,7 @@ func (c *Cluster) createRights(ctx context.Context, s HelperSpec, owner types.UI
 	return err
 }
 
-// helperRefused says what to do when the cluster does not want a helper.
+// helperRefused adds a remedy to the error of a cluster that admits no privileged pods.
 func helperRefused(err error) error {
 	if strings.Contains(err.Error(), "PodSecurity") || strings.Contains(err.Error(), "admission webhook") {
 		return hint.New(err, "the cluster admits no privileged pod, which the node helper is: an administrator exempts namespaces tare-*, or runs tare on the node itself")
@@ -93,8 +93,8 @@ func helperRefused(err error) error {
 	return err
 }
 
-// RemoveHelper removes all of a helper, and returns when it is gone. What is
-// gone already is fine.
+// RemoveHelper removes everything of a helper and returns when it is gone. Missing objects are
+// no error.
 func (c *Cluster) RemoveHelper(ctx context.Context, run string) error {
 	var errs []error
 	for _, kind := range []string{"clusterrolebindings", "clusterroles"} {
@@ -124,7 +124,7 @@ func (c *Cluster) AwaitHelperGone(ctx context.Context, run string) {
 	ctx, cancel := context.WithTimeout(ctx, restoreBound)
 	defer cancel()
 	for {
-		n, err := c.namespaceOf(ctx, run)
+		n, err := c.namespace(ctx, NamespaceOf(run))
 		if err != nil || n.DeletionTimestamp != nil || pause(ctx) != nil {
 			return
 		}
@@ -134,7 +134,7 @@ func (c *Cluster) AwaitHelperGone(ctx context.Context, run string) {
 // AwaitRestored waits until tare on the node of a killed client's helper has restored the
 // node; at most for restoreBound. helper is false if the run had no helper.
 func (c *Cluster) AwaitRestored(ctx context.Context, run string) (helper bool, err error) {
-	n, err := c.namespaceOf(ctx, run)
+	n, err := c.namespace(ctx, NamespaceOf(run))
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
@@ -150,10 +150,4 @@ func (c *Cluster) AwaitRestored(ctx context.Context, run string) (helper bool, e
 		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, command...)
 	}
 	return true, nil
-}
-
-func (c *Cluster) namespaceOf(ctx context.Context, run string) (*corev1.Namespace, error) {
-	var n corev1.Namespace
-	err := c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Into(&n) })
-	return &n, err
 }

@@ -50,7 +50,7 @@ func TestRecordTravels(t *testing.T) {
 	}
 }
 
-// Nothing is written outside of the result directory, and nothing but files.
+// An archive makes only files, and none outside of the result directory.
 func TestRecordStaysInside(t *testing.T) {
 	for _, h := range []tar.Header{
 		{Name: "../out", Typeflag: tar.TypeReg, Size: 1}, {Name: "/tmp/out", Typeflag: tar.TypeReg, Size: 1},
@@ -120,8 +120,7 @@ func TestSendToNobody(t *testing.T) {
 	}
 }
 
-// Who asks for the end of a run waits for the end of its directory, and not for one that
-// never was.
+// awaitGone waits until a run's directory is removed, and does not wait for a missing one.
 func TestAwaitGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	awaitGone(dir)
