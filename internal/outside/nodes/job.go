@@ -62,7 +62,7 @@ func (e *lostError) Error() string {
 }
 
 func (e *lostError) Unwrap() error {
-	return hint.New(e.err, "measure the node again: --nodes "+e.node+" --node-helper; kubectl describe node "+e.node+" shows its state")
+	return hint.New(e.err, "measure the node again: --nodes "+e.node+" --node-helper; if it failed, tare cleanup when it is back (kubectl describe node "+e.node+")")
 }
 
 // removeBound is how long the client waits until the node is restored and the cluster
