@@ -86,31 +86,30 @@ func (j Job) Run(ctx context.Context, n *corev1.Node, out io.Writer, dir string,
 	if err != nil {
 		return err
 	}
-	undo, err := journal.Open(j.StateDir, h.spec.Run)
+	steps, err := journal.Open(j.StateDir, h.spec.Run)
 	if err != nil {
 		return err
 	}
-	step, err := undo.Add(j.Cluster.NamespaceStep(h.spec.Run))
+	var lost bool
+	remove, err := steps.Record(j.Cluster.NamespaceStep(h.spec.Run), func() error { return h.remove(ctx, lost) })
 	if err != nil {
-		return errors.Join(err, undo.Close())
+		return errors.Join(err, steps.Close())
 	}
 	dismiss, err := j.Guard(h.spec.Run)
 	if err != nil {
-		return errors.Join(fmt.Errorf("guard the run: %w", err), undo.Done(step), undo.Close())
+		return errors.Join(fmt.Errorf("guard the run: %w", err), remove(), steps.Close())
 	}
 	defer dismiss()
 	err = h.measure(ctx, out, interrupts)
 	if ctx.Err() != nil {
-		return errors.Join(err, undo.Close())
+		return errors.Join(err, steps.Close())
 	}
-	removeErr := h.remove(ctx, errors.As(err, new(*lostError)))
-	if removeErr == nil {
-		removeErr = undo.Done(step)
-	}
+	lost = errors.As(err, new(*lostError))
+	removeErr := remove()
 	if removeErr != nil {
 		removeErr = hint.New(fmt.Errorf("remove the helper of node %s: %w", n.Name, removeErr), "tare cleanup")
 	}
-	return errors.Join(err, removeErr, undo.Close())
+	return errors.Join(err, removeErr, steps.Close())
 }
 
 func (j Job) helper(n *corev1.Node, dir string) (*helper, error) {
