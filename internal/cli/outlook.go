@@ -90,7 +90,7 @@ func within(seconds float64) string {
 	return "about " + quantity.Duration(coarse(seconds))
 }
 
-// assumed says on what the estimate is based.
+// assumed is the basis of the estimate.
 const assumed = "a rough estimate from two seconds of plain work: loads, disks and networks may be steadier or noisier"
 
 // line is the outlook as printed before a run.

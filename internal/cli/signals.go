@@ -88,7 +88,7 @@ func aloneInto(output newDir, beside bool) (dir string, lock *hostlock.Lock, err
 	return dir, lock, err
 }
 
-// signalNote says what happens after the nth signal.
+// signalNote is the line that is printed after the nth signal.
 func signalNote(n int) string {
 	switch n {
 	case 1:

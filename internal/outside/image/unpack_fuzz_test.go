@@ -65,7 +65,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// outside is what must not change.
+// outside describes the files outside of the root, which must not change.
 type outside struct {
 	text          string
 	top           int // entries

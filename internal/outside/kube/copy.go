@@ -44,8 +44,8 @@ func (c *Cluster) copySelf(ctx context.Context, namespace, pod, to, first string
 	}
 	// By size, because not every proxy forwards the end of the input.
 	script := first + fmt.Sprintf(`head -c %d >%[2]s.part && chmod 755 %[2]s.part && [ $(wc -c <%[2]s.part) -eq %[1]d ] && mv %[2]s.part %[2]s`, st.Size(), to)
-	if said, err := c.Send(ctx, namespace, pod, f, selfBound, append(shell, script)...); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
+	if stderr, err := c.Send(ctx, namespace, pod, f, selfBound, append(shell, script)...); err != nil {
+		return fmt.Errorf("%w: %s", err, stderr)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 // error. Send gives up when the command reads nothing for bound, or does not end within
 // bound after it has read everything. A kubelet that does not answer shows in no other way:
 // the API server keeps the connection alive.
-func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, bound time.Duration, command ...string) (said string, err error) {
+func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, bound time.Duration, command ...string) (stderr string, err error) {
 	moves, in, stop := stalling(ctx, from, bound)
 	defer stop()
 	var words Said

@@ -51,9 +51,9 @@ type HelperSpec struct {
 // annotationNodeRun, of the helper's namespace, holds the run of the journal on the node.
 const annotationNodeRun = "tare/node-run"
 
-// HelperCommand is the hidden command as which tare starts itself in the helper's pod,
-// HelperEnter its role that enters the node's host, TaskAwait what that does there: it
-// waits until a run has restored the node.
+// HelperCommand is the hidden command as which tare starts itself in the helper's pod.
+// HelperEnter is its role that enters the node's host. TaskAwait is the task there that waits
+// until a run has restored the node.
 const (
 	HelperCommand = "__node"
 	HelperEnter   = "enter"

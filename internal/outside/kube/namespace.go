@@ -115,14 +115,14 @@ func (c *Cluster) hindered(ctx context.Context, n *corev1.Namespace, why error) 
 	if err := c.unreachable(ctx, n.Name); err != nil {
 		return err
 	}
-	var said []string
+	var reasons []string
 	for _, cond := range n.Status.Conditions {
 		if cond.Status == corev1.ConditionTrue && cond.Message != "" {
-			said = append(said, cond.Message)
+			reasons = append(reasons, cond.Message)
 		}
 	}
-	if len(said) == 0 {
+	if len(reasons) == 0 {
 		return fmt.Errorf("wait for the end of namespace %s: %w", n.Name, why)
 	}
-	return fmt.Errorf("wait for the end of namespace %s: %w: %w", n.Name, why, errors.New(strings.Join(said, "; ")))
+	return fmt.Errorf("wait for the end of namespace %s: %w: %w", n.Name, why, errors.New(strings.Join(reasons, "; ")))
 }

@@ -46,8 +46,8 @@ func dirOf(nodeRun string) string {
 	return filepath.Join(journal.StateDir(), journal.Prefix+nodeRun)
 }
 
-// onHost is roleHost. Its arguments are whose namespaces it is in, the descriptors of
-// this binary, the token and the CA, and its task.
+// onHost is roleHost. Its arguments are the name of the process whose namespaces it has
+// entered, the descriptors of this binary, the token and the CA, and its task.
 func onHost(args []string) (code int, err error) {
 	if len(args) < 5 {
 		return 1, errors.New("this command is for tare itself")

@@ -32,8 +32,8 @@ type Job struct {
 	// Deadline ends the run on the node, counted from its start.
 	Deadline time.Duration
 	StateDir string // of the client's journals
-	// Rights has an entry for each pod of the experiment: what tare on the node needs
-	// for it beyond the rights that every run with pods needs. Empty: no pods.
+	// Rights has an entry for each pod of the experiment: its rights beyond those of every
+	// run with pods. Empty: the experiment has no pods.
 	Rights []kube.Rights
 	// Guard starts the process that undoes the journal of a run when this process is
 	// killed; dismiss ends it.
