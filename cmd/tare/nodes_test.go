@@ -154,6 +154,20 @@ func (o *outside) end(code int) *record.Result {
 	return r
 }
 
+// lost wants the node's result to be lost, and the client to say so with what to do.
+func (o *outside) lost(node string) {
+	o.t.Helper()
+	if _, err := os.Stat(filepath.Join(o.dir, node)); err == nil {
+		o.t.Errorf("there is a result of node %s\n%s", node, o.out.String())
+	}
+	out := strings.Join(strings.Fields(o.out.String()), " ")
+	for _, want := range []string{"the result of node " + node + " is lost", "--nodes " + node + " --node-helper"} {
+		if !strings.Contains(out, want) {
+			o.t.Errorf("does not say %q:\n%s", want, o.out.String())
+		}
+	}
+}
+
 // wait waits for the client, and wants an exit code.
 func (o *outside) wait(code int) {
 	o.t.Helper()
@@ -228,14 +242,14 @@ func TestClusterNodeInterrupted(t *testing.T) {
 	}
 }
 
-// After SIGKILL of the client its guard ends the run on the node, which restores itself, and
-// removes the helper: long before the helper's record would be given up.
+// After SIGKILL of the client tare on the node restores it, and the client's guard removes the
+// helper.
 func TestClusterNodeKilled(t *testing.T) {
 	o := fromOutside(t)
 	o.measuring()
 	o.cmd.Process.Kill()
 	o.cmd.Wait()
-	const within = 100 * time.Second // the record is kept for two minutes
+	const within = 100 * time.Second // usually some seconds; on a busy host longer
 	for end := time.Now().Add(within); len(o.onNode())+len(o.admin.Left(t)) > 0 && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 	}
 	o.clean()

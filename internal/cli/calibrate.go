@@ -118,7 +118,7 @@ func (k *calibrateCommand) finish(c *console, planted []calibrate.Planted, out r
 		nothing := hint.New(errors.New("nothing was measured: no block is complete"), "a longer --budget; tare doctor says how busy this host is")
 		return errors.Join(err, nothing)
 	}
-	err = errors.Join(err, keep(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
+	err = errors.Join(err, writeEffects(result, effects), calibrate.Keep(journal.StateDir(), answer), k.print(c, answer))
 	c.noteResults(out.Dir, true)
 	return err
 }

@@ -69,7 +69,7 @@ func hostileSheets(t *testing.T, bad string) {
 	p.arms(bad, a.Arms)
 	p.leftovers(a)
 	p.noise(doctor.Noise{Word: bad, Because: bad})
-	p.outlook(&outlook{noise: bad, reach: bad, quieter: bad})
+	p.outlook(&outlook{noise: bad, reach: bad, remedy: bad})
 	p.left([]record.Left{{Arm: bad, Reason: bad, Remedy: bad}})
 	p.columns([][3]string{{bad, bad, bad}})
 	if err := p.flush(); err != nil {

@@ -99,7 +99,7 @@ func (i *importCommand) finish(c *console, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = keep(result, effects) // on a full disk the report is printed all the same
+	err = writeEffects(result, effects) // on a full disk the report is printed all the same
 	kept := err == nil
 	if i.Format == "html" {
 		err = errors.Join(err, page(c.stdout, result, effects))

@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/catalog"
 )
 
-// TestMain answers for tare where a test looks at this host: what is tried there starts this
-// program again, which must not be all tests once more.
+// TestMain is tare where a test tries something on this host: tare then starts its own program,
+// which is this one, and must not run all tests again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
 		switch os.Args[1] {

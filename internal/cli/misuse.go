@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// empty refuses an empty value: mostly a variable of a script that is not set, and with the
-// default in its place a run would begin.
+// empty returns an error if an argument is empty: usually an unset variable of a script, for
+// which a run with the default would be wrong.
 func empty(args []string) error {
 	for i, a := range args {
 		name, value, valued := strings.Cut(a, "=")
@@ -35,7 +35,7 @@ func empty(args []string) error {
 // something says that a value is more than blanks and commas.
 func something(value string) bool { return strings.Trim(value, ", \t\n") != "" }
 
-// misuse makes an error of the command line out of what kong says.
+// misuse turns an error of kong into a usageError.
 func misuse(err error, args []string) error {
 	var p *kong.ParseError
 	if !errors.As(err, &p) || p.Context == nil {
@@ -49,7 +49,7 @@ func misuse(err error, args []string) error {
 		word = p.Context.Args[0]
 	}
 	switch {
-	case slices.Contains([]string{"image"}, word):
+	case word == "image":
 		return &usageError{fmt.Errorf("%s wants %s", word, uses[word].wants), uses[word].example}
 	case strings.HasPrefix(err.Error(), "expected one of"):
 		return &usageError{errors.New("name a command"), "tare --help"}
@@ -63,7 +63,7 @@ func misuse(err error, args []string) error {
 	return &usageError{fmt.Errorf("no command %q%s", word, hint.DidYouMean(word, commandsOf(p.Context.Model.Node))), "tare --help"}
 }
 
-// misused is about a command that is known, with arguments that it does not take.
+// misused is the error about wrong arguments of a known command.
 func misused(err error, command *kong.Node, args []string) error {
 	text, path := err.Error(), command.Path()
 	help := "tare " + path + " --help"
@@ -80,7 +80,7 @@ func misused(err error, command *kong.Node, args []string) error {
 		return unknown(err, command, m[1], args)
 	}
 	if m := unexpected.FindStringSubmatch(text); m != nil {
-		m[1] = strings.TrimSuffix(m[1], ",") // what kong suggests follows
+		m[1] = strings.TrimSuffix(m[1], ",") // before kong's suggestion
 		return &usageError{fmt.Errorf("%s: one word too many: %s", path, m[1]), cmp.Or(meantWord(command, m[1], args), help)}
 	}
 	if use, ok := uses[path]; ok && (strings.HasPrefix(text, "expected ") || strings.HasPrefix(text, "missing ")) {
@@ -89,7 +89,7 @@ func misused(err error, command *kong.Node, args []string) error {
 	return &usageError{err, help}
 }
 
-// unknown is about a flag that the command does not have.
+// unknown is the error about a flag that the command does not have.
 func unknown(err error, command *kong.Node, flag string, args []string) error {
 	name := strings.TrimLeft(flag, "-")
 	if word := oneDash(command, args, flag); word != "" {
@@ -106,14 +106,14 @@ func unknown(err error, command *kong.Node, flag string, args []string) error {
 	if instead := meantFlag(command, name); instead != "" {
 		return &usageError{fmt.Errorf("unknown flag %s", flag), instead}
 	}
-	if len(name) == 1 { // all short flags are near to it
+	if len(name) == 1 { // kong would suggest any short flag
 		return &usageError{fmt.Errorf("unknown flag %s", flag), help}
 	}
 	return &usageError{err, help}
 }
 
-// oneDash is the argument with the name of a long flag behind one dash, which kong reads as
-// several short flags, the first unknown one of which is in its error.
+// oneDash is the argument that has the name of a long flag after a single dash; "": there is
+// none. kong reads it as several short flags, and its error names the first unknown one.
 func oneDash(command *kong.Node, args []string, flag string) string {
 	for _, a := range args {
 		if a == "--" {
@@ -127,7 +127,7 @@ func oneDash(command *kong.Node, args []string, flag string) string {
 	return ""
 }
 
-// meantWord is what a word too many may mean; "": nothing known.
+// meantWord is a hint for a word too many; "": none is known.
 func meantWord(command *kong.Node, word string, args []string) string {
 	path := command.Path()
 	_, err := experiment.ParseDuration(word)
@@ -155,7 +155,7 @@ func meantWord(command *kong.Node, word string, args []string) string {
 	return ""
 }
 
-// limitIn is a word as a limit, or an example of one.
+// limitIn is the word if it is a limit, else an example of a limit.
 func limitIn(word string) string {
 	if strings.Contains(word, "=") {
 		return word
@@ -163,8 +163,8 @@ func limitIn(word string) string {
 	return "throughput=5%"
 }
 
-// What kong says of a negative value, which it takes for a flag, of none at all, of one that
-// is no number, of a flag that there is not, and of a word too many.
+// Errors of kong: a value that is no number, a negative value (which kong takes for a flag), a
+// missing value, an unknown flag, and a word too many.
 var (
 	noNumber    = regexp.MustCompile(`^(--[a-z-]+): expected a valid [0-9]+ bit u?int but got ("[^"]*")`)
 	belowZero   = regexp.MustCompile(`^(--[a-z-]+): expected .* value but got "(-[0-9][^"]*)"`)
@@ -173,7 +173,7 @@ var (
 	unexpected  = regexp.MustCompile(`^unexpected argument (\S+)`)
 )
 
-// printsAs says that a command has a form of that name for its output.
+// printsAs says whether --format of a command has a value.
 func printsAs(command *kong.Node, form string) bool {
 	for _, f := range command.Flags {
 		if f.Name == "format" {
@@ -188,7 +188,7 @@ func takes(flag any, form string) bool {
 	return ok && f.UnmarshalText([]byte(form)) == nil
 }
 
-// meantCommand is the command below one that a word may mean; "" for none.
+// meantCommand is the subcommand that a word may mean; "": none.
 func meantCommand(command *kong.Node, word string) string {
 	if command.Parent != nil && command.Parent.DefaultCmd == command {
 		command = command.Parent
@@ -202,13 +202,13 @@ func meantCommand(command *kong.Node, word string) string {
 	return ""
 }
 
-// otherWords are what other tools call the commands of tare.
+// otherWords are subcommands of other tools, with tare's.
 var otherWords = map[string]string{
 	"purge": "prune", "clean": "prune", "clear": "prune", "rm": "prune", "remove": "prune", "delete": "prune",
 	"ls": "list", "import": "load", "cat": "show", "print": "show",
 }
 
-// otherCommands are commands as other tools have them, with what tare has instead.
+// otherCommands are commands of other tools, with tare's.
 var otherCommands = map[string]string{
 	"bench": "tare run", "benchmark": "tare run", "start": "tare run", "measure": "tare run", "test": "tare run", "exec": "tare run --command CMD",
 	"dry-run": "tare plan", "list": "tare presets", "ls": "tare presets", "show": "tare report", "view": "tare report", "open": "tare report --open",

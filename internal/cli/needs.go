@@ -12,23 +12,23 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// notHere is what this host cannot do, in a sentence of its own.
+// notHere is an ErrUnsupported that is a sentence of its own.
 type notHere string
 
 func (n notHere) Error() string        { return string(n) }
 func (n notHere) Is(target error) bool { return target == facts.ErrUnsupported }
 
-// installed is an error where programs of this host are missing that the plan's loads need:
-// before anything is prepared, with one line that installs all of them.
+// installed returns an error if this host lacks programs that the plan's loads need. The
+// remedy is one command that installs all of them.
 func installed(p *plan.Plan) error {
 	if p.PodNode != "" {
-		return nil // it is measured on another host
+		return nil // another host is measured
 	}
 	var missing []serve.Need
 	var loads []string
 	for _, l := range p.Loads {
 		if !slices.ContainsFunc(l.Arms, func(a plan.Arm) bool { return a.Image == "" }) {
-			continue // the images have them
+			continue // the images have the programs
 		}
 		for _, n := range l.Stages.Needs {
 			switch err := n.Missing(context.Background()); {
@@ -51,7 +51,7 @@ func installed(p *plan.Plan) error {
 	return lacking(loads, missing)
 }
 
-// lacking names the loads and the programs that they lack.
+// lacking is the error about loads and the programs that they lack.
 func lacking(loads []string, missing []serve.Need) error {
 	var names, packages []string
 	for _, n := range missing {

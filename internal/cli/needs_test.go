@@ -12,8 +12,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What a plan needs and this host does not have is said with the line that installs it,
-// before anything is prepared.
+// The error about missing programs has the command that installs them.
 func TestInstalled(t *testing.T) {
 	server, client := serve.Need{Service: "postgres", Path: "/no/postgres"}, serve.Need{Tool: "no-such-client", Package: "clients"}
 	there, other := serve.Need{Tool: "true", Package: "coreutils"}, serve.Need{Tool: "no-such-tool", Package: "tools"}

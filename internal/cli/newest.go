@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// resultGiven is the result directory that was named, or the newest one here.
+// resultGiven is the named result directory; without a name the newest one here.
 func (c *console) resultGiven(name string) (string, error) {
 	if name != "" {
 		dir := resultOf(name)
@@ -46,8 +46,8 @@ func newestResult() string {
 // depth is how far below the directory results are looked for.
 const depth = 2
 
-// results are the result directories at or below the working directory. Those of several
-// nodes are one.
+// results finds result directories at or below the working directory. The results of several
+// nodes count as one.
 func results() []string {
 	var out []string
 	var look func(dir string, left int)
@@ -59,7 +59,7 @@ func results() []string {
 		if left == 0 {
 			return
 		}
-		below, _ := os.ReadDir(dir) // a directory that may not be read has no result to show
+		below, _ := os.ReadDir(dir) // results in an unreadable directory cannot be shown
 		for _, d := range below {
 			if d.IsDir() && !strings.HasPrefix(d.Name(), ".") {
 				look(filepath.Join(dir, d.Name()), left-1)
@@ -70,7 +70,7 @@ func results() []string {
 	return out
 }
 
-// noResult is why a name is none of a result.
+// noResult is the error about a name that is not a result.
 func noResult(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -82,8 +82,8 @@ func noResult(name string) error {
 	return fmt.Errorf("%s is no result of tare", name)
 }
 
-// startOf is when the measurement of a result began, or when the directory was
-// made where that cannot be read.
+// startOf is the start of a result's measurement, or if that cannot be read the directory's
+// time of modification.
 func startOf(dir string) time.Time {
 	if m, ok := manifestOf(dir); ok && !m.Started.IsZero() {
 		return m.Started
@@ -95,13 +95,13 @@ func startOf(dir string) time.Time {
 	return info.ModTime()
 }
 
-// manifestOf is the manifest of a result directory, if there is one.
+// manifestOf reads the manifest of a result directory.
 func manifestOf(dir string) (m record.Manifest, ok bool) {
 	m, err := record.ReadManifest(dir)
 	return m, err == nil
 }
 
-// resultOf takes a file of a result for the directory that it is in.
+// resultOf is the directory of a named file of a result, and any other name unchanged.
 func resultOf(name string) string {
 	files := []string{record.PageFile, record.RecordFile, record.PlanFile, record.ManifestFile, record.EffectsFile, record.NodesFile}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && slices.Contains(files, filepath.Base(name)) {

@@ -26,7 +26,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// nodeFlags say on which nodes of a cluster to measure, from outside.
+// nodeFlags choose nodes of a cluster that are measured, or whose pods are controlled, from
+// here.
 type nodeFlags struct {
 	Nodes       []string `group:"nodes" placeholder:"NAME" help:"With --node-helper: run the whole experiment on each of these nodes of the cluster, or on all, one after the other, instead of on this host. Without it: one node, for arms in pods, which are controlled from here and paused through their load."`
 	NodeHelper  bool     `group:"nodes" help:"Allow a privileged pod on each of these nodes, through which tare enters the node's host as root."`
@@ -35,16 +36,16 @@ type nodeFlags struct {
 	NodeAbout string `hidden:"" placeholder:"FILE"`
 }
 
-// elsewhere says that the whole experiment is to run on other nodes.
+// elsewhere says that the whole experiment runs on nodes, through helpers.
 func (f *nodeFlags) elsewhere() bool { return f.several() || f.NodeHelper }
 
-// several says that it may be on more than one.
+// several says that there may be more than one node.
 func (f *nodeFlags) several() bool { return len(f.Nodes) > 1 || f.everywhere() }
 
-// everywhere says that it is to run on each node of the cluster.
+// everywhere says that each node of the cluster is measured.
 func (f *nodeFlags) everywhere() bool { return slices.Equal(f.Nodes, []string{"all"}) }
 
-// away says that the pods are to be on a node that is named, and controlled from here.
+// away is the node of pods that are controlled from here; "": none is named.
 func (f *nodeFlags) away() string {
 	if f.elsewhere() || len(f.Nodes) == 0 {
 		return ""
@@ -52,7 +53,7 @@ func (f *nodeFlags) away() string {
 	return f.Nodes[0]
 }
 
-// command adds what is said of the node to a command that repeats the run.
+// command adds the node of the pods to a command that repeats the run.
 func (f *nodeFlags) command(c []string) []string {
 	if f.away() == "" {
 		return c
@@ -69,8 +70,8 @@ func (f *nodeFlags) asked() []string {
 	return out
 }
 
-// rightsCommand is the command with which this user writes down the rights that the run needs.
-// What changes nothing about them is left out of it.
+// rightsCommand is the command that prints the rights of the run, without flags that do not
+// change them.
 func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 	words := []string{"tare", "plan"}
 	for _, w := range f.asked()[2:] {
@@ -92,7 +93,7 @@ func (f *experimentFlags) rightsCommand(nodes []string, helper bool) string {
 	return hint.Command(words...)
 }
 
-// idle refuses flags about nodes of a run that is on this host.
+// idle returns an error if flags about nodes have no effect or are incomplete.
 func (f *nodeFlags) idle() error {
 	if f.HelperImage != "" && !f.elsewhere() {
 		return &usageError{hint.New(errors.New("--helper-image is about several nodes, and this run is on one"), "name them: --nodes a,b --node-helper, or --nodes all --node-helper"), ""}
@@ -143,7 +144,7 @@ func (r *runCommand) onNodes(c *console, e *experiment.Experiment) error {
 	return r.finishNodes(c, dir, chosen, errs)
 }
 
-// choose finds the nodes, and asks the cluster all that can be asked before a helper is made.
+// choose finds the nodes. It asks the cluster first for rights and StorageClasses.
 func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experiment.Experiment) ([]corev1.Node, error) {
 	if err := cluster.MayHelp(ctx, rightsOf(e)...); err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (f *nodeFlags) choose(ctx context.Context, cluster *api.Cluster, e *experim
 	return api.FindNodes(all, f.Nodes)
 }
 
-// job is what is to run on each node.
+// job is the job of each node.
 func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.Job, error) {
 	j := nodes.Job{
 		Cluster: cluster, Image: r.HelperImage, Files: map[string][]byte{}, StateDir: journal.StateDir(),
@@ -195,7 +196,7 @@ func (r *runCommand) job(cluster *api.Cluster, e *experiment.Experiment) (nodes.
 	return j, nil
 }
 
-// guard starts the process that undoes the journal of a run when this one is killed.
+// guard starts the process that undoes the journal of a run when this process is killed.
 func guard(run string) (dismiss func(), err error) {
 	g, err := launch.NewGuard(journal.StateDir(), run, nil)
 	if err != nil {
@@ -204,12 +205,11 @@ func guard(run string) (dismiss func(), err error) {
 	return g.Dismiss, nil
 }
 
-// nodeDeadline is the time after which a run on a node is ended whatever
-// happens: what has begun is finished after the budget, and servers take time to
-// begin.
+// nodeDeadline is the time after which a run on a node is ended. A run may be longer than its
+// budget: servers take time to start, and begun blocks are finished.
 func nodeDeadline(budget time.Duration) time.Duration { return 2*budget + 30*time.Minute }
 
-// visit is the way over the nodes.
+// visit measures nodes, one after the other.
 type visit struct {
 	*console
 	job     nodes.Job
@@ -217,12 +217,12 @@ type visit struct {
 	several bool
 	quiet   bool
 
-	interrupts chan struct{} // for the node that is being measured; the first two signals
+	interrupts chan struct{} // the first two signals, for the node that is being measured
 	signals    atomic.Int32
 }
 
-// watch passes signals on: the first ends the run with its report, the
-// second without, the third leaves everything as it is.
+// watch passes signals on to the node: the first ends the run there with its report, the second
+// without. The third leaves everything to tare cleanup.
 func (v *visit) watch(cancel context.CancelFunc) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -250,23 +250,22 @@ func (v *visit) one(ctx context.Context, n *corev1.Node) error {
 	if v.signals.Load() > 0 {
 		return &signalError{syscall.SIGINT, fmt.Errorf("node %s: %w", n.Name, nodes.ErrInterrupted)}
 	}
-	said := &relayed{to: v.stderr}
+	out := &relayed{to: v.stderr}
 	if v.several {
-		said.prefix = n.Name + ": "
+		out.prefix = n.Name + ": "
 	}
-	defer said.flush()
+	defer out.flush()
 	if !v.quiet {
-		fmt.Fprintf(said, "tare enters node %s\n", n.Name)
+		fmt.Fprintf(out, "tare enters node %s\n", n.Name)
 	}
-	err := v.job.Run(ctx, n, said, filepath.Join(v.dir, n.Name), v.interrupts)
+	err := v.job.Run(ctx, n, out, filepath.Join(v.dir, n.Name), v.interrupts)
 	if errors.Is(err, nodes.ErrInterrupted) || ctx.Err() != nil {
 		return &signalError{syscall.SIGINT, err}
 	}
 	return err
 }
 
-// finishNodes prints the results of all nodes that have one, and then side by
-// side.
+// finishNodes prints the results of all nodes that have one, and then compares them.
 func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, errs []error) error {
 	var measured []analysis.OfNode
 	var left []record.Left
@@ -290,5 +289,5 @@ func (r *runCommand) finishNodes(c *console, dir string, chosen []corev1.Node, e
 		return err
 	}
 	side := compareNodes(dir, measured, left)
-	return errors.Join(err, side.keep(), side.print(c, r.Format))
+	return errors.Join(err, side.write(), side.print(c, r.Format))
 }

@@ -42,7 +42,7 @@ func TestNodeFlags(t *testing.T) {
 	}
 }
 
-// Lines of several nodes say whose they are, also when they come in pieces.
+// Lines have the prefix of their node, also if they come in pieces.
 func TestRelayed(t *testing.T) {
 	var b bytes.Buffer
 	p := &relayed{to: &b, prefix: "n1: "}
@@ -61,7 +61,7 @@ func TestRelayed(t *testing.T) {
 	}
 }
 
-// A line of a node that never ends is not kept: it is shown in parts, with nothing lost.
+// A line without an end is not buffered: it is printed in parts, and nothing of it is lost.
 func TestRelayedEndless(t *testing.T) {
 	const pieces, size = 1000, 1000 // bytes
 	var b bytes.Buffer
@@ -89,7 +89,7 @@ func TestRelayedEndless(t *testing.T) {
 	}
 }
 
-// After a signal no further node is begun.
+// After a signal no other node is measured.
 func TestVisitEndsWithASignal(t *testing.T) {
 	devnull, err := os.Open(os.DevNull)
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// outlook is what the noise of this host says, before a run, of the precision that
-// its time has room for. It decides nothing.
+// outlook is an estimate, from the noise of this host before a run, of the precision that the
+// run can reach. It is printed and decides nothing.
 type outlook struct {
-	noise   string // "shared: other processes use 12 % of the CPU time"
-	reach   string // "3 min reach about ±3.5 %; ±1 % takes about 40 min"
-	quieter string // what would help; empty: nothing known
+	noise  string // "shared: other processes use 12 % of the CPU time"
+	reach  string // "3 min reach about ±3.5 %; ±1 % takes about 40 min"
+	remedy string // against the noise; empty: none known
 }
 
-// leastOutlook is the shortest budget, in seconds, that is worth the two seconds.
+// leastOutlook is the shortest budget, in seconds, that is worth the two seconds of an
+// outlook.
 const leastOutlook = 30
 
-// lookAhead watches this host for two seconds. nil: the run is too short for that, or
-// its arms are not on this host. The error is that of a signal: a look that fails ends
-// nothing.
+// lookAhead watches this host for two seconds. nil: the run is too short, or its arms are not
+// on this host. The only error is that of a signal.
 func lookAhead(ctx context.Context, p *plan.Plan) (*outlook, error) {
 	if p.PodNode != "" || p.Record.Budget < leastOutlook || worthwhile(p) != nil {
 		return nil, nil
@@ -41,7 +41,7 @@ func lookAhead(ctx context.Context, p *plan.Plan) (*outlook, error) {
 }
 
 func outlookOf(p *plan.Plan, n doctor.Noise) *outlook {
-	o := &outlook{noise: n.Word + ": " + n.Because, quieter: strings.Join(n.Quieter(), "; ")}
+	o := &outlook{noise: n.Word + ": " + n.Because, remedy: strings.Join(n.Quieter(), "; ")}
 	work, ok := n.Worst()
 	if !ok {
 		o.reach = "no estimate of the precision: " + n.Predicted.Reason()
@@ -66,7 +66,7 @@ func outlookOf(p *plan.Plan, n doctor.Noise) *outlook {
 	return o
 }
 
-// halfWidths is a half-width, or the range of those of several loads.
+// halfWidths formats a half-width, or the range of several loads.
 func halfWidths(best, worst float64) string {
 	switch {
 	case math.IsInf(best, 1):
@@ -79,10 +79,10 @@ func halfWidths(best, worst float64) string {
 	return "about " + roughly(best) + " to " + roughly(worst) + ", by load"
 }
 
-// roughly prints a half-width to two digits: "±3.5 %".
+// roughly formats a half-width with two digits: "±3.5 %".
 func roughly(half float64) string { return fmt.Sprintf("±%.2g %%", 100*half) }
 
-// within is a time that is only estimated.
+// within formats an estimated time.
 func within(seconds float64) string {
 	if math.IsInf(seconds, 1) {
 		return "more than 30 days"
@@ -90,23 +90,23 @@ func within(seconds float64) string {
 	return "about " + quantity.Duration(coarse(seconds))
 }
 
-// assumed is what the estimate takes for granted.
+// assumed is the basis of the estimate.
 const assumed = "a rough estimate from two seconds of plain work: loads, disks and networks may be steadier or noisier"
 
-// line is the outlook before a run.
+// line is the outlook as printed before a run.
 func (o *outlook) line() string {
 	text := "noise of this host now: " + o.noise + "\n" + o.reach
-	if o.quieter != "" {
-		text += "\nquieter: " + o.quieter
+	if o.remedy != "" {
+		text += "\nless noise: " + o.remedy
 	}
 	return text
 }
 
-// outlook is the same in a plan.
+// outlook prints the outlook in a plan.
 func (p *sheet) outlook(o *outlook) {
 	p.heading("noise of this host now: %s", o.noise)
 	p.entry("  ", 2, o.reach)
-	if o.quieter != "" {
-		p.entry("  quieter: ", 11, o.quieter)
+	if o.remedy != "" {
+		p.entry("  less noise: ", 14, o.remedy)
 	}
 }

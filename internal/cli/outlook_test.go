@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// timed is the ladder with its time divided and a precision to reach.
+// timed is a plan of the ladder with a budget, divided among the loads, and a precision.
 func timed(budget, precision float64) *plan.Plan {
 	p := ladder()
 	p.Record.Budget, p.Record.Precision = budget, precision
@@ -31,7 +31,7 @@ func noisy(sd float64) doctor.Noise {
 	}
 }
 
-// What a person reads before a run: the noise, what the time reaches, what helps.
+// Before a run the user reads the noise, the precision that the time reaches, and remedies.
 func TestOutlook(t *testing.T) {
 	for what, c := range map[string]struct {
 		p    *plan.Plan
@@ -41,10 +41,10 @@ func TestOutlook(t *testing.T) {
 	}{
 		"noisy": {timed(180, 0.01), noisy(0.1), []string{
 			"noise of this host now: shared: other processes use 12 % of the CPU time\n3 min reach about ±",
-			"; ±1 % takes about ", "(a rough estimate", "\nquieter: end or pause the other processes, which use 12 %"}, "no estimate"},
+			"; ±1 % takes about ", "(a rough estimate", "\nless noise: end or pause the other processes, which use 12 %"}, "no estimate"},
 		"reached":   {timed(3600, 0.05), noisy(0.02), []string{"1 h reach about ±"}, "takes"},
 		"hopeless":  {timed(180, 1e-7), noisy(0.1), []string{"takes more than 30 days"}, "no estimate"},
-		"too few":   {timed(180, 0.01), doctor.Noise{Word: doctor.Quiet, Predicted: record.Missing("too few slices to tell")}, []string{"no estimate of the precision: too few slices to tell"}, "quieter"},
+		"too few":   {timed(180, 0.01), doctor.Noise{Word: doctor.Quiet, Predicted: record.Missing("too few slices to tell")}, []string{"no estimate of the precision: too few slices to tell"}, "less noise"},
 		"too short": {timed(4, 0.01), noisy(0.1), []string{"4 s reach no interval"}, "reach about"},
 	} {
 		text := outlookOf(c.p, c.n).line()
@@ -60,7 +60,7 @@ func TestOutlook(t *testing.T) {
 	wantText(t, "tools", outlookOf(tools, noisy(0.1)).line(), "no estimate of the precision: the tools run anew")
 }
 
-// A short run and arms elsewhere are not looked at, and a signal ends the look.
+// A short run and arms on another host have no outlook. A signal ends the look.
 func TestLookAhead(t *testing.T) {
 	away := timed(180, 0.01)
 	away.PodNode = "b"

@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// page prints the HTML report of a result.
+// page writes the HTML report of a result.
 func page(w io.Writer, r *record.Result, e *record.Effects) error {
 	detail, err := analysis.Detail(r)
 	if err != nil {
@@ -36,8 +36,8 @@ func writePage(dir string, r *record.Result, e *record.Effects) (string, error) 
 	return filepath.Join(dir, record.PageFile), record.WriteFile(dir, record.PageFile, b.Bytes())
 }
 
-// openPage writes the HTML report anew and shows it in the browser. Where the
-// result may not be written to, the page goes into a temporary directory.
+// openPage writes the HTML report again and opens it in a browser. If the result is not
+// writable the report goes into a temporary directory.
 func openPage(c *console, result string, write func(dir string) (path string, err error)) error {
 	path, err := write(result)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -61,7 +61,7 @@ func openPage(c *console, result string, write func(dir string) (path string, er
 	return nil
 }
 
-// browse hands an address to the desktop; the result says why it could not.
+// browse opens an address with the desktop's browser. It returns why it could not, or "".
 func (c *console) browse(where string) string {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {

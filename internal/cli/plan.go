@@ -84,7 +84,7 @@ func (p *planCommand) Run(c *console) error {
 	return errors.Join(c.printPlan(built, e.Title), installed(built), worthwhile(built), longEnough(built, fewer), roomy(built, "", host.Groups))
 }
 
-// onNodes asks the cluster all that a run through node helpers asks before it begins.
+// onNodes asks the cluster what a run through node helpers asks before it begins.
 func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experiment) error {
 	if p.Format == "json" {
 		return &usageError{errors.New("--format json is for the plan of one host, and what a node can have is known there only"), "on the node: tare plan --format json"}
@@ -115,7 +115,7 @@ func (p *planCommand) onNodes(c *console, on *nodeFlags, e *experiment.Experimen
 	return err
 }
 
-// printRights prints the rights that arms in pods need, on the node that is named.
+// printRights prints the rights that arms in pods on a node need.
 func (p *planCommand) printRights(c *console, e *experiment.Experiment, node string) error {
 	more := rightsOf(e)
 	p.cluster().PodNode = node
@@ -136,8 +136,8 @@ func (p *planCommand) printRights(c *console, e *experiment.Experiment, node str
 	return err
 }
 
-// rightsOf are what the cluster must allow for the pods of an experiment beyond
-// what every run with pods needs: those with levels have a name.
+// rightsOf has an entry for each pod of an experiment: the rights that it needs beyond those
+// of every run with pods. nil: the experiment has no pods.
 func rightsOf(e *experiment.Experiment) []kube.Rights {
 	var all []kube.Rights
 	for _, p := range podsOf(e, nil) {
@@ -146,7 +146,7 @@ func rightsOf(e *experiment.Experiment) []kube.Rights {
 	return all
 }
 
-// podsOf are the environments of an experiment that are pods.
+// podsOf finds the environments of an experiment that are pods.
 func podsOf(e *experiment.Experiment, on *pods.Target) []pods.Pod {
 	words := slices.Clone(e.Arms)
 	for i := range e.Workloads {
@@ -187,8 +187,8 @@ type change struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// changes lists each change once, with the first arm that makes it: an arm
-// changes the same in every workload, and arms share directories.
+// changes lists each change once, with the first arm that makes it: an arm makes the same
+// changes in every workload, and arms share directories.
 func changes(p *plan.Plan) []armChanges {
 	var out []armChanges
 	arms, seen := map[string]bool{}, map[string]bool{}
@@ -206,7 +206,7 @@ func changes(p *plan.Plan) []armChanges {
 			x := armChanges{Arm: a.Name, Changes: []change{}}
 			s := spec(p, l, site)
 			under := a.Volume.Changes(volume.Spec{Run: s.Run, Arm: s.Arm, Scratch: s.Scratch})
-			for _, ch := range slices.Concat(under, a.Env.Changes(s), besideIt(site, s)) {
+			for _, ch := range slices.Concat(under, a.Env.Changes(s), neighbourChanges(site, s)) {
 				if !seen[ch.What] {
 					x.Changes = append(x.Changes, change(ch))
 				}
@@ -218,7 +218,7 @@ func changes(p *plan.Plan) []armChanges {
 	return out
 }
 
-// spec is what the arm would be opened with; RUN stands for the id.
+// spec is the Spec with which the arm would be opened; RUN stands for the run's id.
 func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	a := site.Arms[0]
 	s := environment.Spec{Run: "RUN", Arm: a.Name, Bind: a.Volume.Binds(), Container: a.Container, Scratch: scratchDir(p, "RUN")}
@@ -232,8 +232,8 @@ func spec(p *plan.Plan, l plan.Load, site plan.Site) environment.Spec {
 	return s
 }
 
-// besideIt is what the neighbour of a site changes.
-func besideIt(site plan.Site, s environment.Spec) []facts.Change {
+// neighbourChanges are the changes that the neighbour of a site makes.
+func neighbourChanges(site plan.Site, s environment.Spec) []facts.Change {
 	if site.Neighbour == nil {
 		return nil
 	}
@@ -247,7 +247,7 @@ func scratchDir(p *plan.Plan, id string) string {
 	return filepath.Join(cmp.Or(p.Scratch, inspect.DefaultScratch), "tare-"+id)
 }
 
-// percent is a ratio as the flags take it.
+// percent formats a ratio as the flags accept it.
 func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 4, 64) + " %" }
 
 func params(values map[string]string) []string {
@@ -260,7 +260,7 @@ func params(values map[string]string) []string {
 	return out
 }
 
-// role is where an arm stands on the ladder.
+// role is an arm's place on the ladder, in words.
 func role(l plan.Load, a plan.Arm) string {
 	switch {
 	case a.Twin:

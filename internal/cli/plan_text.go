@@ -14,8 +14,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// printPlan prints the plan for people, and then what the noise of this host says of
-// it: two seconds later.
+// printPlan prints the plan as text, and two seconds later the outlook.
 func (c *console) printPlan(built *plan.Plan, title string) error {
 	ctx, stop := untilSignal()
 	defer stop()
@@ -32,12 +31,12 @@ func (c *console) printPlan(built *plan.Plan, title string) error {
 	return s.flush()
 }
 
-// plan is the plan for people.
+// plan prints the plan.
 func (p *sheet) plan(built *plan.Plan, title string) {
 	r := built.Record
 	p.heading("experiment %s: %s", r.Experiment, title)
 	p.entry("  ", 2, fmt.Sprintf("budget %s, precision ±%s, margin %s, seed %d", quantity.Duration(r.Budget), percent(r.Precision), percent(r.Margin), r.Seed))
-	said := map[string]string{} // arms, and the workload that has them
+	printed := map[string]string{} // arms, as text, to the workload that has them
 	for _, l := range built.Loads {
 		p.heading("workload %s: %s, %s", l.Name, l.Kind, quantity.Duration(l.Budget))
 		if l.Note != "" {
@@ -46,10 +45,10 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 		p.entry("    ", 4, strings.Join(params(l.Params), " "))
 		rows := armRows(l)
 		arms := fmt.Sprint(rows)
-		if first, ok := said[arms]; ok {
+		if first, ok := printed[arms]; ok {
 			p.entry("  ", 2, "the same arms as "+first)
 		} else {
-			said[arms] = l.Name
+			printed[arms] = l.Name
 			p.columns(rows)
 		}
 		for _, n := range l.Neighbours {
@@ -82,7 +81,7 @@ func (p *sheet) plan(built *plan.Plan, title string) {
 	p.entry("  ", 2, "nothing was changed; to run it: "+strings.Join(r.Command, " "))
 }
 
-// armRows are an arm's name, what it is and where it stands on the ladder.
+// armRows has an arm's name, title and role in each row.
 func armRows(l plan.Load) [][3]string {
 	var rows [][3]string
 	for _, a := range l.Arms {
@@ -91,7 +90,7 @@ func armRows(l plan.Load) [][3]string {
 	return rows
 }
 
-// left says what this host cannot have, and what helps.
+// left prints arms that this host cannot have, with reason and remedy.
 func (p *sheet) left(left []record.Left) {
 	if len(left) == 0 {
 		return
@@ -105,7 +104,7 @@ func (p *sheet) left(left []record.Left) {
 	for i, l := range left {
 		same := func(x record.Left) bool { return x.Arm == l.Arm && x.Reason == l.Reason }
 		if slices.IndexFunc(left, same) < i {
-			continue // said already, for another workload
+			continue // printed for another workload
 		}
 		p.entry(fmt.Sprintf("  %-*s  ", names, l.Arm), columns, l.Reason)
 		if l.Remedy != "" {
@@ -114,17 +113,18 @@ func (p *sheet) left(left []record.Left) {
 	}
 }
 
-// topGroup is a group right below where a hierarchy is mounted.
+// topGroup matches a change that is a control group directly below the mount point of a
+// hierarchy.
 var topGroup = regexp.MustCompile(`^` + groupWord + `/sys/fs/cgroup(/[a-z_,]+)?/` + journal.Prefix)
 
-// atTheTop says that groups are beside those of all services.
+// atTheTop says that an arm has a control group beside system.slice.
 func atTheTop(arms []armChanges) bool {
 	return slices.ContainsFunc(arms, func(a armChanges) bool {
 		return slices.ContainsFunc(a.Changes, func(ch change) bool { return topGroup.MatchString(ch.What) })
 	})
 }
 
-// changeRows are the arm, what it changes and how.
+// changeRows has an arm, a change and its detail in each row.
 func changeRows(arms []armChanges) [][3]string {
 	var rows [][3]string
 	for _, a := range arms {
@@ -140,8 +140,8 @@ func changeRows(arms []armChanges) [][3]string {
 	return rows
 }
 
-// together makes one change of those that are the same group in several hierarchies
-// of control groups of version 1: * in the path stands for those that are named.
+// together merges changes that make the same group in several hierarchies of version 1. In the
+// merged path * stands for the hierarchies, which the detail names.
 func together(all []change) []change {
 	var out []change
 	names := map[change][]string{}
@@ -171,11 +171,11 @@ func together(all []change) []change {
 	return out
 }
 
-// groupWord begins a change that is a control group.
+// groupWord is the first word of a change that makes a control group.
 const groupWord = "cgroup "
 
-// columns prints rows of three. Where they are too wide for the terminal the last
-// cell stands beside the middle one in rows that have the room, else below it.
+// columns prints rows of three cells. If the terminal is too narrow for a table, the third
+// cell follows the second in rows that fit, and stands below it in others.
 func (p *sheet) columns(rows [][3]string) {
 	var wide [3]int
 	for _, r := range rows {

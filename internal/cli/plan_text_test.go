@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Groups of version 1 are one line for all hierarchies; nothing else is merged.
+// Groups of several hierarchies of version 1 are one line; nothing else is merged.
 func TestTogether(t *testing.T) {
 	got := together([]change{
 		{"directory /var/tmp/tare-RUN/tare-RUN-a", "its own data directory"},
@@ -39,7 +39,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// What weighs as much as all services is told; a user's groups are below the user's.
+// atTheTop finds groups beside system.slice, not those below a user's.
 func TestAtTheTop(t *testing.T) {
 	for what, want := range map[string]bool{
 		"cgroup /sys/fs/cgroup/tare-RUN/a": true, "cgroup /sys/fs/cgroup/cpu,cpuacct/tare-RUN": true, "directory /var/tmp/tare-RUN": false,
@@ -51,7 +51,7 @@ func TestAtTheTop(t *testing.T) {
 	}
 }
 
-// changing is an environment that changes something.
+// changing is an environment with a change.
 type changing struct {
 	environment.Environment
 	what string
@@ -61,8 +61,7 @@ func (c changing) Changes(environment.Spec) []facts.Change {
 	return []facts.Change{{What: c.what, Detail: "plain"}}
 }
 
-// The plan of a run as root says what its groups weigh, below the changes; that of a user,
-// whose groups are further down, does not.
+// The plan of root's run says below the changes what the groups weigh. A user's plan does not.
 func TestPlanOfGroups(t *testing.T) {
 	const weigh = "  control groups at the top have the default weight: where CPUs are short, each has as much of them as system.slice with all its services\n"
 	for what, want := range map[string]bool{
@@ -80,7 +79,7 @@ func TestPlanOfGroups(t *testing.T) {
 	}
 }
 
-// Of rows that are too wide for a terminal nothing is lost, and no line is wider.
+// Rows too wide for a terminal are wrapped without loss.
 func TestColumnsFit(t *testing.T) {
 	rows := [][3]string{
 		{"host", "the host itself, nothing added", "baseline"},
@@ -102,7 +101,7 @@ func TestColumnsFit(t *testing.T) {
 	}
 }
 
-// A plan of which nothing is left to compare does not say how to run it.
+// A plan without anything to compare does not say how to run it.
 func TestPlanOfNothing(t *testing.T) {
 	built := &plan.Plan{
 		Loads: []plan.Load{{Workload: record.Workload{Name: "a", Kind: "rpc", Baseline: "host"}}},

@@ -19,7 +19,7 @@ import (
 
 const secret = "not-to-be-read"
 
-// plants are what somebody else may have put in the place of a file of a result.
+// plants are things that somebody else may have put in the place of a file of a result.
 func plants(t *testing.T) map[string]func(path string) error {
 	outside := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte(secret), 0o600); err != nil {
@@ -42,11 +42,10 @@ func plants(t *testing.T) map[string]func(path string) error {
 	}
 }
 
-// What somebody planted in a result is neither waited for nor read nor written behind, by any
-// command and in any form.
+// No command in any form waits for, reads or writes through what somebody planted in a result.
 func TestPlanted(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	t.Setenv(hostlock.DirEnv, t.TempDir()) // other packages' tests measure at the same time
+	t.Setenv(hostlock.DirEnv, t.TempDir()) // tests of other packages may hold the lock
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	files := shortened(t)
@@ -63,7 +62,7 @@ func TestPlanted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := plant(path); errors.Is(err, fs.ErrPermission) {
-				continue // who is not root makes no device
+				continue // only root makes devices
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -81,8 +80,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// ended wants an end of a command within seconds, the secret nowhere in what it says, and an
-// error that names a file where it needs what was planted.
+// ended wants a command to end within seconds, without the secret in its output, and if it needs
+// the planted file with an error that names a file.
 func ended(t *testing.T, what string, needed bool, args []string) {
 	t.Helper()
 	start := time.Now()
@@ -97,8 +96,8 @@ func ended(t *testing.T, what string, needed bool, args []string) {
 	}
 }
 
-// goesOn says whether a command that does not need what was planted ended as it should: check
-// judges, and report --open may say that it cannot write its page there.
+// goesOn says whether a command that does not need the planted file ended as it should: check
+// judges, and report --open may fail to write its page there.
 func goesOn(args []string, code int, said string) bool {
 	switch {
 	case args[0] == "check":

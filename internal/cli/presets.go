@@ -31,7 +31,7 @@ func (presetsList) Run(c *console) error {
 	fmt.Fprintf(w, "PRESET\tTAKES\tHERE\tQUESTION\n")
 	names := experiment.Presets()
 	slices.SortStableFunc(names, func(a, b string) int { return first(a) - first(b) })
-	missing := map[string][]string{} // presets by the line that installs what they need
+	missing := map[string][]string{} // presets, by the command that installs their packages
 	for _, name := range names {
 		e, err := parsePreset(name)
 		if err != nil {
@@ -56,7 +56,7 @@ func (presetsList) Run(c *console) error {
 	return nil
 }
 
-// first sorts the preset before the others with which one begins.
+// first sorts the preset for beginners before the others.
 func first(preset string) int {
 	if preset == "quick" {
 		return 0
@@ -64,7 +64,7 @@ func first(preset string) int {
 	return 1
 }
 
-// packagesFor are the packages that this host lacks for an experiment.
+// packagesFor finds the packages that this host lacks for an experiment.
 func packagesFor(e *experiment.Experiment) (packages []string) {
 	for _, n := range needsOf(e) {
 		if n.Missing(context.Background()) != nil && !slices.Contains(packages, n.Package) {
@@ -74,7 +74,7 @@ func packagesFor(e *experiment.Experiment) (packages []string) {
 	return packages
 }
 
-// needsOf are the programs that the loads of an experiment need.
+// needsOf finds the programs that the loads of an experiment need.
 func needsOf(e *experiment.Experiment) (all []serve.Need) {
 	kinds := catalog.Plan(nil)
 	for _, w := range e.Workloads {

@@ -12,8 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// Every preset is a valid experiment in the words of the catalog, can be
-// planned on a bare host, and survives being printed with its explanations.
+// Every preset is a valid experiment, can be planned on a bare host, and is the same after it was
+// printed with its explanations and parsed.
 func TestPresets(t *testing.T) {
 	words := catalog.Words()
 	for _, name := range experiment.Presets() {

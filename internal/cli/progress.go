@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// progress shows how a run goes on. It writes only when the run says that no
-// window is open: it has no clock of its own.
+// progress displays the progress of a run. It writes only in the calls of the run, which come
+// when no window is open: it has no timer.
 type progress interface {
 	start(p *plan.Plan, dir string)
 	event(run.Event)
@@ -25,8 +25,7 @@ type progress interface {
 	end()
 }
 
-// progress chooses the display: a block that is redrawn on a terminal, plain
-// lines elsewhere.
+// progress chooses the display: on a terminal a block that is redrawn, elsewhere plain lines.
 func (c *console) progress(p *plan.Plan, quiet bool) progress {
 	began := time.Now()
 	left := func() (float64, float64) {
@@ -42,7 +41,7 @@ func (c *console) progress(p *plan.Plan, quiet bool) progress {
 	return &plain{w: c.stderr, left: left}
 }
 
-// silent shows nothing but what must be said.
+// silent prints only what say gets.
 type silent struct{ w io.Writer }
 
 func (silent) start(*plan.Plan, string) {}
@@ -60,16 +59,16 @@ func opening(p *plan.Plan, dir string) string {
 	return text
 }
 
-// plain prints lines: one per phase and generation, and one now and then.
+// plain prints a line for each phase and launch, and one every quietFor.
 type plain struct {
 	w     io.Writer
 	left  func() (left, total float64)
 	first firstAnswers
-	last  string    // what the last line was about
-	at    time.Time // when it was printed
+	last  string    // workload, phase, launch and note of the last line
+	at    time.Time // of the last line
 }
 
-// quietFor is how long a plain display stays silent while nothing new begins.
+// quietFor is how long a plain display prints nothing while no phase begins.
 const quietFor = 10 * time.Second
 
 func (p *plain) start(pl *plan.Plan, dir string) {
@@ -104,7 +103,7 @@ func (p *plain) event(e run.Event) {
 // phaseMeasure is the phase in which effects are known.
 const phaseMeasure = "measure"
 
-// effects is the effects so far in one line.
+// effects formats the effects so far in one line.
 func effects(arms []run.Running) string {
 	var parts []string
 	for _, a := range arms {
@@ -116,18 +115,17 @@ func effects(arms []run.Running) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// effect is an arm's effect so far, and how far off it may be.
+// effect formats an arm's effect so far with its half-width.
 func effect(a run.Running) string {
 	change, half := amounts(a)
 	return strings.TrimSpace(change + " " + half)
 }
 
-// vague is the half-width, in logs, from which on an interval that is still to
-// shrink says nothing yet: it goes from half to twice.
+// vague is the half-width, in logarithms, from which on it is not shown: the interval is at
+// least from half to twice, and will shrink.
 const vague = math.Ln2
 
-// amounts are the effect and its half-width as they are shown: "…" before the first
-// blocks give one.
+// amounts formats the effect and its half-width: "…" before the first blocks give one.
 func amounts(a run.Running) (change, half string) {
 	switch {
 	case math.IsInf(a.Half, 0) || math.IsNaN(a.Half):
@@ -138,7 +136,7 @@ func amounts(a run.Running) (change, half string) {
 	return quantity.Percent(a.Ratio), quantity.PlusMinus(a.Half)
 }
 
-// where says what is going on.
+// where says in which phase a run is.
 func where(e run.Event) string {
 	launch := fmt.Sprintf("launch %d", e.Generation+1)
 	phases := map[string][]string{
@@ -172,7 +170,7 @@ type screen struct {
 
 	mu    sync.Mutex
 	first firstAnswers
-	drawn int // lines of the block on the terminal now
+	drawn int // lines of the block on the terminal
 	last  run.Event
 }
 
@@ -189,9 +187,9 @@ func (s *screen) event(e run.Event) {
 		s.redraw(nil)
 		s.note("%s", stamp(total-left, text))
 	}
-	// After the first of several passes its first answer is what stays.
+	// Of a pass before the last the line of its first answer stays.
 	if s.last.Workload != "" && s.last.Workload != e.Workload && s.last.Pass >= s.last.Passes {
-		s.leave(s.last, total-left)
+		s.over(s.last, total-left)
 	}
 	s.last = e
 	width, height := s.size(s.stderr)
@@ -212,8 +210,8 @@ func (s *screen) end() {
 	s.redraw(nil)
 }
 
-// leave keeps one line of a workload that is over.
-func (s *screen) leave(e run.Event, at float64) {
+// over prints the line that stays of a workload that is over.
+func (s *screen) over(e run.Event, at float64) {
 	s.redraw(nil)
 	widest := 0.0
 	for _, a := range e.Arms {
@@ -230,7 +228,7 @@ func (s *screen) leave(e run.Event, at float64) {
 	s.note("%s", stamp(at, text))
 }
 
-// redraw replaces the block with one write; its lines are harmless already.
+// redraw replaces the block with one write. The caller has cleaned the lines.
 func (s *screen) redraw(lines []string) {
 	var b strings.Builder
 	if s.drawn > 0 {
@@ -245,9 +243,8 @@ func (s *screen) redraw(lines []string) {
 	io.WriteString(s.stderr, b.String())
 }
 
-// block is the lines for an event: what is going on, the effect so far of each
-// arm, the time. No line is wider than the terminal, so that none wraps, and
-// arms are left out where it is not high enough.
+// block formats the lines for an event: the phase, the effect of each arm so far, the time.
+// No line is wider than the terminal, and arms that do not fit its height are left out.
 func (s *screen) block(e run.Event, left, total float64, width, height int) []string {
 	head := fmt.Sprintf("%s (%d of %d%s): %s", e.Workload, e.Number, e.Of, passOf(e), where(e))
 	lines := []string{string(s.paint(s.stderr, bold, cut(export.Clean(head), width)))}
@@ -256,7 +253,7 @@ func (s *screen) block(e run.Event, left, total float64, width, height int) []st
 		widest = max(widest, utf8.RuneCountInString(export.Clean(a.Arm)))
 	}
 	shown := e.Arms
-	// The head, the time and the line below, where the cursor stands.
+	// Beside the arms: the head, the time, and the line of the cursor.
 	if room := height - 3; height > 0 && len(shown) > room {
 		shown = shown[:max(0, room-1)]
 	}
@@ -270,7 +267,7 @@ func (s *screen) block(e run.Event, left, total float64, width, height int) []st
 	return append(lines, string(s.paint(s.stderr, dim, cut(timeLine(left, total), width))))
 }
 
-// passOf says in which of several passes a workload is.
+// passOf says in which pass a workload is; "": there is only one.
 func passOf(e run.Event) string {
 	if e.Passes < 2 {
 		return ""
@@ -278,7 +275,7 @@ func passOf(e run.Event) string {
 	return fmt.Sprintf(", pass %d of %d", e.Pass, e.Passes)
 }
 
-// timeLine is a bar and the time left.
+// timeLine formats a bar and the time left.
 func timeLine(left, total float64) string {
 	const wide = 24
 	done := 0
@@ -289,16 +286,16 @@ func timeLine(left, total float64) string {
 	return bar + timeLeft(left, total)
 }
 
-// timeLeft is the time to the end of the whole run, at most, as the budget says it.
+// timeLeft formats the rest of the run's budget.
 func timeLeft(left, total float64) string {
 	if left <= 0 {
-		return "the " + quantity.Duration(total) + " are over, what has begun is finished"
+		return "time is up; finishing this block"
 	}
 	return quantity.Duration(left) + " left of " + quantity.Duration(total)
 }
 
-// cut shortens a text to a width in columns; 0 is no limit. The last column
-// stays free: some terminals wrap there.
+// cut shortens a text to a width in columns; 0: no limit. The last column stays free, because
+// some terminals wrap there.
 func cut(text string, width int) string {
 	r := []rune(text)
 	if width <= 0 || len(r) < width {

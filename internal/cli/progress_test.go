@@ -48,7 +48,7 @@ func TestScreenBlock(t *testing.T) {
 	}
 }
 
-// No line wraps and the block never fills the terminal, however small it is.
+// On a terminal of any size no line wraps, and the block is less high than the terminal.
 func TestScreenFits(t *testing.T) {
 	for width := 1; width < 100; width += 7 {
 		for height := 4; height < 12; height++ {
@@ -65,8 +65,7 @@ func TestScreenFits(t *testing.T) {
 	}
 }
 
-// Plain lines: one for each thing that begins, none for every block, and no
-// control characters.
+// The plain display prints a line for each phase, none for each block, and no control characters.
 func TestPlain(t *testing.T) {
 	var out bytes.Buffer
 	p := &plain{w: &out, left: func() (float64, float64) { return 170, 180 }}

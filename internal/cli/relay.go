@@ -9,11 +9,12 @@ import (
 	"github.com/tarelab/tare/internal/report/export"
 )
 
-// longestLine is how much of a line of a node is waited for, in bytes.
+// longestLine is how many bytes of a line are buffered.
 const longestLine = 64 << 10
 
-// relayed writes whole lines that another program or host says, made harmless, with something in
-// front; a longer one in parts.
+// relayed is a writer for the output of another program or host. It writes whole lines without
+// control characters, after a prefix; a line above longestLine in parts. Several goroutines may
+// write.
 type relayed struct {
 	to     io.Writer
 	prefix string
@@ -41,7 +42,7 @@ func (p *relayed) Write(b []byte) (int, error) {
 	}
 }
 
-// flush writes the last line where it has no end.
+// flush writes the last line if it has no line end.
 func (p *relayed) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -46,7 +46,7 @@ func (r reportCommand) Run(c *console) error {
 	return c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: r.Dir})
 }
 
-// nodes prints what a run over several nodes says.
+// nodes prints the comparison of several nodes.
 func (r reportCommand) nodes(c *console, side *sideBySide, err error) error {
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (r reportCommand) nodes(c *console, side *sideBySide, err error) error {
 	return side.print(c, r.Format)
 }
 
-// analyse reads a result directory and computes what it says. The result is there also
-// where that cannot be done.
+// analyse reads a result directory and computes its effects. The result is not nil also if the
+// analysis fails.
 func analyse(dir string) (*record.Result, *record.Effects, error) {
 	result, err := readResult(dir)
 	if err != nil {
@@ -95,7 +95,7 @@ func readResult(dir string) (*record.Result, error) {
 	return result, nil
 }
 
-// readable adds what helps with a result that is there and cannot be read.
+// readable adds a remedy to the error of a result that cannot be read.
 func readable(err error) error {
 	switch {
 	case errors.Is(err, record.ErrNewer):

@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// smallResult is a plan and a record of these arms in two launches, with a change to each
-// window. With three arms their labels are drawn anew, which takes most of the time.
+// smallResult is a plan and a record of these arms in two launches; change changes each window.
+// With three arms the permutation test takes most of the time.
 func smallResult(t testing.TB, arms []record.Arm, change func(n int, b *record.Block, w *record.Window)) (plan, lines []byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "result")
@@ -63,8 +63,7 @@ var (
 
 func unchanged(int, *record.Block, *record.Window) {}
 
-// printed prints a result in all forms, and returns what was made of it; nil: it was
-// refused.
+// printed prints a result in all forms and returns its effects; nil: it was refused.
 func printed(t *testing.T, dir string, plan, lines []byte) *record.Effects {
 	t.Helper()
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, record.PlanFile), plan, 0o600),
@@ -81,7 +80,7 @@ func printed(t *testing.T, dir string, plan, lines []byte) *record.Effects {
 	}
 	for _, form := range forms {
 		if form.print != nil {
-			_ = form.print(io.Discard, e) // it may refuse: no JSON has a NaN
+			_ = form.print(io.Discard, e) // an error is allowed: JSON has no NaN
 		}
 	}
 	_ = report.Text(io.Discard, e, report.Options{Verbose: true})
@@ -89,7 +88,7 @@ func printed(t *testing.T, dir string, plan, lines []byte) *record.Effects {
 	return e
 }
 
-// Whatever is in a result that somebody else sends: no crash, in no form.
+// No result of somebody else makes any form crash.
 func FuzzReport(f *testing.F) {
 	plan, lines := smallResult(f, []record.Arm{hostAlone, inContainer}, unchanged)
 	f.Add(plan, lines)
@@ -100,8 +99,8 @@ func FuzzReport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, plan, lines []byte) { printed(t, dir, plan, lines) })
 }
 
-// Whatever the numbers of its windows are: no crash, and no verdict beyond undecided from
-// an interval that is none.
+// No numbers of windows make a form crash, and an interval that is not finite gives no verdict
+// but undecided.
 func FuzzWindows(f *testing.F) {
 	f.Add(uint8(1), uint8(4), 0.2, 0.0, 0.1, 0.1, uint64(1000), uint64(500), 0, 0, "host")
 	f.Add(uint8(3), uint8(1), 1e308, -1.0, 0.0, -1e308, uint64(math.MaxUint64), uint64(0), -1, math.MaxInt, "")
@@ -110,7 +109,7 @@ func FuzzWindows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, from, every uint8, seconds, start, first, cpu float64, ops, half uint64, generation, number int, arm string) {
 		for _, v := range []float64{seconds, start, first, cpu} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return // no JSON holds it
+				return // JSON has no such number
 			}
 		}
 		plan, lines := smallResult(t, []record.Arm{hostAlone, inContainer}, func(n int, b *record.Block, w *record.Window) {
@@ -133,7 +132,7 @@ func FuzzWindows(f *testing.F) {
 	})
 }
 
-// The small result has what a fuzzer is to change.
+// The small result has effects, so that the fuzzer has something to change.
 func TestSmallResult(t *testing.T) {
 	plan, lines := smallResult(t, []record.Arm{hostAlone, hostAgain, inContainer}, unchanged)
 	e := printed(t, t.TempDir(), plan, lines)

@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/planning/experiment"
 )
 
-// The rights are those of the experiment at hand. Without an arm in pods there are none, not
-// even an empty set: the account of a node helper would be given those of the whole cluster.
+// The rights are those of the experiment. Without arms in pods there is no entry, not even an
+// empty one, which would give a node helper's account the rights of every run with pods.
 func TestRightsOf(t *testing.T) {
 	const text = `
 arms:

@@ -9,9 +9,9 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 )
 
-// roomy refuses a run that would end at once, since the host has too little room: on the file
-// system under test, on that of the result directory, or for processes.
-// result is empty where none is written.
+// roomy returns an error if the run would end at once because the host lacks space on the file
+// system under test or of the result directory, or process ids. result is the directory; "":
+// none is written.
 func roomy(p *plan.Plan, result string, groups *cgroup.Tree) error {
 	dirs := []struct{ dir, remedy string }{
 		{cmp.Or(p.Scratch, inspect.DefaultScratch), "--scratch DIR, a directory on a file system with more room; df -h shows them"},

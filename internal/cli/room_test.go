@@ -12,7 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// A run whose disk has too little left is refused before it begins, with the flag that names another.
+// A run on a disk with too little space is refused before it begins. The remedy names the flag for
+// another directory.
 func TestRoomy(t *testing.T) {
 	testneed.Root(t)
 	small := t.TempDir()

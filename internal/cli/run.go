@@ -86,7 +86,7 @@ func (r *runCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if host.PodNode != "" { // what follows is measured there
+	if host.PodNode != "" { // another host is measured
 		lock.Release()
 	}
 	p, err := plan.Build(e, catalog.Plan(r.cluster()), host, nil)
@@ -118,7 +118,7 @@ func (r *runCommand) Run(c *console) error {
 	return r.finish(c, out, err)
 }
 
-// measure fills in what every run has, and runs.
+// measure completes the configuration with what all runs share, and runs.
 func measure(c run.Config, show progress) (run.Outcome, error) {
 	c.ID, c.StateDir, c.Probes = newID(), journal.StateDir(), catalog.Probes()
 	c.Decide, c.Keep = decide(c.Plan.Record), analysis.Kept
@@ -126,11 +126,10 @@ func measure(c run.Config, show progress) (run.Outcome, error) {
 	return execute(c, show)
 }
 
-// firstLines are what is known of this host before a run: what it showed when it was
-// last calibrated, and what its noise allows now. A run that another one started on
-// a node has none.
-func (r *runCommand) firstLines(p *plan.Plan, m record.Manifest, started bool) (lines []string, err error) {
-	if r.Quiet || started {
+// firstLines are the last calibration of this host and the outlook, for the progress. A run in
+// a node helper has none.
+func (r *runCommand) firstLines(p *plan.Plan, m record.Manifest, helped bool) (lines []string, err error) {
+	if r.Quiet || helped {
 		return nil, nil
 	}
 	switch last, err := lastCalibration(m.Host); {
@@ -148,9 +147,9 @@ func (r *runCommand) firstLines(p *plan.Plan, m record.Manifest, started bool) (
 	return lines, err
 }
 
-// finish prints the results, whatever ended the run, and says how it ended.
+// finish prints the results, whatever ended the run, and returns the run's error.
 func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
-	if out.Reason == "" { // ended before it began
+	if out.Reason == "" { // nothing was begun
 		return err
 	}
 	var forced *forcedError
@@ -165,32 +164,32 @@ func (r *runCommand) finish(c *console, out run.Outcome, err error) error {
 	return err
 }
 
-// anyBlock says whether a block of some workload counts.
+// anyBlock says whether any workload has a complete block.
 func anyBlock(e *record.Effects) bool {
 	return slices.ContainsFunc(e.Workloads, func(w record.WorkloadResult) bool { return w.Blocks > 0 })
 }
 
-// show analyses and prints what is in a result directory.
+// show analyses a result directory, writes the effects into it and prints the report.
 func (r *runCommand) show(c *console, dir string) (*record.Result, *record.Effects, error) {
 	result, effects, err := analyse(dir)
 	if err != nil {
 		c.noteResults(dir, false)
 		return result, effects, err
 	}
-	err = keep(result, effects) // on a full disk the report is printed all the same
-	kept := err == nil
+	err = writeEffects(result, effects) // on a full disk the report is printed all the same
+	written := err == nil
 	switch {
 	case r.Format == "html":
 		err = errors.Join(err, page(c.stdout, result, effects))
 	case measured(effects) || r.Format.program():
 		err = errors.Join(err, c.print(r.Format, effects, report.Options{Verbose: r.Verbose, Dir: dir}))
 	}
-	c.noteResults(dir, kept && measured(effects))
+	c.noteResults(dir, written && measured(effects))
 	return result, effects, err
 }
 
-// notRestored tells of a way back that failed, which never decides about a
-// finished measurement; other errors it returns.
+// notRestored prints the error of restoring the host after a finished measurement, which does
+// not decide the exit code. It returns other errors.
 func notRestored(c *console, out run.Outcome, err error) error {
 	if err == nil || !finished(out) {
 		return err
@@ -201,14 +200,14 @@ func notRestored(c *console, out run.Outcome, err error) error {
 	return out.Unwritten
 }
 
-// measured says whether there is anything that people would want to read.
+// measured says whether a report has something to show.
 func measured(e *record.Effects) bool {
 	return anyBlock(e) || e.Dropped.Of > 0
 }
 
-// keep writes the effects into the result directory, as --format json has them,
-// and the page of them.
-func keep(r *record.Result, e *record.Effects) error {
+// writeEffects writes the effects, as --format json prints them, and the HTML report into the
+// result directory.
+func writeEffects(r *record.Result, e *record.Effects) error {
 	var b bytes.Buffer
 	if err := export.JSON(&b, e); err != nil {
 		return err
@@ -223,7 +222,7 @@ func keep(r *record.Result, e *record.Effects) error {
 // finished says that the measurement came to its end.
 func finished(out run.Outcome) bool { return out.Reason == "precision" || out.Reason == "budget" }
 
-// decide looks at the effects so far for the run.
+// decide returns the function with which a run decides from the effects so far when to stop.
 func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	return func(w record.Workload, lines []record.Line) run.Decision {
 		s := analysis.Running(w, lines, p.Precision)
@@ -235,7 +234,7 @@ func decide(p record.Plan) func(record.Workload, []record.Line) run.Decision {
 	}
 }
 
-// newDir is the value of -o. Who writes -o=DIR means DIR.
+// newDir is the value of -o; -o=DIR means DIR.
 type newDir string
 
 func (d *newDir) UnmarshalText(b []byte) error {
@@ -246,7 +245,8 @@ func (d *newDir) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// resultDir is a directory that is not there yet or is empty.
+// resultDir is the result directory, which is missing or empty; without a name one with the
+// time in its name.
 func resultDir(name newDir, at time.Time) (string, error) {
 	given := string(name)
 	if given == "" {
@@ -283,11 +283,11 @@ func resultDir(name newDir, at time.Time) (string, error) {
 	return "", &usageError{err, hint}
 }
 
-// newID names a run: it is part of the names of everything that it makes.
+// newID is the id of a run, which is part of the name of everything that the run makes.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// inspectHost finds out what this host and user can have for the experiment, whose
-// pods are on the node away, if one is named.
+// inspectHost finds out which arms of an experiment this host and user can have. away is the
+// node of pods that are controlled from here; "": none is named.
 func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h facts.Host, err error) {
 	var access kube.Access
 	if on != nil {
@@ -316,7 +316,7 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h fact
 		h.PodNode = on.Elsewhere()
 	}
 	if h.PodNode != "" {
-		return h, nil // the directories are that node's
+		return h, nil // the volumes are on that node
 	}
 	for _, f := range []struct{ flag, value string }{{"--namespace", access.Namespace}, {"--pod-image", access.Image}} {
 		if f.value != "" {
@@ -327,7 +327,7 @@ func inspectHost(e *experiment.Experiment, on *pods.Target, away string) (h fact
 	return h, directories(e.Volumes())
 }
 
-// forPods refuses flags about pods where no arm is one.
+// forPods returns an error if there are flags about pods and no pods.
 func forPods(on kube.Access, pods bool) error {
 	if pods {
 		return nil
@@ -343,12 +343,12 @@ func forPods(on kube.Access, pods bool) error {
 	return nil
 }
 
-// directories refuses volumes on a directory that is not there, or that cannot be written.
+// directories returns an error if the directory of a volume is missing or not writable.
 func directories(volumes []string) error {
 	for _, word := range volumes {
 		v, err := volume.Parse(word)
 		if err != nil {
-			continue // said where it is used
+			continue // plan.Build returns this error
 		}
 		if err := v.There(); err != nil {
 			return &usageError{fmt.Errorf("volume %s: %w", word, err), ""}
@@ -357,14 +357,14 @@ func directories(volumes []string) error {
 	return nil
 }
 
-// manifest is what is known before the run; the run adds what it reads back.
+// manifest is the manifest before the run; the run adds what it reads back.
 func manifest(host facts.Host, started time.Time) record.Manifest {
 	m := record.Manifest{Schema: record.ManifestSchema, Started: started.UTC(),
 		Tare: version(), Versions: map[string]string{}, Host: doctor.Facts("/")}
 	if u, err := user.Current(); err == nil {
 		m.User = u.Username
 	}
-	m.Calibrated, _ = lastCalibration(m.Host) // what is wrong with it is told before the run
+	m.Calibrated, _ = lastCalibration(m.Host) // firstLines prints the error
 	for name, tool := range host.Tools {
 		if tool.Version != "" {
 			m.Versions[name] = tool.Version

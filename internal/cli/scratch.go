@@ -13,9 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// scratchAt is the directory under test with an absolute path, as the journal wants
-// it. One that is not there is not made: a misspelt name, or a disk that is not
-// mounted, would have another file system measured than the one that was named.
+// scratchAt is the absolute path of the directory under test. A missing directory is an error:
+// with a misspelt name or an unmounted disk another file system would be measured.
 func scratchAt(given string) (string, error) {
 	path, err := filepath.Abs(given)
 	if err != nil {
@@ -38,7 +37,7 @@ func scratchAt(given string) (string, error) {
 	return path, err
 }
 
-// The file systems of the kernel's own, in which nobody makes files (statfs(2)).
+// kernels are file systems without files of users, by their magic number (statfs(2)).
 var kernels = map[int64]string{
 	unix.PROC_SUPER_MAGIC: "proc", unix.SYSFS_MAGIC: "sysfs", unix.CGROUP_SUPER_MAGIC: "cgroup", unix.CGROUP2_SUPER_MAGIC: "cgroup2",
 	unix.DEBUGFS_MAGIC: "debugfs", unix.TRACEFS_MAGIC: "tracefs", unix.SECURITYFS_MAGIC: "securityfs", unix.BPF_FS_MAGIC: "bpf",
@@ -48,7 +47,7 @@ var kernels = map[int64]string{
 
 const configfs = 0x62656570
 
-// takesFiles refuses a directory of the kernel's own, and /dev: nothing is measured there.
+// takesFiles returns an error if a directory is in a file system of kernels, or is /dev.
 func takesFiles(path string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
@@ -65,8 +64,8 @@ func takesFiles(path string) error {
 		"name a directory on the disk under test: --scratch /var/tmp")
 }
 
-// writable says why nothing can be made in dir, which is that of what, with the flag that names
-// another.
+// writable returns an error if nothing can be made in dir. what begins the error; flag names
+// another directory.
 func writable(what, dir, flag string) error {
 	another := "name another with " + flag
 	err := unix.Access(dir, unix.W_OK|unix.X_OK)

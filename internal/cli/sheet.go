@@ -12,13 +12,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// sheet is what doctor prints for people.
+// sheet is the text of tare doctor and tare plan.
 type sheet struct {
 	strings.Builder
 	c     *console
 	width int
-	begun bool // something was printed already
-	piped bool // to no terminal: tables are as wide as they are
+	begun bool // something was flushed
+	piped bool // standard output is no terminal: tables may be wider than width
 }
 
 func newSheet(c *console) *sheet {
@@ -30,7 +30,7 @@ func newSheet(c *console) *sheet {
 	return &sheet{c: c, width: min(max(width, 40), widest), piped: piped}
 }
 
-// flush prints what there is so far.
+// flush prints the text so far.
 func (p *sheet) flush() error {
 	_, err := p.c.stdout.WriteString(p.String())
 	p.Reset()
@@ -45,7 +45,7 @@ func (p *sheet) heading(format string, args ...any) {
 	p.WriteString(string(p.c.paint(p.c.stdout, bold, fmt.Sprintf(format, args...))) + "\n")
 }
 
-// entry prints a lead and a text that is wrapped beside it.
+// entry prints lead, which is columns wide, and beside it a text, wrapped.
 func (p *sheet) entry(lead string, columns int, text string) {
 	p.beside(painted(export.Clean(lead)), columns, text)
 }
@@ -73,7 +73,7 @@ func (p *sheet) host(h record.Host) {
 	p.entry("  ", 2, strings.Join(parts, ", "))
 }
 
-// mark is an answer in a column of three.
+// mark is an answer, three columns wide.
 func (p *sheet) mark(answer string) painted {
 	switch answer {
 	case "yes":
@@ -85,7 +85,7 @@ func (p *sheet) mark(answer string) painted {
 }
 
 func (p *sheet) checks(checks []checkAnswer) {
-	p.heading("what this host can do (? cannot be told)")
+	p.heading("what this host can do (? unknown)")
 	titles := 0
 	for _, ch := range checks {
 		titles = max(titles, utf8.RuneCountInString(ch.Title))
@@ -103,8 +103,7 @@ func (p *sheet) answer(name string, names int, ch checkAnswer) {
 	}
 }
 
-// arms says in a line what a run would compare, and what not and why.
-// arms lists what this host can have in one line, and the rest with the reason.
+// arms prints arms that this host can have in one line, and the others with reason and remedy.
 func (p *sheet) arms(heading string, arms []checkAnswer) {
 	p.heading("%s", heading)
 	var have []string
@@ -121,7 +120,7 @@ func (p *sheet) arms(heading string, arms []checkAnswer) {
 		if a.Answer == "yes" {
 			continue
 		}
-		// What hinders several, such as pods for want of a cluster, is said once.
+		// A reason that several share, such as a missing cluster, is printed once.
 		if i > 0 && arms[i-1].Answer == a.Answer && arms[i-1].Reason == a.Reason {
 			a.Reason, a.Remedy = "likewise", ""
 		}
@@ -135,7 +134,7 @@ func (p *sheet) noise(n doctor.Noise) {
 	for _, l := range n.Loops {
 		p.entry(fmt.Sprintf("  %-15s ", l.Title), 18, fmt.Sprintf("varies by %s from window to window of %s", percent(round3(l.CV)), quantity.Latency(l.Window)))
 	}
-	p.entry("  wake-ups        ", 18, fmt.Sprintf("late by %s in the median, %s at p99", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
+	p.entry("  wake-up delay   ", 18, fmt.Sprintf("median %s, p99 %s", quantity.Latency(n.Sleep.Median), quantity.Latency(n.Sleep.P99)))
 	p.entry("  CPU time        ", 18, fmt.Sprintf("%s used by other processes, %s stolen by the hypervisor", shareOf(n.Foreign), shareOf(n.Steal)))
 	if s, ok := n.Predicted.Get(); ok {
 		p.entry("  forecast        ", 18, fmt.Sprintf("two arms need about %s for ±1 %%, if a load is as steady as this work and launches do not differ", quantity.Duration(coarse(s))))
@@ -144,7 +143,7 @@ func (p *sheet) noise(n doctor.Noise) {
 	}
 }
 
-// coarse rounds a forecast up to what can be known of it, in seconds.
+// coarse rounds a forecast in seconds up to 5 s, beyond a minute up to minutes.
 func coarse(seconds float64) float64 {
 	unit := 5.0
 	if seconds > 60 {
@@ -162,13 +161,13 @@ func shareOf(v record.Value) string {
 	return v.String()
 }
 
-// shownSteps bounds what is listed of each run that was killed.
+// shownSteps is how many steps of each killed run are listed.
 const shownSteps = 5
 
 func (p *sheet) leftovers(a *doctorAnswer) {
-	p.heading("leftovers of runs that were killed")
+	p.heading("leftovers of killed runs")
 	if a.Unread != "" {
-		p.entry("  ?  ", 5, "cannot be told: "+a.Unread)
+		p.entry("  ?  ", 5, "unknown: "+a.Unread)
 		return
 	}
 	none := true
@@ -193,7 +192,7 @@ func (p *sheet) leftovers(a *doctorAnswer) {
 	p.entry("  → ", 4, "tare cleanup removes them")
 }
 
-// wrap breaks a text into lines of at most width columns, at spaces.
+// wrap breaks a text at spaces into lines of at most width columns.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// shown is what the end of a run prints of a real result.
+// shown is what a run prints at its end, of a real result.
 func shown(t *testing.T, dir string) (string, error) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -24,8 +24,7 @@ func shown(t *testing.T, dir string) (string, error) {
 	return string(b), err
 }
 
-// What was measured is printed also where it cannot be kept: on a full disk for
-// example.
+// A result is printed also if it cannot be written, as on a full disk.
 func TestShow(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
 	if err := os.CopyFS(dir, os.DirFS("../report/testdata/nodes/a")); err != nil {

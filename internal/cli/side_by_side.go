@@ -11,21 +11,21 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// sideBySide is what a run over several nodes has left in its directory.
+// sideBySide is the comparison of several nodes, and its directory.
 type sideBySide struct {
 	*record.Nodes
 	dir string
 }
 
-// compareNodes puts nodes side by side whose results were read from below dir.
+// compareNodes compares nodes with results below dir.
 func compareNodes(dir string, all []analysis.OfNode, left []record.Left) *sideBySide {
 	s := &sideBySide{Nodes: analysis.Nodes(all), dir: dir}
 	s.Left = left
 	return s
 }
 
-// readNodes computes anew what a run over several nodes says; nil: the directory
-// is none of such a run.
+// readNodes analyses the results of several nodes in a directory again; nil: the directory
+// has no such results.
 func readNodes(dir string) (*sideBySide, error) {
 	was, err := record.ReadNodes(dir)
 	if errors.Is(err, record.ErrNoRecord) {
@@ -46,16 +46,16 @@ func readNodes(dir string) (*sideBySide, error) {
 	return compareNodes(dir, all, was.Left), nil
 }
 
-// isNodes says that a directory is one of a run over several nodes.
+// isNodes says whether a directory has the results of several nodes.
 func isNodes(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, record.NodesFile))
 	return err == nil
 }
 
-// keep writes what the nodes say into their directory.
-func (s *sideBySide) keep() error { return record.WriteJSON(s.dir, record.NodesFile, s.Nodes) }
+// write writes the comparison into its directory.
+func (s *sideBySide) write() error { return record.WriteJSON(s.dir, record.NodesFile, s.Nodes) }
 
-// print prints the nodes side by side, in the forms that have one for them.
+// print prints the comparison as text, Markdown or JSON.
 func (s *sideBySide) print(c *console, f format) error {
 	switch f {
 	case "json":

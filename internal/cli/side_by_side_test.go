@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// nodesResult is the directory of a run over nodes, from real records (see
-// internal/report/testdata/nodes), with what cannot be read where it says so.
+// nodesResult is the result directory of several nodes, from the real records in
+// internal/report/testdata/nodes.
 func nodesResult(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
@@ -30,7 +30,7 @@ func nodesResult(t *testing.T) string {
 	return dir
 }
 
-// said runs a report and gives what it printed.
+// said runs a report and returns what it printed.
 func said(t *testing.T, r reportCommand) (string, error) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -55,7 +55,8 @@ func wantText(t *testing.T, what, text string, want ...string) {
 	}
 }
 
-// A report of several nodes is text, Markdown or JSON; what is of one node is said with the node.
+// A report of several nodes is text, Markdown or JSON. The error about another form names the
+// report of one node.
 func TestReportOfNodes(t *testing.T) {
 	dir := nodesResult(t)
 	for form, want := range map[string]string{"text": "is odd", "markdown": "is odd", "json": record.NodesSchema} {

@@ -14,22 +14,21 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// forcedError is a run that was ended by more than one signal: no report.
+// forcedError is a run that more than one signal ended: there is no report.
 type forcedError struct{ signalError }
 
 func (e *forcedError) Unwrap() error { return &e.signalError }
 
-// execute runs to the end or to a signal. The first signal abandons the block
-// and restores the host; the second also leaves the report out; the third
-// ends at once, and the run's guard restores the host.
+// execute runs to the end or to a signal. After the first signal it drops the block and
+// restores the host; after the second there is no report either; after the third it returns at
+// once, and the run's guard restores the host.
 func execute(config run.Config, show progress) (run.Outcome, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	// A reader of standard error that goes away must not end the run: with
-	// SIGPIPE caught, a write fails instead.
+	// A closed standard error must not end the run: with SIGPIPE caught writes fail instead.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
 	type ended struct {
@@ -60,21 +59,21 @@ func execute(config run.Config, show progress) (run.Outcome, error) {
 	}
 }
 
-// alone keeps other runs of this host away, or says which one is there; beside: it may
-// be, and only those that come later are kept away. Nothing begins whose journal nobody
-// would undo.
+// alone locks the host against other runs, or returns the error that another run measures.
+// With beside it measures all the same, and locks if it can. It also returns an error if the
+// journal could not be undone, because others can write it.
 func alone(dir string, beside bool) (*hostlock.Lock, error) {
 	if err := cmp.Or(journal.Placed(), journal.Trusted(journal.StateDir())); err != nil {
 		return nil, err
 	}
 	lock, err := hostlock.Take(dir, beside)
-	if err != nil && beside { // measured without
+	if err != nil && beside { // without a lock
 		return nil, nil
 	}
 	return lock, err
 }
 
-// warnOfUsers tells root of runs of other users, which do not keep root from measuring.
+// warnOfUsers warns root of runs of other users. A user's lock does not stop root.
 func (c *console) warnOfUsers() {
 	for _, other := range hostlock.Users() {
 		c.note("warning: another user measures on this host, and each disturbs the other: %s", other)
@@ -89,18 +88,18 @@ func aloneInto(output newDir, beside bool) (dir string, lock *hostlock.Lock, err
 	return dir, lock, err
 }
 
-// signalNote says what the nth signal does.
+// signalNote is the line that is printed after the nth signal.
 func signalNote(n int) string {
 	switch n {
 	case 1:
-		return "interrupted: the block is abandoned, the host is restored (again: no report)"
+		return "stopping; restoring the host. Ctrl-C again skips the report"
 	case 2:
-		return "restoring the host (again: leave it as it is, for tare cleanup)"
+		return "restoring the host; no report. Ctrl-C again leaves the host to tare cleanup"
 	}
-	return "left as it is; tare cleanup restores the host"
+	return "stopped; tare cleanup restores the host"
 }
 
-// signalled puts the signal into the error of a run that it ended.
+// signalled adds the signal to the error of a run after n signals.
 func signalled(err error, first syscall.Signal, n int) error {
 	switch {
 	case n == 0 || err == nil: // the run was over before the signal reached it
@@ -111,7 +110,7 @@ func signalled(err error, first syscall.Signal, n int) error {
 	return &forcedError{signalError{first, err}}
 }
 
-// untilSignal is a context that a signal ends, for what has no progress to show.
+// untilSignal is a context that a signal ends, for work without progress.
 func untilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -124,7 +123,7 @@ func untilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { signal.Stop(signals); close(signals); cancel(nil) }
 }
 
-// endedBy is the error of what was done until a signal: that signal's, if one came.
+// endedBy is err, or if a signal ended ctx the error of that signal.
 func endedBy(ctx context.Context, err error) error {
 	var by *signalError
 	if err != nil && errors.As(context.Cause(ctx), &by) {

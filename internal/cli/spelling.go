@@ -7,11 +7,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// spelling is flags of other tools, and what tare has instead where a command has the flag
-// "has" (empty: in every command).
+// spelling is a row of flags of other tools, with tare's. It holds for commands that have the
+// flag has; "": for all.
 type spelling struct{ names, has, instead string }
 
-// The first row of a name whose flag the command has is shown.
+// spellings may have a name in several rows: the first that holds for the command counts.
 var spellings = []spelling{
 	{"dry-run n", "continue", "tare plan"},
 	{"no-color no-colour no-colors nocolor", "color", "--color never"},
@@ -50,7 +50,7 @@ var spellings = []spelling{
 	{"ns n", "namespace", "--namespace NAME"},
 }
 
-// meantFlag is what to type for a flag that the command does not have; "": nothing known.
+// meantFlag is a hint for a flag that the command does not have; "": none is known.
 func meantFlag(command *kong.Node, name string) string {
 	for _, s := range spellings {
 		if slices.Contains(strings.Fields(s.names), name) && hasFlag(command, s.has) {
@@ -69,7 +69,7 @@ func hasFlag(command *kong.Node, name string) bool {
 	return false
 }
 
-// otherForms are forms of output as other tools call them.
+// otherForms are values of other tools for --format and --color, with tare's.
 var otherForms = map[string]string{
 	"md": "markdown", "github": "markdown", "prometheus": "openmetrics", "prom": "openmetrics", "metrics": "openmetrics",
 	"xml": "junit", "htm": "html", "page": "html", "web": "html",
@@ -77,10 +77,10 @@ var otherForms = map[string]string{
 	"on": "always", "yes": "always", "true": "always", "force": "always", "off": "never", "no": "never", "false": "never", "none": "never",
 }
 
-// usualUse is what a command wants and how it is mostly typed.
+// usualUse names the arguments of a command, with an example.
 type usualUse struct{ wants, example string }
 
-// uses are the commands that want something. The key is the path of the command.
+// uses are the commands with required arguments, by path.
 var uses = map[string]usualUse{
 	"check":        {"the directory of a result", "tare check DIR --max-cost throughput=5%"},
 	"compare":      {"the directories of two results", "tare compare BEFORE AFTER"},

@@ -19,7 +19,7 @@ func versionLine() string {
 	return fmt.Sprintf("tare %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the module's version, or the commit that it was built from.
+// version is the module's version, or the commit of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

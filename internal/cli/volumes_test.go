@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// planned is a preset with flags, planned for a host that has groups, namespaces and
-// every volume that is asked for.
+// planned plans a preset with flags for a host that has control groups, namespaces and every
+// volume.
 func planned(t *testing.T, preset string, volumes ...string) *plan.Plan {
 	t.Helper()
 	words := catalog.Words()
@@ -44,7 +44,7 @@ func planned(t *testing.T, preset string, volumes ...string) *plan.Plan {
 	return p
 }
 
-// on is the arms of a load, each with its environment and what its data is on.
+// on formats the arms of a load, each with its environment and its volume.
 func on(l plan.Load) string {
 	var out []string
 	for _, a := range l.Arms {
@@ -55,8 +55,7 @@ func on(l plan.Load) string {
 	return strings.Join(out, " ")
 }
 
-// Volumes that are named take the place of a preset's arms, the first as the baseline,
-// in each of its workloads: a disk, NFS and a Ceph image.
+// Several named volumes replace a preset's arms in each workload. The first is the baseline.
 func TestPresetsAcrossVolumes(t *testing.T) {
 	for preset, want := range map[string]struct{ environment, loads string }{
 		"storage":       {"rootfs", "fio read-only write-only read-write delete"},
@@ -79,8 +78,7 @@ func TestPresetsAcrossVolumes(t *testing.T) {
 	}
 }
 
-// One volume is under every arm: the study's question, what a container and a pod
-// lose on the same export.
+// One named volume is under every arm: what do container and pod lose on the same export?
 func TestStudyOnOneVolume(t *testing.T) {
 	scripts := map[string]string{}
 	for _, preset := range []string{"nfs-fio", "mysql-nfs"} {

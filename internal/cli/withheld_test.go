@@ -11,12 +11,12 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// withheldReason is why the real record that the tests print shows no interval of its arm cgroup.
+// withheldReason is the reason why the tests' real record has no interval for the arm cgroup.
 const withheldReason = "the noise is larger than any effect that could be shown"
 
 const realResult = "../../record/testdata/quick"
 
-// decided is what a command prints that ends with 0, or with 4 for undecided.
+// decided is the output of a command that ends with 0, or with 4 for undecided.
 func decided(t *testing.T, args ...string) string {
 	t.Helper()
 	out, said, code := called(t, args...)
@@ -31,7 +31,7 @@ func withheldAs(t *testing.T, form string) string {
 	return decided(t, "report", realResult, "--format", form)
 }
 
-// Where the analysis withholds an interval, every form has no number in its place, and the reason.
+// If the analysis withholds an interval, every form has the reason in its place and no number.
 func TestWithheldInEveryForm(t *testing.T) {
 	t.Run("json", withheldInJSON)
 	t.Run("csv", withheldInCSV)

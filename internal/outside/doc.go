@@ -1,13 +1,13 @@
-// Package outside is the folder of whom tare asks and commands: container engines, clusters,
-// stores.
+// Package outside is the folder of clients of other systems: container engines, Kubernetes,
+// Ceph.
 //
-//	engine  Docker and Podman
-//	image   tare's own image for pods; unpacking of images
-//	kube    Kubernetes: clients, pods, node helper, volumes
-//	nodes   a run on other nodes, led from here
+//	engine  Docker, Podman and containerd
+//	image   tare's own image for pods; loading and unpacking of images
+//	kube    Kubernetes: client, manifests, pods, volumes, node helper
+//	nodes   whole runs on other nodes, through the node helper
 //	ceph    images of a Ceph cluster
 //	dirtar  a directory as a tar stream
 //
-// Each has the steps of the journal by which its changes are undone. It may import undo, linux,
-// base and record. It must not know arms, loads or statistics.
+// Each package has the journal's steps that undo its changes. The folder may import undo,
+// linux, base and record. It must not know arms, loads or statistics.
 package outside

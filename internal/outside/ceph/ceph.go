@@ -1,6 +1,6 @@
-// Package ceph makes images in a pool of a Ceph cluster with Ceph's own tools, has the
-// kernel's client map them, and removes them. It knows nothing of what is in an image, and
-// touches none whose whole name it was not told.
+// Package ceph makes, maps and removes images in a pool of a Ceph cluster, with Ceph's tools
+// and the kernel's client. It must not know what an image holds, and touches only images
+// whose full name it is given.
 package ceph
 
 import (
@@ -25,10 +25,10 @@ import (
 	"github.com/tarelab/tare/internal/linux/child"
 )
 
-// defaultConfig is where Ceph's tools look.
+// defaultConfig is the default of Ceph's tools.
 const defaultConfig = "/etc/ceph/ceph.conf"
 
-// Config is the file that says where the cluster is: the first of $CEPH_CONF.
+// Config is the configuration file of the cluster: the first in $CEPH_CONF, or the default.
 func Config() string {
 	first, _, _ := strings.Cut(os.Getenv("CEPH_CONF"), ",")
 	if path, err := filepath.Abs(first); first != "" && err == nil {
@@ -39,7 +39,7 @@ func Config() string {
 
 // Pool of a cluster.
 type Pool struct {
-	Config string // file that says where the cluster is
+	Config string // configuration file of the cluster
 	Name   string
 }
 
@@ -49,18 +49,16 @@ type Image struct {
 	Name string
 }
 
-// String is what Ceph's tools call it.
+// String is POOL/NAME, as Ceph's tools name an image.
 func (i Image) String() string { return i.Pool.Name + "/" + i.Name }
 
-// How long a cluster that is well takes at most, in seconds, to be found and for
-// one request.
+// A healthy cluster answers within these seconds.
 const (
-	mount   = 5
-	request = 30
+	mount   = 5  // to connect
+	request = 30 // one request
 )
 
-// Free is how many bytes can still be written to a pool, of which its replicas
-// are taken off already.
+// Free is how many bytes can still be written to a pool, without its replicas.
 func (p Pool) Free(ctx context.Context) (int64, error) {
 	ctx, stop := context.WithTimeout(ctx, 4*mount*time.Second)
 	defer stop()
@@ -80,7 +78,7 @@ func (p Pool) Free(ctx context.Context) (int64, error) {
 			return x.Stats.Avail, nil
 		}
 	}
-	// The manager counts space, and is seconds behind.
+	// The manager counts space; it lags by seconds.
 	var names []string
 	if err := p.ask(ctx, &names, "osd", "pool", "ls"); err != nil {
 		return 0, err
@@ -93,7 +91,8 @@ func (p Pool) Free(ctx context.Context) (int64, error) {
 		"ceph osd pool create "+p.Name+" && rbd pool init "+p.Name)
 }
 
-// HasFileSystem says whether the cluster has a file system of a name. The pool needs none.
+// HasFileSystem returns an error if the cluster has no CephFS of that name. The pool needs
+// no name.
 func (p Pool) HasFileSystem(ctx context.Context, name string) error {
 	ctx, stop := context.WithTimeout(ctx, 4*mount*time.Second)
 	defer stop()
@@ -111,7 +110,7 @@ func (p Pool) HasFileSystem(ctx context.Context, name string) error {
 	return nil
 }
 
-// ask asks the cluster something and decodes the answer.
+// ask runs a command of ceph and decodes its JSON.
 func (p Pool) ask(ctx context.Context, answer any, question ...string) error {
 	out, err := p.run(ctx, "ceph", append([]string{"--connect-timeout", strconv.Itoa(mount), "--format", "json"}, question...)...)
 	if err != nil {
@@ -123,9 +122,9 @@ func (p Pool) ask(ctx context.Context, answer any, question ...string) error {
 	return nil
 }
 
-// Create makes an image of at least size bytes, with the feature layering alone: where there
-// is an exclusive lock, removing an image whose client was killed puts that client on the
-// cluster's blocklist. An image that is there already is os.ErrExist.
+// Create makes an image of at least size bytes; os.ErrExist: the name is taken. The image has
+// only the feature layering. With an exclusive lock the cluster would blocklist a killed
+// client when its image is removed.
 func (i Image) Create(ctx context.Context, size int64) error {
 	const mega = 1 << 20
 	_, err := i.rbd(ctx, "create", "--image-feature", "layering", "--size", strconv.FormatInt((size+mega-1)/mega, 10), i.String())
@@ -135,13 +134,13 @@ func (i Image) Create(ctx context.Context, size int64) error {
 	return err
 }
 
-// A client that was killed counts as a user of its image for half a minute
-// (osd_client_watch_timeout); leaves is how long that is waited for.
-const leaves = 45 * time.Second
+// busyBound is how long Remove waits for an image in use: a killed client counts as a user
+// for half a minute (osd_client_watch_timeout).
+const busyBound = 45 * time.Second
 
-// Remove removes an image. One that is not there is fine.
+// Remove removes an image. A missing image is no error.
 func (i Image) Remove(ctx context.Context) error {
-	for end := time.Now().Add(leaves); ; {
+	for end := time.Now().Add(busyBound); ; {
 		_, err := i.rbd(ctx, "rm", "--no-progress", i.String())
 		switch code := exitCode(err); {
 		case code == int(unix.ENOENT): // the image, or its pool
@@ -157,7 +156,7 @@ func (i Image) Remove(ctx context.Context) error {
 	}
 }
 
-// rbd runs the tool for images.
+// rbd runs Ceph's tool for images.
 func (i Image) rbd(ctx context.Context, args ...string) ([]byte, error) {
 	const limit = 5 * time.Minute // a large image has many objects to remove
 	ctx, stop := context.WithTimeout(ctx, limit)
@@ -173,9 +172,9 @@ func (p Pool) run(ctx context.Context, program string, args ...string) ([]byte, 
 	if err != nil {
 		return nil, hint.New(err, Packages)
 	}
-	var out, said bytes.Buffer
+	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, append([]string{"--conf", p.Config}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	// Ctrl-C in the terminal is for this process alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -183,25 +182,24 @@ func (p Pool) run(ctx context.Context, program string, args ...string) ([]byte, 
 		if ctx.Err() != nil {
 			err = fmt.Errorf("no answer from the Ceph cluster of %s: %w", p.Config, ctx.Err())
 		}
-		return nil, fmt.Errorf("%s: %w%s", program, err, last(said.Bytes()))
+		return nil, fmt.Errorf("%s: %w%s", program, err, lastLine(stderr.Bytes()))
 	}
-	return out.Bytes(), nil
+	return stdout.Bytes(), nil
 }
 
-// Packages is how to get the tools.
+// Packages is the command that installs Ceph's tools.
 const Packages = "apt-get install ceph-common"
 
-// last is what a tool said last, for the end of an error.
-func last(said []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+// lastLine is the last line of a tool's output, for the end of an error.
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if line := strings.TrimSpace(lines[len(lines)-1]); line != "" {
 		return ": " + line
 	}
 	return ""
 }
 
-// exitCode of a tool that ended by itself: an error number of the kernel's; 0
-// for everything else.
+// exitCode is the exit code of a tool, which is an errno; 0 for other errors.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Exited() {

@@ -15,10 +15,10 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Map has the kernel's client show the image as a block device, and returns its
-// path. options are those of the mapping, as rbd map -o takes them.
+// Map maps the image as a block device of the kernel's client, and returns the device's
+// path. options are the mapping's, as in rbd map -o.
 func (i Image) Map(ctx context.Context, options string) (string, error) {
-	// It waits for udev for ever where none runs; the kernel itself makes the device's file.
+	// Without noudev rbd waits forever where no udev runs. The kernel makes the device's file.
 	out, err := i.rbd(ctx, "device", "map", "--options", strings.Trim("noudev,"+options, ","), i.String())
 	if err != nil {
 		return "", hint.New(err, "dmesg says what the kernel's client did not like; it may lack features of the cluster")
@@ -27,17 +27,17 @@ func (i Image) Map(ctx context.Context, options string) (string, error) {
 	if !filepath.IsAbs(device) {
 		return "", fmt.Errorf("rbd device map printed %q, and no device", device)
 	}
-	return device, kernel.taken(device, options)
+	return device, kernel.check(device, options)
 }
 
-// taken reads back whether the kernel has a device with all options that have a value.
-func (b bus) taken(device, options string) error {
+// check reads back that the kernel mapped a device with all options that have a value.
+func (b bus) check(device, options string) error {
 	id := strings.TrimPrefix(filepath.Base(device), "rbd")
 	text, err := os.ReadFile(filepath.Join(b.dir, id, "config_info"))
 	if err != nil {
 		return fmt.Errorf("read back how the kernel mapped %s: %w", device, err)
 	}
-	_, words, _ := strings.Cut(string(text), " ") // the first are the monitors
+	_, words, _ := strings.Cut(string(text), " ") // after the addresses of the monitors
 	words, _, _ = strings.Cut(words, " ")
 	has := map[string]string{}
 	for _, o := range strings.Split(words, ",") {
@@ -52,37 +52,36 @@ func (b bus) taken(device, options string) error {
 	return nil
 }
 
-// How long the kernel may take to give a device up, what it has not written yet being written, and
-// how long the device may be in use. By force, what waits for the cluster ends with errors.
+// unmapBound is how long the kernel may take to unmap a device, which includes writing dirty
+// pages, and how long the device may be in use. forceBound is for unmapping by force, which
+// ends requests that wait for the cluster with errors.
 const (
-	unmaps = 20 * time.Second
-	forced = 10 * time.Second
+	unmapBound = 20 * time.Second
+	forceBound = 10 * time.Second
 )
 
-// Unmap takes the devices of an image away, of which there are none or, after a
-// cleanup that was killed, several. It needs no answer from the cluster.
+// Unmap unmaps the devices of an image: none, one, or several after a cleanup that was
+// killed. It needs no answer from the cluster.
 func (i Image) Unmap() error { return kernel.unmap(i) }
 
-// AbortStalled takes the devices of an image away although they are in use, when none of their
-// requests has ended for so long: those under way wait for a cluster that is silent, and those
-// that come then fail at once. A cluster that is slow is left to end them. It returns when
-// closed is.
+// AbortStalled unmaps the devices of an image by force, although they are in use, when none of
+// their requests has ended for bound: the requests wait for a cluster that does not answer.
+// Requests of a slow cluster end, and it goes on waiting. It returns when closed is closed.
 func (i Image) AbortStalled(closed <-chan struct{}, bound time.Duration) {
 	kernel.abortStalled(i, closed, bound)
 }
 
-// bus is how the kernel lists what its client has mapped, and is told to take it away. The
-// kernel is told numbers alone and gives one that is free to whoever maps next, so each
-// is looked at once more right before.
+// bus is the kernel's interface to the devices of its RBD client. A device is unmapped by its
+// number, which the kernel reuses: the number's image is read again before each write.
 type bus struct {
-	dir    string // of all devices of the host, by number
-	blocks string // of the same as block devices, by name
-	// write tells the kernel a number. The error is os.ErrDeadlineExceeded where it says
-	// nothing within the bound: it then goes on.
+	dir    string // devices of the host, by number
+	blocks string // the same as block devices, by name
+	// write sends the kernel a number, or "NUMBER force". It returns os.ErrDeadlineExceeded
+	// if the kernel is not done within bound; the kernel then goes on.
 	write func(text string, bound time.Duration) error
 }
 
-var kernel = bus{"/sys/bus/rbd/devices", "/sys/block", remove}
+var kernel = bus{"/sys/bus/rbd/devices", "/sys/block", writeRemove}
 
 func (b bus) unmap(i Image) error {
 	ids, err := b.mapped(i)
@@ -114,24 +113,24 @@ func (b bus) abortStalled(i Image, closed <-chan struct{}, bound time.Duration) 
 	ids, _ := b.mapped(i)
 	for _, id := range ids {
 		if b.shows(i, id) {
-			_ = b.write(id+" force", forced) // whoever unmaps it later says what is left
+			_ = b.write(id+" force", forceBound) // Unmap says later what is left
 		}
 	}
 }
 
-// ended is how many requests of the devices of an image have ended.
+// ended is the number of requests of the devices of an image that have ended.
 func (b bus) ended(i Image) (n float64) {
 	ids, _ := b.mapped(i)
 	for _, id := range ids {
 		text, _ := os.ReadFile(filepath.Join(b.blocks, "rbd"+id, "stat"))
-		if d, err := proc.DiskStat(text); err == nil { // it may go just now
+		if d, err := proc.DiskStat(text); err == nil { // the device may disappear
 			n += d.Reads + d.Writes
 		}
 	}
 	return n
 }
 
-// mapped are the numbers of the devices of an image.
+// mapped returns the numbers of the devices of an image.
 func (b bus) mapped(i Image) (ids []string, err error) {
 	all, err := os.ReadDir(b.dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -148,7 +147,7 @@ func (b bus) mapped(i Image) (ids []string, err error) {
 	return ids, nil
 }
 
-// shows says whether a number is a device of the image now. A snapshot of it is somebody else's.
+// shows says whether a number is now a device of the image itself, not of a snapshot of it.
 func (b bus) shows(i Image, id string) bool {
 	word := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(b.dir, id, name))
@@ -157,21 +156,21 @@ func (b bus) shows(i Image, id string) bool {
 	return word("pool") == i.Pool.Name && word("name") == i.Name && word("current_snap") == "-"
 }
 
-// remove takes a device away, and by force when something does not let go of it: a file system
-// that was unmounted lazily and waits for a cluster that is silent.
+// remove unmaps a device; by force when it is still in use after unmapBound, as by a lazily
+// unmounted file system that waits for a cluster that does not answer.
 func (b bus) remove(i Image, id string) error {
 	err := error(unix.EBUSY)
-	for end := time.Now().Add(unmaps); time.Now().Before(end) && (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(unmapBound); time.Now().Before(end) && (errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINPROGRESS)); time.Sleep(100 * time.Millisecond) {
 		if !b.shows(i, id) {
-			return nil // it was on its way, and the number may be another's
+			return nil // the number may be another image's now
 		}
-		err = b.write(id, unmaps) // udev may look at it
+		err = b.write(id, unmapBound) // EBUSY also while udev has it open
 	}
 	if errors.Is(err, unix.EBUSY) {
 		if !b.shows(i, id) {
 			return nil
 		}
-		err = b.write(id+" force", forced)
+		err = b.write(id+" force", forceBound)
 	}
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -179,8 +178,8 @@ func (b bus) remove(i Image, id string) error {
 	return err
 }
 
-// remove tells this kernel.
-func remove(text string, bound time.Duration) error {
+// writeRemove is bus.write of this kernel.
+func writeRemove(text string, bound time.Duration) error {
 	file := "/sys/bus/rbd/remove_single_major"
 	if _, err := os.Stat(file); err != nil {
 		file = "/sys/bus/rbd/remove"
@@ -191,6 +190,6 @@ func remove(text string, bound time.Duration) error {
 	case err := <-done:
 		return err
 	case <-time.After(bound):
-		return fmt.Errorf("write %q to %s: nothing for %v: %w", text, file, bound, os.ErrDeadlineExceeded)
+		return fmt.Errorf("write %q to %s: the kernel is not done after %v: %w", text, file, bound, os.ErrDeadlineExceeded)
 	}
 }

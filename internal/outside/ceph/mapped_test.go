@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// testBus is a host with devices of images, whose kernel answers as it is told.
+// testBus plays the kernel of a host with devices of images.
 type testBus struct {
 	bus
 	wrote []string
@@ -33,7 +33,7 @@ func newTestBus(t *testing.T, answer func(b *testBus, text string) error, ids ..
 	return b
 }
 
-// show gives a number to an image.
+// show maps an image under a number.
 func (b *testBus) show(t *testing.T, id, name, snap string) {
 	t.Helper()
 	dir := filepath.Join(b.dir, id)
@@ -46,7 +46,7 @@ func (b *testBus) show(t *testing.T, id, name, snap string) {
 	}
 }
 
-// ends says that so many writes of a device have ended.
+// ends sets how many writes of a device have ended.
 func (b *testBus) ends(t *testing.T, id string, n int) {
 	t.Helper()
 	dir := filepath.Join(b.blocks, "rbd"+id)
@@ -61,8 +61,7 @@ func (b *testBus) gone(id string) error { return os.RemoveAll(filepath.Join(b.di
 
 var testImage = Image{Pool{Name: "rbd"}, "tare-x"}
 
-// What a file system holds although it was unmounted goes by force, when it has been in use
-// for the bound.
+// A device that is in use for longer than the bound is unmapped by force.
 func TestUnmapByForce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestBus(t, func(b *testBus, text string) error {
@@ -75,13 +74,13 @@ func TestUnmapByForce(t *testing.T) {
 		if err := b.unmap(testImage); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took < unmaps || !slices.Contains(b.wrote, "0") || b.wrote[len(b.wrote)-1] != "0 force" {
+		if took := time.Since(began); took < unmapBound || !slices.Contains(b.wrote, "0") || b.wrote[len(b.wrote)-1] != "0 force" {
 			t.Errorf("after %v: %q", took, b.wrote)
 		}
 	})
 }
 
-// A write that the kernel is still at is an error, and nothing more is written.
+// A write that the kernel does not finish is an error, and no other write follows.
 func TestUnmapThatHangs(t *testing.T) {
 	b := newTestBus(t, func(*testBus, string) error { return os.ErrDeadlineExceeded }, "0")
 	if err := b.unmap(testImage); !errors.Is(err, os.ErrDeadlineExceeded) || !slices.Equal(b.wrote, []string{"0"}) {
@@ -89,7 +88,7 @@ func TestUnmapThatHangs(t *testing.T) {
 	}
 }
 
-// A number that was given to another image meanwhile is left alone.
+// A number that was reused for another image is not unmapped.
 func TestNumberOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestBus(t, func(b *testBus, text string) error {
@@ -110,15 +109,15 @@ func TestNumberOfAnother(t *testing.T) {
 	})
 }
 
-// An image whose requests end, however slowly, is left alone; one of whose requests none has
-// ended for the bound is taken away, and not before.
+// An image whose requests end slowly stays mapped. If none ends for the bound it is unmapped by
+// force, and not earlier.
 func TestAbortStalled(t *testing.T) {
 	const bound, slow, requests = 30 * time.Second, 20500 * time.Millisecond, 10
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestBus(t, func(b *testBus, _ string) error { return b.gone("0") }, "0")
 		began, last := time.Now(), slow*(requests-1)
 		go func() {
-			for n := range requests { // as a slow cluster ends them
+			for n := range requests { // a slow cluster
 				b.ends(t, "0", n)
 				time.Sleep(slow)
 			}
@@ -138,7 +137,7 @@ func TestAbortStalled(t *testing.T) {
 	})
 }
 
-// One that is on its way is waited for, and none is fine.
+// A device that is being unmapped is waited for; no device is no error.
 func TestUnmapOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestBus(t, func(b *testBus, text string) error {
@@ -156,7 +155,7 @@ func TestUnmapOnItsWay(t *testing.T) {
 	})
 }
 
-// What the kernel was told is read back: every option with a value is one that it has.
+// Every option with a value is read back from the kernel.
 func TestTaken(t *testing.T) {
 	b := newTestBus(t, nil, "0")
 	// As Linux 7.2 had it in make rbd.
@@ -168,12 +167,12 @@ func TestTaken(t *testing.T) {
 		"queue_depth=64,osd_request_timeout=60": "", "noudev,osd_request_timeout=60": "",
 		"osd_request_timeout=6": "with osd_request_timeout=60", "queue_depth=64,alloc_size=65536": "with alloc_size=",
 	} {
-		err := b.taken("/dev/rbd0", options)
+		err := b.check("/dev/rbd0", options)
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q in it", options, err, says)
 		}
 	}
-	if err := b.taken("/dev/rbd1", "osd_request_timeout=60"); !errors.Is(err, os.ErrNotExist) {
+	if err := b.check("/dev/rbd1", "osd_request_timeout=60"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a device of which the kernel says nothing: %v", err)
 	}
 }

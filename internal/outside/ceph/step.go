@@ -8,22 +8,22 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// ImageStep removes an image. Its name has -tare-RUN- in it.
+// ImageStep removes an image with -tare-RUN- in its name.
 type ImageStep struct{ stepOf }
 
-// MappingStep takes the devices away as which the kernel shows an image.
+// MappingStep unmaps the devices of an image.
 type MappingStep struct{ stepOf }
 
-// stepOf are the fields of a step about an image.
+// stepOf holds the fields of a step about an image.
 type stepOf struct {
 	Config string `json:"path,omitempty"` // Pool.Config
 	Image  string `json:"id,omitempty"`   // POOL/NAME
 }
 
-// Step removes the image.
+// Step is the step that removes the image.
 func (i Image) Step() ImageStep { return ImageStep{stepOf{i.Config, i.String()}} }
 
-// MappingStep takes the image's devices away.
+// MappingStep is the step that unmaps the image's devices.
 func (i Image) MappingStep() MappingStep { return MappingStep{stepOf{i.Config, i.String()}} }
 
 // Kind is the word for it in a journal.
@@ -38,7 +38,7 @@ func (s ImageStep) String() string { return s.Kind() + " " + s.Image }
 // String names the image.
 func (s MappingStep) String() string { return s.Kind() + " " + s.Image }
 
-// Lasts is true: it is in the cluster.
+// Lasts is true: the image is in the cluster.
 func (ImageStep) Lasts() bool { return true }
 
 // Lasts is false: devices end with the machine.
@@ -51,10 +51,10 @@ func (s stepOf) Check(run string) error {
 	return journal.Own(own, s.Config+s.Image)
 }
 
-// Undo removes it, by the tools that are installed now.
+// Undo removes the image with the tools in PATH.
 func (s ImageStep) Undo(*journal.Undoing) error { return s.image().Remove(context.Background()) }
 
-// Undo takes them away.
+// Undo unmaps the devices.
 func (s MappingStep) Undo(*journal.Undoing) error { return s.image().Unmap() }
 
 func (s stepOf) image() Image {

@@ -1,5 +1,5 @@
-// Package dirtar sends a directory over a stream, as a tar archive of directories,
-// plain files, and links from one to the other. It knows files and nothing of what they hold.
+// Package dirtar sends a directory over a stream as a tar archive of directories, plain
+// files and symbolic links. It must not know what the files hold.
 package dirtar
 
 import (
@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes a directory. One that is not there is an empty archive.
+// Write writes a directory. If there is none the archive is empty.
 func Write(w io.Writer, dir string) error {
 	out := tar.NewWriter(w)
 	if _, err := os.Stat(dir); err == nil {
@@ -23,22 +23,23 @@ func Write(w io.Writer, dir string) error {
 	return out.Close()
 }
 
-// bounds are what somebody else's archive may hold, and what may become of it.
+// bounds limit somebody else's archive, packed and unpacked.
 type bounds struct {
 	bytes   int64
-	entries int // files and directories, those on the way to them too
+	entries int // files and directories, with the directories above them
 }
 
-// longestName is the longest path that the kernel takes, in bytes.
+// longestName is the longest path that the kernel accepts, in bytes (PATH_MAX less the NUL).
 const longestName = 4095
 
-// Days of a record are some GiB in a few files.
+// most is far above a record of some days, which has some GiB in a few files.
 var most = bounds{bytes: 16 << 30, entries: 100_000}
 
-// Read unpacks what Write wrote: directories and plain files, none outside of dir,
-// none that is there already, and not more than most. With own it is of this tare's
-// making, and is unpacked as it was: with permissions, and with links, by several of
-// which another's could lead out.
+// Read unpacks an archive of Write into dir, and returns the number of files. It makes
+// directories and plain files, none outside of dir, none over an existing file, and not
+// more than most. own says that this tare wrote the archive: it is then unpacked without
+// bounds, with permissions and with links. Of others links are dropped, because several of
+// them together can lead out of dir.
 func Read(r io.Reader, dir string, own bool) (files int, err error) { return most.read(r, dir, own) }
 
 func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
@@ -47,7 +48,7 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 	}
 	in := tar.NewReader(r)
 	content := io.Reader(in)
-	if !own { // a hole takes no room in an archive, and much on a disk
+	if !own { // a hole takes no space in an archive and much on a disk
 		content = &bounded{in, b.bytes, b.bytes}
 	}
 	var made Entries
@@ -91,21 +92,22 @@ func (b bounds) read(r io.Reader, dir string, own bool) (files int, err error) {
 	}
 }
 
-// within says whether a name leads to something below the directory, or is that itself. A long
-// one is not looked through.
+// within says whether a name is a path below the directory, or the directory itself. A name
+// that is too long is refused before it is parsed.
 func within(h *tar.Header) bool {
 	return len(h.Name) <= longestName && filepath.IsLocal(h.Name) && (filepath.Clean(h.Name) != "." || h.Typeflag == tar.TypeDir)
 }
 
-// Entries counts what an archive makes. Its zero value is none.
+// Entries counts files, directories and bytes that an archive unpacks to.
 type Entries struct {
 	n     int
 	bytes int64
-	dirs  map[string]bool // those that are made
+	dirs  map[string]bool // counted already
 }
 
-// Add counts a file or directory of somebody else's archive before it is unpacked, with the
-// directories on the way to it: a name of a few KiB would make thousands.
+// Add counts a file or directory of somebody else's archive before it is unpacked, and the
+// directories above it, of which a name of a few KiB can have thousands. It returns an
+// error when a bound is exceeded.
 func (e *Entries) Add(h *tar.Header) error {
 	if len(h.Name) > longestName {
 		return fmt.Errorf("a file called %.100q", h.Name)
@@ -132,7 +134,7 @@ func (e *Entries) add(name string, most int) error {
 	return nil
 }
 
-// bounded is a reader that has an error when too much is in it.
+// bounded is a reader that fails when it has read more than most.
 type bounded struct {
 	io.Reader
 	most, left int64 // bytes

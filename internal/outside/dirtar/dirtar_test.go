@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// What another host sends does not fill this one.
+// An archive of another host cannot fill this host's disk.
 func TestBounds(t *testing.T) {
 	small := bounds{bytes: 64 << 10, entries: 2}
 	for name, c := range map[string]struct {
@@ -39,7 +39,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// archived are files, each a name and a text.
+// archived is an archive of files, each a name and a text.
 func archived(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -59,8 +59,8 @@ func archived(t testing.TB, files ...string) []byte {
 	return b.Bytes()
 }
 
-// withHole is a file of nothing but a hole, as GNU tar writes it: the words of its header
-// are not those that the library would write.
+// withHole is an archive of a sparse file that is one hole, as GNU tar writes it: archive/tar
+// does not write such headers.
 func withHole(t testing.TB, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -78,7 +78,7 @@ func withHole(t testing.TB, size int64) []byte {
 	return bytes.ReplaceAll(b.Bytes(), []byte("GNU-sparse"), []byte("GNU.sparse"))
 }
 
-// sizeOf are the bytes, and the files and directories, below a directory.
+// sizeOf counts the bytes, and the files and directories, below a directory.
 func sizeOf(t testing.TB, dir string) (size int64, made int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -97,8 +97,8 @@ func sizeOf(t testing.TB, dir string) (size int64, made int) {
 	return size, made
 }
 
-// Whatever comes in, nothing is made outside, no link where it is another's, and no more
-// than the bounds.
+// No archive makes a file outside of the directory, and none of others makes a link or
+// exceeds the bounds.
 func FuzzRead(f *testing.F) {
 	f.Add(archived(f, "a", "text", "d/b", "more"))
 	f.Add(withHole(f, 1<<16))
@@ -135,8 +135,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A name that the kernel does not take is not looked through, and the directory itself is no
-// file. Nothing is made of either.
+// A name that is too long for the kernel and a file in the place of the directory are refused,
+// and make nothing.
 func TestNames(t *testing.T) {
 	for _, name := range []string{strings.Repeat("d/", 1<<11) + "a", ".", "a/.."} {
 		dir := filepath.Join(t.TempDir(), "d")

@@ -15,16 +15,16 @@ import (
 	"github.com/tarelab/tare/internal/linux/memfd"
 )
 
-// stopBound is how much longer a program may take when nobody waits any longer.
+// stopBound is how long a program may take to end after its context has ended.
 const stopBound = 10 * time.Second
 
-// call runs the engine's program and returns what it printed.
+// call runs the engine's program and returns its standard output.
 func (e Engine) call(ctx context.Context, args ...string) (string, error) {
 	return e.feed(ctx, nil, args...)
 }
 
-// feed is call with an input. Podman that fails leaves its storage mounted, and Podman
-// that succeeds takes that mount away.
+// feed is call with standard input. A Podman command that fails leaves Podman's storage
+// mounted; any command that succeeds unmounts it.
 func (e Engine) feed(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	out, err := e.run(ctx, in, args...)
 	if err != nil && !e.kind.daemon {
@@ -40,28 +40,28 @@ func (e Engine) run(ctx context.Context, in io.Reader, args ...string) (string, 
 	cmd.Env, cmd.Dir, cmd.Stdin = append(os.Environ(), e.Env...), "/", in
 	cmd.WaitDelay = stopBound
 	if !e.kind.daemon {
-		// The program does the work: half of that is worse than all.
+		// Podman's program does the work itself: finished work is easier to undo.
 		cmd.Cancel = func() error { return nil }
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for tare alone
-	// Files and no pipes: what Podman leaves running keeps them open.
-	var said [2]*os.File
+	// Files instead of pipes: processes that Podman leaves running keep them open.
+	var printed [2]*os.File
 	for i, name := range []string{"output", "errors"} {
 		f, err := memfd.Create(name, nil)
 		if err != nil {
 			return "", err
 		}
 		defer f.Close()
-		said[i] = f
+		printed[i] = f
 	}
-	cmd.Stdout, cmd.Stderr = said[0], said[1]
+	cmd.Stdout, cmd.Stderr = printed[0], printed[1]
 	if err := cmd.Run(); err != nil {
-		return "", e.failed(ctx, args[0], err, textOf(said[1]))
+		return "", e.failed(ctx, args[0], err, textOf(printed[1]))
 	}
-	return textOf(said[0]), nil
+	return textOf(printed[0]), nil
 }
 
-// flags stand before every command.
+// flags are the global flags, before the command.
 func (e Engine) flags() []string {
 	all := append([]string(nil), e.kind.flags...)
 	if e.address != "" {
@@ -73,7 +73,7 @@ func (e Engine) flags() []string {
 	return all
 }
 
-// failed says why a command has failed that printed a text.
+// failed is the error of a command that failed and printed a text.
 func (e Engine) failed(ctx context.Context, command string, err error, text string) error {
 	has := func(words ...string) bool {
 		for _, w := range words {

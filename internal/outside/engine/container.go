@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// rootUser is who the load is in every arm, whatever an image says.
+// rootUser is the user of the container's first process, whatever the image says.
 const rootUser = "0:0"
 
-// Create makes a container, not started. What a failed Create leaves is removed by Remove.
+// Create makes a container and does not start it. Remove also removes what a failed Create
+// left.
 func (e Engine) Create(ctx context.Context, c Container) error {
 	own, err := e.kind.create(ctx, e, &c)
 	if err != nil {
@@ -37,7 +38,7 @@ func (e Engine) Create(ctx context.Context, c Container) error {
 	return err
 }
 
-// mount is a bind as --mount takes it: in CSV, so that a path may have any character.
+// mount is a bind as an argument of --mount, in CSV, which allows any character in a path.
 func (b Bind) mount() string {
 	fields := []string{"type=bind", "source=" + b.Source, "target=" + b.Target, "bind-propagation=rprivate"}
 	if b.ReadOnly {
@@ -61,7 +62,7 @@ func (c Container) network() []string {
 	return []string{"--network", "slirp4netns", "--publish", port}
 }
 
-// command is the root file system with what is to run in it.
+// command are the arguments for the root file system and the program to run in it.
 func (c Container) command() []string {
 	if c.Image == "" {
 		return append([]string{"--rootfs", c.Root}, c.Args...)
@@ -69,30 +70,30 @@ func (c Container) command() []string {
 	return append([]string{"--pull", "never", "--user", rootUser, "--entrypoint", c.Args[0], "--", c.Image}, c.Args[1:]...)
 }
 
-// Start starts it, once more too when it has ended.
+// Start starts a container that was never started or has ended.
 func (e Engine) Start(ctx context.Context, name string) error {
 	_, err := e.call(ctx, "start", name)
 	return err
 }
 
-// State is how a container is.
+// State is the state of a container.
 type State struct {
 	Running bool
 	Pid     int // of the first process; 0 when it does not run
-	// Code is the exit code, 128 and the signal's number when one ended it.
+	// Code is the exit code; 128 plus the signal's number if a signal ended it.
 	Code int
 	OOM  bool // the out-of-memory killer ended it
-	// Capabilities that it is given; nil: Docker's default ones.
+	// Capabilities is the bounding set; nil: Docker's default.
 	Capabilities []string
 	// Image is the digest of the image; empty without one.
 	Image string
 }
 
-// running are the words for a container that has not ended for the engine. Podman's
-// "stopped" has ended and is not cleaned up yet.
+// running are the statuses of a container that the engine still works on. Podman's "stopped"
+// has ended and is not cleaned up yet.
 var running = []string{"running", "paused", "stopped", "stopping"}
 
-// State looks at a container; ErrNone: there is none.
+// State inspects a container; ErrNone: there is none.
 func (e Engine) State(ctx context.Context, name string) (State, error) {
 	out, err := e.call(ctx, "container", "inspect", name)
 	if err != nil {
@@ -117,8 +118,8 @@ func (e Engine) State(ctx context.Context, name string) (State, error) {
 	}, nil
 }
 
-// Remove ends a container and removes it with everything that Create made. One that is not
-// there is fine, one with another owner is an error.
+// Remove kills and removes a container, with everything that Create made for it. A missing
+// container is no error; a container of another owner is.
 func (e Engine) Remove(ctx context.Context, name, owner string) error {
 	id, err := e.find(ctx, name)
 	if err != nil {
@@ -148,17 +149,17 @@ func (e Engine) Remove(ctx context.Context, name, owner string) error {
 	return nil
 }
 
-// find is the id of a container; empty: there is none.
+// find is the id of a container by its name; empty: there is none.
 func (e Engine) find(ctx context.Context, name string, more ...string) (string, error) {
 	args := append([]string{"ps", "--all", "--quiet", "--no-trunc", "--filter", "name=^" + regexp.QuoteMeta(name) + "$"}, more...)
 	return e.call(ctx, args...)
 }
 
-// endBound is how long an engine may take to notice the end of a container.
+// endBound is how long an engine may take to notice that a container's process has ended.
 const endBound = time.Minute
 
-// Ended waits until a container whose process has ended has ended for the
-// engine too, and returns how.
+// Ended waits until the engine has noticed that a container's process has ended, and
+// returns the container's state.
 func (e Engine) Ended(ctx context.Context, name string) (State, error) {
 	ctx, cancel := context.WithTimeout(ctx, endBound)
 	defer cancel()
@@ -175,7 +176,7 @@ func (e Engine) Ended(ctx context.Context, name string) (State, error) {
 	}
 }
 
-// digest is that of a configuration, which Podman names without its kind.
+// digest is the digest of an image's configuration; Podman leaves "sha256:" out.
 func digest(id string) string {
 	if id == "" || strings.Contains(id, ":") {
 		return id

@@ -16,23 +16,23 @@ import (
 	"github.com/tarelab/tare/internal/linux/child"
 )
 
-// Containerd is a containerd, through its own program ctr.
+// Containerd controls a containerd with its program ctr.
 type Containerd struct {
 	Path string // of ctr
-	// Address is its socket; empty: ContainerdAddress(). Namespace is the one of its
-	// images; empty: ctr's own choice.
+	// Address is containerd's socket; empty: ContainerdAddress(). Namespace is containerd's
+	// namespace of the images; empty: ctr's default.
 	Address, Namespace string
-	// Run starts a command and waits; nil: as it is.
+	// Run runs a command to its end; nil: child.Run.
 	Run func(*exec.Cmd) error
 }
 
-// ContainerdAddress is the socket that $CONTAINERD_ADDRESS names, as for ctr, or else the
-// one where containerd listens unless it was told otherwise.
+// ContainerdAddress is $CONTAINERD_ADDRESS, which ctr reads too, or containerd's default
+// socket.
 func ContainerdAddress() string {
 	return cmp.Or(os.Getenv("CONTAINERD_ADDRESS"), "/run/containerd/containerd.sock")
 }
 
-// KubeNamespace is where a kubelet looks for its images.
+// KubeNamespace is containerd's namespace of the kubelet's images.
 const KubeNamespace = "k8s.io"
 
 // Name is "containerd".
@@ -42,7 +42,7 @@ func (c Containerd) address() string {
 	return strings.TrimPrefix(cmp.Or(c.Address, ContainerdAddress()), "unix://")
 }
 
-// Can says why it cannot be asked, as far as that shows without asking it.
+// Can returns an error if ctr or the socket is missing. It does not connect.
 func (c Containerd) Can() error {
 	if _, err := exec.LookPath(c.Path); err != nil {
 		return hint.New(fmt.Errorf("ask containerd: %w", err), "install ctr, which comes with containerd (apt install containerd)")
@@ -57,7 +57,7 @@ func (c Containerd) Can() error {
 	return nil
 }
 
-// call runs ctr, which by itself would wait longer for one that does not answer.
+// call runs ctr, with a shorter timeout than ctr's for a containerd that does not answer.
 func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	if err := c.Can(); err != nil {
 		return "", err
@@ -67,35 +67,36 @@ func (c Containerd) call(ctx context.Context, in io.Reader, args ...string) (str
 		all = append(all, "--namespace", c.Namespace)
 	}
 	cmd := exec.CommandContext(ctx, c.Path, append(all, args...)...)
-	var out, said strings.Builder
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
+	var stdout, stderr strings.Builder
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	run := c.Run
 	if run == nil {
 		run = child.Run
 	}
 	if err := run(cmd); err != nil {
-		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(stderr.String()))
 	}
-	return strings.TrimSpace(out.String()), nil
+	return strings.TrimSpace(stdout.String()), nil
 }
 
-// LoadImage gives containerd an image.
+// LoadImage loads an archive into containerd.
 func (c Containerd) LoadImage(ctx context.Context, file string) error {
 	_, err := c.call(ctx, nil, "images", "import", "--local", file)
 	if err != nil && strings.Contains(err.Error(), "not defined: -local") {
-		_, err = c.call(ctx, nil, "images", "import", file) // before 1.7 there was no other way
+		_, err = c.call(ctx, nil, "images", "import", file) // containerd before 1.7
 	}
 	return err
 }
 
-// LoadFrom gives containerd an image as it is written.
+// LoadFrom loads an archive into containerd while it is written.
 func (c Containerd) LoadFrom(ctx context.Context, archive io.Reader) error {
 	_, err := c.call(ctx, archive, "images", "import", "-")
 	return err
 }
 
-// ImageID asks containerd, which names images by the digest of their manifest.
+// ImageID reads the digest of the configuration from the manifest: containerd itself names
+// images by the digest of the manifest.
 func (c Containerd) ImageID(ctx context.Context, tag string) (string, error) {
 	f, err := c.listed(ctx, tag)
 	if err != nil {
@@ -112,7 +113,7 @@ func (c Containerd) ImageID(ctx context.Context, tag string) (string, error) {
 	return manifest.Config.Digest, nil
 }
 
-// Platforms are what an image is for, "linux/amd64"; ErrNoImage: there is none.
+// Platforms are those of an image, such as "linux/amd64"; ErrNoImage: there is no image.
 func (c Containerd) Platforms(ctx context.Context, tag string) ([]string, error) {
 	f, err := c.listed(ctx, tag)
 	if err != nil {
@@ -121,8 +122,8 @@ func (c Containerd) Platforms(ctx context.Context, tag string) ([]string, error)
 	return platformsOf(f), nil
 }
 
-// listed is the line of an image: REF TYPE DIGEST SIZE PLATFORMS LABELS, where the size
-// is two words.
+// listed is the line of an image in ctr's list: REF TYPE DIGEST SIZE PLATFORMS LABELS. The
+// size is two words.
 func (c Containerd) listed(ctx context.Context, tag string) ([]string, error) {
 	list, err := c.call(ctx, nil, "images", "list", "name=="+tag)
 	if err != nil {
@@ -140,7 +141,7 @@ func lineOf(list, tag string) ([]string, error) {
 	return nil, ErrNoImage
 }
 
-// platformsOf are those in the line of an image.
+// platformsOf finds the platforms in the line of an image.
 func platformsOf(line []string) []string {
 	for _, word := range line[2:] {
 		if strings.HasPrefix(word, "linux/") || strings.HasPrefix(word, "windows/") {
@@ -150,7 +151,7 @@ func platformsOf(line []string) []string {
 	return nil
 }
 
-// RemoveImage has containerd forget a name, and what only that had.
+// RemoveImage removes a name of an image, and content that no other name has.
 func (c Containerd) RemoveImage(ctx context.Context, tag string) error {
 	_, err := c.call(ctx, nil, "images", "rm", "--sync", tag)
 	if err != nil && strings.Contains(err.Error(), "not found") {

@@ -32,7 +32,7 @@ docker.io/library/db:11  application/vnd.oci.image.index.v1+json              sh
 	}
 }
 
-// What is missing of a containerd is told apart, with what to do.
+// The error names what of containerd is missing: program, socket or right.
 func TestContainerdIsNotThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o755); err != nil {
@@ -58,7 +58,7 @@ func TestContainerdIsNotThere(t *testing.T) {
 	}
 }
 
-// It is asked where it listens, and not waited for long.
+// ctr gets containerd's address and a short timeout.
 func TestContainerdIsAsked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o755); err != nil {

@@ -1,7 +1,7 @@
-// Package engine makes, starts, looks at and removes containers and images through the
-// command line of Docker or Podman. Containers carry their owner's label. The package
-// knows nothing of arms and loads. What differs between the engines is the table in kinds.go;
-// containerd, which takes images only, is in containerd.go.
+// Package engine makes, starts, inspects and removes containers and images with the command
+// line of Docker or Podman. A label of a container names its owner. The differences between
+// the engines are the table in kinds.go; containerd.go loads images into containerd. The
+// package must not know arms and loads.
 package engine
 
 import (
@@ -18,36 +18,33 @@ import (
 // Engine is a container engine of this host.
 type Engine struct {
 	kind    *kind
-	path    string // of the program; Docker's is looked for in PATH
-	address string // of the daemon; empty: there is none
-	// Runtime is the OCI runtime; empty: the engine's own choice.
+	path    string // of the program; docker is found in PATH
+	address string // of the daemon; empty: there is no daemon
+	// Runtime is the OCI runtime; empty: the engine's default.
 	Runtime string
 	// Env is added to tare's own environment.
 	Env []string
 }
 
-// Container is what to create.
+// Container describes a container to create.
 type Container struct {
 	Name  string
 	Owner string // id of the run
-	// Root is a directory of this host that is to be its root file system; empty:
-	// that is the image's.
+	// Root is a directory of this host as the root file system; empty: that of Image.
 	Root, Image string
-	// Binds are put on top of that.
-	Binds []Bind
-	Args  []string // the program and its arguments
-	Dir   string   // working directory
-	// Parent is the control group that the engine makes the container's in, as a
-	// path below each hierarchy; empty: the engine makes none (Podman), or where it
-	// likes (Docker).
+	Binds       []Bind
+	Args        []string // program and arguments
+	Dir         string   // working directory
+	// Parent is the control group in which the engine makes the container's, as a path
+	// below each hierarchy; empty: no group (Podman), or the engine's default (Docker).
 	Parent string
-	// HostNetwork leaves it the host's network; else it has an empty one, or, to
-	// Publish a port, Podman's slirp4netns.
+	// HostNetwork shares the host's network. Otherwise the container has loopback only, or
+	// with Publish Podman's slirp4netns.
 	HostNetwork bool
-	Publish     int // port of the host's loopback that leads to the same one there; 0: none
+	Publish     int // port of the host's loopback that is forwarded to the same port; 0: none
 	Hostname    string
-	Powerless   bool // without any capability
-	// Security is passed on as --security-opt takes it: "apparmor=NAME".
+	Powerless   bool // no capabilities
+	// Security are arguments of --security-opt, such as "apparmor=NAME".
 	Security []string
 }
 
@@ -66,11 +63,11 @@ const OwnerLabel = "org.tarelab.tare.run"
 // ErrNone means that there is no such container.
 var ErrNone = errors.New("no such container")
 
-// usualDaemon is where Docker's daemon is when nobody says another place.
+// usualDaemon is the default address of Docker's daemon.
 const usualDaemon = "unix:///var/run/docker.sock"
 
-// NewDocker is the Docker whose daemon is at an address (unix:///PATH, tcp://HOST:PORT);
-// empty: at $DOCKER_HOST, or at the usual place.
+// NewDocker is Docker with its daemon at an address (unix:///PATH, tcp://HOST:PORT); empty:
+// $DOCKER_HOST, or the default address.
 func NewDocker(address string) (Engine, error) {
 	address = cmp.Or(address, os.Getenv("DOCKER_HOST"), usualDaemon)
 	if scheme, at, ok := strings.Cut(address, "://"); !ok || scheme == "" || at == "" {
@@ -82,13 +79,13 @@ func NewDocker(address string) (Engine, error) {
 // NewPodman is Podman with the path of its program.
 func NewPodman(path string) Engine { return Engine{kind: &podman, path: path} }
 
-// Name is its name, "docker" for example.
+// Name is "docker" or "podman".
 func (e Engine) Name() string { return e.kind.name }
 
-// Host says where it is: the address of the daemon, or the program.
+// Host is the address of the daemon, or the path of Podman's program.
 func (e Engine) Host() string { return cmp.Or(e.address, e.path) }
 
-// Check says why Name and Host of no engine say that.
+// Check returns an error if no engine has this Name and Host.
 func Check(name, host string) error {
 	program := filepath.IsAbs(host) && host == filepath.Clean(host) && filepath.Base(host) == podman.name
 	if name == docker.name && strings.Contains(host, "://") || name == podman.name && program {
@@ -97,7 +94,7 @@ func Check(name, host string) error {
 	return fmt.Errorf("no engine is called %q and is at %q", name, host)
 }
 
-// Open finds an engine by what Name and Host said.
+// Open finds an engine by its Name and Host.
 func Open(name, host string) (Engine, error) {
 	if err := Check(name, host); err != nil {
 		return Engine{}, err
@@ -108,13 +105,13 @@ func Open(name, host string) (Engine, error) {
 	return NewDocker(host)
 }
 
-// Info is what an engine says of itself. Podman leaves most of it empty.
+// Info is the engine's description of itself. Podman leaves most of it empty.
 type Info struct {
 	OSType, KernelVersion, Architecture string // of the daemon's machine
 	ServerVersion, DefaultRuntime       string
 	CgroupDriver, Driver                string
 	SecurityOptions                     []string
-	ServerErrors                        []string                         // before Docker 23: the daemon does not answer
+	ServerErrors                        []string                         // of Docker before 23, if the daemon does not answer
 	Version                             struct{ Version string }         // Podman's
 	Store                               struct{ GraphDriverName string } // Podman's
 }
@@ -135,7 +132,7 @@ func (e Engine) Info(ctx context.Context) (Info, error) {
 	return i, nil
 }
 
-// Facts are what is worth keeping about it: versions and drivers.
+// Facts are versions and drivers, for the manifest of a result.
 func (e Engine) Facts(ctx context.Context) ([]Fact, error) {
 	i, err := e.Info(ctx)
 	if err != nil {
@@ -154,7 +151,7 @@ func (e Engine) Facts(ctx context.Context) ([]Fact, error) {
 	return facts, nil
 }
 
-// firstLine is what is worth showing of a program's output.
+// firstLine is the first line of a program's output, for an error.
 func firstLine(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return first

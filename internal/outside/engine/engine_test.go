@@ -14,12 +14,12 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// play is an engine whose program is a script. The commands it was given are in a file that
-// said reads, one to a line.
-func play(t *testing.T, k *kind, script string) (e Engine, said func() []string) {
+// play is an engine whose program is a script. The script writes its arguments into a file,
+// one command to a line, which commands reads.
+func play(t *testing.T, k *kind, script string) (e Engine, commands func() []string) {
 	t.Helper()
 	dir := t.TempDir()
-	program, log := filepath.Join(dir, k.name), filepath.Join(dir, "said")
+	program, log := filepath.Join(dir, k.name), filepath.Join(dir, "commands")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$*\" >>'"+log+"'\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestCreate(t *testing.T) {
 				`--mount type=bind,"source=/a,b ""c""",target=/x,bind-propagation=rprivate,readonly --rootfs ` + root + " /tare -x",
 		}},
 	} {
-		e, said := play(t, k.kind, "")
+		e, commands := play(t, k.kind, "")
 		if err := e.Create(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestCreate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := said()
+		got := commands()
 		for i := range got {
 			got[i] = strings.Replace(got[i], strings.Join(limits, " "), "LIMITS", 1)
 		}
@@ -90,15 +90,15 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Both engines are given an image the same way, and no other image's program.
+// Both engines get an image the same way, and run the given program, not the image's.
 func TestCreateFromImage(t *testing.T) {
 	for _, k := range []*kind{&docker, &podman} {
-		e, said := play(t, k, "")
+		e, commands := play(t, k, "")
 		err := e.Create(t.Context(), Container{Name: "tare-r-a", Image: "i:1", Args: []string{"/tare", "-x"}, HostNetwork: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := said(); len(got) != 1 || !strings.HasSuffix(got[0], " --network host --pull never --user 0:0 --entrypoint /tare -- i:1 -x") {
+		if got := commands(); len(got) != 1 || !strings.HasSuffix(got[0], " --network host --pull never --user 0:0 --entrypoint /tare -- i:1 -x") {
 			t.Errorf("%s: %q", e.Name(), got)
 		}
 	}
@@ -132,7 +132,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// What Docker 20.10 and 28.2 and Podman 4.3 print of what is not there.
+// Docker 20.10 and 28.2 and Podman 4.3 print this about missing containers and images.
 func TestNotThere(t *testing.T) {
 	for text, want := range map[string]error{
 		"Error: No such container: x":                                               ErrNone,
@@ -167,18 +167,18 @@ func TestRemove(t *testing.T) {
 			&podman, `case "$*" in *label=*) ;; *) echo 1f ;; esac`, []string{"name=^tare-r-a$", "run=r"}, "is not of run r",
 		},
 	} {
-		e, said := play(t, c.kind, c.script)
+		e, commands := play(t, c.kind, c.script)
 		err := e.Remove(t.Context(), "tare-r-a", "r")
 		if c.err == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := said(); !slices.EqualFunc(got, c.want, strings.HasSuffix) {
+		if got := commands(); !slices.EqualFunc(got, c.want, strings.HasSuffix) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
 
-// A daemon that does not answer: since version 23 the program fails, before it did not.
+// If the daemon does not answer, Docker's program fails since version 23 and did not before.
 func TestInfo(t *testing.T) {
 	e, _ := play(t, &docker, `echo '{"ServerErrors": ["Cannot connect to the Docker daemon"]}'`)
 	if _, err := e.Info(t.Context()); err == nil || !strings.Contains(err.Error(), "Cannot connect") {

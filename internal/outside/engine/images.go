@@ -13,10 +13,10 @@ import (
 	"github.com/tarelab/tare/internal/outside/image"
 )
 
-// Images is where images can be put. ImageID of one that is not there is ErrNoImage.
+// Images is a store of images. ImageID of a missing image is ErrNoImage.
 type Images interface {
 	image.Engine
-	// RemoveImage takes a name away; one that is not there is fine.
+	// RemoveImage removes a name of an image; a missing name is no error.
 	RemoveImage(ctx context.Context, tag string) error
 }
 
@@ -25,19 +25,19 @@ var _, _ Images = Engine{}, Containerd{}
 // ErrNoImage means that there is no such image.
 var ErrNoImage = errors.New("no such image")
 
-// Image is what an engine says of an image.
+// Image describes an image in an engine.
 type Image struct {
 	ID       string // digest of its configuration
 	OS, Arch string // "linux" and GOARCH's words
 }
 
-// LoadImage gives the engine an image.
+// LoadImage loads an archive into the engine.
 func (e Engine) LoadImage(ctx context.Context, file string) error {
 	_, err := e.call(ctx, "load", "--quiet", "--input", file)
 	return err
 }
 
-// Image looks at an image by its name; ErrNoImage: it has none.
+// Image inspects an image by its name; ErrNoImage: there is none.
 func (e Engine) Image(ctx context.Context, name string) (Image, error) {
 	out, err := e.call(ctx, "image", "inspect", "--format", "{{.Id}} {{.Os}} {{.Architecture}}", name)
 	if err != nil {
@@ -45,18 +45,18 @@ func (e Engine) Image(ctx context.Context, name string) (Image, error) {
 	}
 	f := strings.Fields(out)
 	if len(f) != 3 {
-		return Image{}, fmt.Errorf("%s image inspect said %q", e.Name(), out)
+		return Image{}, fmt.Errorf("%s image inspect printed %q", e.Name(), out)
 	}
 	return Image{digest(f[0]), f[1], f[2]}, nil
 }
 
-// ImageID asks the engine.
+// ImageID is the digest of the configuration of an image.
 func (e Engine) ImageID(ctx context.Context, tag string) (string, error) {
 	i, err := e.Image(ctx, tag)
 	return i.ID, err
 }
 
-// RemoveImage has the engine forget a name, and the image with its last one.
+// RemoveImage removes a name of an image, and the image with its last name.
 func (e Engine) RemoveImage(ctx context.Context, tag string) error {
 	_, err := e.call(ctx, "image", "rm", tag)
 	if errors.Is(err, ErrNoImage) {
@@ -65,11 +65,12 @@ func (e Engine) RemoveImage(ctx context.Context, tag string) error {
 	return err
 }
 
-// imageOf is the image of a container of that name whose root is a directory.
+// imageOf is the name of the image that Docker needs for a container whose root is a
+// directory.
 func imageOf(name string) string { return "tare-root:" + name }
 
-// loadLinks gives the engine an image which holds links and nothing else. The same links
-// are the same image, to the digest.
+// loadLinks loads an image of symbolic links and nothing else. The same links make an image
+// with the same digest.
 func (e Engine) loadLinks(ctx context.Context, tag string, links map[string]string) error {
 	var archive bytes.Buffer
 	if err := (image.Small{Tag: tag, Links: links}).Write(&archive); err != nil {
@@ -79,13 +80,14 @@ func (e Engine) loadLinks(ctx context.Context, tag string, links map[string]stri
 	return err
 }
 
-// top is what is at the top of a root file system.
+// top lists the top of a root file system.
 type top struct {
 	dirs  []string
 	links map[string]string // name to target
 }
 
-// readTop leaves out the file systems that every container has of its own.
+// readTop reads the top of a root file system without /dev, /proc and /sys, of which every
+// container has its own.
 func readTop(root string) (top, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {

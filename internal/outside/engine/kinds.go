@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// kind is what differs between engines whose command line is like Docker's.
+// kind holds the differences between engines with Docker's command line.
 type kind struct {
 	name     string
-	packages string // that have the program
-	// daemon: the program asks a daemon, which goes on when the program ends; else the
-	// program does the work.
+	packages string // hint that names the packages with the program
+	// daemon says that a daemon does the work, and goes on when the program ends.
 	daemon bool
 	flags  []string // before every command
-	// create are flags of its own; it may change where the root file system comes from.
+	// create returns more flags of create; it may replace the root file system by an image.
 	create func(ctx context.Context, e Engine, c *Container) ([]string, error)
 	remove []string // flags of rm
-	// forget removes what rm leaves of a container; nil: nothing.
+	// forget removes what rm leaves of a container; nil: rm leaves nothing.
 	forget func(ctx context.Context, id string) error
 }
 
@@ -30,14 +29,14 @@ var (
 		create: dockerFlags,
 	}
 	podman = kind{
-		// systemd is in no need of its own groups here, and may not be there.
+		// Without systemd, which may not run: tare makes the groups itself.
 		name: "podman", packages: "apt install podman", flags: []string{"--cgroup-manager", "cgroupfs"},
 		create: podmanFlags, remove: []string{"--time", "0"}, forget: forget,
 	}
 )
 
-// dockerFlags: Docker has no root file system without an image. The image has the links at
-// the top of the root, and every directory is bound there.
+// dockerFlags loads an image, without which Docker makes no container: it holds the symbolic
+// links at the top of the root file system. The top directories are bind-mounted into it.
 func dockerFlags(ctx context.Context, e Engine, c *Container) ([]string, error) {
 	if c.Image == "" {
 		top, err := readTop(c.Root)
@@ -53,15 +52,15 @@ func dockerFlags(ctx context.Context, e Engine, c *Container) ([]string, error) 
 			return nil, err
 		}
 	}
-	flags := []string{"--userns", "host"} // what is bound belongs to the host's users
+	flags := []string{"--userns", "host"} // files below the binds belong to the host's users
 	if c.Parent != "" {
 		flags = append(flags, "--cgroup-parent", "/"+strings.Trim(c.Parent, "/"))
 	}
 	return flags, nil
 }
 
-// podmanFlags: Podman would raise the limits of processes, and puts conmon into the
-// container's group.
+// podmanFlags keep Podman from raising resource limits and from putting conmon into the
+// container's control group.
 func podmanFlags(ctx context.Context, e Engine, c *Container) ([]string, error) {
 	if strings.Contains(c.Root, ":") {
 		return nil, fmt.Errorf("podman takes no root file system with a colon in its path: %s", c.Root)
@@ -70,9 +69,9 @@ func podmanFlags(ctx context.Context, e Engine, c *Container) ([]string, error) 
 	return append(podmanGroups(e, c), limits...), err
 }
 
-// podmanGroups: conmon stays where tare is and is not frozen with the container. A container
-// without a parent is an ordinary user's: crun leaves it where it was started, and runc
-// does where it may make no groups.
+// podmanGroups keep conmon in tare's control group, where it is not frozen with the
+// container. A container without a parent is an ordinary user's: crun with "disabled" and
+// runc without the right to make groups leave it in the group of tare.
 func podmanGroups(e Engine, c *Container) []string {
 	switch {
 	case c.Parent != "":
@@ -83,15 +82,15 @@ func podmanGroups(e Engine, c *Container) []string {
 	return []string{"--cgroups", "disabled"}
 }
 
-// forget removes what a runtime still has of a container: Podman does not ask it to, when
-// it was killed after the runtime had made the container and before it had noted that. An
-// ordinary user's runtime has its state in the arm's own directory.
+// forget removes the runtime's state of a container. If Podman was killed after the runtime
+// made the container and before Podman noted it, rm does not ask the runtime. An ordinary
+// user's runtime has its state in the arm's directory, which tare removes.
 func forget(ctx context.Context, id string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
 	for _, runtime := range []string{"runc", "crun"} {
-		root := filepath.Join("/run", runtime) // where each of them keeps root's
+		root := filepath.Join("/run", runtime) // state of containers of root
 		if _, err := os.Stat(filepath.Join(root, id)); id == "" || err != nil {
 			continue
 		}

@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// hostLimits are Podman's arguments that leave a container the limits of a
-// process as a child of tare has them. Left alone Podman raises them, for which
-// root may lack the capability; --ulimit host, which was to prevent that, does not
-// in Podman 4.
+// hostLimits are the arguments with which Podman gives a container the resource limits of
+// tare's children. By default Podman raises them, for which root may lack the capability;
+// --ulimit host does not prevent that in Podman 4.
 func hostLimits(ctx context.Context) ([]string, error) {
-	// A child is asked: the Go runtime raises this process's own.
+	// Of a child, because the Go runtime raises the limits of this process.
 	out, err := exec.CommandContext(ctx, "cat", "/proc/self/limits").Output()
 	if err != nil {
 		return nil, fmt.Errorf("read the limits of a process: %w", err)
@@ -23,8 +22,8 @@ func hostLimits(ctx context.Context) ([]string, error) {
 	return parseLimits(string(out), pidMax()), nil
 }
 
-// pidMax is the largest number of a process. Podman lowers its own limit of
-// processes to that, and cannot give a container more.
+// pidMax is kernel.pid_max. Podman lowers its own limit of processes to it, and cannot give
+// a container more.
 func pidMax() int64 {
 	b, err := os.ReadFile("/proc/sys/kernel/pid_max")
 	n, numErr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
@@ -34,7 +33,7 @@ func pidMax() int64 {
 	return n
 }
 
-// parseLimits reads proc_pid_limits(5) for the limits that Podman changes.
+// parseLimits reads the limits that Podman changes from proc_pid_limits(5).
 func parseLimits(text string, pidMax int64) (args []string) {
 	for _, l := range []struct {
 		kernels, podmans string
@@ -50,7 +49,7 @@ func parseLimits(text string, pidMax int64) (args []string) {
 	return args
 }
 
-// atMost bounds a limit; -1 is none.
+// atMost is the smaller of a limit and most; "-1" is no limit.
 func atMost(limit string, most int64) string {
 	n, err := strconv.ParseInt(limit, 10, 64)
 	switch {

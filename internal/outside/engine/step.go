@@ -14,11 +14,11 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// ContainerStep ends and removes a container with everything that Create made for it. The
+// ContainerStep kills and removes a container, with everything that Create made for it. The
 // container's name begins with tare-RUN-, and its owner is the run.
 type ContainerStep struct {
-	Engine string `json:"value,omitempty"` // what Engine.Name says
-	Host   string `json:"root,omitempty"`  // what Engine.Host says
+	Engine string `json:"value,omitempty"` // Engine.Name
+	Host   string `json:"root,omitempty"`  // Engine.Host
 	Name   string `json:"id,omitempty"`
 }
 
@@ -42,15 +42,15 @@ func (s ContainerStep) Check(run string) error {
 const (
 	// removeBound is how long an engine may take to remove a container.
 	removeBound = time.Minute
-	// latePause is the time between two looks for a container that is still to come.
+	// latePause is the time between two looks for a container that may still be made.
 	latePause = 250 * time.Millisecond
 )
 
-// Undo removes the container. A daemon finishes what it was asked for after the client is gone,
-// and so does Podman's program: a container that is not there is looked for again until
-// Undoing.Late, and until no program works on it any more.
+// Undo removes the container. The daemon, and Podman's program, may still make it after the
+// client is killed: Undo looks for a missing container until Undoing.Late, and until no
+// program has its name among its arguments.
 func (s ContainerStep) Undo(u *journal.Undoing) error {
-	if filepath.IsAbs(s.Host) && !gone(s.Host) { // a program, and no address
+	if filepath.IsAbs(s.Host) && !gone(s.Host) { // the path of Podman's program
 		if err := trust.Program(s.Host, s.Engine+" rm --force "+s.Name); err != nil {
 			return fmt.Errorf("remove container %s: %w", s.Name, err)
 		}
@@ -64,7 +64,7 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 	for ; ; time.Sleep(latePause) {
 		_, none := e.State(ctx, s.Name)
 		err = e.Remove(ctx, s.Name, u.Run)
-		made := none == nil || time.Now().After(u.Late) // its image was, before it
+		made := none == nil || time.Now().After(u.Late) // and its image, which is made first
 		if err != nil || ctx.Err() != nil || made && !inArguments(s.Name) {
 			break
 		}
@@ -75,7 +75,7 @@ func (s ContainerStep) Undo(u *journal.Undoing) error {
 	return nil
 }
 
-// inArguments says whether a process has a word among its arguments.
+// inArguments says whether any process has a word among its arguments.
 func inArguments(word string) bool {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {

@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// slowDocker plays the program of a Docker whose daemon was asked for an image by a client
-// that was killed: the daemon has the image when the third removal asks for it.
+// slowDocker plays Docker's program with a daemon that still loads an image for a killed
+// client: the image is there at the third removal.
 const slowDocker = `#!/bin/sh
 shift 2 # --host ADDRESS
 case $1-$2 in
@@ -27,7 +27,7 @@ image-rm)
 esac
 `
 
-// What a busy daemon makes when its client has been killed is removed too.
+// An image that a busy daemon loads after its client was killed is removed too.
 func TestUndoLateImage(t *testing.T) {
 	dir := t.TempDir()
 	played := filepath.Join(dir, "played")

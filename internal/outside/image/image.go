@@ -1,5 +1,5 @@
-// Package image reads container images from archives as docker save writes them, gives them
-// to engines, and writes the small image that a run makes for itself. It knows nothing of arms.
+// Package image reads archives of container images, as docker save writes them, loads them
+// into engines, and writes the small image that a run makes for itself. It must not know arms.
 package image
 
 import (
@@ -15,15 +15,15 @@ import (
 // saveHint says how to get an archive.
 const saveHint = "docker save NAME -o FILE writes such an archive"
 
-// Info is what an archive holds.
+// Info describes the image of an archive.
 type Info struct {
 	File, Tag string
-	// ID is the digest of the image's configuration, by which engines name it.
+	// ID is the digest of the image's configuration, which engines use as the image's name.
 	ID       string
 	OS, Arch string
 }
 
-// Open looks into an archive.
+// Open reads the description of the image in an archive.
 func Open(file string) (Info, error) {
 	i := Info{File: file}
 	if _, err := os.Stat(file); err != nil {

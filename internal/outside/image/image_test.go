@@ -25,7 +25,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestForeign: an image for another architecture is told before an engine is asked.
+// TestForeign: an image for another architecture is refused before an engine is asked.
 func TestForeign(t *testing.T) {
 	i, err := image.Open(imagebuild.Foreign(t, "localhost/foreign:1"))
 	if err != nil {

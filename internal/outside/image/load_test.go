@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestLoad puts an image, and the small one of a run, into each engine, asks for it by its
+// TestLoad loads an image, and the small image of a run, into each engine, asks for its
 // digest and removes it.
 func TestLoad(t *testing.T) {
 	testneed.Root(t)
@@ -27,7 +27,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("CONTAINERD_ADDRESS", daemon.Containerd) // as for ctr
+	t.Setenv("CONTAINERD_ADDRESS", daemon.Containerd) // which ctr reads too
 	for _, into := range []engine.Images{
 		docker, engine.NewPodman(podman),
 		engine.Containerd{Path: ctr, Namespace: engine.KubeNamespace},
@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// small is an archive with a small image that has all that one can have.
+// small is an archive of a small image with a directory, a link and a program.
 func small(t *testing.T, tag string) image.Info {
 	t.Helper()
 	var b bytes.Buffer
@@ -73,7 +73,7 @@ func loads(t *testing.T, into engine.Images, i image.Info) {
 	}
 }
 
-// TestNobodyThere: an engine that is not running is an error that says so.
+// TestNobodyThere: the error says that an engine does not run.
 func TestNobodyThere(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	docker, err := engine.NewDocker("unix://" + socket)

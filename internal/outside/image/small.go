@@ -17,16 +17,16 @@ import (
 	"time"
 )
 
-// Small is an image that a run makes for itself and removes at its end: directories,
-// links and at most one program, all of them root's. The same files make the same image,
-// to the digest.
+// Small is an image that a run makes for itself and removes at its end. It holds
+// directories, links and at most one program, all owned by root. The same files make an
+// image with the same digest.
 type Small struct {
 	Tag string
-	// Dirs are directories, Shared those in which every user may write.
+	// Dirs are directories, Shared directories in which every user may write.
 	Dirs, Shared []string
 	Links        map[string]string // by name, at the top
-	// Program is the absolute path of its program in the image, Source that of the file on
-	// this host. Both are empty in an image without a program.
+	// Program is the path of the program in the image, Source its path on this host. Both
+	// are absolute, and empty in an image without a program.
 	Program, Source string
 }
 
@@ -52,7 +52,7 @@ func (s Small) write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Engines take the image's ID from the name of the file or compute it: both are the digest.
+	// Some engines read the image's ID from the file's name, others compute the digest.
 	id := sha256.Sum256(config)
 	names := manifestEntry{Config: "sha256:" + hex.EncodeToString(id[:]), RepoTags: []string{s.Tag}, Layers: []string{layer + ".tar"}}
 	manifest, err := json.Marshal([]manifestEntry{names})
@@ -83,7 +83,7 @@ type manifestEntry struct {
 	Layers   []string
 }
 
-// config is the image's configuration as the OCI image specification has it.
+// config is the image's configuration after the OCI image specification.
 func (s Small) config(layer string) any {
 	type object = map[string]any
 	run := object{}
@@ -97,8 +97,8 @@ func (s Small) config(layer string) any {
 	}
 }
 
-// writeLayer writes the files as a tar archive, each directory before what is in it. It is
-// not compressed: its digest depends on no compressor.
+// writeLayer writes the files as a tar archive, each directory before its content. Without
+// compression the digest does not depend on a version of a compressor.
 func (s Small) writeLayer(w io.Writer) error {
 	layer := tar.NewWriter(w)
 	entries := s.entries()

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/outside/image"
 )
 
-// TestSmall: the archive is what its manifest says, digest and size, and has what
-// was asked for.
+// TestSmall: digest and size are those of the manifest, and the archive has the files that
+// were asked for.
 func TestSmall(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(source, []byte("a program"), 0o700); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/tarelab/tare/internal/outside/dirtar"
 )
 
-// Unpack makes the root file system of an image below an existing directory,
-// which nothing in the archive can leave. Devices are left out.
+// Unpack unpacks the root file system of an image into an existing directory. Nothing in
+// the archive can lead out of the directory. Devices and FIFOs are not unpacked.
 func Unpack(ctx context.Context, file, dir string) error {
 	img, err := tarball.ImageFromPath(file, nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func Unpack(ctx context.Context, file, dir string) error {
 		return fmt.Errorf("unpack the image: %w", err)
 	}
 	defer root.Close()
-	content := mutate.Extract(img) // all layers as one
+	content := mutate.Extract(img) // layers merged
 	defer content.Close()
 	if err := unpackAll(ctx, root, content); err != nil {
 		return fmt.Errorf("unpack the image %s: %w", file, err)
@@ -36,7 +36,7 @@ func Unpack(ctx context.Context, file, dir string) error {
 	return nil
 }
 
-// unpackAll unpacks an archive, which dirtar bounds.
+// unpackAll unpacks an archive within the bounds of dirtar.
 func unpackAll(ctx context.Context, root *os.Root, archive io.Reader) error {
 	var made dirtar.Entries
 	for r := tar.NewReader(archive); ; {
@@ -86,7 +86,7 @@ func unpackOne(root *os.Root, h *tar.Header, content io.Reader) error {
 	if err == nil {
 		err = root.Lchown(name, h.Uid, h.Gid)
 	}
-	if err == nil { // after the owner, whose change takes bits away
+	if err == nil { // after chown, which clears setuid and setgid
 		err = root.Chmod(name, mode&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
 	}
 	return err

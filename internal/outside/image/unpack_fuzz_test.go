@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// packed is an archive of these headers, files with a text.
+// packed is an archive of these headers; each file holds the same text.
 func packed(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,8 +34,8 @@ func packed(t testing.TB, headers ...tar.Header) []byte {
 	return b.Bytes()
 }
 
-// Whatever is in a layer, nothing outside of the root is made, or changed in what it
-// holds, whose it is, and who may do what with it.
+// No layer makes a file outside of the root, or changes the content, owner or permissions of
+// one.
 func FuzzUnpack(f *testing.F) {
 	f.Add(packed(f, tar.Header{Typeflag: tar.TypeDir, Name: "etc/", Mode: 0o755}, tar.Header{Typeflag: tar.TypeReg, Name: "etc/x", Mode: 0o4755}))
 	f.Add(packed(f, tar.Header{Typeflag: tar.TypeSymlink, Name: "out", Linkname: "../outside"}, tar.Header{Typeflag: tar.TypeReg, Name: "out/file", Mode: 0o777},
@@ -65,7 +65,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// outside is what must not change.
+// outside describes the files outside of the root, which must not change.
 type outside struct {
 	text          string
 	top           int // entries

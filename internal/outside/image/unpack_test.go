@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestUnpackStaysBelow: an archive whose links and names lead out of the
-// directory writes nothing there.
+// TestUnpackStaysBelow: an archive with links and names that lead out of the directory writes
+// nothing outside.
 func TestUnpackStaysBelow(t *testing.T) {
 	outside := t.TempDir()
 	for name, headers := range map[string][]tar.Header{
@@ -32,8 +32,7 @@ func TestUnpackStaysBelow(t *testing.T) {
 	}
 }
 
-// TestUnpackBounds: an archive that would fill the disk, with bytes or with inodes, is refused
-// before it does.
+// TestUnpackBounds: an archive that would fill the disk with bytes or inodes is refused first.
 func TestUnpackBounds(t *testing.T) {
 	headers := func(each func(w *tar.Writer) error) *bytes.Buffer {
 		var b bytes.Buffer
@@ -47,7 +46,7 @@ func TestUnpackBounds(t *testing.T) {
 			return w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "bomb", Size: 17 << 30})
 		}),
 		"files and directories": headers(func(w *tar.Writer) (err error) {
-			for range 100_001 { // FIFOs are left out, and count
+			for range 100_001 { // FIFOs are counted although they are not unpacked
 				err = errors.Join(err, w.WriteHeader(&tar.Header{Typeflag: tar.TypeFifo, Name: "fifo"}))
 			}
 			return err

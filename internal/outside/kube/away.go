@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A cluster that does not answer is told while that lasts, and kept for the record.
+// While a cluster does not answer the user is told so, and the record keeps each such time.
 
-// tellAfter is how long a cluster may not answer before that is told.
+// tellAfter is how long a cluster may not answer before the user is told.
 const tellAfter = 5 * time.Second
 
 // Away is a time in which a cluster did not answer.
@@ -25,11 +25,11 @@ func (a Away) String() string {
 // aways are the times in which one server did not answer.
 type aways struct {
 	mu   sync.Mutex
-	now  *Away // that it does not answer is told; nil: it answers
+	now  *Away // told to the user and not over yet; nil: the server answers
 	past []Away
 }
 
-// quiet tells that a server has given no answer since then, once.
+// quiet tells once that a server has not answered since then.
 func (s *silence) quiet(since time.Time, tell func(string)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
@@ -37,10 +37,10 @@ func (s *silence) quiet(since time.Time, tell func(string)) {
 		return
 	}
 	s.away.now = &Away{Server: s.server, From: since}
-	tell(fmt.Sprintf("the cluster at %s has not answered for %v: what needs it waits", s.server, time.Since(since).Round(time.Second)))
+	tell(fmt.Sprintf("the cluster at %s has not answered for %v; tare waits for it", s.server, time.Since(since).Round(time.Second)))
 }
 
-// heard tells that a server answers again, where it was told that it did not.
+// heard tells that a server answers again, if quiet told the opposite.
 func (s *silence) heard(tell func(string)) {
 	s.away.mu.Lock()
 	defer s.away.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *silence) heard(tell func(string)) {
 	tell(fmt.Sprintf("the cluster at %s answers again, after %v", s.server, was.For.Round(time.Second)))
 }
 
-// Told has every silence of a cluster said with tell, from any goroutine.
+// Told sets the function that tells the user, which is called from any goroutine.
 func (s *Silences) Told(tell func(string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Silences) say(text string) {
 	}
 }
 
-// Past are the times in which a cluster did not answer, one that lasts included.
+// Past returns the times in which a cluster did not answer, with one that lasts still.
 func (s *Silences) Past() (all []Away) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +84,8 @@ func (s *Silences) Past() (all []Away) {
 	return all
 }
 
-// Quiet says that nothing was heard through the cluster since then, and Heard that something
-// was, by those who have a stream through it.
+// Quiet is called by the owner of a stream through the cluster when nothing has come through
+// it since then, and Heard when something has.
 func (c *Cluster) Quiet(since time.Time) { c.Silences.at(c.Server).quiet(since, c.Silences.say) }
 
 // Heard is the end of Quiet.

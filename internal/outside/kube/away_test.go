@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A silence of a cluster is told when it is noticed and when it is over, once each however
-// many wait for the cluster, and is kept; one that lasts is kept as long as it is.
+// The user is told once when a cluster does not answer and once when it does again, however many
+// calls wait. Past has the silence, with its length so far while it lasts.
 func TestSilencesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -28,7 +28,7 @@ func TestSilencesAreTold(t *testing.T) {
 		second.Heard()
 		first.Heard()
 		want := []string{
-			"the cluster at https://a has not answered for 8s: what needs it waits",
+			"the cluster at https://a has not answered for 8s; tare waits for it",
 			"the cluster at https://a answers again, after 28s",
 		}
 		if !slices.Equal(said, want) {

@@ -8,12 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// copyBound is how long a pod waits for tare's binary: one whose client was lost
-// before that ends by itself.
+// copyBound is how long a pod waits for tare's binary. It then ends: its client is lost.
 const copyBound = 5 * time.Minute
 
-// await makes the first process of a pod wait until this binary was copied into
-// it, and become that. Its image needs a shell.
+// await makes the pod's first process a shell that waits for tare's binary and then executes
+// it. The image needs a shell.
 func (s PodSpec) await(p *corev1.Pod, load *corev1.Container) {
 	tries := 10 // a second
 	load.Image, load.ImagePullPolicy = s.Other, corev1.PullIfNotPresent
@@ -24,8 +23,8 @@ func (s PodSpec) await(p *corev1.Pod, load *corev1.Container) {
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "tare", VolumeSource: emptyDir()})
 }
 
-// own gives a claimed volume to the pod's user: nobody on the node does. What
-// another machine gives it says that machine.
+// own makes the pod's user the owner of a claimed volume, because tare is not on the node
+// to do it. The owner of an NFS export is set on its server.
 func (s PodSpec) own(p *corev1.Pod) {
 	if s.Volume.Class != "" {
 		p.Spec.SecurityContext.FSGroup = to(int64(UserID))
@@ -33,6 +32,6 @@ func (s PodSpec) own(p *corev1.Pod) {
 	}
 }
 
-// FarRights are what pods need of a user whose tare is not on their node, beyond what
-// every run with pods needs.
+// FarRights are the rights for pods when tare is not on their node, beyond those of every
+// run with pods.
 var FarRights = Rights{"pods/exec": {"create", "get"}} // by SPDY and by WebSocket

@@ -12,23 +12,23 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// selfBound is how long a pod may take nothing of this binary.
+// selfBound is how long the copy of this binary into a pod may stall.
 const selfBound = 3 * time.Minute
 
 const selfPath = "/proc/self/exe"
 
-// CopySelf puts this binary into a pod whose image has sh, head, wc, chmod and mv.
-// It is there as a whole or not at all.
+// CopySelf copies this binary into a pod whose image has sh, head, wc, chmod and mv. Under
+// the path to there is the whole binary or nothing.
 func (c *Cluster) CopySelf(ctx context.Context, namespace, pod, to string) error {
 	return c.copySelf(ctx, namespace, pod, to, "", "/bin/sh", "-c")
 }
 
-// CopyIntoHelper is CopySelf for a helper, and says there that the client has come.
+// CopyIntoHelper is CopySelf for a node helper. It makes HelperStarted there first.
 func (c *Cluster) CopyIntoHelper(ctx context.Context, s HelperSpec, to string) error {
 	return c.copySelf(ctx, NamespaceOf(s.Run), HelperName, to, ": >"+HelperStarted+" && ", s.shell()...)
 }
 
-// copySelf has a shell do something before.
+// copySelf runs the shell command first before the copy.
 func (c *Cluster) copySelf(ctx context.Context, namespace, pod, to, first string, shell ...string) error {
 	f, err := os.Open(selfPath)
 	if err != nil {
@@ -42,15 +42,15 @@ func (c *Cluster) copySelf(ctx context.Context, namespace, pod, to, first string
 	if err != nil {
 		return err
 	}
-	// Not until the end of the input: not every proxy passes that on.
+	// By size, because not every proxy forwards the end of the input.
 	script := first + fmt.Sprintf(`head -c %d >%[2]s.part && chmod 755 %[2]s.part && [ $(wc -c <%[2]s.part) -eq %[1]d ] && mv %[2]s.part %[2]s`, st.Size(), to)
-	if said, err := c.Send(ctx, namespace, pod, f, selfBound, append(shell, script)...); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
+	if stderr, err := c.Send(ctx, namespace, pod, f, selfBound, append(shell, script)...); err != nil {
+		return fmt.Errorf("%w: %s", err, stderr)
 	}
 	return nil
 }
 
-// static refuses a binary that needs libraries, which a node may not have.
+// static returns an error if a binary needs shared libraries, which a node may not have.
 func static(f io.ReaderAt) error {
 	e, err := elf.NewFile(f)
 	if err != nil {

@@ -8,22 +8,22 @@ import (
 	"path/filepath"
 )
 
-// CPUManager is the state of a kubelet's CPU manager, as its checkpoint has it.
+// CPUManager is the checkpoint of a kubelet's CPU manager.
 type CPUManager struct {
 	Policy string `json:"policyName"` // none or static
-	// Shared are the CPUs of all containers that have none of their own, in the
-	// kernel's list format; empty: all.
+	// Shared are the CPUs of all containers without exclusive CPUs, in the kernel's list
+	// format; empty: all.
 	Shared string `json:"defaultCpuSet"`
-	// Exclusive are those of a container alone, by the pod's UID and its name.
+	// Exclusive are exclusive CPUs, by the pod's UID and the container's name.
 	Exclusive map[string]map[string]string `json:"entries"`
 }
 
-// StaticPolicy gives whole CPUs to containers of Guaranteed pods that ask for
-// a whole number of them.
+// StaticPolicy gives exclusive CPUs to containers of Guaranteed pods that request a whole
+// number of CPUs.
 const StaticPolicy = "static"
 
-// ReadCPUManager reads the checkpoint below a kubelet's root directory. A kubelet
-// without one has no CPU manager.
+// ReadCPUManager reads the checkpoint below a kubelet's root directory. Without a file the
+// policy is none.
 func ReadCPUManager(root string) (CPUManager, error) {
 	m := CPUManager{Policy: "none"}
 	b, err := os.ReadFile(filepath.Join(root, "cpu_manager_state"))

@@ -17,16 +17,16 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Streams are the standard streams of a command in a pod; nil: none.
+// Streams are the standard streams of a command in a pod; nil: not connected. One must be.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// mostSaid bounds what is kept of what a command says, bytes.
+// mostSaid is how many bytes of a command's output are kept for an error.
 const mostSaid = 64 << 10
 
-// Said keeps the first of what a command says; more than an error needs is dropped.
+// Said is a writer that keeps the first mostSaid bytes of a command's output.
 type Said struct{ text []byte }
 
 func (s *Said) Write(b []byte) (int, error) {
@@ -34,23 +34,23 @@ func (s *Said) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what was said, without space around it.
+// String is the output without space around it.
 func (s *Said) String() string { return strings.TrimSpace(string(s.text)) }
 
-// ExitError is a command in a pod that ended with a code other than 0.
+// ExitError means that a command in a pod ended with a code other than 0.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// Exec runs a command in a pod of one container until it ends, its code in an
-// *ExitError. Any other error says nothing about whether it has ended.
+// Exec runs a command in a pod of one container until it ends. An *ExitError has its code;
+// after any other error the command may still run.
 func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, command ...string) error {
 	where := c.client.Post().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{
 			Command: command, Stdin: s.In != nil, Stdout: s.Out != nil, Stderr: s.Err != nil,
 		}, parameters).URL()
 	config := rest.CopyConfig(c.config)
-	config.Timeout = 0 // of a call; this lasts as long as the command
+	config.Timeout = 0 // callBound would end the command
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", where)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 	if err != nil {
 		return err
 	}
-	// As kubectl does: clusters before 1.30, and proxies, have no WebSocket here.
+	// As kubectl does: clusters before 1.30 and some proxies have no WebSocket for exec.
 	either, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
@@ -74,11 +74,11 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod string, s Streams, co
 	return c.explain("run a command in pod "+pod, err)
 }
 
-// Send runs a command in a pod and gives it what there is to read, until it ends. It is
-// given up when it takes nothing for so long, or does not end so long after it has all of
-// it: that a kubelet does not answer shows in no other way, for the API server keeps the
-// connection alive. What the command says on its standard error is returned in any case.
-func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, bound time.Duration, command ...string) (said string, err error) {
+// Send runs a command in a pod with standard input until it ends, and returns its standard
+// error. Send gives up when the command reads nothing for bound, or does not end within
+// bound after it has read everything. A kubelet that does not answer shows in no other way:
+// the API server keeps the connection alive.
+func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reader, bound time.Duration, command ...string) (stderr string, err error) {
 	moves, in, stop := stalling(ctx, from, bound)
 	defer stop()
 	var words Said
@@ -90,14 +90,14 @@ func (c *Cluster) Send(ctx context.Context, namespace, pod string, from io.Reade
 	return words.String(), err
 }
 
-// stalling is a context that ends when nothing was read for so long.
+// stalling is a context that ends when nothing was read from in for bound.
 func stalling(ctx context.Context, from io.Reader, bound time.Duration) (_ context.Context, in io.Reader, stop func()) {
 	ctx, giveUp := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(bound, func() { giveUp(fmt.Errorf("it has taken nothing of what it is sent for %v", bound)) })
+	timer := time.AfterFunc(bound, func() { giveUp(fmt.Errorf("it has read nothing for %v", bound)) })
 	return ctx, moving{from, timer, bound}, func() { timer.Stop(); giveUp(nil) }
 }
 
-// moving puts a timer off with each piece that is read.
+// moving restarts a timer with each read.
 type moving struct {
 	io.Reader
 	timer *time.Timer
@@ -109,15 +109,15 @@ func (m moving) Read(b []byte) (int, error) {
 	return m.Reader.Read(b)
 }
 
-// Server is where a cluster's API is, and whom to trust there.
+// Server is the address of an API server, and how to verify its certificate.
 type Server struct {
 	URL      string
-	CA       []byte // PEM; empty: those of the system
-	Name     string // that its certificate is for, where that is not its address
-	Insecure bool   // the user's kubeconfig says: skip the check
+	CA       []byte // PEM; empty: the system's
+	Name     string // in its certificate, where it differs from the address
+	Insecure bool   // the user's kubeconfig skips verification
 }
 
-// Serving is the API server as this connection knows it.
+// Serving is the API server of this connection.
 func (c *Cluster) Serving() (Server, error) {
 	t := rest.CopyConfig(c.config)
 	if err := rest.LoadTLSFiles(t); err != nil {

@@ -5,32 +5,34 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// What is taken piece by piece may take as long as it likes; what is not taken, or does
-// not end, is given up.
+// Send does not bound a command that goes on reading. It gives up on one that stops reading or
+// does not end.
 func TestStalling(t *testing.T) {
-	const bound = 500 * time.Millisecond
-	ctx, in, stop := stalling(t.Context(), strings.NewReader("piece by piece"), bound)
-	defer stop()
-	var longest time.Duration // without a turn, on a busy host
-	for began, last := time.Now(), time.Now(); time.Since(began) < 2*bound; time.Sleep(bound / 50) {
-		longest, last = max(longest, time.Since(last)), time.Now()
-		if _, err := in.Read(make([]byte, 1)); err != nil && err != io.EOF {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		const bound = time.Second
+		ctx, in, stop := stalling(t.Context(), strings.NewReader("piece by piece"), bound)
+		defer stop()
+		for range 20 {
+			time.Sleep(bound / 2)
+			if _, err := in.Read(make([]byte, 1)); err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
 		}
-	}
-	if err := ctx.Err(); err != nil && longest < bound/2 {
-		t.Fatalf("given up while it was taken: %v", context.Cause(ctx))
-	}
-	<-ctx.Done()
-	if err := context.Cause(ctx); !strings.Contains(err.Error(), "nothing of what it is sent") {
-		t.Error(err)
-	}
-	again, _, stop := stalling(t.Context(), strings.NewReader(""), bound)
-	stop()
-	if context.Cause(again) != context.Canceled {
-		t.Error(context.Cause(again))
-	}
+		if ctx.Err() != nil {
+			t.Fatalf("given up while it was read: %v", context.Cause(ctx))
+		}
+		<-ctx.Done()
+		if err := context.Cause(ctx); !strings.Contains(err.Error(), "it has read nothing for 1s") {
+			t.Error(err)
+		}
+		again, _, stop := stalling(t.Context(), strings.NewReader(""), bound)
+		stop()
+		if context.Cause(again) != context.Canceled {
+			t.Error(context.Cause(again))
+		}
+	})
 }

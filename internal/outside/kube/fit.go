@@ -8,7 +8,7 @@ import (
 	helper "k8s.io/component-helpers/resource"
 )
 
-// Amounts are CPUs and memory.
+// Amounts are amounts of CPU and memory.
 type Amounts struct {
 	CPU    int64 // thousandths of a CPU
 	Memory int64 // bytes
@@ -16,7 +16,7 @@ type Amounts struct {
 
 func (a Amounts) add(b Amounts) Amounts { return Amounts{a.CPU + b.CPU, a.Memory + b.Memory} }
 
-// Without is the rest of an amount of which another one is a part.
+// Without subtracts a part.
 func (a Amounts) Without(part Amounts) Amounts {
 	return Amounts{a.CPU - part.CPU, a.Memory - part.Memory}
 }
@@ -25,14 +25,14 @@ func amountsOf(l corev1.ResourceList) Amounts {
 	return Amounts{l.Cpu().MilliValue(), l.Memory().Value()}
 }
 
-// Room is what a node has, and what of it is asked for already.
+// Room is the capacity of a node and the requests of its pods.
 type Room struct {
 	Capacity, Allocatable, Used Amounts
-	Pods                        int // that ask for CPU
+	Pods                        int // that request CPU
 }
 
-// RoomOn adds up what the pods on a node ask for, as its scheduler does: those
-// that have ended ask for nothing. leave says which are left out; nil: none.
+// RoomOn adds up the requests of the pods on a node, as the scheduler does: without pods that
+// have ended. leave says which others to leave out; nil: none.
 func RoomOn(n *corev1.Node, pods []corev1.Pod, leave func(*corev1.Pod) bool) Room {
 	r := Room{Capacity: amountsOf(n.Status.Capacity), Allocatable: amountsOf(n.Status.Allocatable)}
 	for i := range pods {
@@ -50,17 +50,17 @@ func RoomOn(n *corev1.Node, pods []corev1.Pod, leave func(*corev1.Pod) bool) Roo
 	return r
 }
 
-// Largest is the most that each of n pods can ask for when pods beside them ask
-// for others too.
+// Largest is the largest request that each of n pods can have beside other pods that
+// request others.
 func (r Room) Largest(others Amounts, n int) Amounts {
 	left := r.Allocatable.Without(r.Used).Without(others)
 	return Amounts{max(0, left.CPU/int64(n)), max(0, left.Memory/int64(n))}
 }
 
-// WholeCPUs is the most whole CPUs in an amount, in thousandths too.
+// WholeCPUs rounds thousandths of a CPU down to whole CPUs, in thousandths.
 func WholeCPUs(milli int64) int64 { return milli / 1000 * 1000 }
 
-// WhyCPU says why not all of the node's CPUs fit, in the cluster's own words.
+// WhyCPU says why a request for all of the node's CPUs does not fit, in Kubernetes' terms.
 func (r Room) WhyCPU(others Amounts, n int) string {
 	if r.Largest(others, n).CPU == r.Capacity.CPU {
 		return CPUs(r.Capacity.CPU) + " fits: nothing is reserved or used"
@@ -68,7 +68,7 @@ func (r Room) WhyCPU(others Amounts, n int) string {
 	return r.WhyNot(r.Capacity.CPU, others, n)
 }
 
-// WhyNot says why an amount of CPU does not fit, likewise.
+// WhyNot says why a request for CPU does not fit.
 func (r Room) WhyNot(cpu int64, others Amounts, n int) string {
 	text := CPUs(cpu) + " does not fit: "
 	text += CPUs(r.Capacity.CPU-r.Allocatable.CPU) + " reserved, " + CPUs(r.Used.CPU) + " used by " + count(r.Pods, "pod")
@@ -88,15 +88,15 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// CPUs writes thousandths of a CPU as a quantity.
+// CPUs formats thousandths of a CPU as a Kubernetes quantity.
 func CPUs(milli int64) string {
 	return resource.NewMilliQuantity(milli, resource.DecimalSI).String()
 }
 
-// Bytes writes bytes as a quantity.
+// Bytes formats bytes as a Kubernetes quantity.
 func Bytes(n int64) string { return resource.NewQuantity(n, resource.BinarySI).String() }
 
-// ParseCPUs reads a quantity of CPUs, to the thousandth.
+// ParseCPUs parses a quantity of CPUs into thousandths.
 func ParseCPUs(text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Sign() <= 0 {
@@ -105,7 +105,7 @@ func ParseCPUs(text string) (int64, error) {
 	return q.MilliValue(), nil
 }
 
-// ParseBytes reads a quantity of bytes.
+// ParseBytes parses a quantity of bytes.
 func ParseBytes(text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Sign() <= 0 {

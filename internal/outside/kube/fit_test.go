@@ -31,7 +31,7 @@ func asking(cpu, memory string) corev1.Pod {
 	}}}
 }
 
-// The numbers of the issue: a node of 56 CPUs with three pods.
+// A node of 56 CPUs with three pods, as in the study of MySQL in Kubernetes.
 func TestLargest(t *testing.T) {
 	pods := []corev1.Pod{asking("100m", "1Gi"), asking("250m", ""), asking("50m", ""), asking("", "")}
 	done := asking("8", "8Gi")
@@ -63,8 +63,8 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// What the scheduler counts: the larger of the containers and an init container,
-// a sidecar with the containers, and the overhead.
+// The scheduler counts the larger of the containers and an init container, sidecars with the
+// containers, and the overhead.
 func TestRoomCountsAsTheScheduler(t *testing.T) {
 	p := asking("300m", "")
 	p.Spec.InitContainers = []corev1.Container{{Name: "i", Resources: corev1.ResourceRequirements{Requests: quantities("1", "")}}}
@@ -79,8 +79,8 @@ func TestRoomCountsAsTheScheduler(t *testing.T) {
 	}
 }
 
-// n pods of the largest size fit beside the others, and one thousandth more
-// each does not.
+// n pods with the largest request fit beside the others, and do not fit with one thousandth
+// more each.
 func TestLargestFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		allocatable := rapid.Int64Range(0, 256_000).Draw(t, "allocatable")

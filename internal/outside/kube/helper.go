@@ -17,88 +17,90 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// The node helper: a privileged pod in the namespaces of a node's host, from
-// which tare itself runs on that node.
+// The node helper is a privileged pod in the namespaces of a node's host, from which tare
+// runs on the node.
 
-// LabelHelper names the node of a helper, on its namespace and its pod.
+// LabelHelper has the node of a helper as its value, on namespace and pod.
 const LabelHelper = "tare/node-helper"
 
-// Names of the helper's objects in its namespace, and where its pod has things.
+// Name of the helper's objects in its namespace, and paths in its pod.
 const (
 	HelperName  = "helper"
-	HelperDir   = "/.tare/helper" // on the node's disk, gone with the pod
+	HelperDir   = "/.tare/helper" // an emptyDir
 	HelperToken = "/.tare/account/token"
 	HelperCA    = "/.tare/account/ca.crt"
 )
 
-// HelperSpec is what the helper of one node is made of.
+// HelperSpec describes the helper of one node.
 type HelperSpec struct {
 	Run, Node string
-	// Image holds the programs of the helper; empty: Own is one that the
-	// node has, whatever is in it, and the commands are the node's own.
+	// Image has the helper's programs; empty: the pod uses the node's own programs in Own,
+	// any image that the node has.
 	Image, Own string
-	Arch       string // of the node, as Go calls it
-	// Pods says that the experiment has arms in pods, and More what rights they need
-	// beyond what every run with pods needs.
+	Arch       string // GOARCH of the node
+	// Pods says that the experiment has arms in pods, More the rights that these need
+	// beyond those of every run with pods.
 	Pods bool
 	More []Rights
-	// Deadline ends the pod whatever happens, and the token with it.
+	// Deadline ends the pod and the validity of its token, counted from the pod's start.
 	Deadline time.Duration
-	// NodeRun is the run of tare's journal on the node.
+	// NodeRun is the run of the journal on the node.
 	NodeRun string
 }
 
-// noteRun has the run on the node, for who ends it without having begun it.
-const noteRun = "tare/node-run"
+// annotationNodeRun, of the helper's namespace, holds the run of the journal on the node.
+const annotationNodeRun = "tare/node-run"
 
-// leave is the command in the pod that has tare on the node end, and returns when the
-// node is restored. Only the run is taken from the cluster, where others may write too.
-func leave(nodeRun string) ([]string, bool) {
+// HelperCommand is the hidden command as which tare starts itself in the helper's pod.
+// HelperEnter is its role that enters the node's host. TaskAwait is the task there that waits
+// until a run has restored the node.
+const (
+	HelperCommand = "__node"
+	HelperEnter   = "enter"
+	TaskAwait     = "await"
+)
+
+// awaitCommand is the command in the helper's pod that returns when the node is restored.
+// Others may be able to write the annotation: it must be the id of a run.
+func awaitCommand(nodeRun string) (command []string, ok bool) {
 	if nodeRun == "" || strings.Trim(nodeRun, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return nil, false
 	}
-	return []string{HelperDir + "/tare", HelperCommand, "enter", WordCollect, nodeRun}, true
+	return []string{HelperDir + "/tare", HelperCommand, HelperEnter, TaskAwait, nodeRun}, true
 }
 
-// HelperCommand is as what tare starts itself in the helper's pod, WordCollect what has
-// it send the record of a run and end it.
-const (
-	HelperCommand = "__node"
-	WordCollect   = "collect"
-)
-
-// helperPrograms are what an image of the helper has to have.
+// helperPrograms are the programs that an image of the helper needs.
 const helperPrograms = "sh, head, sleep, chmod and wc"
 
-// startBound is how long the client may take until it has started tare: a helper
-// whose client is lost before ends by itself.
+// startBound is how long the client may take until it copies tare. The pod then ends: its
+// client is lost.
 const startBound = 5 * time.Minute
 
-// HelperStarted is the file that says that the client has come.
+// HelperStarted is a file that the client makes before it copies tare.
 const HelperStarted = HelperDir + "/started"
 
-// script is the pod's first process: it only holds the pod.
+// script is the pod's first process, which does nothing but keep the pod running.
 func (s HelperSpec) script() string {
 	return fmt.Sprintf("sleep %d; [ -e %s ] && exec sleep %d", int(startBound.Seconds()), HelperStarted, int(s.Deadline.Seconds()))
 }
 
-// Needs are what the helper needs beyond PodSecurity's "restricted".
+// Needs lists what the helper needs beyond PodSecurity's "restricted".
 func (HelperSpec) Needs() []string {
 	return []string{"privileged, hostPID, hostNetwork, hostIPC, hostPath: the node helper (--node-helper), in which tare runs on the node"}
 }
 
-// name is that of the helper's objects that are in no namespace.
+// name is the name of the helper's role and binding, which are in no namespace.
 func (s HelperSpec) name() string { return NamespaceOf(s.Run) }
 
-// Namespace is the helper's.
+// Namespace is the namespace of the helper.
 func (s HelperSpec) Namespace() *corev1.Namespace {
 	n := Namespace(s.Run, s.Needs())
 	n.Labels[LabelHelper] = s.Node
-	n.Annotations[noteRun] = s.NodeRun
+	n.Annotations[annotationNodeRun] = s.NodeRun
 	return n
 }
 
-// Account is what tare is on the node to the cluster.
+// Account is the service account of tare on the node.
 func (s HelperSpec) Account() *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{
 		TypeMeta:                     metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
@@ -107,9 +109,9 @@ func (s HelperSpec) Account() *corev1.ServiceAccount {
 	}
 }
 
-// Role is what the account may: remove the helper when the client is lost, and where
-// the experiment has arms in pods, what tare's user needs for them. The cluster removes
-// it with the namespace, by whose id it is owned.
+// Role holds the account's rights: to remove the helper, which tare on the node does when
+// its client is lost, and those that the experiment's pods need. Its owner is the namespace
+// with the UID owner, with which the cluster removes it.
 func (s HelperSpec) Role(owner types.UID) *rbacv1.ClusterRole {
 	r := &rbacv1.ClusterRole{TypeMeta: rbacType("ClusterRole"), ObjectMeta: s.owned(owner)}
 	if s.Pods {
@@ -141,8 +143,8 @@ func rbacType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-// HelperRights are what the node helper needs of its user beyond what is done on
-// the node: nobody can give the helper's account rights without having them.
+// HelperRights are the rights that a user of the node helper needs beyond those of the
+// helper's account. The user needs these too: nobody can grant rights without having them.
 var HelperRights = Rights{
 	"serviceaccounts":                               {"create"},
 	"pods/exec":                                     {"create", "get"}, // by SPDY and by WebSocket
@@ -150,8 +152,8 @@ var HelperRights = Rights{
 	"rbac.authorization.k8s.io:clusterrolebindings": {"create", "delete"},
 }
 
-// Pod is the helper: privileged, in the namespaces of the node's host but for
-// its mounts, which tare enters itself.
+// Pod is the helper's manifest: privileged, in the host's PID, network and IPC namespaces.
+// tare enters the others.
 func (s HelperSpec) Pod() *corev1.Pod {
 	c := corev1.Container{
 		Name: HelperName, Image: s.Image, ImagePullPolicy: corev1.PullIfNotPresent,
@@ -197,9 +199,9 @@ func (s HelperSpec) Pod() *corev1.Pod {
 	return p
 }
 
-// shell is what a script of the helper's is given to. An image that nobody named has only
-// its root file system used, and nothing of its environment: where sh is bash, a
-// variable is a function that it executes in the place of a program.
+// shell is the command that runs a script of the helper. Of an image that the user did not
+// name the environment is dropped: if the node's sh is bash, a variable of the image could
+// define a function that replaces a program.
 func (s HelperSpec) shell() []string {
 	sh := []string{"/bin/sh", "-c"}
 	if s.Image == "" {
@@ -210,15 +212,16 @@ func (s HelperSpec) shell() []string {
 
 const programPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// What an image could have the loader of the node's own programs load, which begin in
-// it: words of the environment, also for conversions between character sets, and files.
+// With these variables and files the image could make the dynamic loader of the node's own
+// programs, or their conversion between character sets, load its libraries. The pod replaces
+// them by empty ones.
 var (
 	loaderWords = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LOCPATH", "GCONV_PATH"}
 	loaderFiles = []string{"/etc/ld.so.preload", "/etc/ld.so.cache"}
 )
 
-// emptyFile is a file with nothing in it, nothing its volume: an annotation that
-// nobody sets.
+// emptyFile is the name of an empty file. nothing is its volume: an annotation that nobody
+// sets.
 const emptyFile = "empty"
 
 func nothing() corev1.VolumeSource {
@@ -227,7 +230,7 @@ func nothing() corev1.VolumeSource {
 	}}}}
 }
 
-// programDirs are where a node has sh and what that needs.
+// programDirs are the directories of a node with sh and its libraries.
 func programDirs(arch string) []string {
 	dirs := []string{"/usr", "/bin", "/lib"}
 	if arch == "amd64" {
@@ -236,7 +239,7 @@ func programDirs(arch string) []string {
 	return dirs
 }
 
-// account is the token of the service account, and whom to trust.
+// account is a volume with the token of the service account and the cluster's CA.
 func (s HelperSpec) account() corev1.VolumeSource {
 	return corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{DefaultMode: to(int32(0o400)), Sources: []corev1.VolumeProjection{
 		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: to(max(600, int64(s.Deadline.Seconds())))}},
@@ -247,18 +250,18 @@ func (s HelperSpec) account() corev1.VolumeSource {
 	}}}
 }
 
-// CheckHelperImage refuses an image that a registry could answer with another one
-// today than yesterday: it becomes a privileged pod.
+// CheckHelperImage returns an error if an image is not named by its digest, nor local: the
+// registry could replace it, and it becomes a privileged pod.
 func CheckHelperImage(name string) error {
 	if strings.Contains(name, "@sha256:") || strings.HasPrefix(name, "localhost/") {
 		return nil
 	}
-	return hint.New(fmt.Errorf("the node helper is a privileged pod, and %s is whatever its registry says today", name),
+	return hint.New(fmt.Errorf("the node helper is a privileged pod, and the registry can replace %s", name),
 		"name it by its digest, "+name+"@sha256:...; or one that is on the node, localhost/NAME (tare image load puts it there)")
 }
 
-// OwnImage is an image that a node has: the smallest with a name. Nothing of it but its
-// file system's root is used, see loaderWords.
+// OwnImage is the smallest image with a name that a node has. Nothing in it is executed, see
+// loaderWords.
 func OwnImage(n *corev1.Node) (string, error) {
 	images := slices.Clone(n.Status.Images)
 	slices.SortStableFunc(images, func(a, b corev1.ContainerImage) int { return cmp.Compare(a.SizeBytes, b.SizeBytes) })
@@ -269,12 +272,12 @@ func OwnImage(n *corev1.Node) (string, error) {
 			}
 		}
 	}
-	return "", hint.New(fmt.Errorf("node %s has no image yet that its helper could begin with", n.Name),
+	return "", hint.New(fmt.Errorf("node %s has no image with a name, which its helper needs", n.Name),
 		"name one that it can get, with "+helperPrograms+" in it: --helper-image busybox@sha256:...")
 }
 
-// FindNodes are the nodes with these names, all usable and for this binary; all
-// of the cluster's where names is empty.
+// FindNodes finds the nodes with these names; without names all nodes. It returns an error if
+// one is missing, takes no pods now, or has another architecture than this binary.
 func FindNodes(nodes []corev1.Node, names []string) ([]corev1.Node, error) {
 	var have []string
 	for _, n := range nodes {

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,8 +26,8 @@ func helperSpec() HelperSpec {
 	return HelperSpec{Run: "r1", Node: "n1", Own: "registry.k8s.io/pause:3.10", Arch: "amd64", Deadline: time.Hour}
 }
 
-// The helper is all that a helper must be, and its account no more than tare's
-// user is for arms in pods.
+// The helper is privileged and in the host's namespaces. Its account has no more rights than
+// arms in pods need.
 func TestHelper(t *testing.T) {
 	s := helperSpec()
 	p := s.Pod()
@@ -86,7 +86,7 @@ func TestHelper(t *testing.T) {
 	}
 }
 
-// Nobody can give what they do not have: the user's rights hold the account's.
+// The user's rights include the account's: nobody can grant rights without having them.
 func TestHelperRBAC(t *testing.T) {
 	text, err := RBAC("jane", HelperRights)
 	if err != nil {
@@ -147,8 +147,8 @@ func TestFindNodes(t *testing.T) {
 	}
 }
 
-// The environment of an image that nobody named has no part in what the node's own sh
-// does: where that is bash, a variable can be a function.
+// The environment of an image that the user did not name does not change the node's own sh: in
+// bash a variable can define a function.
 func TestHelperShell(t *testing.T) {
 	bash := testneed.Tool(t, "bash")
 	s := helperSpec()
@@ -166,8 +166,8 @@ func TestHelperShell(t *testing.T) {
 	}
 }
 
-// Neither has it in what puts this binary into the helper. Here the helper's directory is
-// one of the test's.
+// Nor does it change the copy of this binary into the helper. In this test the helper's
+// directory is a temporary one.
 func TestCopyShell(t *testing.T) {
 	bash, self, dir := testneed.Tool(t, "bash"), openSelf(t), t.TempDir()
 	asked := make(chan []string, 9) // by WebSocket, then by SPDY
@@ -193,7 +193,8 @@ func TestCopyShell(t *testing.T) {
 	}
 }
 
-// openSelf opens this binary, which is only copied where it is static.
+// openSelf opens this binary. It skips the test if the binary is not static: such a binary is
+// not copied.
 func openSelf(t *testing.T) *os.File {
 	t.Helper()
 	self, err := os.Open(selfPath)
@@ -207,17 +208,17 @@ func openSelf(t *testing.T) *os.File {
 	return self
 }
 
-// What is executed in the helper is not what somebody wrote into its namespace.
-func TestLeave(t *testing.T) {
+// An annotation of the namespace cannot bring another command into the helper.
+func TestAwaitCommand(t *testing.T) {
 	for run, ok := range map[string]bool{"abc123": true, "": false, "x; reboot": false, "../x": false} {
-		words, good := leave(run)
-		if good != ok || ok && strings.Join(words, " ") != HelperDir+"/tare __node enter collect abc123" {
+		words, good := awaitCommand(run)
+		if good != ok || ok && strings.Join(words, " ") != HelperDir+"/tare __node enter await abc123" {
 			t.Errorf("%q: %q, %v", run, words, good)
 		}
 	}
 	s := helperSpec()
 	s.NodeRun = "abc123"
-	if got := s.Namespace().Annotations[noteRun]; got != "abc123" {
+	if got := s.Namespace().Annotations[annotationNodeRun]; got != "abc123" {
 		t.Errorf("%q", got)
 	}
 }
@@ -245,7 +246,7 @@ func TestOwnImage(t *testing.T) {
 	}
 }
 
-// What the cluster refuses comes with what the helper needs.
+// The error of a cluster that refuses a helper has a remedy.
 func TestHelperRefused(t *testing.T) {
 	for _, c := range []struct{ says, helps string }{
 		{`clusterroles is forbidden: User "jane" cannot create`, "--rbac --node-helper"},
@@ -263,38 +264,30 @@ func TestHelperRefused(t *testing.T) {
 	}
 }
 
-// A helper that somebody removed or evicted is made again, one that runs is not.
-func TestReplaceHelper(t *testing.T) {
-	for _, c := range []struct {
-		phase corev1.PodPhase // empty: it is gone
-		made  bool
-		asked string // what is done
+// A helper is gone when its namespace ends or does not exist. If the cluster forbids to read the
+// namespace nothing is waited for.
+func TestAwaitHelperGone(t *testing.T) {
+	there, ending := Namespace("r1", nil), Namespace("r1", nil)
+	ending.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	for _, last := range []struct {
+		code   int
+		answer any
 	}{
-		{corev1.PodRunning, false, ""}, {corev1.PodFailed, false, "DELETE"}, {"", true, "POST"},
+		{http.StatusOK, ending},
+		{http.StatusNotFound, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "no namespace")},
+		{http.StatusForbidden, refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "no rights")},
 	} {
-		var mu sync.Mutex
-		phase, asked := c.phase, ""
-		cluster := connected(t, func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			if r.Method != http.MethodGet {
-				asked += r.Method
-			}
-			if r.Method == http.MethodPost {
-				phase = corev1.PodRunning
-			}
-			if phase == "" {
-				say(w, http.StatusNotFound, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "no pod"))
+		var asked atomic.Int64
+		cluster := connected(t, func(w http.ResponseWriter, _ *http.Request) {
+			if asked.Add(1) < 3 {
+				say(w, http.StatusOK, there)
 				return
 			}
-			p := helperSpec().Pod()
-			p.Status.Phase, p.Status.PodIP = phase, "10.0.0.1"
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
-			say(w, http.StatusOK, p)
+			say(w, last.code, last.answer)
 		})
-		made, err := cluster.ReplaceHelper(t.Context(), helperSpec())
-		if made != c.made || err != nil || asked != c.asked {
-			t.Errorf("phase %q: made %v, asked for %q, %v", c.phase, made, asked, err)
+		cluster.AwaitHelperGone(t.Context(), "r1")
+		if n := asked.Load(); n != 3 {
+			t.Errorf("code %d: asked %d times", last.code, n)
 		}
 	}
 }

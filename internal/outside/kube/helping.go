@@ -19,21 +19,21 @@ import (
 
 const rbacPath = "/apis/rbac.authorization.k8s.io/v1/"
 
-// MayHelp is May for helpers, whose account gets rights for the pods of the experiment.
+// MayHelp is May for a node helper; more are the rights that the experiment's pods need.
 func (c *Cluster) MayHelp(ctx context.Context, more ...Rights) error {
 	return c.May(ctx, append(slices.Clone(more), HelperRights)...)
 }
 
-// CreateHelper makes the helper of a node, and returns when its pod runs.
+// CreateHelper makes the helper of a node and returns when its pod runs.
 func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	if err := c.MayHelp(ctx, s.More...); err != nil {
 		return err
 	}
 	n := s.Namespace()
 	err := c.CreateNamespace(ctx, n)
-	var made corev1.Namespace
+	var made *corev1.Namespace
 	if err == nil {
-		err = c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(n.Name).Do(ctx).Into(&made) })
+		made, err = c.namespace(ctx, n.Name)
 	}
 	if err == nil {
 		err = c.createRights(ctx, s, made.UID)
@@ -48,8 +48,8 @@ func (c *Cluster) CreateHelper(ctx context.Context, s HelperSpec) error {
 	return s.notRunning(err)
 }
 
-// notRunning says what the helper's image needs, where the cluster's reason does
-// not say what to do.
+// notRunning adds what the helper's image needs to the error of a pod that does not run, if
+// the error has no better remedy.
 func (s HelperSpec) notRunning(err error) error {
 	switch {
 	case err == nil:
@@ -64,28 +64,7 @@ func (s HelperSpec) notRunning(err error) error {
 	return err
 }
 
-// ReplaceHelper makes the pod of a helper again where somebody has removed or
-// evicted it; made: it runs, without tare's binary. What the first one has begun on
-// the node is no part of the pod.
-func (c *Cluster) ReplaceHelper(ctx context.Context, s HelperSpec) (made bool, err error) {
-	namespace := NamespaceOf(s.Run)
-	p, err := c.Pod(ctx, namespace, HelperName)
-	switch {
-	case err == nil && (p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded):
-		return false, c.DeletePod(ctx, namespace, HelperName)
-	case err == nil:
-		return false, nil
-	case !errors.Is(err, ErrNone):
-		return false, err
-	}
-	if err := c.CreatePod(ctx, s.Pod()); err != nil {
-		return false, err
-	}
-	_, err = c.AwaitRunning(ctx, namespace, HelperName)
-	return err == nil, err
-}
-
-// createRights makes the account of tare on the node, and gives it its rights.
+// createRights makes the service account of tare on the node with its rights.
 func (c *Cluster) createRights(ctx context.Context, s HelperSpec, owner types.UID) error {
 	post := func(what, path string, object any) error {
 		body, err := json.Marshal(object)
@@ -106,7 +85,7 @@ func (c *Cluster) createRights(ctx context.Context, s HelperSpec, owner types.UI
 	return err
 }
 
-// helperRefused says what to do when the cluster does not want a helper.
+// helperRefused adds a remedy to the error of a cluster that admits no privileged pods.
 func helperRefused(err error) error {
 	if strings.Contains(err.Error(), "PodSecurity") || strings.Contains(err.Error(), "admission webhook") {
 		return hint.New(err, "the cluster admits no privileged pod, which the node helper is: an administrator exempts namespaces tare-*, or runs tare on the node itself")
@@ -114,8 +93,8 @@ func helperRefused(err error) error {
 	return err
 }
 
-// RemoveHelper removes all of a helper, and returns when it is gone. What is
-// gone already is fine.
+// RemoveHelper removes everything of a helper and returns when it is gone. Missing objects are
+// no error.
 func (c *Cluster) RemoveHelper(ctx context.Context, run string) error {
 	var errs []error
 	for _, kind := range []string{"clusterrolebindings", "clusterroles"} {
@@ -129,20 +108,33 @@ func (c *Cluster) RemoveHelper(ctx context.Context, run string) error {
 	return errors.Join(append(errs, c.DeleteNamespace(ctx, NamespaceOf(run), run))...)
 }
 
-// politely is how long tare on a node may take to end when nobody waits for its
-// record: it restores the node first, for which it needs the cluster.
-const politely = 90 * time.Second
+// restoreBound is how long tare on a node that has lost its client may take to restore
+// the node. It needs the helper's rights for that.
+const restoreBound = 90 * time.Second
 
-// Helps says whether the helper of a run is there, as far as the cluster tells this user.
-func (c *Cluster) Helps(ctx context.Context, run string) error {
+// FindHelper is nil if the helper of a run exists, or the error of asking for it.
+func (c *Cluster) FindHelper(ctx context.Context, run string) error {
 	return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Error()
 }
 
-// LeaveHelper has the tare of a helper whose client is lost end and restore its
-// node, before the helper is removed. helper says whether the run had one at all.
-func (c *Cluster) LeaveHelper(ctx context.Context, run string) (helper bool, err error) {
-	var n corev1.Namespace
-	err = c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(NamespaceOf(run)).Do(ctx).Into(&n) })
+// AwaitHelperGone waits until tare on a node that has lost its client has restored the
+// node and removed its helper; at most for restoreBound, or until the cluster does not
+// answer.
+func (c *Cluster) AwaitHelperGone(ctx context.Context, run string) {
+	ctx, cancel := context.WithTimeout(ctx, restoreBound)
+	defer cancel()
+	for {
+		n, err := c.namespace(ctx, NamespaceOf(run))
+		if err != nil || n.DeletionTimestamp != nil || pause(ctx) != nil {
+			return
+		}
+	}
+}
+
+// AwaitRestored waits until tare on the node of a killed client's helper has restored the
+// node; at most for restoreBound. helper is false if the run had no helper.
+func (c *Cluster) AwaitRestored(ctx context.Context, run string) (helper bool, err error) {
+	n, err := c.namespace(ctx, NamespaceOf(run))
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
@@ -151,11 +143,11 @@ func (c *Cluster) LeaveHelper(ctx context.Context, run string) (helper bool, err
 	case n.Labels[LabelHelper] == "" || n.Labels[LabelRun] != run:
 		return false, nil
 	}
-	if words, ok := leave(n.Annotations[noteRun]); ok {
-		ctx, cancel := context.WithTimeout(ctx, politely)
+	if command, ok := awaitCommand(n.Annotations[annotationNodeRun]); ok {
+		ctx, cancel := context.WithTimeout(ctx, restoreBound)
 		defer cancel()
-		// One that has not begun, or has ended, has no such command to run.
-		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, words...)
+		// It fails where tare never began on the node: there is nothing to restore.
+		_ = c.Exec(ctx, NamespaceOf(run), HelperName, Streams{Out: io.Discard}, command...)
 	}
 	return true, nil
 }

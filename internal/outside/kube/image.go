@@ -14,28 +14,28 @@ import (
 	"github.com/tarelab/tare/internal/outside/image"
 )
 
-// ImageOf is the name of the image of a run: this very binary, and nothing that
-// it could need. It is in no registry.
+// ImageOf is the name of the image of a run, which holds tare's binary alone. It is in no
+// registry.
 func ImageOf(run string) string { return "localhost/tare:" + run }
 
-// imageBound is how long a containerd may take for an image; a busy disk takes minutes.
+// imageBound is how long a containerd may take for an image: minutes on a busy disk.
 const imageBound = 5 * time.Minute
 
-// Containerd is the containerd of a node, which is this host.
+// Containerd is the containerd of the node that this host is.
 type Containerd struct{ engine.Containerd }
 
-// NewContainerd is the one that $CONTAINERD_ADDRESS names, or the usual one.
+// NewContainerd is the containerd at $CONTAINERD_ADDRESS, or at the default socket.
 func NewContainerd() Containerd {
 	return ContainerdAt(engine.ContainerdAddress())
 }
 
-// ContainerdAt is the one that listens at a socket.
+// ContainerdAt is the containerd at a socket.
 func ContainerdAt(address string) Containerd {
 	return Containerd{engine.Containerd{Path: "ctr", Address: address, Namespace: engine.KubeNamespace}}
 }
 
-// Load gives it the image of a run: the binary at a path of this host, and
-// links at the top.
+// Load loads the image of a run: the binary at the path self of this host, and links at the
+// top of the root file system.
 func (c Containerd) Load(ctx context.Context, run, self string, links map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, imageBound)
 	defer cancel()
@@ -52,16 +52,16 @@ func imageFor(run, self string, links map[string]string) image.Small {
 	}
 }
 
-// Remove takes an image away; one that is not there is fine.
+// Remove removes an image; a missing image is no error.
 func (c Containerd) Remove(image string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), imageBound)
 	defer cancel()
 	return c.RemoveImage(ctx, image)
 }
 
-// Fits refuses an image that the node has for another architecture than its own:
-// tare's own binary would start in it, and the programs of the load would not.
-// One that it does not have may yet come from a registry.
+// Fits returns an error if the node's image of that name is for another architecture:
+// tare's binary would start in it, and the programs of the load would not. A missing image
+// is no error, because it may come from a registry.
 func (c Containerd) Fits(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), imageBound)
 	defer cancel()

@@ -1,7 +1,6 @@
-// Package kube speaks with a Kubernetes cluster: what is left on a node, the
-// objects of an arm as manifests, how they are made, watched and removed, and
-// what the cluster says when it refuses. It knows pods and nodes and nothing of
-// loads. Arithmetic and manifests are pure.
+// Package kube is tare's client of Kubernetes. It writes the manifests of an arm's objects,
+// makes, watches and removes the objects, adds up the requests on a node, and adds remedies
+// to the cluster's errors. It must not know loads. Arithmetic and manifests are pure.
 package kube
 
 import (
@@ -35,28 +34,27 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Access says which cluster is meant: the files and the context of kubectl.
+// Access says how to reach a cluster.
 type Access struct {
-	// Kubeconfig is a list of files as in $KUBECONFIG; empty: those of kubectl.
+	// Kubeconfig is a list of files as in $KUBECONFIG; empty: kubectl's default.
 	Kubeconfig string
-	Context    string // empty: the current one
-	// Node is the name of the node that this host is; empty: it is found.
+	Context    string // empty: the current context
+	// Node is the name of the node that this host is; empty: ThisNode finds it.
 	Node string
-	// PodNode is the name of the node of the pods, on which tare is not or not meant to
-	// be; empty: they are on the node that this host is, and where it is none, on the
-	// only one that there is.
+	// PodNode is the name of the pods' node when tare does not use the node that this host
+	// is. Empty: that node, or if this host is no node the only one of the cluster.
 	PodNode string
-	// Namespace is one that is there already, for pods whose node tare is not on: the
-	// user needs rights in it alone. Empty: a run makes its own.
+	// Namespace is an existing namespace for pods when tare is not on their node: the user
+	// needs rights in it alone. Empty: each run makes its own.
 	Namespace string
-	// Image is that of pods whose node tare is not on, where an arm names none.
+	// Image is the default image of pods when tare is not on their node.
 	Image string
-	// VolumeBound is how long whoever provided a volume may take to remove it, from the
-	// end of its claim; 0: two minutes.
+	// VolumeBound is how long a provisioner may take to remove a volume after its claim was
+	// removed; 0: two minutes.
 	VolumeBound time.Duration
 	// Rights is the command that prints the rights that this user needs; empty: tare plan --rbac.
 	Rights string
-	// Silences are shared by connections that are patient together; nil: one alone.
+	// Silences are shared by connections with one patience; nil: this connection's own.
 	Silences *Silences
 }
 
@@ -65,16 +63,16 @@ type Cluster struct {
 	Access // with absolute paths
 	Server string
 	User   string // name of the user in the kubeconfig
-	// Patience is how long an API server that is away is waited for.
+	// Patience is how long calls wait for an API server that is away.
 	Patience time.Duration
 
 	client *rest.RESTClient
 	config *rest.Config
-	idle   http.RoundTripper // to be closed
+	idle   http.RoundTripper // of client; Close closes its idle connections
 }
 
-// The only kinds that are used: the whole of client-go's clientset is five times
-// as large.
+// The scheme has only the kinds that tare uses: the whole clientset of client-go is five
+// times as large.
 var (
 	scheme     = newScheme()
 	codecs     = serializer.NewCodecFactory(scheme)
@@ -85,7 +83,7 @@ func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, authentication.AddToScheme, authorization.AddToScheme} {
 		if err := add(s); err != nil {
-			panic(err) // never: the types are the library's own
+			panic(err) // impossible: the types are the library's own
 		}
 	}
 	metav1.AddToGroupVersion(s, corev1.SchemeGroupVersion)
@@ -95,15 +93,14 @@ func newScheme() *runtime.Scheme {
 // callBound is how long one call of the API may take.
 const callBound = 15 * time.Second
 
-// Connect reads the kubeconfig. client-go's own log, about streams that broke and
-// the like, would be in the middle of the progress: what matters comes back as an
-// error.
+// Connect reads the kubeconfig. It discards client-go's log, which would be written between
+// the lines of the progress and repeats what errors say.
 func (a Access) Connect() (*Cluster, error) {
 	klog.SetLogger(logr.Discard())
 	rules, loader := a.rules(), a.loader()
 	config, err := loader.ClientConfig()
 	if err != nil {
-		if clientcmd.IsEmptyConfig(err) { // says only what to try inside of a cluster
+		if clientcmd.IsEmptyConfig(err) { // whose text is about clients in pods
 			err = errors.New("there is no such file, or it names no cluster")
 		}
 		return nil, hint.New(fmt.Errorf("no cluster: %s: %w", strings.Join(rules.Precedence, ", "), err),
@@ -144,17 +141,17 @@ func (a Access) Connect() (*Cluster, error) {
 	return c, nil
 }
 
-// Close lets go of the connections.
+// Close closes idle connections.
 func (c *Cluster) Close() error {
 	utilnet.CloseIdleConnectionsFor(c.idle)
 	return nil
 }
 
-// unknownUser stands for a user whose name is not known.
+// unknownUser stands for an unknown user in commands.
 const unknownUser = "NAME"
 
-// UserName is whom the cluster sees, where the kubeconfig tells: a certificate
-// has the name in it, a token has not.
+// UserName is the user's name in the cluster, if the kubeconfig has a certificate or
+// impersonates a user; with a token it is unknownUser.
 func (a Access) UserName() string {
 	raw, err := a.loader().RawConfig()
 	if err != nil {
@@ -195,7 +192,7 @@ func (a Access) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(a.rules(), &clientcmd.ConfigOverrides{CurrentContext: a.Context})
 }
 
-// absolute is a list of files that a later process in another directory finds.
+// absolute is a list of files with absolute paths, for a process in another directory.
 func absolute(files []string) (string, error) {
 	var all []string
 	for _, f := range files {
@@ -211,8 +208,7 @@ func absolute(files []string) (string, error) {
 	return strings.Join(all, string(filepath.ListSeparator)), nil
 }
 
-// explain adds to an error of the API what to do about it. what says what was
-// tried.
+// explain wraps an error of the API with what was tried, and adds a remedy.
 func (c *Cluster) explain(what string, err error) error {
 	if err == nil {
 		return nil

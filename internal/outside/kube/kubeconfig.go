@@ -7,8 +7,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WriteKubeconfig writes a kubeconfig for a server with the token that is in a
-// file.
+// WriteKubeconfig writes a kubeconfig for a server with a token in a file.
 func WriteKubeconfig(file string, s Server, tokenFile string) error {
 	const name = "tare"
 	c := api.NewConfig()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The labels of everything that tare makes, beside the recommended ones.
+// Labels of all objects that tare makes, beside Kubernetes' recommended labels.
 const (
 	LabelRun = "tare/run"
 	LabelArm = "tare/arm"
@@ -32,11 +32,11 @@ func labels(run, arm string) map[string]string {
 	return l
 }
 
-// NamespaceOf is the namespace of a run.
+// NamespaceOf is the name of the namespace of a run.
 func NamespaceOf(run string) string { return "tare-" + run }
 
-// Namespace is the namespace of a run. needs are what its pods need beyond the
-// level "restricted" of PodSecurity.
+// Namespace is the namespace of a run. needs lists what its pods need beyond PodSecurity's
+// level "restricted"; with any the level is "privileged".
 func Namespace(run string, needs []string) *corev1.Namespace {
 	n := &corev1.Namespace{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
@@ -53,60 +53,57 @@ func Namespace(run string, needs []string) *corev1.Namespace {
 	return n
 }
 
-// Where a pod of tare's has things.
+// Paths in tare's pods.
 const (
 	socketDir = "/.tare/desk"
-	// Socket is where its first process is asked.
+	// Socket is the socket of the agent, the pod's first process.
 	Socket = socketDir + "/ask"
 	// VolumeDir is the volume with the data.
 	VolumeDir = "/.tare/volume"
-	// Exe is tare's binary in tare's own image, and installed where it is copied
-	// to for another.
+	// Exe is tare's binary in tare's own image; installed is its copy in another image.
 	Exe          = "/.tare/tare"
 	installedDir = "/.tare/bin"
 	installed    = installedDir + "/tare"
 )
 
-// UserID is the user of a pod: nobody in particular.
+// UserID is the uid of a pod, which no account has.
 const UserID = 65532
 
-// deadline ends a pod whatever happens, in seconds. Its first process ends soon
-// after tare, so this is for a node that has lost both.
+// deadline is activeDeadlineSeconds of a pod. Its first process ends soon after tare; the
+// deadline is for pods in which both fail.
 const deadline = 6 * 60 * 60
 
-// PodSpec is what an arm's pod is made of.
+// PodSpec describes an arm's pod.
 type PodSpec struct {
 	Run, Arm, Node string
 	// Namespace is one that others use too; empty: the run's own.
 	Namespace string
-	// Component is what the pod is for, as a label; empty: an arm.
+	// Component is a label with the pod's purpose; empty: "arm".
 	Component string
-	// Image is tare's own; empty: the node has none, and the binary is copied into
-	// the pod when that runs (CopySelf). Other is another one that holds the load's
-	// programs; empty: they are the node's, where Programs are listed, or there are
-	// none.
+	// Image is tare's own image; empty: the binary is copied into the running pod
+	// (CopySelf). Other is another image, with the load's programs; empty: the load uses
+	// Programs of the node, or none.
 	Image, Other string
-	// Programs are directories and files of the node that the pod has too,
-	// read-only.
+	// Programs are directories and files of the node that are mounted read-only.
 	Programs []string
 	// Requests and Limits; 0: none.
 	Requests, Limits Amounts
 	HostNetwork      bool
-	// Port is that of a server; 0: there is none. With Service a Service of the pod's leads to it.
+	// Port is a server's; 0: there is no server. Service says that a Service leads to it.
 	Port    int
 	Service bool
-	// Volume is what the data is on; its zero value is an emptyDir.
+	// Volume holds the data; its zero value is an emptyDir.
 	Volume Volume
-	// AppArmor is the profile; nil: what the node does without being asked.
+	// AppArmor is the profile; nil: the node's default.
 	AppArmor *corev1.AppArmorProfile
-	// AgentArgs and InstallArgs are the arguments of tare's binary as first process and
-	// to copy itself.
+	// AgentArgs are the arguments of tare's binary as first process, InstallArgs those
+	// with which the init container copies it.
 	AgentArgs, InstallArgs []string
 	// Notes are annotations.
 	Notes map[string]string
 }
 
-// Exe is tare's binary in the pod.
+// Exe is the path of tare's binary in the pod.
 func (s PodSpec) Exe() string {
 	if s.Other != "" {
 		return installed
@@ -114,7 +111,7 @@ func (s PodSpec) Exe() string {
 	return Exe
 }
 
-// Needs are what the pod needs beyond PodSecurity's "restricted", and why.
+// Needs lists what the pod needs beyond PodSecurity's "restricted", and why.
 func (s PodSpec) Needs() []string {
 	var all []string
 	if len(s.Programs) > 0 {
@@ -135,10 +132,10 @@ func (s PodSpec) Needs() []string {
 	return all
 }
 
-// PodName is a name that Kubernetes admits.
+// PodName is the name of an arm's pod, with characters that Kubernetes allows.
 func PodName(arm string) string { return strings.ReplaceAll(arm, "_", "-") }
 
-// PodNameIn is the name in a namespace that others use too, if one is given.
+// PodNameIn is PodName in a namespace; in one that others use too the name has the run.
 func PodNameIn(namespace, run, arm string) string {
 	if namespace == "" {
 		return PodName(arm)
@@ -146,13 +143,13 @@ func PodNameIn(namespace, run, arm string) string {
 	return PodName(NamespaceOf(run) + "-" + arm)
 }
 
-// Name is the pod's, and Space the namespace that it and what belongs to it is in.
+// Name is the pod's name, Space the namespace of the pod, its Service and its claim.
 func (s PodSpec) Name() string  { return PodNameIn(s.Namespace, s.Run, s.Arm) }
 func (s PodSpec) Space() string { return cmp.Or(s.Namespace, NamespaceOf(s.Run)) }
 
 func to[T any](v T) *T { return &v }
 
-// Pod is the manifest.
+// Pod is the pod's manifest.
 func (s PodSpec) Pod() *corev1.Pod {
 	p := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -202,11 +199,10 @@ func (s PodSpec) Pod() *corev1.Pod {
 	return p
 }
 
-// InstallTo is where Install is to copy the binary.
+// InstallTo is the path to which the init container copies the binary.
 func InstallTo() string { return installed }
 
-// affinity asks for one node and leaves the rest to the scheduler: nodeName
-// would pass it by.
+// affinity binds the pod to a node through the scheduler, which nodeName would bypass.
 func (s PodSpec) affinity() *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
@@ -244,7 +240,7 @@ func list(a Amounts) corev1.ResourceList {
 	return l
 }
 
-// Manifest writes objects as a file for kubectl, with a comment above.
+// Manifest writes objects as a YAML file for kubectl, with a comment at the top.
 func Manifest(comment string, objects ...any) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range strings.Lines(comment) {

@@ -23,8 +23,7 @@ func spec() PodSpec {
 	}
 }
 
-// restricted are the rules of PodSecurity's strictest level, as far as a pod of
-// tare's could break them.
+// restricted checks those rules of PodSecurity's strictest level that tare's pods could break.
 func restricted(p *corev1.Pod) []string {
 	var broken []string
 	if p.Spec.HostNetwork || p.Spec.HostPID || p.Spec.HostIPC {
@@ -149,7 +148,7 @@ func TestRBAC(t *testing.T) {
 	}
 }
 
-// What a pod needs more is in the rights, and what it does not need is not.
+// The rights have exactly what the pods need.
 func TestRights(t *testing.T) {
 	plain, err := RBAC("jane", spec().Rights())
 	if err != nil || strings.Contains(string(plain), "services") {

@@ -15,22 +15,21 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// lostBound is how long a namespace is waited for whose pods are on a node that is
-// not ready, and look how often that is looked at.
+// lostBound is how long DeleteNamespace waits for pods on a node that is not ready, and
+// look how often it then looks at the nodes.
 const (
 	lostBound = 20 * time.Second
 	look      = 2 * time.Second
 )
 
-// DeleteNamespace removes the namespace of a run with all in it, and returns
-// when it is gone. One that is not there is fine, one that is not that run's is
-// an error. What hinders it is in the error.
+// DeleteNamespace removes the namespace of a run with its content, and returns when it is
+// gone. A missing namespace is no error; a namespace of another run is. If the namespace
+// stays the error says why.
 func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
 	var asked, looked time.Time
 	var last corev1.Namespace // as it was seen last
 	for {
-		var n corev1.Namespace
-		err := c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(name).Do(ctx).Into(&n) })
+		n, err := c.namespace(ctx, name)
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
@@ -54,10 +53,16 @@ func (c *Cluster) DeleteNamespace(ctx context.Context, name, run string) error {
 			looked = time.Now()
 		}
 		if err := pause(ctx); err != nil {
-			return c.hindered(ctx, &n, err)
+			return c.hindered(ctx, n, err)
 		}
-		last = n
+		last = *n
 	}
+}
+
+func (c *Cluster) namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	var n corev1.Namespace
+	err := c.patiently(ctx, func() error { return c.client.Get().Resource("namespaces").Name(name).Do(ctx).Into(&n) })
+	return &n, err
 }
 
 func (c *Cluster) endNamespace(ctx context.Context, name string) error {
@@ -70,12 +75,12 @@ func (c *Cluster) endNamespace(ctx context.Context, name string) error {
 	return c.explain("remove namespace "+name, err)
 }
 
-// unreachable is an error where pods of a namespace are on a node that is not
-// ready: the cluster keeps them until the node says that they are gone.
+// unreachable returns an error if a pod of a namespace is on a node that is not ready. The
+// cluster keeps the pod until the node confirms its end.
 func (c *Cluster) unreachable(ctx context.Context, namespace string) error {
 	pods, err := c.podsIn(ctx, namespace)
 	if err != nil {
-		return nil // it is waited for anyway
+		return nil // the wait goes on
 	}
 	nodes, err := c.Nodes(ctx)
 	if err != nil {
@@ -100,24 +105,24 @@ func (c *Cluster) podsIn(ctx context.Context, namespace string) ([]corev1.Pod, e
 	return l.Items, err
 }
 
-// hinderedBound is how long the cluster may take to say what hinders.
+// hinderedBound is how long the cluster may take to say why a namespace stays.
 const hinderedBound = 5 * time.Second
 
-// hindered says why a namespace is still there when nobody waits any longer.
+// hindered is the error about a namespace that is still there at the end of the wait.
 func (c *Cluster) hindered(ctx context.Context, n *corev1.Namespace, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hinderedBound)
 	defer cancel()
 	if err := c.unreachable(ctx, n.Name); err != nil {
 		return err
 	}
-	var said []string
+	var reasons []string
 	for _, cond := range n.Status.Conditions {
 		if cond.Status == corev1.ConditionTrue && cond.Message != "" {
-			said = append(said, cond.Message)
+			reasons = append(reasons, cond.Message)
 		}
 	}
-	if len(said) == 0 {
+	if len(reasons) == 0 {
 		return fmt.Errorf("wait for the end of namespace %s: %w", n.Name, why)
 	}
-	return fmt.Errorf("wait for the end of namespace %s: %w: %w", n.Name, why, errors.New(strings.Join(said, "; ")))
+	return fmt.Errorf("wait for the end of namespace %s: %w: %w", n.Name, why, errors.New(strings.Join(reasons, "; ")))
 }

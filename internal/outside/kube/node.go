@@ -14,10 +14,10 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// ErrElsewhere means that this host is no node of the cluster.
+// ErrElsewhere means that this host is not a node of the cluster.
 var ErrElsewhere = errors.New("this host is no node of the cluster")
 
-// ThisNode is the node that this host is, by the id of its kernel's boot.
+// ThisNode is the node that this host is, found by the kernel's boot id.
 func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -38,8 +38,8 @@ func (c *Cluster) ThisNode(ctx context.Context) (*corev1.Node, error) {
 	return n, usable(n)
 }
 
-// choose finds the node with that boot id; where one kernel runs several, the
-// one of that name.
+// choose finds the node with a boot id. If several nodes run on one kernel it is the one
+// named host, or the first.
 func choose(nodes []corev1.Node, boot, host string) (*corev1.Node, error) {
 	var here []corev1.Node
 	var names []string
@@ -50,13 +50,13 @@ func choose(nodes []corev1.Node, boot, host string) (*corev1.Node, error) {
 		}
 	}
 	if len(here) == 0 {
-		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", ErrElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root, or lead its pods from here: --nodes NAME")
+		return nil, hint.New(fmt.Errorf("%w, whose nodes are %s", ErrElsewhere, strings.Join(names, ", ")), "run tare on one of them, as root, or control pods on one from here: --nodes NAME")
 	}
 	i := max(0, slices.IndexFunc(here, func(n corev1.Node) bool { return n.Name == host }))
 	return &here[i], nil
 }
 
-// usable says why no pod can be put on a node now.
+// usable returns an error if no pod can start on a node now.
 func usable(n *corev1.Node) error {
 	if n.Spec.Unschedulable {
 		return hint.New(fmt.Errorf("node %s is cordoned: it takes no pods", n.Name), "kubectl uncordon "+n.Name)
@@ -64,7 +64,8 @@ func usable(n *corev1.Node) error {
 	return hint.New(notReady(n), "kubectl describe node "+n.Name)
 }
 
-// Unready says why a node is not ready; nil: it is, or the cluster does not say.
+// Unready returns an error with the reason if a node is not ready. nil: the node is ready, or
+// the cluster does not say.
 func (c *Cluster) Unready(ctx context.Context, name string) error {
 	nodes, err := c.Nodes(ctx)
 	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == name })
@@ -74,7 +75,7 @@ func (c *Cluster) Unready(ctx context.Context, name string) error {
 	return notReady(&nodes[i])
 }
 
-// notReady says that a node is not, and why; nil: it is.
+// notReady returns an error with the reason if a node is not ready.
 func notReady(n *corev1.Node) error {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {

@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Nodes are all nodes of the cluster.
+// Nodes lists the nodes of the cluster.
 func (c *Cluster) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	var l corev1.NodeList
 	err := c.client.Get().Resource("nodes").Do(ctx).Into(&l)
 	return l.Items, c.explain("list the nodes", err)
 }
 
-// PodsOn are the pods on a node, of all namespaces.
+// PodsOn lists the pods of all namespaces on a node.
 func (c *Cluster) PodsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
 	var l corev1.PodList
 	err := c.patiently(ctx, func() error {
@@ -28,7 +28,7 @@ func (c *Cluster) PodsOn(ctx context.Context, node string) ([]corev1.Pod, error)
 	return l.Items, c.explain("list the pods on node "+node, err)
 }
 
-// Events are what the cluster says about a pod, the latest last.
+// Events lists the events of an object by its name, in no order.
 func (c *Cluster) Events(ctx context.Context, namespace, pod string) ([]corev1.Event, error) {
 	var l corev1.EventList
 	err := c.client.Get().Namespace(namespace).Resource("events").
@@ -36,7 +36,7 @@ func (c *Cluster) Events(ctx context.Context, namespace, pod string) ([]corev1.E
 	return l.Items, c.explain("list the events of pod "+pod, err)
 }
 
-// Pod looks at a pod; ErrNone: there is none.
+// Pod reads a pod; ErrNone: there is none.
 func (c *Cluster) Pod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	var p corev1.Pod
 	err := c.patiently(ctx, func() error {
@@ -49,10 +49,10 @@ func (c *Cluster) Pod(ctx context.Context, namespace, name string) (*corev1.Pod,
 }
 
 // ErrNone means that there is no such object.
-var ErrNone = errors.New("it is not there")
+var ErrNone = errors.New("no such object")
 
-// accountBound is how long a new namespace may take to get its service account,
-// without which no pod is admitted.
+// accountBound is how long a new namespace may take to get its default service account,
+// without which the cluster admits no pod.
 const accountBound = 20 * time.Second
 
 // CreatePod makes a pod.
@@ -70,9 +70,8 @@ func (c *Cluster) CreatePod(ctx context.Context, p *corev1.Pod) error {
 	}
 }
 
-// Refuses asks the API server whether it would admit a pod, and its claim where it has one,
-// without making them: quotas, limits and rules of admission answer as they would. nil: it
-// would, or does not say.
+// Refuses asks the API server whether it would admit a pod and its claim, by a dry run, which
+// checks quotas, limits and rules of admission. nil: it would, or does not say.
 func (c *Cluster) Refuses(ctx context.Context, s PodSpec) error {
 	if s.Volume.Class != "" {
 		claim := s.Claim()
@@ -89,8 +88,8 @@ func (c *Cluster) Refuses(ctx context.Context, s PodSpec) error {
 	return nil
 }
 
-// create makes an object. One that is there when it is asked for again was made
-// by the attempt whose answer was lost.
+// create makes an object. If a repeated attempt finds it, an earlier one made it and the
+// answer was lost.
 func (c *Cluster) create(ctx context.Context, post func() error) error {
 	asked := 0
 	return c.patiently(ctx, func() error {
@@ -103,7 +102,7 @@ func (c *Cluster) create(ctx context.Context, post func() error) error {
 	})
 }
 
-// poll is how often the cluster is asked whether something has happened.
+// poll is the time between two looks at an object that is waited for.
 const poll = 100 * time.Millisecond
 
 func pause(ctx context.Context) error {
@@ -115,8 +114,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// DeletePod asks for the end of a pod and does not wait: the end of its
-// namespace is waited for. One that is not there is fine.
+// DeletePod asks for the end of a pod and does not wait: DeleteNamespace waits for it. A
+// missing pod is no error.
 func (c *Cluster) DeletePod(ctx context.Context, namespace, name string) error {
 	return c.deleteOne(ctx, namespace, "pods", name)
 }
@@ -124,7 +123,7 @@ func (c *Cluster) DeletePod(ctx context.Context, namespace, name string) error {
 func (c *Cluster) deleteOne(ctx context.Context, namespace, resource, name string) error {
 	options := &metav1.DeleteOptions{}
 	if resource == "pods" {
-		options.GracePeriodSeconds = to(int64(1)) // with 0 the cluster forgets it before the node has cleaned up
+		options.GracePeriodSeconds = to(int64(1)) // with 0 the cluster forgets the pod before the node has cleaned up
 	}
 	err := c.patiently(ctx, func() error {
 		return c.client.Delete().Namespace(namespace).Resource(resource).Name(name).Body(options).Do(ctx).Error()

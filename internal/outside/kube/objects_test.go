@@ -19,7 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// connected is a cluster whose API server answers by a function.
+// connected is a cluster whose API server is a function.
 func connected(t *testing.T, answer http.HandlerFunc) *Cluster {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -60,8 +60,8 @@ func cut(t *testing.T, w http.ResponseWriter) {
 	conn.Close()
 }
 
-// An API server that is away for a moment is asked again; what was made although
-// its answer was lost is no error.
+// A call to an API server that is away for a moment is repeated. An object that was made while
+// the answer was lost is no error.
 func TestPatience(t *testing.T) {
 	asked := 0
 	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
@@ -84,14 +84,14 @@ func TestPatience(t *testing.T) {
 	if p, err := c.Pod(t.Context(), "tare-r1", "p"); err != nil || p.Name != "best-effort" || asked != 3 {
 		t.Errorf("%v %v, asked %d times", p, err, asked)
 	}
-	asked = 2 // what is there before tare asks is not tare's
+	asked = 2 // an object that exists before the first attempt is not tare's
 	if err := c.CreateNamespace(t.Context(), Namespace("r1", nil)); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("%v", err)
 	}
 }
 
-// All that waits for the same API server shares one patience: once it is used up
-// the next does not even ask.
+// Calls to one API server share one patience: when it is used up the next call fails without
+// asking.
 func TestPatienceIsShared(t *testing.T) {
 	asked := 0
 	c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -99,7 +99,7 @@ func TestPatienceIsShared(t *testing.T) {
 		say(w, http.StatusServiceUnavailable, refusal(503, metav1.StatusReasonServiceUnavailable, "away"))
 	})
 	c.Patience = 0
-	for range 2 { // the second time it has been silent for longer than that
+	for range 2 { // by the second time the patience is used up
 		if _, err := c.Pod(t.Context(), "tare-r1", "p"); err == nil {
 			t.Fatal("a server that says nothing gave a pod")
 		}
@@ -115,7 +115,7 @@ func TestPatienceIsShared(t *testing.T) {
 	}
 }
 
-// What the cluster forbids is found before anything is begun, all of it.
+// All missing rights are found before anything is made.
 func TestMay(t *testing.T) {
 	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
@@ -151,8 +151,7 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// A namespace whose pods are on a node that is not ready does not go: that is said
-// instead of waiting for it.
+// A namespace with pods on a node that is not ready stays: the error says so after a short wait.
 func TestNamespaceOnALostNode(t *testing.T) {
 	sick := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
 	sick.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown,
@@ -160,7 +159,7 @@ func TestNamespaceOnALostNode(t *testing.T) {
 	pod := spec().Pod()
 	pod.Spec.NodeName = "n1"
 	ctx, cancel := context.WithCancel(t.Context())
-	asked := false // for its end
+	asked := false // to delete the namespace
 	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/nodes"):
@@ -169,7 +168,7 @@ func TestNamespaceOnALostNode(t *testing.T) {
 			say(w, http.StatusOK, corev1.PodList{Items: []corev1.Pod{*pod}})
 		default:
 			if asked {
-				cancel() // nobody waits any longer
+				cancel() // the end of the wait
 			}
 			asked = asked || r.Method == http.MethodDelete
 			say(w, http.StatusOK, Namespace("r1", nil))
@@ -213,11 +212,11 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := errors.Join(missing.DeletePod(t.Context(), "n", "p"), missing.DeleteNamespace(t.Context(), "n", "r1")); err != nil {
-		t.Errorf("what is not there need not go: %v", err)
+		t.Errorf("missing objects: %v", err)
 	}
 }
 
-// A namespace is removed only when it carries the label of the run.
+// A namespace is removed only if it has the label of the run.
 func TestDeleteNamespace(t *testing.T) {
 	for run, want := range map[string]int{"r1": 1, "other": 0} {
 		deleted := 0

@@ -11,27 +11,26 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A cluster is not lost with its API server, and what runs goes on: what was begun
-// waits for one that is away. All that waits for the same server shares one patience,
-// so that the way back of many arms does not take it many times.
+// Pods run on without their API server, so calls wait for it to come back. All calls to one
+// server share one patience: undoing many arms must not wait many times.
 
 const (
-	// usualPatience is how long an API server may be away before what was begun fails.
+	// usualPatience is how long an API server may be away before calls fail.
 	usualPatience = time.Minute
-	// stale is how long a server that was given up is not asked again.
+	// stale is for how long calls fail at once after the patience was used up.
 	stale = 10 * time.Second
 )
 
-// silence is how long an API server has given no answer.
+// silence is a time in which an API server does not answer.
 type silence struct {
 	server      string
 	mu          sync.Mutex
 	since, last time.Time // of the first and the latest failure
-	err         error     // the latest; nil: it answers
+	err         error     // the latest failure; nil: the server answers
 	away        aways
 }
 
-// Silences are those of the API servers that several connections ask.
+// Silences holds the silences of API servers for several connections.
 type Silences struct {
 	mu   sync.Mutex
 	of   map[string]*silence
@@ -50,7 +49,7 @@ func (s *Silences) at(server string) *silence {
 	return s.of[server]
 }
 
-// patiently asks again while the API server is away or has no time.
+// patiently repeats a call while the API server is away or overloaded.
 func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 	s := c.Silences.at(c.Server)
 	if err := s.givenUp(c.Patience); err != nil {
@@ -77,7 +76,7 @@ func (c *Cluster) patiently(ctx context.Context, ask func() error) error {
 	}
 }
 
-// givenUp is the error of a server that was waited for in vain a moment ago.
+// givenUp is the error of a server for which the patience was just used up.
 func (s *silence) givenUp(patience time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,8 +89,8 @@ func (s *silence) givenUp(patience time.Duration) error {
 	return nil
 }
 
-// lasts notes that nothing was had of the server since then, and returns how long there
-// has been nothing else.
+// lasts notes the failure of a call that began then, and returns how long all calls have
+// failed.
 func (s *silence) lasts(began time.Time, err error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +99,7 @@ func (s *silence) lasts(began time.Time, err error) time.Duration {
 		s.since = began
 	}
 	var asked *url.Error
-	if errors.As(err, &asked) { // others will have asked for something else
+	if errors.As(err, &asked) { // other calls return this error too: it must not name the path
 		err = &url.Error{Op: "ask", URL: s.server, Err: asked.Err}
 	}
 	s.err = err
@@ -113,8 +112,8 @@ func (s *silence) over() {
 	s.err = nil
 }
 
-// passing says whether an error is about the API server and not about what it
-// was asked.
+// passing says whether an error is about the API server and not about the call, so that the
+// call may succeed later.
 func passing(err error) bool {
 	var netErr net.Error
 	var urlErr *url.Error

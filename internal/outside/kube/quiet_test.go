@@ -10,7 +10,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// What the client library says to itself is not in the terminal of the user.
+// The client library's log does not reach the user's terminal.
 func TestTheLibraryIsQuiet(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {

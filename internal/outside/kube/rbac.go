@@ -9,11 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Rights are what a user may do: verbs by resource, GROUP:RESOURCE beyond the
-// core.
+// Rights are verbs by resource, which is GROUP:RESOURCE outside of the core group.
 type Rights map[string][]string
 
-// groupOf is the API group of a resource, "" for the core.
+// groupOf splits a key of Rights; group is "" for the core.
 func groupOf(name string) (group, resource string) {
 	if group, resource, ok := strings.Cut(name, ":"); ok {
 		return group, resource
@@ -26,7 +25,7 @@ func resourceOf(name string) string {
 	return resource
 }
 
-// rules are rights as a role has them.
+// rules are rights as the rules of a role.
 func rules(rights Rights) []rbacv1.PolicyRule {
 	var all []rbacv1.PolicyRule
 	for _, name := range slices.Sorted(maps.Keys(rights)) {
@@ -36,7 +35,7 @@ func rules(rights Rights) []rbacv1.PolicyRule {
 	return all
 }
 
-// basic is what every run with pods needs.
+// basic are the rights that every run with pods needs.
 var basic = Rights{
 	"namespaces": {"create", "delete", "get"},
 	"nodes":      {"list"},
@@ -44,8 +43,7 @@ var basic = Rights{
 	"events":     {"list"},
 }
 
-// Rights are what a user must be allowed for this pod, beyond what every run
-// with pods needs.
+// Rights are those that this pod needs beyond those of every run with pods.
 func (s PodSpec) Rights() Rights {
 	r := Rights{}
 	if s.Service {
@@ -58,7 +56,7 @@ func (s PodSpec) Rights() Rights {
 	return r
 }
 
-// withBasic is what every run needs, and more.
+// withBasic adds more to the rights of every run.
 func withBasic(more []Rights) Rights {
 	all := maps.Clone(basic)
 	for _, r := range more {
@@ -69,12 +67,12 @@ func withBasic(more []Rights) Rights {
 	return all
 }
 
-// RBAC is the least that a user needs for pods that need these rights beyond
-// what every run needs.
+// RBAC is a manifest of the rights that a user needs; more are the pods' rights beyond those
+// of every run.
 func RBAC(user string, more ...Rights) ([]byte, error) {
 	all := withBasic(more)
 	if all["persistentvolumeclaims"] != nil {
-		all["storage.k8s.io:storageclasses"] = []string{"list"} // a class that is missing is then said before a run
+		all["storage.k8s.io:storageclasses"] = []string{"list"} // to find a missing class before a run
 	}
 	role := rbacv1.ClusterRole{
 		TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: "tare"}, Rules: rules(all),

@@ -15,11 +15,11 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Trouble is why a pod does not run, in the cluster's own words.
+// Trouble is why a pod does not run, in the cluster's words.
 type Trouble struct {
 	Reason, Message string
 	Remedy          string
-	// Final says that it does not pass.
+	// Final says that waiting does not help.
 	Final bool
 }
 
@@ -30,8 +30,8 @@ func (t *Trouble) Error() string {
 	return t.Reason + ": " + strings.TrimSpace(t.Message)
 }
 
-// TroubleOf looks at a pod that should run; nil: nothing is wrong so far. What
-// somebody did to the pod comes before how its containers ended of it.
+// TroubleOf returns why a pod does not run; nil: nothing is wrong so far. Eviction and
+// deletion come before the exit codes of containers, which they cause.
 func TroubleOf(p *corev1.Pod) *Trouble {
 	if p.Status.Reason != "" {
 		return &Trouble{Reason: p.Status.Reason, Message: p.Status.Message, Remedy: remedyOf(p.Status.Reason, p.Status.Message), Final: true}
@@ -63,8 +63,8 @@ func TroubleOf(p *corev1.Pod) *Trouble {
 	return nil
 }
 
-// noNode says that the scheduler finds no node of the name that the pod asks for. It counts
-// the nodes that it has looked at, and names that as the only reason.
+// noNode says that no node has the name in the pod's affinity: the scheduler's message gives
+// that as the reason for all nodes.
 func noNode(message string) bool {
 	m := nodesRefused.FindStringSubmatch(message)
 	return m != nil && m[1] == m[2]
@@ -72,10 +72,10 @@ func noNode(message string) bool {
 
 var nodesRefused = regexp.MustCompile(`^0/(\d+) nodes are available: (\d+) node\(s\) didn't (?:match Pod's node affinity/selector|satisfy plugin\(s\) \[NodeAffinity\])`)
 
-// cordoned says that the pod's node takes none.
+// cordoned says that the pod's node is cordoned.
 func cordoned(message string) bool { return strings.Contains(message, "were unschedulable") }
 
-// Reasons of a waiting container that are none to wait for.
+// harmless are reasons of a waiting container that will start.
 var harmless = []string{"", "ContainerCreating", "PodInitializing"}
 
 func waiting(s corev1.ContainerStatus) *Trouble {
@@ -95,7 +95,7 @@ func ended(e *corev1.ContainerStateTerminated) *Trouble {
 	return t
 }
 
-// remedyOf knows what to do about a reason.
+// remedyOf is the remedy for a reason and its message; "": none is known.
 func remedyOf(reason, message string) string {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) || reason == w })
@@ -148,15 +148,15 @@ func remedyOf(reason, message string) string {
 const (
 	// readyBound is how long a pod may take to run.
 	readyBound = 2 * time.Minute
-	// doubtBound is how long something may be wrong that can pass: an image that
-	// the node has just been given, the CPUs of a pod that has just ended.
+	// doubtBound is how long a trouble may last that is not final: the kubelet has not seen
+	// a new image yet, or the scheduler has not freed the CPUs of a pod that ended.
 	doubtBound = 10 * time.Second
 )
 
-// AwaitRunning waits until a pod runs and has its address. A pod that will not
-// is an error with the cluster's reason, its events and a remedy.
+// AwaitRunning waits until a pod runs and has an address. If it does not, the error has the
+// cluster's reason, the pod's events and a remedy.
 func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
-	var since time.Time // of doubt
+	var since time.Time // when a trouble was first seen; zero: none
 	begun := time.Now()
 	for end := begun.Add(readyBound); ; {
 		p, err := c.Pod(ctx, namespace, name)
@@ -188,8 +188,8 @@ func (c *Cluster) AwaitRunning(ctx context.Context, namespace, name string) (*co
 	}
 }
 
-// stuckBy is the last event that says why a scheduled pod's container does not
-// begin; nil: none does.
+// stuckBy is the event that says why a scheduled pod's container does not start; nil: none
+// does.
 func (c *Cluster) stuckBy(ctx context.Context, p *corev1.Pod) *Trouble {
 	events, err := c.Events(ctx, p.Namespace, p.Name)
 	if err != nil {
@@ -216,7 +216,7 @@ func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
 		return hint.New(errors.Join(errors.New(text), err), t.Remedy)
 	}
 	remedy := t.Remedy
-	for _, e := range events { // what is wrong with its claim is the reason of the rest
+	for _, e := range events { // trouble of the claim causes that of the pod
 		if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.Type == corev1.EventTypeWarning {
 			remedy = cmp.Or(remedyOf(e.Reason, e.Message), remedy)
 		}
@@ -227,7 +227,7 @@ func (c *Cluster) report(ctx context.Context, p *corev1.Pod, t *Trouble) error {
 	return hint.New(errors.New(text), remedy)
 }
 
-// lastEvents are the last few things that were said, each once.
+// lastEvents formats the last events, each text once.
 func lastEvents(events []corev1.Event) []string {
 	const most = 6
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return when(a).Compare(when(b)) })

@@ -20,7 +20,7 @@ func waits(reason, message string) *corev1.Pod {
 	return withStatus(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}})
 }
 
-// The messages are those of Kubernetes 1.34.
+// Messages of Kubernetes 1.34.
 func TestTrouble(t *testing.T) {
 	unscheduled := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",

@@ -16,14 +16,14 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// rightsRemedy is for the user who lacks rights: the file is made with that user's kubeconfig,
-// and an administrator applies it.
+// rightsRemedy is the remedy for missing rights: the user writes the file, because it depends
+// on the user's kubeconfig, and an administrator applies it.
 func (a Access) rightsRemedy() string {
 	return cmp.Or(a.Rights, "tare plan --rbac") + " > rights.yaml writes the rights that you need; an administrator gives you them: kubectl apply -f rights.yaml"
 }
 
-// forbidden is the remedy for what the API server refuses: rights that the user lacks, or a
-// rule of admission, which no rights help against.
+// forbidden is the remedy for a refusal of the API server. Against quotas and rules of
+// admission more rights do not help.
 func (c *Cluster) forbidden(text string) string {
 	space := cmp.Or(c.Namespace, "NAMESPACE")
 	switch {
@@ -39,9 +39,9 @@ func (c *Cluster) forbidden(text string) string {
 	return "a rule of the cluster forbids it, whatever your rights: kubectl describe limitrange,quota -n " + space + "; its administrator knows the others"
 }
 
-// May asks the cluster whether it lets the user do all that tare needs, and
-// more, before anything is begun: an error names the verbs that it forbids, and to whom. A
-// cluster that does not answer that is no error.
+// May asks the cluster whether the user has the rights that every run needs, and more. The
+// error names user, verbs and resources that are forbidden. A cluster that does not answer
+// such questions is no error.
 func (c *Cluster) May(ctx context.Context, more ...Rights) error {
 	return c.may(ctx, "", withBasic(more))
 }
@@ -51,7 +51,7 @@ func (c *Cluster) MayShared(ctx context.Context, namespace string, more ...Right
 	return c.may(ctx, namespace, withShared(more))
 }
 
-// may asks about rights in a namespace; empty: in the whole cluster.
+// may asks for rights in a namespace; empty: in the whole cluster.
 func (c *Cluster) may(ctx context.Context, namespace string, rights Rights) error {
 	type asked struct {
 		resource, verb string
@@ -84,7 +84,7 @@ func (c *Cluster) may(ctx context.Context, namespace string, rights Rights) erro
 	return hint.New(fmt.Errorf("the cluster forbids user %q to %s", c.whoami(ctx), strings.Join(missing, "; ")), c.rightsRemedy())
 }
 
-// allowed asks about one right in a namespace; empty: in the whole cluster.
+// allowed asks for one right in a namespace; empty: in the whole cluster.
 func (c *Cluster) allowed(ctx context.Context, namespace, resource, verb string) bool {
 	group, resource := groupOf(resource)
 	resource, sub, _ := strings.Cut(resource, "/")
@@ -99,8 +99,8 @@ func (c *Cluster) allowed(ctx context.Context, namespace, resource, verb string)
 // whomBound is how long the cluster may take to say who the user is.
 const whomBound = 3 * time.Second
 
-// Whom is the name of the user in RBAC: the one in the kubeconfig, or where that does
-// not tell, for it has a token, the one that the cluster sees.
+// Whom is the name of the user for RBAC: that of the kubeconfig's certificate, or with a
+// token the name that the cluster knows.
 func (a Access) Whom(ctx context.Context) string {
 	name := a.UserName()
 	if name != unknownUser {
@@ -117,8 +117,8 @@ func (a Access) Whom(ctx context.Context) string {
 	return c.whoami(ctx)
 }
 
-// whoami is the user as the cluster sees it; where the cluster does not say, its
-// name in the kubeconfig.
+// whoami is the user's name in the cluster; if the cluster does not say, that in the
+// kubeconfig.
 func (c *Cluster) whoami(ctx context.Context) string {
 	var answer authentication.SelfSubjectReview
 	err := c.client.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(&authentication.SelfSubjectReview{}).Do(ctx).Into(&answer)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSaid: a command that never stops complaining does not fill the memory.
+// TestSaid: a command with endless output does not fill the memory.
 func TestSaid(t *testing.T) {
 	var s Said
 	for range 100 {

@@ -10,12 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// ServiceName is that of the Service of a pod, and one that Kubernetes admits: it
-// begins with a letter.
+// ServiceName is the name of a pod's Service, which must begin with a letter.
 func ServiceName(pod string) string { return "to-" + pod }
 
-// ServiceOf is the Service that leads to the port of the pod's server: a virtual
-// address in the cluster, at the same port.
+// ServiceOf is the Service for the port of the pod's server: a virtual address with the same
+// port.
 func (s PodSpec) ServiceOf() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},

@@ -11,25 +11,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pods in a namespace that others use too: nothing of a run is there but these, and
-// the Services and claims of theirs.
+// In a namespace that others use too a run makes pods, and their Services and claims.
 
-// SharedRights are all that a user needs in such a namespace, and none beyond it.
+// SharedRights are the rights that a run needs in such a namespace. It needs none outside.
 var SharedRights = Rights{
 	"pods":      {"create", "delete", "get", "list"},
 	"pods/exec": FarRights["pods/exec"],
 	"events":    {"list"},
 }
 
-// beside are what pods may have beside them: it is found by the label of the run.
-var beside = []string{"services", "persistentvolumeclaims"}
+// podObjects are objects that pods may have, with the label of the run.
+var podObjects = []string{"services", "persistentvolumeclaims"}
 
-// withShared is what pods need there that need these rights beyond what every run
-// needs. What is no namespace's is left out.
+// withShared adds to SharedRights those of pods that need more, without rights on objects
+// that are in no namespace.
 func withShared(more []Rights) Rights {
 	all := maps.Clone(SharedRights)
 	for _, r := range more {
-		for _, resource := range beside {
+		for _, resource := range podObjects {
 			if r[resource] != nil {
 				all[resource] = []string{"create", "delete", "get", "list"}
 			}
@@ -38,10 +37,10 @@ func withShared(more []Rights) Rights {
 	return all
 }
 
-// DeleteRun removes the pods of a run from a namespace, then what they had beside
-// them, and returns when all of it is gone.
+// DeleteRun removes the pods of a run from a namespace, then their Services and claims, and
+// returns when all are gone.
 func (c *Cluster) DeleteRun(ctx context.Context, namespace, run string) error {
-	for _, resource := range append([]string{"pods"}, beside...) {
+	for _, resource := range append([]string{"pods"}, podObjects...) {
 		if err := c.deleteAll(ctx, namespace, resource, run); err != nil {
 			return err
 		}
@@ -62,7 +61,7 @@ func (c *Cluster) deleteAll(ctx context.Context, namespace, resource, run string
 		})
 		switch {
 		case apierrors.IsForbidden(err) && resource != "pods":
-			return nil // who may not look for them has made none
+			return nil // without the right to list them the run made none
 		case err != nil:
 			return c.explain("list the "+resource+" of run "+run, err)
 		case len(l.Items) == 0:
@@ -80,8 +79,8 @@ func (c *Cluster) deleteAll(ctx context.Context, namespace, resource, run string
 	}
 }
 
-// SharedRBAC is the least that a user needs in a namespace that others use too, for
-// pods that need these rights beyond what every run needs.
+// SharedRBAC is a manifest of the rights that a user needs in a namespace that others use
+// too; more are the pods' rights beyond those of every run.
 func SharedRBAC(user, namespace string, more ...Rights) ([]byte, error) {
 	meta := metav1.ObjectMeta{Name: "tare", Namespace: namespace}
 	role := rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: meta, Rules: rules(withShared(more))}

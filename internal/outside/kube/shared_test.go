@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// The rights in a namespace that others use too are in it alone.
+// In a namespace that others use too a run needs rights in that namespace alone.
 func TestSharedRBAC(t *testing.T) {
 	text, err := SharedRBAC("jane", "team")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestSharedRBAC(t *testing.T) {
 	}
 }
 
-// They are asked for in that namespace.
+// MayShared asks for the rights in that namespace.
 func TestMayShared(t *testing.T) {
 	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
 		var review struct {
@@ -73,8 +73,8 @@ func TestMayShared(t *testing.T) {
 	}
 }
 
-// The pods of a run are removed from such a namespace, by its label, and what they
-// had beside them, where the user may look for that.
+// DeleteRun removes the pods of a run by their label, and their Services and claims if the user
+// may list them.
 func TestDeleteRun(t *testing.T) {
 	there := map[string]bool{"pods/tare-r1-a": true, "pods/tare-r1-b": true, "persistentvolumeclaims/tare-r1-a": true}
 	c := connected(t, func(w http.ResponseWriter, r *http.Request) {
@@ -106,8 +106,8 @@ func TestDeleteRun(t *testing.T) {
 	}
 }
 
-// Who may look at no node names it, and in a namespace that others use too pods have
-// the run in their name.
+// A user who may not list nodes names the node. In a namespace that others use too pods have the
+// run in their name.
 func TestWhereUnseen(t *testing.T) {
 	c := connected(t, func(w http.ResponseWriter, _ *http.Request) {
 		say(w, http.StatusForbidden, refusal(403, metav1.StatusReasonForbidden, "nodes is forbidden"))
@@ -127,8 +127,7 @@ func TestWhereUnseen(t *testing.T) {
 	}
 }
 
-// A pod whose node tare is not on needs nothing beyond "restricted", and waits for
-// tare's binary.
+// A pod without tare on its node needs nothing beyond "restricted", and waits for tare's binary.
 func TestCopied(t *testing.T) {
 	s := PodSpec{Run: "r1", Arm: "a", Other: "image", AgentArgs: []string{"__agent", "serve", Socket}}
 	if needs := s.Needs(); len(needs) > 0 {

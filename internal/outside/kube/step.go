@@ -13,14 +13,14 @@ import (
 const (
 	// clusterBound is how long a cluster may take to remove a namespace.
 	clusterBound = 2 * time.Minute
-	// awayBound is how long its API server may be away: whoever cleans up waits for
-	// the answer, and can clean up again.
-	awayBound = 10 * time.Second
-	// volumeBound is how long a volume may take to go, likewise.
+	// awayBound is how long the API server may be away, and volumeBound how long a
+	// volume may take to be removed. They are short: the user waits for tare cleanup, and
+	// can run it again.
+	awayBound   = 10 * time.Second
 	volumeBound = 30 * time.Second
 )
 
-// NamespaceStep removes the namespace of a run, which is called tare-RUN, with all in it.
+// NamespaceStep removes the namespace of a run, tare-RUN, with its content.
 type NamespaceStep struct {
 	Context    string `json:"value,omitempty"` // of the kubeconfig
 	Kubeconfig string `json:"root,omitempty"`
@@ -38,7 +38,7 @@ func (NamespaceStep) Kind() string { return "namespace" }
 // String names the namespace.
 func (s NamespaceStep) String() string { return s.Kind() + " " + s.Name }
 
-// Lasts is true: it is in the cluster.
+// Lasts is true: the namespace is in the cluster.
 func (NamespaceStep) Lasts() bool { return true }
 
 // Check refuses other namespaces.
@@ -46,10 +46,11 @@ func (s NamespaceStep) Check(run string) error {
 	return journal.Own(s.Name == NamespaceOf(run) && s.Kubeconfig != "", s.Name)
 }
 
-// Undo removes it and waits until it is gone.
+// Undo removes the namespace and waits until it is gone. If it is a node helper's, tare on
+// the node restores the node first.
 func (s NamespaceStep) Undo(u *journal.Undoing) error {
 	return undoOnce(u, s, Access{Kubeconfig: s.Kubeconfig, Context: s.Context}, func(c *Cluster) error {
-		helper, err := c.LeaveHelper(context.Background(), u.Run)
+		helper, err := c.AwaitRestored(context.Background(), u.Run)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (s NamespaceStep) Undo(u *journal.Undoing) error {
 	})
 }
 
-// PodsStep removes the pods of a run and what they have beside them from a namespace that
+// PodsStep removes the pods of a run, with their Services and claims, from a namespace that
 // others use too.
 type PodsStep struct {
 	Context    string `json:"value,omitempty"` // of the kubeconfig
@@ -90,7 +91,7 @@ func (s PodsStep) Check(run string) error {
 	return journal.Own(namespace != "" && pods == journal.Prefix+run && s.Kubeconfig != "", s.Pods)
 }
 
-// Undo removes them and waits until they are gone.
+// Undo removes the pods and waits until they are gone.
 func (s PodsStep) Undo(u *journal.Undoing) error {
 	namespace, _, _ := strings.Cut(s.Pods, "/")
 	return undoOnce(u, s, Access{Kubeconfig: s.Kubeconfig, Context: s.Context}, func(c *Cluster) error {
@@ -100,21 +101,21 @@ func (s PodsStep) Undo(u *journal.Undoing) error {
 	})
 }
 
-// undoing is what the steps of one undoing share.
+// undoing is shared by the steps of one undoing.
 type undoing struct {
-	silences Silences // of clusters that several steps ask
+	silences Silences
 	failed   map[attempt]error
 }
 
-// attempt is one try of a step. Every arm of a run has the same step in the journal: a failure,
-// which may take minutes, is waited for once a round.
+// attempt is one try of a step. Every arm of a run has the same step in the journal, and a
+// failure may take minutes: the step is tried once a round.
 type attempt struct {
 	round int
 	step  journal.Step
 }
 
-// undoOnce connects to a cluster and takes a step back by remove, unless a step like it has
-// failed in this round.
+// undoOnce connects to a cluster and calls remove, unless an equal step has failed in this
+// round.
 func undoOnce(u *journal.Undoing, s journal.Step, a Access, remove func(*Cluster) error) error {
 	all := journal.Shared[undoing](u)
 	try := attempt{u.Round, s}
@@ -140,8 +141,9 @@ func undoOnce(u *journal.Undoing, s journal.Step, a Access, remove func(*Cluster
 	return err
 }
 
-// removeAll removes what a run has in a namespace, and once more at Undoing.Late, when nothing
-// that the killed run asked for can come any more. It waits until the volumes are gone.
+// removeAll calls first, and last at Undoing.Late, when the cluster has made everything that
+// the killed run asked for. Then it waits until the volumes are gone. byHand is the command
+// for a user.
 func (c *Cluster) removeAll(u *journal.Undoing, namespace string, first, last func(context.Context) error, byHand string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
 	defer cancel()
@@ -181,5 +183,5 @@ func (s ImageStep) Check(run string) error {
 	return journal.Own(s.Name == ImageOf(run) && s.Address != "", s.Name)
 }
 
-// Undo removes it.
+// Undo removes the image.
 func (s ImageStep) Undo(*journal.Undoing) error { return ContainerdAt(s.Address).Remove(s.Name) }

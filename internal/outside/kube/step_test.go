@@ -14,8 +14,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Every arm in a pod has the same namespace in the journal. What a cluster does not
-// remove is asked for once a round, and not for each of them.
+// Every arm in a pod has the same namespace in the journal. If a cluster does not remove it, it
+// is asked once a round, not once for each arm.
 func TestUndoNamespaceOnce(t *testing.T) {
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,17 +18,17 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Volume is what the data of a pod is on: a directory of the node, one of a
-// server, or what a claim gets.
+// Volume holds the data of a pod: a directory of the node, an NFS export, or the volume of a
+// claim. With no field set it is an emptyDir.
 type Volume struct {
 	Path        string // on the node
-	Server, NFS string // the server's name or address, and the path there
-	// Class is the StorageClass of a claim, and Size what it asks for, in bytes.
+	Server, NFS string // name or address of the NFS server, and the exported path
+	// Class is the StorageClass of a claim, Size its request in bytes.
 	Class string
 	Size  int64
 }
 
-// source is the volume in the manifest.
+// source is the volume as the pod's manifest has it.
 func (s PodSpec) source() corev1.VolumeSource {
 	switch v := s.Volume; {
 	case v.Path != "":
@@ -41,8 +41,7 @@ func (s PodSpec) source() corev1.VolumeSource {
 	return emptyDir()
 }
 
-// Claim is the claim of the pod. It has the pod's name, under which the events of
-// both are found.
+// Claim is the claim of the pod. It has the pod's name, so that Events finds those of both.
 func (s PodSpec) Claim() *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
@@ -65,8 +64,8 @@ func (c *Cluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolum
 	return c.explain("make PersistentVolumeClaim "+claim.Name, err)
 }
 
-// ClassMissing says that a claim of a StorageClass would wait in vain: there is no such class,
-// and no volume that names it. nil: it is there, or the cluster does not tell this user.
+// ClassMissing returns an error if no StorageClass and no PersistentVolume has a class, so
+// that a claim would wait in vain. nil: there is one, or this user may not list them.
 func (c *Cluster) ClassMissing(ctx context.Context, class string) error {
 	var classes metav1.PartialObjectMetadataList
 	text, err := c.client.Get().AbsPath("/apis/storage.k8s.io/v1/storageclasses").SetHeader("Accept", "application/json").Do(ctx).Raw()
@@ -85,12 +84,12 @@ func (c *Cluster) ClassMissing(ctx context.Context, class string) error {
 		return nil
 	}
 	if len(names) == 0 {
-		return hint.New(fmt.Errorf("the cluster has no StorageClass %q, and no other", class), "an administrator makes one; volume=emptydir does without")
+		return hint.New(fmt.Errorf("the cluster has no StorageClass %q, nor any other", class), "an administrator makes one; volume=emptydir does without")
 	}
 	return hint.New(fmt.Errorf("the cluster has no StorageClass %q", class), "its classes: "+strings.Join(names, ", ")+"; name one: volume=pvc:CLASS")
 }
 
-// Bound is the volume that a claim was given.
+// Bound is the volume to which a claim is bound.
 func (c *Cluster) Bound(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*corev1.PersistentVolume, error) {
 	var now corev1.PersistentVolumeClaim
 	err := c.patiently(ctx, func() error {
@@ -102,7 +101,7 @@ func (c *Cluster) Bound(ctx context.Context, claim *corev1.PersistentVolumeClaim
 	return c.volume(ctx, now.Spec.VolumeName)
 }
 
-// volume looks at a volume; ErrNone: there is none.
+// volume reads a PersistentVolume; ErrNone: there is none.
 func (c *Cluster) volume(ctx context.Context, name string) (*corev1.PersistentVolume, error) {
 	var v corev1.PersistentVolume
 	err := c.patiently(ctx, func() error {
@@ -116,9 +115,9 @@ func (c *Cluster) volume(ctx context.Context, name string) (*corev1.PersistentVo
 
 const usualVolumeBound = 2 * time.Minute
 
-// AwaitNoVolumes waits until the volumes are gone that claims of a run had and that go
-// with their claims, which are gone: whoever provided them removes them. Of a user who may
-// not list volumes that is not known.
+// AwaitNoVolumes waits until the volumes of a run's deleted claims are gone, if their reclaim
+// policy is Delete: the provisioner removes them. For a user who may not list volumes it
+// does not wait.
 func (c *Cluster) AwaitNoVolumes(namespace, run string) error {
 	ctx, end := context.Background(), time.Now().Add(c.VolumeBound)
 	var l corev1.PersistentVolumeList
@@ -160,19 +159,19 @@ func (c *Cluster) awaitNoVolume(ctx context.Context, name string, end time.Time)
 	}
 }
 
-// StaysError is about a volume that was waited for as long as it may take, or of which
-// the cluster says that it is not removed: to ask again at once is of no use.
+// StaysError means that a volume was not removed in time, or that its provisioner failed to
+// remove it: trying again at once does not help.
 type StaysError struct{ text string }
 
 func (e *StaysError) Error() string { return e.text }
 
-// volumeStays is the error about a volume that whoever provided it does not remove, with
-// what that one said last.
+// volumeStays is the error about a volume that its provisioner does not remove, with the last
+// events.
 func (c *Cluster) volumeStays(v *corev1.PersistentVolume, how string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), hinderedBound)
 	defer cancel()
 	text := fmt.Sprintf("PersistentVolume %s of StorageClass %s %s", v.Name, v.Spec.StorageClassName, how)
-	events, _ := c.Events(ctx, metav1.NamespaceDefault, v.Name) // of what is in no namespace
+	events, _ := c.Events(ctx, metav1.NamespaceDefault, v.Name) // events of objects in no namespace
 	for _, line := range lastEvents(events) {
 		text += "\n  " + line
 	}
@@ -185,7 +184,7 @@ func KindOf(v *corev1.PersistentVolume) string {
 	if v.Spec.CSI != nil {
 		return v.Spec.CSI.Driver
 	}
-	sources := reflect.ValueOf(v.Spec.PersistentVolumeSource) // a pointer for each kind, one of them set
+	sources := reflect.ValueOf(v.Spec.PersistentVolumeSource) // one pointer for each kind; one is set
 	for i := range sources.NumField() {
 		if !sources.Field(i).IsNil() {
 			name, _, _ := strings.Cut(sources.Type().Field(i).Tag.Get("json"), ",")
@@ -195,8 +194,8 @@ func KindOf(v *corev1.PersistentVolume) string {
 	return "unknown"
 }
 
-// SourceOf is where a volume's storage is: what a server exports, or the handle by which
-// a CSI driver knows it; empty for other kinds.
+// SourceOf is the location of a volume's storage: SERVER:PATH of NFS, or the volume handle of
+// a CSI driver; empty for other kinds.
 func SourceOf(v *corev1.PersistentVolume) string {
 	switch {
 	case v.Spec.NFS != nil:
@@ -207,8 +206,8 @@ func SourceOf(v *corev1.PersistentVolume) string {
 	return ""
 }
 
-// stuckBound is how long a volume or a network may not come before it counts.
+// stuckBound is how long a pod may wait for a volume or a network before that is an error.
 const stuckBound = 20 * time.Second
 
-// stuck are the reasons of events that say why a container does not begin.
+// stuck are the reasons of events that say why a container does not start.
 var stuck = []string{"FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "ProvisioningFailed"}

@@ -22,8 +22,8 @@ func persistent(phase corev1.PersistentVolumePhase, message string) *corev1.Pers
 	}
 }
 
-// A class is missing when the cluster lists its classes and volumes and none is of that name;
-// who may not list them is told nothing.
+// A class is missing if neither a class nor a volume has its name. For a user who may not list
+// them there is no error.
 func TestClassMissing(t *testing.T) {
 	made := *persistent(corev1.VolumeAvailable, "")
 	made.Spec.StorageClassName = "by-hand"
@@ -49,8 +49,8 @@ func TestClassMissing(t *testing.T) {
 	}
 }
 
-// The end of a namespace's volumes that go with their claims is waited for, and of no
-// others; one that does not go is said, with what its provisioner says.
+// AwaitNoVolumes waits for the run's volumes with the policy Delete, and for no others. The
+// error about one that stays has the provisioner's words.
 func TestAwaitNoVolumes(t *testing.T) {
 	claimed := func(claim string, policy corev1.PersistentVolumeReclaimPolicy) corev1.PersistentVolume {
 		v := *persistent(corev1.VolumeReleased, "")

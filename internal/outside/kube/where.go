@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// Where is the node of the pods, and whether tare is away from it.
+// Where finds the node of the pods; away says that tare is not on it.
 func (c *Cluster) Where(ctx context.Context) (n *corev1.Node, away bool, err error) {
 	if c.PodNode == "" {
 		n, err = c.ThisNode(ctx)
@@ -22,7 +22,7 @@ func (c *Cluster) Where(ctx context.Context) (n *corev1.Node, away bool, err err
 	}
 	nodes, listErr := c.Nodes(ctx)
 	if apierrors.IsForbidden(listErr) && c.PodNode != "" && c.Namespace != "" {
-		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.PodNode}}, true, nil // the scheduler will know it
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.PodNode}}, true, nil // the scheduler checks the name
 	}
 	if listErr != nil {
 		return nil, true, listErr
@@ -41,8 +41,7 @@ func (c *Cluster) Where(ctx context.Context) (n *corev1.Node, away bool, err err
 	return &found[0], true, nil
 }
 
-// AwaitWhere is Where for what was begun, which waits for an API server that is
-// away.
+// AwaitWhere is Where, and waits for an API server that is away.
 func (c *Cluster) AwaitWhere(ctx context.Context) (n *corev1.Node, away bool, err error) {
 	err = c.patiently(ctx, func() error {
 		var err error

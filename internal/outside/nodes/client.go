@@ -5,53 +5,46 @@ import (
 	"time"
 )
 
-// client is the lifeline to whoever started the helper.
+// client is the connection to the client, as tare on the node sees it.
 type client struct {
 	interrupts chan struct{}
-	gone       chan struct{} // closed when it is lost
-	back       chan struct{} // closed when it is heard again after that
+	gone       chan struct{} // closed when the client is lost
 }
 
-// listen reads what the client says until it is lost: the end of the input, or
-// silence, after which it may be back: a kubelet that is stopped, or a network, lets
-// nothing through and ends nothing.
+// listen reads from the client until the input ends or is silent for lostAfter. A
+// stopped kubelet and a broken network end no connection: they let nothing through.
 func listen(in *bufio.Reader) *client { return listenFor(in, lostAfter) }
 
 func listenFor(in *bufio.Reader, patience time.Duration) *client {
-	c := &client{interrupts: make(chan struct{}, 4), gone: make(chan struct{}), back: make(chan struct{})}
-	words := make(chan byte)
+	c := &client{interrupts: make(chan struct{}, 4), gone: make(chan struct{})}
+	bytes := make(chan byte)
 	go func() {
-		defer close(words)
+		defer close(bytes)
 		for {
 			b, err := in.ReadByte()
 			if err != nil {
 				return
 			}
-			words <- b
+			bytes <- b
 		}
 	}()
 	go func() {
-		if c.attend(words, patience) {
-			if _, again := <-words; again {
-				close(c.back)
-			}
-		}
-		for range words { // it has been told
+		c.attend(bytes, patience)
+		close(c.gone)
+		for range bytes { // too late
 		}
 	}()
 	return c
 }
 
-// attend passes on what the client says until it is lost; silent: it may be heard
-// again, for the connection has not ended.
-func (c *client) attend(words <-chan byte, patience time.Duration) (silent bool) {
-	defer close(c.gone)
+// attend passes interrupts on until the client is lost.
+func (c *client) attend(bytes <-chan byte, patience time.Duration) {
 	silence := time.NewTimer(patience)
 	for {
 		select {
-		case b, ok := <-words:
+		case b, ok := <-bytes:
 			if !ok {
-				return false
+				return
 			}
 			if b == interrupt {
 				select {
@@ -61,7 +54,7 @@ func (c *client) attend(words <-chan byte, patience time.Duration) (silent bool)
 			}
 			silence.Reset(patience)
 		case <-silence.C:
-			return true
+			return
 		}
 	}
 }

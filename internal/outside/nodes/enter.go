@@ -16,22 +16,23 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// space is an opened namespace of the node's host.
-type space struct {
+// namespace is an opened namespace of the node's host.
+type namespace struct {
 	fd   int
-	flag int
+	flag int // CLONE_NEW*
 }
 
-// kinds are the namespaces that are entered. Processes, network and the host's
-// name are those of the node already: the pod has them (hostPID, hostNetwork).
-var kinds = []struct {
+// entered are the namespaces that enter enters. The pod has the host's PID and network
+// namespaces already (hostPID, hostNetwork).
+var entered = []struct {
 	name string
 	flag int
 }{{"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}, {"cgroup", unix.CLONE_NEWCGROUP}, {"mnt", unix.CLONE_NEWNS}}
 
-// enter goes from the helper's container into the namespaces of the node's host,
-// and executes this binary there. It returns on errors only.
-func enter(words []string) error {
+// enter is roleEnter: it moves from the helper's container into the namespaces of the
+// node's host and executes this binary there as roleHost, with a task. It returns only
+// on errors.
+func enter(task []string) error {
 	var files []*os.File
 	for _, path := range []string{"/proc/self/exe", kube.HelperToken, kube.HelperCA} {
 		f, err := os.Open(path)
@@ -41,23 +42,23 @@ func enter(words []string) error {
 		files = append(files, f)
 	}
 	runtimePid, address := containerRuntime(os.Getppid)
-	whose, spaces, err := openSpaces(runtimePid)
+	whose, opened, err := openNamespaces(runtimePid)
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // what follows is of this thread, which becomes the process
+	runtime.LockOSThread() // setns changes this thread only; exec makes it the process
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return fmt.Errorf("have a root directory of its own: %w", err)
+		return fmt.Errorf("unshare the root directory from other threads: %w", err)
 	}
-	for i, s := range spaces {
-		if err := unix.Setns(s.fd, s.flag); err != nil {
-			return fmt.Errorf("enter the %s namespace of %s: %w", kinds[i].name, whose, err)
+	for i, n := range opened {
+		if err := unix.Setns(n.fd, n.flag); err != nil {
+			return fmt.Errorf("enter the %s namespace of %s: %w", entered[i].name, whose, err)
 		}
 	}
 	if err := unix.Chdir("/"); err != nil {
 		return err
 	}
-	args := []string{"tare", Command, wordHost, whose}
+	args := []string{"tare", Command, roleHost, whose}
 	for _, f := range files {
 		if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
 			return err
@@ -65,10 +66,11 @@ func enter(words []string) error {
 		args = append(args, strconv.Itoa(int(f.Fd())))
 	}
 	self := fmt.Sprintf("/proc/self/fd/%d", files[0].Fd())
-	return fmt.Errorf("execute this binary on the host: %w", unix.Exec(self, append(args, words...), environment(address)))
+	return fmt.Errorf("execute this binary on the host: %w", unix.Exec(self, append(args, task...), environment(address)))
 }
 
-// environment is that of tare on the node.
+// environment is the environment of tare on the node. containerd is the address of its
+// socket, or "".
 func environment(containerd string) []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
@@ -81,9 +83,9 @@ func environment(containerd string) []string {
 	return env
 }
 
-// openSpaces opens the namespaces of process 1, or, where that one is not to be
-// looked at, those of the container runtime, which runs on the host too.
-func openSpaces(runtimePid int) (whose string, spaces []space, err error) {
+// openNamespaces opens the namespaces of process 1, or those of the container runtime,
+// which runs on the host too, where process 1 does not let this process look at it.
+func openNamespaces(runtimePid int) (whose string, all []namespace, err error) {
 	for _, c := range []struct {
 		pid  int
 		name string
@@ -100,25 +102,26 @@ func openSpaces(runtimePid int) (whose string, spaces []space, err error) {
 	return "", nil, err
 }
 
-func openAll(pid int) ([]space, error) {
-	var all []space
-	for _, k := range kinds {
+func openAll(pid int) ([]namespace, error) {
+	var all []namespace
+	for _, k := range entered {
 		fd, err := unix.Open(fmt.Sprintf("/proc/%d/ns/%s", pid, k.name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
-			for _, s := range all {
-				unix.Close(s.fd)
+			for _, n := range all {
+				unix.Close(n.fd)
 			}
 			return nil, err
 		}
-		all = append(all, space{fd, k.flag})
+		all = append(all, namespace{fd, k.flag})
 	}
 	return all, nil
 }
 
-// containerRuntime is the process that looks after this container, and where its
-// containerd listens, as its arguments say; 0 and "" where there is none. Whoever executed
-// this process in the container (runc) ends at any moment, and its parent is another one
-// then: it is looked for anew.
+// containerRuntime finds the process of the container runtime above this one, and the
+// address of containerd's socket in its arguments; 0 and "" where there is none. parent
+// is the pid of this process's parent: runc, which executed this process in the
+// container, may end during the search, and the shim becomes the parent. The search then
+// begins anew.
 func containerRuntime(parent func() int) (pid int, address string) {
 	for range 100 {
 		pid, address, err := runtimeAbove(parent())
@@ -130,8 +133,8 @@ func containerRuntime(parent func() int) (pid int, address string) {
 	return 0, ""
 }
 
-// runtimeAbove looks at a process, its parent, and so on. Its error is a process that is
-// gone before its parent is known.
+// runtimeAbove looks at a process, its parent, and so on. It returns an error if a process
+// ends before its parent was read.
 func runtimeAbove(pid int) (_ int, address string, err error) {
 	for pid > 1 {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// runc executes the helper in its container and ends; the shim is its parent from then on,
-// also when that happens in the middle of the search.
+// The shim is found although runc, which executed the helper in its container, ends during
+// the search.
 func TestContainerRuntime(t *testing.T) {
 	shim := &exec.Cmd{Path: "/bin/sh", Args: []string{"/usr/bin/containerd-shim-runc-v2", "-c", "read line; exit 0", "-address", "/run/own.sock"}}
 	held, err := shim.StdinPipe()

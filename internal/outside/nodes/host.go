@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,43 +19,41 @@ import (
 
 	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/linux/cgroup"
-	"github.com/tarelab/tare/internal/linux/oom"
 	"github.com/tarelab/tare/internal/outside/kube"
 	"github.com/tarelab/tare/internal/undo/journal"
-	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// host looks after tare on the node: it has left the pod but for the pod's
-// network, and lives as long as what it looks after.
+// host runs tare on the node and restores the node. Its process has left the pod but for
+// the pod's network, and lives as long as tare.
 type host struct {
 	order
 	about      About
 	journal    *journal.Journal
 	undo       journal.UndoStack
-	dir        string // everything of it on the node
+	dir        string // on the node, with everything that the helper writes there
 	tree       *cgroup.Tree
 	group      cgroup.Group // of tare, beside those of the pods
-	kubeconfig string       // empty: the cluster is not reached from here
+	kubeconfig string       // empty: the API server is not reached from the node
 	cluster    *kube.Cluster
 	exe        *os.File
-	token, ca  []byte
+	token, ca  []byte // of the helper's service account
 }
 
 const selfPath = "/proc/self/exe"
 
-// dirOf is where things are on the node.
+// dirOf is the directory of a run on the node.
 func dirOf(nodeRun string) string {
 	return filepath.Join(journal.StateDir(), journal.Prefix+nodeRun)
 }
 
-// onHost is what follows enter: whose namespaces these are, the descriptors of
-// this binary, the token and the CA, and what is to be done.
+// onHost is roleHost. Its arguments are the name of the process whose namespaces it has
+// entered, the descriptors of this binary, the token and the CA, and its task.
 func onHost(args []string) (code int, err error) {
 	if len(args) < 5 {
 		return 1, errors.New("this command is for tare itself")
 	}
-	runtime.LockOSThread() // tare ends with the thread that started it
-	// A client that is gone must not end this process.
+	runtime.LockOSThread() // Pdeathsig fires when the thread ends that forked
+	// A lost client must not end this process.
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 	var files [3]*os.File
 	for i := range files {
@@ -72,8 +69,9 @@ func onHost(args []string) (code int, err error) {
 			return 1, fmt.Errorf("read the service account: %w", err)
 		}
 	}
-	if args[4] == wordCollect && len(args) == 6 {
-		return 0, collect(os.Stdout, dirOf(args[5]), h.token)
+	if args[4] == taskAwait && len(args) == 6 {
+		awaitGone(dirOf(args[5]))
+		return 0, nil
 	}
 	in := bufio.NewReader(os.Stdin)
 	line, err := in.ReadBytes('\n')
@@ -81,14 +79,29 @@ func onHost(args []string) (code int, err error) {
 		err = json.Unmarshal(line, &h.order)
 	}
 	if err != nil {
-		return 1, fmt.Errorf("read what to do: %w", err)
+		return 1, fmt.Errorf("read the order: %w", err)
 	}
 	return h.run(listen(in))
 }
 
-// run does all, and takes back what it changed.
+// awaitGone waits for the end of a run's directory, which is removed last when the node
+// is restored. The caller bounds the time.
+func awaitGone(dir string) {
+	for {
+		if _, err := os.Stat(dir); err != nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// errLost tells a client that was silent, and reads again, why there is no result.
+var errLost = fmt.Errorf("nothing was heard of the client for %v, so the run was ended", lostAfter)
+
+// run runs tare, sends its result and restores the node. If the client is lost it removes
+// the helper from the cluster too.
 func (h *host) run(c *client) (code int, err error) {
-	h.cleanup() // of what was killed earlier
+	h.cleanup() // after helpers that were killed earlier
 	if h.journal, err = journal.Open(journal.StateDir(), h.NodeRun); err != nil {
 		return 1, err
 	}
@@ -98,183 +111,49 @@ func (h *host) run(c *client) (code int, err error) {
 		code, err = h.tare(c)
 	}
 	if code != 0 {
-		h.cleanup()
+		h.cleanup() // after tare, should it have been killed
 	}
-	kept := false
-	if c.lost() {
-		var backErr error
-		if kept, backErr = h.await(c, os.Stdout); backErr != nil {
-			code, err = 1, errors.Join(err, backErr)
+	if err == nil {
+		if err = h.send(c); err != nil {
+			code = codeUnsent
 		}
-	} else if err == nil {
-		err = writeRecord(os.Stdout, h.resultDir())
-	}
-	if kept && code != 0 {
-		h.cleanup() // once more, with the token of who came
 	}
 	err = errors.Join(err, h.remove())
-	if c.lost() && !kept {
-		h.leaveCluster()
+	if c.lost() {
+		h.removeHelper()
 	}
 	return code, err
 }
 
-func (h *host) resultDir() string { return filepath.Join(h.dir, "result") }
-
-// filesDir is where tare runs on the node, with the files of the order.
-const filesDir = "files"
-
-// prepare makes everything that tare needs on the node.
-func (h *host) prepare() error {
-	h.dir = dirOf(h.NodeRun)
-	if err := h.undo.Record(h.journal, steps.Directory{Path: h.dir}, func() error { return steps.RemoveDirectory(h.dir) }); err != nil {
+// send sends the result to a client that is not lost.
+func (h *host) send(c *client) error {
+	if c.lost() {
+		return errLost
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- writeRecord(os.Stdout, h.resultDir()) }()
+	select {
+	case err := <-sent:
 		return err
+	case <-c.gone: // the write stalls for as long as the kubelet is stopped
+		return errLost
 	}
-	if err := os.Mkdir(h.dir, 0o700); err != nil {
-		return fmt.Errorf("make a directory on the node: %w", err)
-	}
-	if err := h.copySelf(); err != nil {
-		return fmt.Errorf("copy this binary to the node: %w", err)
-	}
-	if err := os.Mkdir(h.in(filesDir), 0o700); err != nil {
-		return err
-	}
-	for name, text := range h.Files {
-		if err := os.WriteFile(filepath.Join(h.in(filesDir), filepath.Base(name)), text, 0o600); err != nil {
-			return err
-		}
-	}
-	if err := h.leavePod(); err != nil {
-		return err
-	}
-	h.reach()
-	h.about.Node, h.about.Image, h.about.Command, h.about.Dir = h.Node, h.Image, h.Command, h.Dir
-	h.about.Kubelet, h.about.Runtime = h.Kubelet, h.Runtime
-	h.about.Cgroup = "/" + h.group.Path
-	var err error
-	if h.about.OOM, err = ordinaryOOM(); err != nil {
-		return err
-	}
-	b, err := json.Marshal(h.about)
-	if err == nil {
-		err = os.WriteFile(h.in("about.json"), b, 0o600)
-	}
-	return err
 }
+
+func (h *host) resultDir() string { return h.in("result") }
 
 func (h *host) in(name string) string { return filepath.Join(h.dir, name) }
 
-func (h *host) copySelf() error {
-	f, err := os.OpenFile(h.in("tare"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, h.exe)
-	return errors.Join(err, f.Close(), h.exe.Close())
-}
-
-// leavePod moves this process out of the groups of the pod, or all would be
-// measured under the pod's limits: to the top of every hierarchy, and into a
-// group of its own without controllers where version 2, or the freezer, is. One
-// with the cpu controller of version 1 would take the controller's real-time turn.
-func (h *host) leavePod() (err error) {
-	if h.tree, err = cgroup.Detect("/"); err != nil {
-		return err
-	}
-	name := cgroup.Prefix + h.NodeRun
-	plan, err := h.tree.Plan(name, nil)
-	if err == nil {
-		err = h.undo.Record(h.journal, steps.Group{Plan: plan}, func() error { return h.group.Remove() })
-	}
-	if err == nil {
-		h.group, err = h.tree.Make(name, nil)
-	}
-	if err == nil {
-		err = h.tree.Leave(os.Getpid())
-	}
-	if err == nil {
-		err = h.group.Add(os.Getpid())
-	}
-	if err == nil {
-		err = outside()
-	}
-	if err != nil {
-		return fmt.Errorf("leave the control groups of the pod: %w", err)
-	}
-	return nil
-}
-
-// outside reads back that no group of this process is a pod's.
-func outside() error {
-	b, err := os.ReadFile("/proc/self/cgroup")
-	if err == nil && strings.Contains(string(b), "kubepods") {
-		err = fmt.Errorf("still in one:\n%s", b)
-	}
-	return err
-}
-
-// ordinaryOOM gives this process the chances of an ordinary one when memory runs
-// out, where it may, and returns what it has.
-func ordinaryOOM() (int, error) {
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("0"), 0)
-	return oom.Score()
-}
-
-// reachBound is how long one way to the API server may take.
-const reachBound = 5 * time.Second
-
-// reach finds the API server from here: where the client finds it, or where the
-// cluster's own pods do. Without it there are no arms in pods.
-func (h *host) reach() {
-	token, file := h.in(tokenFile), h.in("kubeconfig")
-	if err := os.WriteFile(token, h.token, 0o600); err != nil {
-		fmt.Fprintln(os.Stderr, "tare: node helper:", err)
-		return
-	}
-	ways := []kube.Server{h.Server}
-	if name, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"); name != "" {
-		ways = append(ways, kube.Server{URL: "https://" + net.JoinHostPort(name, port), CA: h.ca})
-	}
-	var errs []error
-	for _, way := range ways {
-		err := kube.WriteKubeconfig(file, way, token)
-		if err == nil {
-			h.cluster, err = answering(file, h.Run)
-		}
-		if err == nil {
-			h.kubeconfig = file
-			return
-		}
-		errs = append(errs, err)
-	}
-	fmt.Fprintf(os.Stderr, "tare: node helper: the API server is not reached from node %s, so there are no arms in pods: %v\n", h.Node, errors.Join(errs...))
-}
-
-// answering is a cluster that has answered once, about the helper of a run.
-func answering(kubeconfig, run string) (*kube.Cluster, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), reachBound)
-	defer cancel()
-	c, err := kube.Access{Kubeconfig: kubeconfig}.Connect()
-	if err != nil {
-		return nil, err
-	}
-	if err = c.Helps(ctx, run); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
-}
-
-// command is tare on the node, outside of this process's group when it has
-// started.
+// command is tare on the node.
 func (h *host) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(h.in("tare"), append([]string{Command, wordTare}, args...)...)
+	cmd := exec.Command(h.in("tare"), append([]string{Command, roleTare}, args...)...)
 	cmd.Dir, cmd.Env = h.in(filesDir), append(os.Environ(), "XDG_CACHE_HOME="+h.in("cache"))
 	cmd.Stderr = lossy{os.Stderr}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: true}
 	return cmd
 }
 
-// lossy goes on when nobody reads any more.
+// lossy drops what cannot be written, because nobody reads any more.
 type lossy struct{ io.Writer }
 
 func (l lossy) Write(b []byte) (int, error) {
@@ -282,10 +161,10 @@ func (l lossy) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tare runs what was asked for, and returns its exit code.
+// tare runs tare on the node and returns its exit code.
 func (h *host) tare(c *client) (int, error) {
 	args := append([]string{"run"}, h.Args...)
-	args = append(args, "--node-about="+h.in("about.json"), "-o", h.resultDir())
+	args = append(args, "--node-about="+h.in(aboutFile), "-o", h.resultDir())
 	if h.kubeconfig != "" {
 		args = append(args, "--kubeconfig="+h.kubeconfig)
 	}
@@ -293,8 +172,8 @@ func (h *host) tare(c *client) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start tare on the node: %w", err)
 	}
-	// It must not be ended with the group at the end.
-	stepErr := h.tree.Leave(os.Getpid())
+	// At the end all processes in the group are killed; this one must not be among them.
+	leaveErr := h.tree.Leave(os.Getpid())
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	err := h.attend(cmd, c, done)
@@ -306,13 +185,14 @@ func (h *host) tare(c *client) (int, error) {
 	if code < 0 {
 		err = errors.Join(err, fmt.Errorf("tare on the node: %s", cmd.ProcessState))
 	}
-	return max(code, 0), errors.Join(err, stepErr)
+	return max(code, 0), errors.Join(err, leaveErr)
 }
 
-// killAfter is how long tare may take to end when its client is lost.
+// killAfter is how long tare may take to end after SIGTERM.
 const killAfter = 2 * time.Minute
 
-// attend passes on what the client says until tare ends.
+// attend waits for the end of tare. It passes interrupts on, and ends tare when the
+// client is lost or the deadline has passed.
 func (h *host) attend(cmd *exec.Cmd, c *client, done <-chan error) error {
 	deadline := time.NewTimer(h.Deadline)
 	defer deadline.Stop()
@@ -340,10 +220,10 @@ func (h *host) attend(cmd *exec.Cmd, c *client, done <-chan error) error {
 	}
 }
 
-// cleanup does what the journals of killed runs on this node say. It leaves
-// alone what goes on.
+// cleanup runs tare cleanup for the journals of killed runs on this node. It does not
+// touch runs that go on.
 func (h *host) cleanup() {
-	cmd := exec.Command(selfPath, Command, wordTare, "cleanup")
+	cmd := exec.Command(selfPath, Command, roleTare, "cleanup")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.CombinedOutput()
 	if text := strings.TrimSpace(string(out)); err != nil {
@@ -351,10 +231,10 @@ func (h *host) cleanup() {
 	}
 }
 
-// remove takes everything back.
+// remove undoes everything that prepare did on the node.
 func (h *host) remove() error {
 	if h.tree != nil {
-		_ = h.tree.Leave(os.Getpid()) // when tare was never started
+		_ = h.tree.Leave(os.Getpid()) // this process is in the group if tare was never started
 	}
 	if err := h.undo.Undo(); err != nil {
 		err = hint.New(fmt.Errorf("clean up node %s: %w", h.Node, err), "tare cleanup on that node; the next run with --node-helper does it too")
@@ -363,16 +243,16 @@ func (h *host) remove() error {
 	return h.journal.Close()
 }
 
-// leaveBound is how long the cluster may take to forget the helper.
-const leaveBound = time.Minute
+// clusterBound is how long the cluster may take to remove the helper of a lost client.
+const clusterBound = time.Minute
 
-// leaveCluster removes the helper of a client that is lost, and this process's
-// pod with it. What fails is left to the client's tare cleanup.
-func (h *host) leaveCluster() {
+// removeHelper removes the helper's namespace, and this process's pod with it. On errors
+// the client's tare cleanup does it.
+func (h *host) removeHelper() {
 	if h.cluster == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveBound)
+	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
 	defer cancel()
 	_ = h.cluster.DeleteNamespace(ctx, kube.NamespaceOf(h.Run), h.Run)
 }

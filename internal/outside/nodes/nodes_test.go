@@ -50,7 +50,7 @@ func TestRecordTravels(t *testing.T) {
 	}
 }
 
-// Nothing is written outside of the result directory, and nothing but files.
+// An archive makes only files, and none outside of the result directory.
 func TestRecordStaysInside(t *testing.T) {
 	for _, h := range []tar.Header{
 		{Name: "../out", Typeflag: tar.TypeReg, Size: 1}, {Name: "/tmp/out", Typeflag: tar.TypeReg, Size: 1},
@@ -95,43 +95,43 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A client that was silent is lost, and is heard again on the connection that never
-// ended: the record goes there.
-func TestHeardAgain(t *testing.T) {
+// A silent client is lost, and stays lost when it is heard again. Nothing waits for what it
+// sends then.
+func TestListenToSilence(t *testing.T) {
 	r, w := io.Pipe()
 	c := listenFor(bufio.NewReader(r), time.Millisecond)
 	<-c.gone
-	select {
-	case <-c.back:
-		t.Error("heard again, and said nothing")
-	default:
-	}
-	for range 3 { // nobody waits for what is said later
-		if _, err := w.Write([]byte{beat}); err != nil {
+	for range 3 {
+		if _, err := w.Write([]byte{interrupt}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	<-c.back
-	h := &host{dir: t.TempDir()}
-	if err := os.MkdirAll(h.resultDir(), 0o700); err != nil {
-		t.Fatal(err)
+	if !c.lost() || len(c.interrupts) > 0 {
+		t.Errorf("lost: %v, %d interrupts", c.lost(), len(c.interrupts))
 	}
-	if err := os.WriteFile(filepath.Join(h.resultDir(), "record.jsonl"), []byte("line\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if kept, err := h.await(c, &b); !kept || !errors.Is(err, errSilent) {
-		t.Errorf("kept: %v %v", kept, err)
-	}
-	if n, err := readRecord(&b, t.TempDir()); n != 1 || err != nil {
-		t.Errorf("%d files, %v", n, err)
-	}
-	c = listenFor(bufio.NewReader(strings.NewReader("")), time.Hour)
+}
+
+// A result is not sent to a client that is lost.
+func TestSendToNobody(t *testing.T) {
+	c := listenFor(bufio.NewReader(strings.NewReader("")), time.Hour)
 	<-c.gone
-	select {
-	case <-c.back:
-		t.Error("the connection has ended")
-	default:
+	if err := (&host{dir: "/nonexistent"}).send(c); !errors.Is(err, errLost) {
+		t.Error(err)
+	}
+}
+
+// awaitGone waits until a run's directory is removed, and does not wait for a missing one.
+func TestAwaitGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	awaitGone(dir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	removed := make(chan error, 1)
+	go func() { removed <- os.Remove(dir) }()
+	awaitGone(dir)
+	if err := <-removed; err != nil {
+		t.Error(err)
 	}
 }
 
@@ -146,45 +146,5 @@ func TestInterruptible(t *testing.T) {
 	<-ctx.Done()
 	if !stop() {
 		t.Error("an interrupt went by")
-	}
-}
-
-// Who collects the record brings a token that is good, and goes when the node is
-// restored.
-func TestCollect(t *testing.T) {
-	h := &host{dir: filepath.Join(t.TempDir(), "run")}
-	result := filepath.Join(h.dir, "result")
-	if err := os.MkdirAll(result, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range map[string]string{h.in(tokenFile): "of a pod that is gone", filepath.Join(result, "record.jsonl"): "line\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	token := make(chan string, 1)
-	go func() {
-		if kept, err := h.await(&client{}, io.Discard); !kept || err != nil {
-			t.Errorf("kept: %v %v", kept, err)
-		}
-		b, _ := os.ReadFile(h.in(tokenFile))
-		token <- string(b)
-		os.RemoveAll(h.dir)
-	}()
-	var b bytes.Buffer
-	if err := collect(&b, h.dir, []byte("fresh")); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(h.dir); err == nil {
-		t.Error("the node was not restored yet")
-	}
-	if got := <-token; got != "fresh" {
-		t.Errorf("the token is %q", got)
-	}
-	if n, err := readRecord(&b, t.TempDir()); n != 1 || err != nil {
-		t.Errorf("%d files, %v", n, err)
-	}
-	if err := collect(&b, h.dir, nil); err == nil {
-		t.Error("a record that is gone was collected")
 	}
 }

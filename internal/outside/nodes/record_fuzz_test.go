@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzUnpack: whatever a node sends, in whatever pieces, and however that ends, it comes to an
-// end here, makes nothing but plain files and directories inside of the result directory, and
-// what is said to be a record is one: it can be sent on and is the same.
+// FuzzUnpack: unpacking ends whatever a node sends, in whatever pieces, and however the stream
+// ends. It makes only plain files and directories inside of the result directory. A result that
+// was unpacked without error can be sent again and is the same.
 func FuzzUnpack(f *testing.F) {
 	addArchives(f)
 	f.Fuzz(func(t *testing.T, said []byte, piece uint16, breaks bool) {
@@ -61,7 +61,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// addArchives begins with whole records, damaged ones, and what is in none.
+// addArchives adds whole results, damaged ones, and entries that no result has.
 func addArchives(f *testing.F) {
 	f.Helper()
 	result := f.TempDir()
@@ -92,8 +92,8 @@ func addArchives(f *testing.F) {
 	}
 }
 
-// treeOf are the files below a directory with what they hold, and the directories, which hold
-// nothing. All are plain and readable.
+// treeOf reads the files and directories below a directory. It fails the test if one is neither
+// or is not readable.
 func treeOf(t *testing.T, top string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -1,5 +1,4 @@
-// Package kubetest gives tests the cluster that $KUBECONFIG names, and looks for
-// what they leave in it.
+// Package kubetest gives tests the cluster of $KUBECONFIG, and finds what a test left in it.
 package kubetest
 
 import (
@@ -52,11 +51,11 @@ func Need(t *testing.T) *Admin {
 	}
 	t.Cleanup(h.CloseIdleConnections)
 	a := &Admin{config, h}
-	a.AwaitNodes(t, true) // a busy host may have kept a kubelet from saying so
+	a.AwaitNodes(t, true) // on a busy host a kubelet's report may be late
 	return a
 }
 
-// Do asks the API server and returns the status and the answer.
+// Do sends a request to the API server, and returns status and body of the response.
 func (a *Admin) Do(t *testing.T, method, path string, body []byte) (int, []byte) {
 	t.Helper()
 	r, err := http.NewRequest(method, a.config.Host+path, bytes.NewReader(body))
@@ -64,7 +63,7 @@ func (a *Admin) Do(t *testing.T, method, path string, body []byte) (int, []byte)
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Close = true // connections are looked for
+	r.Close = true // tests count open connections
 	answer, err := a.http.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +76,7 @@ func (a *Admin) Do(t *testing.T, method, path string, body []byte) (int, []byte)
 	return answer.StatusCode, b
 }
 
-// Grant gives a user what tare plan --rbac prints, until the end of the test.
+// Grant gives a user the rights that tare plan --rbac prints, until the end of the test.
 func (a *Admin) Grant(t *testing.T, user string, more ...kube.Rights) {
 	t.Helper()
 	text, err := kube.RBAC(user, more...)
@@ -109,7 +108,7 @@ func (a *Admin) Grant(t *testing.T, user string, more ...kube.Rights) {
 	}
 }
 
-// Kubeconfig writes a kubeconfig in which the current user was changed.
+// Kubeconfig writes a copy of $KUBECONFIG with its current user and cluster changed.
 func Kubeconfig(t *testing.T, change func(*api.AuthInfo, *api.Cluster)) string {
 	t.Helper()
 	c, err := clientcmd.LoadFromFile(os.Getenv("KUBECONFIG"))
@@ -125,7 +124,8 @@ func Kubeconfig(t *testing.T, change func(*api.AuthInfo, *api.Cluster)) string {
 	return file
 }
 
-// Left is what tare has in the cluster and its images on the node.
+// Left lists tare's namespaces in the cluster, and its images and pods' control groups on this
+// node.
 func (a *Admin) Left(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -152,8 +152,7 @@ func (a *Admin) Left(t *testing.T) []string {
 	return all
 }
 
-// podGroups are the control groups of pods that there are on this host, also below
-// a group of their node's own.
+// podGroups finds control groups of pods on this host, also below a group of the node.
 func podGroups() []string {
 	var all []string
 	for _, pattern := range []string{"*/kubepods*/*/pod*", "*/kubepods*/pod*", "kubepods*/*/*pod*", "*/*/kubepods*/*/pod*", "*/*/kubepods*/pod*"} {
@@ -163,7 +162,7 @@ func podGroups() []string {
 	return all
 }
 
-// Nodes are the names of the cluster's nodes.
+// Nodes returns the names of the cluster's nodes.
 func (a *Admin) Nodes(t *testing.T) []string {
 	t.Helper()
 	_, b := a.Do(t, http.MethodGet, "/api/v1/nodes", nil)
@@ -178,7 +177,7 @@ func (a *Admin) Nodes(t *testing.T) []string {
 	return names
 }
 
-// As is a change of a kubeconfig: the same credentials, as another user.
+// As changes a kubeconfig: the same credentials impersonate another user.
 func As(user string) func(*api.AuthInfo, *api.Cluster) {
 	return func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = user }
 }

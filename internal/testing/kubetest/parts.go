@@ -18,20 +18,20 @@ type Part struct {
 	pid int
 }
 
-// Part finds it. The parts of somebody's own cluster are not to be touched: the
-// test is skipped.
+// Part finds a program of the first node. In a cluster that tools/cluster did not make the test
+// is skipped.
 func (a *Admin) Part(t *testing.T, name string) Part {
 	t.Helper()
 	return a.partOf(t, name, "")
 }
 
-// Part is a program of the second node.
+// Part finds a program of the second node.
 func (s Second) Part(t *testing.T, a *Admin, name string) Part {
 	t.Helper()
 	return a.partOf(t, name, "-2")
 }
 
-// partOf finds the program of a node, which mark tells from that of the first.
+// partOf finds a program by its pid file; mark is the suffix of the node's files.
 func (a *Admin) partOf(t *testing.T, name, mark string) Part {
 	t.Helper()
 	file := filepath.Join(filepath.Dir(os.Getenv("KUBECONFIG")), "pid", name+mark)
@@ -50,7 +50,7 @@ func (a *Admin) partOf(t *testing.T, name, mark string) Part {
 	return Part{pid}
 }
 
-// Stop stops it until Continue, or the end of the test.
+// Stop stops the program by SIGSTOP until Continue, or the end of the test.
 func (p Part) Stop(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() { p.Continue(t) })
@@ -59,7 +59,7 @@ func (p Part) Stop(t *testing.T) {
 	}
 }
 
-// Continue lets it go on.
+// Continue sends SIGCONT.
 func (p Part) Continue(t *testing.T) {
 	t.Helper()
 	if err := unix.Kill(p.pid, unix.SIGCONT); err != nil {
@@ -79,8 +79,8 @@ func (a *Admin) Get(t *testing.T, path string, into any) int {
 	return code
 }
 
-// patience is how long the cluster may take for one thing. It is short once that was not
-// enough: a node that is lost is so for all tests that follow.
+// patience is how long a test waits for the cluster. Once that was not enough it is impatience:
+// a lost node is lost for all following tests.
 var patience = 3 * time.Minute
 
 const impatience = 10 * time.Second
@@ -114,7 +114,7 @@ func (a *Admin) AwaitNodes(t *testing.T, ready bool) {
 	}
 }
 
-// AwaitNone waits until tare has nothing in the cluster and on the node.
+// AwaitNone waits until Left is empty.
 func (a *Admin) AwaitNone(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {

@@ -18,14 +18,14 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Provisioner is tools/provisioner: it provides volumes of its classes, which are
+// Provisioner is a running tools/provisioner. It makes volumes of its classes, which are
 // directories of this host, and removes them with their claims.
 type Provisioner struct {
 	Dir  string // of the volumes
 	name string
 }
 
-// Provisioner starts it, until the end of the test.
+// Provisioner runs tools/provisioner until the end of the test.
 func (a *Admin) Provisioner(t *testing.T) Provisioner {
 	t.Helper()
 	bin := os.Getenv("TARETEST_PROVISIONER")
@@ -51,8 +51,8 @@ func (a *Admin) Provisioner(t *testing.T) Provisioner {
 	return p
 }
 
-// Class makes a StorageClass of its volumes, until the end of the test. Parameters tell
-// it what not to do.
+// Class makes a StorageClass of the provisioner until the end of the test. parameters tell the
+// provisioner how to fail.
 func (p Provisioner) Class(t *testing.T, a *Admin, name string, parameters map[string]string) string {
 	t.Helper()
 	name = fmt.Sprintf("tare-test-%s-%d", name, os.Getpid())
@@ -64,7 +64,7 @@ func (p Provisioner) Class(t *testing.T, a *Admin, name string, parameters map[s
 	return name
 }
 
-// Volumes are those of a class that the cluster has.
+// Volumes returns the names of the volumes of a class.
 func (a *Admin) Volumes(t *testing.T, class string) (names []string) {
 	t.Helper()
 	var l corev1.PersistentVolumeList
@@ -77,7 +77,7 @@ func (a *Admin) Volumes(t *testing.T, class string) (names []string) {
 	return names
 }
 
-// LetGo takes the annotation off a volume for which it is kept.
+// LetGo removes the annotation with which the provisioner keeps a volume.
 func (a *Admin) LetGo(t *testing.T, volume string) {
 	t.Helper()
 	var v corev1.PersistentVolume
@@ -94,7 +94,7 @@ func (a *Admin) LetGo(t *testing.T, volume string) {
 		switch code, said := a.Do(t, http.MethodPut, path, body); code {
 		case http.StatusOK:
 			return
-		case http.StatusConflict: // somebody else has changed it
+		case http.StatusConflict: // changed meanwhile
 		default:
 			t.Fatalf("%s: %d %s", path, code, said)
 		}

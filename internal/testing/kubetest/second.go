@@ -30,21 +30,21 @@ func (a *Admin) Here(t *testing.T) string {
 	return names[0]
 }
 
-// Second is the other node of a cluster of tools/cluster.
+// Second is the second node of a cluster of tools/cluster.
 type Second struct {
 	Name string
-	// State is where this host has what is the node's /var/lib/tare.
+	// State is the path on this host of the node's /var/lib/tare.
 	State string
-	// Containerd is where its containerd listens.
+	// Containerd is the socket of the node's containerd.
 	Containerd string
-	pid        int // of its first process
+	pid        int // of the node's first process
 }
 
-// Second finds it. Somebody's own cluster has its nodes elsewhere, where a test does
-// not look: the test is skipped.
+// Second finds the second node. In a cluster that tools/cluster did not make the test is
+// skipped.
 func (a *Admin) Second(t *testing.T) Second {
 	t.Helper()
-	p := a.Part(t, "kubelet") // of such a cluster
+	p := a.Part(t, "kubelet") // skips the test in another cluster
 	dir := filepath.Dir(os.Getenv("KUBECONFIG"))
 	b, err := os.ReadFile(filepath.Join(dir, "pid", "node-2"))
 	if err == nil && p.pid != 0 {
@@ -57,9 +57,9 @@ func (a *Admin) Second(t *testing.T) Second {
 	return Second{}
 }
 
-// Look is what there is on the node that a run could leave: links, rules, mounts,
-// processes, images, files of tare's. Network namespaces are those of the node's own
-// directory: mounts of the host's, of whatever runs beside, reach the node too.
+// Look lists everything on the node that a run could leave: links, nftables, mounts, processes,
+// images, files of tare. Of network namespaces it lists the node's directory, not their mounts:
+// the host's mounts are visible in the node.
 func (s Second) Look(t *testing.T) []string {
 	t.Helper()
 	const script = `ip -o link | sed 's/ .*\(mtu\)/ \1/'; nft list tables; cut -d' ' -f1-3 /proc/self/mounts | grep -v '^nsfs '; cat /proc/[0-9]*/comm
@@ -74,7 +74,7 @@ ls -A /var/lib/tare | grep -v '^journal$'; ls /run/netns; ctr --address "$1" -n 
 	return all
 }
 
-// MustEqual waits until there is nothing on the node but what was there before.
+// MustEqual waits until the node is as it was before.
 func (s Second) MustEqual(t *testing.T, before []string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {

@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LocalClass makes a StorageClass of directories of this host, which is a node:
-// local volumes of 4Gi, made beforehand, as is usual for them. It returns its
-// name and where they are. A volume is good for one claim.
+// LocalClass makes a StorageClass with local volumes of 4Gi, which are directories of this
+// host, until the end of the test. dir is the directory above them. Each volume can be claimed
+// once.
 func (a *Admin) LocalClass(t *testing.T, volumes int) (class, dir string) {
 	t.Helper()
 	host, err := os.Hostname()
@@ -57,7 +57,7 @@ func local(name, class, path, host string) corev1.PersistentVolume {
 	}
 }
 
-// make makes an object until the end of the test.
+// make makes an object and removes it at the end of the test.
 func (a *Admin) make(t *testing.T, path, name string, object any) {
 	t.Helper()
 	body, err := json.Marshal(object)

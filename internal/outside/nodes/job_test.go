@@ -4,16 +4,30 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tarelab/tare/internal/base/hint"
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// Where no arm is in a pod the helper's account may do nothing but remove the helper; the
-// rights of those that are in one are handed on.
+// The remedy of a lost result is about the node, not about the connection.
+func TestLost(t *testing.T) {
+	broke := hint.New(errors.New("EOF"), "is the cluster up?")
+	err := errors.Join(&lostError{"n1", broke}, nil)
+	if want := "the result of node n1 is lost: EOF"; !strings.HasPrefix(err.Error(), want) || !errors.Is(err, broke) {
+		t.Errorf("%v", err)
+	}
+	if got := hint.Of(err); !strings.Contains(got, "--nodes n1 --node-helper") || !strings.Contains(got, "tare cleanup") {
+		t.Errorf("hint: %s", got)
+	}
+}
+
+// The helper's account has the rights that the experiment's pods need. Without pods it can
+// do nothing but remove the helper.
 func TestHelperRights(t *testing.T) {
 	dir := t.TempDir()
 	file, token := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "token")
@@ -36,7 +50,7 @@ func TestHelperRights(t *testing.T) {
 		"a plain one":     {[]kube.Rights{nil}, true, map[string]bool{"pods": true, "services": false}},
 		"with a service":  {[]kube.Rights{nil, {"services": {"create"}}}, true, map[string]bool{"pods": true, "services": true}},
 	} {
-		h, err := Job{Cluster: cluster, Image: "busybox@sha256:0123", Rights: c.rights}.helper(node)
+		h, err := Job{Cluster: cluster, Image: "busybox@sha256:0123", Rights: c.rights}.helper(node, "")
 		if err != nil {
 			t.Fatal(err)
 		}
