@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -69,14 +70,14 @@ func thin(x []float64) []float64 {
 }
 
 // within adds the interval of what happened inside the only run of each arm.
-func (t *imported) within(e *record.Effect, metric string, total bool) {
-	a, b := t.only(e.Arm, metric), t.only(e.Baseline, metric)
+func (t *imported) within(e *record.Effect, name string, total bool) {
+	a, b := t.only(e.Arm, name), t.only(e.Baseline, name)
 	if a == nil || b == nil {
 		return
 	}
 	d := stat.Difference(a.batched.Estimate.Log(), b.batched.Estimate.Log())
 	if total {
-		if metric != "throughput" {
+		if name != metric.Throughput.Name {
 			return // the error of a mean of percentiles is not that of the percentile
 		}
 		d.Mean = math.Log(e.Observed)

@@ -6,13 +6,14 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // Import reads the runs of a log.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
 	log, err := Parse(text, func(r Report) error {
-		runs.At(r.Run).Figure("throughput").Add(queryRate(&r))
+		runs.At(r.Run).Figure(metric.Throughput).Add(queryRate(&r))
 		return nil
 	})
 	warnings := log.Warnings
@@ -36,7 +37,7 @@ func servers(one *Run) (out []*observed.Run) {
 		r := &observed.Run{Sub: fmt.Sprintf("server %d", i+1)}
 		r.Tool, r.Line, r.Complete = "clickhouse-benchmark", one.Line, true
 		r.MakesLoad("output of version", one.Era)
-		r.Total("throughput", s.QPS.NonZero())
+		r.Total(metric.Throughput, s.QPS.NonZero())
 		r.Quantiles(s.Quantiles)
 		out = append(out, r)
 	}
@@ -85,11 +86,11 @@ func imported(r *observed.Run, one *Run) []format.Warning {
 		return warnings
 	}
 	if !r.Complete {
-		r.Figure("throughput").Add(queryRate(one.Total))
+		r.Figure(metric.Throughput).Add(queryRate(one.Total))
 		return warnings
 	}
 	r.MakesLoad("concurrency", observed.Text(one.Total.Concurrency))
-	r.Total("throughput", queryRate(one.Total).NonZero())
+	r.Total(metric.Throughput, queryRate(one.Total).NonZero())
 	if len(one.Total.Servers) == 1 {
 		s := one.Total.Servers[0]
 		r.Quantiles(s.Quantiles)

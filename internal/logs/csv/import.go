@@ -13,36 +13,43 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// What columns are called, by the metric that they are. Names are compared
-// without their unit, in lower case and with one blank between words.
-var columnNames = map[string]string{
-	"tps": "throughput", "qps": "throughput", "iops": "throughput", "throughput": "throughput", "rate": "throughput",
-	"ops": "throughput", "rps": "throughput", "queries": "queries", "transactions/s": "throughput", "queries/s": "throughput",
-	"requests/s": "throughput", "operations/s": "throughput", "ops/s": "throughput", "events/s": "throughput",
-	"latency": "latency_mean", "mean": "latency_mean", "avg": "latency_mean", "lat": "latency_mean", "mean latency": "latency_mean",
-	"latency mean": "latency_mean", "time total": "time", "duration": "time", "elapsed": "time", "latency median": "p50",
-	"bandwidth": "bandwidth", "bw": "bandwidth", "p50": "p50", "median": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99.9": "p99.9",
-	"read iops": "read_iops", "write iops": "write_iops", "read bandwidth": "read_bandwidth", "write bandwidth": "write_bandwidth",
+// columnNames are the names of columns by metric. Names are compared without their unit, in lower
+// case and with one blank between words.
+var columnNames = byName(map[string]metric.Metric{
+	"tps, qps, iops, throughput, rate, ops, rps, transactions/s, queries/s, requests/s, operations/s, ops/s, events/s": metric.Throughput,
+	"queries": metric.Queries, "read iops": metric.IOPS.Of("read"), "write iops": metric.IOPS.Of("write"),
+	"bandwidth, bw": metric.Bandwidth, "read bandwidth": metric.Bandwidth.Of("read"), "write bandwidth": metric.Bandwidth.Of("write"),
+	"time total, duration, elapsed": metric.Time, "latency, mean, avg, lat, mean latency, latency mean": metric.LatencyMean,
+	"p50, median, latency median": metric.P50, "p90": metric.Quantile(0.9), "p95": metric.P95, "p99": metric.P99, "p99.9": metric.Quantile(0.999),
+})
+
+func byName(names map[string]metric.Metric) map[string]metric.Metric {
+	out := map[string]metric.Metric{}
+	for list, m := range names {
+		for name := range strings.SplitSeq(list, ", ") {
+			out[name] = m
+		}
+	}
+	return out
 }
 
 // percentile is what is left of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without
 // the words.
 var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
 
-// percentileOf is the metric of a column that names a share of operations; empty for none.
-func percentileOf(name string) string {
+// percentileOf is the metric of a column that names a share of operations; the zero Metric for none.
+func percentileOf(name string) metric.Metric {
 	rest := strings.NewReplacer("latency", "", "lat", "", "percentile", "", "_", "", " ", "").Replace(name)
 	m := percentile.FindStringSubmatch(rest)
 	if m == nil || m[0] == m[1] && rest == name { // a number alone says nothing
-		return ""
+		return metric.Metric{}
 	}
 	return columnNames["p"+m[1]]
 }
 
-// Metric is the metric that a column of that name is, in lower case; empty for
-// none.
-func Metric(name string) string {
-	if p := percentileOf(name); p != "" {
+// Metric is the metric of a column by its name in lower case; the zero Metric for none.
+func Metric(name string) metric.Metric {
+	if p := percentileOf(name); p.Name != "" {
 		return p
 	}
 	words := strings.Fields(strings.ReplaceAll(name, "_", " "))
@@ -50,11 +57,11 @@ func Metric(name string) string {
 		if len(words) > 1 {
 			words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(drop, w) })
 		}
-		if m := columnNames[strings.Join(words, " ")]; m != "" {
+		if m, ok := columnNames[strings.Join(words, " ")]; ok {
 			return m
 		}
 	}
-	return ""
+	return metric.Metric{}
 }
 
 // clockNames are columns that say when, not how much.
@@ -78,10 +85,10 @@ var (
 
 // importer makes runs of the rows of a table.
 type importer struct {
-	table    int      // of a page, from 1; 0 where there are only rows
-	columns  []Column // nil before the first row
-	first    int      // the first run of the table
-	metrics  []string // of every column; empty for those that are none
+	table    int             // of a page, from 1; 0 where there are only rows
+	columns  []Column        // nil before the first row
+	first    int             // the first run of the table
+	metrics  []metric.Metric // of every column; the zero Metric for those that are none
 	roles    [][]string
 	clock    int
 	skipped  []int // columns whose meaning is not known
@@ -139,7 +146,7 @@ func (p *importer) end() {
 func (p *importer) begin(t *Table) {
 	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, numbers: map[string]int{}, first: len(p.runs),
 		err: p.err, runs: p.runs, words: p.words, spans: p.spans, warnings: p.warnings}
-	p.metrics = make([]string, len(t.Columns))
+	p.metrics = make([]metric.Metric, len(t.Columns))
 	p.roles = make([][]string, len(t.Columns))
 	for i, c := range t.Columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
@@ -154,21 +161,21 @@ func (p *importer) begin(t *Table) {
 		p.metrics[i] = Metric(name)
 		switch {
 		case p.roles[i] != nil:
-			p.metrics[i] = ""
+			p.metrics[i] = metric.Metric{}
 		case slices.Contains(clockNames, strings.ToLower(c.Name)):
-			if p.metrics[i] = ""; p.clock < 0 {
+			if p.metrics[i] = (metric.Metric{}); p.clock < 0 {
 				p.clock = i
 			}
-		case p.metrics[i] == "":
+		case p.metrics[i].Name == "":
 			p.skipped = append(p.skipped, i)
-		case metric.OfTool(p.metrics[i]).Unit == "s" && c.Unit == "":
+		case p.metrics[i].Unit == "s" && c.Unit == "":
 			p.warnings.Add(1, fmt.Sprintf("the column %q has no unit; ratios are right, its own figures are shown as seconds", c.Name),
 				fmt.Sprintf("write it into the heading: %s (ms)", c.Name))
 		}
 	}
 	p.once()
-	if i := slices.Index(p.metrics, "time"); i >= 0 && slices.Contains(p.metrics, "throughput") {
-		p.metrics[i] = "" // how long it was to run
+	if i := slices.Index(p.metrics, metric.Time); i >= 0 && slices.Contains(p.metrics, metric.Throughput) {
+		p.metrics[i] = metric.Metric{} // the time that was asked for
 	}
 }
 
@@ -191,23 +198,23 @@ func (p *importer) leftOut() {
 func (p *importer) once() {
 	columns := map[string][]int{}
 	for i, m := range p.metrics {
-		if m != "" {
-			columns[m] = append(columns[m], i)
+		if m.Name != "" {
+			columns[m.Name] = append(columns[m.Name], i)
 		}
 	}
-	all := columns["throughput"]
+	all := columns[metric.Throughput.Name]
 	if tps := slices.IndexFunc(all, func(i int) bool { return p.named(i, "tps", "transactions/s") }); tps >= 0 && len(all) > 1 {
 		for _, i := range all {
-			if p.named(i, "qps", "queries/s") && len(columns["queries"]) == 0 {
-				p.metrics[i] = "queries"
-				columns["throughput"] = slices.DeleteFunc(all, func(k int) bool { return k == i })
+			if p.named(i, "qps", "queries/s") && len(columns[metric.Queries.Name]) == 0 {
+				p.metrics[i] = metric.Queries
+				columns[metric.Throughput.Name] = slices.DeleteFunc(all, func(k int) bool { return k == i })
 				break
 			}
 		}
 	}
 	for _, m := range slices.Sorted(maps.Keys(columns)) {
 		if c := columns[m]; len(c) > 1 {
-			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, metric.OfTool(m).Name),
+			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, m),
 				Remedy: "keep the one that is to be compared"}
 			return
 		}
@@ -225,7 +232,7 @@ func (p *importer) ask(row Row) {
 	for i, c := range p.columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
 		switch text := row.Text[i]; {
-		case p.roles[i] != nil, p.metrics[i] != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
+		case p.roles[i] != nil, p.metrics[i].Name != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
 		case slices.Contains(wordNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
 		default:
 			p.texts = append(p.texts, i)
@@ -266,7 +273,7 @@ func (p *importer) row(row Row) error {
 	if p.err != nil {
 		return p.err
 	}
-	if !slices.ContainsFunc(p.metrics, func(m string) bool { return m != "" }) && len(p.rows) < mostRuns {
+	if !slices.ContainsFunc(p.metrics, func(m metric.Metric) bool { return m.Name != "" }) && len(p.rows) < mostRuns {
 		p.rows = append(p.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
 	}
 	n, err := p.run(row)
@@ -274,15 +281,15 @@ func (p *importer) row(row Row) error {
 		return err
 	}
 	r := p.runs[n]
-	for i, name := range p.metrics {
-		if name == "" {
+	for i, m := range p.metrics {
+		if m.Name == "" {
 			continue
 		}
 		n := row.Number[i]
-		if metric.OfTool(name).Unit == "s" {
+		if m.Unit == "s" {
 			n = n.NonZero() // no time is: it was not measured
 		}
-		r.Figure(name).Add(n)
+		r.Figure(m).Add(n)
 		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
 			p.warnings.Once(row.Line, fmt.Sprintf("%q in the column %q is no number and was left out, as are others like it",
 				s[:min(len(s), 40)], p.columns[i].Name), "")

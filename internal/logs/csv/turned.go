@@ -21,7 +21,7 @@ func (p *importer) turned() bool {
 		c := column(row.Text[0])
 		name := strings.ToLower(c.Name)
 		m, setting := Metric(name), slices.Contains(settingNames, strings.ReplaceAll(name, "_", " "))
-		if m == "" && !setting {
+		if m.Name == "" && !setting {
 			continue
 		}
 		for i := 1; i < len(row.Text); i++ {

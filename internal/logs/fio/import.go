@@ -97,18 +97,14 @@ func fioJob(one *Run, jobs []*Job) *observed.Run {
 	r.MakesLoad("version", one.Version)
 	directions := directionsOf(jobs)
 	for i, d := range directions {
-		prefix := ""
-		if len(directions) > 1 {
-			prefix = d.name + "_"
-			if i == 0 {
-				r.Total("throughput", sum(directions, func(d *Direction) format.Num { return d.IOPS }))
-			}
+		if i == 0 && len(directions) > 1 {
+			r.Total(metric.Throughput, sum(directions, func(d *Direction) format.Num { return d.IOPS }))
 		}
-		total(r, prefix, d)
+		total(r, d, len(directions) > 1)
 	}
 	for _, j := range jobs {
 		if j.Sync != nil && j.Sync.Lat != nil && len(jobs) == 1 {
-			r.Total("sync_latency_mean", j.Sync.Lat.Mean.NonZero())
+			r.Total(metric.LatencyMean.Of("sync"), j.Sync.Lat.Mean.NonZero())
 		}
 	}
 	return r
@@ -257,19 +253,21 @@ func sum(of []direction, get func(*Direction) format.Num) format.Num {
 	return format.Some(total)
 }
 
-func total(r *observed.Run, prefix string, d direction) {
+// total takes the figures of one kind of I/O, whose metrics are called after it if the job did
+// several.
+func total(r *observed.Run, d direction, several bool) {
 	one := []direction{d}
-	rate := "throughput"
-	if prefix != "" {
-		rate = prefix + "iops"
+	rate, named := metric.Throughput, func(m metric.Metric) metric.Metric { return m }
+	if several {
+		rate, named = metric.IOPS.Of(d.name), func(m metric.Metric) metric.Metric { return m.Of(d.name) }
 	}
 	r.Total(rate, sum(one, func(d *Direction) format.Num { return d.IOPS }).NonZero())
 	if mean := meanLatency(d.of, func(d *Direction) *Latency { return d.Lat }); mean.Known() {
-		r.Total(prefix+"latency_mean", mean)
+		r.Total(named(metric.LatencyMean), mean)
 	} else { // without the time of submission, which is most of it where writes are buffered
-		r.Total(prefix+"completion_latency_mean", meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
+		r.Total(named(metric.Seconds("completion_latency_mean")), meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
 	}
-	r.Total(prefix+"bandwidth", sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
+	r.Total(named(metric.Bandwidth), sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
 	for _, x := range d.of {
 		if s, ok := x.Runtime.Get(); ok {
 			r.Seconds = max(r.Seconds, s)
@@ -281,7 +279,7 @@ func total(r *observed.Run, prefix string, d direction) {
 	if l := latencyOf(d.of[0]); l != nil {
 		for _, q := range l.Quantiles {
 			if q.Q == 0.5 || q.Q == 0.95 || q.Q == 0.99 || q.Q == 0.999 {
-				r.Total(prefix+metric.QuantileName(q.Q), q.Seconds.NonZero())
+				r.Total(named(metric.Quantile(q.Q)), q.Seconds.NonZero())
 			}
 		}
 	}
@@ -331,17 +329,24 @@ func logReader(version int) observed.Read {
 	}
 }
 
+// logMetrics are the metrics of a log: of all its lines where one kind of I/O is in it, and of
+// each kind where there are several.
+var logMetrics = map[LogKind]struct{ alone, each metric.Metric }{
+	LatencyLog:   {metric.LatencyMean, metric.LatencyMean},
+	BandwidthLog: {metric.Bandwidth, metric.Bandwidth},
+	IOPSLog:      {metric.Throughput, metric.IOPS},
+}
+
 func importLog(name string, text io.Reader, version int) ([]*observed.Run, []format.Warning, error) {
 	kind := KindOf(name)
 	r := &observed.Run{}
 	r.Tool, r.Line = "fio", 1
-	metric := map[LogKind]string{LatencyLog: "latency_mean", BandwidthLog: "bandwidth", IOPSLog: "throughput"}[kind]
 	byDirection := map[byte]*observed.Figure{}
 	first, last, n := 0.0, 0.0, 0
 	sum, err := ParseLog(text, LogOptions{Kind: kind, Version: version}, func(e Entry) {
 		f := byDirection[e.Direction]
 		if f == nil {
-			f = observed.NewFigure(metric)
+			f = observed.NewFigure(logMetrics[kind].alone)
 			byDirection[e.Direction] = f
 		}
 		f.Put(e.Value)
@@ -351,16 +356,16 @@ func importLog(name string, text io.Reader, version int) ([]*observed.Run, []for
 		last = e.Time
 		n++
 	})
-	names := map[byte]string{'r': "read_", 'w': "write_", 't': "trim_", 's': "sync_"}
+	names := map[byte]string{'r': "read", 'w': "write", 't': "trim", 's': "sync"}
 	for _, d := range []byte("rwts") {
 		f := byDirection[d]
 		if f == nil {
 			continue
 		}
 		if len(byDirection) > 1 {
-			f.Metric = names[d] + map[bool]string{true: "iops", false: metric}[metric == "throughput"]
+			f.Metric = logMetrics[kind].each.Of(names[d])
 		}
-		r.MakesLoad("kind of I/O", strings.TrimSuffix(names[d], "_"))
+		r.MakesLoad("kind of I/O", names[d])
 		r.Keep(f)
 		if f.N() > 1 {
 			r.Every = max(r.Every, (last-first)/float64(f.N()-1))

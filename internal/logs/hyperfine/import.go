@@ -6,6 +6,7 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // Import reads the commands of an export.
@@ -30,13 +31,13 @@ func commands(log *Log) ([]*observed.Run, []format.Warning) {
 		c := &log.Results[i]
 		r := &observed.Run{}
 		r.Tool, r.Line, r.Complete = "hyperfine", c.Line, true
-		f := r.Figure("time")
+		f := r.Figure(metric.Time)
 		for _, x := range c.Times {
 			f.Add(x)
 			s, _ := x.Get()
 			r.Seconds += s
 		}
-		r.Total("time", c.Mean.NonZero())
+		r.Total(metric.Time, c.Mean.NonZero())
 		r.MayDiffer("command", c.Command)
 		if len(log.Results) > 1 {
 			r.Sub = c.Command

@@ -107,8 +107,8 @@ func Claim(word string) (record.Claim, error) {
 // throughput is called tps; a word that is not known stays as it is.
 func MetricCalled(name string) string {
 	lower := strings.ToLower(strings.TrimSpace(name))
-	if m := csv.Metric(lower); m != "" {
-		return m
+	if m := csv.Metric(lower); m.Name != "" {
+		return m.Name
 	}
 	return lower
 }

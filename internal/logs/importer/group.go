@@ -93,14 +93,14 @@ func byShape(l load) []load {
 	shapes := map[string]map[string]bool{}
 	same := true
 	for _, x := range l.runs {
-		add(shapes, x.Arm, only(x, nil))
+		add(shapes, x.Arm, loadSettings(x, nil))
 		same = same && len(shapes[x.Arm]) == 1
 	}
 	if same {
 		return []load{l}
 	}
 	differing := varying(l.runs)
-	return parts(l, func(x *observed.Run) string { return only(x, differing) })
+	return parts(l, func(x *observed.Run) string { return loadSettings(x, differing) })
 }
 
 // parts sorts the runs of a load by a key, which becomes part of the name.
@@ -118,9 +118,9 @@ func parts(l load, key func(*observed.Run) string) []load {
 	return out
 }
 
-// only is the settings of these names on one line, of all names for none: runs
-// with the same one can be runs of the same arm.
-func only(x *observed.Run, names []string) string {
+// loadSettings joins the settings of a load that have one of the names, or all if names is nil:
+// "bs 4 KiB, iodepth 16". Runs whose settings differ are different loads.
+func loadSettings(x *observed.Run, names []string) string {
 	var s []string
 	for _, l := range x.Load {
 		if names == nil || slices.Contains(names, l.Name) {
@@ -213,13 +213,13 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: quantity.Count(counts[a.Name], "run")})
 		}
 	}
-	w.Metrics = metricsOf(runs)
-	w.Primary = w.Metrics[0]
-	for _, m := range w.Metrics {
-		if _, ok := metric.Find(nil, m); !ok {
-			w.Values = append(w.Values, metric.OfTool(m).Record())
+	for _, m := range metricsOf(runs) {
+		w.Metrics = append(w.Metrics, m.Name)
+		if _, ok := metric.Find(nil, m.Name); !ok {
+			w.Values = append(w.Values, m.Record())
 		}
 	}
+	w.Primary = w.Metrics[0]
 	r.Workloads = append(r.Workloads, w)
 	for _, x := range runs {
 		r.Runs = append(r.Runs, x.Observed)
@@ -227,24 +227,25 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 }
 
 // order is what people look at first; metrics that are not in it follow.
-var order = []string{"throughput", "time", "read_iops", "write_iops", "p50", "p90", "p95", "p99", "p99.9", "latency_mean"}
+var order = []metric.Metric{metric.Throughput, metric.Time, metric.IOPS.Of("read"), metric.IOPS.Of("write"),
+	metric.P50, metric.Quantile(0.9), metric.P95, metric.P99, metric.Quantile(0.999), metric.LatencyMean}
 
-// metricsOf are the metrics that any of the runs has, the primary one first.
-func metricsOf(runs []*observed.Run) []string {
-	var out []string
+// metricsOf lists the metrics that any of the runs has, the primary one first.
+func metricsOf(runs []*observed.Run) []metric.Metric {
+	var out []metric.Metric
 	for _, x := range runs {
-		for _, f := range x.Figures {
-			if !slices.Contains(out, f.Metric) {
-				out = append(out, f.Metric)
+		for _, m := range x.Metrics {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
 			}
 		}
 	}
-	rank := func(m string) int {
+	rank := func(m metric.Metric) int {
 		if i := slices.Index(order, m); i >= 0 {
 			return i
 		}
 		return len(order)
 	}
-	slices.SortStableFunc(out, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(out, func(a, b metric.Metric) int { return rank(a) - rank(b) })
 	return out
 }

@@ -125,7 +125,7 @@ func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []form
 	var keys []string
 	same := map[string][]*observed.Run{}
 	for _, x := range runs {
-		key := x.Arm + "\n" + x.Sub + "\n" + only(x, nil)
+		key := x.Arm + "\n" + x.Sub + "\n" + loadSettings(x, nil)
 		if same[key] == nil {
 			keys = append(keys, key)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // The readers.
@@ -87,23 +88,23 @@ func (p *parser) set(name, value string) {
 
 // pair takes what reads and writes did: "75.7k/59.7k", "523MiB/s / 500MiB/s". What is not there is
 // missing.
-func (p *parser) pair(arm, load, metric, text string, scale float64) bool {
+func (p *parser) pair(arm, load string, of metric.Metric, text string, scale float64) bool {
 	m := twoFigures.FindStringSubmatch(text)
 	if m == nil {
 		return false
 	}
-	return p.figures(arm, load, metric, number(m[1]).Times(scale), number(m[2]).Times(scale))
+	return p.figures(arm, load, of, number(m[1]).Times(scale), number(m[2]).Times(scale))
 }
 
 // figures takes what reads and writes did.
-func (p *parser) figures(arm, load, metric string, a, b format.Num) bool {
-	if !a.NonZero().Known() && !b.NonZero().Known() {
+func (p *parser) figures(arm, load string, of metric.Metric, reads, writes format.Num) bool {
+	if !reads.NonZero().Known() && !writes.NonZero().Known() {
 		p.Doubt("a line of the summary has no figures: fio failed, or printed what the summary does not know", "look at the log above it")
 		return true
 	}
 	r := p.load(arm, load)
-	r.Total("read_"+metric, a.NonZero())
-	r.Total("write_"+metric, b.NonZero())
+	r.Total(of.Of("read"), reads.NonZero())
+	r.Total(of.Of("write"), writes.NonZero())
 	return true
 }
 

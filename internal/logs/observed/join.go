@@ -16,11 +16,11 @@ func Join(parts []*Run) *Run {
 	out := parts[0]
 	rates := make([][]float64, len(parts))
 	for i, p := range parts {
-		rates[i] = slices.Clone(p.Figure("throughput").bins)
+		rates[i] = slices.Clone(p.Figure(metric.Throughput).bins)
 		if i > 0 {
 			out.Errors, out.Clients = out.Errors+p.Errors, out.Clients+p.Clients
 			out.Seconds, out.Every = max(out.Seconds, p.Seconds), max(out.Every, p.Every)
-			out.taken.add(&p.taken)
+			out.latencies.add(&p.latencies)
 		}
 	}
 	if least, most := lengths(rates); most-least > 1 {
@@ -66,7 +66,7 @@ func joinFigures(parts []*Figure, rates [][]float64) *Figure {
 		}
 		out.impossible, out.worst = out.impossible+f.impossible, max(out.worst, f.worst)
 	}
-	mean := metric.OfTool(out.Metric).Unit == "s"
+	mean := out.Metric.Unit == "s"
 	for i := range n {
 		total, weight := 0.0, 0.0
 		for k, f := range parts {
@@ -94,11 +94,11 @@ type histogram struct {
 
 // Latency takes the latency of one operation in nanoseconds.
 func (r *Run) Latency(ns int64) {
-	if r.taken.counts == nil {
-		r.taken.counts = make([]uint64, record.Buckets)
+	if r.latencies.counts == nil {
+		r.latencies.counts = make([]uint64, record.Buckets)
 	}
-	r.taken.counts[record.Bucket(ns)]++
-	r.taken.n++
+	r.latencies.counts[record.Bucket(ns)]++
+	r.latencies.n++
 }
 
 func (h *histogram) add(other *histogram) {
@@ -115,7 +115,7 @@ func (h *histogram) add(other *histogram) {
 func (h *histogram) totals(r *Run) {
 	for _, q := range []float64{0.5, 0.95, 0.99} {
 		if float64(h.n)*(1-q) >= 10 {
-			r.Total(metric.QuantileName(q), h.quantile(q))
+			r.Total(metric.Quantile(q), h.quantile(q))
 		}
 	}
 }

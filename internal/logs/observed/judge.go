@@ -18,8 +18,8 @@ const (
 )
 
 // most is the largest value of a metric that can be true.
-func most(name string) float64 {
-	switch metric.OfTool(name).Unit {
+func most(m metric.Metric) float64 {
+	switch m.Unit {
 	case "s":
 		return mostSeconds
 	case "B/s":
@@ -32,17 +32,17 @@ func most(name string) float64 {
 func (r *Run) judge(f *Figure) {
 	if x, ok := f.Total.Get(); ok {
 		if why := r.impossible(f, x); why != "" {
-			r.doubt(f.Metric, fmt.Sprintf("%g %s", x, why))
+			r.doubt(f.Metric.Name, fmt.Sprintf("%g %s", x, why))
 			f.Total = format.Num{}
 		}
 	}
 	if f.impossible > 0 {
 		why := r.impossible(f, f.worst)
-		r.doubt(f.Metric, fmt.Sprintf("%d of %d reports, as %g %s", f.impossible, f.impossible+f.n, f.worst, why))
+		r.doubt(f.Metric.Name, fmt.Sprintf("%d of %d reports, as %g %s", f.impossible, f.impossible+f.n, f.worst, why))
 	}
 	if x, ok := f.mean().Get(); ok {
 		if why := r.impossible(f, x); why != "" {
-			r.doubt(f.Metric, fmt.Sprintf("%g on average %s", x, why))
+			r.doubt(f.Metric.Name, fmt.Sprintf("%g on average %s", x, why))
 			f.series = series{}
 		}
 	}
@@ -55,10 +55,10 @@ func (r *Run) impossible(f *Figure, x float64) string {
 		return "is negative"
 	case x > most(f.Metric):
 		return "is more than can be (a counter that wrapped round?)"
-	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric != "time" && metric.OfTool(f.Metric).Unit == "s":
+	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric.Name != metric.Time.Name && f.Metric.Unit == "s":
 		return fmt.Sprintf("seconds is longer than the run of %.4g s", r.Seconds)
 	}
-	if done, ok := r.Done.Get(); ok && f.Metric == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
+	if done, ok := r.Done.Get(); ok && f.Metric.Name == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
 		return fmt.Sprintf("per second do not go with %.0f operations in %.4g s", done, r.Seconds)
 	}
 	return ""

@@ -37,8 +37,11 @@ type Run struct {
 	// setting, for it wobbles.
 	Queries, Writes format.Num
 
-	figures []*Figure
-	taken   histogram
+	// Metrics are those of Figures, in the same order, once the run is finished.
+	Metrics []metric.Metric
+
+	figures   []*Figure
+	latencies histogram // of single operations
 }
 
 // Rate is a throughput, and what it counts.
@@ -63,10 +66,10 @@ func Agree(runs []*Run) {
 		switch {
 		case len(r.Rates) == 0:
 		case common != "":
-			r.Total(metric.Throughput.Name, r.rate(common))
+			r.Total(metric.Throughput, r.rate(common))
 		default:
-			r.Total(metric.Throughput.Name, r.Rates[0].PerSecond)
-			r.MakesLoad("throughput", r.Rates[0].Counts)
+			r.Total(metric.Throughput, r.Rates[0].PerSecond)
+			r.MakesLoad(metric.Throughput.Name, r.Rates[0].Counts)
 		}
 	}
 }
@@ -93,21 +96,21 @@ func (l *Runs) At(i int) *Run {
 }
 
 // Figure finds a metric of the run or begins it.
-func (r *Run) Figure(metric string) *Figure {
+func (r *Run) Figure(m metric.Metric) *Figure {
 	for _, f := range r.figures {
-		if f.Metric == metric {
+		if f.Metric.Name == m.Name {
 			return f
 		}
 	}
-	f := NewFigure(metric)
+	f := NewFigure(m)
 	r.figures = append(r.figures, f)
 	return f
 }
 
 // Total takes what the tool's summary says of the whole run.
-func (r *Run) Total(metric string, v format.Num) {
+func (r *Run) Total(m metric.Metric, v format.Num) {
 	if v.Known() {
-		r.Figure(metric).Total = v
+		r.Figure(m).Total = v
 	}
 }
 
@@ -115,7 +118,7 @@ func (r *Run) Total(metric string, v format.Num) {
 func (r *Run) Quantiles(list []format.Quantile) {
 	for _, q := range list {
 		if q.Q >= 0.5 && q.Q < 1 && slices.Contains([]float64{0.5, 0.9, 0.95, 0.99, 0.999}, q.Q) {
-			r.Total(metric.QuantileName(q.Q), q.Seconds)
+			r.Total(metric.Quantile(q.Q), q.Seconds)
 		}
 	}
 }
@@ -162,17 +165,17 @@ func Bytes(text string) string {
 // Known says whether anything is known of the run.
 func (r *Run) Known() bool {
 	any := func(f *Figure) bool { return f.Total.Known() || f.n > 0 || f.impossible > 0 }
-	return r.taken.n > 0 || len(r.Rates) > 0 || slices.ContainsFunc(r.figures, any)
+	return r.latencies.n > 0 || len(r.Rates) > 0 || slices.ContainsFunc(r.figures, any)
 }
 
 // Finish makes the run ready for the record; false when nothing of it can be true.
 func (r *Run) Finish() bool {
-	r.taken.totals(r)
+	r.latencies.totals(r)
 	r.MakesLoad("clients", Text(format.Some(float64(r.Clients)).NonZero()))
 	for _, f := range r.figures {
 		r.judge(f)
 		if (f.Total.Known() || f.n > 0) && !r.idle(f) {
-			r.Figures = append(r.Figures, f.record(r.Every))
+			r.Figures, r.Metrics = append(r.Figures, f.record(r.Every)), append(r.Metrics, f.Metric)
 		}
 	}
 	return len(r.Figures) > 0
@@ -182,7 +185,7 @@ func (r *Run) Finish() bool {
 // are 0, and not those of others.
 func (r *Run) idle(f *Figure) bool {
 	still := func(x *Figure) bool { return !x.Total.Known() && x.stalled == x.n }
-	dead := func(x *Figure) bool { return x.Metric == "throughput" && x.n > 0 && still(x) }
+	dead := func(x *Figure) bool { return x.Metric.Name == metric.Throughput.Name && x.n > 0 && still(x) }
 	busy := func(x *Figure) bool { return !still(x) }
 	return f.n > 0 && still(f) && !slices.ContainsFunc(r.figures, dead) && slices.ContainsFunc(r.figures, busy)
 }

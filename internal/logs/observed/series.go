@@ -93,7 +93,7 @@ func (s *series) lag1() record.Value {
 
 // Figure is one metric of a run on its way.
 type Figure struct {
-	Metric string
+	Metric metric.Metric
 	Total  format.Num // what the summary says
 	series
 
@@ -103,7 +103,7 @@ type Figure struct {
 }
 
 // NewFigure begins a metric.
-func NewFigure(metric string) *Figure { return &Figure{Metric: metric, limit: most(metric)} }
+func NewFigure(m metric.Metric) *Figure { return &Figure{Metric: m, limit: most(m)} }
 
 // Add takes one report; a missing one is left out.
 func (f *Figure) Add(v format.Num) {
@@ -124,7 +124,7 @@ func (f *Figure) Put(x float64) {
 // record is the figure as the record has it. seconds is what the run spans, 0
 // when not known.
 func (f *Figure) record(every float64) record.Figure {
-	out := record.Figure{Metric: f.Metric, Total: f.Total.Value("the summary does not say it"),
+	out := record.Figure{Metric: f.Metric.Name, Total: f.Total.Value("the summary does not say it"),
 		Mean: f.mean().Value("no report on the way"), Lag1: f.lag1()}
 	if x, ok := out.Mean.Get(); ok {
 		out.Mean = record.Number(round(x))
@@ -135,7 +135,7 @@ func (f *Figure) record(every float64) record.Figure {
 			out.Bins = append(out.Bins, round(b))
 		}
 	}
-	if metric.OfTool(f.Metric).Unit != "s" {
+	if f.Metric.Unit != "s" {
 		out.Stalled = f.stalled
 	}
 	return out

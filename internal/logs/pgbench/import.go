@@ -6,6 +6,7 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // Import reads the runs of what pgbench prints.
@@ -18,8 +19,8 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 			totals = append(totals, spans{})
 		}
 		totals[p.Run].take(p)
-		r.Figure("throughput").Add(p.TPS)
-		r.Figure("latency_mean").Add(p.Latency)
+		r.Figure(metric.Throughput).Add(p.TPS)
+		r.Figure(metric.LatencyMean).Add(p.Latency)
 		if x, ok := p.Length.Get(); ok {
 			r.Seconds += x
 		}
@@ -28,7 +29,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	warnings := log.Warnings
 	for i := range log.Runs {
 		if i < len(totals) && !log.Runs[i].Complete() {
-			runs.At(i).Total("throughput", totals[i].rate())
+			runs.At(i).Total(metric.Throughput, totals[i].rate())
 		}
 		imported(runs.At(i), &log.Runs[i])
 		warnings = append(warnings, observed.Failures(log.Runs[i].Failures)...)
@@ -70,8 +71,8 @@ func scripts(one *Run) (out []*observed.Run) {
 	for _, s := range one.Scripts {
 		r := &observed.Run{Sub: s.Name}
 		settings(r, one)
-		r.Total("throughput", s.TPS.NonZero())
-		r.Total("latency_mean", s.Latency)
+		r.Total(metric.Throughput, s.TPS.NonZero())
+		r.Total(metric.LatencyMean, s.Latency)
 		out = append(out, r)
 	}
 	return out
@@ -130,9 +131,9 @@ func imported(r *observed.Run, one *Run) {
 		r.Errors = uint64(x)
 	}
 	r.Rates = one.rates(r)
-	r.Total("latency_mean", one.Latency.NonZero())
-	r.Total("skipped_share", one.Skipped.NonZero())
-	r.Total("above_limit_share", one.Above.NonZero())
+	r.Total(metric.LatencyMean, one.Latency.NonZero())
+	r.Total(metric.Share("skipped_share"), one.Skipped.NonZero())
+	r.Total(metric.Share("above_limit_share"), one.Above.NonZero())
 }
 
 // How a rate counts the time for making connections.
@@ -216,7 +217,7 @@ func (p *perSecond) close() {
 func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	r := &observed.Run{}
 	r.Tool, r.Line, r.Every, r.Sub = "pgbench", 1, 1, "log"
-	s := perSecond{rate: r.Figure("throughput"), latency: r.Figure("latency_mean")}
+	s := perSecond{rate: r.Figure(metric.Throughput), latency: r.Figure(metric.LatencyMean)}
 	clients := map[int64]bool{}
 	sum, err := ParseLog(text, func(t Transaction) {
 		if t.Failed || t.Skipped {

@@ -18,8 +18,8 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	var runs observed.Runs
 	log, err := Parse(text, func(v Report) error {
 		r := runs.At(v.Run)
-		r.Figure("throughput").Add(v.Rate)
-		r.Figure("latency_mean").Add(v.Latency)
+		r.Figure(metric.Throughput).Add(v.Rate)
+		r.Figure(metric.LatencyMean).Add(v.Latency)
 		return nil
 	})
 	for i := range log.Runs {
@@ -63,17 +63,17 @@ func yes(n format.Num) string {
 
 // total takes the figures of the whole test.
 func total(r *observed.Run, one *Run) {
-	r.Total("throughput", one.rate(r))
+	r.Total(metric.Throughput, one.rate(r))
 	if l := one.Latency; l != nil {
-		r.Total("latency_mean", l.Avg)
-		r.Total("min_latency", l.Min)
-		r.Total("p50", l.P50)
-		r.Total("p95", l.P95)
-		r.Total("p99", l.P99)
-		r.Total("max_latency", l.Max)
+		r.Total(metric.LatencyMean, l.Avg)
+		r.Total(metric.LatencyMin, l.Min)
+		r.Total(metric.P50, l.P50)
+		r.Total(metric.P95, l.P95)
+		r.Total(metric.P99, l.P99)
+		r.Total(metric.LatencyMax, l.Max)
 	}
 	for _, q := range []float64{0.5, 0.9, 0.95, 0.99, 0.999} {
-		if f := r.Figure(metric.QuantileName(q)); !f.Total.Known() {
+		if f := r.Figure(metric.Quantile(q)); !f.Total.Known() {
 			f.Total = one.quantile(q)
 		}
 	}

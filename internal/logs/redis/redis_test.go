@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 	"github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/testing/formattest"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 type result struct {
@@ -58,8 +59,9 @@ func imports(t *testing.T, text []byte) (map[string]map[string]format.Num, map[s
 	totals, settings := map[string]map[string]format.Num{}, map[string]string{}
 	for _, r := range runs {
 		totals[r.Sub] = map[string]format.Num{}
-		for _, m := range []string{"throughput", "latency_mean", "min_latency", "p50", "p90", "p95", "p99", "p99.9", "max_latency"} {
-			totals[r.Sub][m] = r.Figure(m).Total
+		for _, m := range []metric.Metric{metric.Throughput, metric.LatencyMean, metric.LatencyMin, metric.LatencyMax,
+			metric.P50, metric.Quantile(0.9), metric.P95, metric.P99, metric.Quantile(0.999)} {
+			totals[r.Sub][m.Name] = r.Figure(m).Total
 		}
 		r.Finish()
 		warnings = append(warnings, r.Doubts...)

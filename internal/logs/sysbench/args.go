@@ -2,11 +2,12 @@ package sysbench
 
 import (
 	"fmt"
-	"github.com/tarelab/tare/internal/base/allow"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tarelab/tare/internal/base/allow"
 )
 
 // Program is its name.

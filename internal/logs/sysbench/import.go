@@ -74,11 +74,11 @@ func (r *imported) take(v *Interval) {
 
 // begin makes the figures in the order of their importance.
 func (r *imported) begin(v *Interval) {
-	r.events = r.Figure("throughput")
-	r.reads, r.writes, r.transfer = r.Figure("read_bandwidth"), r.Figure("write_bandwidth"), r.Figure("bandwidth")
-	r.latency = r.Figure(metric.QuantileName(v.Latency.Q))
+	r.events = r.Figure(metric.Throughput)
+	r.reads, r.writes, r.transfer = r.Figure(metric.Bandwidth.Of("read")), r.Figure(metric.Bandwidth.Of("write")), r.Figure(metric.Bandwidth)
+	r.latency = r.Figure(metric.Quantile(v.Latency.Q))
 	if v.Latency.Q == 0 {
-		r.latency = observed.NewFigure("") // percentiles are disabled
+		r.latency = observed.NewFigure(metric.Metric{}) // percentiles are disabled
 	}
 	r.MakesLoad("threads", observed.Text(v.Threads))
 }
@@ -109,7 +109,7 @@ func (r *imported) summary(s *Run) {
 		r.Queries, r.Writes = format.Some(m.queries/m.events), format.Some(m.writes/m.events)
 	}
 	if s.SQL == nil {
-		r.Figure("queries").Add(format.Some(r.queries.queries / float64(s.Intervals)).NonZero())
+		r.Figure(metric.Queries).Add(format.Some(r.queries.queries / float64(s.Intervals)).NonZero())
 		r.Errors = uint64(math.Round(max(0, min(r.errors*r.Every, 1e15))))
 	}
 }
@@ -121,10 +121,10 @@ func (r *imported) whole(s *Run) {
 		if x, ok := g.Time.NonZero().Get(); ok {
 			r.Seconds, seconds = x, g.Time
 			if n, ok := g.Events.NonZero().Get(); ok {
-				r.Total("throughput", format.Some(n/x))
+				r.Total(metric.Throughput, format.Some(n/x))
 			}
 		}
-		r.Total("throughput", g.Rate.NonZero())
+		r.Total(metric.Throughput, g.Rate.NonZero())
 	}
 	if q := s.SQL; q != nil {
 		r.sql(q, seconds)
@@ -133,14 +133,14 @@ func (r *imported) whole(s *Run) {
 		r.files(f, s.performed, seconds)
 	}
 	if m := s.Memory; m != nil {
-		r.Total("bandwidth", m.Transfer.NonZero())
+		r.Total(metric.Bandwidth, m.Transfer.NonZero())
 	}
 	if l := s.Latency; l != nil {
-		r.Total("latency_mean", l.Avg)
-		r.Total("min_latency", l.Min)
-		r.Total("max_latency", l.Max)
+		r.Total(metric.LatencyMean, l.Avg)
+		r.Total(metric.LatencyMin, l.Min)
+		r.Total(metric.LatencyMax, l.Max)
 		if l.Percentile.Q > 0 {
-			r.Total(metric.QuantileName(l.Percentile.Q), l.Percentile.Seconds)
+			r.Total(metric.Quantile(l.Percentile.Q), l.Percentile.Seconds)
 		}
 	}
 	r.histogram(s.Histogram)
@@ -148,7 +148,7 @@ func (r *imported) whole(s *Run) {
 
 // sql takes the statistics of a database test.
 func (r *imported) sql(q *SQL, seconds format.Num) {
-	r.Total("throughput", q.TransactionRate.NonZero())
+	r.Total(metric.Throughput, q.TransactionRate.NonZero())
 	if n, ok := q.Errors.Get(); ok && n > 0 {
 		r.Errors = uint64(n)
 	}
@@ -157,7 +157,7 @@ func (r *imported) sql(q *SQL, seconds format.Num) {
 		r.queries = mix{t, all, orNaN(q.Write)}
 	}
 	if s, ok := seconds.Get(); ok && s > 0 {
-		r.Total("queries", format.Some(all/s).NonZero())
+		r.Total(metric.Queries, format.Some(all/s).NonZero())
 	}
 }
 
@@ -173,13 +173,13 @@ func (r *imported) files(f *FileIO, performed [3]format.Num, seconds format.Num)
 	reads, ok := rates[0].Get()
 	writes, also := rates[1].Get()
 	if ok && also {
-		r.Total("throughput", format.Some(reads+writes).NonZero())
+		r.Total(metric.Throughput, format.Some(reads+writes).NonZero())
 	}
-	for i, name := range []string{"read_iops", "write_iops", "sync_iops"} {
-		r.Total(name, rates[i].NonZero())
+	for i, kind := range []string{"read", "write", "sync"} {
+		r.Total(metric.IOPS.Of(kind), rates[i].NonZero())
 	}
-	r.Total("read_bandwidth", f.ReadBytes.NonZero())
-	r.Total("write_bandwidth", f.WriteBytes.NonZero())
+	r.Total(metric.Bandwidth.Of("read"), f.ReadBytes.NonZero())
+	r.Total(metric.Bandwidth.Of("write"), f.WriteBytes.NonZero())
 }
 
 // orNaN is the first number that is known.
@@ -200,13 +200,13 @@ func (r *imported) histogram(bins []format.Bin) {
 		all += b.Count
 	}
 	for _, q := range []float64{0.5, 0.95, 0.99} {
-		if f := r.Figure(metric.QuantileName(q)); f.Total.Known() || float64(all)*(1-q) < 10 {
+		if f := r.Figure(metric.Quantile(q)); f.Total.Known() || float64(all)*(1-q) < 10 {
 			continue
 		}
 		seen := uint64(0)
 		for _, b := range bins {
 			if seen += b.Count; float64(seen) >= q*float64(all) {
-				r.Total(metric.QuantileName(q), format.Some(b.Seconds))
+				r.Total(metric.Quantile(q), format.Some(b.Seconds))
 				break
 			}
 		}
