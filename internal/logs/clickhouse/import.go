@@ -35,7 +35,7 @@ func servers(one *Run) (out []*observed.Run) {
 	}
 	for i, s := range one.Total.Servers {
 		r := &observed.Run{Sub: fmt.Sprintf("server %d", i+1)}
-		r.Tool, r.Line, r.Complete = "clickhouse-benchmark", one.Line, true
+		r.Tool, r.Line, r.Complete = tool, one.Line, true
 		r.MakesLoad("output of version", one.Era)
 		r.Total(metric.Throughput, s.QPS.NonZero())
 		r.Quantiles(s.Quantiles)
@@ -74,7 +74,7 @@ func queryRate(r *Report) format.Num {
 func (r *Run) ownTimes() bool { return r.Era == "19.x" || r.Era == "20 to 23.7" }
 
 func imported(r *observed.Run, one *Run) []format.Warning {
-	r.Tool, r.Line, r.Complete = "clickhouse-benchmark", one.Line, one.Complete && one.Total != nil
+	r.Tool, r.Line, r.Complete = tool, one.Line, one.Complete && one.Total != nil
 	r.MakesLoad("queries", observed.Text(one.Loaded))
 	r.MakesLoad("output of version", one.Era)
 	if one.Cumulative {

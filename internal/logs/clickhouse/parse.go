@@ -43,7 +43,7 @@ func (p *parser) nothing() error {
 			return &format.Error{Line: f.First.Line, Text: "no report; the tool said: " + f.First.Text}
 		}
 	}
-	err := p.Why("clickhouse-benchmark")
+	err := p.Why()
 	if len(p.log.Runs) > 0 && len(p.log.Warnings) == 0 {
 		err = &format.Error{Line: p.log.Runs[0].Line, Text: "the run that begins here has no report",
 			Remedy: "it was stopped before the first one, or the file is cut"}

@@ -8,11 +8,14 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-const kind format.Kind = "clickhouse-benchmark" // text and JSON
+const (
+	tool             = "clickhouse-benchmark"
+	kind format.Kind = tool // text and JSON
+)
 
 // declared is how clickhouse-benchmark's output is told.
 var declared = &format.Tool{
-	Name:   "clickhouse-benchmark",
+	Name: tool, Programs: []string{tool, "clickhouse benchmark"},
 	Kind:   kind,
 	Also:   regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
 	Begins: []string{"Queries executed: ", `"query_time_percentiles"`},

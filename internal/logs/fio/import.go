@@ -92,7 +92,7 @@ func fioJobs(one *Run) []*observed.Run {
 
 func fioJob(one *Run, jobs []*Job) *observed.Run {
 	r := &observed.Run{}
-	r.Tool, r.Version, r.Line, r.Complete = "fio", one.Version, max(one.Line, jobs[0].Line), true
+	r.Tool, r.Version, r.Line, r.Complete = Program, one.Version, max(one.Line, jobs[0].Line), true
 	fioOptions(r, one, jobs)
 	r.MakesLoad("version", one.Version)
 	directions := directionsOf(jobs)
@@ -340,7 +340,7 @@ var logMetrics = map[LogKind]struct{ alone, each metric.Metric }{
 func importLog(name string, text io.Reader, version int) ([]*observed.Run, []format.Warning, error) {
 	kind := KindOf(name)
 	r := &observed.Run{}
-	r.Tool, r.Line = "fio", 1
+	r.Tool, r.Line = Program, 1
 	byDirection := map[byte]*observed.Figure{}
 	first, last, n := 0.0, 0.0, 0
 	sum, err := ParseLog(text, LogOptions{Kind: kind, Version: version}, func(e Entry) {

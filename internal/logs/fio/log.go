@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/logs/format"
 )
@@ -20,18 +19,28 @@ const (
 	IOPSLog      LogKind = "iops"
 )
 
-// KindOf reads the kind from the name that fio gives a log: NAME_lat.1.log,
-// NAME_clat.log, NAME_bw.log, NAME_iops.log. Empty when it has none of them.
+// logName matches the names that fio gives its logs: NAME_bw.log, and NAME_lat.1.log for job 1. Its
+// groups are the name without the job, the kind, and the job with its ending. Shortened names match too.
+var logName = regexp.MustCompile(`^(.*_(bw|iops|[sc]?lat))(?:(\.\d+\.log)|[.\d]*(?:\.log)?)(?:\.gz)?$`)
+
+// KindOf reads the kind of a log from its name; empty for other names.
 func KindOf(name string) LogKind {
-	base := strings.TrimSuffix(filepath.Base(name), ".gz")
-	base = strings.TrimRight(strings.TrimSuffix(base, ".log"), ".0123456789")
+	m := logName.FindStringSubmatch(name)
 	switch {
-	case strings.HasSuffix(base, "_lat"), strings.HasSuffix(base, "_clat"), strings.HasSuffix(base, "_slat"):
-		return LatencyLog
-	case strings.HasSuffix(base, "_bw"):
+	case m == nil:
+		return ""
+	case m[2] == "bw":
 		return BandwidthLog
-	case strings.HasSuffix(base, "_iops"):
+	case m[2] == "iops":
 		return IOPSLog
+	}
+	return LatencyLog
+}
+
+// wholeLog names the run of which a log holds one job; empty for other files.
+func wholeLog(path string, _ []string) string {
+	if m := logName.FindStringSubmatch(path); m != nil && m[3] != "" {
+		return m[1]
 	}
 	return ""
 }

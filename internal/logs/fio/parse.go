@@ -42,7 +42,7 @@ func Parse(r io.Reader) (*Log, error) {
 	p.flush()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.Why("fio")
+		err = p.Why()
 		if m := p.messages; m.Count > 0 && p.Alone() { // fio's own words
 			err = &format.Error{Line: m.First.Line, Text: "fio made no report; it said: " + m.First.Text}
 		} else if p.heads != nil && p.Alone() {

@@ -3,7 +3,6 @@ package fio
 import (
 	"bytes"
 	"regexp"
-	"strings"
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
@@ -18,7 +17,7 @@ const (
 
 // declared is how fio's output is told.
 var declared = &format.Tool{
-	Name: "fio",
+	Name: Program, Programs: []string{Program},
 	Kind: kind,
 	Also: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
 	Begins: []string{"Run status group ", "fio-2.", "fio-3.", `"fio version"`, `"job options"`, "read: IOPS=", "write: IOPS=",
@@ -58,16 +57,6 @@ func logNumbers(line []byte) bool {
 	}
 	direction := bytes.TrimSpace(fields[2])
 	return len(direction) == 1 && direction[0] >= '0' && direction[0] <= '3'
-}
-
-// jobLog is NAME_bw.N.log, which fio writes for job N.
-var jobLog = regexp.MustCompile(`^(.+_(?:bw|iops|[sc]?lat))\.\d+\.log$`)
-
-func wholeLog(path string, _ []string) string {
-	if m := jobLog.FindStringSubmatch(strings.TrimSuffix(path, ".gz")); m != nil {
-		return m[1]
-	}
-	return ""
 }
 
 func era(b []byte) string {

@@ -136,15 +136,15 @@ func (s *Scan) Nothing(what string) error {
 	return nothing(what, s.Number(), s.foreign.First, s.foreign.Line)
 }
 
-// Why is the error of a reader that found nothing although it was its own tool's
-// output: the first warning about a line, or Nothing.
-func (s *Scan) Why(what string) error {
+// Why is the error of a reader that found no figures in the output of its own tool: the first
+// warning about a line, or Nothing.
+func (s *Scan) Why() error {
 	for _, w := range s.List() {
 		if w.Line > 0 && s.Alone() {
 			return &Error{Line: w.Line, Text: w.Text, Remedy: w.Remedy}
 		}
 	}
-	return s.Nothing(what)
+	return s.Nothing(s.foreign.Own.Name)
 }
 
 // Failures are lines with which a tool says that something failed.

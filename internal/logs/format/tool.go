@@ -12,6 +12,8 @@ import (
 // name in an error is all that becomes of it.
 type Tool struct {
 	Name string
+	// Programs are what its command lines begin with, as people quote them above a report.
+	Programs []string
 	// Kind is what a file is in which the tool's own words stand; Unknown for a tool that
 	// is not read.
 	Kind Kind

@@ -55,7 +55,7 @@ func Parse(r io.Reader) (*Log, error) {
 	err := p.Each(p.line)
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Results) == 0 {
-		err = p.Why("hyperfine")
+		err = p.Why()
 	}
 	return &p.log, err
 }

@@ -40,7 +40,7 @@ func commands(log *Log) ([]*observed.Run, []format.Warning) {
 		r.Total(metric.Time, c.Mean.NonZero())
 		r.MayDiffer("command", c.Command)
 		if len(log.Results) > 1 {
-			r.Sub = c.Command
+			r.Sub, r.SubIsArm = c.Command, true
 		}
 		if c.Failed > 0 {
 			r.Errors = uint64(c.Failed)

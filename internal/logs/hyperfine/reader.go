@@ -15,7 +15,7 @@ const (
 
 // declared is how hyperfine's output is told.
 var declared = &format.Tool{
-	Name:   "hyperfine",
+	Name: "hyperfine", Programs: []string{"hyperfine"},
 	Kind:   kind,
 	Begins: []string{"Benchmark 1: ", "Benchmark #1: ", "Time (mean "},
 	Keys:   [][]string{{"results", "command", "mean"}},

@@ -52,7 +52,7 @@ func (o *Options) unnamed(a Arm, all []*observed.Run) error {
 		return nil
 	}
 	for _, x := range all {
-		if x.Arm == "" && !(x.Tool == "hyperfine" && x.Sub != "") { // commands are arms
+		if x.Arm == "" && !x.SubIsArm {
 			return hint.New(fmt.Errorf("%q does not say which arm it is of", x.File), "write NAME=FILE, as in: tare import host=bare/*.log pod=pod/*.log")
 		}
 	}

@@ -186,13 +186,12 @@ func (o *Options) check() error {
 	return nil
 }
 
-// settle finds the arms, the baseline and what the claims are about, when it is
-// known what the files say: a table may name arms itself, and of one arm the
-// commands of hyperfine are what is compared.
+// settle finds the arms, the baseline and the arms of the claims. It needs the runs: a table may
+// name arms itself, and in one arm alone the commands that hyperfine compared are the arms.
 func (o *Options) settle(all []*observed.Run) error {
 	commands := map[string]bool{}
 	for _, x := range all {
-		if x.Tool == "hyperfine" && o.alone() {
+		if x.SubIsArm && o.alone() {
 			commands[x.Sub] = true
 		}
 	}
@@ -208,7 +207,7 @@ func (o *Options) settle(all []*observed.Run) error {
 		}
 	}
 	for _, x := range all {
-		if len(commands) > 1 && commands[x.Sub] {
+		if len(commands) > 1 && x.SubIsArm {
 			x.Arm, x.Sub, x.Other = x.Sub, "", nil
 		}
 		add(x.Arm)

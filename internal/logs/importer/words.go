@@ -61,8 +61,16 @@ func dropped(w string) bool {
 	return w == "" || noWords[w] || counted.MatchString(w) || clock.MatchString(w) || machine.MatchString(w)
 }
 
-// program is the name of a tool where a command begins with it, or something runs it.
-var program = regexp.MustCompile(`(?:^|[\s/])((?:redis|valkey|clickhouse)-benchmark|clickhouse benchmark|sysbench|pgbench|fio|hyperfine)(?:\s|$)`)
+// program finds the program of a tool that is read, at the beginning of a command or behind what runs it.
+var program = func() *regexp.Regexp {
+	var names []string
+	for _, r := range readers {
+		for _, p := range r.Programs {
+			names = append(names, regexp.QuoteMeta(p))
+		}
+	}
+	return regexp.MustCompile(`(?:^|[\s/])(` + strings.Join(names, "|") + `)(?:\s|$)`)
+}()
 
 // prompt is what a shell writes before a command.
 var prompt = regexp.MustCompile("^(?:[`*\\s]*)(?:\\[[^\\]]*\\][$#>]|[\\w.-]+@[^\\s$#]*[$#]|[\\w~/.-]*[$#%>]|\\$)\\s*")

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
 	"github.com/tarelab/tare/internal/wire/metric"
@@ -111,7 +112,7 @@ func (p *parser) figures(arm, load string, of metric.Metric, reads, writes forma
 // twoFigures are those of reads and of writes; the slash between them is not that of MiB/s.
 var twoFigures = regexp.MustCompile(`^\s*([\d.,]*\s*[kKMG]?i?(?:B/s(?:ec)?)?)\s*/\s*(.*)$`)
 
-var figure = regexp.MustCompile(`^\s*(\d[\d,]*(?:\.\d+)?)\s*(k|K|M|G)?(i?)(B/s(?:ec)?)?\.?\s*$`)
+var figure = regexp.MustCompile(`^\s*(\d[\d,]*(?:\.\d+)?)\s*([kKMG]?i?B?)(?:/s(?:ec)?)?\.?\s*$`)
 
 // number reads 75.7k, 98,368, 523MiB/s and 500kB/s, in base units. The tools write a comma only
 // between thousands.
@@ -120,15 +121,12 @@ func number(s string) format.Num {
 	if m == nil {
 		return format.Num{}
 	}
-	base := 1000.0
-	if m[3] != "" {
-		base = 1024
+	scale, known := units.FioText(1000).Unit(m[2])
+	if m[2] == "" {
+		scale, known = 1, true
 	}
-	scale := 1.0
-	for range strings.Index("kMG", strings.Replace(m[2], "K", "k", 1)) + 1 {
-		if m[2] != "" {
-			scale *= base
-		}
+	if !known {
+		return format.Num{}
 	}
 	return format.Whole([]byte(strings.ReplaceAll(m[1], ",", ""))).Times(scale)
 }

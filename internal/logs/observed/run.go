@@ -17,8 +17,10 @@ import (
 // Run is one run of a tool on its way into the record.
 type Run struct {
 	record.Observed
-	Sub   string  // which of several loads of the tool: the test, the job, the command
-	Every float64 // seconds from report to report
+	Sub string // which of several loads of the tool: the test, the job, the command
+	// SubIsArm says that the tool compared commands itself: in an import of one arm, Sub names the arm.
+	SubIsArm bool
+	Every    float64 // seconds from report to report
 	// Whole is the run that the file is a part of, where threads or jobs write one
 	// each; empty for none.
 	Whole string

@@ -80,7 +80,7 @@ func scripts(one *Run) (out []*observed.Run) {
 
 // settings are those of all scripts of a run.
 func settings(r *observed.Run, one *Run) {
-	r.Tool, r.Version, r.Line, r.Complete = "pgbench", one.Version, one.Line, one.Complete()
+	r.Tool, r.Version, r.Line, r.Complete = Program, one.Version, one.Line, one.Complete()
 	r.MakesLoad("script", one.Type)
 	r.MakesLoad("scale", observed.Text(one.Scale))
 	r.MakesLoad("clients", observed.Text(one.Clients))
@@ -216,7 +216,7 @@ func (p *perSecond) close() {
 // the latencies of all of them.
 func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	r := &observed.Run{}
-	r.Tool, r.Line, r.Every, r.Sub = "pgbench", 1, 1, "log"
+	r.Tool, r.Line, r.Every, r.Sub = Program, 1, 1, "log"
 	s := perSecond{rate: r.Figure(metric.Throughput), latency: r.Figure(metric.LatencyMean)}
 	clients := map[int64]bool{}
 	sum, err := ParseLog(text, func(t Transaction) {

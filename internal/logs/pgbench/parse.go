@@ -29,7 +29,7 @@ func Parse(r io.Reader, each func(Progress) error) (*Log, error) {
 	p.end()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.Nothing("pgbench")
+		err = p.Nothing(Program)
 	}
 	return &p.log, err
 }

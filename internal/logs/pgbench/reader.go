@@ -17,7 +17,7 @@ const (
 
 // declared is how pgbench's output is told.
 var declared = &format.Tool{
-	Name: "pgbench",
+	Name: Program, Programs: []string{Program},
 	Kind: kind,
 	Also: regexp.MustCompile(`^(?:latency stddev|initial connection time|maximum number of tries|number of (?:transactions (?:per client|retried)|(?:serialization|deadlock|other) failures)|total number of retries|statement latencies|\d+\.\d+\s+(?:\d+\s+)*\S|dropping old|NOTICE: |creating |generating |vacuuming|done|\d+ of \d+ tuples|server closed|This probably means|before or while|end\.|set primary)`),
 	Begins: []string{"transaction type: ", "number of transactions actually processed: ", "pgbench (", "tps = ",

@@ -39,7 +39,7 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 	p.end()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		if err = p.Why(tool); p.log.Failures.Count > 0 {
+		if err = p.Why(); p.log.Failures.Count > 0 {
 			err = &format.Error{Line: p.log.Failures.First.Line, Text: "the tool says: " + p.log.Failures.First.Text, Remedy: "repeat the benchmark"}
 		}
 	}

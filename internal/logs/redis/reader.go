@@ -8,14 +8,14 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-const kind format.Kind = "redis-benchmark" // text, -q and --csv
+const kind format.Kind = tool // text, -q and --csv
 
 // csvHeading is that of --csv since 6.2.
 const csvHeading = `"test","rps","avg_latency_ms",`
 
 // declared is how the output of redis-benchmark, and of valkey-benchmark, is told.
 var declared = &format.Tool{
-	Name: tool,
+	Name: tool, Programs: []string{tool, "valkey-benchmark"},
 	Kind: kind,
 	Also: regexp.MustCompile(`^(?:\S.*: -?\d+\.\d+$|Killed$)`),
 	Begins: []string{"Latency by percentile distribution:", "Cumulative distribution of latencies:", "throughput summary: ",

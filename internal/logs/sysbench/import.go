@@ -85,7 +85,7 @@ func (r *imported) begin(v *Interval) {
 
 // summary adds what the log says of the run as a whole.
 func (r *imported) summary(s *Run) {
-	r.Tool, r.Version, r.Line, r.Complete = "sysbench", s.Version, s.Line, s.Complete()
+	r.Tool, r.Version, r.Line, r.Complete = Program, s.Version, s.Line, s.Complete()
 	if s.Test != "oltp" {
 		r.Sub = s.Test
 	}

@@ -38,7 +38,7 @@ func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
 	p.end()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.Nothing("sysbench")
+		err = p.Nothing(Program)
 	}
 	return &p.log, err
 }
