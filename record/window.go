@@ -12,8 +12,8 @@ type Block struct {
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Reasons for dropping a window. None depends on the result. DropLength, DropForeign, DropSteal and
-// DropStalled occur in old records only, and windows with them count.
+// Reasons for dropping a window. None depends on the result. DropLength, DropForeign, DropSteal,
+// DropClient and DropStalled occur in old records only, and windows with them count.
 const (
 	DropFreeze    = "freeze not confirmed within 1 s"
 	DropError     = "load reported an error"

@@ -17,9 +17,9 @@ const (
 var declared = &format.Tool{
 	Name: tool, Programs: []string{tool, "clickhouse benchmark"},
 	Kind:   kind,
-	Also:   regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
+	Noise:  regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
 	Begins: []string{"Queries executed: ", `"query_time_percentiles"`},
-	Is: func(b []byte) bool {
+	IsLine: func(b []byte) bool {
 		return format.Begins(b, "Loaded ") && bytes.HasSuffix(b, []byte(" queries.")) || format.Has(b, "QPS: ") && format.Has(b, ", RPS: ")
 	},
 	Keys: [][]string{{"statistics", "QPS"}, {"query_time_percentiles"}},

@@ -12,7 +12,7 @@ const Kind format.Kind = "csv"
 
 // Reader reads tables. They are no tool's: their first line is a row of names.
 var Reader = observed.Reader{Tool: &format.Tool{Name: "CSV", Kind: Kind,
-	Shapes: []format.Shape{{Kind: Kind, Line: isRule, Sure: format.Likely}, {Kind: Kind, Line: header, First: true, Sure: format.Guess}}},
+	Shapes: []format.Shape{{Kind: Kind, Line: isRule, Confidence: format.Likely}, {Kind: Kind, Line: header, FirstLine: true, Confidence: format.Guess}}},
 	Kinds: []observed.Kind{{Name: Kind, Read: Import}}}
 
 // header says whether a line looks like the column names of a table.

@@ -366,7 +366,7 @@ func importLog(name string, text io.Reader, version int) ([]*observed.Run, []for
 			f.Metric = logMetrics[kind].each.Of(names[d])
 		}
 		r.MakesLoad("kind of I/O", names[d])
-		r.Keep(f)
+		r.AddFigure(f)
 		if f.N() > 1 {
 			r.Every = max(r.Every, (last-first)/float64(f.N()-1))
 		}

@@ -18,16 +18,16 @@ const (
 // declared is how fio's output is told.
 var declared = &format.Tool{
 	Name: Program, Programs: []string{Program},
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
 	Begins: []string{"Run status group ", "fio-2.", "fio-3.", `"fio version"`, `"job options"`, "read: IOPS=", "write: IOPS=",
 		"issued rwts: ", "clat percentiles ("},
-	Is:     itsLine,
-	Report: func(line []byte) int { return bytes.Index(line, []byte("Run status group ")) },
-	Keys:   [][]string{{"fio version"}, {"jobname", "groupid"}},
-	Era:    era,
-	Shapes: []format.Shape{{Kind: logs, Line: logNumbers, Every: true, Sure: format.Guess,
-		NameSays: func(name string) bool { return KindOf(name) != "" }}},
+	IsLine:   itsLine,
+	ReportAt: func(line []byte) int { return bytes.Index(line, []byte("Run status group ")) },
+	Keys:     [][]string{{"fio version"}, {"jobname", "groupid"}},
+	Era:      era,
+	Shapes: []format.Shape{{Kind: logs, Line: logNumbers, AllLines: true, Confidence: format.Guess,
+		NameFits: func(name string) bool { return KindOf(name) != "" }}},
 }
 
 // Reader reads what fio prints and the logs that it writes.

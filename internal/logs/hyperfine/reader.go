@@ -19,9 +19,9 @@ var declared = &format.Tool{
 	Kind:   kind,
 	Begins: []string{"Benchmark 1: ", "Benchmark #1: ", "Time (mean "},
 	Keys:   [][]string{{"results", "command", "mean"}},
-	Shapes: []format.Shape{{Kind: tableKind, First: true, Sure: format.Likely,
+	Shapes: []format.Shape{{Kind: tableKind, FirstLine: true, Confidence: format.Likely,
 		Line: func(b []byte) bool { return bytes.HasPrefix(b, []byte("command,mean,")) }},
-		{Kind: tableKind, Sure: format.Likely, Line: markdownHeading.Match}},
+		{Kind: tableKind, Confidence: format.Likely, Line: markdownHeading.Match}},
 }
 
 // markdownHeading is that of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.

@@ -19,7 +19,7 @@ var unread = []observed.Reader{
 	named("wrk or wrk2", `^Running \d+\w* test @ |^Thread Stats\s+Avg\s+Stdev|^Thread calibration: mean lat|^Requests/sec:\s+[\d.]+$|^Latency Distribution \(HdrHistogram`),
 	named("ab (ApacheBench)", `^This is ApacheBench, |^Requests per second:\s+[\d.]+ \[#/sec\]|^Time per request:\s+[\d.]+ \[ms\]|^Concurrency Level:\s+\d`),
 	{Tool: &format.Tool{Name: "iperf", Keys: [][]string{{"connected", "test_start"}, {"connected", "system_info"}},
-		Is: matches(`^\[ ?ID\] Interval\s+Transfer|^Connecting to host .*, port \d+|^\[\s*\d+\] local \S+ port \d+ connected|^iperf Done\.|^Client connecting to .*, TCP port|^iperf 3\.`)}},
+		IsLine: matches(`^\[ ?ID\] Interval\s+Transfer|^Connecting to host .*, port \d+|^\[\s*\d+\] local \S+ port \d+ connected|^iperf Done\.|^Client connecting to .*, TCP port|^iperf 3\.`)}},
 	named("netperf", `^(?:MIGRATED )?(?:TCP|UDP)[ _](?:STREAM|REQUEST/RESPONSE|RR|CRR|MAERTS|SENDFILE)\w* TEST from |^(?:MIGRATED )?TCP (?:Connect/)?(?:STREAM|REQUEST/RESPONSE|Request/Response|MAERTS) TEST`),
 	named("dd", `^\d+\+\d+ (?:records (?:in|out)|Datensätze|enregistrements|registros|записей)|^记录了\d+\+\d+|^\d+ bytes (?:\([^)]*\) ?)*(?:copied|transferred)`),
 	named("rados bench", `^Maintaining \d+ concurrent (?:writes|reads)|^sec Cur ops\s+started\s+finished|^Total (?:writes|reads) made:\s+\d|^Bandwidth \(MB/sec\):\s`),
@@ -36,7 +36,7 @@ var unread = []observed.Reader{
 }
 
 func named(name, lines string) observed.Reader {
-	return observed.Reader{Tool: &format.Tool{Name: name, Is: matches(lines)}}
+	return observed.Reader{Tool: &format.Tool{Name: name, IsLine: matches(lines)}}
 }
 
 // matches says whether a line is one of those. It is asked of every line that no reader knows: the

@@ -26,7 +26,7 @@ var (
 )
 
 func reader(name, versions string, begins []string, line func(*parser, string) bool) observed.Reader {
-	tool := &format.Tool{Name: name, Kind: format.Kind(name), Begins: begins, Also: noise}
+	tool := &format.Tool{Name: name, Kind: format.Kind(name), Begins: begins, Noise: noise}
 	read := func(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 		return read(text, tool, line)
 	}

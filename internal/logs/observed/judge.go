@@ -7,17 +7,17 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// The largest figures that can be true: a counter that wrapped round is beyond.
+// The largest possible figures. A counter that wrapped around is larger.
 const (
 	mostRate      = 1e12 // per second
 	mostBandwidth = 1e15 // bytes per second
 	mostSeconds   = 1e7
-	// A rate without the time for making connections is larger than operations per
-	// second of the run, with one for each operation by far; not by this factor.
+	// pgbench can print a rate that leaves out the time for connections. It can be much larger than
+	// operations over seconds, but not by this factor.
 	mostConnecting = 100
 )
 
-// most is the largest value of a metric that can be true.
+// most returns the largest possible value of a metric.
 func most(m metric.Metric) float64 {
 	switch m.Unit {
 	case "s":
@@ -28,7 +28,7 @@ func most(m metric.Metric) float64 {
 	return mostRate
 }
 
-// judge leaves out what cannot be true of the run, and names it.
+// judge removes impossible values of a figure, with a warning for each.
 func (r *Run) judge(f *Figure) {
 	if x, ok := f.Total.Get(); ok {
 		if why := r.impossible(f, x); why != "" {
@@ -48,7 +48,7 @@ func (r *Run) judge(f *Figure) {
 	}
 }
 
-// impossible says why a value cannot be true; empty where it can.
+// impossible returns the reason why a value is impossible; empty if it is possible.
 func (r *Run) impossible(f *Figure, x float64) string {
 	switch {
 	case x < 0:

@@ -18,15 +18,15 @@ const (
 // declared is how pgbench's output is told.
 var declared = &format.Tool{
 	Name: Program, Programs: []string{Program},
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:latency stddev|initial connection time|maximum number of tries|number of (?:transactions (?:per client|retried)|(?:serialization|deadlock|other) failures)|total number of retries|statement latencies|\d+\.\d+\s+(?:\d+\s+)*\S|dropping old|NOTICE: |creating |generating |vacuuming|done|\d+ of \d+ tuples|server closed|This probably means|before or while|end\.|set primary)`),
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:latency stddev|initial connection time|maximum number of tries|number of (?:transactions (?:per client|retried)|(?:serialization|deadlock|other) failures)|total number of retries|statement latencies|\d+\.\d+\s+(?:\d+\s+)*\S|dropping old|NOTICE: |creating |generating |vacuuming|done|\d+ of \d+ tuples|server closed|This probably means|before or while|end\.|set primary)`),
 	Begins: []string{"transaction type: ", "number of transactions actually processed: ", "pgbench (", "tps = ",
 		"query mode: ", "number of clients: ", "number of transactions per client: "},
-	Is:     func(b []byte) bool { return progressAt(b) == 0 },
-	Report: progressAt,
-	Era:    era,
+	IsLine:   func(b []byte) bool { return progressAt(b) == 0 },
+	ReportAt: progressAt,
+	Era:      era,
 	Shapes: []format.Shape{
-		{Kind: logs, Line: isTransaction, Sure: format.Likely},
+		{Kind: logs, Line: isTransaction, Confidence: format.Likely},
 	},
 }
 

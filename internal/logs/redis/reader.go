@@ -16,15 +16,15 @@ const csvHeading = `"test","rps","avg_latency_ms",`
 // declared is how the output of redis-benchmark, and of valkey-benchmark, is told.
 var declared = &format.Tool{
 	Name: tool, Programs: []string{tool, "valkey-benchmark"},
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:\S.*: -?\d+\.\d+$|Killed$)`),
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:\S.*: -?\d+\.\d+$|Killed$)`),
 	Begins: []string{"Latency by percentile distribution:", "Cumulative distribution of latencies:", "throughput summary: ",
 		"latency summary (msec):", `host configuration "save": `, csvHeading, "test,rps,avg_latency_ms,",
 		"keep alive: ", "Could not connect to Redis at "},
-	Is:     itsLine,
-	Report: func(line []byte) int { return bytes.Index(line, []byte(csvHeading)) },
-	Era:    era,
-	Shapes: []format.Shape{{Kind: kind, Era: "before 6.2", Line: csvRow, Every: true, Sure: format.Likely}},
+	IsLine:   itsLine,
+	ReportAt: func(line []byte) int { return bytes.Index(line, []byte(csvHeading)) },
+	Era:      era,
+	Shapes:   []format.Shape{{Kind: kind, Era: "before 6.2", Line: csvRow, AllLines: true, Confidence: format.Likely}},
 }
 
 // Reader reads what redis-benchmark and valkey-benchmark print.

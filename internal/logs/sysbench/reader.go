@@ -13,13 +13,13 @@ const kind format.Kind = "sysbench"
 // declared is how sysbench's output is told.
 var declared = &format.Tool{
 	Name: Program, Programs: []string{Program},
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:Done\b|Creating |Inserting |Dropping |Creating a |total time taken|events \(avg|Operations performed|Total operations|No DB drivers|Time limit|\(last message|other(?: operations)?:|deadlocks:|read/write requests:|reconnects:|value  ---|percentile stats|[\d.]+ \|\**|\d+ files, |Removing test files|Preparing |\d+ bytes written)`),
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:Done\b|Creating |Inserting |Dropping |Creating a |total time taken|events \(avg|Operations performed|Total operations|No DB drivers|Time limit|\(last message|other(?: operations)?:|deadlocks:|read/write requests:|reconnects:|value  ---|percentile stats|[\d.]+ \|\**|\d+ files, |Removing test files|Preparing |\d+ bytes written)`),
 	Begins: []string{"Running the test with following options:", "SQL statistics:", "OLTP test statistics:",
 		"Test execution summary:", "Threads fairness:", "sysbench 0.", "sysbench 1.", "General statistics:"},
-	Is:     isReport,
-	Report: reportAt,
-	Era:    era,
+	IsLine:   isReport,
+	ReportAt: reportAt,
+	Era:      era,
 }
 
 // Reader reads what sysbench prints.
