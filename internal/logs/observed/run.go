@@ -19,7 +19,7 @@ type Run struct {
 	Sub string // the test, job or command, if the tool has several loads
 	// SubIsArm says that the tool compared commands itself: in an import of one arm, Sub names the arm.
 	SubIsArm bool
-	Every    float64 // seconds from report to report
+	Every    float64 // seconds from one report to the next
 	// Whole names the run if the file has only one of its threads or jobs; see Kind.Whole.
 	Whole string
 	// Clients is the number of clients with operations in the file, if no setting has it.
