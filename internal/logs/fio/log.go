@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// LogKind says what the values of a log are; the log itself does not.
+// LogKind says what the values of a log are. Only the name of the log tells.
 type LogKind string
 
 // The kinds.
@@ -45,11 +45,11 @@ func wholeLog(path string, _ []string) string {
 	return ""
 }
 
-// LogOptions is what has to be known about a log.
+// LogOptions describe a log.
 type LogOptions struct {
 	Kind LogKind
-	// Version of fio that wrote it: 2 (latencies in microseconds) or 3
-	// (nanoseconds). 0 finds out, which is an error where it cannot be told.
+	// Version is fio's: 2 (latencies in microseconds) or 3 (nanoseconds). 0: recognise it, or
+	// return an error.
 	Version int
 }
 
@@ -60,20 +60,20 @@ type Entry struct {
 	Direction byte    `json:"direction"` // 'r', 'w', 't' or, for syncs, 's'
 }
 
-// Summary is the log as a whole.
+// Summary describes a whole log.
 type Summary struct {
 	Entries  int              `json:"entries"`
 	Version  int              `json:"version,omitempty"` // 2 or 3, for latencies
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// raw is a line in the numbers of the log.
+// raw is a line with the numbers of the log.
 type raw struct {
 	ms, value float64
 	direction byte
 }
 
-// undecided is how many lines are looked at before the unit has to be clear.
+// undecided is how many lines may be read before the unit is known.
 const undecided = 2000
 
 type logParser struct {
@@ -81,14 +81,14 @@ type logParser struct {
 	opt    LogOptions
 	each   func(Entry)
 	sum    Summary
-	scale  float64 // of values: multiplied, or divided where it is a time
-	held   []raw   // until the unit is known
-	modern bool    // more columns than fio 2 writes
-	both   bool    // average and maximum side by side
-	bad    int
+	scale  float64 // factor of values, divisor of latencies; 0: not known yet
+	held   []raw   // lines before the unit is known
+	modern bool    // it has more columns than fio 2 writes
+	both   bool    // it has a column with the maximum behind the average
+	bad    int     // lines that are no entry
 }
 
-// ParseLog reads a log of fio line by line and hands every entry out.
+// ParseLog reads a log of fio and calls each with every entry.
 func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	p := &logParser{Scan: format.NewScan(r, declared), opt: opt, each: each}
 	switch opt.Kind {
@@ -109,7 +109,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	return &p.sum, err
 }
 
-// line takes an entry, or holds it until the unit is known.
+// line reads an entry, and keeps it if the unit is not known yet.
 func (p *logParser) line(line []byte) error {
 	var e raw
 	switch {
@@ -127,7 +127,7 @@ func (p *logParser) line(line []byte) error {
 	return nil
 }
 
-// fixedScale is known beforehand but for latencies of an unknown version.
+// fixedScale returns the scale if the options determine it; 0 for latencies of an unknown version.
 func (p *logParser) fixedScale() float64 {
 	switch {
 	case p.opt.Kind == BandwidthLog:
@@ -144,8 +144,8 @@ func (p *logParser) fixedScale() float64 {
 	return 0
 }
 
-// entry reads the line: time, value, [maximum,] direction, size, and what
-// newer versions add: offset, priority, issue time.
+// entry reads a line: time, value, [maximum,] direction, size, and in newer versions offset, priority and
+// issue time.
 func (p *logParser) entry(e *raw, b []byte) bool {
 	var x [5]float64
 	n, at := 0, 0
@@ -184,7 +184,7 @@ func (p *logParser) entry(e *raw, b []byte) bool {
 	return true
 }
 
-// skip counts what is no entry.
+// skip counts a line that is no entry, and warns about the first.
 func (p *logParser) skip(line []byte) {
 	text := bytes.TrimSpace(line)
 	if len(text) == 0 {
@@ -206,8 +206,8 @@ func (p *logParser) out(e *raw) {
 	p.each(v)
 }
 
-// decide finds the unit of latencies: only fio 3 writes more columns; no I/O
-// takes longer than the job has run; no device answers in half a microsecond.
+// decide finds the unit of latencies: only fio 3 writes more columns, no I/O takes longer than the job has
+// run, and no device answers within half a microsecond.
 func (p *logParser) decide() error {
 	low, impossible := 0, false
 	for _, e := range p.held {

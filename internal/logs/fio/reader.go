@@ -15,7 +15,7 @@ const (
 	logsOf3 format.Kind = "fio3-log"
 )
 
-// declared is how fio's output is told.
+// declared describes fio's output.
 var declared = &format.Tool{
 	Name: Program, Programs: []string{Program},
 	Kind:  kind,
@@ -38,12 +38,13 @@ var Reader = observed.Reader{Tool: declared, Versions: "2.1 to 3.42", Kinds: []o
 	{Name: logsOf3, Read: logReader(3), Whole: wholeLog},
 }}
 
+// itsLine reports lines of reports and terse lines.
 func itsLine(b []byte) bool {
 	return groupStatus.Match(b) || ofDirection.Match(b) || format.Has(b, ": (groupid=") && format.Has(b, "): err=") || format.Has(b, ": (g=") && format.Has(b, "): rw=") ||
 		b[0] >= '2' && b[0] <= '5' && b[1] == ';' && bytes.Count(b, []byte(";")) > 30 // terse
 }
 
-// logNumbers knows a line of a log: time, value, direction, size ...
+// logNumbers reports a line of a log: time, value, direction, size ...
 func logNumbers(line []byte) bool {
 	fields := bytes.Split(line, []byte(","))
 	if len(fields) < 3 || len(fields) > 7 {
@@ -66,7 +67,7 @@ func era(b []byte) string {
 	return ""
 }
 
-// version returns the length of a version number such as 3.33 or 3.36-12-gab.
+// version returns the length of a version such as 3.33 or 3.36-12-gab at the beginning of b.
 func version(b []byte) int {
 	i := 0
 	for i < len(b) && (b[i]-'0' <= 9 || b[i]-'a' <= 'z'-'a' || b[i] == '.' || b[i] == '-') {
