@@ -15,7 +15,7 @@ const (
 	logs format.Kind = "pgbench-log" // one line per transaction
 )
 
-// declared is how pgbench's output is told.
+// declared describes pgbench's output.
 var declared = &format.Tool{
 	Name: Program, Programs: []string{Program},
 	Kind:  kind,
@@ -36,7 +36,7 @@ var Reader = observed.Reader{Tool: declared, Versions: "9.3 to 18", Kinds: []obs
 	{Name: logs, Read: ImportLog, Whole: wholeLog},
 }}
 
-// progressAt is where a progress line begins.
+// progressAt returns where a progress line begins; -1: nowhere.
 func progressAt(line []byte) int {
 	if !format.Has(line, " tps, lat ") {
 		return -1
@@ -44,7 +44,7 @@ func progressAt(line []byte) int {
 	return bytes.Index(line, []byte("progress: "))
 }
 
-// isTransaction says whether a line is one of the log of transactions.
+// isTransaction reports a line of the log of transactions.
 func isTransaction(line []byte) bool {
 	if line[0]-'0' > 9 || bytes.IndexByte(line, ',') > 0 {
 		return false
@@ -68,6 +68,8 @@ var (
 	threadLog = regexp.MustCompile(`^(.+\.\d+)\.\d{1,3}$`)
 )
 
+// wholeLog names the run of which a log has one thread: a log and further ones NAME.N, or logs
+// PREFIX.PID.N whose first was not imported.
 func wholeLog(path string, files []string) string {
 	name := func(f string) string { return strings.TrimSuffix(f, ".gz") }
 	path = name(path)

@@ -9,20 +9,20 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// imported is a run with what its report lines add up to.
+// imported is a run with the sums of its report lines.
 type imported struct {
 	*observed.Run
 	events, latency *observed.Figure
 	reads, writes   *observed.Figure // bytes of fileio
 	transfer        *observed.Figure // bytes of memory
 	queries         mix
-	errors          float64 // of all report lines, per second
+	errors          float64 // sum of the errors per second of all report lines
 }
 
-// mix sums up what a transaction consists of.
+// mix has sums of transactions and of their queries and writes.
 type mix struct{ events, queries, writes float64 }
 
-// Import reads the runs of a log.
+// Import reads the runs in sysbench's output.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var now *imported
 	var runs []*imported
@@ -37,7 +37,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		if v.Run != at {
 			at, now = v.Run, reach(v.Run)
 		}
-		now.take(&v)
+		now.add(&v)
 		return nil
 	})
 	out := make([]*observed.Run, len(log.Runs))
@@ -50,8 +50,8 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return out, warnings, err
 }
 
-// take is called for every report line: it must be quick.
-func (r *imported) take(v *Interval) {
+// add adds a report line. It must be fast.
+func (r *imported) add(v *Interval) {
 	if r.events == nil {
 		r.begin(v)
 	}
@@ -72,18 +72,18 @@ func (r *imported) take(v *Interval) {
 	}
 }
 
-// begin makes the figures in the order of their importance.
+// begin makes the figures, the main ones first.
 func (r *imported) begin(v *Interval) {
 	r.events = r.Figure(metric.Throughput)
 	r.reads, r.writes, r.transfer = r.Figure(metric.Bandwidth.Of("read")), r.Figure(metric.Bandwidth.Of("write")), r.Figure(metric.Bandwidth)
 	r.latency = r.Figure(metric.Quantile(v.Latency.Q))
 	if v.Latency.Q == 0 {
-		r.latency = observed.NewFigure(metric.Metric{}) // percentiles are disabled
+		r.latency = observed.NewFigure(metric.Metric{}) // the run has no percentile
 	}
 	r.MakesLoad("threads", observed.Text(v.Threads))
 }
 
-// summary adds what the log says of the run as a whole.
+// summary adds settings and figures of the whole run.
 func (r *imported) summary(s *Run) {
 	r.Tool, r.Version, r.Line, r.Complete = Program, s.Version, s.Line, s.Complete()
 	if s.Test != "oltp" {
@@ -114,7 +114,7 @@ func (r *imported) summary(s *Run) {
 	}
 }
 
-// whole takes the summary.
+// whole adds the figures of the summary.
 func (r *imported) whole(s *Run) {
 	seconds := format.Num{}
 	if g := s.General; g != nil {
@@ -146,7 +146,7 @@ func (r *imported) whole(s *Run) {
 	r.histogram(s.Histogram)
 }
 
-// sql takes the statistics of a database test.
+// sql adds the statistics of a database test.
 func (r *imported) sql(q *SQL, seconds format.Num) {
 	r.Total(metric.Throughput, q.TransactionRate.NonZero())
 	if n, ok := q.Errors.Get(); ok && n > 0 {
@@ -161,8 +161,8 @@ func (r *imported) sql(q *SQL, seconds format.Num) {
 	}
 }
 
-// files takes the operations of a fileio test. Syncs are events of the run too,
-// but none of its reads and writes.
+// files adds the operations of a fileio test. Its throughput leaves out syncs, which sysbench counts as
+// events.
 func (r *imported) files(f *FileIO, performed [3]format.Num, seconds format.Num) {
 	rates := [3]format.Num{f.Reads, f.Writes, f.Syncs}
 	if s, ok := seconds.Get(); ok && s > 0 && performed[0].Known() {
@@ -182,7 +182,7 @@ func (r *imported) files(f *FileIO, performed [3]format.Num, seconds format.Num)
 	r.Total(metric.Bandwidth.Of("write"), f.WriteBytes.NonZero())
 }
 
-// orNaN is the first number that is known.
+// orNaN returns the first known number, or NaN.
 func orNaN(list ...format.Num) float64 {
 	for _, n := range list {
 		if x, ok := n.Get(); ok {
@@ -192,8 +192,8 @@ func orNaN(list ...format.Num) float64 {
 	return math.NaN()
 }
 
-// histogram gives the percentiles that the summary does not. A bar is 1.8 % wide
-// and known by its middle.
+// histogram adds the percentiles that the summary does not have, as the middle of a bin, which is 1.8 %
+// wide.
 func (r *imported) histogram(bins []format.Bin) {
 	all := uint64(0)
 	for _, b := range bins {

@@ -10,7 +10,7 @@ import (
 
 const kind format.Kind = "sysbench"
 
-// declared is how sysbench's output is told.
+// declared describes sysbench's output.
 var declared = &format.Tool{
 	Name: Program, Programs: []string{Program},
 	Kind:  kind,
@@ -25,7 +25,7 @@ var declared = &format.Tool{
 // Reader reads what sysbench prints.
 var Reader = observed.Reader{Tool: declared, Versions: "0.4, 0.5, 1.0, 1.1", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
 
-// isReport knows report lines.
+// isReport reports report lines.
 func isReport(b []byte) bool {
 	if b[0] != '[' {
 		return false
@@ -41,7 +41,7 @@ func isReport(b []byte) bool {
 	return format.Has(b, "thds: ") || format.Has(b, "threads: ") || format.Has(b, "reads: ") || format.Has(b, "queue length: ")
 }
 
-// reportAt is where a report line begins.
+// reportAt returns where a report line begins; -1: nowhere.
 func reportAt(line []byte) int {
 	for _, s := range []string{"s ] thds: ", "s] threads: ", "s ] reads: "} {
 		if at := bytes.Index(line, []byte(s)); at > 0 {
