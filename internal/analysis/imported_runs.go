@@ -88,10 +88,10 @@ func (t *imported) within(e *record.Effect, name string, total bool) {
 }
 
 // only is the series of the only run of an arm.
-func (t *imported) only(arm, metric string) *single {
+func (t *imported) only(arm, name string) *single {
 	var found *single
 	for i := range t.series {
-		if s := &t.series[i]; s.Arm == arm && s.Metric == metric {
+		if s := &t.series[i]; s.Arm == arm && s.Metric == name {
 			if found != nil {
 				return nil
 			}
@@ -106,9 +106,9 @@ func (t *imported) only(arm, metric string) *single {
 
 // addReports adds what a run reported on the way; the time is since its beginning,
 // or the number of the report where counted.
-func addReports(points map[string][]record.Point, metric string, o *record.Observed, counted bool) {
+func addReports(points map[string][]record.Point, name string, o *record.Observed, counted bool) {
 	for _, f := range o.Figures {
-		if f.Metric != metric {
+		if f.Metric != name {
 			continue
 		}
 		every := f.Every
@@ -122,9 +122,9 @@ func addReports(points map[string][]record.Point, metric string, o *record.Obser
 }
 
 // unclocked says that a run does not tell how long its reports are apart.
-func unclocked(metric string, o *record.Observed) bool {
+func unclocked(name string, o *record.Observed) bool {
 	for _, f := range o.Figures {
-		if f.Metric == metric && len(f.Bins) > 0 && f.Every == 0 {
+		if f.Metric == name && len(f.Bins) > 0 && f.Every == 0 {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ const (
 	kind format.Kind = tool // text and JSON
 )
 
-// declared is how clickhouse-benchmark's output is told.
+// declared describes clickhouse-benchmark's output.
 var declared = &format.Tool{
 	Name: tool, Programs: []string{tool, "clickhouse benchmark"},
 	Kind:   kind,

@@ -33,21 +33,21 @@ func byName(names map[string]metric.Metric) map[string]metric.Metric {
 	return out
 }
 
-// percentile is what is left of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without
-// the words.
+// percentile matches what remains of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without the
+// words.
 var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
 
-// percentileOf is the metric of a column that names a share of operations; the zero Metric for none.
+// percentileOf returns the metric of a column whose name is a percentile; the zero Metric for others.
 func percentileOf(name string) metric.Metric {
 	rest := strings.NewReplacer("latency", "", "lat", "", "percentile", "", "_", "", " ", "").Replace(name)
 	m := percentile.FindStringSubmatch(rest)
-	if m == nil || m[0] == m[1] && rest == name { // a number alone says nothing
+	if m == nil || m[0] == m[1] && rest == name { // a number alone is no percentile
 		return metric.Metric{}
 	}
 	return columnNames["p"+m[1]]
 }
 
-// Metric is the metric of a column by its name in lower case; the zero Metric for none.
+// Metric returns the metric of a column by its name in lower case; the zero Metric for unknown names.
 func Metric(name string) metric.Metric {
 	if p := percentileOf(name); p.Name != "" {
 		return p
@@ -64,11 +64,11 @@ func Metric(name string) metric.Metric {
 	return metric.Metric{}
 }
 
-// clockNames are columns that say when, not how much.
+// clockNames are names of columns with the time or the number of a row.
 var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date", "at", "elapsed_s", "#", "n", "i"}
 
-// Columns that say of what a row is: the arm, the load, and settings of the load.
-// Other words stand between the arms: see importer.words.
+// Names of columns that describe a row: arm, load, and settings of the load. importer.texts has columns with
+// other words.
 var (
 	armNames  = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
 	loadNames = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script", "op", "operation", "pattern", "rw", "query",
@@ -76,35 +76,35 @@ var (
 	settingNames = []string{"clients", "client", "connections", "threads", "thread", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
 		"qd", "bs", "block size", "blocksize", "scale", "warehouses", "payload", "payload size", "value size", "record size", "data size", "io size",
 		"size", "pipeline", "replicas", "users", "workers"}
-	// runNames count the runs of an arm: rows that differ in one are different runs.
+	// runNames are names of columns with the number of a run.
 	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
-	// wordNames are columns of text that may differ between runs of the same thing.
+	// wordNames are names of columns whose text may differ between runs of one arm and load.
 	wordNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
 		"comment", "comments", "note", "notes", "remark", "remarks", "uuid", "run id", "id", "file", "filename", "log", "command", "status", "result"}
 )
 
 // importer makes runs of the rows of a table.
 type importer struct {
-	table    int             // of a page, from 1; 0 where there are only rows
+	table    int             // number of the table on a page, from 1; 0: the file is one table
 	columns  []Column        // nil before the first row
-	first    int             // the first run of the table
-	metrics  []metric.Metric // of every column; the zero Metric for those that are none
-	roles    [][]string
-	clock    int
-	skipped  []int // columns whose meaning is not known
-	texts    []int // columns that are none of these; those whose texts differ tell arms apart
-	asked    bool  // texts were looked for
-	err      error // a heading that nobody can read in one way
+	first    int             // index of the table's first run
+	metrics  []metric.Metric // by column; the zero Metric for other columns
+	roles    [][]string      // by column: one of the lists of names above; nil for others
+	clock    int             // the column with the time; -1: none
+	skipped  []int           // columns of unknown meaning
+	texts    []int           // other columns of text; if their texts differ between rows, the rows belong to different arms
+	asked    bool            // texts were looked for
+	err      error           // the heading is ambiguous
 	runs     []*observed.Run
-	words    [][]string     // of every run, what its row has in texts
-	numbers  map[string]int // of the runs, by what their rows say
-	rows     []Row          // of a table of which no column is a metric
-	spans    [][3]float64   // of every run: first time, last time, rows
+	words    [][]string     // by run: the text of its row in each column of texts
+	numbers  map[string]int // index of a run, by the key of its rows
+	rows     []Row          // rows, if no column is a metric
+	spans    [][3]float64   // by run: first time, last time, number of rows
 	warnings format.Warnings
 }
 
-// Import takes every column whose name says what it is; rows are the reports. Rows
-// of several arms, loads or settings are several runs.
+// Import reads a table. Its rows are reports of the metrics that its columns name. Rows with different arms,
+// loads or settings are different runs.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	p := &importer{}
 	table, err := Parse(text, func(t *Table, row Row) error {
@@ -130,7 +130,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return p.runs, append(table.Warnings, p.warnings.List()...), err
 }
 
-// end finishes a table.
+// end ends a table.
 func (p *importer) end() {
 	if p.columns == nil {
 		return
@@ -142,7 +142,7 @@ func (p *importer) end() {
 	p.leftOut()
 }
 
-// begin finds what the columns are.
+// begin begins a table and finds the meaning of its columns.
 func (p *importer) begin(t *Table) {
 	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, numbers: map[string]int{}, first: len(p.runs),
 		err: p.err, runs: p.runs, words: p.words, spans: p.spans, warnings: p.warnings}
@@ -173,13 +173,13 @@ func (p *importer) begin(t *Table) {
 				fmt.Sprintf("write it into the heading: %s (ms)", c.Name))
 		}
 	}
-	p.once()
+	p.refuseDuplicates()
 	if i := slices.Index(p.metrics, metric.Time); i >= 0 && slices.Contains(p.metrics, metric.Throughput) {
 		p.metrics[i] = metric.Metric{} // the time that was asked for
 	}
 }
 
-// leftOut tells of the columns that nothing was made of.
+// leftOut warns about columns that were not used.
 func (p *importer) leftOut() {
 	var names []string
 	for _, i := range p.skipped {
@@ -193,9 +193,9 @@ func (p *importer) leftOut() {
 	}
 }
 
-// once sees to it that no metric has two columns: their figures would be averaged. Where a
-// table has transactions and queries per second, both are known.
-func (p *importer) once() {
+// refuseDuplicates refuses two columns of one metric, whose figures would be averaged. Transactions and queries per
+// second in one table are two metrics.
+func (p *importer) refuseDuplicates() {
 	columns := map[string][]int{}
 	for i, m := range p.metrics {
 		if m.Name != "" {
@@ -225,9 +225,9 @@ func (p *importer) named(column int, names ...string) bool {
 	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.columns[column].Name), "_", " "))
 }
 
-// ask looks in the first row for columns of text whose names are not known: rows that differ
-// in a word are not repeats of one arm.
-func (p *importer) ask(row Row) {
+// findTexts finds columns of text with unknown names in the first row. Rows that differ in such a word are no
+// repeats of one arm.
+func (p *importer) findTexts(row Row) {
 	p.asked = true
 	for i, c := range p.columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
@@ -240,11 +240,11 @@ func (p *importer) ask(row Row) {
 	}
 }
 
-// moment is a date or a time of day.
+// moment matches a date or a time of day.
 var moment = regexp.MustCompile(`^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?:\d\d|^\d\d?[-/.]\d\d?[-/.]\d{4}`)
 
-// tellApart names the arms after the texts in which rows differ, or their loads where the
-// table has a column of arms.
+// tellApart names arms after the texts in which rows differ; if the table has a column of arms, it names
+// loads.
 func (p *importer) tellApart() {
 	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
 	for k := range p.texts {
@@ -265,10 +265,10 @@ func (p *importer) tellApart() {
 	}
 }
 
-// row takes a row as a report of its run.
+// row adds a row to its run.
 func (p *importer) row(row Row) error {
 	if !p.asked {
-		p.ask(row)
+		p.findTexts(row)
 	}
 	if p.err != nil {
 		return p.err
@@ -287,7 +287,7 @@ func (p *importer) row(row Row) error {
 		}
 		n := row.Number[i]
 		if m.Unit == "s" {
-			n = n.NonZero() // no time is: it was not measured
+			n = n.NonZero() // a time of 0 was not measured
 		}
 		r.Figure(m).Add(n)
 		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
@@ -308,10 +308,10 @@ func (p *importer) row(row Row) error {
 	return nil
 }
 
-// mostRuns bounds the runs of a table: a column with more values is no setting.
+// mostRuns bounds the runs of a table. A column with more values is no setting.
 const mostRuns = 200
 
-// run finds the run of a row by its arm, load and settings.
+// run finds or makes the run of a row by its arm, load and settings.
 func (p *importer) run(row Row) (int, error) {
 	var key strings.Builder
 	for i, role := range p.roles {

@@ -9,21 +9,21 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the commands of an export.
+// Import reads the commands of a JSON export.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	log, err := Parse(text)
 	runs, warnings := commands(log)
 	return runs, warnings, err
 }
 
-// ImportCSV reads the commands of an export as CSV.
+// ImportCSV reads the commands of an export as CSV or Markdown.
 func ImportCSV(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	log, err := ParseCSV(text)
 	runs, warnings := commands(log)
 	return runs, warnings, err
 }
 
-// commands makes a run of every command; its single times are the reports.
+// commands makes a run of every command. Its reports are the single times.
 func commands(log *Log) ([]*observed.Run, []format.Warning) {
 	var out []*observed.Run
 	warnings := log.Warnings

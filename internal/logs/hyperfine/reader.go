@@ -13,7 +13,7 @@ const (
 	tableKind format.Kind = "hyperfine-csv" // and Markdown
 )
 
-// declared is how hyperfine's output is told.
+// declared describes hyperfine's output.
 var declared = &format.Tool{
 	Name: "hyperfine", Programs: []string{"hyperfine"},
 	Kind:   kind,
@@ -24,7 +24,7 @@ var declared = &format.Tool{
 		{Kind: tableKind, Confidence: format.Likely, Line: markdownHeading.Match}},
 }
 
-// markdownHeading is that of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.
+// markdownHeading matches the heading of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.
 var markdownHeading = regexp.MustCompile(`^\|\s*Command\s*\|\s*Mean \[(?:ms|s|µs)\]\s*\|`)
 
 // Reader reads what hyperfine exports.

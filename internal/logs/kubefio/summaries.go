@@ -9,10 +9,10 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// second is a second in the unit that a heading names.
+// second has units of time in seconds.
 var second = map[string]float64{"usec": 1e-6, "us": 1e-6, "msec": 1e-3, "ms": 1e-3, "nsec": 1e-9, "ns": 1e-9, "sec": 1, "s": 1}
 
-// dbench names the unit of latencies in its heading, or behind each figure.
+// dbench prints the unit of latencies in the heading, or behind each figure.
 var (
 	latencyLine  = regexp.MustCompile(`^Average Latency \((\w+)\) Read/Write: (.*)$`)
 	latencyUnits = regexp.MustCompile(`^Average Latency Read/Write: ([\d. ]*)\((\w*)\) / ([\d. ]*)\((\w*)\)$`)
@@ -164,7 +164,7 @@ func (p *parser) kubestr(s string) bool {
 	return true
 }
 
-// options are those of a job.
+// options adds the options of a job as settings.
 func (p *parser) options(s string) {
 	for _, o := range strings.Fields(s) {
 		name, value, _ := strings.Cut(o, "=")
