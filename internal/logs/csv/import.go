@@ -93,7 +93,7 @@ type importer struct {
 	clock    int             // the column with the time; -1: none
 	skipped  []int           // columns of unknown meaning
 	texts    []int           // other columns of text; if their texts differ between rows, the rows belong to different arms
-	asked    bool            // texts were looked for
+	asked    bool            // texts is filled in
 	err      error           // the heading is ambiguous
 	runs     []*observed.Run
 	words    [][]string     // by run: the text of its row in each column of texts
