@@ -78,14 +78,14 @@ const undecided = 2000
 
 type logParser struct {
 	format.Scan
-	opt    LogOptions
-	each   func(Entry)
-	sum    Summary
-	scale  float64 // factor of values, divisor of latencies; 0: not known yet
-	held   []raw   // lines before the unit is known
-	modern bool    // it has more columns than fio 2 writes
-	both   bool    // it has a column with the maximum behind the average
-	bad    int     // lines that are no entry
+	opt     LogOptions
+	each    func(Entry)
+	sum     Summary
+	scale   float64 // factor of values, divisor of latencies; 0: not known yet
+	waiting []raw   // lines before the unit is known
+	modern  bool    // it has more columns than fio 2 writes
+	both    bool    // it has a column with the maximum behind the average
+	bad     int     // lines that are no entry
 }
 
 // ParseLog reads a log of fio and calls each with every entry.
@@ -99,7 +99,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	}
 	p.scale = p.fixedScale()
 	err := p.Each(p.line)
-	if err == nil && len(p.held) > 0 {
+	if err == nil && len(p.waiting) > 0 {
 		err = p.decide()
 	}
 	p.sum.Warnings = p.Doubts()
@@ -120,7 +120,7 @@ func (p *logParser) line(line []byte) error {
 	case p.scale != 0:
 		p.out(&e)
 	default:
-		if p.held = append(p.held, e); len(p.held) == undecided {
+		if p.waiting = append(p.waiting, e); len(p.waiting) == undecided {
 			return p.decide()
 		}
 	}
@@ -210,7 +210,7 @@ func (p *logParser) out(e *raw) {
 // run, and no device answers within half a microsecond.
 func (p *logParser) decide() error {
 	low, impossible := 0, false
-	for _, e := range p.held {
+	for _, e := range p.waiting {
 		if e.value < 500 {
 			low++
 		}
@@ -219,16 +219,16 @@ func (p *logParser) decide() error {
 	switch {
 	case p.modern || impossible:
 		p.scale, p.sum.Version = nano, 3
-	case low*10 > len(p.held):
+	case low*10 > len(p.waiting):
 		p.scale, p.sum.Version = micro, 2
 		p.Add(0, "the log does not say which version wrote it; its latencies were read as microseconds (fio 2), as nanoseconds they would be impossible", "--kind=fio3-log reads them as nanoseconds")
 	default:
 		return &format.Error{Text: "it cannot be told whether the latencies are in nanoseconds (fio 3) or microseconds (fio 2)",
 			Remedy: "--kind=fio2-log or --kind=fio3-log says which version wrote it"}
 	}
-	for i := range p.held {
-		p.out(&p.held[i])
+	for i := range p.waiting {
+		p.out(&p.waiting[i])
 	}
-	p.held = nil
+	p.waiting = nil
 	return nil
 }
