@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// What an experiment can choose of an arm is in Chosen, so that two arms that differ in it
-// are told apart. Not in it are names, the place on the ladder, the neighbour and what
-// protects from it, and the parameters of the load.
+// Chosen has every factor of an arm, so that two arms with different levels differ in it. It leaves out names,
+// the place on the ladder, neighbour and isolation, and the parameters of the load.
 func TestChosenHasEveryKey(t *testing.T) {
 	other := []string{"Name", "Title", "Step", "Twin", "Remainder", "Neighbour", "Isolation", "Pod", "Shares", "Set"}
 	of := reflect.TypeFor[Arm]()

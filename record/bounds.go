@@ -2,21 +2,21 @@ package record
 
 import "fmt"
 
-// Bounds of what is decoded at once. An empty object of two bytes in a file becomes a struct of
-// hundreds in memory: a file of 64 MiB would take more than a machine has.
+// Bounds of a JSON text before it is decoded. An empty object has two bytes in a file and becomes a
+// struct of hundreds of bytes: a file of 64 MiB could need more memory than the machine has.
 const (
 	mostObjects = 1 << 18 // of a plan, a manifest or a list of nodes
-	mostValues  = 1 << 20 // of the same: members of objects and lists
-	// mostMembers is the same of one line of a record. A window has about 80, and an imported
+	mostValues  = 1 << 20 // members of objects and lists, in the same files
+	// mostMembers bounds the members in one line of a record. A window has about 80, and an imported
 	// run 4096 for each of its series.
 	mostMembers = 1 << 18
 	mostLines   = 1 << 22 // of a record
-	mostKept    = 1 << 17 // of those that are kept in memory: all but blocks
-	mostNodes   = 1 << 10 // side by side
+	mostKept    = 1 << 17 // lines of a record that stay in memory: all but blocks
+	mostNodes   = 1 << 10 // of a run over several nodes
 )
 
-// sized returns what is wrong with a text that is to be decoded as JSON: it would become more
-// values than a result has. It need not be JSON.
+// sized returns an error if decoding a text as JSON would make more values than a result may have.
+// The text need not be JSON.
 func sized(b []byte) error {
 	objects, values := 0, 0
 	inText, escaped := false, false

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A small file that would become many values in memory is refused before it is decoded.
+// A small file with very many values is refused before it is decoded.
 func TestFilesWithinBounds(t *testing.T) {
 	for file, read := range map[string]func(dir string) error{
 		PlanFile:     func(dir string) error { _, err := Scan(dir); return err },

@@ -2,10 +2,10 @@ package record
 
 import "time"
 
-// CalibrationSchema names what tare calibrate says.
+// CalibrationSchema is the schema of tare calibrate's output.
 const CalibrationSchema = "tare/calibration/v1"
 
-// Calibration is what this tare shows on a host of losses whose size is known.
+// Calibration is how well this tare measures losses of known size on a host.
 type Calibration struct {
 	Schema  string    `json:"schema"`
 	Tare    string    `json:"tare"`
@@ -15,21 +15,19 @@ type Calibration struct {
 	Ended   string    `json:"ended"`   // as in Effects
 	Seed    uint64    `json:"seed"`
 	Blocks  int       `json:"blocks"`
-	// Losses are what was planted and what was measured, by metric, mechanism and
-	// size.
+	// Losses has planted and measured losses by metric, mechanism and size.
 	Losses []PlantedLoss `json:"losses"`
-	// Covered is how often the interval holds what was planted; FalsePositives how
-	// often a loss or gain was claimed where there is none. Both should be near 95 %
-	// and 5 %.
+	// Covered counts intervals that hold the planted loss (95 % is right), FalsePositives verdicts
+	// of a loss or gain where none was planted (5 % is right).
 	Covered        Proportion `json:"covered"`
 	FalsePositives Proportion `json:"false_positives"`
-	// Smallest is the smallest loss that shows in 4 of 5 runs, for one load with the
-	// host, its twin and one arm.
+	// Smallest is the smallest loss that is found in 4 of 5 runs of one load with host, twin and
+	// one arm.
 	Smallest []SmallestLoss `json:"smallest,omitempty"`
 	Left     []Left         `json:"left_out"`
 }
 
-// Calibrated is in short what a calibration showed.
+// Calibrated is the summary of a calibration.
 type Calibrated struct {
 	Started        time.Time      `json:"started"`
 	Kernel         string         `json:"kernel"`
@@ -45,20 +43,20 @@ type PlantedLoss struct {
 	How    string `json:"how"` // none, pauses, work or quota
 	// Planted is a share of the metric: 0.01 is 1 % less.
 	Planted float64 `json:"planted"`
-	// Measured is the loss with its interval of 95 %; nil: not known, Reason says why.
+	// Measured is the loss with its 95 % interval; nil: not known, see Reason.
 	Measured *Worsening `json:"measured,omitempty"`
-	Covered  bool       `json:"covered"` // the interval holds what was planted
+	Covered  bool       `json:"covered"` // the interval holds the planted loss
 	Found    bool       `json:"found"`   // the interval does not hold 0
 	Reason   string     `json:"reason,omitempty"`
 }
 
-// Proportion is so many of how many.
+// Proportion is Count out of Of.
 type Proportion struct {
 	Count int `json:"count"`
 	Of    int `json:"of"`
 }
 
-// SmallestLoss is the smallest loss that a run of some length shows.
+// SmallestLoss is the smallest loss that a run of this length finds.
 type SmallestLoss struct {
 	Seconds float64 `json:"seconds"`
 	Loss    float64 `json:"loss"` // as a ratio

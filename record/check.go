@@ -1,8 +1,7 @@
 package record
 
-// Check is one standing check, other than what the windows themselves tell.
-// Transparency compares the rate of the baseline in a rotated window with its
-// rate while it runs on without any freeze.
+// Check is a standing check that needs a measurement of its own. The transparency check compares
+// the baseline's rate in rotated windows with its rate while it runs without any freeze.
 type Check struct {
 	Workload   string  `json:"workload"`
 	Generation int     `json:"generation"`
@@ -11,7 +10,7 @@ type Check struct {
 	Steady     float64 `json:"steady"`  // operations per second, never frozen
 }
 
-// Warning is a caveat with its remedy.
+// Warning is a caveat and what to do about it.
 type Warning struct {
 	Workload string `json:"workload,omitempty"`
 	Arm      string `json:"arm,omitempty"`

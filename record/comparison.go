@@ -1,6 +1,6 @@
 package record
 
-// ComparisonSchema names what tare compare says.
+// ComparisonSchema is the schema of tare compare's output.
 const ComparisonSchema = "tare/comparison/v1"
 
 // Comparison is two results of the same experiment side by side: before and
@@ -10,8 +10,7 @@ type Comparison struct {
 	Before Side    `json:"before"`
 	After  Side    `json:"after"`
 	Margin float64 `json:"margin"`
-	// SameExperiment is false when the comparison was forced: the two did not
-	// measure the same.
+	// SameExperiment is false when a comparison of different experiments was forced.
 	SameExperiment bool `json:"same_experiment"`
 	// SameHost says that absolute levels may be compared.
 	SameHost    bool         `json:"same_host"`
@@ -34,8 +33,7 @@ type Side struct {
 	Host       Host    `json:"host"`
 }
 
-// Difference is something that is not the same on both sides; an empty side
-// does not have it.
+// Difference is a property in which the sides differ; the value is empty on a side without it.
 type Difference struct {
 	What   string   `json:"what"`
 	Where  []string `json:"where,omitempty"` // workloads, or "workload/arm"
@@ -44,17 +42,16 @@ type Difference struct {
 	Weight Weight   `json:"weight"`
 }
 
-// Weight is what a difference means for the comparison.
+// Weight is the consequence of a difference for the comparison.
 type Weight string
 
 // The weights.
 const (
-	// WeightExperiment: not the same question; the results are not compared
-	// unless forced.
+	// WeightExperiment: different questions; results are compared only if forced.
 	WeightExperiment Weight = "experiment"
-	// WeightSetup: what a change of the effects may come from.
+	// WeightSetup: a possible cause of changed effects.
 	WeightSetup Weight = "setup"
-	// WeightNone: has no influence on what is estimated.
+	// WeightNone: no influence on the estimates.
 	WeightNone Weight = "none"
 )
 
@@ -67,10 +64,10 @@ type Change struct {
 	// Before and After are the typical effects of the two results.
 	Before *Ratio `json:"before,omitempty"`
 	After  *Ratio `json:"after,omitempty"`
-	// Change is After over Before, a ratio of ratios: 0.97 in throughput says
-	// that the arm loses 3 % more than it did.
+	// Change is After over Before, a ratio of ratios: 0.97 in throughput means that the arm loses
+	// 3 % more than before.
 	Change *Ratio `json:"change,omitempty"`
-	// Verdict: cost says that the arm costs more than before, gain less.
+	// Verdict compares the two: cost means that the arm costs more than before, gain less.
 	Verdict     Verdict `json:"verdict"`
 	Reason      string  `json:"reason,omitempty"`
 	Exploratory bool    `json:"exploratory,omitempty"` // as in Effect
@@ -78,8 +75,8 @@ type Change struct {
 	Adjusted    float64 `json:"p_adjusted"`
 }
 
-// Level is what an arm did, in the metric's own unit. There is no interval:
-// between two runs a change cannot be told from a drift of the host.
+// Level is an arm's metric in its own unit, on both sides. It has no interval: between two runs a
+// change cannot be distinguished from a drift of the host.
 type Level struct {
 	Workload string  `json:"workload"`
 	Metric   string  `json:"metric"`

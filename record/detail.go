@@ -1,7 +1,7 @@
 package record
 
-// Detail is what a picture shows beside the effects: single windows, and how
-// the latencies lie. Like the effects it follows from the record.
+// Detail is the data of charts: single windows, and distributions of latencies. It is computed
+// from the record, as the effects are.
 type Detail struct {
 	Series  []Series       `json:"series"`
 	Latency []Distribution `json:"latency"`
@@ -13,13 +13,13 @@ type Series struct {
 	Arm      string  `json:"arm"`
 	Metric   string  `json:"metric"`
 	Unit     string  `json:"unit"`
-	Points   []Point `json:"points"` // by time, those of dropped blocks too
-	// Counted says that At counts points: the tool did not say when they were.
+	Points   []Point `json:"points"` // by time; includes dropped blocks
+	// Counted says that At is the number of a point: the tool printed no time.
 	Counted bool `json:"counted,omitempty"`
 	// Low and High bound the counted points of all arms of the workload.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Spread counts the arm's counted points in equal parts from Low to High.
+	// Spread is the histogram of the arm's counted points, in bins of equal width from Low to High.
 	Spread []int `json:"spread"`
 }
 
@@ -32,7 +32,7 @@ type Point struct {
 	Dropped    string  `json:"dropped,omitempty"` // why its block does not count
 }
 
-// Distribution is the latencies of all counted operations of one arm.
+// Distribution is the latency distribution of an arm's counted operations.
 type Distribution struct {
 	Workload   string `json:"workload"`
 	Arm        string `json:"arm"`
@@ -40,13 +40,13 @@ type Distribution struct {
 	// Low and High, in seconds, are the same for all arms of the workload.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Shares is the share of the operations in equal parts of the logarithm
-	// from Low to High; the first and the last hold what lies beyond.
+	// Shares is the share of operations in each bin. Bins are equally wide in the logarithm, from
+	// Low to High; the first and the last also hold what lies beyond.
 	Shares    []float64  `json:"shares"`
 	Quantiles []Quantile `json:"quantiles"`
 }
 
-// Quantile is the latency, in seconds, below which the share Q lies.
+// Quantile is the latency in seconds below which the share Q of the operations lies.
 type Quantile struct {
 	Q     float64 `json:"q"`
 	Value Value   `json:"value"`

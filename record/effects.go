@@ -1,7 +1,7 @@
 package record
 
-// Effects is what follows from a record. It holds numbers and words, no
-// layout; every report is printed from it alone.
+// Effects is the analysis of a record. It has numbers and words but no layout; reports are printed
+// from it alone.
 type Effects struct {
 	Schema     string   `json:"schema"`
 	Experiment string   `json:"experiment"`
@@ -13,10 +13,10 @@ type Effects struct {
 	Margin     float64  `json:"margin"`
 	Precision  float64  `json:"precision"`
 	Host       Host     `json:"host"`
-	// Calibrated is that of Manifest.
+	// Calibrated is Manifest.Calibrated.
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
 
-	// Answer is what follows from all of it; nil in effects of before.
+	// Answer is the summary; nil in effects that older versions wrote.
 	Answer *Answers `json:"answer,omitempty"`
 
 	Workloads []WorkloadResult `json:"workloads"`
@@ -29,9 +29,8 @@ type Effects struct {
 	Prices    []Price          `json:"prices,omitempty"`
 	Modes     []ArmModes       `json:"modes,omitempty"` // one for each arm
 
-	// Imported says that another tool measured and tare read its output; Single
-	// is what single runs of it say. Caveats is what cannot be known from such
-	// figures, to be said before anything else.
+	// Imported is set where another tool measured and tare read its output. Single describes the
+	// runs one by one. Caveats says what such figures cannot show; reports print it first.
 	Imported *Imported        `json:"imported,omitempty"`
 	Caveats  []Warning        `json:"caveats,omitempty"`
 	Single   []ImportedSeries `json:"single_runs,omitempty"`
@@ -40,11 +39,11 @@ type Effects struct {
 	Left     []Left    `json:"left_out"`
 	Warnings []Warning `json:"warnings"`
 	Self     Self      `json:"self"`
-	// Room is that of End.
+	// Room is End.Room.
 	Room []Room `json:"room,omitempty"`
 }
 
-// Verdict is the answer about one effect. The zero value is undecided.
+// Verdict is the judgement of one effect. The zero value is undecided.
 type Verdict int
 
 // The verdicts.
@@ -53,7 +52,7 @@ const (
 	Cost                      // worse than the baseline
 	Gain                      // better than the baseline
 	Negligible                // no difference larger than the margin
-	Invalid                   // the data cannot carry an answer
+	Invalid                   // the data allow no verdict
 )
 
 var verdictNames = words{"undecided", "cost", "gain", "negligible", "invalid"}
@@ -70,21 +69,21 @@ func (v *Verdict) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// How a run ended whose record has no end.
+// Effects.Ended where a record has no End line.
 const (
 	EndedKilled  = "killed"
-	EndedRunning = "running" // it goes on
+	EndedRunning = "running" // the run is still going on
 )
 
-// Ratio is arm over baseline with its interval; 1.0 is equal. A ratio that is
-// not known is absent (nil) and the effect's Reason says why.
+// Ratio is arm over baseline with its interval; 1.0 is equal. An unknown ratio is nil, and the
+// effect's Reason says why.
 type Ratio struct {
 	Ratio float64 `json:"ratio"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	// SE is the standard error of the ratio's natural logarithm and DF its
-	// degrees of freedom (may be fractional); 0 when not known. The interval
-	// may be wider than they alone would make it: it is corrected for many arms.
+	// SE is the standard error of the ratio's natural logarithm, DF its degrees of freedom, which
+	// may be fractional; 0: not known. The interval can be wider than SE and DF give, because it
+	// is corrected for many arms.
 	SE float64 `json:"standard_error,omitempty"`
 	DF float64 `json:"degrees_of_freedom,omitempty"`
 }
@@ -96,134 +95,124 @@ type Effect struct {
 	Metric   string `json:"metric"`
 	Arm      string `json:"arm"`
 	Baseline string `json:"baseline"`
-	// Typical lets no window weigh more than usual ones do (Huber's estimate); Total
-	// is the ratio of sums, everything counted. Where they disagree the loss is
-	// intermittent. Both are against the control: the mean of the baseline and its
-	// twin.
+	// Typical limits the weight of outlying windows (Huber's estimate). Total is the ratio of
+	// sums over all windows. Where the two disagree the loss is intermittent. Both are against
+	// the control, which is the mean of baseline and twin.
 	Typical *Ratio `json:"typical"`
 	Total   *Ratio `json:"total"`
-	// Observed is arm over baseline as the tools' figures say it, without any
-	// error; of imported results only, 0 otherwise. Within is the same with the
-	// interval of what happened inside one run of each arm: it does not cover
-	// what differs between two runs of the same arm, and is no verdict.
+	// Observed is arm over baseline from the tools' figures, without an interval; 0 unless the
+	// result is imported. Within is the same ratio with an interval from the noise inside one run
+	// of each arm. It leaves out the noise between runs, so no verdict follows from it.
 	Observed float64 `json:"observed_ratio,omitempty"`
 	Within   *Ratio  `json:"within_run,omitempty"`
-	// Own is the interval of the typical effect looked at alone, without the
-	// correction for many arms.
+	// Own is the typical effect with its interval before the correction for many arms.
 	Own     *Ratio  `json:"own"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"` // why undecided, invalid or not known
-	// Unjudged says that no cost and no gain is called, whatever the interval: the
-	// question of the workload was not found to differ.
+	// Unjudged says that this arm gets no verdict, whatever its interval: the arm of the
+	// workload's question was not found to differ.
 	Unjudged bool `json:"unjudged,omitempty"`
-	// Exploratory marks every metric but the primary one: false discovery rate
-	// 10 % instead of the family-wise 5 %.
+	// Exploratory marks metrics other than the primary one: their false discovery rate is 10 %,
+	// in place of a family-wise error rate of 5 %.
 	Exploratory bool `json:"exploratory,omitempty"`
-	// Bound is the interval widened by what the dropped windows could hide (Lee
-	// 2009); nil where no more windows of one arm were dropped than of the other.
+	// Bound is the interval with the worst case for dropped windows added (Lee 2009); nil where
+	// both arms lost equally many.
 	Bound *Ratio `json:"bound_for_dropped,omitempty"`
-	// Parts is what a difference in throughput is made of; nil where CPU time is not
-	// known, and for other metrics.
+	// Parts splits a difference in throughput; nil for other metrics and without CPU time.
 	Parts *Parts `json:"parts,omitempty"`
-	// Unequal says in what the two arms differ in what they keep of what is
-	// committed; empty: in nothing.
+	// Unequal says how the two arms differ in durability; empty: they do not.
 	Unequal string `json:"unequal,omitempty"`
-	// P and Adjusted, for many arms, are nil with the ratios: where there is no interval to
-	// show there is no test to report, and Reason says why.
+	// P is the p-value, Adjusted the one corrected for many arms. Both are nil where the ratios
+	// are: without an interval there is no test.
 	P           *float64 `json:"p_value"`
 	Adjusted    *float64 `json:"p_adjusted"`
 	Blocks      int      `json:"blocks"`
 	Generations int      `json:"generations"`
-	// Detectable is the smallest effect that this much data shows with 80 %
-	// power, as a ratio (0.014 is 1.4 %).
+	// Detectable is the smallest effect that so much data finds with 80 % power, as a ratio
+	// (0.014 is 1.4 %).
 	Detectable float64 `json:"detectable,omitempty"`
-	// Needed is how many more seconds would decide it; 0 when decided.
+	// Needed is how many more seconds would decide the effect; 0 when decided.
 	Needed float64 `json:"needed_seconds,omitempty"`
-	// Slow is the share of windows slower than the arm's typical effect by more
-	// than the noise of the twin; set when typical and total disagree.
+	// Slow is the share of windows that are slower than the arm's typical effect by more than the
+	// twin's noise. It is set where Typical and Total disagree.
 	Slow         float64 `json:"slow_windows,omitempty"`
 	Intermittent bool    `json:"intermittent,omitempty"`
 }
 
-// Parts are the two factors of a throughput ratio: CPU time received per second,
-// and operations per CPU second. Their product is the ratio, but for what the
-// robust estimate leaves out of each. The intervals are those of each alone.
+// Parts are the two factors of a throughput ratio: CPU time per second, and operations per CPU
+// second. Their product differs from the ratio only by what the robust estimates leave out. Each
+// interval is of its factor alone.
 type Parts struct {
 	CPU        Ratio `json:"cpu_per_second"`
 	Efficiency Ratio `json:"operations_per_cpu_second"`
-	// Most is the factor in which a difference is shown, the larger one if it is
-	// shown in both; empty: in neither.
+	// Most is the factor that is shown to differ, the larger one if both are; empty: neither.
 	Most string `json:"most,omitempty"`
 }
 
 // The factors of a throughput ratio.
 const (
-	PartCPU        = "cpu"        // it got less (or more) CPU time
-	PartEfficiency = "efficiency" // an operation took more (or less) CPU time
+	PartCPU        = "cpu"        // the arm got less (or more) CPU time
+	PartEfficiency = "efficiency" // more (or less) CPU time per operation
 )
 
-// WorkloadResult is what holds for all arms of a workload.
+// WorkloadResult has the results that concern all arms of a workload.
 type WorkloadResult struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`
 	Primary     string   `json:"primary"`
-	Values      []Metric `json:"values,omitempty"` // metrics that the load itself says
+	Values      []Metric `json:"values,omitempty"` // metrics that the load declares
 	Baseline    string   `json:"baseline"`
 	Blocks      int      `json:"blocks"`
 	Generations int      `json:"generations"`
 	Seconds     float64  `json:"seconds"`
 	Pilot       *Pilot   `json:"pilot,omitempty"`
 	Checks      []Checks `json:"checks"`
-	// Judged is that of Workload, with what is meant where it is empty.
+	// Judged is Workload.Judged, with the default filled in.
 	Judged []string `json:"judged,omitempty"`
-	// Question is that of Workload.
+	// Question is Workload.Question.
 	Question string `json:"question,omitempty"`
-	// Windows is how many windows count, of WindowsOf that were taken; Counted is
-	// their length together, in seconds.
+	// Windows is how many windows count, out of WindowsOf; Counted is their total length in
+	// seconds.
 	Windows   int     `json:"windows,omitempty"`
 	WindowsOf int     `json:"windows_taken,omitempty"`
 	Counted   float64 `json:"counted_seconds,omitempty"`
-	// Forecast is what more time would buy, the widest first.
+	// Forecast lists the widths that more time would reach, the widest first.
 	Forecast []Forecast `json:"forecast,omitempty"`
-	// FalsePositives is the share of effects that the same analysis finds after
-	// the labels of the arms were drawn anew within the blocks, where there is
-	// nothing to find; 0.05 is as it should be. nil: not known.
+	// FalsePositives is the permutation test: the share of effects that the same analysis finds
+	// after the labels of the arms were shuffled within blocks. 0.05 is right. nil: not known.
 	FalsePositives *Redrawn `json:"false_positives,omitempty"`
-	// NoiseFloor is the half-width of the twin's interval (primary, typical).
+	// NoiseFloor is the half-width of the twin's interval (primary metric, typical effect).
 	NoiseFloor float64 `json:"noise_floor"`
-	// WindowNoise is the standard deviation of neighbouring window log ratios
-	// between baseline and twin.
+	// WindowNoise is the standard deviation of the log ratio of neighbouring windows of baseline
+	// and twin.
 	WindowNoise float64 `json:"window_noise"`
 }
 
-// Forecast is how long a workload has to be measured, from its first window on,
-// until the interval of its subject is this narrow.
+// Forecast is the time until the interval of an arm is this narrow.
 type Forecast struct {
 	Metric  string  `json:"metric"`
 	Arm     string  `json:"arm"`
 	Half    float64 `json:"half_width"` // as a ratio: 0.05 is ±5 %
 	Seconds float64 `json:"seconds"`    // more than were measured so far
-	// Soonest and Latest are between what it takes in four of five runs; both 0 where
-	// no end is known.
+	// Four of five runs end between Soonest and Latest; both 0: not known.
 	Soonest float64 `json:"seconds_soonest,omitempty"`
 	Latest  float64 `json:"seconds_latest,omitempty"`
 }
 
-// Redrawn is a rate over draws of labels.
+// Redrawn is the result of the permutation test.
 type Redrawn struct {
-	Rate  float64 `json:"rate"` // of single arms
-	Any   float64 `json:"any"`  // of draws in which any arm was found
-	Draws int     `json:"draws"`
+	Rate  float64 `json:"rate"`  // share of arms that were found to differ
+	Any   float64 `json:"any"`   // share of shuffles in which any arm was
+	Draws int     `json:"draws"` // shuffles
 }
 
 // Checks is the outcome of one standing check.
 type Checks struct {
 	Kind  string `json:"kind"` // transparency, carry-over, halves, order
 	OK    bool   `json:"ok"`
-	Known bool   `json:"known"` // false: not enough data to tell
-	// Detectable is the smallest deviation that the check would have seen, as a
-	// ratio (0.02 is 2 %); 0 when not known. It says what "ok" is worth, and why a
-	// check cannot tell.
+	Known bool   `json:"known"` // false: not enough data
+	// Detectable is the smallest deviation that the check would have found, as a ratio (0.02 is
+	// 2 %); 0: not known. It says how much "ok" is worth.
 	Detectable float64 `json:"detectable,omitempty"`
 	Text       string  `json:"text"`
 	Ratio      *Ratio  `json:"ratio,omitempty"`
@@ -231,7 +220,7 @@ type Checks struct {
 	Subject    string  `json:"subject,omitempty"` // the arm it is about
 }
 
-// ArmResult is what an arm did, in the metric's own unit.
+// ArmResult has an arm's metrics in their own units.
 type ArmResult struct {
 	Workload string           `json:"workload"`
 	Arm      string           `json:"arm"`
@@ -240,7 +229,7 @@ type ArmResult struct {
 	Windows  int              `json:"windows"`
 	Errors   uint64           `json:"errors"`
 	Cut      uint64           `json:"cut"`
-	// Stalled is how many of the windows have no operation at all.
+	// Stalled is how many windows have no operation.
 	Stalled  int       `json:"stalled_windows,omitempty"`
 	Settings []Setting `json:"settings,omitempty"`
 }
@@ -254,49 +243,47 @@ type Kernel struct {
 	Values   map[string]Value `json:"values"` // by arm
 }
 
-// Dropped counts the windows that do not count and why. Those of a block that was
-// interrupted are not among them.
+// Dropped counts dropped windows by reason, without those of an interrupted block.
 type Dropped struct {
-	// Blocks is how many blocks lack a window for that, of all blocks.
+	// Blocks is how many of all blocks (Of) have a dropped window.
 	Blocks int `json:"blocks"`
 	Of     int `json:"of"`
-	// Windows is how many windows were dropped, of those taken.
+	// Windows is how many windows of WindowsOf were dropped.
 	Windows   int            `json:"windows,omitempty"`
 	WindowsOf int            `json:"windows_of,omitempty"`
 	Reasons   map[string]int `json:"reasons,omitempty"` // windows
-	// Said is the detail of the last window that was dropped for a reason: what the
-	// load said, for example.
+	// Said is the Detail of the last window dropped for each reason, such as the load's error.
 	Said map[string]string `json:"said,omitempty"`
 }
 
-// ArmModes says whether the windows of an arm are at one level or, in turn, at
-// two: whether its mean describes anything that happens.
+// ArmModes says whether the windows of an arm switch between two levels. If they do, the arm's mean
+// describes neither.
 type ArmModes struct {
 	Workload string `json:"workload"`
 	Arm      string `json:"arm"`
 	Metric   string `json:"metric"`
 	Unit     string `json:"unit"`
 	Windows  int    `json:"windows"`
-	// Modes are the two levels, in the metric's unit; nil: none are shown. What
-	// moved all arms of a block is taken out before, and not of these figures.
+	// Modes are the two levels in the metric's unit; nil: one level. To find them, changes that
+	// all arms of a block share were removed; the levels themselves include such changes.
 	Modes *Modes `json:"modes,omitempty"`
-	// Apart is the ratio of the two levels in the same moment, 0.5 for example.
+	// Apart is the ratio of the two levels at the same time, such as 0.5.
 	Apart float64 `json:"apart_ratio,omitempty"`
-	// Detectable is how far apart two equally frequent levels must be to be shown,
-	// as a ratio (0.2 is 20 %); 0 when not known, Reason says why.
+	// Detectable is the distance at which two equally frequent levels would be found, as a ratio
+	// (0.2 is 20 %); 0: not known, see Reason.
 	Detectable float64 `json:"detectable,omitempty"`
 	Reason     string  `json:"reason,omitempty"`
-	// Differ is what the probes saw more of in the slower mode.
+	// Differ lists probe values that differ between the slower and the faster mode.
 	Differ []ModeDifference `json:"differ,omitempty"`
 }
 
-// ModeDifference is an observation that differs between the windows of two modes.
+// ModeDifference is a probe value that differs between the windows of two modes.
 type ModeDifference struct {
 	Metric string  `json:"metric"`
 	Unit   string  `json:"unit"`
 	Per    string  `json:"per"` // as in Kernel
 	Slow   float64 `json:"slow"`
 	Fast   float64 `json:"fast"`
-	P      float64 `json:"p_adjusted"` // corrected for all observations that were looked at
-	Text   string  `json:"text"`       // a part of a sentence, with the numbers
+	P      float64 `json:"p_adjusted"` // corrected for all values that were compared
+	Text   string  `json:"text"`       // part of a sentence, with the numbers
 }

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Fact is one thing that is known of a host.
+// Fact is one property of a host.
 type Fact struct {
 	Name  string // "kernel", "mitigation of meltdown"
 	Value string
 	Unit  string // "B" where Value is a number of bytes, else empty
 }
 
-// Facts are what is known of a host, without its name, in the order in which they are shown.
+// Facts lists the known properties of a host except its name, in the order of display.
 func (h Host) Facts() []Fact {
 	number := func(n uint64) string {
 		if n == 0 {
@@ -36,11 +36,10 @@ func (h Host) Facts() []Fact {
 	return slices.DeleteFunc(all, func(f Fact) bool { return f.Value == "" })
 }
 
-// HostDifference is a fact in which two hosts differ; the value that a host does not have is
-// empty.
+// HostDifference is a property in which two hosts differ; empty on a host without it.
 type HostDifference struct{ Name, Unit, Before, After string }
 
-// Differences are the facts in which two hosts differ, their names among them.
+// Differences lists the properties in which two hosts differ, including their names.
 func (h Host) Differences(other Host) []HostDifference {
 	all := []HostDifference{{Name: "host", Before: h.Name, After: other.Name}}
 	at := map[string]int{"host": 0}

@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// Writer appends lines to a record. A line is on the disk when Append returns.
+// Writer appends lines to a record. Append syncs: its lines are on the disk when it returns.
 type Writer struct {
 	f    *os.File
-	size int64 // up to the end of the last whole line
+	size int64 // bytes up to the end of the last complete line
 }
 
 // Create makes the result directory with its raw/ directory and an empty
@@ -34,7 +34,7 @@ func Create(dir string) (*Writer, error) {
 		return nil, fmt.Errorf("make the record: %w", err)
 	}
 	err = syncDir(dir)
-	for _, up := range above { // one of them may be one that is only searched
+	for _, up := range above { // this user may have no read permission on some
 		if serr := syncDir(up); err == nil && !errors.Is(serr, os.ErrPermission) {
 			err = serr
 		}
@@ -46,8 +46,8 @@ func Create(dir string) (*Writer, error) {
 	return &Writer{f: f}, nil
 }
 
-// holding are the directories that name a new one or one above it that is new too: they
-// are synced for the new one to be there after a power cut.
+// holding lists the directories above dir up to the first that exists. Each must be synced, or a
+// power cut may lose the entry of a new directory.
 func holding(dir string) (all []string) {
 	for up, there := filepath.Clean(dir), false; !there; {
 		up = filepath.Dir(up)
@@ -57,8 +57,8 @@ func holding(dir string) (all []string) {
 	return all
 }
 
-// makeDir makes a directory. One that is there is no link and no other user's: its name
-// can be foreseen, and it may be in a directory in which others write.
+// makeDir makes a directory. An existing one must be this user's and no link: other users can guess
+// the name, and may write in the directory above.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -70,14 +70,14 @@ func makeDir(dir string) error {
 	return own(dir)
 }
 
-// own says whether a directory is there in which nobody else but root can put a link in
-// the place of what is written.
+// own returns an error unless dir is a directory in which only this user and root can replace files
+// by links.
 func own(dir string) error {
 	_, err := owned(dir)
 	return err
 }
 
-// owned is such a directory, or why it is none.
+// owned is own, and returns what Lstat says of the directory.
 func owned(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(filepath.Clean(dir))
 	if err != nil {
@@ -95,15 +95,15 @@ func owned(dir string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// openSame opens the directory that was looked at. Another one at its path is refused: whoever
-// owns the directory above could have put a link there, to any directory of this user's.
-func openSame(dir string, looked os.FileInfo) (*os.Root, error) {
+// openSame opens a directory that was checked before, and refuses another one at its path: the owner
+// of the directory above could have put a link there since.
+func openSame(dir string, checked os.FileInfo) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	info, err := root.Stat(".")
-	if err == nil && !os.SameFile(looked, info) {
+	if err == nil && !os.SameFile(checked, info) {
 		err = foreign(fmt.Sprintf("%s was replaced by another directory a moment ago: name one in a directory of your own", dir))
 	}
 	if err != nil {
@@ -112,15 +112,15 @@ func openSame(dir string, looked os.FileInfo) (*os.Root, error) {
 	return root, nil
 }
 
-// foreign is why nothing is written into a directory: another user could put a link in the
-// place of what is written. To errors.Is it is fs.ErrPermission.
+// foreign is the error about a directory in which another user could replace files by links.
+// errors.Is finds fs.ErrPermission in it.
 type foreign string
 
 func (f foreign) Error() string        { return string(f) }
 func (f foreign) Is(target error) bool { return target == fs.ErrPermission }
 
-// Open opens a record to append to it: what is behind the first whole bytes, as a
-// kill leaves it, is cut off.
+// Open opens a record to append to it, and truncates it to its first whole bytes: a kill may have
+// left a part of a line behind them.
 func Open(dir string, whole int64) (*Writer, error) {
 	if err := errors.Join(own(dir), own(filepath.Join(dir, RawDir))); err != nil {
 		return nil, fmt.Errorf("open the record: %w", err)
@@ -135,8 +135,8 @@ func Open(dir string, whole int64) (*Writer, error) {
 	return &Writer{f, whole}, nil
 }
 
-// Append writes the lines with one write and syncs them. What a failed write left of
-// them, on a disk that is full for example, is cut off: a later line starts on its own.
+// Append writes lines with one write and syncs them. After a failed write, such as on a full disk, it
+// truncates the file again, so that the next line starts at the beginning of a line.
 func (w *Writer) Append(lines ...Line) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -159,8 +159,7 @@ func (w *Writer) Append(lines ...Line) error {
 // Close closes the record.
 func (w *Writer) Close() error { return w.f.Close() }
 
-// WriteJSON replaces a file of the result directory whole: a reader sees the
-// old one or the new one.
+// WriteJSON replaces a file of the result directory atomically.
 func WriteJSON(dir, name string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -169,8 +168,8 @@ func WriteJSON(dir, name string, v any) error {
 	return WriteFile(dir, name, append(b, '\n'))
 }
 
-// WriteFile replaces a file of the result directory whole, like WriteJSON. The directory is the
-// caller's own; of another user's nothing is written (fs.ErrPermission), not by root either.
+// WriteFile replaces a file of the result directory atomically. The directory must be the caller's
+// own, also for root; otherwise the error is fs.ErrPermission.
 func WriteFile(dir, name string, b []byte) error {
 	if err := writeWhole(dir, name, b); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), err)
@@ -178,13 +177,13 @@ func WriteFile(dir, name string, b []byte) error {
 	return nil
 }
 
-// writeWhole writes into the directory that it looked at, whatever is at its path meanwhile.
+// writeWhole writes into the directory that it checked, even if the path leads elsewhere meanwhile.
 func writeWhole(dir, name string, b []byte) error {
-	looked, err := owned(dir)
+	checked, err := owned(dir)
 	if err != nil {
 		return err
 	}
-	root, err := openSame(dir, looked)
+	root, err := openSame(dir, checked)
 	if err != nil {
 		return err
 	}

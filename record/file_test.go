@@ -67,8 +67,7 @@ func TestARecordRoundTrips(t *testing.T) {
 	}
 }
 
-// A kill can cut a record at any byte: everything before the cut line is read,
-// and it is known that something is missing.
+// A kill can truncate a record at any byte: all complete lines are read, and Torn is set.
 func TestATornRecordIsReadable(t *testing.T) {
 	dir, path := write(t, runLine(), blockLine(0), blockLine(1))
 	whole, err := os.ReadFile(path)
@@ -91,8 +90,8 @@ func TestATornRecordIsReadable(t *testing.T) {
 	}
 }
 
-// A power cut may keep later blocks of the last write and lose earlier ones: what had been
-// synced before is read, and nothing that is not whole.
+// A power cut may lose earlier disk blocks of the last write and keep later ones: the lines synced before are
+// read, and no incomplete one.
 func TestAPowerCutLosesOnlyWhatWasNotSynced(t *testing.T) {
 	const synced, last, sector = 3, 40, 512
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -149,7 +148,7 @@ func TestAPowerCutLosesOnlyWhatWasNotSynced(t *testing.T) {
 	}
 }
 
-// A hole in what had been synced is damage.
+// A hole in synced lines is damage.
 func TestAHoleFarFromTheEnd(t *testing.T) {
 	line := blockLine(0)
 	line.Warning = &Warning{Text: strings.Repeat("x", 1<<20)}
@@ -193,7 +192,7 @@ func TestDamageNamesTheLine(t *testing.T) {
 	}
 }
 
-// Scan leaves the blocks in the file; Each says the same as after Read.
+// Scan leaves the blocks in the file; Each calls with the same lines as after Read.
 func TestScanLeavesBlocksInTheFile(t *testing.T) {
 	lines := []Line{runLine()}
 	for n := range 200 {
@@ -278,8 +277,7 @@ func TestARecordIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// large is a record of windows as real ones are: nine arms, a histogram of
-// some hundred buckets, thirty probes.
+// large is a record with realistic windows: nine arms, histograms of some hundred buckets, thirty probes.
 func large(windows int) []Line {
 	const arms, buckets, probes = 9, 300, 30
 	lines := []Line{runLine()}
@@ -339,8 +337,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// The name of a result directory can be foreseen: what somebody puts there first is not
-// written into.
+// Other users can guess the name of a result directory: nothing is written into what they put there first.
 func TestCreateInPlantedDirectory(t *testing.T) {
 	target := t.TempDir()
 	dir := filepath.Join(t.TempDir(), "result")

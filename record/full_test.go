@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// A disk that is full for a while costs the lines that it refused, and no other.
+// A disk that is full for a while loses only the lines of the failed writes.
 func TestARecordOnAFullDisk(t *testing.T) {
 	testneed.Root(t)
 	dir := filepath.Join(t.TempDir(), "tare-disk")

@@ -1,9 +1,9 @@
 package record
 
-// GateSchema names what tare check says.
+// GateSchema is the schema of tare check's output.
 const GateSchema = "tare/check/v1"
 
-// Gate is effects judged against the largest costs that somebody accepts.
+// Gate is the effects of a result judged against limits.
 type Gate struct {
 	Schema     string `json:"schema"`
 	Experiment string `json:"experiment"`
@@ -11,14 +11,14 @@ type Gate struct {
 	Started    string `json:"started"`
 	Ended      string `json:"ended"` // as in Effects
 	Host       Host   `json:"host"`
-	// Answer is pass only if every judgement is, and there is one.
+	// Answer is pass only if there is a judgement and all are pass.
 	Answer     Answer      `json:"answer"`
 	Limits     []Limit     `json:"limits"`
 	Judgements []Judgement `json:"judgements"`
-	// Needed is how many more seconds would probably decide what is undecided,
-	// over all workloads; 0 when nothing is, or it cannot be foreseen.
+	// Needed is a forecast of the seconds that would decide all undecided judgements; 0: none are
+	// undecided, or there is no forecast.
 	Needed   float64   `json:"needed_seconds,omitempty"`
-	Left     []Left    `json:"left_out"` // arms that could not be judged
+	Left     []Left    `json:"left_out"` // arms without a judgement
 	Warnings []Warning `json:"warnings"`
 }
 
@@ -36,28 +36,27 @@ type Judgement struct {
 	Arm      string `json:"arm"`
 	Baseline string `json:"baseline"`
 	Answer   Answer `json:"answer"`
-	// Cost is absent when it is not known; Reason says why.
+	// Cost is nil when not known; see Reason.
 	Cost *Worsening `json:"cost,omitempty"`
 	Most float64    `json:"most"`
-	// Total says that the cost is the total effect, everything counted: the
-	// loss is intermittent and the typical effect hides it.
+	// Total says that Cost is the total effect, because the loss is intermittent and the typical
+	// effect hides it.
 	Total  bool   `json:"total,omitempty"`
 	Reason string `json:"reason,omitempty"` // why undecided or invalid
-	// Unjudged says that the question of the workload is not shown to exceed the limit,
-	// so that this one is left undecided.
+	// Unjudged says that this judgement stays undecided because the arm of the workload's question
+	// is not shown to exceed the limit.
 	Unjudged bool    `json:"unjudged,omitempty"`
 	Needed   float64 `json:"needed_seconds,omitempty"`
 }
 
-// Worsening is how much worse than its baseline an arm is, as a ratio; negative
-// where it is better.
+// Worsening is how much worse an arm is than its baseline, as a ratio; negative: better.
 type Worsening struct {
 	Cost float64 `json:"cost"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Answer is whether a cost stays within a limit. The zero value is open.
+// Answer is whether a cost stays within a limit. The zero value is undecided.
 type Answer int
 
 // The answers.
@@ -65,7 +64,7 @@ const (
 	AnswerUndecided Answer = iota // the interval holds the limit, or there is none
 	AnswerPass                    // the whole interval is at most the limit
 	AnswerExceeded                // the whole interval is above the limit
-	AnswerInvalid                 // the data cannot carry an answer
+	AnswerInvalid                 // the data allow no answer
 )
 
 var answerNames = words{"undecided", "pass", "exceeded", "invalid"}
@@ -75,7 +74,7 @@ func (a Answer) String() string { return answerNames.of(int(a), "invalid") }
 // MarshalText writes the answer's name.
 func (a Answer) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads the name of one.
+// UnmarshalText reads an answer's name.
 func (a *Answer) UnmarshalText(b []byte) error {
 	i, err := answerNames.find("answer", b)
 	*a = Answer(i)

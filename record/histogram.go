@@ -10,13 +10,13 @@ import (
 	"sort"
 )
 
-// The buckets of a latency histogram are log-linear, as in HdrHistogram: each
-// power of two of nanoseconds is cut into 2^(subBits-1) equal parts, so a
-// bucket is at most 1/512 (0.2 %) as wide as the value in it.
+// The buckets of a latency histogram are log-linear, as in HdrHistogram: each power of two of
+// nanoseconds has 2^(subBits-1) buckets of equal width. A bucket is at most 1/512 (0.2 %) as wide as
+// the latencies in it.
 const (
 	subBits = 10
 	subHalf = 1 << (subBits - 1)
-	// maxBits bounds the largest latency that is told apart: 2^39 ns, 9 minutes.
+	// maxBits bounds the latencies that have buckets of their own: 2^39 ns, 9 minutes.
 	maxBits = 39
 	// Buckets is the number of buckets that Bucket can return.
 	Buckets = (maxBits-subBits+1)*subHalf + subHalf
@@ -85,7 +85,7 @@ func (h Histogram) Quantile(q float64) float64 {
 	return float64(high) * 1e-9
 }
 
-// Merge adds the operations of the histograms up.
+// Merge adds histograms.
 func Merge(hs ...Histogram) Histogram {
 	sums := map[uint32]uint64{}
 	for _, h := range hs {

@@ -12,23 +12,23 @@ import (
 	"unicode"
 )
 
-// mostWorkers bounds the lines that are in memory at once, with longestLine.
+// mostWorkers bounds, together with longestLine, the memory of the lines being decoded.
 const mostWorkers = 8
 
-// pending is a line of a record that is decoded beside others and taken in order.
+// pending is a line on its way through a decoder. Lines are decoded in parallel and used in order.
 type pending struct {
 	number int // from 1
 	raw    []byte
 	last   bool
 	line   Line
 	err    error
-	done   chan struct{} // holds one
+	done   chan struct{} // buffered: one message when the line is decoded
 }
 
-// stream decodes a record and calls take with every line in order and its length
-// in bytes. Few lines are in memory at once. It is over at a torn last line, or at a hole
-// in what was written last, which it reports in Torn.
-func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*Line, int)) error {
+// stream decodes a record in parallel and calls use with every line, in order, and its length in
+// bytes. Lines that are not wanted are empty there. It stops at a torn last line or at a hole in the
+// last write, and sets Torn.
+func (r *Result) stream(path string, wanted func(start []byte) bool, use func(*Line, int)) error {
 	f, err := open(path, false)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 	wait.Go(func() {
 		defer close(order)
 		defer close(work)
-		cut(f, used, func(p *pending) bool {
+		readLines(f, used, func(p *pending) bool {
 			select {
 			case order <- p:
 				work <- p
@@ -65,22 +65,22 @@ func (r *Result) stream(path string, wanted func(start []byte) bool, take func(*
 			}
 		})
 	})
-	return r.inOrder(order, used, path, info.Size(), take)
+	return r.inOrder(order, used, path, info.Size(), use)
 }
 
-// errHole means zeros where a line should be. A power cut leaves them: of the blocks of a
-// write that was not synced any may be on the disk, in any order.
+// errHole means zero bytes in a line. A power cut leaves them: any of the disk blocks of a write
+// that was not synced may be missing.
 var errHole = errors.New("a hole, as a power cut or a damaged disk leaves it")
 
-// errEmpty means a line without a time and without anything else.
+// errEmpty means a line of which no field is set.
 var errEmpty = errors.New("an empty line")
 
-// mostAtOnce is more than one write of Append: what is lost with a hole further from the
-// end had been synced.
+// mostAtOnce is more than Append writes at once. A hole further from the end is damage: it lies in
+// lines that had been synced.
 const mostAtOnce = 4 << 20 // bytes
 
-// decode reads a line that is wanted, and the last one, which may be damaged though it has
-// its end: after a power cut.
+// decode reads a line that is wanted. The last line is always read: after a power cut it may be
+// damaged although its newline is there.
 func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 	p.line = Line{}
 	if p.err == nil && bytes.IndexByte(p.raw, 0) >= 0 {
@@ -107,9 +107,9 @@ func (p *pending) decode(reader *plain, wanted func([]byte) bool) {
 	p.done <- struct{}{}
 }
 
-// cut hands out the lines of a record until one is refused, in what is used up where
-// there is any.
-func cut(f io.Reader, used <-chan *pending, hand func(*pending) bool) {
+// readLines passes each line of f to next, until next returns false, a read fails or the file ends.
+// It fills again the buffers that come back through used.
+func readLines(f io.Reader, used <-chan *pending, next func(*pending) bool) {
 	br := bufio.NewReaderSize(f, 1<<20)
 	for n := 1; ; n++ {
 		var p *pending
@@ -125,14 +125,14 @@ func cut(f io.Reader, used <-chan *pending, hand func(*pending) bool) {
 		}
 		_, more := br.Peek(1)
 		p.last = errors.Is(more, io.EOF)
-		over := p.err != nil // it is another's to write once it is handed out
-		if !hand(p) || over {
+		over := p.err != nil // read now: a worker owns p after next
+		if !next(p) || over {
 			return
 		}
 	}
 }
 
-// longestLine is far more than a line that tare writes: some blocks are 100 KB.
+// longestLine is far more than tare writes: the longest blocks have about 100 KB.
 const longestLine = 8 << 20 // bytes
 
 var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
@@ -150,7 +150,8 @@ func readLine(br *bufio.Reader, b []byte) ([]byte, error) {
 	}
 }
 
-func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, size int64, take func(*Line, int)) error {
+// inOrder waits for each line in turn, checks it and calls use.
+func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path string, size int64, use func(*Line, int)) error {
 	at, kept := int64(0), 0
 	for p := range lines {
 		<-p.done
@@ -175,7 +176,7 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 				return err
 			}
 		}
-		take(&p.line, len(p.raw))
+		use(&p.line, len(p.raw))
 		at += int64(len(p.raw))
 		select {
 		case used <- p:
@@ -185,15 +186,15 @@ func (r *Result) inOrder(lines <-chan *pending, used chan<- *pending, path strin
 	return nil
 }
 
-// cutOff says that the first line of a record may be one that was cut off: it begins as a
-// line does, with no byte that a line does not have, or holds nothing, as a power cut leaves it.
+// cutOff reports whether a damaged first line may be the beginning of a line of tare's, as a kill
+// leaves it, or zero bytes, as a power cut leaves it. Other files begin otherwise.
 func cutOff(raw []byte) bool {
 	text := bytes.Trim(raw, "\x00\n")
 	return len(text) == 0 || text[0] == '{' && bytes.IndexFunc(text, unicode.IsControl) < 0
 }
 
-// startOfLine is how much of a line tells what it holds.
+// startOfLine is how many bytes at the beginning of a line tell what the line holds.
 const startOfLine = 64
 
-// aBlock says that a line begins as Append writes those that hold a block.
+// aBlock reports whether a line of Append's holds a block, from its beginning.
 func aBlock(start []byte) bool { return bytes.Contains(start, []byte(`,"block":{`)) }

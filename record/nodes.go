@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// NodesSchema names what a run over several nodes says; NodesFile is its file,
-// beside the result directories of the nodes.
+// NodesSchema is the schema of a run over several nodes, NodesFile its file beside the result
+// directories of the nodes.
 const (
 	NodesSchema = "tare/nodes/v1"
 	NodesFile   = "nodes.json"
@@ -18,28 +18,25 @@ type Nodes struct {
 	Schema     string  `json:"schema"`
 	Experiment string  `json:"experiment"`
 	Margin     float64 `json:"margin"`
-	// Nodes are those that were measured, in the order of the command, each with
-	// its result directory; Left those that were not, with the reason.
+	// Nodes lists the measured nodes in the order of the command, Left the others with the reason.
 	Nodes []NodeResult `json:"nodes"`
 	Left  []Left       `json:"left_out,omitempty"`
-	// Workloads are those that the arms are of.
+	// Workloads describes the workloads of the arms.
 	Workloads []NodeWorkload `json:"workloads"`
-	// Arms are the effects on all nodes, the primary metric of each workload.
+	// Arms are the effects in the primary metric of each workload.
 	Arms []NodeArm `json:"arms"`
-	// Exploratory are the effects on all other metrics: side by side, with no
-	// node called odd.
+	// Exploratory are the effects in all other metrics; no node is called odd there.
 	Exploratory []NodeArm `json:"exploratory,omitempty"`
-	// Facts are what the nodes are and how the arms were set up on them, where that
-	// differs or is what one asks for first.
+	// Facts are properties of nodes and settings of arms: those that differ, and the main ones.
 	Facts []NodeFact `json:"facts,omitempty"`
 }
 
-// NodeWorkload is what is to know of a workload to print its effects.
+// NodeWorkload describes a workload as far as printing its effects needs.
 type NodeWorkload struct {
 	Name    string   `json:"name"`
 	Title   string   `json:"title,omitempty"`
 	Primary string   `json:"primary"`
-	Values  []Metric `json:"values,omitempty"` // metrics that the load itself says
+	Values  []Metric `json:"values,omitempty"` // metrics that the load declares
 }
 
 // NodeResult is one node that was measured.
@@ -55,19 +52,19 @@ type NodeResult struct {
 	Trust     []NodeTrust      `json:"trust,omitempty"`
 }
 
-// NodeTrust is how far the effects of one workload on a node can be trusted.
+// NodeTrust is the state of the checks of one workload on a node.
 type NodeTrust struct {
 	Workload    string `json:"workload"`
 	Blocks      int    `json:"blocks"`
 	Generations int    `json:"generations"`
-	// Twin is the baseline over itself in the primary metric; TwinDiffers says
-	// that this is not 1, as it should be.
+	// Twin is the twin over the baseline in the primary metric; TwinDiffers says that it is shown
+	// to differ from 1.
 	Twin        *Ratio `json:"twin,omitempty"`
 	TwinDiffers bool   `json:"twin_differs,omitempty"`
 	// NoiseFloor is the half-width of the twin's interval; 0 when not known.
 	NoiseFloor float64 `json:"noise_floor,omitempty"`
-	// Failed are the kinds of the standing checks that failed, Untold of those
-	// that had too little data, Held of the others.
+	// Failed lists the kinds of the standing checks that failed, Untold those without enough data,
+	// Held those that passed.
 	Failed []string `json:"checks_failed,omitempty"`
 	Untold []string `json:"checks_untold,omitempty"`
 	Held   []string `json:"checks_held,omitempty"`
@@ -79,55 +76,54 @@ type NodeArm struct {
 	Metric   string `json:"metric"`
 	Arm      string `json:"arm"`
 	Baseline string `json:"baseline"`
-	// Effects are by node; absent where the node has none.
+	// Effects is by node; a node without the effect is absent.
 	Effects map[string]*Ratio `json:"effects"`
-	// Differ says that the nodes' effects differ by more than their errors:
-	// Welch's test of several means (1951) at 5 % for all arms together, P the
-	// p-value alone. Known is false when fewer than two nodes have an effect.
+	// Differ says that the nodes' effects differ by more than their errors: Welch's test of several
+	// means (1951), at 5 % for all arms together. P is this arm's p-value without the correction.
+	// Known is false when fewer than two nodes have the effect.
 	Differ bool    `json:"differ"`
 	Known  bool    `json:"known"`
 	F      float64 `json:"welch_f,omitempty"`
 	DF1    float64 `json:"df1,omitempty"`
 	DF2    float64 `json:"df2,omitempty"`
 	P      float64 `json:"p_value"`
-	// Odd are the nodes that do not belong to the others, the farthest first.
+	// Odd lists the nodes that differ from the others, the farthest first.
 	Odd []OddNode `json:"odd,omitempty"`
-	// Others is, by node, the mean effect of the other nodes, a geometric mean with
-	// its 95 % interval alone: without the odd ones, and for an odd one without
-	// those that are odder. Against is the node's effect over that, with an interval
-	// that holds for all nodes and arms together.
+	// Others is, for each node, the geometric mean effect of the other nodes with its own 95 %
+	// interval. Odd nodes are left out of it; for an odd node, only nodes that are farther off.
+	// Against is the node's effect over Others, with an interval that holds for all nodes and arms
+	// simultaneously.
 	Others  map[string]*Ratio `json:"others,omitempty"`
 	Against map[string]*Ratio `json:"against_the_others,omitempty"`
-	// Apart says why a node takes no part in the comparison.
+	// Apart has the reasons of nodes that are not compared.
 	Apart map[string]string `json:"not_compared,omitempty"`
 }
 
-// NodeFact is one fact about the hosts of the nodes, or one setting of arms as
-// read back there.
+// NodeFact is one property of the nodes' hosts, or one setting of arms as read back there.
 type NodeFact struct {
 	Name string `json:"name"`
 	Unit string `json:"unit,omitempty"` // "B" of a number of bytes
-	// Workload and Arms say of which arms it is a setting; empty: a fact about the
-	// host. All says that it is one of every arm that has such a setting.
+	// Workload and Arms say which arms the setting belongs to; empty: a property of the host. All
+	// says that every arm with such a setting is among them.
 	Workload string   `json:"workload,omitempty"`
 	Arms     []string `json:"arms,omitempty"`
 	All      bool     `json:"all_arms,omitempty"`
 	Differs  bool     `json:"differs"`
-	// Values are by node; absent where it is not known.
+	// Values is by node; a node where the value is not known is absent.
 	Values map[string]string `json:"values"`
 }
 
-// OddNode is a node whose effect is not that of the others.
+// OddNode is a node whose effect differs from the other nodes.
 type OddNode struct {
 	Node string `json:"node"`
-	// Against is its effect over the mean effect of the others, a ratio of ratios
-	// with an interval that holds for all nodes and arms together.
+	// Against is the node's effect over the mean effect of the others, a ratio of ratios. Its
+	// interval holds for all nodes and arms simultaneously.
 	Against Ratio   `json:"against_the_others"`
 	P       float64 `json:"p_adjusted"` // for all nodes and arms together
 }
 
-// ReadNodes reads what a run over several nodes left in its directory; ErrNoRecord where it is
-// none. Each node's directory is one below that, and no link.
+// ReadNodes reads nodes.json of a run over several nodes; ErrNoRecord if dir has none. It checks that
+// each node's directory lies directly below dir and is no link.
 func ReadNodes(dir string) (n Nodes, err error) {
 	path := filepath.Join(dir, NodesFile)
 	if err := readSchema(path, NodesSchema, &n); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A file of a result that is a pipe, a device or a link is refused, and not waited for.
+// Pipes, devices and links in place of a file of a result are refused without blocking.
 func TestNoFileOfAResultIsFollowed(t *testing.T) {
 	for how, plant := range map[string]func(path string) error{
 		"a pipe":               func(path string) error { return syscall.Mkfifo(path, 0o644) },
@@ -73,8 +73,8 @@ func TestNothingIsWrittenForOthers(t *testing.T) {
 	}
 }
 
-// Between the look at a directory and its opening somebody can put a link to another one of the
-// same user there: that one is not written into.
+// Between the check of a directory and its opening, another user can put a link there to another directory of
+// this user: nothing is written into that.
 func TestOpenSame(t *testing.T) {
 	parent := t.TempDir()
 	dir, other := filepath.Join(parent, "result"), filepath.Join(parent, "other")

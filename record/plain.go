@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// plain reads a line with a block as Append writes it: known fields, no white space,
-// no escapes, ASCII. A record is nearly all of such lines. It says no to anything else,
-// good or damaged, which is then the library's to read or to refuse.
+// plain decodes lines of blocks exactly as Append writes them: known fields, ASCII, no white space
+// and no escapes. Nearly all lines of a record are such. Its methods return false for anything else,
+// valid or damaged; encoding/json then decides.
 type plain struct {
-	b     []byte            // what is left
-	names map[string]string // texts that come again and again, each once in memory
+	b     []byte            // the rest of the line
+	names map[string]string // repeated texts, to keep each once in memory
 }
 
 func newPlain() *plain { return &plain{names: map[string]string{}} }
 
-// line reads a whole line into l; what it leaves in l where it says no is of no use.
+// line decodes a whole line into l. If it returns false, l is partly filled and must be reset.
 func (p *plain) line(b []byte, l *Line) bool {
 	p.b = bytes.TrimSuffix(b, []byte{'\n'})
 	return p.object(func(key string) bool {
@@ -94,7 +94,7 @@ func (p *plain) window(key string, w *Window) bool {
 	case "backlog":
 		return p.count(&w.Backlog)
 	case "latency":
-		s, ok := p.quoted() // base64, but for line ends, which its decoder leaves out
+		s, ok := p.quoted() // base64; its decoder would skip line ends
 		return ok && bytes.IndexByte(s, '\r') < 0 && w.Latency.UnmarshalText(s) == nil
 	case "probes":
 		return p.values(&w.Probes)
@@ -128,7 +128,7 @@ func (p *plain) values(m *map[string]Value) bool {
 	})
 }
 
-// object reads {"key":value,...}; field reads the value of a key.
+// object reads {"key":value,...} and calls field to read the value of each key.
 func (p *plain) object(field func(key string) bool) bool {
 	if !p.skip('{') {
 		return false
@@ -155,7 +155,7 @@ func (p *plain) skip(c byte) bool {
 	return true
 }
 
-// quoted is what stands between two quotes, whatever it is.
+// quoted reads the bytes between two quotation marks.
 func (p *plain) quoted() ([]byte, bool) {
 	if !p.skip('"') {
 		return nil, false
@@ -169,7 +169,7 @@ func (p *plain) quoted() ([]byte, bool) {
 	return s, true
 }
 
-// text is a string of which every byte stands for itself.
+// text reads a string of printable ASCII without escapes.
 func (p *plain) text() ([]byte, bool) {
 	s, ok := p.quoted()
 	for _, c := range s {
@@ -178,8 +178,7 @@ func (p *plain) text() ([]byte, bool) {
 	return s, ok
 }
 
-// mostNames bounds the texts that are remembered: a record may have a detail of its own
-// for every window.
+// mostNames bounds names: a record may have a different detail for each window.
 const mostNames = 1000
 
 func (p *plain) name(to *string) bool {
@@ -198,7 +197,7 @@ func (p *plain) name(to *string) bool {
 	return true
 }
 
-// digits takes the digits at the front.
+// digits skips digits and returns their number.
 func (p *plain) digits() int {
 	n := 0
 	for n < len(p.b) && p.b[n]-'0' <= 9 {
@@ -208,7 +207,7 @@ func (p *plain) digits() int {
 	return n
 }
 
-// whole takes a whole number without a sign, and without a zero in front.
+// whole skips a whole number without sign or leading zeros.
 func (p *plain) whole() bool {
 	return p.skip('0') || p.digits() > 0
 }

@@ -11,8 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// alike reads a line both ways: what the plain reader takes, the library reads as the
-// same.
+// alike decodes a line with plain and with encoding/json: if plain accepts it, both give the same.
 func alike(t interface{ Fatalf(string, ...any) }, line []byte) (taken bool) {
 	var got, want Line
 	taken = newPlain().line(line, &got)
@@ -54,7 +53,7 @@ func drawWindow(rt *rapid.T) Window {
 	return w
 }
 
-// Every line with a block is taken, as Append writes it, and read as the library does.
+// plain decodes every line with a block as Append writes it, like encoding/json.
 func TestBlocksAreReadPlainly(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := Line{Time: time.Unix(0, rapid.Int64Min(0).Draw(rt, "time")).UTC(), Block: &Block{
@@ -70,7 +69,7 @@ func TestBlocksAreReadPlainly(t *testing.T) {
 	})
 }
 
-// What is not as Append writes it is the library's.
+// plain accepts nothing that Append does not write.
 func TestWhatIsNotPlain(t *testing.T) {
 	whole := `{"time":"2026-11-21T08:00:00Z","block":{"workload":"oltp","generation":0,"number":1,"windows":[{"arm":"host","ops":3,"latency":"AQE","probes":{"a":1,"b":{"missing":"no"}}}]}}`
 	if !alike(t, []byte(whole)) || !alike(t, []byte(whole+"\n")) {

@@ -18,22 +18,21 @@ type Result struct {
 	Dir      string
 	Plan     Plan
 	Manifest Manifest
-	// Lines is the record; after Scan without its blocks.
+	// Lines is the record, without blocks after Scan.
 	Lines []Line
-	// Torn says that the last line was cut off, as a kill leaves it, or that what was written
-	// last has holes, as a power cut leaves it.
+	// Torn says that the last line is incomplete, as a kill leaves it, or that the last write has
+	// holes, as a power cut leaves it.
 	Torn bool
-	// Running says that a run held the record locked when it was read: what it has not
-	// written yet is not missing.
+	// Running says that a run held the lock of the record while it was read: more lines follow.
 	Running bool
-	// Whole is the length of the record up to there, in bytes.
+	// Whole is the length of all complete lines in bytes.
 	Whole int64
 
-	path string // of the record, where Lines is not all of it
+	path string // of the record, after Scan
 }
 
-// Each calls f with every line of the record in order. The line is valid until f
-// returns. After Scan it reads the file, and damage in a block is an error here.
+// Each calls f with every line of the record in order. The line is valid until f returns. After Scan,
+// Each reads the file again, and returns an error for a damaged block.
 func (r *Result) Each(f func(*Line)) error {
 	if r.path != "" {
 		return r.stream(r.path, func([]byte) bool { return true }, func(l *Line, _ int) { f(l) })
@@ -47,13 +46,13 @@ func (r *Result) Each(f func(*Line)) error {
 var (
 	// ErrNoRecord means that a directory holds no result of tare.
 	ErrNoRecord = errors.New("not a result directory of tare")
-	// ErrDamaged means that a file of a result is not as tare wrote it.
+	// ErrDamaged means that a file of a result is damaged.
 	ErrDamaged = errors.New("damaged")
 	// ErrNewer means that a newer tare wrote a result.
 	ErrNewer = errors.New("made by a newer tare")
 )
 
-// damaged is a file, or a line of it, that is not as tare wrote it.
+// damaged is ErrDamaged with the file, or file and line, and the cause.
 func damaged(where string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && err.Error() == "unexpected end of JSON input" {
 		return fmt.Errorf("%s: %w: its end is missing", where, ErrDamaged)
@@ -61,8 +60,8 @@ func damaged(where string, err error) error {
 	return fmt.Errorf("%s: %w: %w", where, ErrDamaged, err)
 }
 
-// readBy says whether this tare reads a file of that schema, which is written as own is:
-// tare/KIND/vNUMBER.
+// readBy returns an error unless schema is own, the one that this tare reads: ErrNewer for a higher
+// version, ErrNoRecord otherwise. Schemas are tare/KIND/vNUMBER.
 func readBy(where, schema, own string) error {
 	kind, version, _ := strings.Cut(own, "/v")
 	if schema == own {
@@ -76,8 +75,8 @@ func readBy(where, schema, own string) error {
 	return fmt.Errorf("%s: %w: schema %q, want %q", where, ErrNoRecord, schema, own)
 }
 
-// Read reads a result directory. A torn last line, or what follows a hole in the last
-// write, is left out and reported in Torn; damage anywhere else is an error that names the line.
+// Read reads a result directory. It leaves out a torn last line, or everything behind a hole in the
+// last write, and sets Torn. Damage elsewhere is an error that names the line.
 func Read(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	path, err := r.described()
@@ -87,8 +86,8 @@ func Read(dir string) (*Result, error) {
 	return r.read(path, func([]byte) bool { return true })
 }
 
-// Scan is Read without the blocks, which may be a hundred times the rest: Each
-// reads them from the file when it is called.
+// Scan is Read without the blocks, which can be a hundred times the rest. Each reads them from the
+// file.
 func Scan(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	path, err := r.described()
@@ -103,7 +102,7 @@ func Scan(dir string) (*Result, error) {
 	return r, nil
 }
 
-// read keeps the lines that are wanted.
+// read reads the wanted lines of the record.
 func (r *Result) read(path string, wanted func(start []byte) bool) (*Result, error) {
 	r.Running = locked(path)
 	err := r.stream(path, wanted, func(l *Line, n int) {
@@ -121,8 +120,8 @@ func (r *Result) read(path string, wanted func(start []byte) bool) (*Result, err
 	return r, nil
 }
 
-// locked reports whether another process, or another file of this one, holds the lock that a
-// run has on its record. It is asked for a moment; a run that begins just then asks again.
+// locked reports whether a run holds the lock of its record. It takes the lock for a moment; a run
+// that starts meanwhile tries again.
 func locked(path string) bool {
 	f, err := open(path, false)
 	if err != nil {
@@ -132,7 +131,7 @@ func locked(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// described reads what goes with the record, and says where that is.
+// described reads plan and manifest, and returns the path of the record.
 func (r *Result) described() (path string, err error) {
 	if err := readSchema(filepath.Join(r.Dir, PlanFile), PlanSchema, &r.Plan); err != nil {
 		return "", err
@@ -155,12 +154,12 @@ func (r *Result) described() (path string, err error) {
 	return filepath.Join(r.Dir, RecordFile), nil
 }
 
-// largestFile bounds the files that are read as a whole.
+// largestFile bounds files that are read into memory at once.
 const largestFile = 64 << 20 // bytes
 
-// open opens a file of a result, which may be somebody else's: no pipe or device, which would be
-// waited for, no link, which may lead to what is not theirs, and none that is too large where it
-// is read as a whole.
+// open opens a file of a result, which another user may have made. It refuses pipes and devices,
+// which could block, links, which could lead to files that user may not read, and, if whole is set,
+// files larger than largestFile.
 func open(path string, whole bool) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -188,7 +187,8 @@ func ReadManifest(dir string) (m Manifest, err error) {
 	return m, readSchema(filepath.Join(dir, ManifestFile), ManifestSchema, &m)
 }
 
-// readSchema reads a file of that schema, or of none, and with the bounds of bounds.go. What a newer one holds need not fit into v.
+// readSchema decodes a file of the schema own, or of no schema, into v, within the bounds of
+// bounds.go. It checks the schema first: a newer file need not fit into v.
 func readSchema(path, own string, v any) error {
 	b, err := readFile(path)
 	if err != nil {

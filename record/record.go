@@ -1,8 +1,7 @@
-// Package record is the data that tare writes to disk, versioned: the plan
-// (what was asked), the manifest (what the host was), the record (what was
-// observed, JSON lines, synced every 0.2 s between blocks) and the effects (what follows from
-// it). It is the only public package; it knows the shapes and nothing of how
-// they come about, and imports nothing of tare.
+// Package record has the data that tare writes to disk: the plan (the question and its defaults), the
+// manifest (host, versions, settings), the record (measurements as JSON lines, synced every 0.2 s
+// between blocks) and the effects (the analysis). Each has a schema with a version. It is the only
+// public package. It does not know how the data come about, and imports nothing of tare.
 //
 // Units: seconds, bytes, operations, ratios (1.0 is equal), unless a name says
 // otherwise. Times are RFC 3339 in UTC.
@@ -29,11 +28,11 @@ const (
 	EffectsFile  = "effects.json"
 	PageFile     = "report.html"
 	RawDir       = "raw"
-	ByHandDir    = "by-hand" // what makes arms again without tare
+	ByHandDir    = "by-hand" // scripts that make the arms without tare
 )
 
-// Plan is what was asked for, after every default was filled in: enough to
-// repeat the run and to analyse its record.
+// Plan is the question with all defaults filled in. It suffices to repeat the run and to analyse its
+// record.
 type Plan struct {
 	Schema     string     `json:"schema"`
 	Experiment string     `json:"experiment"` // name of the preset or file
@@ -50,26 +49,25 @@ type Plan struct {
 type Workload struct {
 	Name   string            `json:"name"`
 	Kind   string            `json:"kind"`            // the catalog's name: oltp, commit, rpc
-	Title  string            `json:"title,omitempty"` // what the kind is, in words
+	Title  string            `json:"title,omitempty"` // the kind in words
 	Params map[string]string `json:"params,omitempty"`
-	// Note is what to know before the numbers: that this kind stands in for
-	// another, whose tool is not installed.
+	// Note is printed before the numbers: for instance, that this kind replaces another one whose
+	// tool is not installed.
 	Note    string  `json:"note,omitempty"`
 	Budget  float64 `json:"budget_seconds"`
 	Primary string  `json:"primary"` // the metric that stops the run
-	// Judged are the metrics whose intervals hold for all arms and all of them
-	// together, the primary one first; empty in records of before: Primary alone.
+	// Judged lists the metrics whose intervals hold simultaneously for all arms, the primary metric
+	// first. It is empty in older records, which judged Primary alone.
 	Judged []string `json:"judged,omitempty"`
-	// Question is the arm that is judged first, with an interval of its own; the others
-	// are judged together, where it differs. Empty: all together.
+	// Question is the arm that is judged first, with an interval of its own. The other arms are
+	// judged only if it differs, simultaneously. Empty: all arms simultaneously.
 	Question string   `json:"question,omitempty"`
 	Metrics  []string `json:"metrics"`
-	// Values describes those of the metrics, and others, that the load itself
-	// says: Window.Values.
+	// Values describes the metrics that the load declares itself: those of Window.Values.
 	Values   []Metric `json:"values,omitempty"`
 	Baseline string   `json:"baseline"`
 	Arms     []Arm    `json:"arms"`
-	// Neighbours are those that arms name.
+	// Neighbours describes the neighbours that arms name.
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
 }
 
@@ -80,10 +78,9 @@ type Neighbour struct {
 	Title  string            `json:"title"`
 	Kind   string            `json:"kind"` // the catalog's name: spin, stress-ng
 	Params map[string]string `json:"params,omitempty"`
-	// Environment is the pod that it runs in, in the words of Arm.Environment;
-	// empty: it is on the host.
+	// Environment is the pod that it runs in, written like Arm.Environment; empty: on the host.
 	Environment string `json:"environment,omitempty"`
-	// Work is what counts as its work: the key of Window.Neighbour.
+	// Work is the key in Window.Neighbour of what counts as its work.
 	Work string `json:"work"`
 	Unit string `json:"unit"` // of Work
 	// Limits of its group: bytes, processes and threads.
@@ -91,19 +88,19 @@ type Neighbour struct {
 	Pids   uint64 `json:"pids_limit"`
 }
 
-// What a neighbour did in a window, by the keys of Window.Neighbour.
+// The keys of Window.Neighbour: what a neighbour did in a window.
 const (
 	NeighbourOps = "operations" // counted by the load itself
 	NeighbourCPU = "cpu.time"   // CPU seconds of its group
 	NeighbourIO  = "io.bytes"   // bytes that its group read from and wrote to disks
-	// NeighbourRequests are reads and writes of its group on disks.
+	// NeighbourRequests counts read and write requests of its group to disks.
 	NeighbourRequests = "io.requests"
 )
 
-// Metric describes a number that a load says of its windows.
+// Metric describes a number that a load declares itself.
 type Metric struct {
 	Name string `json:"name"`
-	Unit string `json:"unit"` // a base unit where there is one: "s", "1/s", "B/s", "ratio"
+	Unit string `json:"unit"` // a base unit if it has one: "s", "1/s", "B/s", "ratio"
 	// Better is +1 when more is better and -1 when less is.
 	Better int    `json:"better"`
 	Help   string `json:"help,omitempty"`
@@ -114,46 +111,44 @@ type Arm struct {
 	Name        string `json:"name"`
 	Environment string `json:"environment"`
 	Title       string `json:"title"`
-	// Step is the arm one rung below on the ladder; empty for the baseline and
-	// for arms beside the ladder.
+	// Step is the arm one rung below; empty for the baseline and for arms outside of the ladder.
 	Step string `json:"step,omitempty"`
 	// Twin says that this is the baseline again.
 	Twin bool `json:"twin,omitempty"`
-	// Remainder says that the step to this arm is the remainder: the real
-	// container against the top hand-made rung.
+	// Remainder says that this is a real container and that Step is the top rung: their difference
+	// is the remainder.
 	Remainder bool `json:"remainder,omitempty"`
-	// Neighbour runs beside the arm, by name; empty: none.
+	// Neighbour is the name of the neighbour beside the arm; empty: none.
 	Neighbour string `json:"neighbour,omitempty"`
-	// Isolation is what protects the arm from it: names of mechanisms, with
-	// "=level" where one was given.
+	// Isolation lists the mechanisms that protect the arm from its neighbour, as NAME or
+	// NAME=LEVEL.
 	Isolation []string `json:"isolation,omitempty"`
-	// Volume is what is under the data, where it is a factor.
+	// Volume is the volume of the data, if that is a factor.
 	Volume string `json:"volume,omitempty"`
-	// Network, Seccomp, Capabilities, AppArmor and SELinux are how its container is made,
-	// where that is a factor.
+	// Network, Seccomp, Capabilities, AppArmor and SELinux are options of its container, if they
+	// are factors.
 	Network      string `json:"network,omitempty"`
 	Seccomp      string `json:"seccomp,omitempty"`
 	Capabilities string `json:"capabilities,omitempty"`
 	AppArmor     string `json:"apparmor,omitempty"`
 	SELinux      string `json:"selinux,omitempty"`
-	// CPUs, MemoryBytes and CPUSet are limits of its control group, where they are a
-	// factor: CPU seconds per second, bytes, and a list such as "0-3,6".
+	// CPUs, MemoryBytes and CPUSet are limits of its control group, if they are factors: CPU
+	// seconds per second, bytes, and a list such as "0-3,6".
 	CPUs        float64 `json:"cpus,omitempty"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 	CPUSet      string  `json:"cpuset,omitempty"`
-	// Image is the image that its binaries are from; empty: they are the host's.
+	// Image is the image of its binaries; empty: the host's binaries.
 	Image string `json:"image,omitempty"`
 	// Pod says that the arm is in a pod.
 	Pod bool `json:"pod,omitempty"`
-	// Set is the parameters of the workload that are this arm's own.
+	// Set has the workload's parameters that only this arm has.
 	Set map[string]string `json:"set,omitempty"`
-	// Shares is the arm whose processes this one is measured on, under other
-	// settings: no launch lies between them. Empty: it is launched itself.
+	// Shares is the arm whose processes this arm uses, under other settings. Empty: this arm is
+	// launched itself.
 	Shares string `json:"shares,omitempty"`
 }
 
-// Chosen is what an experiment chose of the arm beside its neighbour and what protects
-// from that, by name; empty for what was not.
+// Chosen lists the arm's factors except neighbour and isolation; empty for those without a level.
 func (a Arm) Chosen() []Setting {
 	limit := func(x float64) string {
 		if x == 0 {
@@ -169,7 +164,7 @@ func (a Arm) Chosen() []Setting {
 	}
 }
 
-// Left is something that was left out, with the reason and what to do about it.
+// Left is an arm or workload that was left out.
 type Left struct {
 	Workload string `json:"workload,omitempty"`
 	Arm      string `json:"arm"`
@@ -177,18 +172,17 @@ type Left struct {
 	Remedy   string `json:"remedy,omitempty"`
 }
 
-// LeftBudget is the reason of a workload whose turn came after the end; Arm is its baseline then.
+// LeftBudget is the reason for a workload that the budget left no time for; Left.Arm is its baseline.
 const LeftBudget = "the time budget was used up before its turn"
 
-// Setting is one setting with what was asked for and what the kernel said when
-// it was read back.
+// Setting is one setting: the wanted value, and the value as read back from the kernel.
 type Setting struct {
 	Name   string `json:"name"`
 	Wanted string `json:"wanted,omitempty"`
 	Got    string `json:"got"`
 }
 
-// Host is what the manifest and the report say of the machine.
+// Host describes the machine.
 type Host struct {
 	Name        string            `json:"name"`
 	Kernel      string            `json:"kernel"`
@@ -201,30 +195,27 @@ type Host struct {
 	Governor    string            `json:"governor,omitempty"`
 	Mitigations map[string]string `json:"mitigations,omitempty"`
 	Distro      string            `json:"distribution,omitempty"`
-	// Helper says that tare was not started on this host but came to it; nil: it
-	// was.
+	// Helper is set if tare came to this host through a helper pod.
 	Helper *Helper `json:"node_helper,omitempty"`
 }
 
-// Helper is a privileged pod from which tare entered the namespaces of a node's
-// host.
+// Helper is a privileged pod from which tare entered the namespaces of a node.
 type Helper struct {
 	Node  string `json:"node"`
 	Image string `json:"image"`
-	// Namespaces says whose were entered: those of "process 1", or, where that
-	// one is not to be looked at, of "the container runtime".
+	// Namespaces says whose namespaces: of "process 1", or of "the container runtime" if process 1
+	// may not be inspected.
 	Namespaces string `json:"namespaces"`
-	// Cgroup is tare's own group, beside those of all pods.
+	// Cgroup is tare's own control group, outside of those of pods.
 	Cgroup string `json:"cgroup"`
-	// OOM is oom_score_adj, which the kernel's choice of a victim starts from: that
-	// of a pod where it may not be lowered.
+	// OOM is tare's oom_score_adj; the pod's value if tare may not lower it.
 	OOM int `json:"oom_score_adj"`
-	// Kubelet and Runtime are the versions that the node says; empty: not known.
+	// Kubelet and Runtime are the versions that the node reports; empty: not known.
 	Kubelet string `json:"kubelet,omitempty"`
 	Runtime string `json:"runtime,omitempty"`
 }
 
-// Manifest is what the host and the arms were.
+// Manifest describes the host and the arms of a run.
 type Manifest struct {
 	Schema   string               `json:"schema"`
 	Started  time.Time            `json:"started"`
@@ -235,17 +226,16 @@ type Manifest struct {
 	Settings map[string][]Setting `json:"settings,omitempty"` // by "workload/arm", as read back
 	Left     []Left               `json:"left_out,omitempty"`
 	Probes   []ProbeMetric        `json:"probes,omitempty"`
-	// Unequal are arms that keep less or more of what is committed than their
-	// baseline does, and are compared all the same.
+	// Unequal lists arms whose durability differs from their baseline's and that were compared all
+	// the same.
 	Unequal []Unequal `json:"unequal,omitempty"`
-	// Calibrated is the last calibration of this host by this user before the run;
-	// nil where there was none.
+	// Calibrated is this user's last calibration of this host before the run; nil: none.
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
 	// Imported is set when another tool measured and tare read its output.
 	Imported *Imported `json:"imported,omitempty"`
 }
 
-// Unequal is an arm that is not equal to its baseline in what it keeps.
+// Unequal is an arm whose durability differs from its baseline's.
 type Unequal struct {
 	Workload    string   `json:"workload"`
 	Arm         string   `json:"arm"`
@@ -258,7 +248,7 @@ type ProbeMetric struct {
 	Unit  string `json:"unit"`            // "s", "1", "B" or "ratio"
 	Level bool   `json:"level,omitempty"` // not a difference over the window
 	PerOp bool   `json:"per_op,omitempty"`
-	Of    string `json:"of,omitempty"` // the metric of which it is shown per unit
+	Of    string `json:"of,omitempty"` // reports show it per unit of this metric
 	Help  string `json:"help"`
 }
 
@@ -275,40 +265,39 @@ type Line struct {
 	End        *End        `json:"end,omitempty"`
 }
 
-// Run opens a record, and is there again where another run continues it.
+// Run begins a record. Each run that continues the record adds another one.
 type Run struct {
 	Schema string `json:"schema"`
 	ID     string `json:"id"`
 	Seed   uint64 `json:"seed"`
 }
 
-// Pilot is what the pilot of one workload saw on this host and what it chose.
+// Pilot has the measurements of one workload's pilot and its choices.
 type Pilot struct {
 	Workload string  `json:"workload"`
-	Window   float64 `json:"window_seconds"`  // measured part of a slot
-	Discard  float64 `json:"discard_seconds"` // thrown away after each thaw
+	Window   float64 `json:"window_seconds"`
+	Discard  float64 `json:"discard_seconds"` // settle time after each thaw
 	Blocks   int     `json:"blocks"`          // blocks per generation
 	Pause    string  `json:"pause"`           // "freezer v1", "freezer v2", "load" or "stream"
 	Why      string  `json:"why"`
-	// Foreign and Steal are levels, in CPUs, above which a block was dropped; 0 since
-	// nothing is dropped for them.
+	// Foreign and Steal are limits in CPUs above which older versions dropped a block; now 0.
 	Foreign float64     `json:"foreign_limit_cpus"`
 	Steal   float64     `json:"steal_limit_cpus"`
 	Slots   []SlotNoise `json:"slots,omitempty"`
 	Thaws   []ThawNoise `json:"thaws,omitempty"`
 }
 
-// SlotNoise is what the pilot expects of one window length: Noise is the
-// standard deviation of the difference of neighbouring windows (log ratio),
-// Cost its variance times the length of the slot in seconds; least is best.
+// SlotNoise is the pilot's expectation for one window length. Noise is the standard deviation of the
+// log ratio of neighbouring windows. Cost is its variance times the length of a slot in seconds; the
+// least is best.
 type SlotNoise struct {
 	Window float64 `json:"window_seconds"`
 	Noise  float64 `json:"noise"`
 	Cost   float64 `json:"cost"`
 }
 
-// ThawNoise is the log ratio of the rate right after a discard of this length
-// to the rate later on, with its 95 % half-width, worst arm.
+// ThawNoise is the log ratio of the rate right after a settle time of this length to the later rate,
+// with its 95 % half-width, in the worst arm.
 type ThawNoise struct {
 	Discard float64 `json:"discard_seconds"`
 	Ratio   float64 `json:"log_ratio"`

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A record that a run has locked is one that goes on, whatever its last line is.
+// A record locked by a run is running, whatever its last line is.
 func TestRunning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "result")
 	w, err := Create(dir)

@@ -7,22 +7,22 @@ import (
 	"reflect"
 )
 
-// Bounds of a result. A record may be somebody else's, or damaged: what is computed from it
-// relies on these, and the time and memory that a report takes follow from them.
+// Bounds of a result, which may be another user's or damaged. They bound the time and memory of a
+// report.
 const (
 	MostArms  = 64        // of a load
 	MostPairs = 32_768    // of loads and arms
 	MostName  = 1 << 10   // bytes of a name or title
 	mostText  = 64 << 10  // bytes of any other text of a plan or manifest
-	mostYAML  = 4 << 20   // bytes of the experiment as it was written
+	mostYAML  = 4 << 20   // bytes of the experiment as YAML
 	mostCount = 1<<31 - 1 // of launches, blocks, runs
 	mostTime  = 1e9       // seconds
 )
 
-// ErrBounds means that a plan is larger than a report can be made of.
+// ErrBounds means that a result exceeds the bounds.
 var ErrBounds = errors.New("more than a result may have")
 
-// Check returns what is wrong with a plan: names and their lengths, and the number of arms.
+// Check checks names, their lengths, and the number of arms of a plan.
 func (p *Plan) Check() error {
 	if len(p.Source) > mostYAML {
 		return fmt.Errorf("the experiment has %d bytes, %d are allowed: %w", len(p.Source), mostYAML, ErrBounds)
@@ -83,7 +83,7 @@ func (w *Workload) check() error {
 	return w.refers(arms)
 }
 
-// refers returns which arm or neighbour is named that the workload does not have.
+// refers returns an error if the workload names an arm or neighbour that it does not have.
 func (w *Workload) refers(arms map[string]bool) error {
 	neighbours := map[string]bool{}
 	for _, n := range w.Neighbours {
@@ -111,8 +111,7 @@ func (w *Workload) refers(arms map[string]bool) error {
 	return err
 }
 
-// check returns what is wrong with a line: numbers that count something are not negative,
-// times are finite, names are short.
+// check checks that counts in a line are not negative, times are finite and names are short.
 func (l *Line) check() error {
 	switch {
 	case l.Block != nil:
@@ -166,7 +165,7 @@ func timed(what string, seconds float64) error {
 
 func finite(seconds float64) bool { return seconds >= 0 && seconds <= mostTime && !math.IsNaN(seconds) }
 
-// texts bounds every text in a value.
+// texts checks the length of every text in a value.
 func texts(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.String:

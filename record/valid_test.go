@@ -49,7 +49,7 @@ func TestPlansWithinBounds(t *testing.T) {
 	}
 }
 
-// Numbers that nothing can be computed from are damage, with the line.
+// Impossible numbers are damage, with the number of the line.
 func TestLinesWithinBounds(t *testing.T) {
 	block := func(change func(*Block, *Window)) Line {
 		l := blockLine(1)
@@ -85,7 +85,7 @@ func TestLinesWithinBounds(t *testing.T) {
 	}
 }
 
-// Whatever a plan says, what passes the check is small enough for a report.
+// A plan that passes the check is small enough for a report.
 func FuzzPlan(f *testing.F) {
 	for _, p := range []Plan{{}, {Schema: PlanSchema, Workloads: []Workload{{Name: "a", Arms: armsNamed(3), Budget: 1}}}} {
 		b, err := json.Marshal(p)
@@ -111,7 +111,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// Whatever nodes.json says, no directory outside of the result is named.
+// nodes.json cannot name a directory outside of the result.
 func FuzzNodes(f *testing.F) {
 	b, err := json.Marshal(Nodes{Schema: NodesSchema, Nodes: []NodeResult{{Name: "a", Dir: "a"}}})
 	if err != nil {

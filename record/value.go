@@ -7,17 +7,15 @@ import (
 	"strconv"
 )
 
-// Value is one observed number, or the reason why there is none. Missing is
-// never zero: the zero Value is missing, without a reason. The unit stands in
-// the description of the probe or metric that the value belongs to.
+// Value is one observed number, or the reason why there is none. Missing is never zero: the zero
+// Value is missing, without a reason. The description of the probe or metric has the unit.
 type Value struct {
 	number float64
 	known  bool
 	reason string
 }
 
-// Number makes a known value. A NaN or an infinity is not a number that
-// anybody observed and becomes a missing value.
+// Number makes a known value; NaN and infinities become missing.
 func Number(x float64) Value {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return Missing("not a finite number")
@@ -25,7 +23,7 @@ func Number(x float64) Value {
 	return Value{number: x, known: true}
 }
 
-// Missing makes a value that is not there, for the given reason.
+// Missing makes a missing value.
 func Missing(reason string) Value { return Value{reason: reason} }
 
 // Get returns the number and whether there is one.

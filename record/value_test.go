@@ -70,7 +70,7 @@ func TestReadingValues(t *testing.T) {
 	}
 }
 
-// The zero value of a verdict is undecided, and so is a word from the future.
+// The zero value of a verdict is undecided, and so is an unknown name.
 func TestVerdicts(t *testing.T) {
 	for v, name := range verdictNames {
 		b, err := Verdict(v).MarshalText()

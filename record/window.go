@@ -1,19 +1,19 @@
 package record
 
-// Block is each arm once, in random order.
+// Block has a window of each arm, in random order.
 type Block struct {
 	Workload   string   `json:"workload"`
 	Generation int      `json:"generation"`
 	Number     int      `json:"number"` // within the generation, from 0
 	Windows    []Window `json:"windows"`
-	// Dropped is why the block ended early, in records of before windows were
-	// dropped one by one: its last window is the one that the reason is about.
+	// Dropped is the reason why the block ended early, and concerns its last window. Only old records
+	// have it; now windows are dropped one by one.
 	Dropped string `json:"dropped,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Reasons for dropping a window. None of them looks at the result. DropLength, and those of
-// foreign CPU, steal and stalls, are of records of before: such a window counts.
+// Reasons for dropping a window. None depends on the result. DropLength, DropForeign, DropSteal,
+// DropClient and DropStalled occur in old records only, and windows with them count.
 const (
 	DropFreeze    = "freeze not confirmed within 1 s"
 	DropError     = "load reported an error"
@@ -33,37 +33,35 @@ const (
 // Window is one measured slice of one arm.
 type Window struct {
 	Arm string `json:"arm"`
-	// Dropped is why the window does not count, one of the Drop constants, and
-	// Detail the particulars; empty when it counts.
+	// Dropped is one of the Drop constants, Detail the particulars. Empty: the window counts.
 	Dropped string  `json:"dropped,omitempty"`
 	Detail  string  `json:"detail,omitempty"`
-	Start   float64 `json:"start"`   // seconds since the start of the record, without those before it was continued
+	Start   float64 `json:"start"`   // seconds since the start of the record; earlier runs of it are not counted
 	Seconds float64 `json:"seconds"` // measured
 	Ops     uint64  `json:"ops"`
-	// First is the operations of the first half of the window, for the check
-	// of the first half against the second, and FirstSeconds its length; both are 0 where
-	// the middle was not read.
+	// First is the operations in the first half of the window, FirstSeconds its length, for the
+	// check of the halves. Both are 0 if the counters were not read in the middle.
 	First        uint64  `json:"first_ops"`
 	FirstSeconds float64 `json:"first_seconds"`
 	Errors       uint64  `json:"errors,omitempty"`
-	// Cut counts operations in flight over a pause: in no histogram.
+	// Cut counts operations that were in flight over a pause. They are in no histogram.
 	Cut uint64 `json:"cut,omitempty"`
-	// Late counts operations that an open-loop load started later than
-	// intended by more than 1 ms; Backlog is what was still waiting at the end.
+	// Late counts operations that an open-loop load started more than 1 ms late; Backlog counts
+	// those that were waiting at the end.
 	Late    uint64           `json:"late,omitempty"`
 	Backlog uint64           `json:"backlog,omitempty"`
 	Latency Histogram        `json:"latency"`
 	Probes  map[string]Value `json:"probes,omitempty"`
-	// Values are what the load itself said, by the names of Workload.Values.
+	// Values has the metrics that the load declares, by the names in Workload.Values.
 	Values map[string]Value `json:"values,omitempty"`
-	// Neighbour is what the neighbour did, by the Neighbour constants.
+	// Neighbour has the neighbour's work, by the Neighbour constants.
 	Neighbour map[string]Value `json:"neighbour,omitempty"`
-	// Freeze and Thaw are what the switch took, in seconds.
+	// Freeze and Thaw are the times of the switch in seconds.
 	Freeze float64 `json:"freeze_seconds,omitempty"`
 	Thaw   float64 `json:"thaw_seconds,omitempty"`
 }
 
-// Rate is operations per second; NaN without time.
+// Rate is operations per second; NaN or infinite if Seconds is 0.
 func (w Window) Rate() float64 { return float64(w.Ops) / w.Seconds }
 
 // End closes a record.
@@ -71,30 +69,30 @@ type End struct {
 	Reason string `json:"reason"` // "precision", "budget", "interrupted", "error", EndedFull
 	Detail string `json:"detail,omitempty"`
 	Self   Self   `json:"self"`
-	// Room is what the host had free at the worst moment.
+	// Room is what was free on the host at the worst moment.
 	Room []Room `json:"room,omitempty"`
 }
 
-// EndedFull means that a file system or the process ids of the host were about to run out.
+// EndedFull means that a file system or the process ids of the host were running out.
 const EndedFull = "full"
 
-// What Room counts.
+// The kinds of Room.
 const (
 	RoomBytes  = "bytes"
 	RoomInodes = "inodes"
 	RoomPids   = "processes"
 )
 
-// Room is how much of one thing was free at the worst moment that a run saw.
+// Room is how much of a resource was free at the worst moment of a run.
 type Room struct {
 	Of     string `json:"of"`   // a directory on the file system, a control group, or a sysctl
 	Kind   string `json:"kind"` // of the constants above
 	Lowest int64  `json:"lowest"`
-	// Bound is what has to stay free: a run ends before less is.
+	// Bound must stay free: the run ends before less is free.
 	Bound int64 `json:"bound"`
 }
 
-// Self is what tare itself used, the loads not counted.
+// Self is what tare itself used, without the loads.
 type Self struct {
 	// CPURatio is CPU seconds of tare inside windows per second of window.
 	CPURatio float64 `json:"cpu_ratio"`
@@ -103,11 +101,11 @@ type Self struct {
 	SwitchMedian float64 `json:"switch_median_seconds"`
 	SwitchP99    float64 `json:"switch_p99_seconds"`
 	Switches     int     `json:"switches"`
-	// Pods are the switches of arms in pods alone; nil: there were none.
+	// Pods has the switches of arms in pods; nil: none.
 	Pods *Switches `json:"pods,omitempty"`
 }
 
-// Switches are what switches took, in seconds.
+// Switches are times of switches in seconds.
 type Switches struct {
 	Median float64 `json:"median_seconds"`
 	P99    float64 `json:"p99_seconds"`

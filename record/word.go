@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// words are the names of an enumeration, from 0.
+// words are the names of an enumeration, by value from 0.
 type words []string
 
-// of is a name; other that of what is none of them.
+// of returns the name of a value, or other if it has none.
 func (w words) of(i int, other string) string {
 	if i < 0 || i >= len(w) {
 		return other
@@ -16,7 +16,7 @@ func (w words) of(i int, other string) string {
 	return w[i]
 }
 
-// find is the number of a name; what says of what it is one.
+// find returns the value of a name; what is the enumeration's name for the error.
 func (w words) find(what string, name []byte) (int, error) {
 	i := slices.Index(w, string(name))
 	if i < 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -69,14 +70,14 @@ func thin(x []float64) []float64 {
 }
 
 // within adds the interval of what happened inside the only run of each arm.
-func (t *imported) within(e *record.Effect, metric string, total bool) {
-	a, b := t.only(e.Arm, metric), t.only(e.Baseline, metric)
+func (t *imported) within(e *record.Effect, name string, total bool) {
+	a, b := t.only(e.Arm, name), t.only(e.Baseline, name)
 	if a == nil || b == nil {
 		return
 	}
 	d := stat.Difference(a.batched.Estimate.Log(), b.batched.Estimate.Log())
 	if total {
-		if metric != "throughput" {
+		if name != metric.Throughput.Name {
 			return // the error of a mean of percentiles is not that of the percentile
 		}
 		d.Mean = math.Log(e.Observed)
@@ -87,10 +88,10 @@ func (t *imported) within(e *record.Effect, metric string, total bool) {
 }
 
 // only is the series of the only run of an arm.
-func (t *imported) only(arm, metric string) *single {
+func (t *imported) only(arm, name string) *single {
 	var found *single
 	for i := range t.series {
-		if s := &t.series[i]; s.Arm == arm && s.Metric == metric {
+		if s := &t.series[i]; s.Arm == arm && s.Metric == name {
 			if found != nil {
 				return nil
 			}
@@ -105,9 +106,9 @@ func (t *imported) only(arm, metric string) *single {
 
 // addReports adds what a run reported on the way; the time is since its beginning,
 // or the number of the report where counted.
-func addReports(points map[string][]record.Point, metric string, o *record.Observed, counted bool) {
+func addReports(points map[string][]record.Point, name string, o *record.Observed, counted bool) {
 	for _, f := range o.Figures {
-		if f.Metric != metric {
+		if f.Metric != name {
 			continue
 		}
 		every := f.Every
@@ -121,9 +122,9 @@ func addReports(points map[string][]record.Point, metric string, o *record.Obser
 }
 
 // unclocked says that a run does not tell how long its reports are apart.
-func unclocked(metric string, o *record.Observed) bool {
+func unclocked(name string, o *record.Observed) bool {
 	for _, f := range o.Figures {
-		if f.Metric == metric && len(f.Bins) > 0 && f.Every == 0 {
+		if f.Metric == name && len(f.Bins) > 0 && f.Every == 0 {
 			return true
 		}
 	}

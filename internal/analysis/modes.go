@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tarelab/tare/internal/stat"
+	"github.com/tarelab/tare/internal/wire/metric"
 	"github.com/tarelab/tare/record"
 )
 
@@ -87,7 +88,7 @@ func (t *table) modesOf(arm string, m measure, y map[string][]float64) record.Ar
 		own := m.log(w)
 		level = own - y[arm][i] // the same in every window
 		x := stat.Timed{Y: y[arm][i] - shared, Launch: r.launch, First: math.NaN(), Second: math.NaN()}
-		if m.Name == "throughput" {
+		if m.Name == metric.Throughput.Name {
 			x.First = halfOf(w, true) - level - shared
 			x.Second = halfOf(w, false) - level - shared
 		}

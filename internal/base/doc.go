@@ -2,10 +2,10 @@
 //
 //	hint      errors with a remedy
 //	quantity  numbers, times and sizes for people
-//	messages  the sentences for people, by key
-//	allow     names of options: which may reach a program
-//	units     bytes, seconds and rates as people, servers and tools write them
+//	messages  sentences of reports, by key
+//	allow     the options that may be passed on to a program
+//	units     readers of bytes, seconds and rates with their units
 //
-// It imports nothing of tare but record, and should not grow: what two folders use stays with
+// It imports nothing of tare but record. It should not grow: a helper of only two folders belongs to
 // the lower one.
 package base

@@ -156,7 +156,7 @@ func metricsOf(e *record.Effects, workload string) []metric.Metric {
 		}
 		for _, m := range w.Values {
 			out = slices.DeleteFunc(out, func(x metric.Metric) bool { return x.Name == m.Name })
-			out = append(out, metric.Said(m))
+			out = append(out, metric.Declared(m))
 		}
 	}
 	return out

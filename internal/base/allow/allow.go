@@ -1,7 +1,7 @@
-// Package allow decides which options an experiment may pass on to a program. A program
-// that takes a file, a directory, a library or an address as an option takes it by many
-// spellings (mariadbd: --datadir, --datad, --loose-datadir, --maximum-datadir), so what is
-// not on the program's list is refused, and so is a value that could be a path.
+// Package allow decides which options an experiment may pass on to a program. Options that name files,
+// directories, libraries or addresses have many spellings (mariadbd: --datadir, --datad,
+// --loose-datadir, --maximum-datadir). So every option that is not on the program's list is refused,
+// and so is a value that could be a path.
 package allow
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/base/hint"
 )
 
-// A List has the options of one program.
+// List has the options of one program.
 type List struct {
 	// Program is its name, for messages.
 	Program string
@@ -21,33 +21,31 @@ type List struct {
 	Names []string
 	// Dashed is true if the program's manual writes names with dashes.
 	Dashed bool
-	// Ours are options that tare sets itself, with what to set instead or why not.
+	// Ours has the options that tare sets itself, with what to set instead or the reason.
 	Ours map[string]string
 	// Valued is true if each option needs a value: --name=value.
 	Valued bool
-	// Free allows names that are on no list, for a program that refuses those it does not
-	// know and has no other options than Names, Ours and Refused.
+	// Free allows names that are on no list. The program must refuse options that it does not
+	// know, and have no other options than Names, Ours and Refused.
 	Free bool
-	// Refused are the program's other options; read where Free is true.
+	// Refused are the program's other options, used if Free is true.
 	Refused []string
 }
 
-// value is what numbers, sizes, words and lists of them look like. It has no slash, so it
-// names no file but one in the directory where the program runs, and no option on a list
-// takes a file name.
+// value matches numbers, sizes, words and lists of them. Without a slash a value can only name a file
+// in the program's working directory, and no option on a list takes a file name.
 var value = regexp.MustCompile(`^[A-Za-z0-9_.,:;+%=*-]*$`)
 
 var name = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 
-// Words splits the text of a list.
+// Words splits text into sorted words.
 func Words(text string) []string {
 	words := strings.Fields(text)
 	slices.Sort(words)
 	return words
 }
 
-// Ours are options that tare sets itself: those that parameters of a load stand for, and
-// those that are fixed.
+// Ours makes List.Ours of the options for which a load has parameters, and of fixed options.
 func Ours(parameters map[string]string, fixed ...string) map[string]string {
 	all := map[string]string{}
 	for option, parameter := range parameters {
@@ -59,12 +57,12 @@ func Ours(parameters map[string]string, fixed ...string) map[string]string {
 	return all
 }
 
-// canonical is the spelling of the lists.
+// canonical spells a name as the lists do.
 func canonical(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 // Check returns why an option of the form --name or --name=value is refused, or nil.
 func (l List) Check(option string) error {
-	n, v, valued, err := cut(option)
+	n, v, valued, err := parse(option)
 	switch {
 	case err != nil:
 		return err
@@ -80,7 +78,8 @@ func (l List) Check(option string) error {
 	return nil
 }
 
-func cut(option string) (n, v string, valued bool, err error) {
+// parse splits --name=value. valued is false without "=".
+func parse(option string) (n, v string, valued bool, err error) {
 	text, found := strings.CutPrefix(option, "--")
 	n, v, valued = strings.Cut(text, "=")
 	if !found || !name.MatchString(n) {
@@ -89,6 +88,7 @@ func cut(option string) (n, v string, valued bool, err error) {
 	return canonical(n), v, valued, nil
 }
 
+// nearest returns the hint about an unknown name.
 func (l List) nearest(n string) string {
 	if near := hint.Nearest(n, l.Names); near != "" && near != n {
 		if l.Dashed {

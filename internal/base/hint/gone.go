@@ -2,7 +2,7 @@ package hint
 
 import "strings"
 
-// gone are words that experiments of earlier versions may have, with what to use instead.
+// gone has words that only earlier versions took, with their replacements.
 var gone = map[string]string{
 	"rbd-fuse":          "tare starts no rbd-fuse: name rbd:POOL/IMAGE, or dir:/PATH where the image's file system is mounted",
 	"count":             "sysbench's events are counted by its hook (docs/databases.md has what that costs): leave count out",
@@ -14,9 +14,9 @@ var gone = map[string]string{
 
 const resctrl = "tare makes no classes of resctrl: memory.high bounds what a neighbour keeps in memory, cpu.idle when it runs"
 
-// replaced is what to use instead of a word that is gone, which may have a level behind it;
-// empty: the word never was.
-func replaced(word string) string {
+// replacement returns what replaces a word of earlier versions, which may have a level behind it;
+// empty if there never was such a word.
+func replacement(word string) string {
 	if at := strings.IndexAny(word, ":="); at >= 0 {
 		word = word[:at]
 	}

@@ -1,6 +1,5 @@
-// Package hint attaches advice to errors: what the reader can do about it, in
-// one line that names the flag, file or command. The cli prints it below the
-// error. The package must not know what the errors are about.
+// Package hint attaches a remedy to an error: one line that names the flag, file or command to use.
+// cli prints it below the error. The package must not know what the errors are about.
 package hint
 
 import "errors"

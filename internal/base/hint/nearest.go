@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Nearest returns the word that was most likely meant, or "" when none is
-// near: one edit for short words, one more for every three letters. A prefix
-// of exactly one word means that word.
+// Nearest returns the word that was most likely meant, or "" if none is near. Short words may differ
+// by one edit, longer ones by one edit for every three letters. A prefix of exactly one word also
+// means that word.
 func Nearest(word string, words []string) string {
 	if len(word) > longest {
 		return ""
@@ -16,7 +16,7 @@ func Nearest(word string, words []string) string {
 	best, distance := "", 1+max(1, len(word)/3)
 	for _, w := range words {
 		if max(len(w)-len(word), len(word)-len(w)) >= distance {
-			continue // as many edits as letters are missing
+			continue // at least one edit for each letter too few or too many
 		}
 		if d := edits(word, strings.ToLower(w)); d < distance {
 			best, distance = w, d
@@ -45,10 +45,10 @@ func completion(prefix string, words []string) string {
 	return found
 }
 
-// DidYouMean is the end of a sentence about an unknown word: the nearest word,
-// or all of them when none is near. It is empty without words.
+// DidYouMean returns the end of a sentence about an unknown word: the nearest of words, or all of
+// them if none is near; empty without words.
 func DidYouMean(word string, words []string) string {
-	if instead := replaced(word); instead != "" {
+	if instead := replacement(word); instead != "" {
 		return ": " + instead
 	}
 	if near := Nearest(word, words); near != "" {

@@ -2,7 +2,7 @@ package hint
 
 import "strings"
 
-// Quote is a word as a shell takes it.
+// Quote quotes a word for a shell if needed.
 func Quote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -14,7 +14,7 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Command is words as a command that can be pasted into a shell.
+// Command joins words to a command that can be pasted into a shell.
 func Command(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

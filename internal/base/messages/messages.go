@@ -1,12 +1,11 @@
-// Package messages is the catalogue of the words that a person reads in a
-// report, by key. A language is one file of it. It knows no number and no
-// effect: what is put into a message is made by its caller.
+// Package messages is the catalogue of the sentences in reports, by key. Each language is one file. The
+// package knows neither numbers nor effects: its caller formats the values.
 //
 // A message is text with
 //
-//	{name}            what the caller gives under this name
-//	{name:one|many}   the first word where that is the number 1, else the second
-//	<tone|text>       text in a tone; placeholders may be within it
+//	{name}            the value that the caller gives for this name
+//	{name:one|many}   the first word if that value is 1, else the second
+//	<tone|text>       text in a tone, which may have placeholders
 package messages
 
 import (
@@ -27,8 +26,7 @@ var english = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// parse reads lines "key = text"; an empty line or one that begins with # says
-// nothing.
+// parse reads lines "key = text". It skips empty lines and those that begin with #.
 func parse(file string) (map[string]string, error) {
 	all := map[string]string{}
 	for i, line := range strings.Split(file, "\n") {
@@ -44,16 +42,15 @@ func parse(file string) (map[string]string, error) {
 	return all, nil
 }
 
-// Piece is a part of a message in one tone: a text, or the name of what is to be
-// put there.
+// Piece is a part of a message in one tone: a text, or the name of a placeholder.
 type Piece struct {
 	Text string
 	Name string
-	Tone string // empty: none of its own
+	Tone string // empty: none
 }
 
-// Of takes a message apart for what is given in pairs of name and value: words
-// that depend on a number are chosen. An unknown key is its own text.
+// Of splits a message into pieces and chooses the words that depend on a value. pairs has names and
+// values in turn. An unknown key is its own text.
 func Of(key string, pairs ...any) []Piece {
 	text, ok := english()[key]
 	if !ok {
@@ -97,7 +94,7 @@ func placed(name, tone string, pairs []any) Piece {
 	return Piece{Text: many, Tone: tone}
 }
 
-// Value finds what is given under a name; nil where nothing is.
+// Value finds the value of a name in pairs of names and values; nil if there is none.
 func Value(name string, pairs []any) any {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i] == name {
@@ -107,7 +104,7 @@ func Value(name string, pairs []any) any {
 	return nil
 }
 
-// Text is a message as plain text, without its tones.
+// Text returns a message as plain text, without tones.
 func Text(key string, pairs ...any) string {
 	var b strings.Builder
 	for _, p := range Of(key, pairs...) {
@@ -120,7 +117,7 @@ func Text(key string, pairs ...any) string {
 	return b.String()
 }
 
-// Has says that the catalogue has a message.
+// Has reports whether the catalogue has a message.
 func Has(key string) bool {
 	_, ok := english()[key]
 	return ok

@@ -1,5 +1,5 @@
-// Package quantity prints numbers for people: percent, durations, rates, bytes, no
-// finer than they are known. It knows nothing of what they are about.
+// Package quantity prints numbers for people: percent, durations, rates and bytes, with no more digits
+// than are known. It does not know what the numbers are about.
 package quantity
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// None stands where there is no number.
+// None is printed where there is no number.
 const None = "–"
 
 // Percent prints a ratio (1.0 is equal) as a signed change: 0.969 is "-3.1 %".
@@ -37,7 +37,7 @@ func Interval(r *record.Ratio) string {
 // Rate prints a number per second to three digits: "12.3k/s".
 func Rate(perSecond float64) string { return WithUnit(Short(perSecond), "/s") }
 
-// Duration prints seconds as a person says them: "250 ms", "45 s", "3 min 12 s".
+// Duration prints seconds in the units that people use: "250 ms", "45 s", "3 min 12 s".
 func Duration(seconds float64) string {
 	switch s := math.Abs(seconds); {
 	case !Finite(seconds):
@@ -71,7 +71,7 @@ func pair(seconds, big float64, bigUnit string, small float64, smallUnit string)
 	return s
 }
 
-// Trimmed leaves out zeros behind the point: "50.0 ms" is "50 ms".
+// Trimmed removes zeros behind the decimal point: "50.0 ms" becomes "50 ms".
 func Trimmed(s string) string {
 	number, unit, _ := strings.Cut(s, " ")
 	if strings.Contains(number, ".") {
@@ -80,7 +80,7 @@ func Trimmed(s string) string {
 	return WithUnit(number, unit)
 }
 
-// About prints a forecast of seconds no finer than it can be known.
+// About prints a forecast of seconds, rounded up as coarsely as forecasts are known.
 func About(seconds float64) string {
 	switch {
 	case !Finite(seconds) || seconds > 30*86400:
@@ -118,7 +118,7 @@ func Bytes(b float64) string {
 	return WithUnit(Short(x), units[0])
 }
 
-// Size prints a ratio that stands for a size, such as a margin: 0.01 is "1 %".
+// Size prints a ratio without a sign, such as a margin: 0.01 is "1 %".
 func Size(ratio float64) string {
 	p := 100 * ratio
 	if !Finite(p) {
@@ -135,9 +135,8 @@ func Share(part float64) string {
 	return Trimmed(WithUnit(Short(math.Round(100*part)), "%"))
 }
 
-// Digits is the number of decimals of an effect in percent: two where one
-// would show an interval without width, None where the interval is so wide that
-// they would say nothing.
+// Digits returns the number of decimals of an effect in percent: two where one decimal would show an
+// interval of no width, zero where the interval is 20 % wide or more.
 func Digits(r *record.Ratio) int {
 	switch w := 100 * math.Abs(r.High-r.Low); {
 	case w < 0.2:
@@ -145,7 +144,7 @@ func Digits(r *record.Ratio) int {
 	case w >= 20:
 		return 0
 	case r.Low > 1 && zero(r.Low) || r.High < 1 && zero(r.High):
-		return 2 // a bound of 0.0 would say that equal is possible
+		return 2 // a bound printed as 0.0 would look as if the interval held "equal"
 	}
 	return 1
 }
@@ -153,13 +152,15 @@ func Digits(r *record.Ratio) int {
 // zero reports whether a bound rounds to 0.0 %.
 func zero(bound float64) bool { return 100*math.Abs(bound-1) < 0.05 }
 
+// Bounds prints an interval of ratios in percent: "[-3.8, -2.4]".
 func Bounds(low, high float64, digits int) string {
 	return "[" + Change(low, digits) + ", " + Change(high, digits) + "]"
 }
 
+// Unsigned removes a plus sign.
 func Unsigned(s string) string { return strings.TrimPrefix(s, "+") }
 
-// Change is the number of percent of a ratio, signed, without its unit.
+// Change prints a ratio as a signed change in percent, without the unit.
 func Change(ratio float64, digits int) string {
 	p := 100 * (ratio - 1)
 	switch a := math.Abs(p); {
@@ -207,8 +208,7 @@ func Short(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64) + multiples[0]
 }
 
-// WithUnit puts a unit behind a number; "–" has none. Units that start with a
-// slash stand close.
+// WithUnit adds a unit to a number, without a blank before a slash. None gets no unit.
 func WithUnit(s, unit string) string {
 	switch {
 	case strings.HasSuffix(s, None):
@@ -219,14 +219,16 @@ func WithUnit(s, unit string) string {
 	return s + " " + unit
 }
 
+// Round rounds to a number of decimals.
 func Round(x float64, digits int) float64 {
 	p := math.Pow10(digits)
 	return math.Round(x*p) / p
 }
 
+// Finite reports whether x is neither NaN nor infinite.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Count prints so many of a thing whose plural ends in s: "1 run", "3 runs".
+// Count prints a number of things whose plural ends in s: "1 run", "3 runs".
 func Count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

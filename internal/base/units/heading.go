@@ -2,7 +2,7 @@ package units
 
 import "strings"
 
-// headings are the units of a column or a metric, and what makes them base units.
+// headings has the units of columns and metrics.
 var headings = map[string]Heading{
 	"s": {"s", 1}, "sec": {"s", 1}, "secs": {"s", 1}, "seconds": {"s", 1}, "min": {"s", 60}, "h": {"s", 3600},
 	"ms": {"s", 1e-3}, "msec": {"s", 1e-3}, "milliseconds": {"s", 1e-3},
@@ -16,14 +16,14 @@ var headings = map[string]Heading{
 	"kib": {"B", 1 << 10}, "mib": {"B", 1 << 20}, "gib": {"B", 1 << 30}, "tib": {"B", 1 << 40},
 }
 
-// Heading is a unit in a base unit.
+// Heading converts a unit to its base unit.
 type Heading struct {
 	Base  string  // s, B, B/s, 1/s or ratio
-	Scale float64 // one of the unit, in the base unit
+	Scale float64 // factor to the base unit
 }
 
-// OfHeading is the unit of that name, in capital or small letters. A small b behind a capital
-// letter, as in Mb/s, is a bit, and no unit that is known.
+// OfHeading finds a unit by name, in any case. A small b behind a capital letter, as in Mb/s, means
+// bits and is no known unit.
 func OfHeading(name string) (Heading, bool) {
 	if i := strings.IndexByte(name, 'b'); i > 0 && strings.ContainsRune("KMGT", rune(name[i-1])) {
 		return Heading{}, false

@@ -1,6 +1,6 @@
-// Package units reads amounts with the units of people, servers and tools, in base units:
-// bytes, seconds, operations per second, ratios from 0 to 1. It knows spellings and nothing of
-// what is counted.
+// Package units converts amounts with units, as people, servers and tools write them, to base units:
+// bytes, seconds, operations per second, ratios from 0 to 1. It knows spellings only, and not what is
+// counted.
 //
 // To add: a spelling is one function below.
 package units
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Spelling is how bytes are written: the units, largest first, and what one of each is in bytes.
+// Spelling is a way to write bytes: units with their size in bytes, the largest first.
 type Spelling struct {
 	units []unit
 	fold  bool // capital and small letters mean the same
@@ -24,26 +24,26 @@ type unit struct {
 	bytes float64
 }
 
-// IEC are B, KiB, MiB and GiB, as tare writes bytes itself.
+// IEC has B, KiB, MiB and GiB, as tare writes bytes.
 func IEC() Spelling { return Spelling{units: ladder("KMG", 1024, "iB")}.with("B", 1) }
 
-// Bare are the units of s, and bytes without a unit.
+// Bare adds bytes without a unit to a spelling.
 func (s Spelling) Bare() Spelling { return s.with("", 1) }
 
-// Server are K, M, G and T of 1024, as MySQL, PostgreSQL and ClickHouse read them, with or without
-// iB behind, and bytes without a unit.
+// Server has K, M, G and T, with or without iB, to the base 1024, and bytes without a unit: as MySQL,
+// PostgreSQL and ClickHouse read sizes.
 func Server() Spelling {
 	return Spelling{units: slices.Concat(ladder("KMGT", 1024, "iB", ""), ladder("kmgt", 1024, "iB", ""))}.Bare()
 }
 
-// Printed are k, m, g, t and p of 1024 with or without b and ib behind, as fio reads them and
-// tools print their settings, and bytes without a unit.
+// Printed has k, m, g, t and p in any case, with or without b or ib, to the base 1024, and bytes
+// without a unit: as fio reads sizes and tools print their settings.
 func Printed() Spelling {
 	return Spelling{units: ladder("kmgtp", 1024, "ib", "b", ""), fold: true}.with("b", 1).Bare()
 }
 
-// FioText are the units of fio's text report, with or without B behind: Ki and K are 1024, k is
-// decimal, a single M or larger is 1024 based before fio 3 and decimal since.
+// FioText has the units of fio's text reports, with or without B. Ki, Mi and so on have the base 1024,
+// and K is 1024. k, M, G, T and P have the base decimal: 1024 before fio 3, 1000 since.
 func FioText(decimal float64) Spelling {
 	s := Spelling{units: slices.Concat(ladder("KMGTP", 1024, "iB", "i"), ladder("KMGTP", decimal, "B", ""))}
 	for i := range s.units {
@@ -54,7 +54,8 @@ func FioText(decimal float64) Spelling {
 	return s.with("kB", decimal).with("k", decimal).with("B", 1)
 }
 
-// ladder are the letters with each of the endings: base, its square, its cube and so on.
+// ladder makes units of each letter with each ending: base for the first letter, its square for the
+// second, and so on.
 func ladder(letters string, base float64, endings ...string) (all []unit) {
 	for power, letter := range letters {
 		for _, end := range endings {
@@ -70,7 +71,7 @@ func (s Spelling) with(name string, bytes float64) Spelling {
 	return s
 }
 
-// Unit is how many bytes a unit is.
+// Unit returns the size of a unit in bytes.
 func (s Spelling) Unit(name string) (bytes float64, ok bool) {
 	for _, u := range s.units {
 		if u.name == name || s.fold && strings.EqualFold(u.name, name) {
@@ -80,9 +81,9 @@ func (s Spelling) Unit(name string) (bytes float64, ok bool) {
 	return 0, false
 }
 
-// Whole reads a whole number of a unit, as bytes: "64MiB". It is at least 0 and below 2⁶³.
+// Whole reads a whole number with a unit, such as "64MiB", as bytes from 0 to 2⁶³-1.
 func (s Spelling) Whole(text string) (int64, error) {
-	digits, unit := s.cut(text)
+	digits, unit := parts(text)
 	bytes, ok := s.Unit(unit)
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64/int64(bytes) {
@@ -91,10 +92,10 @@ func (s Spelling) Whole(text string) (int64, error) {
 	return n * int64(bytes), nil
 }
 
-// Part reads a number of a unit, which may be a fraction, as whole bytes: "1.5GiB". It is above
-// 0 and below 2⁶³.
+// Part reads a number with a unit, such as "1.5GiB", as bytes, rounded down. The number is above 0, the
+// result below 2⁶³.
 func (s Spelling) Part(text string) (int64, error) {
-	digits, unit := s.cut(text)
+	digits, unit := parts(text)
 	bytes, ok := s.Unit(unit)
 	x, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(x > 0 && x*bytes < math.MaxInt64) {
@@ -103,13 +104,13 @@ func (s Spelling) Part(text string) (int64, error) {
 	return int64(x * bytes), nil
 }
 
-// cut parts a number and its unit.
-func (s Spelling) cut(text string) (digits, unit string) {
+// parts splits a text behind its last digit.
+func parts(text string) (digits, unit string) {
 	i := strings.LastIndexAny(text, "0123456789.") + 1
 	return text[:i], text[i:]
 }
 
-// Format writes bytes with the largest unit of which they are a whole number: 64MiB.
+// Format writes bytes as a whole number of the largest unit possible: 64MiB.
 func (s Spelling) Format(bytes int64) string {
 	for _, u := range s.units {
 		if n := int64(u.bytes); u.name != "" && bytes >= n && bytes%n == 0 {

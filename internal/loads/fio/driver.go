@@ -26,7 +26,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The kinds of fio: KindFioPrepare lays out its files, KindFio measures.
+// The kinds of fio: KindPrepare lays out its files, Kind measures.
 const (
 	Kind        = "fio"         // parameters: Params
 	KindPrepare = "fio-prepare" // parameters: Layout

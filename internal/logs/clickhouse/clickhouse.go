@@ -1,14 +1,13 @@
-// Package clickhouse reads what clickhouse-benchmark (also "clickhouse
-// benchmark") 1.1 to 25 prints: the text of every era, with its reports per
-// interval, and the JSON of the versions before 23.8.
+// Package clickhouse reads what clickhouse-benchmark (also "clickhouse benchmark") 1.1 to 25 prints: text with
+// a report per interval, and JSON of the versions before 23.8.
 //
-// It must not know what is compared. Reports per interval go to the caller one
-// by one and are not kept.
+// It must not know what is compared. The caller gets reports of intervals one by one, so memory does not grow
+// with the log.
 package clickhouse
 
 import "github.com/tarelab/tare/internal/logs/format"
 
-// Log is what one input holds.
+// Log is the content of one input.
 type Log struct {
 	Runs     []Run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
@@ -17,24 +16,24 @@ type Log struct {
 // Run is one run of the tool.
 type Run struct {
 	Line int `json:"line"`
-	// Era is what the text tells of the version: "1.1 to 18.x", "19.x",
+	// Era is the span of versions that the output shows: "1.1 to 18.x", "19.x",
 	// "20 to 23.7", "23.8 or later"; for JSON "1.1", "1.1 to 18.x",
 	// "19 to 22.4", "22.5 to 23.7".
 	Era    string     `json:"era"`
 	Loaded format.Num `json:"loaded,omitzero"` // different queries
 
-	// Reports counts the reports before the last one. With Cumulative they are
-	// totals since the beginning, otherwise of their interval only.
+	// Reports counts the reports before the last. With Cumulative they count from the beginning,
+	// otherwise over their interval.
 	Reports    int  `json:"reports"`
 	Cumulative bool `json:"cumulative,omitempty"`
-	// Total is the last report; nil if there is none. It is of the whole run if
-	// Complete, otherwise of the last interval.
+	// Total is the last report; nil: none. It covers the whole run if Complete, otherwise the last
+	// interval.
 	Total    *Report `json:"total,omitempty"`
 	Complete bool    `json:"complete"`
 	// Failures are lines about queries that failed.
 	Failures format.Failures `json:"failures,omitzero"`
 
-	stopped bool // the tool said why it launches no more queries
+	stopped bool // the tool printed why it stops
 	json    bool
 }
 
@@ -42,32 +41,30 @@ type Run struct {
 type Report struct {
 	Line int `json:"line"`
 	Run  int `json:"run"` // index in Log.Runs
-	// Executed is the number of queries since the beginning, failed ones
-	// included, over all servers.
+	// Executed is the number of queries since the beginning on all servers, including failed ones.
 	Executed    format.Num `json:"executed,omitzero"`
 	Concurrency format.Num `json:"concurrency,omitzero"` // with --max_concurrency
 	Servers     []Server   `json:"servers"`
 
-	own bool // rates are of the servers' own query times
+	own bool // rates are computed from the servers' query times
 }
 
-// Server is one line of a report: one server, or all with --roundrobin.
+// Server is one line of a report: one server, or all servers with --roundrobin.
 type Server struct {
-	// Queries that succeeded in the time of the report, since 19.
+	// Queries that succeeded in the time of the report; printed since 19.
 	Queries format.Num `json:"queries,omitzero"`
 	Errors  format.Num `json:"errors,omitzero"` // printed only if there are some
 	Time    format.Num `json:"time,omitzero"`   // seconds; JSON of 22.5 to 23.7
-	// QPS is queries per second. In the text of 19 to 23.7 and in JSON since
-	// 22.5 the tool computes it as concurrency over mean query time, not from
-	// the clock; in JSON of 19 to 22.4 it is one over the mean query time.
+	// QPS is queries per second. The text of 19 to 23.7 and JSON since 22.5 have concurrency over
+	// mean query time, not a rate by the clock. JSON of 19 to 22.4 has one over mean query time.
 	QPS format.Num `json:"qps,omitzero"`
-	// Quantiles of the query time in seconds. Since 22.8 it is the server's
-	// time unless --client-side-time was given; the output does not say.
+	// Quantiles of the query time in seconds. Since 22.8 this is the server's time, unless
+	// --client-side-time was given, which the output does not show.
 	Quantiles []format.Quantile `json:"quantiles,omitempty"`
 }
 
-// whole says whether the report counts every query executed so far, and whether
-// its lines print how many they count.
+// whole reports whether the report counts every query executed so far. known is false if its lines have no
+// numbers of queries.
 func (r *Report) whole() (yes, known bool) {
 	executed, known := r.Executed.Get()
 	n := 0.0

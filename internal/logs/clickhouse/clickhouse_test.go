@@ -69,8 +69,7 @@ func TestCRLF(t *testing.T) {
 	}
 }
 
-// The text of every era and the JSON say of which version they are, and which
-// report is of the whole run.
+// Text and JSON show the span of versions, and which report covers the whole run.
 func TestEras(t *testing.T) {
 	for name, want := range map[string]struct {
 		era      string
@@ -136,7 +135,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// What a revision got wrong is not read.
+// Figures that a revision computed wrongly are not read.
 func TestTraps(t *testing.T) {
 	server := func(name string) Server { return read(formattest.Read(t, "testdata/"+name)).Runs[0].Total.Servers[0] }
 	if s := server("1.1-issue619.json"); s.Queries.Known() || !s.QPS.Known() {
@@ -196,7 +195,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// known is a text of which other tools are known, too.
+// known makes a Text with the known tools.
 func known(b []byte) *format.Text {
 	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, fio.Reader.Tool}}
 }

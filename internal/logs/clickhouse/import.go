@@ -6,13 +6,14 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the runs of a log.
+// Import reads the runs in clickhouse-benchmark's output.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
 	log, err := Parse(text, func(r Report) error {
-		runs.At(r.Run).Figure("throughput").Add(queryRate(&r))
+		runs.At(r.Run).Figure(metric.Throughput).Add(queryRate(&r))
 		return nil
 	})
 	warnings := log.Warnings
@@ -26,26 +27,25 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return out, warnings, err
 }
 
-// servers are the loads of single servers, where there are several: percentiles do
-// not add up.
+// servers makes a load of each server, if there are several: their percentiles cannot be combined.
 func servers(one *Run) (out []*observed.Run) {
 	if one.Total == nil || !one.Complete || len(one.Total.Servers) < 2 {
 		return nil
 	}
 	for i, s := range one.Total.Servers {
 		r := &observed.Run{Sub: fmt.Sprintf("server %d", i+1)}
-		r.Tool, r.Line, r.Complete = "clickhouse-benchmark", one.Line, true
+		r.Tool, r.Line, r.Complete = tool, one.Line, true
 		r.MakesLoad("output of version", one.Era)
-		r.Total("throughput", s.QPS.NonZero())
+		r.Total(metric.Throughput, s.QPS.NonZero())
 		r.Quantiles(s.Quantiles)
 		out = append(out, r)
 	}
 	return out
 }
 
-// queryRate is the queries per second over all servers. Where a server's rate is its
-// queries over its own query times (Benchmark.cpp before 23.8), and each query goes to one
-// server, it is all queries over all of these times; else rates add up.
+// queryRate returns the queries per second on all servers. If a server's rate is its queries over its query
+// times (Benchmark.cpp before 23.8; each query goes to one server), it is all queries over the sum of these
+// times. Otherwise it is the sum of the rates.
 func queryRate(r *Report) format.Num {
 	own := r.own
 	total, queries, seconds := 0.0, 0.0, 0.0
@@ -69,15 +69,16 @@ func queryRate(r *Report) format.Num {
 	return format.Some(total)
 }
 
-// ownTimes says that the rates are computed from query times.
+// ownTimes reports that rates are computed from query times.
 func (r *Run) ownTimes() bool { return r.Era == "19.x" || r.Era == "20 to 23.7" }
 
+// imported adds settings and figures of a run.
 func imported(r *observed.Run, one *Run) []format.Warning {
-	r.Tool, r.Line, r.Complete = "clickhouse-benchmark", one.Line, one.Complete && one.Total != nil
+	r.Tool, r.Line, r.Complete = tool, one.Line, one.Complete && one.Total != nil
 	r.MakesLoad("queries", observed.Text(one.Loaded))
 	r.MakesLoad("output of version", one.Era)
 	if one.Cumulative {
-		r.Forget() // every report counts what the one before counted
+		r.Forget() // every report includes the one before
 	}
 	warnings := observed.Failures(one.Failures)
 	r.Errors = uint64(one.Failures.Count)
@@ -85,11 +86,11 @@ func imported(r *observed.Run, one *Run) []format.Warning {
 		return warnings
 	}
 	if !r.Complete {
-		r.Figure("throughput").Add(queryRate(one.Total))
+		r.Figure(metric.Throughput).Add(queryRate(one.Total))
 		return warnings
 	}
 	r.MakesLoad("concurrency", observed.Text(one.Total.Concurrency))
-	r.Total("throughput", queryRate(one.Total).NonZero())
+	r.Total(metric.Throughput, queryRate(one.Total).NonZero())
 	if len(one.Total.Servers) == 1 {
 		s := one.Total.Servers[0]
 		r.Quantiles(s.Quantiles)

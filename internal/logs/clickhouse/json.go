@@ -8,7 +8,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// object is what --json wrote for one server.
+// object is the JSON of one server.
 type object struct {
 	Statistics  *statistics         `json:"statistics"`
 	Percentiles map[string]*float64 `json:"query_time_percentiles"`
@@ -22,8 +22,7 @@ type statistics struct {
 	Errors                *float64 `json:"num_errors"`
 }
 
-// document reads a JSON document and makes a run of it. It is one server's
-// object, or objects by server.
+// document reads a JSON document as a run. It is the object of one server, or has objects by server.
 func (p *parser) document() error {
 	members := map[string]json.RawMessage{}
 	line, err := p.JSON(&members)
@@ -33,7 +32,7 @@ func (p *parser) document() error {
 	r := Run{Line: line, Complete: true, json: true, Total: &Report{Line: line, Run: len(p.log.Runs)}}
 	flat := object{}
 	if json.Unmarshal(members["statistics"], &flat.Statistics) == nil && flat.Statistics != nil {
-		_ = json.Unmarshal(members["query_time_percentiles"], &flat.Percentiles) // what fits
+		_ = json.Unmarshal(members["query_time_percentiles"], &flat.Percentiles) // best effort
 		r.Era = p.add(r.Total, &flat, true)
 		members = nil
 	}
@@ -43,7 +42,7 @@ func (p *parser) document() error {
 			r.Era = p.add(r.Total, &o, false)
 		}
 	}
-	if n := len(r.Total.Servers); n == 1 && len(r.Total.Servers[0].Quantiles) == 0 { // set beside the server by a hand
+	if n := len(r.Total.Servers); n == 1 && len(r.Total.Servers[0].Quantiles) == 0 { // somebody edited the document
 		_ = json.Unmarshal(members["query_time_percentiles"], &flat.Percentiles)
 		r.Total.Servers[0].Quantiles = quantiles(flat.Percentiles)
 	}
@@ -57,9 +56,8 @@ func (p *parser) document() error {
 	return nil
 }
 
-// add adds a server. Which revision wrote the JSON, and so what its figures mean,
-// is told by what is there (Benchmark.cpp, reportJSON); what a revision got wrong
-// is dropped.
+// add adds a server. The fields show which revision wrote the JSON and what its figures mean (Benchmark.cpp,
+// reportJSON). Figures that a revision computed wrongly are dropped.
 func (p *parser) add(to *Report, o *object, flat bool) (era string) {
 	t := o.Statistics
 	if t == nil {
@@ -92,7 +90,7 @@ func quantiles(percentiles map[string]*float64) []format.Quantile {
 	return out
 }
 
-// same says that all are there and equal.
+// same reports that all numbers are there and equal.
 func same(list ...*float64) bool {
 	for _, x := range list {
 		if x == nil || *x != *list[0] {

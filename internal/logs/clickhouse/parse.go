@@ -16,15 +16,14 @@ type parser struct {
 	log  Log
 
 	run      *Run
-	now      *Report // of the lines that follow; nil before the first of a run
-	executed float64 // by the report before
-	shortest float64 // query of the reports before, seconds
+	now      *Report // the current report; nil: none yet
+	executed float64 // queries in the report before
+	shortest float64 // shortest query of the reports before, in seconds
 }
 
-// Parse reads everything in r. each, if not nil, gets the reports before the
-// last one of every run, in order; an error of its own ends the reading and is
-// returned. What was read is returned also with an error. Input without a
-// report is an error.
+// Parse reads the runs in r. It calls each, if not nil, with every report but the last of a run, in order, and
+// stops when each returns an error. It returns what it read also with an error. Input without a report is an
+// error.
 func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.any)
@@ -36,14 +35,14 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 	return &p.log, err
 }
 
-// nothing says why there is no report: the tool's own words if it left some.
+// nothing is the error about input without a report. It quotes the tool's error if there is one.
 func (p *parser) nothing() error {
 	for _, r := range p.log.Runs {
 		if f := r.Failures; f.Count > 0 {
 			return &format.Error{Line: f.First.Line, Text: "no report; the tool said: " + f.First.Text}
 		}
 	}
-	err := p.Why("clickhouse-benchmark")
+	err := p.Why()
 	if len(p.log.Runs) > 0 && len(p.log.Warnings) == 0 {
 		err = &format.Error{Line: p.log.Runs[0].Line, Text: "the run that begins here has no report",
 			Remedy: "it was stopped before the first one, or the file is cut"}
@@ -51,7 +50,7 @@ func (p *parser) nothing() error {
 	return err
 }
 
-// any takes a line of any form.
+// any reads a line of JSON or text.
 func (p *parser) any(line []byte) error {
 	if format.BeginsJSON(line) {
 		return p.document()
@@ -62,7 +61,7 @@ func (p *parser) any(line []byte) error {
 	return nil
 }
 
-// line takes a line of the text form.
+// line reads a line of text.
 func (p *parser) line(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("Loaded ")) && bytes.HasSuffix(text, []byte(" queries.")):
@@ -96,14 +95,14 @@ func (p *parser) start() {
 	p.now, p.executed, p.shortest = nil, 0, math.Inf(1)
 }
 
-// need begins a run if there is none that the line could belong to.
+// need begins a run if there is none to which the line could belong.
 func (p *parser) need() {
 	if p.run == nil || p.run.json {
 		p.start()
 	}
 }
 
-// report begins a report. The one before was not the last.
+// report begins a report, so the one before was not the last.
 func (p *parser) report(executed format.Num) error {
 	n, ok := executed.Get()
 	if !ok {
@@ -125,19 +124,20 @@ func (p *parser) report(executed format.Num) error {
 	return nil
 }
 
-// total says that the report of now can be that of a whole run: the first one, which
-// counts every query, and the tool had not said that it stops.
+// total reports that the current report can be the total of a run: it is the first, it counts every query, and
+// the tool did not print that it stops.
 func (p *parser) total() bool {
 	whole, known := p.now.whole()
 	return whole && known && p.run.Reports == 0 && !p.run.stopped && format.At(p.now.Servers[0].Quantiles, 0.9999).Known()
 }
 
+// executedBy returns the number of queries in a report; 0: not known.
 func executedBy(r *Report) float64 {
 	n, _ := r.Executed.Get()
 	return n
 }
 
-// interim hands out the report that turned out not to be the last.
+// interim handles a report that turned out not to be the last: it calls each.
 func (p *parser) interim() error {
 	r := p.now
 	if r == nil {
@@ -163,7 +163,7 @@ func (p *parser) interim() error {
 	return p.each(*r)
 }
 
-// end closes a run: its last report is the total, if it is one.
+// end ends a run. Its last report is the total.
 func (p *parser) end() {
 	r := p.run
 	p.run = nil
@@ -183,7 +183,7 @@ func (p *parser) end() {
 	}
 }
 
-// complete says whether the last report is of the whole run.
+// complete reports whether the last report covers the whole run.
 func (p *parser) complete(r *Run) bool {
 	if slices.ContainsFunc(r.Total.Servers, func(s Server) bool { return !format.At(s.Quantiles, 0.9999).Known() }) {
 		p.Add(r.Total.Line, "the percentiles of the last report are not complete", "the file is cut")
@@ -194,9 +194,8 @@ func (p *parser) complete(r *Run) bool {
 	return p.spansRun(r)
 }
 
-// spansRun decides for eras that print no number of queries in a report. A tool
-// that said why it stops has printed its total. Without that, a report of the
-// whole run has the shortest query of all; if this one has, it may be.
+// spansRun is complete for versions whose reports have no number of queries. A tool that printed why it stops
+// also printed the total. Otherwise the total must have the shortest query of all reports.
 func (p *parser) spansRun(r *Run) bool {
 	if r.stopped || r.Reports == 0 {
 		return true

@@ -8,15 +8,18 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-const kind format.Kind = "clickhouse-benchmark" // text and JSON
+const (
+	tool             = "clickhouse-benchmark"
+	kind format.Kind = tool // text and JSON
+)
 
-// declared is how clickhouse-benchmark's output is told.
+// declared describes clickhouse-benchmark's output.
 var declared = &format.Tool{
-	Name:   "clickhouse-benchmark",
+	Name: tool, Programs: []string{tool, "clickhouse benchmark"},
 	Kind:   kind,
-	Also:   regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
+	Noise:  regexp.MustCompile(`^(?:No difference proven|Difference at|:-\] )`),
 	Begins: []string{"Queries executed: ", `"query_time_percentiles"`},
-	Is: func(b []byte) bool {
+	IsLine: func(b []byte) bool {
 		return format.Begins(b, "Loaded ") && bytes.HasSuffix(b, []byte(" queries.")) || format.Has(b, "QPS: ") && format.Has(b, ", RPS: ")
 	},
 	Keys: [][]string{{"statistics", "QPS"}, {"query_time_percentiles"}},

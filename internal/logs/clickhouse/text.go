@@ -7,9 +7,9 @@ import (
 )
 
 // server reads "localhost:9000, queries 10, errors 1, QPS: 6.772, RPS: ...,
-// MiB/s: ..., result RPS: ..., result MiB/s: ...." of any era.
+// MiB/s: ..., result RPS: ..., result MiB/s: ...." of any version.
 func (p *parser) server(text []byte) {
-	if p.now == nil { // a run that has only the lines from here on
+	if p.now == nil { // the lines above are missing
 		p.need()
 		p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1}
 	}
@@ -26,7 +26,7 @@ func (p *parser) server(text []byte) {
 	if p.run.Era == "" {
 		p.run.Era = era
 	}
-	if len(p.now.Servers) > 0 && len(p.now.Servers[0].Quantiles) > 0 { // another report, without its head
+	if len(p.now.Servers) > 0 && len(p.now.Servers[0].Quantiles) > 0 { // another report, without its first line
 		p.start()
 		p.run.Era = era
 		p.now = &Report{Line: p.Number(), Run: len(p.log.Runs) - 1}
@@ -34,7 +34,7 @@ func (p *parser) server(text []byte) {
 	p.now.Servers = append(p.now.Servers, s)
 }
 
-// head reads what stands before QPS and says of which era that is.
+// head reads the text before QPS and returns the era.
 func (s *Server) head(text []byte) (era string) {
 	text = bytes.TrimRight(text, ", ")
 	if len(text) == 0 {
@@ -63,8 +63,7 @@ func (s *Server) head(text []byte) (era string) {
 	return era
 }
 
-// rates reads the five figures, of which only the first counts; all have to be
-// there and nothing behind them.
+// rates reads five figures and keeps the first. All must be there, with nothing behind them.
 func (s *Server) rates(text []byte) bool {
 	var x [5]format.Num
 	c := format.Cursor{B: text}
@@ -72,7 +71,7 @@ func (s *Server) rates(text []byte) bool {
 		c.Lit(label)
 		x[i] = c.Some()
 	}
-	// The full stop may have been taken for a decimal point.
+	// The full stop may have been read as a decimal point.
 	if c.Bad || string(text[c.I:]) != "." && (c.I != len(text) || text[c.I-1] != '.') {
 		return false
 	}
@@ -80,7 +79,7 @@ func (s *Server) rates(text []byte) bool {
 	return true
 }
 
-// percentile reads "99.000%\t\t0.150 sec.\t0.155 sec.\t": one column per server.
+// percentile reads "99.000%\t\t0.150 sec.\t0.155 sec.\t", with one column for each server.
 func (p *parser) percentile(text []byte) bool {
 	label, rest, ok := bytes.Cut(text, []byte("%"))
 	percent, known := format.Whole(label).Get()

@@ -1,8 +1,6 @@
-// Package csv reads tables of figures whose first row names the columns, as
-// tools export them and people collect them. A unit in the name of a column,
-// "p95 (ms)", makes its numbers base units.
-//
-// It must not know what a column is for.
+// Package csv reads tables of figures whose first row names the columns, as CSV and in Markdown. It converts
+// numbers to base units if the column's name has a unit: "p95 (ms)". Parse knows only columns; Import knows
+// which metric a column is.
 package csv
 
 import (
@@ -17,12 +15,12 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Table is what one input is, without its rows.
+// Table describes a table without its rows.
 type Table struct {
 	Separator string   `json:"separator"`
 	Columns   []Column `json:"columns"`
 	Rows      int      `json:"rows"`
-	// Tables is which table of a page the row is of, from 1; 0 where there are only rows.
+	// Tables is the number of the table on a page, from 1; 0: the file is one table.
 	Tables   int              `json:"tables,omitempty"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
@@ -30,8 +28,8 @@ type Table struct {
 // Column is a column by its heading.
 type Column struct {
 	Name string `json:"name"` // without the unit
-	// Unit of the numbers handed out: "s", "B", "B/s", "1/s", "ratio", or empty
-	// where the heading has none that is known; then numbers are as they stand.
+	// Unit of the converted numbers: "s", "B", "B/s", "1/s" or "ratio". Empty: the heading has no
+	// known unit, and numbers are as printed.
 	Unit  string `json:"unit,omitempty"`
 	scale float64
 }
@@ -40,11 +38,11 @@ type Column struct {
 type Row struct {
 	Line int
 	Text []string // of every column, without quotation marks
-	// Number of every column in base units; missing where the text is none.
+	// Number of every column in base units; missing for other text.
 	Number []format.Num
 }
 
-// Index is the column of that name, in any case; -1 if there is none.
+// Index finds a column by name, in any case; -1: none.
 func (t *Table) Index(name string) int {
 	for i, c := range t.Columns {
 		if strings.EqualFold(c.Name, name) {
@@ -57,25 +55,24 @@ func (t *Table) Index(name string) int {
 type parser struct {
 	format.Scan
 	table Table
-	page  *page // of Markdown; nil for plain rows
+	page  *page // nil: the file is one table
 	sep   byte
 	row   Row
 	each  func(*Table, Row) error
 }
 
-// Parse reads everything in r and hands every row out. An error of each ends
-// the reading and is returned. A row with more or fewer fields than there are
-// columns is an error: nobody can say which figure is which.
+// Parse reads tables and calls each with every row, until each returns an error. A row with more or fewer
+// fields than columns is an error.
 func Parse(r io.Reader, each func(*Table, Row) error) (*Table, error) {
 	p := &parser{each: each}
 	text, isPage := pageOf(r)
 	p.Scan = format.NewScan(text, nil)
-	take := p.line
+	line := p.line
 	if isPage {
 		p.page, p.table.Separator, p.sep = &page{}, "|", '|'
-		take = p.pageLine
+		line = p.pageLine
 	}
-	err := p.Each(take)
+	err := p.Each(line)
 	p.table.Warnings = p.Doubts()
 	switch {
 	case err != nil || p.table.Rows > 0:
@@ -102,11 +99,11 @@ func (p *parser) line(line []byte) error {
 	if err := p.fields(line); err != nil {
 		return err
 	}
-	return p.hand()
+	return p.callEach()
 }
 
-// hand gives the row out.
-func (p *parser) hand() error {
+// callEach counts the row and calls each.
+func (p *parser) callEach() error {
 	p.table.Rows++
 	if p.each == nil {
 		return nil
@@ -114,8 +111,8 @@ func (p *parser) hand() error {
 	return p.each(&p.table, p.row)
 }
 
-// wholeRow says whether a row without a line end has all its fields. A number
-// at its very end may still have lost digits.
+// wholeRow reports whether a row without a line end has all fields. It warns about a number at the end, which
+// may lack digits.
 func (p *parser) wholeRow(line []byte) bool {
 	f, err := p.split(line)
 	if err != nil || len(f) != len(p.table.Columns) {
@@ -127,8 +124,7 @@ func (p *parser) wholeRow(line []byte) bool {
 	return true
 }
 
-// head reads the names of the columns and finds the separator: the one that
-// gives the most of them.
+// head reads the names of the columns. The separator is the one that gives the most columns.
 func (p *parser) head(line []byte) error {
 	for _, sep := range []byte(",;\t|") {
 		p.sep = sep
@@ -144,7 +140,7 @@ func (p *parser) head(line []byte) error {
 	return p.named()
 }
 
-// named refuses a heading that has a number in it, and makes room for rows.
+// named refuses a heading with a number, and allocates the row.
 func (p *parser) named() error {
 	for _, c := range p.table.Columns {
 		if format.Whole([]byte(c.Name)).Known() {
@@ -156,7 +152,7 @@ func (p *parser) named() error {
 	return nil
 }
 
-// fields splits a row and reads its numbers.
+// fields splits a line into a row.
 func (p *parser) fields(line []byte) error {
 	n := p.Number()
 	f, err := p.split(line)
@@ -170,12 +166,12 @@ func (p *parser) fields(line []byte) error {
 		}
 		return e
 	}
-	p.take(f)
+	p.setRow(f)
 	return nil
 }
 
-// take reads the numbers of the fields of a row.
-func (p *parser) take(f []string) {
+// setRow sets the row to these fields and reads their numbers.
+func (p *parser) setRow(f []string) {
 	p.row.Line, p.row.Text = p.Number(), f
 	commas := slices.ContainsFunc(f, decimalComma.MatchString)
 	for i, s := range f {
@@ -183,11 +179,10 @@ func (p *parser) take(f []string) {
 	}
 }
 
-// measured is a number with what people write behind it: k for thousands, a unit, the range, a
-// remark in brackets.
+// measured matches a number with k, M, a unit, a range or a remark in brackets behind it.
 var measured = regexp.MustCompile(`^[~≈]?\s*([-+]?\d[\d.,]*)\s*([kKM]?)\s*([A-Za-zµμ%/]*)\s*(?:(?:±|\+/-|\+-|\().*)?$`)
 
-// figure is a field in base units: of its own unit where it has one, else of the heading's.
+// figure converts a field to base units, from its own unit if it has one, else from the heading's.
 func (p *parser) figure(s string, c *Column, commas bool) format.Num {
 	if x := p.number(s, commas); x.Known() {
 		return x.Times(c.scale)
@@ -209,19 +204,19 @@ func (p *parser) figure(s string, c *Column, commas bool) format.Num {
 	return p.number(m[1], commas).Times(scale)
 }
 
-// rate says whether a unit counts something per second.
+// rate reports whether a unit is a rate per second.
 func rate(unit string) bool {
 	u, _ := units.OfHeading(unit)
 	return u.Base == "1/s"
 }
 
-// thousands are numbers with separators between their thousands, of which a decimal
-// sign behind them says which is which: 1.234,5 and 1,234.5.
+// thousands matches numbers with separators between thousands and another decimal sign: 1.234,5 and
+// 1,234.5.
 var thousands = regexp.MustCompile(`^-?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:,\d{3})+\.\d+)$`)
 
-// number reads a field. A decimal comma is taken for a point, with a warning,
-// unless it could be a thousands separator: then the number is missing, as is a
-// point with three digits behind it in a row of decimal commas.
+// number reads a field. A decimal comma is read as a point, with a warning; if it could be a thousands
+// separator, the number is missing. commas says that the row has decimal commas: then a point before three
+// digits could be a thousands separator too.
 func (p *parser) number(s string, commas bool) format.Num {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
 	if thousands.MatchString(s) {
@@ -249,11 +244,11 @@ func (p *parser) number(s string, commas bool) format.Num {
 	return x
 }
 
-// decimalComma is a field that cannot be anything else.
+// decimalComma matches a number whose comma can only be a decimal sign.
 var decimalComma = regexp.MustCompile(`^-?\d[\d.]*,(?:\d{1,2}|\d{4,})$`)
 
-// split cuts a line at the separators outside of quotation marks. (encoding/csv
-// reads a field over line ends: a mark that is open would take the rest of the file.)
+// split splits a line at separators outside of quotation marks. (encoding/csv allows line ends in a quoted
+// field: an open quotation mark would swallow the rest of the file.)
 func (p *parser) split(line []byte) (out []string, err error) {
 	for i := 0; ; i++ {
 		start := i
@@ -277,7 +272,7 @@ func (p *parser) split(line []byte) (out []string, err error) {
 	}
 }
 
-// closing is where the quotation mark stands that closes a field; -1 if it is open.
+// closing returns the index of the quotation mark that closes a field; -1: none.
 func closing(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		if b[i] == '"' {

@@ -13,36 +13,43 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// What columns are called, by the metric that they are. Names are compared
-// without their unit, in lower case and with one blank between words.
-var columnNames = map[string]string{
-	"tps": "throughput", "qps": "throughput", "iops": "throughput", "throughput": "throughput", "rate": "throughput",
-	"ops": "throughput", "rps": "throughput", "queries": "queries", "transactions/s": "throughput", "queries/s": "throughput",
-	"requests/s": "throughput", "operations/s": "throughput", "ops/s": "throughput", "events/s": "throughput",
-	"latency": "latency_mean", "mean": "latency_mean", "avg": "latency_mean", "lat": "latency_mean", "mean latency": "latency_mean",
-	"latency mean": "latency_mean", "time total": "time", "duration": "time", "elapsed": "time", "latency median": "p50",
-	"bandwidth": "bandwidth", "bw": "bandwidth", "p50": "p50", "median": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99.9": "p99.9",
-	"read iops": "read_iops", "write iops": "write_iops", "read bandwidth": "read_bandwidth", "write bandwidth": "write_bandwidth",
+// columnNames are the names of columns by metric. Names are compared without their unit, in lower
+// case and with one blank between words.
+var columnNames = byName(map[string]metric.Metric{
+	"tps, qps, iops, throughput, rate, ops, rps, transactions/s, queries/s, requests/s, operations/s, ops/s, events/s": metric.Throughput,
+	"queries": metric.Queries, "read iops": metric.IOPS.Of("read"), "write iops": metric.IOPS.Of("write"),
+	"bandwidth, bw": metric.Bandwidth, "read bandwidth": metric.Bandwidth.Of("read"), "write bandwidth": metric.Bandwidth.Of("write"),
+	"time total, duration, elapsed": metric.Time, "latency, mean, avg, lat, mean latency, latency mean": metric.LatencyMean,
+	"p50, median, latency median": metric.P50, "p90": metric.Quantile(0.9), "p95": metric.P95, "p99": metric.P99, "p99.9": metric.Quantile(0.999),
+})
+
+func byName(names map[string]metric.Metric) map[string]metric.Metric {
+	out := map[string]metric.Metric{}
+	for list, m := range names {
+		for name := range strings.SplitSeq(list, ", ") {
+			out[name] = m
+		}
+	}
+	return out
 }
 
-// percentile is what is left of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without
-// the words.
+// percentile matches what remains of "lat95", "latency 95p", "95th percentile" or "lat 99.9%" without the
+// words.
 var percentile = regexp.MustCompile(`^p?([0-9]{2}(?:\.[0-9]+)?)(p|th|pct|%)?$`)
 
-// percentileOf is the metric of a column that names a share of operations; empty for none.
-func percentileOf(name string) string {
+// percentileOf returns the metric of a column whose name is a percentile; the zero Metric for others.
+func percentileOf(name string) metric.Metric {
 	rest := strings.NewReplacer("latency", "", "lat", "", "percentile", "", "_", "", " ", "").Replace(name)
 	m := percentile.FindStringSubmatch(rest)
-	if m == nil || m[0] == m[1] && rest == name { // a number alone says nothing
-		return ""
+	if m == nil || m[0] == m[1] && rest == name { // a number alone is no percentile
+		return metric.Metric{}
 	}
 	return columnNames["p"+m[1]]
 }
 
-// Metric is the metric that a column of that name is, in lower case; empty for
-// none.
-func Metric(name string) string {
-	if p := percentileOf(name); p != "" {
+// Metric returns the metric of a column by its name in lower case; the zero Metric for unknown names.
+func Metric(name string) metric.Metric {
+	if p := percentileOf(name); p.Name != "" {
 		return p
 	}
 	words := strings.Fields(strings.ReplaceAll(name, "_", " "))
@@ -50,18 +57,18 @@ func Metric(name string) string {
 		if len(words) > 1 {
 			words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(drop, w) })
 		}
-		if m := columnNames[strings.Join(words, " ")]; m != "" {
+		if m, ok := columnNames[strings.Join(words, " ")]; ok {
 			return m
 		}
 	}
-	return ""
+	return metric.Metric{}
 }
 
-// clockNames are columns that say when, not how much.
+// clockNames are names of columns with the time or the number of a row.
 var clockNames = []string{"time", "t", "timestamp", "second", "seconds", "date", "at", "elapsed_s", "#", "n", "i"}
 
-// Columns that say of what a row is: the arm, the load, and settings of the load.
-// Other words stand between the arms: see importer.words.
+// Names of columns that describe a row: arm, load, and settings of the load. importer.texts has columns with
+// other words.
 var (
 	armNames  = []string{"arm", "config", "configuration", "environment", "env", "variant", "host", "system"}
 	loadNames = []string{"workload", "load", "benchmark", "test", "job", "profile", "mode", "script", "op", "operation", "pattern", "rw", "query",
@@ -69,35 +76,35 @@ var (
 	settingNames = []string{"clients", "client", "connections", "threads", "thread", "concurrency", "jobs", "numjobs", "iodepth", "queue depth",
 		"qd", "bs", "block size", "blocksize", "scale", "warehouses", "payload", "payload size", "value size", "record size", "data size", "io size",
 		"size", "pipeline", "replicas", "users", "workers"}
-	// runNames count the runs of an arm: rows that differ in one are different runs.
+	// runNames are names of columns with the number of a run.
 	runNames = []string{"run", "trial", "repeat", "repetition", "rep"}
-	// wordNames are columns of text that may differ between runs of the same thing.
+	// wordNames are names of columns whose text may differ between runs of one arm and load.
 	wordNames = []string{"date", "datetime", "timestamp", "time", "start", "end", "started", "ended", "begin", "hostname", "node", "machine",
 		"comment", "comments", "note", "notes", "remark", "remarks", "uuid", "run id", "id", "file", "filename", "log", "command", "status", "result"}
 )
 
 // importer makes runs of the rows of a table.
 type importer struct {
-	table    int      // of a page, from 1; 0 where there are only rows
-	columns  []Column // nil before the first row
-	first    int      // the first run of the table
-	metrics  []string // of every column; empty for those that are none
-	roles    [][]string
-	clock    int
-	skipped  []int // columns whose meaning is not known
-	texts    []int // columns that are none of these; those whose texts differ tell arms apart
-	asked    bool  // texts were looked for
-	err      error // a heading that nobody can read in one way
+	table    int             // number of the table on a page, from 1; 0: the file is one table
+	columns  []Column        // nil before the first row
+	first    int             // index of the table's first run
+	metrics  []metric.Metric // by column; the zero Metric for other columns
+	roles    [][]string      // by column: one of the lists of names above; nil for others
+	clock    int             // the column with the time; -1: none
+	skipped  []int           // columns of unknown meaning
+	texts    []int           // other columns of text; if their texts differ between rows, the rows belong to different arms
+	asked    bool            // texts is filled in
+	err      error           // the heading is ambiguous
 	runs     []*observed.Run
-	words    [][]string     // of every run, what its row has in texts
-	numbers  map[string]int // of the runs, by what their rows say
-	rows     []Row          // of a table of which no column is a metric
-	spans    [][3]float64   // of every run: first time, last time, rows
+	words    [][]string     // by run: the text of its row in each column of texts
+	numbers  map[string]int // index of a run, by the key of its rows
+	rows     []Row          // rows, if no column is a metric
+	spans    [][3]float64   // by run: first time, last time, number of rows
 	warnings format.Warnings
 }
 
-// Import takes every column whose name says what it is; rows are the reports. Rows
-// of several arms, loads or settings are several runs.
+// Import reads a table. Its rows are reports of the metrics that its columns name. Rows with different arms,
+// loads or settings are different runs.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	p := &importer{}
 	table, err := Parse(text, func(t *Table, row Row) error {
@@ -123,7 +130,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return p.runs, append(table.Warnings, p.warnings.List()...), err
 }
 
-// end finishes a table.
+// end ends a table.
 func (p *importer) end() {
 	if p.columns == nil {
 		return
@@ -135,11 +142,11 @@ func (p *importer) end() {
 	p.leftOut()
 }
 
-// begin finds what the columns are.
+// begin begins a table and finds the meaning of its columns.
 func (p *importer) begin(t *Table) {
 	*p = importer{table: t.Tables, columns: t.Columns, clock: -1, numbers: map[string]int{}, first: len(p.runs),
 		err: p.err, runs: p.runs, words: p.words, spans: p.spans, warnings: p.warnings}
-	p.metrics = make([]string, len(t.Columns))
+	p.metrics = make([]metric.Metric, len(t.Columns))
 	p.roles = make([][]string, len(t.Columns))
 	for i, c := range t.Columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
@@ -154,25 +161,25 @@ func (p *importer) begin(t *Table) {
 		p.metrics[i] = Metric(name)
 		switch {
 		case p.roles[i] != nil:
-			p.metrics[i] = ""
+			p.metrics[i] = metric.Metric{}
 		case slices.Contains(clockNames, strings.ToLower(c.Name)):
-			if p.metrics[i] = ""; p.clock < 0 {
+			if p.metrics[i] = (metric.Metric{}); p.clock < 0 {
 				p.clock = i
 			}
-		case p.metrics[i] == "":
+		case p.metrics[i].Name == "":
 			p.skipped = append(p.skipped, i)
-		case metric.OfTool(p.metrics[i]).Unit == "s" && c.Unit == "":
+		case p.metrics[i].Unit == "s" && c.Unit == "":
 			p.warnings.Add(1, fmt.Sprintf("the column %q has no unit; ratios are right, its own figures are shown as seconds", c.Name),
 				fmt.Sprintf("write it into the heading: %s (ms)", c.Name))
 		}
 	}
-	p.once()
-	if i := slices.Index(p.metrics, "time"); i >= 0 && slices.Contains(p.metrics, "throughput") {
-		p.metrics[i] = "" // how long it was to run
+	p.refuseDuplicates()
+	if i := slices.Index(p.metrics, metric.Time); i >= 0 && slices.Contains(p.metrics, metric.Throughput) {
+		p.metrics[i] = metric.Metric{} // the time that was asked for
 	}
 }
 
-// leftOut tells of the columns that nothing was made of.
+// leftOut warns about columns that were not used.
 func (p *importer) leftOut() {
 	var names []string
 	for _, i := range p.skipped {
@@ -186,28 +193,28 @@ func (p *importer) leftOut() {
 	}
 }
 
-// once sees to it that no metric has two columns: their figures would be averaged. Where a
-// table has transactions and queries per second, both are known.
-func (p *importer) once() {
+// refuseDuplicates refuses two columns of one metric, whose figures would be averaged. Transactions and queries per
+// second in one table are two metrics.
+func (p *importer) refuseDuplicates() {
 	columns := map[string][]int{}
 	for i, m := range p.metrics {
-		if m != "" {
-			columns[m] = append(columns[m], i)
+		if m.Name != "" {
+			columns[m.Name] = append(columns[m.Name], i)
 		}
 	}
-	all := columns["throughput"]
+	all := columns[metric.Throughput.Name]
 	if tps := slices.IndexFunc(all, func(i int) bool { return p.named(i, "tps", "transactions/s") }); tps >= 0 && len(all) > 1 {
 		for _, i := range all {
-			if p.named(i, "qps", "queries/s") && len(columns["queries"]) == 0 {
-				p.metrics[i] = "queries"
-				columns["throughput"] = slices.DeleteFunc(all, func(k int) bool { return k == i })
+			if p.named(i, "qps", "queries/s") && len(columns[metric.Queries.Name]) == 0 {
+				p.metrics[i] = metric.Queries
+				columns[metric.Throughput.Name] = slices.DeleteFunc(all, func(k int) bool { return k == i })
 				break
 			}
 		}
 	}
 	for _, m := range slices.Sorted(maps.Keys(columns)) {
 		if c := columns[m]; len(c) > 1 {
-			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, metric.OfTool(m).Name),
+			p.err = &format.Error{Line: 1, Text: fmt.Sprintf("the columns %q and %q are both %s", p.columns[c[0]].Name, p.columns[c[1]].Name, m),
 				Remedy: "keep the one that is to be compared"}
 			return
 		}
@@ -218,14 +225,14 @@ func (p *importer) named(column int, names ...string) bool {
 	return slices.Contains(names, strings.ReplaceAll(strings.ToLower(p.columns[column].Name), "_", " "))
 }
 
-// ask looks in the first row for columns of text whose names are not known: rows that differ
-// in a word are not repeats of one arm.
-func (p *importer) ask(row Row) {
+// findTexts finds columns of text with unknown names in the first row. Rows that differ in such a word are no
+// repeats of one arm.
+func (p *importer) findTexts(row Row) {
 	p.asked = true
 	for i, c := range p.columns {
 		name := strings.ReplaceAll(strings.ToLower(c.Name), "_", " ")
 		switch text := row.Text[i]; {
-		case p.roles[i] != nil, p.metrics[i] != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
+		case p.roles[i] != nil, p.metrics[i].Name != "", i == p.clock, format.Whole([]byte(text)).Known(), text == "", text == "-":
 		case slices.Contains(wordNames, name), slices.Contains(clockNames, name), moment.MatchString(text):
 		default:
 			p.texts = append(p.texts, i)
@@ -233,11 +240,11 @@ func (p *importer) ask(row Row) {
 	}
 }
 
-// moment is a date or a time of day.
+// moment matches a date or a time of day.
 var moment = regexp.MustCompile(`^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?:\d\d|^\d\d?[-/.]\d\d?[-/.]\d{4}`)
 
-// tellApart names the arms after the texts in which rows differ, or their loads where the
-// table has a column of arms.
+// tellApart names arms after the texts in which rows differ; if the table has a column of arms, it names
+// loads.
 func (p *importer) tellApart() {
 	arms := slices.ContainsFunc(p.roles, func(role []string) bool { return role != nil && slices.Equal(role, armNames) })
 	for k := range p.texts {
@@ -258,15 +265,15 @@ func (p *importer) tellApart() {
 	}
 }
 
-// row takes a row as a report of its run.
+// row adds a row to its run.
 func (p *importer) row(row Row) error {
 	if !p.asked {
-		p.ask(row)
+		p.findTexts(row)
 	}
 	if p.err != nil {
 		return p.err
 	}
-	if !slices.ContainsFunc(p.metrics, func(m string) bool { return m != "" }) && len(p.rows) < mostRuns {
+	if !slices.ContainsFunc(p.metrics, func(m metric.Metric) bool { return m.Name != "" }) && len(p.rows) < mostRuns {
 		p.rows = append(p.rows, Row{Line: row.Line, Text: slices.Clone(row.Text)})
 	}
 	n, err := p.run(row)
@@ -274,15 +281,15 @@ func (p *importer) row(row Row) error {
 		return err
 	}
 	r := p.runs[n]
-	for i, name := range p.metrics {
-		if name == "" {
+	for i, m := range p.metrics {
+		if m.Name == "" {
 			continue
 		}
 		n := row.Number[i]
-		if metric.OfTool(name).Unit == "s" {
-			n = n.NonZero() // no time is: it was not measured
+		if m.Unit == "s" {
+			n = n.NonZero() // a time of 0 was not measured
 		}
-		r.Figure(name).Add(n)
+		r.Figure(m).Add(n)
 		if s := row.Text[i]; !row.Number[i].Known() && s != "" && s != "-" {
 			p.warnings.Once(row.Line, fmt.Sprintf("%q in the column %q is no number and was left out, as are others like it",
 				s[:min(len(s), 40)], p.columns[i].Name), "")
@@ -301,10 +308,10 @@ func (p *importer) row(row Row) error {
 	return nil
 }
 
-// mostRuns bounds the runs of a table: a column with more values is no setting.
+// mostRuns bounds the runs of a table. A column with more values is no setting.
 const mostRuns = 200
 
-// run finds the run of a row by its arm, load and settings.
+// run finds or makes the run of a row by its arm, load and settings.
 func (p *importer) run(row Row) (int, error) {
 	var key strings.Builder
 	for i, role := range p.roles {

@@ -11,28 +11,28 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Tables of Markdown, as pages have them: a heading, a rule of dashes, rows; before, between and
-// behind them other text.
+// This file reads pages with Markdown tables: a heading, a rule of dashes and rows, with other text around
+// them.
 
-// rule is the line below a heading: | --- | ---: |.
+// rule matches the line below a heading: | --- | ---: |.
 var rule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 
 func isRule(line []byte) bool {
-	line = bytes.TrimLeft(line, "> \t") // quoted, too
+	line = bytes.TrimLeft(line, "> \t") // it may be quoted
 	return bytes.IndexByte(line, '|') >= 0 && bytes.IndexByte(line, '-') >= 0 && rule.Match(line)
 }
 
-// pageStart is how much of a page tells that it is one.
+// pageStart is how many bytes are searched for a table.
 const pageStart = 64 << 10
 
-// pageOf says whether a text has tables of Markdown, from its beginning.
+// pageOf reports whether the beginning of a text has a Markdown table.
 func pageOf(r io.Reader) (io.Reader, bool) {
 	t, named := r.(*format.Text)
 	if named {
 		r = t.Reader
 	}
 	b := bufio.NewReaderSize(r, pageStart)
-	head, _ := b.Peek(pageStart) // an error comes again when it is read
+	head, _ := b.Peek(pageStart) // reading returns an error again
 	is := false
 	for line := range bytes.Lines(head) {
 		is = is || isRule(bytes.TrimRight(line, "\r\n"))
@@ -44,14 +44,14 @@ func pageOf(r io.Reader) (io.Reader, bool) {
 	return b, is
 }
 
-// page is the state between the lines of one.
+// page is the state between the lines of a page.
 type page struct {
 	before []string // the cells of the line above
-	inside bool     // a table goes on
-	tables int
+	inside bool     // the line above belongs to a table
+	tables int      // tables so far
 }
 
-// pageLine takes a line of a page.
+// pageLine reads a line of a page.
 func (p *parser) pageLine(line []byte) error {
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(bytes.TrimLeft(line, "> \t"))), "?")
 	cells := cellsOf(text)
@@ -61,7 +61,7 @@ func (p *parser) pageLine(line []byte) error {
 	case isRule(line) && len(above) > 1 && len(above) == len(cells):
 		return p.begin(above)
 	case !p.page.inside && len(cells) > 1:
-		return nil // the heading of the next table, or no table
+		return nil // perhaps the heading of the next table
 	case !p.page.inside || len(cells) < 2:
 		p.page.inside = false
 		p.Aside(p.Number(), text)
@@ -72,8 +72,8 @@ func (p *parser) pageLine(line []byte) error {
 	for len(cells) < len(p.table.Columns) {
 		cells = append(cells, "")
 	}
-	p.take(cells)
-	return p.hand()
+	p.setRow(cells)
+	return p.callEach()
 }
 
 // mostTables bounds the tables of a page.
@@ -90,7 +90,7 @@ func (p *parser) begin(heading []string) error {
 	return p.named()
 }
 
-// cellsOf are the cells of a row without their marks; one for a line that is none.
+// cellsOf returns the cells of a row without markup. A line that is no row is one cell.
 func cellsOf(line string) (out []string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
 	cell := strings.Builder{}
@@ -114,7 +114,7 @@ var (
 	mark = regexp.MustCompile("\\*\\*|~~|`|</?[a-zA-Z][^<>]{0,40}>")
 )
 
-// plain is a cell without links, bold, code and tags.
+// plain removes links, bold, code and tags from a cell.
 func plain(cell string) string {
 	cell = mark.ReplaceAllString(link.ReplaceAllString(cell, "$1"), "")
 	cell = strings.TrimSpace(strings.NewReplacer("&nbsp;", " ", "\u00a0", " ", "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(cell))

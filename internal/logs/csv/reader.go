@@ -7,15 +7,15 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// Kind is that of a table.
+// Kind is the kind of tables.
 const Kind format.Kind = "csv"
 
-// Reader reads tables. They are no tool's: their first line is a row of names.
+// Reader reads tables. They belong to no tool; their first line has the names of the columns.
 var Reader = observed.Reader{Tool: &format.Tool{Name: "CSV", Kind: Kind,
-	Shapes: []format.Shape{{Kind: Kind, Line: isRule, Sure: format.Likely}, {Kind: Kind, Line: header, First: true, Sure: format.Guess}}},
+	Shapes: []format.Shape{{Kind: Kind, Line: isRule, Confidence: format.Likely}, {Kind: Kind, Line: header, FirstLine: true, Confidence: format.Guess}}},
 	Kinds: []observed.Kind{{Name: Kind, Read: Import}}}
 
-// header says whether a line looks like the column names of a table.
+// header reports that a line looks like the names of columns.
 func header(line []byte) bool {
 	for _, sep := range []string{",", ";", "\t"} {
 		fields := strings.Split(string(line), sep)

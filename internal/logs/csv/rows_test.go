@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// arms is what was made of a table: of each run its arm, load and figures, sorted.
+// arms describes each run of a table by arm, load and figures, sorted.
 func arms(runs []*observed.Run) string {
 	var all []string
 	for _, r := range runs {
@@ -66,7 +66,7 @@ func TestWhatRowsAre(t *testing.T) {
 	}
 }
 
-// Tables of Markdown are read as the same rows in CSV, wherever on a page they stand.
+// Markdown tables anywhere on a page are read like the same rows in CSV.
 func TestMarkdown(t *testing.T) {
 	const both = "docker throughput=50 p95=0.04; host throughput=100 p95=0.02"
 	for name, c := range map[string]struct{ table, want string }{

@@ -8,11 +8,11 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// notArms are columns beside those of the arms in a table whose rows are metrics.
+// notArms are names of columns that are no arms, in a table whose rows are metrics.
 var notArms = []string{"difference", "diff", "change", "delta", "ratio", "overhead", "loss", "unit", "units", "%", "percent", "slowdown", "relative", "δ", "comment", "note", "notes"}
 
-// turned reads a table whose rows are metrics and whose columns are arms, as people post them, and
-// says whether it is one: no column names a metric and a field of the first column does.
+// turned reads a table whose rows are metrics and whose columns are arms, and reports whether it is one: no
+// column names a metric, but a field of the first column does.
 func (p *importer) turned() bool {
 	read := &parser{Scan: format.NewScan(strings.NewReader(""), nil)}
 	runs := make([]*observed.Run, len(p.columns))
@@ -21,7 +21,7 @@ func (p *importer) turned() bool {
 		c := column(row.Text[0])
 		name := strings.ToLower(c.Name)
 		m, setting := Metric(name), slices.Contains(settingNames, strings.ReplaceAll(name, "_", " "))
-		if m == "" && !setting {
+		if m.Name == "" && !setting {
 			continue
 		}
 		for i := 1; i < len(row.Text); i++ {
@@ -37,7 +37,7 @@ func (p *importer) turned() bool {
 				continue
 			}
 			x := read.figure(row.Text[i], &c, false)
-			if runs[i].Figure(m).N() == 0 { // a second row of the same metric is another one
+			if runs[i].Figure(m).N() == 0 { // only the first row of a metric counts
 				runs[i].Figure(m).Add(x)
 				found = found || x.Known()
 			}

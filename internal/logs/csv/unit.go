@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// columns reads headings such as "p95 (ms)", "lat (ms,95%)", "throughput [MiB/s]", "latency_ms"
+// columns reads names and units of headings such as "p95 (ms)", "lat (ms,95%)", "throughput [MiB/s]", "latency_ms"
 // and "latency_ms_avg".
 func columns(names []string) []Column {
 	out := make([]Column, len(names))

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// Program is its name.
+// Program is the name of the program.
 const Program = "fio"
 
-// Engines are the ways to do I/O that stay inside files of this host.
+// Engines lists the I/O engines that only use files of this host.
 func Engines() []string {
 	return []string{"libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice"}
 }
 
-// Synchronous says that an engine submits and waits in one call, so that fio
-// has no submission latency to tell.
+// Synchronous reports that an engine submits and waits in one call: fio then has no submission latency.
 func Synchronous(engine string) bool {
 	switch engine {
 	case "libaio", "io_uring", "posixaio":
@@ -26,18 +25,18 @@ func Synchronous(engine string) bool {
 	return true
 }
 
-// Patterns are the values of rw that a file can have.
+// Patterns lists the values of rw that work on files.
 func Patterns() []string { return []string{"read", "write", "randread", "randwrite", "rw", "randrw"} }
 
-// Reads and Writes say what a pattern does.
+// Reads reports that a pattern reads.
 func Reads(rw string) bool { return strings.Contains(rw, "read") || strings.HasSuffix(rw, "rw") }
 
-// Writes is for writing.
+// Writes reports that a pattern writes.
 func Writes(rw string) bool { return strings.Contains(rw, "write") || strings.HasSuffix(rw, "rw") }
 
 var banner = regexp.MustCompile(`^fio-(\d+)\.(\d+)`)
 
-// Identify reads what fio --version prints, and refuses what is too old.
+// Identify reads the output of fio --version. A version before 3.18 is an error.
 func Identify(text string) (version string, err error) {
 	text = strings.TrimSpace(text)
 	m := banner.FindStringSubmatch(text)
@@ -52,7 +51,7 @@ func Identify(text string) (version string, err error) {
 	return strings.TrimPrefix(text, "fio-"), nil
 }
 
-// JobFile is a job file that was checked.
+// JobFile is a checked job file.
 type JobFile struct{ sections []section }
 
 type section struct {
@@ -60,23 +59,20 @@ type section struct {
 	options []jobOption
 }
 
-type jobOption struct{ name, value string } // a value of "" is a flag
+type jobOption struct{ name, value string } // value "": a flag
 
 const global = "global"
 
-// LayOut is the job file that makes its files in dir, whole and written, and
-// does nothing else.
+// LayOut returns the job file that only makes and fills its files in dir.
 func (j *JobFile) LayOut(dir string) []byte {
 	return j.text([]jobOption{{"create_only", "1"}, {"overwrite", "1"}}, dir)
 }
 
-// Window is the job file that measures for length after a discard, in dir,
-// where its files are.
+// Window returns the job file that measures for length after discard, with its files in dir.
 func (j *JobFile) Window(dir string, length, discard time.Duration) []byte {
 	more := []jobOption{
 		{"time_based", "1"}, {"runtime", micros(length)},
-		// The pages of files that are read stay where they are, as they would in a
-		// long run; direct I/O does not look there.
+		// The page cache keeps the files, as it would in a long run. Direct I/O does not use it.
 		{"invalidate", j.value("invalidate", "0")},
 		{"overwrite", "1"}, {"lat_percentiles", "1"}, {"clat_percentiles", "1"}, {"slat_percentiles", "1"},
 	}
@@ -88,10 +84,10 @@ func (j *JobFile) Window(dir string, length, discard time.Duration) []byte {
 
 func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) + "us" }
 
-// Text is the job file as it was checked.
+// Text returns the job file.
 func (j *JobFile) Text() []byte { return j.text(nil, "") }
 
-// text writes the file with more options in every job, which win.
+// text writes the file. The options in more replace those of every job.
 func (j *JobFile) text(more []jobOption, dir string) []byte {
 	if dir != "" {
 		// A colon separates directories.
@@ -131,8 +127,8 @@ func (o jobOption) line() string {
 	return o.name + "=" + o.value + "\n"
 }
 
-// value is an option's value in any section, or what stands for none.
-func (j *JobFile) value(name, none string) string {
+// value returns the value of an option in the first section that has it, or a default.
+func (j *JobFile) value(name, byDefault string) string {
 	for _, s := range j.sections {
 		for _, o := range s.options {
 			if o.name == name {
@@ -140,5 +136,5 @@ func (j *JobFile) value(name, none string) string {
 			}
 		}
 	}
-	return none
+	return byDefault
 }

@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Whatever is accepted keeps to the data directory when fio itself reads it.
+// fio stays in the data directory with every accepted job file.
 func FuzzJob(f *testing.F) {
 	f.Add(good)
 	f.Add("[a]\nsize=1\nfilename=x")
@@ -140,7 +140,7 @@ func FuzzJob(f *testing.F) {
 	})
 }
 
-// fio itself takes what is written, lays out whole files and nothing else.
+// fio accepts the written job files, and makes complete files and no others.
 func TestFioTakesIt(t *testing.T) {
 	path := testneed.Tool(t, Program)
 	banner, err := exec.Command(path, "--version").Output()

@@ -1,11 +1,10 @@
-// Package fio knows fio: what to run it with inside a data directory (version,
-// job files that can do no harm outside of it, words that lay files out and measure
-// a window; fio 3), and what it prints (fio 2.2.10 to 3.42): JSON of every era, the text
-// of 2.x and 3.x, terse output, and the logs of single I/Os and averages. Eras
-// are told by what is there (clat_ns, io_kbytes), not by the version string.
+// Package fio knows how fio 3 is run inside a data directory: versions, and job files that cannot do harm
+// outside of the directory. It reads what fio 2.2.10 to 3.42 prints: JSON, the text of 2.x and 3.x, terse
+// output, and logs of I/Os and averages. It recognises the version by fields (clat_ns, io_kbytes), not by
+// the version string.
 //
-// It starts nothing and does not know what was tested. Interim documents of
-// --status-interval are counted and not kept.
+// It starts nothing and does not know what was tested. It counts the interim reports of
+// --status-interval and does not keep them.
 package fio
 
 import (
@@ -14,10 +13,10 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Log is what one input holds.
+// Log is the content of one input.
 type Log struct {
 	Runs     []Run            `json:"runs"`
-	Interim  int              `json:"interim,omitempty"` // reports that a later one replaces
+	Interim  int              `json:"interim,omitempty"` // reports that a later report replaced
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
@@ -28,18 +27,18 @@ type Run struct {
 	Version string            `json:"version,omitempty"`
 	Global  map[string]string `json:"global,omitempty"` // global options
 	Jobs    []Job             `json:"jobs"`
-	// Started is how many jobs fio said that it starts, where it said it above a text.
+	// Started is the number of jobs in the line "Starting ..." above a text report.
 	Started int `json:"started,omitempty"`
 	// Messages are fio's own error lines.
 	Messages format.Failures `json:"messages,omitzero"`
 
 	time time.Time // when it was printed
-	cut  bool      // a text without its end
-	// groupOnly says that only the status of a group is there.
+	cut  bool      // a text report without its end
+	// groupOnly says that only the status of a group was found, without its jobs.
 	groupOnly bool
 }
 
-// Failed says whether a job ended with an error or fio complained.
+// Failed reports that a job ended with an error or that fio printed an error.
 func (r *Run) Failed() bool {
 	for _, j := range r.Jobs {
 		if j.Error != 0 {
@@ -49,7 +48,7 @@ func (r *Run) Failed() bool {
 	return r.Messages.Count > 0
 }
 
-// Job is one job, or a group of them under group_reporting.
+// Job is one job, or a group of jobs under group_reporting.
 type Job struct {
 	Line  int    `json:"line,omitempty"` // 0 in JSON
 	Name  string `json:"name"`
@@ -59,8 +58,7 @@ type Job struct {
 	ErrorText string            `json:"error_text,omitempty"`
 	Options   map[string]string `json:"options,omitempty"`
 
-	// A direction without any I/O is nil. Mixed holds all directions together
-	// (unified_rw_reporting).
+	// A direction without I/O is nil. Mixed has all directions together (unified_rw_reporting).
 	Read  *Direction `json:"read,omitempty"`
 	Write *Direction `json:"write,omitempty"`
 	Trim  *Direction `json:"trim,omitempty"`
@@ -70,17 +68,17 @@ type Job struct {
 	UserCPU   format.Num `json:"user_cpu,omitzero"`   // ratio of one CPU's time
 	SystemCPU format.Num `json:"system_cpu,omitzero"` // ratio of one CPU's time
 
-	pid, jobs int // in text only: the process, and how many jobs the line is of
+	pid, jobs int // text only: process, and number of jobs
 }
 
-// Direction is reads, writes, trims or all of them.
+// Direction has the figures of reads, of writes, of trims, or of all.
 type Direction struct {
 	Bandwidth format.Num `json:"bandwidth,omitzero"` // bytes per second
 	IOPS      format.Num `json:"iops,omitzero"`
 	Runtime   format.Num `json:"runtime,omitzero"` // seconds
 	Total     format.Num `json:"total,omitzero"`   // number of I/Os
 
-	// Submission, completion and total latency; nil where fio did not measure it.
+	// Submission, completion and total latency; nil: fio did not measure it.
 	Slat *Latency `json:"slat,omitempty"`
 	Clat *Latency `json:"clat,omitempty"`
 	Lat  *Latency `json:"lat,omitempty"`
@@ -90,12 +88,12 @@ type Direction struct {
 type Latency struct {
 	Mean      format.Num        `json:"mean,omitzero"`
 	Quantiles []format.Quantile `json:"quantiles,omitempty"`
-	// Bins is the histogram of json+: each value in the middle of a bin that is
-	// at most 1/64 as wide as the value.
+	// Bins is the histogram of json+. Each value is the middle of its bin, which is at most 1/64
+	// as wide as the value.
 	Bins []format.Bin `json:"bins,omitempty"`
 }
 
-// Sync is the latency of fsync, fdatasync, sync_file_range and syncfs.
+// Sync has the latency of fsync, fdatasync, sync_file_range and syncfs.
 type Sync struct {
 	Total format.Num `json:"total,omitzero"`
 	Lat   *Latency   `json:"lat,omitempty"`

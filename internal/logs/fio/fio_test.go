@@ -13,7 +13,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/formattest"
 )
 
-// result is what a golden file holds.
+// result is the content of a golden file.
 type result struct {
 	*Log
 	Reports int
@@ -62,7 +62,7 @@ func TestCRLF(t *testing.T) {
 	}
 }
 
-// A client names the version of each server, and none of its own.
+// A client prints the version of each server but not its own.
 func TestVersionsOfServers(t *testing.T) {
 	server := func(version string) string {
 		return "hostname=a, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-" + version + ", flags=1\n"
@@ -84,8 +84,8 @@ func TestVersionsOfServers(t *testing.T) {
 	}
 }
 
-// Every form and era says the same of the same rate: 300 reads and 100 writes
-// per second were asked for, 4 KiB each.
+// All forms and versions give the same figures for the same rate: 300 reads and 100 writes of 4 KiB per second
+// were asked for.
 func TestErasAgree(t *testing.T) {
 	for _, name := range formattest.Files(t, outputs...) {
 		r := read(formattest.Read(t, name))
@@ -133,7 +133,7 @@ func checkQuantiles(t *testing.T, name string, l *Latency) {
 	}
 }
 
-// The histogram of json+ counts every I/O and lies where the latencies lie.
+// The histogram of json+ counts every I/O and agrees with the latencies.
 func TestBins(t *testing.T) {
 	for _, name := range formattest.Files(t, "*-plus.json") {
 		d := read(formattest.Read(t, name)).Runs[0].Jobs[0].Read
@@ -149,8 +149,8 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// What was not measured is missing: psync has no submission latency, and a
-// job without trims has no trims.
+// Figures that were not measured are missing: psync has no submission latency, and a job without trims has no
+// trims.
 func TestMissing(t *testing.T) {
 	for _, name := range formattest.Files(t, outputs...) {
 		for _, run := range read(formattest.Read(t, name)).Runs {
@@ -177,7 +177,7 @@ func TestStatusInterval(t *testing.T) {
 	}
 }
 
-// Two runs in one file stay two.
+// Two runs in one file are two runs.
 func TestConcatenated(t *testing.T) {
 	a := formattest.Read(t, "testdata/fio-3.42.json")
 	later := bytes.ReplaceAll(a, []byte(`"timestamp_ms" : 17952517`), []byte(`"timestamp_ms" : 17952518`))
@@ -253,7 +253,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// known is a text of which other tools are known, too.
+// known makes a Text with the known tools.
 func known(b []byte) *format.Text {
 	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, sysbench.Reader.Tool}}
 }

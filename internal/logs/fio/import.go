@@ -13,25 +13,25 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// jobOptions are the options of a job that make its load what it is.
+// jobOptions are the options that define the load of a job.
 var jobOptions = []string{"rw", "bs", "bsrange", "ioengine", "iodepth", "numjobs", "direct", "sync",
 	"fsync", "fdatasync", "size", "rwmixread", "rwmixwrite", "rate", "rate_iops", "buffered", "time_based", "random_distribution"}
 
-// Import reads the runs of what fio prints.
+// Import reads the runs in fio's output.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	log, err := Parse(text)
 	var out []*observed.Run
 	warnings := log.Warnings
 	for i := range log.Runs {
 		one := &log.Runs[i]
-		out = append(out, fioJobs(one)...)
+		out = append(out, jobRuns(one)...)
 		if n := one.jobs(); one.Started > n {
 			warnings = append(warnings, format.Warning{Line: one.Line,
 				Text:   fmt.Sprintf("fio started %d jobs and %d of them %s here: rates are not those of all", one.Started, n, isAre(n)),
 				Remedy: "let fio run to its end and import the whole report"})
 		}
 		if one.Failed() {
-			warnings = append(warnings, fioFailed(one))
+			warnings = append(warnings, failure(one))
 		}
 	}
 	return out, warnings, err
@@ -44,7 +44,7 @@ func isAre(n int) string {
 	return "are"
 }
 
-// jobs is how many jobs the report is of.
+// jobs returns the number of jobs in the report.
 func (r *Run) jobs() (n int) {
 	for _, j := range r.Jobs {
 		if j.Name != allClients {
@@ -54,7 +54,7 @@ func (r *Run) jobs() (n int) {
 	return n
 }
 
-func fioFailed(r *Run) format.Warning {
+func failure(r *Run) format.Warning {
 	w := format.Warning{Line: r.Line, Text: "a job ended with an error", Remedy: "find out what failed before the figures are used"}
 	if m := r.Messages; m.Count > 0 {
 		w.Line, w.Text = m.First.Line, "fio said: "+m.First.Text
@@ -62,11 +62,11 @@ func fioFailed(r *Run) format.Warning {
 	return w
 }
 
-// allClients is what fio calls the sum over the clients that it ran.
+// allClients is fio's name of the sum over its clients.
 const allClients = "All clients"
 
-// fioJobs makes a run of every job; jobs of the same name are one load.
-func fioJobs(one *Run) []*observed.Run {
+// jobRuns makes a run of every job. Jobs of the same name are one run.
+func jobRuns(one *Run) []*observed.Run {
 	var names []string
 	jobs := map[string][]*Job{}
 	for i := range one.Jobs {
@@ -81,7 +81,7 @@ func fioJobs(one *Run) []*observed.Run {
 	}
 	var out []*observed.Run
 	for _, name := range names {
-		r := fioJob(one, jobs[name])
+		r := jobRun(one, jobs[name])
 		if len(names) > 1 {
 			r.Sub = name
 		}
@@ -90,37 +90,33 @@ func fioJobs(one *Run) []*observed.Run {
 	return out
 }
 
-func fioJob(one *Run, jobs []*Job) *observed.Run {
+func jobRun(one *Run, jobs []*Job) *observed.Run {
 	r := &observed.Run{}
-	r.Tool, r.Version, r.Line, r.Complete = "fio", one.Version, max(one.Line, jobs[0].Line), true
-	fioOptions(r, one, jobs)
+	r.Tool, r.Version, r.Line, r.Complete = Program, one.Version, max(one.Line, jobs[0].Line), true
+	addOptions(r, one, jobs)
 	r.MakesLoad("version", one.Version)
 	directions := directionsOf(jobs)
 	for i, d := range directions {
-		prefix := ""
-		if len(directions) > 1 {
-			prefix = d.name + "_"
-			if i == 0 {
-				r.Total("throughput", sum(directions, func(d *Direction) format.Num { return d.IOPS }))
-			}
+		if i == 0 && len(directions) > 1 {
+			r.Total(metric.Throughput, sum(directions, func(d *Direction) format.Num { return d.IOPS }))
 		}
-		total(r, prefix, d)
+		total(r, d, len(directions) > 1)
 	}
 	for _, j := range jobs {
 		if j.Sync != nil && j.Sync.Lat != nil && len(jobs) == 1 {
-			r.Total("sync_latency_mean", j.Sync.Lat.Mean.NonZero())
+			r.Total(metric.LatencyMean.Of("sync"), j.Sync.Lat.Mean.NonZero())
 		}
 	}
 	return r
 }
 
-// defaults are what fio does where the options of a job, which JSON has in full,
-// do not say it.
+// defaults are fio's defaults for options. They hold only in JSON, which has all options of a job that were
+// set.
 var defaults = map[string]string{"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1", "direct": "0", "fsync": "0",
 	"rate": "none", "rate_iops": "none"}
 
-// fioOptions are a job's own options above the global ones.
-func fioOptions(r *observed.Run, one *Run, jobs []*Job) {
+// addOptions adds a job's options as settings; they win over the global options.
+func addOptions(r *observed.Run, one *Run, jobs []*Job) {
 	j := jobs[0]
 	for _, name := range jobOptions {
 		v, ok := option(one, j, name)
@@ -133,7 +129,7 @@ func fioOptions(r *observed.Run, one *Run, jobs []*Job) {
 		switch name {
 		case "bs", "bsrange":
 			if v = blockSize(v); name == "bs" && v == "" {
-				v = moved(j)
+				v = impliedSize(j)
 			}
 		case "size":
 			v = observed.Bytes(v)
@@ -151,7 +147,7 @@ func fioOptions(r *observed.Run, one *Run, jobs []*Job) {
 	r.MakesLoad("kind of I/O", strings.Join(kindsOf(j), " and "))
 }
 
-// option finds an option of a job by its name or the other name that fio has for it.
+// option finds an option of a job by its name or its alias.
 func option(one *Run, j *Job, name string) (string, bool) {
 	for _, from := range []map[string]string{j.Options, one.Global} {
 		for _, n := range []string{name, aliases[name]} {
@@ -165,8 +161,8 @@ func option(one *Run, j *Job, name string) (string, bool) {
 
 var aliases = map[string]string{"rw": "readwrite", "bs": "blocksize", "bsrange": "blocksize_range"}
 
-// blockSize reads "4k", "4K-4K/4K-4K/4K-4K" and "(R) 4096B-4096B, (W) 4096B-4096B, (T)
-// 4096B-4096B" as 4 KiB; what differs by direction stays in a list.
+// blockSize writes "4k", "4K-4K/4K-4K/4K-4K" and "(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B" as
+// "4 KiB". Sizes that differ by direction become a list.
 func blockSize(v string) string {
 	var sizes []string
 	for _, one := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == '/' }) {
@@ -185,9 +181,9 @@ func blockSize(v string) string {
 	return strings.Join(sizes, ", ")
 }
 
-// moved is the block size that follows from bandwidth and IOPS, where all directions have the
-// same and it is a power of two as near as the digits of both say; empty otherwise.
-func moved(j *Job) string {
+// impliedSize computes the block size from bandwidth and IOPS. It is empty unless it is the same power of
+// two in all directions, within the precision of the printed digits.
+func impliedSize(j *Job) string {
 	size := 0.0
 	for _, d := range j.directions() {
 		if d == nil {
@@ -196,7 +192,7 @@ func moved(j *Job) string {
 		bandwidth, _ := d.Bandwidth.Get()
 		iops, _ := d.IOPS.Get()
 		if iops < 10 || bandwidth <= 0 {
-			continue // a whole number of IOPS says too little
+			continue // rounded to a whole number, IOPS are too imprecise
 		}
 		power := math.Exp2(math.Round(math.Log2(bandwidth / iops)))
 		if off := bandwidth / iops / power; power < 512 || off < 0.94 || off > 1.06 || size > 0 && size != power {
@@ -210,6 +206,7 @@ func moved(j *Job) string {
 	return observed.Bytes(strconv.FormatFloat(size, 'f', -1, 64))
 }
 
+// kindsOf names the kinds of I/O of a job.
 func kindsOf(j *Job) []string {
 	var out []string
 	for _, d := range directionsOf([]*Job{j}) {
@@ -218,12 +215,13 @@ func kindsOf(j *Job) []string {
 	return out
 }
 
-// direction is one direction of I/O of all jobs of a name.
+// direction is one kind of I/O of all jobs with the same name.
 type direction struct {
 	name string
 	of   []*Direction
 }
 
+// directionsOf returns the kinds of I/O that jobs did.
 func directionsOf(jobs []*Job) []direction {
 	all := []direction{{name: "read"}, {name: "write"}, {name: "trim"}, {name: "mixed"}}
 	for _, j := range jobs {
@@ -242,7 +240,7 @@ func directionsOf(jobs []*Job) []direction {
 	return out
 }
 
-// sum adds a figure up over jobs; missing when one of them has none.
+// sum adds a figure over jobs; missing if a job does not have it.
 func sum(of []direction, get func(*Direction) format.Num) format.Num {
 	total := 0.0
 	for _, one := range of {
@@ -257,38 +255,40 @@ func sum(of []direction, get func(*Direction) format.Num) format.Num {
 	return format.Some(total)
 }
 
-func total(r *observed.Run, prefix string, d direction) {
+// total takes the figures of one kind of I/O, whose metrics are called after it if the job did
+// several.
+func total(r *observed.Run, d direction, several bool) {
 	one := []direction{d}
-	rate := "throughput"
-	if prefix != "" {
-		rate = prefix + "iops"
+	rate, named := metric.Throughput, func(m metric.Metric) metric.Metric { return m }
+	if several {
+		rate, named = metric.IOPS.Of(d.name), func(m metric.Metric) metric.Metric { return m.Of(d.name) }
 	}
 	r.Total(rate, sum(one, func(d *Direction) format.Num { return d.IOPS }).NonZero())
 	if mean := meanLatency(d.of, func(d *Direction) *Latency { return d.Lat }); mean.Known() {
-		r.Total(prefix+"latency_mean", mean)
-	} else { // without the time of submission, which is most of it where writes are buffered
-		r.Total(prefix+"completion_latency_mean", meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
+		r.Total(named(metric.LatencyMean), mean)
+	} else { // it leaves out the submission, where most time goes in buffered writes
+		r.Total(named(metric.Seconds("completion_latency_mean")), meanLatency(d.of, func(d *Direction) *Latency { return d.Clat }))
 	}
-	r.Total(prefix+"bandwidth", sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
+	r.Total(named(metric.Bandwidth), sum(one, func(d *Direction) format.Num { return d.Bandwidth }).NonZero())
 	for _, x := range d.of {
 		if s, ok := x.Runtime.Get(); ok {
 			r.Seconds = max(r.Seconds, s)
 		}
 	}
 	if len(d.of) > 1 {
-		return // quantiles of several jobs do not add up
+		return // quantiles of several jobs cannot be combined
 	}
 	if l := latencyOf(d.of[0]); l != nil {
 		for _, q := range l.Quantiles {
 			if q.Q == 0.5 || q.Q == 0.95 || q.Q == 0.99 || q.Q == 0.999 {
-				r.Total(prefix+metric.QuantileName(q.Q), q.Seconds.NonZero())
+				r.Total(named(metric.Quantile(q.Q)), q.Seconds.NonZero())
 			}
 		}
 	}
 }
 
-// latencyOf has the quantiles: of the completion latency unless fio was told
-// otherwise.
+// latencyOf returns the latency that has quantiles: total latency with lat_percentiles, else completion
+// latency.
 func latencyOf(d *Direction) *Latency {
 	for _, l := range []*Latency{d.Lat, d.Clat} {
 		if l != nil && len(l.Quantiles) > 0 {
@@ -298,8 +298,8 @@ func latencyOf(d *Direction) *Latency {
 	return nil
 }
 
-// meanLatency is the mean of one kind of latency over jobs, each with the weight of
-// its I/Os; not known where a job does not say it.
+// meanLatency is the mean of one kind of latency over jobs, weighted by their I/Os; missing if a job does
+// not have it.
 func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
 	total, weight := 0.0, 0.0
 	for _, d := range of {
@@ -323,25 +323,30 @@ func meanLatency(of []*Direction, kind func(*Direction) *Latency) format.Num {
 	return format.Some(total / weight)
 }
 
-// logReader reads logs of single I/Os or of averages: version 2 has latencies in
-// microseconds, 3 in nanoseconds; 0 is for logs that tell.
+// logReader returns a reader of logs of I/Os or averages. The version is that of LogOptions.
 func logReader(version int) observed.Read {
 	return func(name string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 		return importLog(name, text, version)
 	}
 }
 
+// logMetrics are the metrics of logs: alone for a log with one kind of I/O, each for one with several.
+var logMetrics = map[LogKind]struct{ alone, each metric.Metric }{
+	LatencyLog:   {metric.LatencyMean, metric.LatencyMean},
+	BandwidthLog: {metric.Bandwidth, metric.Bandwidth},
+	IOPSLog:      {metric.Throughput, metric.IOPS},
+}
+
 func importLog(name string, text io.Reader, version int) ([]*observed.Run, []format.Warning, error) {
 	kind := KindOf(name)
 	r := &observed.Run{}
-	r.Tool, r.Line = "fio", 1
-	metric := map[LogKind]string{LatencyLog: "latency_mean", BandwidthLog: "bandwidth", IOPSLog: "throughput"}[kind]
+	r.Tool, r.Line = Program, 1
 	byDirection := map[byte]*observed.Figure{}
 	first, last, n := 0.0, 0.0, 0
 	sum, err := ParseLog(text, LogOptions{Kind: kind, Version: version}, func(e Entry) {
 		f := byDirection[e.Direction]
 		if f == nil {
-			f = observed.NewFigure(metric)
+			f = observed.NewFigure(logMetrics[kind].alone)
 			byDirection[e.Direction] = f
 		}
 		f.Put(e.Value)
@@ -351,17 +356,17 @@ func importLog(name string, text io.Reader, version int) ([]*observed.Run, []for
 		last = e.Time
 		n++
 	})
-	names := map[byte]string{'r': "read_", 'w': "write_", 't': "trim_", 's': "sync_"}
+	names := map[byte]string{'r': "read", 'w': "write", 't': "trim", 's': "sync"}
 	for _, d := range []byte("rwts") {
 		f := byDirection[d]
 		if f == nil {
 			continue
 		}
 		if len(byDirection) > 1 {
-			f.Metric = names[d] + map[bool]string{true: "iops", false: metric}[metric == "throughput"]
+			f.Metric = logMetrics[kind].each.Of(names[d])
 		}
-		r.MakesLoad("kind of I/O", strings.TrimSuffix(names[d], "_"))
-		r.Keep(f)
+		r.MakesLoad("kind of I/O", names[d])
+		r.AddFigure(f)
 		if f.N() > 1 {
 			r.Every = max(r.Every, (last-first)/float64(f.N()-1))
 		}

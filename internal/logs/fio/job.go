@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/base/units"
 )
 
-// ParseJob reads a job file and refuses what could do harm outside of a data
-// directory, what is not one steady load, and what it does not know.
+// ParseJob reads a job file. It refuses options that could do harm outside of a data directory, options
+// that make more than one steady load, and unknown ones.
 func ParseJob(text []byte) (*JobFile, error) {
 	j := &JobFile{}
 	for n, line := range strings.Split(string(text), "\n") {
@@ -63,7 +63,7 @@ func (j *JobFile) line(line string) error {
 	return nil
 }
 
-// whole checks what a job file needs as a whole.
+// whole checks that the file has a job and that every job has a size.
 func (j *JobFile) whole() error {
 	jobs := 0
 	sized := false
@@ -84,8 +84,8 @@ func (j *JobFile) whole() error {
 	return nil
 }
 
-// Bytes is how much the files of all jobs take. It is false where fio decides:
-// a size in percent or blocks of the device, a calculation.
+// Bytes returns the size of all jobs' files. known is false if only fio can tell: for a size in percent or
+// in blocks of the device, or a calculation.
 func (j *JobFile) Bytes() (bytes int64, known bool) {
 	var all []jobOption
 	for _, s := range j.sections {
@@ -103,8 +103,7 @@ func (j *JobFile) Bytes() (bytes int64, known bool) {
 	return bytes, true
 }
 
-// jobBytes is for one section with the global options before its own, which
-// win.
+// jobBytes returns the size of one job's files. Later options replace earlier ones.
 func jobBytes(options []jobOption) (int64, bool) {
 	last := func(name string) string {
 		value := ""
@@ -116,7 +115,7 @@ func jobBytes(options []jobOption) (int64, bool) {
 		return value
 	}
 	size, ok := amount(last("size"))
-	if last("size") == "" { // filesize is of each file
+	if last("size") == "" { // filesize is the size of each file
 		_, most, ranged := strings.Cut(last("filesize"), "-")
 		if !ranged {
 			most = last("filesize")
@@ -130,7 +129,7 @@ func jobBytes(options []jobOption) (int64, bool) {
 	return times(size, last("numjobs"), ok)
 }
 
-// times multiplies with a count; "" is one.
+// times multiplies a size by a count; an empty count is one.
 func times(size int64, count string, ok bool) (int64, bool) {
 	if count == "" {
 		return size, ok
@@ -142,7 +141,7 @@ func times(size int64, count string, ok bool) (int64, bool) {
 	return size * n, true
 }
 
-// amount reads a size as fio does.
+// amount reads a size in fio's spelling.
 func amount(s string) (int64, bool) {
 	n, err := units.Printed().Whole(s)
 	return n, err == nil && n > 0 && n <= 1<<62
@@ -172,7 +171,7 @@ func (o jobOption) check() error {
 	return nil
 }
 
-// plainName refuses devices and everything outside of the data directory.
+// plainName refuses names of devices and paths out of the data directory.
 func plainName(name string) error {
 	switch {
 	case strings.HasPrefix(name, "/dev/"):
@@ -183,7 +182,7 @@ func plainName(name string) error {
 	return nil
 }
 
-// overridden are options that tare sets itself: windows, and where files are.
+// overridden reports options that tare sets itself, or that do not matter here: they are dropped.
 func overridden(name string) bool {
 	return slices.Contains([]string{
 		"time_based", "runtime", "ramp_time", "thread", "unlink", "create_only", "overwrite", "lat_percentiles",
@@ -198,7 +197,7 @@ func synonyms() map[string]string {
 	}
 }
 
-// refused are options that a user may well have, with the reason.
+// refused has options that are common in job files, with the reason why tare refuses them.
 func refused() map[string]string {
 	const (
 		outside = "it reaches outside of the data directory"
@@ -219,7 +218,7 @@ func refused() map[string]string {
 	}
 }
 
-// passed are the options that shape a load on files and nothing else.
+// passed lists the options that only shape a load on files.
 func passed() []string {
 	return []string{
 		"rw", "bs", "bsrange", "bssplit", "bs_unaligned", "blockalign", "ba", "bs_is_seq_rand", "size", "filesize", "nrfiles", "openfiles",

@@ -11,8 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// What fio writes as JSON, as far as it is read. What a version does not write is
-// nil.
+// The fields of fio's JSON that tare reads; nil where a version does not write them.
 type (
 	document struct {
 		Version     string        `json:"fio version"`
@@ -62,7 +61,7 @@ type (
 	}
 )
 
-// options are kept as text, whatever their JSON type.
+// options has each option as text, whatever its JSON type.
 type options map[string]text
 
 func (o options) strings() map[string]string {
@@ -76,7 +75,7 @@ func (o options) strings() map[string]string {
 	return out
 }
 
-// text is a JSON string, or what else stands there as it is.
+// text is a JSON string, or the source text of another JSON value.
 type text string
 
 // UnmarshalJSON reads any value.
@@ -88,7 +87,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// run is the document as a report; nil if it is not fio's.
+// run converts the document to a report; nil: the document is not fio's.
 func (d *document) run(line int) *Run {
 	if d.Jobs == nil && d.Clients == nil && d.Version == "" {
 		return nil
@@ -107,7 +106,7 @@ func (d *document) run(line int) *Run {
 	return r
 }
 
-// stamp is a time that a calendar has.
+// stamp converts a time stamp; false if it is out of range.
 func stamp(x *float64) (int64, bool) {
 	if x == nil || *x < 0 || *x > 1e13 {
 		return 0, false
@@ -115,9 +114,8 @@ func stamp(x *float64) (int64, bool) {
 	return int64(*x), true
 }
 
-// direction is nil when nothing was read or written: fio prints zeros then. The
-// units are told by what is there, not by the version: clat_ns (2.99) means that
-// latencies are nanoseconds.
+// direction returns nil if there was no I/O: fio prints zeros then. Fields show the unit of latencies:
+// clat_ns (since 2.99) is in nanoseconds.
 func (d *documentDirection) direction() *Direction {
 	if d == nil || !format.Given(d.Bytes).NonZero().Known() {
 		return nil
@@ -135,7 +133,7 @@ func (d *documentDirection) direction() *Direction {
 	return out
 }
 
-// latency is nil when nothing was measured: fio prints zeros then.
+// latency returns nil if nothing was measured: fio prints zeros then.
 func (d *documentLatency) latency(scale float64) *Latency {
 	if d == nil || format.Given(d.N).Is(0) || !format.Given(d.Max).NonZero().Known() && !format.Given(d.Mean).NonZero().Known() {
 		return nil
@@ -157,7 +155,7 @@ func (d *documentSync) sync() *Sync {
 		return nil
 	}
 	s := &Sync{Total: format.Given(d.Total), Lat: d.Lat.latency(nano)}
-	// fio 3.33 says 0 here where it measured syncs all the same.
+	// fio 3.33 prints 0 here although it measured syncs.
 	if !s.Total.NonZero().Known() && s.Lat != nil {
 		s.Total = format.Given(d.Lat.N)
 	}

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
+	"regexp"
 
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// LogKind says what the values of a log are; the log itself does not.
+// LogKind says what the values of a log are. Only the name of the log tells.
 type LogKind string
 
 // The kinds.
@@ -20,27 +19,37 @@ const (
 	IOPSLog      LogKind = "iops"
 )
 
-// KindOf reads the kind from the name that fio gives a log: NAME_lat.1.log,
-// NAME_clat.log, NAME_bw.log, NAME_iops.log. Empty when it has none of them.
+// logName matches the names that fio gives its logs: NAME_bw.log, and NAME_lat.1.log for job 1. Its
+// groups are the name without the job, the kind, and the job with its ending. Shortened names match too.
+var logName = regexp.MustCompile(`^(.*_(bw|iops|[sc]?lat))(?:(\.\d+\.log)|[.\d]*(?:\.log)?)(?:\.gz)?$`)
+
+// KindOf reads the kind of a log from its name; empty for other names.
 func KindOf(name string) LogKind {
-	base := strings.TrimSuffix(filepath.Base(name), ".gz")
-	base = strings.TrimRight(strings.TrimSuffix(base, ".log"), ".0123456789")
+	m := logName.FindStringSubmatch(name)
 	switch {
-	case strings.HasSuffix(base, "_lat"), strings.HasSuffix(base, "_clat"), strings.HasSuffix(base, "_slat"):
-		return LatencyLog
-	case strings.HasSuffix(base, "_bw"):
+	case m == nil:
+		return ""
+	case m[2] == "bw":
 		return BandwidthLog
-	case strings.HasSuffix(base, "_iops"):
+	case m[2] == "iops":
 		return IOPSLog
+	}
+	return LatencyLog
+}
+
+// wholeLog names the run of which a log holds one job; empty for other files.
+func wholeLog(path string, _ []string) string {
+	if m := logName.FindStringSubmatch(path); m != nil && m[3] != "" {
+		return m[1]
 	}
 	return ""
 }
 
-// LogOptions is what has to be known about a log.
+// LogOptions describe a log.
 type LogOptions struct {
 	Kind LogKind
-	// Version of fio that wrote it: 2 (latencies in microseconds) or 3
-	// (nanoseconds). 0 finds out, which is an error where it cannot be told.
+	// Version is fio's: 2 (latencies in microseconds) or 3 (nanoseconds). 0: recognise it, or
+	// return an error.
 	Version int
 }
 
@@ -51,35 +60,35 @@ type Entry struct {
 	Direction byte    `json:"direction"` // 'r', 'w', 't' or, for syncs, 's'
 }
 
-// Summary is the log as a whole.
+// Summary describes a whole log.
 type Summary struct {
 	Entries  int              `json:"entries"`
 	Version  int              `json:"version,omitempty"` // 2 or 3, for latencies
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// raw is a line in the numbers of the log.
+// raw is a line with the numbers of the log.
 type raw struct {
 	ms, value float64
 	direction byte
 }
 
-// undecided is how many lines are looked at before the unit has to be clear.
+// undecided is how many lines may be read before the unit is known.
 const undecided = 2000
 
 type logParser struct {
 	format.Scan
-	opt    LogOptions
-	each   func(Entry)
-	sum    Summary
-	scale  float64 // of values: multiplied, or divided where it is a time
-	held   []raw   // until the unit is known
-	modern bool    // more columns than fio 2 writes
-	both   bool    // average and maximum side by side
-	bad    int
+	opt     LogOptions
+	each    func(Entry)
+	sum     Summary
+	scale   float64 // factor of values, divisor of latencies; 0: not known yet
+	waiting []raw   // lines before the unit is known
+	modern  bool    // it has more columns than fio 2 writes
+	both    bool    // it has a column with the maximum behind the average
+	bad     int     // lines that are no entry
 }
 
-// ParseLog reads a log of fio line by line and hands every entry out.
+// ParseLog reads a log of fio and calls each with every entry.
 func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	p := &logParser{Scan: format.NewScan(r, declared), opt: opt, each: each}
 	switch opt.Kind {
@@ -90,7 +99,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	}
 	p.scale = p.fixedScale()
 	err := p.Each(p.line)
-	if err == nil && len(p.held) > 0 {
+	if err == nil && len(p.waiting) > 0 {
 		err = p.decide()
 	}
 	p.sum.Warnings = p.Doubts()
@@ -100,7 +109,7 @@ func ParseLog(r io.Reader, opt LogOptions, each func(Entry)) (*Summary, error) {
 	return &p.sum, err
 }
 
-// line takes an entry, or holds it until the unit is known.
+// line reads an entry, and keeps it if the unit is not known yet.
 func (p *logParser) line(line []byte) error {
 	var e raw
 	switch {
@@ -111,14 +120,14 @@ func (p *logParser) line(line []byte) error {
 	case p.scale != 0:
 		p.out(&e)
 	default:
-		if p.held = append(p.held, e); len(p.held) == undecided {
+		if p.waiting = append(p.waiting, e); len(p.waiting) == undecided {
 			return p.decide()
 		}
 	}
 	return nil
 }
 
-// fixedScale is known beforehand but for latencies of an unknown version.
+// fixedScale returns the scale if the options determine it; 0 for latencies of an unknown version.
 func (p *logParser) fixedScale() float64 {
 	switch {
 	case p.opt.Kind == BandwidthLog:
@@ -135,8 +144,8 @@ func (p *logParser) fixedScale() float64 {
 	return 0
 }
 
-// entry reads the line: time, value, [maximum,] direction, size, and what
-// newer versions add: offset, priority, issue time.
+// entry reads a line: time, value, [maximum,] direction, size, and in newer versions offset, priority and
+// issue time.
 func (p *logParser) entry(e *raw, b []byte) bool {
 	var x [5]float64
 	n, at := 0, 0
@@ -175,7 +184,7 @@ func (p *logParser) entry(e *raw, b []byte) bool {
 	return true
 }
 
-// skip counts what is no entry.
+// skip counts a line that is no entry, and warns about the first.
 func (p *logParser) skip(line []byte) {
 	text := bytes.TrimSpace(line)
 	if len(text) == 0 {
@@ -197,11 +206,11 @@ func (p *logParser) out(e *raw) {
 	p.each(v)
 }
 
-// decide finds the unit of latencies: only fio 3 writes more columns; no I/O
-// takes longer than the job has run; no device answers in half a microsecond.
+// decide finds the unit of latencies: only fio 3 writes more columns, no I/O takes longer than the job has
+// run, and no device answers within half a microsecond.
 func (p *logParser) decide() error {
 	low, impossible := 0, false
-	for _, e := range p.held {
+	for _, e := range p.waiting {
 		if e.value < 500 {
 			low++
 		}
@@ -210,16 +219,16 @@ func (p *logParser) decide() error {
 	switch {
 	case p.modern || impossible:
 		p.scale, p.sum.Version = nano, 3
-	case low*10 > len(p.held):
+	case low*10 > len(p.waiting):
 		p.scale, p.sum.Version = micro, 2
 		p.Add(0, "the log does not say which version wrote it; its latencies were read as microseconds (fio 2), as nanoseconds they would be impossible", "--kind=fio3-log reads them as nanoseconds")
 	default:
 		return &format.Error{Text: "it cannot be told whether the latencies are in nanoseconds (fio 3) or microseconds (fio 2)",
 			Remedy: "--kind=fio2-log or --kind=fio3-log says which version wrote it"}
 	}
-	for i := range p.held {
-		p.out(&p.held[i])
+	for i := range p.waiting {
+		p.out(&p.waiting[i])
 	}
-	p.held = nil
+	p.waiting = nil
 	return nil
 }

@@ -59,7 +59,7 @@ func TestLogGolden(t *testing.T) {
 	}
 }
 
-// Latencies of all versions are of one size, rates are what was asked for.
+// Latencies of all versions have the same order of magnitude, and rates are as asked for.
 func TestLogUnits(t *testing.T) {
 	for _, name := range formattest.Files(t, "*.log") {
 		version := 3

@@ -15,35 +15,34 @@ type parser struct {
 	format.Scan
 	log Log
 
-	pending  *Run // complete, until it is known whether it was interim
+	pending  *Run // a complete report, which may still turn out to be interim
 	text     *textRun
 	terse    *Run
 	group    *Run                         // the status of a group without its jobs
-	fields   [][]byte                     // of the terse line of now
-	version  string                       // of the last line that is nothing but a version, or of servers
-	before   *textRun                     // what was read when the first of those servers was named
-	heads    map[string]map[string]string // what the lines above a report say of its jobs
-	reported bool                         // there was a report below those lines
-	expected int                          // processes or threads that fio said it starts
+	fields   [][]byte                     // of the current terse line
+	version  string                       // of the last line with only a version, or of servers
+	before   *textRun                     // the text report that was open when the first server was named
+	heads    map[string]map[string]string // options by job, from the lines above a report
+	reported bool                         // a report followed these lines
+	expected int                          // number of processes and threads in fio's line "Starting ..."
 	started  int                          // the same, until a report follows
 	messages format.Failures
 }
 
-// Parse reads everything in r: JSON documents, text and terse lines, also mixed
-// and with anything between them. What was read is returned also with an error.
-// Input without a report is an error.
+// Parse reads JSON documents, text reports and terse lines, also mixed and with other text between them.
+// It returns what it read also with an error. Input without a report is an error.
 func Parse(r io.Reader) (*Log, error) {
 	p := &parser{Scan: format.NewScan(r, declared)}
 	err := p.Each(p.line)
 	p.closeText()
 	if p.pending != nil {
-		p.complain(p.pending)
+		p.addMessages(p.pending)
 	}
 	p.flush()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.Why("fio")
-		if m := p.messages; m.Count > 0 && p.Alone() { // fio's own words
+		err = p.Why()
+		if m := p.messages; m.Count > 0 && p.Alone() { // fio printed why
 			err = &format.Error{Line: m.First.Line, Text: "fio made no report; it said: " + m.First.Text}
 		} else if p.heads != nil && p.Alone() {
 			err = &format.Error{Line: p.Number(), Text: "fio began its jobs and the file ends without a report of them",
@@ -59,7 +58,7 @@ func (p *parser) line(line []byte) error {
 	case len(text) == 0:
 	case format.BeginsJSON(line):
 		return p.document()
-	case bytes.HasPrefix(text, []byte("fio: ")): // its complaints
+	case bytes.HasPrefix(text, []byte("fio: ")): // an error
 		if !bytes.Contains(text, []byte("verification read phase")) {
 			p.messages.Fail(p.Number(), text)
 		}
@@ -75,12 +74,12 @@ func (p *parser) line(line []byte) error {
 	return nil
 }
 
-// mostJobs bounds the jobs of a report: what goes on is another one.
+// mostJobs bounds the jobs of a report; further jobs are another report.
 const mostJobs = 4096
 
-// head takes the lines above a report that say what its jobs do: "test: (g=0):
-// rw=randread, bs=(R) 4096B-4096B, (W) ..., ioengine=libaio, iodepth=16", before it
-// the name of a client in brackets.
+// head reads a line above a report with the options of a job: "test: (g=0): rw=randread, bs=(R)
+// 4096B-4096B, (W) ..., ioengine=libaio, iodepth=16", which may have the name of a client in angle
+// brackets before it.
 func (p *parser) head(text []byte) bool {
 	if rest, ok := bytes.CutPrefix(text, []byte("Starting ")); ok && (bytes.Contains(rest, []byte("process")) || bytes.Contains(rest, []byte("thread"))) {
 		p.closeText()
@@ -90,7 +89,7 @@ func (p *parser) head(text []byte) bool {
 		return true
 	}
 	name, rest, ok := bytes.Cut(text, []byte(": (g="))
-	_, said, is := bytes.Cut(rest, []byte("): rw="))
+	_, list, is := bytes.Cut(rest, []byte("): rw="))
 	if !ok || !is {
 		return false
 	}
@@ -106,17 +105,17 @@ func (p *parser) head(text []byte) bool {
 	}
 	o := make(map[string]string, 4)
 	for key := "rw"; ; {
-		end := bytes.Index(said, []byte("="))
+		end := bytes.Index(list, []byte("="))
 		if end < 0 {
-			o[key] = clean(said)
+			o[key] = clean(list)
 			break
 		}
-		comma := bytes.LastIndexByte(said[:end], ',')
+		comma := bytes.LastIndexByte(list[:end], ',')
 		if comma < 0 {
 			break
 		}
-		o[key], key = clean(said[:comma]), string(bytes.TrimSpace(said[comma+1:end]))
-		said = said[end+1:]
+		o[key], key = clean(list[:comma]), string(bytes.TrimSpace(list[comma+1:end]))
+		list = list[end+1:]
 	}
 	if len(p.heads) < mostJobs {
 		p.heads[string(name)] = o
@@ -126,8 +125,8 @@ func (p *parser) head(text []byte) bool {
 
 func clean(b []byte) string { return string(bytes.ToValidUTF8(bytes.TrimSpace(b), []byte("?"))) }
 
-// optionsOf are the options of a job as the lines above the report say; those of
-// all jobs for a sum over clients.
+// optionsOf returns the options of a job from the lines above the report. The sum over clients has the
+// options of the only job.
 func (p *parser) optionsOf(name string) map[string]string {
 	if o, ok := p.heads[name]; ok {
 		return o
@@ -157,8 +156,8 @@ func (p *parser) document() error {
 	return nil
 }
 
-// complain gives a report what fio complained about.
-func (p *parser) complain(r *Run) {
+// addMessages moves fio's error lines so far to a report.
+func (p *parser) addMessages(r *Run) {
 	if r.Messages.Count == 0 {
 		r.Messages.First = p.messages.First
 	}
@@ -166,12 +165,12 @@ func (p *parser) complain(r *Run) {
 	p.messages = format.Failures{}
 }
 
-// add takes a finished report.
+// add adds a finished report. It becomes pending, because a later one may replace it.
 func (p *parser) add(r *Run) {
 	if v := r.Version; v != "" && !strings.HasPrefix(v, "2.") && !strings.HasPrefix(v, "3.") {
 		p.Once(r.Line, "fio "+v+" is not a version that is known; it was read like 3.42", "check the figures against the report")
 	}
-	p.complain(r)
+	p.addMessages(r)
 	p.reported = true
 	if last := p.pending; last != nil {
 		switch {
@@ -193,7 +192,7 @@ func (p *parser) add(r *Run) {
 	p.pending = r
 }
 
-// flush keeps the waiting report.
+// flush adds the pending report to the log.
 func (p *parser) flush() {
 	if p.pending != nil {
 		p.log.Runs = append(p.log.Runs, *p.pending)
@@ -201,7 +200,7 @@ func (p *parser) flush() {
 	}
 }
 
-// closeText ends an open terse or text report.
+// closeText ends an open terse, text or group report.
 func (p *parser) closeText() {
 	p.closeGroup()
 	if t := p.terse; t != nil {
@@ -222,14 +221,14 @@ func (p *parser) closeText() {
 	p.add(&t.run)
 }
 
-// forms is how exactly a form of report gives its figures; text rounds rates.
+// forms ranks the forms of reports by the digits of their figures; names are for warnings.
 var (
 	forms = map[string]int{"text": 1, "terse": 2, "json": 3}
 	names = map[string]string{"text": "text", "terse": "terse", "json": "JSON"}
 )
 
-// twice says that a and b are one run in two forms: so fio writes them with
-// --output-format=normal,json. Of a text that is cut, what is there of it.
+// twice reports that a and b are one run in two forms, as fio writes it with --output-format=normal,json.
+// If b is a text without its end, only its part is compared.
 func twice(a, b *Run) bool {
 	if a.Form == b.Form || len(b.Jobs) > len(a.Jobs) || a.Version != b.Version && a.Version != "" && b.Version != "" {
 		return false
@@ -242,8 +241,8 @@ func twice(a, b *Run) bool {
 	return b.cut || len(a.Jobs) == len(b.Jobs)
 }
 
-// agrees says that two jobs did the same, as exactly as each form prints it; of
-// one that is cut, what is there of it.
+// agrees reports that two jobs have the same figures, as far as the forms print them. With cut, the other
+// job may lack directions.
 func (j *Job) agrees(other *Job, cut bool) bool {
 	x, y := j.ios(), other.ios()
 	if x > 0 && y > 0 && x != y {
@@ -267,10 +266,10 @@ func (j *Job) agrees(other *Job, cut bool) bool {
 	return true
 }
 
-// directions are reads, writes, trims and all together; nil for those without I/O.
+// directions returns reads, writes, trims and all together; nil: no I/O.
 func (j *Job) directions() [4]*Direction { return [4]*Direction{j.Read, j.Write, j.Trim, j.Mixed} }
 
-// ios is the number of I/Os of all directions.
+// ios returns the number of I/Os of all directions.
 func (j *Job) ios() float64 {
 	sum := 0.0
 	for _, d := range j.directions() {
@@ -282,9 +281,8 @@ func (j *Job) ios() float64 {
 	return sum
 }
 
-// goesOn says that b is a later report of the run that a reports on: the same
-// jobs, nothing less, and as much more time on the clock as in the jobs. Text
-// tells it by the process numbers.
+// goesOn reports that b is a later report about the run of a: the same jobs with at least as many I/Os, and
+// the same time passed by the clock and by the jobs' runtimes. In text, process ids must be equal.
 func goesOn(a, b *Run) bool {
 	if a.Form != b.Form || a.Version != b.Version || len(a.Jobs) == 0 || len(a.Jobs) != len(b.Jobs) {
 		return false
@@ -305,7 +303,7 @@ func goesOn(a, b *Run) bool {
 	return clock >= 0 && math.Abs(after-before-clock) < 1.6 && after-clock > before/2
 }
 
-// longest is the longest runtime of the job's directions in seconds.
+// longest returns the longest runtime of the job's directions in seconds.
 func (j *Job) longest() float64 {
 	out := 0.0
 	for _, d := range j.directions() {

@@ -3,7 +3,6 @@ package fio
 import (
 	"bytes"
 	"regexp"
-	"strings"
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
@@ -16,19 +15,19 @@ const (
 	logsOf3 format.Kind = "fio3-log"
 )
 
-// declared is how fio's output is told.
+// declared describes fio's output.
 var declared = &format.Tool{
-	Name: "fio",
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
+	Name: Program, Programs: []string{Program},
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:\.\.\.|\S+: Laying out|verify: |Jobs: \d|Disk stats|\S+: ios=|f=\d|<\S+> (?:Starting |f=|\S+: Laying)|bw \(|iops  |lat \(|cpu  |IO depths|submit  |complete  |issued |latency   |(?:READ|WRITE|TRIM|MIXED): |[sc]?lat \(|\| |(?:read|write|trim)\s*: )`),
 	Begins: []string{"Run status group ", "fio-2.", "fio-3.", `"fio version"`, `"job options"`, "read: IOPS=", "write: IOPS=",
 		"issued rwts: ", "clat percentiles ("},
-	Is:     itsLine,
-	Report: func(line []byte) int { return bytes.Index(line, []byte("Run status group ")) },
-	Keys:   [][]string{{"fio version"}, {"jobname", "groupid"}},
-	Era:    era,
-	Shapes: []format.Shape{{Kind: logs, Line: logNumbers, Every: true, Sure: format.Guess,
-		NameSays: func(name string) bool { return KindOf(name) != "" }}},
+	IsLine:   itsLine,
+	ReportAt: func(line []byte) int { return bytes.Index(line, []byte("Run status group ")) },
+	Keys:     [][]string{{"fio version"}, {"jobname", "groupid"}},
+	Era:      era,
+	Shapes: []format.Shape{{Kind: logs, Line: logNumbers, AllLines: true, Confidence: format.Guess,
+		NameFits: func(name string) bool { return KindOf(name) != "" }}},
 }
 
 // Reader reads what fio prints and the logs that it writes.
@@ -39,12 +38,13 @@ var Reader = observed.Reader{Tool: declared, Versions: "2.1 to 3.42", Kinds: []o
 	{Name: logsOf3, Read: logReader(3), Whole: wholeLog},
 }}
 
+// itsLine reports lines of reports and terse lines.
 func itsLine(b []byte) bool {
 	return groupStatus.Match(b) || ofDirection.Match(b) || format.Has(b, ": (groupid=") && format.Has(b, "): err=") || format.Has(b, ": (g=") && format.Has(b, "): rw=") ||
 		b[0] >= '2' && b[0] <= '5' && b[1] == ';' && bytes.Count(b, []byte(";")) > 30 // terse
 }
 
-// logNumbers knows a line of a log: time, value, direction, size ...
+// logNumbers reports a line of a log: time, value, direction, size ...
 func logNumbers(line []byte) bool {
 	fields := bytes.Split(line, []byte(","))
 	if len(fields) < 3 || len(fields) > 7 {
@@ -60,16 +60,6 @@ func logNumbers(line []byte) bool {
 	return len(direction) == 1 && direction[0] >= '0' && direction[0] <= '3'
 }
 
-// jobLog is NAME_bw.N.log, which fio writes for job N.
-var jobLog = regexp.MustCompile(`^(.+_(?:bw|iops|[sc]?lat))\.\d+\.log$`)
-
-func wholeLog(path string, _ []string) string {
-	if m := jobLog.FindStringSubmatch(strings.TrimSuffix(path, ".gz")); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
 func era(b []byte) string {
 	if i := bytes.Index(b, []byte("fio-")); i >= 0 {
 		return string(b[i+4 : i+4+version(b[i+4:])])
@@ -77,7 +67,7 @@ func era(b []byte) string {
 	return ""
 }
 
-// version returns the length of a version number such as 3.33 or 3.36-12-gab.
+// version returns the length of a version such as 3.33 or 3.36-12-gab at the beginning of b.
 func version(b []byte) int {
 	i := 0
 	for i < len(b) && (b[i]-'0' <= 9 || b[i]-'a' <= 'z'-'a' || b[i] == '.' || b[i] == '-') {

@@ -8,10 +8,9 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Fields of a direction in terse output, by version (stat.c,
-// show_ddir_status_terse): amount, bandwidth, IOPS, runtime, four of slat, four
-// of clat, twenty percentiles, four of lat, five of bandwidth; in version 5 one
-// more of bandwidth and five of IOPS.
+// The number of fields of a direction in terse output (stat.c, show_ddir_status_terse): amount, bandwidth,
+// IOPS, runtime, four of slat, four of clat, twenty percentiles, four of lat, five of bandwidth. Version 5
+// has one more of bandwidth and five of IOPS.
 const (
 	terseFields  = 41
 	terse5Fields = 47
@@ -22,9 +21,9 @@ var (
 	quantile  = []byte("%=")
 )
 
-// terseLine reads a line of --minimal, versions 2 to 5; latencies are always
-// in microseconds, amounts in KiB. Each is a job of a run; one whose name the run
-// has already is of another run, unless fio said that it starts more.
+// terseLine reads a line of --minimal, versions 2 to 5. Latencies are in microseconds, amounts in KiB. Each
+// line is a job of a run. A job whose name the run already has begins another run, unless fio printed that
+// it starts more jobs.
 func (p *parser) terseLine(text []byte) {
 	f := p.fields[:0]
 	for rest, more := text, true; more; {
@@ -62,8 +61,8 @@ func (p *parser) terseLine(text []byte) {
 	p.terse = &Run{Line: j.Line, Form: "terse", Version: release, Jobs: []Job{j}}
 }
 
-// terseBlocks cuts the directions out: each begins with a whole number, and
-// what follows the last one is the CPU usage in percent.
+// terseBlocks returns the fields of each direction. A direction begins with a whole number; the CPU usage in
+// percent follows the last one.
 func terseBlocks(f [][]byte, head, version int) [][][]byte {
 	size := terseFields
 	if version == 5 {
@@ -81,8 +80,8 @@ func terseBlocks(f [][]byte, head, version int) [][][]byte {
 	return out
 }
 
-// terse sorts the directions: one is all together, two are reads and writes,
-// a third is trims, or in version 3, and behind trims, all together.
+// terse assigns the directions. One is all together; two are reads and writes; a third is trims, but all
+// together in version 3; a fourth is all together.
 func (j *Job) terse(version int, blocks [][][]byte) {
 	into := []**Direction{&j.Read, &j.Write, &j.Trim, &j.Mixed}
 	switch {
@@ -109,8 +108,7 @@ func terseDirection(f [][]byte) *Direction {
 	return d
 }
 
-// terseLatency reads minimum, maximum, mean and deviation; all are 0 when nothing
-// was measured.
+// terseLatency reads minimum, maximum, mean and deviation; nil if all are 0, because nothing was measured.
 func terseLatency(f [][]byte) *Latency {
 	mean := format.Whole(f[2])
 	if !format.Whole(f[1]).NonZero().Known() && !mean.NonZero().Known() {
@@ -119,7 +117,7 @@ func terseLatency(f [][]byte) *Latency {
 	return &Latency{Mean: mean.Over(micro)}
 }
 
-// terseQuantiles reads "99.000000%=34340"; "0%=0" is padding.
+// terseQuantiles reads fields such as "99.000000%=34340". "0%=0" is padding.
 func terseQuantiles(f [][]byte) (out []format.Quantile) {
 	for _, p := range f {
 		q, v, ok := bytes.Cut(p, quantile)

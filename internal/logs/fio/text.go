@@ -9,19 +9,19 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// textRun is a text report under construction; it has a job.
+// textRun is a text report while it is read. It has at least one job.
 type textRun struct {
 	run     Run
-	dir     *Direction // of the lines that follow
-	last    *Latency   // that the next percentiles belong to
-	scale   float64    // of the percentiles, per second; 0 outside of them
-	syncing bool
-	status  bool // the group status, which ends the jobs, was there
-	// nameless says that the line that begins the job was not there.
+	dir     *Direction // of the following lines
+	last    *Latency   // of the following percentiles
+	scale   float64    // units of the percentiles per second; 0 outside of percentiles
+	syncing bool       // the following latencies are of syncs
+	status  bool       // the group status, which follows all jobs, has begun
+	// nameless says that the first line of the job is missing.
 	nameless bool
 }
 
-// textLine takes a line that is neither JSON nor terse.
+// textLine reads a line that is neither JSON nor terse.
 func (p *parser) textLine(line, text []byte) {
 	switch {
 	case bytes.HasPrefix(text, []byte("fio-")) && bytes.IndexByte(text, ' ') < 0:
@@ -39,12 +39,11 @@ func (p *parser) textLine(line, text []byte) {
 	}
 }
 
-// groupStatus are the lines of a group status: "READ: bw=87.0MiB/s (91.2MB/s), 10.0MiB/s-12.0MiB/s
+// groupStatus matches lines of a group status: "READ: bw=87.0MiB/s (91.2MB/s), 10.0MiB/s-12.0MiB/s
 // ..., io=870MiB (912MB), run=10000-10000msec" of 3.x, "READ: io=32MB, aggrb=666KB/s, minb=..." of 2.x.
 var groupStatus = regexp.MustCompile(`^(READ|WRITE|TRIM|MIXED)\s*: (?:bw=|io=)`)
 
-// groupLine takes a line of a group status that stands alone: the bandwidth of all jobs of a
-// group, whose own lines are not there.
+// groupLine reads a line of a group status without jobs above it: the bandwidth of all jobs of a group.
 func (p *parser) groupLine(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("Run status group ")) {
 		p.closeGroup()
@@ -77,16 +76,17 @@ func (p *parser) groupLine(text []byte) bool {
 	return true
 }
 
-// longest is the longest run of the jobs: "run=10000-10003msec", "mint=..., maxt=10003msec" of 2.x.
+// longest reads the longest runtime of the jobs in seconds: "run=10000-10003msec", and of 2.x "mint=...,
+// maxt=10003msec".
 func longest(text []byte) format.Num {
 	_, run, ok := bytes.Cut(text, []byte("run="))
 	if _, most, is := bytes.Cut(run, []byte("-")); ok && is {
 		return format.Leading(most).Over(milli)
 	}
-	return pair(text, "maxt=").Over(milli)
+	return count(text, "maxt=").Over(milli)
 }
 
-// closeGroup keeps a group status that stood alone.
+// closeGroup adds a group status without jobs to the log.
 func (p *parser) closeGroup() {
 	g := p.group
 	p.group = nil
@@ -97,13 +97,13 @@ func (p *parser) closeGroup() {
 	p.add(g)
 }
 
-// serverLine takes the version of a server that a client has jobs run on:
+// serverLine reads the version of a server on which a client runs jobs:
 // "hostname=a, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-3.38, flags=1".
 func (p *parser) serverLine(text []byte) {
 	_, rest, _ := bytes.Cut(text, []byte(", fio=fio-"))
 	version, _, _ := bytes.Cut(rest, []byte(","))
 	switch its := string(version); {
-	case p.version == "" || p.text != p.before: // of the first server of a run
+	case p.version == "" || p.text != p.before: // the first server of a run
 		p.version, p.before = its, p.text
 	case !slices.Contains(strings.Split(p.version, " and "), its):
 		p.version += " and " + its
@@ -127,11 +127,10 @@ func (p *parser) jobLine(text []byte) {
 	t.run.Jobs = append(t.run.Jobs, j)
 }
 
-// ofDirection is the line of reads, writes or trims of a job.
+// ofDirection matches the line of a job's reads, writes or trims.
 var ofDirection = regexp.MustCompile(`^(read|write|trim|mixed)\s*: (?:IOPS=|io=)`)
 
-// nameless begins a job of which the first line is not there, as people quote the few lines that
-// matter, and takes its line.
+// nameless begins a job without its first line, because people quote only a few lines of a report.
 func (p *parser) nameless(text []byte) bool {
 	m := ofDirection.FindSubmatch(text)
 	if m == nil {
@@ -141,7 +140,7 @@ func (p *parser) nameless(text []byte) bool {
 		last := &t.run.Jobs[len(t.run.Jobs)-1]
 		there := map[string]*Direction{"read": last.Read, "write": last.Write, "trim": last.Trim, "mixed": last.Mixed}[string(m[1])]
 		if !t.status && (!t.nameless || there == nil) {
-			return false // of the job of now
+			return false // the line belongs to the current job
 		}
 		p.closeText()
 	}
@@ -151,8 +150,7 @@ func (p *parser) nameless(text []byte) bool {
 	return p.text.line(text)
 }
 
-// has says that a job is in the report: the same name is another job of it only
-// where the process is another one.
+// has reports that the report already has the job, with the same name and process id.
 func (t *textRun) has(j *Job) bool {
 	return len(t.run.Jobs) >= mostJobs || slices.ContainsFunc(t.run.Jobs, func(x Job) bool { return x.Name == j.Name && x.pid == j.pid })
 }
@@ -177,7 +175,7 @@ func jobOf(text []byte) Job {
 	return j
 }
 
-// whole reads a small whole number; 0 if there is none.
+// whole reads a whole number below 2³¹; 0: none.
 func whole(b []byte) int {
 	x, n := format.Uint(b)
 	if n == 0 || x > 1<<31-1 {
@@ -205,10 +203,10 @@ func (t *textRun) line(text []byte) bool {
 	return t.field(string(bytes.TrimSpace(key)), value) || bytes.Contains(text, []byte("="))
 }
 
-// ending are the lines of the group status, and of the disks behind it.
+// ending matches the lines of the group status and of the disks behind it.
 var ending = regexp.MustCompile(`^(?:(?:READ|WRITE|TRIM|MIXED|SYNC)\s*: |Disk stats|[^:]+: ios=|Run status group)`)
 
-// field reads what stands before the first colon and what behind.
+// field reads a line "key: value".
 func (t *textRun) field(key string, value []byte) bool {
 	j := &t.run.Jobs[len(t.run.Jobs)-1]
 	switch key {
@@ -224,7 +222,7 @@ func (t *textRun) field(key string, value []byte) bool {
 		j.Sync, t.dir, t.syncing = &Sync{}, nil, true
 	case "cpu":
 		t.dir, t.syncing = nil, false
-		j.UserCPU, j.SystemCPU = pair(value, "usr=").Over(100), pair(value, "sys=").Over(100)
+		j.UserCPU, j.SystemCPU = count(value, "usr=").Over(100), count(value, "sys=").Over(100)
 	case "issued rwts", "issued rwt", "issued":
 		j.issued(value)
 	default:
@@ -233,15 +231,15 @@ func (t *textRun) field(key string, value []byte) bool {
 	return true
 }
 
-// direction reads the line of reads, writes or trims of either era.
+// direction reads the line of reads, writes or trims, of 2.x or 3.x.
 func (t *textRun) direction(value []byte) *Direction {
 	d := &Direction{}
 	t.dir, t.syncing, t.last = d, false, nil
 	if bytes.Contains(value, []byte("io=")) { // 2.x: KB is 1024
-		d.Bandwidth, d.IOPS, d.Runtime = size(value, "bw=", 1024), pair(value, "iops="), pair(value, "runt=").Over(milli)
+		d.Bandwidth, d.IOPS, d.Runtime = size(value, "bw=", 1024), count(value, "iops="), count(value, "runt=").Over(milli)
 		return d
 	}
-	d.IOPS, d.Bandwidth = pair(value, "IOPS="), size(value, "BW=", 1000)
+	d.IOPS, d.Bandwidth = count(value, "IOPS="), size(value, "BW=", 1000)
 	if i := bytes.LastIndexByte(value, '('); i >= 0 { // "(1200KiB/1009msec)"
 		if _, run, ok := bytes.Cut(value[i+1:], []byte("/")); ok {
 			d.Runtime = format.Leading(run).Over(milli)
@@ -250,7 +248,7 @@ func (t *textRun) direction(value []byte) *Direction {
 	return d
 }
 
-// issued reads the numbers of I/Os: "total=300,100,0,16 short=0,0,0,0
+// issued reads the counts of I/Os: "total=300,100,0,16 short=0,0,0,0
 // dropped=0,0,0,0" of 3.x, "total=r=301/w=100/d=0, short=r=0/..." of 2.x.
 func (j *Job) issued(value []byte) {
 	_, value, _ = bytes.Cut(value, []byte("total="))

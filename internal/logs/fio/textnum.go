@@ -29,11 +29,11 @@ func (t *textRun) latency(j *Job, key string, value []byte) bool {
 	case into == nil:
 		return false
 	}
-	*into = &Latency{Mean: pair(value, "avg=").Over(scale)}
+	*into = &Latency{Mean: count(value, "avg=").Over(scale)}
 	return true
 }
 
-// named is where the latency of a name belongs.
+// named returns the field for a latency; nil: none.
 func (t *textRun) named(j *Job, label string) **Latency {
 	switch {
 	case t.syncing && j.Sync != nil && label == "sync":
@@ -50,8 +50,7 @@ func (t *textRun) named(j *Job, label string) **Latency {
 	return nil
 }
 
-// percentiles reads " |  1.00th=[   39],  5.00th=[   49], ...". In 2.x, 0.00th
-// is padding.
+// percentiles reads " |  1.00th=[   39],  5.00th=[   49], ...". In 2.x, 0.00th is padding.
 func (t *textRun) percentiles(text []byte) bool {
 	if t.scale == 0 || t.last == nil {
 		return false
@@ -69,7 +68,7 @@ func (t *textRun) percentiles(text []byte) bool {
 	return true
 }
 
-// perSecond returns how many of the unit make a second, 0 for no unit of time.
+// perSecond returns how many of a unit make a second; 0: not a unit of time.
 func perSecond(unit []byte) float64 {
 	switch string(unit) {
 	case "nsec":
@@ -84,8 +83,8 @@ func perSecond(unit []byte) float64 {
 	return 0
 }
 
-// behind reads the number behind a label, and gives what follows it.
-func behind(value []byte, label string) (x float64, rest []byte, ok bool) {
+// numberAfter reads the number behind a label, and returns the text behind it.
+func numberAfter(value []byte, label string) (x float64, rest []byte, ok bool) {
 	i := bytes.Index(value, []byte(label))
 	if i < 0 {
 		return 0, nil, false
@@ -95,10 +94,10 @@ func behind(value []byte, label string) (x float64, rest []byte, ok bool) {
 	return x, b[n:], n > 0
 }
 
-// size reads an amount of bytes behind a label: "BW=1189KiB/s", "bw=1204.0KB/s". An M without
-// an i stands for decimal, squared: 1024 in 2.x, 1000 in 3.x.
+// size reads bytes behind a label: "BW=1189KiB/s", "bw=1204.0KB/s". decimal is the base of units without
+// i: 1024 in 2.x, 1000 in 3.x.
 func size(value []byte, label string, decimal float64) format.Num {
-	x, rest, ok := behind(value, label)
+	x, rest, ok := numberAfter(value, label)
 	end := 0
 	for end < len(rest) && (rest[end]|0x20)-'a' <= 'z'-'a' {
 		end++
@@ -110,9 +109,9 @@ func size(value []byte, label string, decimal float64) format.Num {
 	return format.Some(x * unit)
 }
 
-// pair reads the number behind a label, with fio's k, M and G of 1000.
-func pair(value []byte, label string) format.Num {
-	x, rest, ok := behind(value, label)
+// count reads the number behind a label, with fio's k, M and G of 1000.
+func count(value []byte, label string) format.Num {
+	x, rest, ok := numberAfter(value, label)
 	if !ok {
 		return format.Num{}
 	}

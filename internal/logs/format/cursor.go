@@ -1,25 +1,25 @@
 package format
 
-// Cursor walks through a line; the first thing that does not fit makes it Bad.
+// Cursor reads a line from left to right. Bad is set by the first thing that does not fit.
 type Cursor struct {
 	B   []byte
-	I   int // how much was passed over
+	I   int // bytes read
 	Bad bool
 }
 
-// Lit passes over a text.
+// Lit reads a text, which must come next.
 func (c *Cursor) Lit(s string) {
 	if !c.Try(s) {
 		c.Bad = true
 	}
 }
 
-// Has says whether a text comes next.
+// Has reports whether a text comes next.
 func (c *Cursor) Has(s string) bool {
 	return len(c.B)-c.I >= len(s) && string(c.B[c.I:c.I+len(s)]) == s
 }
 
-// Try passes over a text if it is there.
+// Try reads a text if it comes next.
 func (c *Cursor) Try(s string) bool {
 	if !c.Has(s) {
 		return false
@@ -28,7 +28,7 @@ func (c *Cursor) Try(s string) bool {
 	return true
 }
 
-// Num passes over blanks and a number that is not negative.
+// Num reads a number of at least 0, behind blanks.
 func (c *Cursor) Num() float64 {
 	for c.I < len(c.B) && c.B[c.I] == ' ' {
 		c.I++
@@ -42,10 +42,10 @@ func (c *Cursor) Num() float64 {
 	return x
 }
 
-// Some passes over a number.
+// Some is Num as a known number.
 func (c *Cursor) Some() Num { return Some(c.Num()) }
 
-// OrNaN passes over a number, or over the nan that some print for nothing.
+// OrNaN is Some, or a missing number if nan comes next.
 func (c *Cursor) OrNaN() Num {
 	for _, w := range []string{"nan", "-nan", "NaN", "-NaN"} {
 		if c.Try(w) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Kind is what a file is: which reader takes it. Each reader declares its own.
+// Kind names a kind of files, and so the reader of them. Readers declare their kinds.
 type Kind string
 
-// Unknown is a file that no reader takes.
+// Unknown is the kind of files without a reader.
 const Unknown Kind = ""
 
 // Confidence is how sure Detect is.
@@ -17,29 +17,29 @@ type Confidence int
 // The degrees.
 const (
 	None    Confidence = iota
-	Guess              // the shape fits, and nothing speaks against it
-	Likely             // the shape fits only this
-	Certain            // the tool's own words
+	Guess              // the shape fits
+	Likely             // the shape fits this tool only
+	Certain            // it has the tool's own words
 )
 
 var confidenceNames = [...]string{"none", "guess", "likely", "certain"}
 
 func (c Confidence) String() string { return confidenceNames[min(max(c, 0), Certain)] }
 
-// Found is the answer of Detect.
+// Found is the result of Detect.
 type Found struct {
 	Kind Kind
-	// Tool is whose output it is; nil for nobody's. One that is not read has no Kind.
+	// Tool wrote the file; nil: unknown. Kind is empty for a tool without a reader.
 	Tool *Tool
-	// Era is the version or the span of versions, as far as the text tells:
-	// "1.0.20", "0.5", "2.x", "20 to 23.7"; empty when it does not.
+	// Era is the version or span of versions that the text shows: "1.0.20", "0.5", "2.x",
+	// "20 to 23.7"; empty: none.
 	Era        string
 	Confidence Confidence
-	Why        string // the line or shape that decided
+	Why        string // the line, keys or shape that decided, or the reason why nothing was found
 }
 
-// Detect says what wrote a file, from the beginning of its text (see Open).
-// The name only breaks ties between formats that look the same.
+// Detect recognises what wrote a file, from the beginning of its text (see Open). The name of the file
+// only raises the confidence of a shape.
 func (l Tools) Detect(name string, head []byte) Found {
 	f, unread := Found{}, Found{}
 	shape, marks, page := shapes{tools: l}, l.learn(head), learnMarkup(head)
@@ -52,11 +52,11 @@ func (l Tools) Detect(name string, head []byte) Found {
 		}
 		line = page.strip(marks.bare(unstamp(bytes.TrimRight(line, "\r"))))
 		shape.look(line)
-		t := l.of(line)
+		t := l.ofLine(line)
 		if t == nil {
 			continue
 		}
-		if t.Kind == Unknown { // it counts only where no tool that is read is there
+		if t.Kind == Unknown { // it counts only if the file has nothing of a tool with a reader
 			if unread.Tool == nil {
 				unread = Found{Tool: t, Confidence: Certain, Why: clip(line)}
 			}

@@ -15,8 +15,7 @@ import (
 
 var known = importer.Known()
 
-// Every file of every reader is recognised by what is in it, under a name that
-// says nothing.
+// Every file of every reader is recognised by its content, under a meaningless name.
 func TestDetectAll(t *testing.T) {
 	for pattern, want := range map[string]format.Kind{
 		"sysbench/testdata/*.log":             "sysbench",
@@ -79,7 +78,7 @@ func TestEra(t *testing.T) {
 	}
 }
 
-// What looks like redis-benchmark's in other files does not make them its own.
+// Files with lines similar to redis-benchmark's are not recognised as its output.
 func TestDetectRedisWords(t *testing.T) {
 	for in, want := range map[string]format.Kind{
 		"====== bare metal ======\nWe saw 3000 requests per second.\nsysbench 1.0.20 (using x)\n": "sysbench",

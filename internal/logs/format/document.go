@@ -9,23 +9,22 @@ import (
 	"strings"
 )
 
-// maxDocument bounds a JSON document in memory; fio's with every latency bin
-// of 1000 jobs stay below it.
+// maxDocument bounds a JSON document in memory, in bytes. fio's with all latency bins of 1000 jobs are
+// smaller.
 const maxDocument = 256 << 20
 
-// Document is a JSON document cut out of other text.
+// Document is a JSON document that was found in other text.
 type Document struct {
-	Line  int // where it begins
+	Line  int // its first line
 	Bytes []byte
-	// Cut says that the input ended, or something else began, before the
-	// document's last bracket.
+	// Cut says that the input ended, or another document began, before the closing bracket.
 	Cut bool
-	// Long says that it is on a line of which only the first MiB was read.
+	// Long says that one of its lines is longer than 1 MiB, of which only the first MiB was read.
 	Long bool
 }
 
-// BeginsJSON says whether a JSON object can begin on the line: a bracket, and then
-// the end of the line, a name or the closing bracket.
+// BeginsJSON reports whether a JSON object can begin on the line: an opening bracket, and behind it
+// nothing, a name or the closing bracket.
 func BeginsJSON(line []byte) bool {
 	b := unindented(line)
 	if len(b) == 0 || b[0] != '{' {
@@ -35,7 +34,7 @@ func BeginsJSON(line []byte) bool {
 	return len(b) == 0 || b[0] == '"' || b[0] == '}'
 }
 
-// unindented is a line without the blanks that it begins with. Most have none.
+// unindented removes leading blanks.
 func unindented(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
@@ -43,9 +42,8 @@ func unindented(b []byte) []byte {
 	return b
 }
 
-// Document collects the JSON object or array that begins on the line of now,
-// up to its closing bracket. What follows on the line of that bracket is
-// handed out as the next line. The bytes are valid until the next call.
+// Document collects the JSON object or array that begins on the current line. Text behind its closing
+// bracket becomes the next line. The bytes are valid until the next call.
 func (l *Lines) Document() (Document, error) {
 	d := Document{Line: l.number, Bytes: l.doc[:0]}
 	defer func() { l.doc = d.Bytes }()
@@ -72,7 +70,7 @@ func (l *Lines) Document() (Document, error) {
 	}
 }
 
-// nesting is where in a document the end of a line is.
+// nesting is the state of a document at the end of a line.
 type nesting struct {
 	depth  int
 	quoted bool
@@ -81,8 +79,7 @@ type nesting struct {
 // special are the bytes that change the nesting.
 var special = [256]bool{'"': true, '\\': true, '{': true, '[': true, '}': true, ']': true}
 
-// end returns the length of the part of the line that ends the document, 0 if
-// it goes on.
+// end returns how many bytes of the line belong to the document if it ends there; 0: it goes on.
 func (s *nesting) end(line []byte) int {
 	for i := 0; i < len(line); i++ {
 		c := line[i]
@@ -106,7 +103,7 @@ func (s *nesting) end(line []byte) int {
 	return 0
 }
 
-// rest makes what follows the first n bytes of the line the next line.
+// rest makes the text behind the first n bytes of the line the next line.
 func (l *Lines) rest(n int) {
 	if len(bytes.TrimLeft(l.line[n:], " \t,")) > 0 {
 		l.line = l.line[n:]
@@ -114,11 +111,11 @@ func (l *Lines) rest(n int) {
 	}
 }
 
-// undefined finds the nan and inf that C programs print for what they did not
-// measure, and passes over strings. It reads a complete document in one pass.
+// undefined matches the nan and inf that C programs print for missing measurements, and also strings,
+// so that one pass over a document can skip them.
 var undefined = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|-?\b(?:nan|NaN|inf|Infinity)\b`)
 
-// nulls makes null of every bare nan and inf, and says whether there was one.
+// nulls replaces nan and inf outside of strings by null, and reports whether there was one.
 func nulls(b []byte) (out []byte, found bool) {
 	out = undefined.ReplaceAllFunc(b, func(m []byte) []byte {
 		if m[0] == '"' {
@@ -130,13 +127,14 @@ func nulls(b []byte) (out []byte, found bool) {
 	return out, found
 }
 
-// Dots for what somebody left out, and the comma before the end that is left then.
+// dots matches lines of dots, with which people shorten a document. comma matches the comma that is
+// then left before a closing bracket.
 var (
 	dots  = regexp.MustCompile(`(?m)^[ \t]*(?:\.{3,}|…+)[ \t]*,?[ \t]*$`)
 	comma = regexp.MustCompile(`,\s*[}\]]`)
 )
 
-// withoutDots is a document without such lines; its other lines keep their places.
+// withoutDots replaces such lines and commas by blanks, so that lines and columns in errors stay right.
 func withoutDots(b []byte) (out []byte, found bool) {
 	blank := func(m []byte) []byte { found = true; return bytes.Repeat([]byte(" "), len(m)) }
 	if out = dots.ReplaceAllFunc(b, blank); !found {
@@ -145,8 +143,8 @@ func withoutDots(b []byte) (out []byte, found bool) {
 	return comma.ReplaceAllFunc(out, func(m []byte) []byte { m = bytes.Clone(m); m[0] = ' '; return m }), true
 }
 
-// Decode reads the document into v, and says whether there was a nan or inf in
-// it, which becomes null. A mistake in it becomes an Error with line and column.
+// Decode decodes the document into v. nan and inf are read as null; undefined reports whether there were
+// any. A mistake in the document is an Error with line and column.
 func (d Document) Decode(v any) (undefined bool, err error) {
 	if d.Cut {
 		return false, d.cutError()
@@ -188,12 +186,13 @@ func (d Document) cutError() error {
 		Remedy: "the benchmark was stopped or the file is cut off; nothing of the document is used"}
 }
 
-// place turns an offset after a byte of the document into line and column.
+// place converts an offset behind a byte of the document to line and column.
 func (d Document) place(offset int64) (line, column int) {
 	before := d.Bytes[:min(max(offset-1, 0), int64(len(d.Bytes)))]
 	return d.Line + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
 }
 
+// commaRemedy returns the remedy for a number with a decimal comma; empty if there is none at the offset.
 func commaRemedy(b []byte, offset int64) string {
 	i := int(offset) - 1
 	if i >= 1 && i < len(b) && b[i-1] == ',' && b[i]-'0' <= 9 || i >= 2 && i < len(b) && b[i-2]-'0' <= 9 && b[i-1] == ',' {

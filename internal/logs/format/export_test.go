@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Learn is what stands before the lines of a log.
+// Learn returns the prefixes of a log.
 func (l Tools) Learn(head []byte) (out []string) {
 	for _, p := range l.learn(head) {
 		out = append(out, string(p))
@@ -13,10 +13,10 @@ func (l Tools) Learn(head []byte) (out []string) {
 	return out
 }
 
-// Unfold takes a table of reports apart.
+// Unfold rewrites a table of reports.
 func (l Tools) Unfold(text []byte) []byte { return l.unfold(text) }
 
-// BareLines are the lines of a text as the readers see them, without indentation.
+// BareLines returns the lines of a text as readers get them, without indentation.
 func (l Tools) BareLines(r io.Reader) string {
 	var out []string
 	lines := NewLines(r)

@@ -1,11 +1,9 @@
-// Package format is the common ground of the packages below it, one per
-// benchmark tool, which read what that tool prints: text, JSON, logs, of every
-// version. It tells which tool wrote a file, cuts input into lines and numbers
-// at the speed of the disk, and says how a reader complains.
+// Package format is what the readers of logs share. It recognises which tool wrote a file, splits input
+// into lines, JSON documents and numbers at the speed of a disk, and has their warnings and errors.
 //
-// A reader is pure and streams: bytes in, figures out in base units (seconds,
-// bytes, operations, ratios). It must not know arms, windows or statistics, and
-// it must not guess: what is not certain is missing and a Warning says so.
+// A reader streams: it gets bytes and returns figures in base units (seconds, bytes, operations,
+// ratios). It must not know arms, windows or statistics, and must not guess: an uncertain figure is
+// missing, with a Warning.
 package format
 
 import (
@@ -18,14 +16,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Num is a number that may be missing. The zero value is missing, so nothing
-// becomes a 0 by being forgotten; NaN and infinities cannot get in.
+// Num is a number that may be missing. The zero value is missing. A Num is never NaN or infinite.
 type Num struct {
 	x  float64
 	ok bool
 }
 
-// Some makes a known number; a NaN or an infinity becomes a missing one.
+// Some makes a known number; NaN and infinities become missing.
 func Some(x float64) Num {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return Num{}
@@ -33,7 +30,7 @@ func Some(x float64) Num {
 	return Num{x, true}
 }
 
-// Given makes a number of what JSON has; nil is missing.
+// Given converts a JSON number; nil is missing.
 func Given(x *float64) Num {
 	if x == nil {
 		return Num{}
@@ -44,13 +41,13 @@ func Given(x *float64) Num {
 // Get returns the number and whether there is one.
 func (n Num) Get() (float64, bool) { return n.x, n.ok }
 
-// Known says whether there is a number.
+// Known reports whether there is a number.
 func (n Num) Known() bool { return n.ok }
 
-// Is says whether the number is there and equal to x.
+// Is reports whether the number is known and equal to x.
 func (n Num) Is(x float64) bool { return n.ok && n.x == x }
 
-// Times returns the number times f: the step to base units.
+// Times returns the number times f.
 func (n Num) Times(f float64) Num {
 	if !n.ok {
 		return n
@@ -58,8 +55,7 @@ func (n Num) Times(f float64) Num {
 	return Some(n.x * f)
 }
 
-// Over returns the number divided by f; what was printed in thousandths is
-// then the nearest number in units (28.28 over 1000 is 0.02828).
+// Over returns the number divided by f. It rounds better than Times(1/f): 28.28 over 1000 is 0.02828.
 func (n Num) Over(f float64) Num {
 	if !n.ok {
 		return n
@@ -67,9 +63,8 @@ func (n Num) Over(f float64) Num {
 	return Some(n.x / f)
 }
 
-// NonZero drops a zero: a latency printed as 0.00 is below the resolution of
-// the print, or nothing happened; either way it is not a latency of zero. What is
-// negative stays: whoever takes the figure names it.
+// NonZero makes a zero missing: a latency printed as 0.00 is below the printed resolution, or there was
+// no operation. Negative numbers stay; observed.Run warns about them.
 func (n Num) NonZero() Num {
 	if n.x == 0 {
 		return Num{}
@@ -77,7 +72,7 @@ func (n Num) NonZero() Num {
 	return n
 }
 
-// Value hands the number to a record; reason says why there is none.
+// Value converts the number to a record's value; reason is for a missing one.
 func (n Num) Value(reason string) record.Value {
 	if !n.ok {
 		return record.Missing(reason)
@@ -85,10 +80,10 @@ func (n Num) Value(reason string) record.Value {
 	return record.Number(n.x)
 }
 
-// IsZero says that the number is missing: `json:",omitzero"` leaves it out.
+// IsZero reports that the number is missing, for `json:",omitzero"`.
 func (n Num) IsZero() bool { return !n.ok }
 
-// String prints the shortest form or a dash.
+// String prints the number in its shortest form, or a dash.
 func (n Num) String() string {
 	if !n.ok {
 		return "-"
@@ -104,16 +99,16 @@ func (n Num) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, n.x, 'g', -1, 64), nil
 }
 
-// Quantile is one point of a latency distribution.
+// Quantile is a quantile of a latency distribution.
 type Quantile struct {
 	Q       float64 `json:"q"` // share of the operations, 0 to 1
 	Seconds Num     `json:"seconds"`
 }
 
-// Share turns a percentile into a share: 99.99 is 0.9999, not a bit less.
+// Share converts a percentile to a share without rounding errors: 99.99 is exactly 0.9999.
 func Share(percent float64) float64 { return math.Round(percent*1e8) / 1e10 }
 
-// At returns the value at share q of a list of quantiles, if it has that one.
+// At finds the quantile q in a list; missing if it is not there.
 func At(list []Quantile, q float64) Num {
 	for _, p := range list {
 		if math.Abs(p.Q-q) < 1e-9 {
@@ -123,9 +118,8 @@ func At(list []Quantile, q float64) Num {
 	return Num{}
 }
 
-// Percentiles makes quantiles, in order, of values by percentile, of which so many
-// make a second; what is no percentile, such as the "0.00" that some pad with
-// (above), or has no value is left out.
+// Percentiles converts values by percentile, in units of 1/scale seconds, to sorted quantiles. It leaves
+// out keys that are no percentile greater than above (some tools pad with "0.00"), and nil values.
 func Percentiles(values map[string]*float64, above, scale float64) []Quantile {
 	var out []Quantile
 	for key, x := range values {
@@ -137,22 +131,21 @@ func Percentiles(values map[string]*float64, above, scale float64) []Quantile {
 	return out
 }
 
-// Bin is one bar of a latency histogram: Count operations took about Seconds.
-// How wide a bar is the tool decides; it is given with each tool's field.
+// Bin is one bin of a latency histogram: Count operations took about Seconds. The fields that hold bins
+// say how wide they are.
 type Bin struct {
 	Seconds float64 `json:"seconds"`
 	Count   uint64  `json:"count"`
 }
 
-// Warning is something a reader of the figures has to know, with the line it
-// is about (from 1; 0 is the whole input) and what can be done.
+// Warning is a caveat about figures, with a remedy. Line counts from 1; 0 is the whole input.
 type Warning struct {
 	Line   int    `json:"line,omitempty"`
 	Text   string `json:"text"`
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// String is the warning on one line.
+// String writes the warning on one line.
 func (w Warning) String() string {
 	s := w.Text
 	if w.Line > 0 {
@@ -164,7 +157,7 @@ func (w Warning) String() string {
 	return s
 }
 
-// maxWarnings bounds the list: a file of rubbish earns no rubbish of its own.
+// maxWarnings bounds the warnings about one file.
 const maxWarnings = 50
 
 // Warnings collects warnings; the zero value is ready.
@@ -174,7 +167,7 @@ type Warnings struct {
 	more int
 }
 
-// Add appends a warning; beyond 50 they are only counted.
+// Add adds a warning; beyond maxWarnings it only counts.
 func (w *Warnings) Add(line int, text, remedy string) {
 	if len(w.list) >= maxWarnings {
 		w.more++
@@ -183,7 +176,7 @@ func (w *Warnings) Add(line int, text, remedy string) {
 	w.list = append(w.list, Warning{line, text, remedy})
 }
 
-// Once adds a warning the first time its text comes up.
+// Once adds a warning unless there is one with the same text.
 func (w *Warnings) Once(line int, text, remedy string) {
 	if w.seen[text] {
 		return
@@ -195,7 +188,7 @@ func (w *Warnings) Once(line int, text, remedy string) {
 	w.Add(line, text, remedy)
 }
 
-// List returns what was collected; the last entry counts what was left off.
+// List returns the warnings; the last says how many were only counted.
 func (w *Warnings) List() []Warning {
 	if w.more == 0 {
 		return w.list
@@ -203,14 +196,13 @@ func (w *Warnings) List() []Warning {
 	return append(w.list[:len(w.list):len(w.list)], Warning{Text: fmt.Sprintf("%d more warnings were left off", w.more)})
 }
 
-// Error is input that cannot be read. Line and Column count from 1; 0 means
-// that the place is not known or is the whole input. The caller adds the name
-// of the file.
+// Error is an error about the input. Line and Column count from 1; 0: not known, or the whole input. The
+// caller adds the name of the file.
 type Error struct {
 	Line, Column int
 	Text         string
 	Remedy       string
-	// Cut says that the input broke off here: what came before it was read.
+	// Cut says that the input ended too early here. Everything before was read.
 	Cut bool
 }
 
@@ -228,16 +220,16 @@ func (e *Error) Error() string {
 	return s
 }
 
-// nothing is the error of a reader that found nothing of its tool. lines is
-// how many it looked at; seen is another tool that it recognised, or nil.
-func nothing(tool string, lines int, seen *Tool, at int) error {
+// nothing is the error of a reader that found no output of its tool in so many lines. other is a tool
+// that was recognised in line at; nil: none.
+func nothing(tool string, lines int, other *Tool, at int) error {
 	e := &Error{Text: fmt.Sprintf("no output of %s in %d lines", tool, lines)}
 	switch {
 	case lines == 0:
 		e.Text = "the input is empty"
 		e.Remedy = "check that the benchmark's output was really written to this file"
-	case seen != nil:
-		e.Remedy = fmt.Sprintf("this looks like output of %s (line %d)", seen.Name, at)
+	case other != nil:
+		e.Remedy = fmt.Sprintf("this looks like output of %s (line %d)", other.Name, at)
 	default:
 		e.Remedy = "check the file: it is not in a format that is known"
 	}

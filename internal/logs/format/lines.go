@@ -11,55 +11,54 @@ const (
 	maxLine     = 1 << 20
 )
 
-// Lines cuts a reader into lines without keeping any: memory is one buffer, at
-// most 1 MiB, whatever the size of the input. Line ends are LF or CR LF; a CR
-// inside a line, as progress displays leave it, hides what is before it.
-// What was put before every line (see prefixes) is left out.
+// Lines splits a reader into lines. Memory is one buffer of at most 1 MiB, whatever the size of the
+// input. Lines end with LF or CR LF. Only the text behind the last CR inside of a line counts, as on a
+// terminal, where progress displays overwrite their line. Prefixes of lines and markup are removed.
 type Lines struct {
 	r          io.Reader
 	buf        []byte
 	start, end int
 	line       []byte
 	number     int
-	asIs       bool  // nothing stands before the lines
+	asIs       bool  // lines have no prefix and no markup
 	returns    bool  // a CR ends a line too
-	within     bool  // the line of now ends with such a CR: what follows has its number
-	known      Tools // whose words tell what stands before the lines
-	marks      prefixes
+	within     bool  // the current line ends with such a CR: the next has the same number
+	known      Tools // their words show where a prefix ends
+	prefixes   prefixes
 	markup     markup
 	torn, long bool
-	tooLong    []int // lines of which only the beginning was read, the first few
+	tooLong    []int // numbers of the first few lines longer than 1 MiB
 	err        error
-	unread     bool
-	doc        []byte  // of Document
-	ahead      []state // lines that were looked at and not handed out
+	unread     bool    // the current line is also the next one
+	doc        []byte  // the buffer of Document
+	ahead      []state // lines that Mended read and did not use
 }
 
-// state is what is known of the line of now.
+// state is the current line with what belongs to it.
 type state struct {
 	line       []byte
 	number     int
 	torn, long bool
 }
 
-func (l *Lines) now() state     { return state{bytes.Clone(l.line), l.number, l.torn, l.long} }
-func (l *Lines) become(s state) { l.line, l.number, l.torn, l.long = s.line, s.number, s.torn, s.long }
+func (l *Lines) save() state     { return state{bytes.Clone(l.line), l.number, l.torn, l.long} }
+func (l *Lines) restore(s state) { l.line, l.number, l.torn, l.long = s.line, s.number, s.torn, s.long }
 
-// mostPieces is into how many lines one may be broken.
+// mostPieces bounds the pieces that Mended joins.
 const mostPieces = 5
 
-// Mended is the line of now and those behind it, of which each is a piece of one line that a
-// terminal or a mail broke, as far as they are one by what is says; nil where they are not. Then
-// the next line is the one behind the line of now.
+// Mended joins the current line with the following ones until is accepts the result: a terminal or a
+// mail program may have broken one line into several. It returns nil if no join is accepted; then
+// reading goes on behind the current line.
 func (l *Lines) Mended(is func(line []byte) bool) []byte {
-	begin := l.now()
-	whole := [2][]byte{bytes.Clone(begin.line), begin.line} // a break at a blank takes it away
+	begin := l.save()
+	whole := [2][]byte{bytes.Clone(begin.line), begin.line} // with and without a blank at the break
 	for k := range mostPieces - 1 {
 		if k == len(l.ahead) {
 			if !l.read() {
 				break
 			}
-			l.ahead = append(l.ahead, l.now())
+			l.ahead = append(l.ahead, l.save())
 		}
 		piece := l.ahead[k].line
 		trimmed := bytes.TrimSpace(piece)
@@ -70,27 +69,27 @@ func (l *Lines) Mended(is func(line []byte) bool) []byte {
 		whole[1] = append(append(bytes.TrimRight(whole[1], " "), ' '), trimmed...)
 		for i := range whole {
 			if is(whole[i]) {
-				l.become(l.ahead[k])
+				l.restore(l.ahead[k])
 				l.line, l.ahead = whole[i], l.ahead[k+1:]
 				return whole[i]
 			}
 		}
 	}
-	l.become(begin)
+	l.restore(begin)
 	return nil
 }
 
-// NewLines starts at the beginning of r. The caller closes what r came from.
+// NewLines reads lines from r. The caller closes the file behind r.
 func NewLines(r io.Reader) *Lines {
 	return &Lines{r: r, buf: make([]byte, firstBuffer)}
 }
 
-// Returns makes every CR end a line, for what is written over and over on one line
-// counts. All that one LF ends has the same number. Call it before Next.
+// Returns makes every CR end a line, for tools whose overwritten lines count. All lines up to one LF have
+// the same number. Call it before Next.
 func (l *Lines) Returns() { l.returns = true }
 
-// ends is where a line ends; -1 where it goes on.
-func (l *Lines) ends(b []byte) int {
+// lineEnd returns the index of the end of a line; -1: the line goes on.
+func (l *Lines) lineEnd(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if !l.returns {
 		return lf
@@ -104,14 +103,14 @@ func (l *Lines) ends(b []byte) int {
 	return lf
 }
 
-// Next moves to the next line and says whether there is one.
+// Next moves to the next line and reports whether there is one.
 func (l *Lines) Next() bool {
 	if l.unread {
 		l.unread = false
 		return true
 	}
 	if len(l.ahead) > 0 {
-		l.become(l.ahead[0])
+		l.restore(l.ahead[0])
 		l.ahead = l.ahead[1:]
 		return true
 	}
@@ -125,8 +124,8 @@ func (l *Lines) read() bool {
 		l.begin()
 	}
 	for from := 0; ; {
-		if i := l.ends(l.buf[l.start+from : l.end]); i >= 0 {
-			l.take(from+i, from+i+1)
+		if i := l.lineEnd(l.buf[l.start+from : l.end]); i >= 0 {
+			l.setLine(from+i, from+i+1)
 			return true
 		}
 		from = l.end - l.start
@@ -134,36 +133,36 @@ func (l *Lines) read() bool {
 			return l.last()
 		}
 		if from >= maxLine {
-			return l.cut()
+			return l.longLine()
 		}
 		l.fill()
 	}
 }
 
-// begin reads the first bytes, which tell what stands before every line.
+// begin reads the first buffer and learns prefixes and markup from it.
 func (l *Lines) begin() {
 	for l.err == nil && l.end < firstBuffer {
 		l.fill()
 	}
 	if !l.asIs {
-		l.marks, l.markup = l.known.learn(l.buf[:l.end]), learnMarkup(l.buf[:l.end])
+		l.prefixes, l.markup = l.known.learn(l.buf[:l.end]), learnMarkup(l.buf[:l.end])
 	}
 }
 
-// Back makes the next call of Next stay on the line of now.
+// Back makes the next call of Next stay on the current line.
 func (l *Lines) Back() { l.unread = true }
 
-// take makes buf[start:start+n] the line and moves on by skip bytes.
-func (l *Lines) take(n, skip int) {
+// setLine makes buf[start:start+n] the current line and moves on by skip bytes.
+func (l *Lines) setLine(n, skip int) {
 	line := l.buf[l.start : l.start+n]
 	if n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	if bytes.IndexByte(line, '\r') >= 0 { // the far quicker question first
+	if bytes.IndexByte(line, '\r') >= 0 { // faster than LastIndexByte
 		line = line[bytes.LastIndexByte(line, '\r')+1:]
 	}
 	if l.line = line; !l.asIs && !l.within {
-		l.line = l.markup.strip(l.marks.bare(unstamp(line)))
+		l.line = l.markup.strip(l.prefixes.bare(unstamp(line)))
 	}
 	if !l.within {
 		l.number++
@@ -172,19 +171,19 @@ func (l *Lines) take(n, skip int) {
 	l.start += skip
 }
 
-// last hands out what no line end follows.
+// last makes the text without a line end the current line.
 func (l *Lines) last() bool {
 	if l.start == l.end {
 		l.line = nil
 		return false
 	}
 	l.torn = true
-	l.take(l.end-l.start, l.end-l.start)
+	l.setLine(l.end-l.start, l.end-l.start)
 	return true
 }
 
-// cut hands out the first MiB of a line without end and skips the rest.
-func (l *Lines) cut() bool {
+// longLine makes the first MiB of a longer line the current line and skips the rest.
+func (l *Lines) longLine() bool {
 	l.line, l.long = bytes.Clone(l.buf[l.start:l.end]), true
 	l.number++
 	if len(l.tooLong) < 4 {
@@ -202,7 +201,7 @@ func (l *Lines) cut() bool {
 	return true
 }
 
-// fill reads more behind what is left.
+// fill reads more behind the unused part of the buffer.
 func (l *Lines) fill() {
 	if l.start > 0 {
 		copy(l.buf, l.buf[l.start:l.end])
@@ -222,17 +221,16 @@ func (l *Lines) fill() {
 	l.err = io.ErrNoProgress
 }
 
-// Bytes is the line without its end, valid until the next call of Next.
+// Bytes returns the current line without its end, valid until the next call of Next.
 func (l *Lines) Bytes() []byte { return l.line }
 
-// Number is the line's number, from 1; after the last one, how many there are.
+// Number returns the number of the current line, from 1; after the last, the number of lines.
 func (l *Lines) Number() int { return l.number }
 
-// Torn says that the input stopped inside this line: a number at its end may
-// have lost digits.
+// Torn reports that the input ended inside of the current line: a number at its end may lack digits.
 func (l *Lines) Torn() bool { return l.torn }
 
-// Err is the error that ended the input, nil at its regular end.
+// Err returns the error that ended the input; nil at a regular end.
 func (l *Lines) Err() error {
 	if errors.Is(l.err, io.EOF) {
 		return nil
@@ -240,8 +238,8 @@ func (l *Lines) Err() error {
 	return l.err
 }
 
-// unstamp leaves out an RFC 3339 time and the blank behind it at the beginning
-// of a line: kubectl logs --timestamps, docker logs -t.
+// unstamp removes an RFC 3339 time and a blank from the beginning of a line, as kubectl logs --timestamps
+// and docker logs -t write it.
 func unstamp(line []byte) []byte {
 	if len(line) < 20 || line[4] != '-' || line[7] != '-' || line[10] != 'T' || line[13] != ':' || line[16] != ':' {
 		return line

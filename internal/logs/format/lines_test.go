@@ -42,7 +42,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A line longer than the limit is cut, and the lines around it are whole.
+// A line longer than the limit is truncated, and the lines around it are complete.
 func TestLongLine(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLine+17)
 	l := NewLines(strings.NewReader("a\n" + long + "\nb\n"))
@@ -170,7 +170,7 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// With Returns every CR ends a line, of the same number; CR LF is one end.
+// With Returns every CR ends a line with the same number; CR LF is one end.
 func TestReturns(t *testing.T) {
 	for _, end := range []string{"", strings.Repeat("x", firstBuffer)} {
 		l := NewLines(strings.NewReader("a\rb\r\nc\n\rd" + end))
@@ -187,7 +187,7 @@ func TestReturns(t *testing.T) {
 	}
 }
 
-// Dots for what somebody left out of a document are no mistake in it.
+// Lines of dots, which mark an omission in a document, are no mistake.
 func TestDots(t *testing.T) {
 	l := NewLines(strings.NewReader("{\n \"a\": 1,\n ......\n \"n\": 2.5,\n ......\n}\n"))
 	l.Next()

@@ -2,16 +2,16 @@ package format
 
 import "bytes"
 
-// markup takes away what a page has around the lines of an output: tags and entities of HTML,
-// the backticks of Markdown.
+// markup removes what a page puts around the lines of an output: HTML tags and entities, and the
+// backticks of Markdown.
 type markup struct{ html bool }
 
-// tags are those that stand around an output, by name.
+// tags are the names of tags that pages put around an output.
 var tags = map[string]bool{"pre": true, "code": true, "div": true, "span": true, "p": true, "td": true, "th": true, "tr": true, "li": true,
 	"br": true, "samp": true, "tt": true, "kbd": true, "blockquote": true, "b": true, "strong": true, "em": true, "i": true, "font": true,
 	"table": true, "tbody": true, "section": true, "article": true, "body": true, "html": true, "a": true, "ul": true, "ol": true, "details": true}
 
-// learnMarkup finds out whether a text is of a page by its beginning.
+// learnMarkup finds out from the beginning of a text whether it is HTML.
 func learnMarkup(head []byte) markup {
 	for rest := head; ; {
 		i := bytes.IndexByte(rest, '<')
@@ -25,7 +25,7 @@ func learnMarkup(head []byte) markup {
 	}
 }
 
-// tagOf is the length of a tag of HTML at the beginning of b, and its name; 0 for none.
+// tagOf returns the length of the HTML tag at the beginning of b, and its name; 0: none.
 func tagOf(b []byte) (n int, name string) {
 	end := bytes.IndexByte(b[:min(len(b), 400)], '>')
 	if end < 2 {
@@ -47,12 +47,12 @@ var entities = [][2][]byte{{[]byte("&lt;"), []byte("<")}, {[]byte("&gt;"), []byt
 
 var bold = []byte("**")
 
-// strip is a line without its markup.
+// strip removes the markup of a line.
 func (m markup) strip(line []byte) []byte {
 	if len(line) > 0 && (line[0] == '`' || line[len(line)-1] == '`') && !isFence(line) {
 		line = bytes.Trim(line, "`")
 	}
-	if begins, ends := bytes.HasPrefix(line, bold), bytes.HasSuffix(line, bold); begins != ends { // around many lines
+	if begins, ends := bytes.HasPrefix(line, bold), bytes.HasSuffix(line, bold); begins != ends { // bold text over several lines
 		line = bytes.TrimSuffix(bytes.TrimPrefix(line, bold), bold)
 	}
 	if !m.html || bytes.IndexByte(line, '<') < 0 && bytes.IndexByte(line, '&') < 0 && bytes.IndexByte(line, 0xc2) < 0 {
@@ -74,7 +74,7 @@ func (m markup) strip(line []byte) []byte {
 	return out
 }
 
-// isFence says that a line begins or ends a block of Markdown: ``` and a word for the language.
+// isFence reports whether a line begins or ends a Markdown code block: ``` and perhaps a language.
 func isFence(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("```"))
 	return ok && len(rest) < 20 && bytes.IndexByte(rest, ' ') < 0

@@ -12,11 +12,10 @@ import (
 var exactTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// Number reads the decimal number at the beginning of b (sign, digits, point,
-// digits, exponent) and returns how many bytes it took; 0 means that there is
-// none. The result is the nearest float64: digits and power of ten that a
-// float64 holds exactly need one rounding (Clinger 1990, fast path), all else
-// goes to strconv. Inf and nan are not numbers here.
+// Number reads the decimal number at the beginning of b (sign, digits, point, digits, exponent) and
+// returns its length in bytes; 0: none. The result is the nearest float64: where a float64 holds digits
+// and power of ten exactly, one division rounds once (Clinger 1990, fast path); strconv reads the rest.
+// Inf and nan are no numbers.
 func Number(b []byte) (x float64, n int) {
 	i, negative := 0, false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -49,8 +48,7 @@ func Number(b []byte) (x float64, n int) {
 	return x, i
 }
 
-// exponent returns the length of the exponent at the beginning of b, 0 if
-// there is none.
+// exponent returns the length of the exponent at the beginning of b; 0: none.
 func exponent(b []byte) int {
 	if len(b) < 2 || b[0]|0x20 != 'e' {
 		return 0
@@ -77,7 +75,7 @@ func slowNumber(b []byte) (float64, int) {
 	return x, len(b)
 }
 
-// Whole reads b, which must be a number and nothing else but blanks around it.
+// Whole reads a number with nothing but blanks around it.
 func Whole(b []byte) Num {
 	b = bytes.TrimSpace(b)
 	x, n := Number(b)
@@ -87,9 +85,8 @@ func Whole(b []byte) Num {
 	return Some(x)
 }
 
-// Leading reads the number at the beginning of b, after blanks. A comma between its digits is
-// read where it can only separate thousands, 569,152.00 or 1,234,567; a number of which only the
-// beginning could be read is none.
+// Leading reads the number at the beginning of b, behind blanks. Commas are accepted where they can only
+// separate thousands, as in 569,152.00 or 1,234,567; with any other comma the number is missing.
 func Leading(b []byte) Num {
 	b = bytes.TrimLeft(b, " \t")
 	x, n := Number(b)
@@ -106,11 +103,11 @@ func Leading(b []byte) Num {
 	return Some(x)
 }
 
-// separated is a number whose commas cannot be decimal signs.
+// separated matches numbers whose commas cannot be decimal signs.
 var separated = regexp.MustCompile(`^-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})`)
 
-// Uint reads the whole number at the beginning of b and how many bytes it
-// took; 0 bytes mean that there is none or that it does not fit.
+// Uint reads the whole number at the beginning of b and returns its length in bytes; 0: none, or more
+// than 19 digits.
 func Uint(b []byte) (x uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
 		if n >= 19 {
@@ -122,9 +119,8 @@ func Uint(b []byte) (x uint64, n int) {
 	return x, n
 }
 
-// Commas returns a copy of the line with every comma between two digits made
-// a point, and whether there was one. Tools print points; a comma comes from a
-// locale or a spreadsheet.
+// Commas returns a copy of the line with a point for every comma between two digits, and whether there
+// was one. Tools print points; commas come from a locale or a spreadsheet.
 func Commas(line []byte) ([]byte, bool) {
 	var out []byte
 	for i := 1; i+1 < len(line); i++ {
@@ -138,8 +134,8 @@ func Commas(line []byte) ([]byte, bool) {
 	return out, out != nil
 }
 
-// Size reads an amount of bytes as tools print settings, K being 1024 in all of
-// them: 4096B, 4K, 4k, 16Kb, 64.0KiB, 1M. Nothing may follow it.
+// Size reads bytes as tools print them in settings, where K is always 1024: 4096B, 4K, 4k, 16Kb,
+// 64.0KiB, 1M. Nothing may follow.
 func Size(b []byte) Num {
 	b = bytes.TrimSpace(b)
 	x, n := Number(b)

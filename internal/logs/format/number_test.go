@@ -23,7 +23,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Whatever is printed is read back to the last bit.
+// A printed number is read back exactly.
 func TestNumberExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200_000 {
@@ -89,7 +89,7 @@ func BenchmarkNumber(b *testing.B) {
 	}
 }
 
-// A number is read to its end or not at all.
+// A number is read to its end, or it is missing.
 func TestLeading(t *testing.T) {
 	none := math.NaN()
 	for in, want := range map[string]float64{

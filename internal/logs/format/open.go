@@ -10,10 +10,10 @@ import (
 	"io"
 )
 
-// headSize is how much Open looks at and hands out for Detect.
+// headSize is how many bytes Open returns for Detect.
 const headSize = 64 << 10
 
-// What files begin with that no reader here understands, and what to do.
+// foreignMagic are beginnings of files that no reader understands.
 var foreignMagic = []struct{ magic, name, remedy string }{
 	{"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: zstd -d FILE"},
 	{"\xfd7zXZ\x00", "compressed with xz", "unpack it first: xz -d FILE"},
@@ -24,12 +24,12 @@ var foreignMagic = []struct{ magic, name, remedy string }{
 	{"SQLite format 3", "a database", "name the file with the benchmark's output"},
 }
 
-// Text is the text of a file on its way to a reader, and what is known beside it.
+// Text is the text of a file for a reader.
 type Text struct {
 	io.Reader
 	Known Tools
-	// Asides are the lines that are no output of the reader's tool: headings, command
-	// lines, prose. The reader fills them in, in order.
+	// Asides are lines beside the tool's output, in order: headings, command lines, prose. The
+	// reader adds them.
 	Asides []Aside
 }
 
@@ -39,21 +39,19 @@ type Aside struct {
 	Text string // at most 200 bytes
 }
 
-// mostAsides bounds what is kept of a file that is mostly no output.
+// mostAsides bounds Asides.
 const mostAsides = 10_000
 
-// aside keeps a line.
+// aside notes a line.
 func (t *Text) aside(line int, text []byte) {
 	if t != nil && len(t.Asides) < mostAsides {
 		t.Asides = append(t.Asides, Aside{line, string(bytes.ToValidUTF8(bytes.TrimSpace(text[:min(len(text), 200)]), nil))})
 	}
 }
 
-// Open prepares a file for the readers: it unpacks gzip and bzip2, known by
-// their first bytes and not by the name, and skips a byte order mark. head is
-// the beginning of the text, up to 64 KiB, which the returned reader still
-// has. The caller closes r. A compressed file that is cut off ends with an
-// error of the reader after all text that could be had.
+// Open prepares a file for the readers: it unpacks gzip and bzip2, recognised by their first bytes, and
+// skips a byte order mark. head is the first 64 KiB of the text; text still has them. The caller closes
+// r. Reading a truncated compressed file returns all text that could be unpacked, and then an error.
 func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 	br := bufio.NewReaderSize(r, headSize)
 	magic, err := br.Peek(6)
@@ -88,6 +86,7 @@ func (l Tools) Open(r io.Reader) (text *Text, head []byte, err error) {
 	return &Text{Reader: br, Known: l}, bytes.Clone(head), nil
 }
 
+// readable refuses binary files.
 func readable(head []byte) error {
 	for _, f := range foreignMagic {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
@@ -101,7 +100,7 @@ func readable(head []byte) error {
 	return nil
 }
 
-// unpacked says of what an error of the decompressor is.
+// unpacked makes an Error of the decompressor's errors.
 type unpacked struct{ r io.Reader }
 
 func (u unpacked) Read(p []byte) (int, error) {

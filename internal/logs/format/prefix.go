@@ -2,18 +2,17 @@ package format
 
 import "bytes"
 
-// prefixes are what something put before the lines of a log: a quotation or a diff
-// its mark, a runner the time and the level, a collector the name of the host. In
-// each, a run of digits is one 0: it may be another number on every line.
+// prefixes are texts that stand before the lines of a log: the mark of a quotation or a diff, a CI
+// runner's time and level, a log collector's name of the host. Each run of digits in them is written
+// as one 0, because it may differ on every line.
 type prefixes []string
 
-// longestPrefix bounds it: what is longer is a sentence about a log.
+// longestPrefix bounds a prefix in bytes: longer ones are sentences about a log.
 const longestPrefix = 100
 
-// learn finds what stands before the lines of a log by its beginning: before two
-// lines that only a tool writes, unless two have nothing before them; and before the
-// first report line or heading, which may be alone. What comes later changes nothing of that:
-// a log that is cut off is read as the whole one is.
+// learn finds the prefixes of a log from its beginning: a text that stands before two lines of a tool,
+// unless two such lines have no prefix, and a text before the first report line, which may be the
+// only one. Later lines change nothing, so that a truncated log is read like the whole one.
 func (l Tools) learn(head []byte) (out prefixes) {
 	counts := map[string]int{}
 	report := ""
@@ -21,7 +20,7 @@ func (l Tools) learn(head []byte) (out prefixes) {
 		var line []byte
 		line, head, _ = bytes.Cut(head, []byte("\n"))
 		line = unstamp(line)
-		at, first := l.words(line)
+		at, first := l.wordsAt(line)
 		if at < 0 {
 			continue
 		}
@@ -40,12 +39,12 @@ func (l Tools) learn(head []byte) (out prefixes) {
 	return out
 }
 
-// words is where on a line the words of a tool that is read begin, -1 for nowhere, and
-// whether a report begins there that may be alone.
-func (l Tools) words(line []byte) (first int, alone bool) {
+// wordsAt returns where on a line the words of a tool with a reader begin, -1 for nowhere, and whether
+// they are a report that may be the only one of its file.
+func (l Tools) wordsAt(line []byte) (first int, alone bool) {
 	first = -1
 	if !bytes.ContainsFunc(line, func(r rune) bool { return r >= 'A' }) {
-		return first, false // numbers only
+		return first, false // no letters
 	}
 	for _, t := range l {
 		if t.Kind == Unknown {
@@ -56,15 +55,15 @@ func (l Tools) words(line []byte) (first int, alone bool) {
 				first = at
 			}
 		}
-		if t.Report == nil {
+		if t.ReportAt == nil {
 			continue
 		}
-		if at := t.Report(line); at >= 0 && (first < 0 || at <= first) {
+		if at := t.ReportAt(line); at >= 0 && (first < 0 || at <= first) {
 			first, alone = at, true
 		}
 	}
 	if end := bytes.TrimRight(line, " \t\r"); first < 0 && len(end) > 0 && end[len(end)-1] == '{' {
-		first = len(end) - 1 // of JSON
+		first = len(end) - 1 // a JSON document
 	}
 	if first < 0 || first > longestPrefix || bytes.ContainsAny(line[:first], `{}";=`) || first > 0 && isWord(line[first-1]) {
 		return -1, false
@@ -74,7 +73,7 @@ func (l Tools) words(line []byte) (first int, alone bool) {
 
 func isWord(c byte) bool { return (c|0x20)-'a' <= 'z'-'a' || c-'0' <= 9 }
 
-// shape is a prefix without its numbers; that of nothing but blanks is empty.
+// shape writes each run of digits as one 0. A prefix of blanks becomes empty.
 func shape(b []byte) string {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return ""
@@ -90,7 +89,7 @@ func shape(b []byte) string {
 	return string(out)
 }
 
-// bare is a line without its prefix and one blank behind it.
+// bare removes the prefix of a line and one blank behind it.
 func (p prefixes) bare(line []byte) []byte {
 	for _, marks := range p {
 		if n := length(marks, line); n > 0 {
@@ -100,7 +99,7 @@ func (p prefixes) bare(line []byte) []byte {
 	return line
 }
 
-// length is how much of a line the marks are; 0 if it does not begin with them.
+// length returns the length of a prefix at the beginning of a line; 0: the line begins otherwise.
 func length(marks string, line []byte) int {
 	i := 0
 	for _, c := range []byte(marks) {
@@ -118,9 +117,8 @@ func length(marks string, line []byte) int {
 	return i
 }
 
-// unfold takes a table apart whose columns are reports, one line of each in every
-// row, as people set them side by side: the first column, and behind it the next.
-// Text without such a table stays as it is.
+// unfold rewrites a table whose columns are reports side by side, each row with one line of each
+// report: the columns follow one another. Other text stays as it is.
 func (l Tools) unfold(text []byte) []byte {
 	var columns [][]byte
 	found := false
@@ -136,7 +134,7 @@ func (l Tools) unfold(text []byte) []byte {
 			columns = append(columns, nil)
 		}
 		for i, c := range cells {
-			at, _ := l.words(bytes.TrimSpace(c))
+			at, _ := l.wordsAt(bytes.TrimSpace(c))
 			found = found || len(cells) > 1 && at == 0
 			columns[i] = append(append(columns[i], c...), '\n')
 		}

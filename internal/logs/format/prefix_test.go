@@ -13,7 +13,7 @@ const someLog = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nRunning th
 	"[ 1s ] thds: 2 tps: 48.89 qps: 977.74 (r/w/o: 684.42/195.55/97.77) lat (ms,99%): 51.02 err/s: 0.00 reconn/s: 0.00\n" +
 	"General statistics:\n    total time:                          2.0072s\n"
 
-// What stands before every line is left out, and nothing else.
+// Only text before every line is removed.
 func TestPrefix(t *testing.T) {
 	for name, mark := range map[string]func(line int) string{
 		"none":         func(int) string { return "" },
@@ -40,7 +40,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// What the tools print has no prefix, however often it is repeated.
+// A repeated beginning of the tools' own lines is no prefix.
 func TestToolsHaveNoPrefix(t *testing.T) {
 	files, err := filepath.Glob("../*/testdata/*.*")
 	if err != nil || len(files) < 150 {

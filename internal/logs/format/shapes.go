@@ -4,18 +4,17 @@ import (
 	"bytes"
 )
 
-// shapes looks at files without a single word of their tool in them: logs of
-// numbers, tables, JSON.
+// shapes recognises files without any word of their tool: logs of numbers, tables, JSON.
 type shapes struct {
 	tools  Tools
-	lines  int // not empty
+	lines  int // without empty ones
 	first  string
 	counts map[*Shape]int
 	json   []byte // the beginning of a JSON document
-	alone  bool   // nothing stands before it
+	alone  bool   // the document begins on the first line
 }
 
-// maxJSON is how much of a document decides what it is.
+// maxJSON is how many bytes of a document are searched for keys.
 const maxJSON = 4096
 
 func (s *shapes) look(line []byte) {
@@ -36,15 +35,15 @@ func (s *shapes) look(line []byte) {
 	}
 	for _, t := range s.tools {
 		for i := range t.Shapes {
-			if x := &t.Shapes[i]; (!x.First || s.lines == 1) && x.Line(line) {
+			if x := &t.Shapes[i]; (!x.FirstLine || s.lines == 1) && x.Line(line) {
 				s.counts[x]++
 			}
 		}
 	}
 }
 
-// arrayBegins says whether an array of JSON can begin on the line: a bracket, and then the end or
-// the beginning of a value. People and tools write words in brackets, too.
+// arrayBegins reports whether a JSON array can begin on the line: a bracket, and behind it nothing or
+// the beginning of a value. Other text has words behind the bracket.
 func arrayBegins(line []byte) bool {
 	if line[0] != '[' {
 		return false
@@ -53,7 +52,7 @@ func arrayBegins(line []byte) bool {
 	return len(rest) == 0 || bytes.IndexByte([]byte(`{["`), rest[0]) >= 0
 }
 
-// found is the first shape that the file has.
+// found returns the first tool whose keys or shape the file has.
 func (s *shapes) found(name string) Found {
 	if s.json != nil {
 		if t := s.tools.ofJSON(s.json); t != nil {
@@ -66,11 +65,11 @@ func (s *shapes) found(name string) Found {
 	for _, t := range s.tools {
 		for i := range t.Shapes {
 			x := &t.Shapes[i]
-			if n := s.counts[x]; n == 0 || x.Every && n < s.lines {
+			if n := s.counts[x]; n == 0 || x.AllLines && n < s.lines {
 				continue
 			}
-			f := Found{Kind: x.Kind, Tool: t, Era: x.Era, Confidence: x.Sure, Why: s.first}
-			if x.NameSays != nil && x.NameSays(name) {
+			f := Found{Kind: x.Kind, Tool: t, Era: x.Era, Confidence: x.Confidence, Why: s.first}
+			if x.NameFits != nil && x.NameFits(name) {
 				f.Confidence = Likely
 			}
 			return f

@@ -7,57 +7,56 @@ import (
 	"strings"
 )
 
-// Tool is what is declared once of a benchmark tool: how its output is told from all
-// other text. Its folder declares it beside its readers; of a tool that is not read, the
-// name in an error is all that becomes of it.
+// Tool describes how to recognise the output of a benchmark tool. The folder of its reader declares it.
+// A tool without a reader is only named in errors.
 type Tool struct {
 	Name string
-	// Kind is what a file is in which the tool's own words stand; Unknown for a tool that
-	// is not read.
+	// Programs are the programs of its command lines, which people quote above a report.
+	Programs []string
+	// Kind is the kind of files that have the tool's own words; Unknown for a tool without a reader.
 	Kind Kind
-	// Begins are what only this tool writes at the beginning of a line, blanks left out.
+	// Begins are beginnings of lines that only this tool writes, without leading blanks.
 	Begins []string
-	// Is knows other lines that only it writes, blanks before them left out, at least 8 bytes
-	// long; nil for none.
-	Is func(line []byte) bool
-	// Report is where on a line a report begins that may be the only one of its file, behind
-	// whatever was put before it; -1 for none, nil for never.
-	Report func(line []byte) int
-	// Also are lines that it, or its preparation, prints too and that no reader needs: they say
-	// nothing of what a run is. nil for none.
-	Also *regexp.Regexp
-	// Keys are of its JSON: all keys of one of these sets are there.
+	// IsLine reports other lines that only this tool writes; nil: none. It gets lines of at least
+	// 8 bytes without leading blanks.
+	IsLine func(line []byte) bool
+	// ReportAt returns where on a line a report begins that may be the only one in its file: people
+	// and programs put prefixes before it. -1: nowhere. nil: never.
+	ReportAt func(line []byte) int
+	// Noise matches other lines of the tool or its preparation, which do not describe a run.
+	// nil: none.
+	Noise *regexp.Regexp
+	// Keys are sets of JSON keys. A document with all keys of one set is the tool's.
 	Keys [][]string
-	// Era is the version that a line or the JSON tells; empty when it does not.
+	// Era returns the version that a line or a JSON document shows; empty: none. nil: never.
 	Era func(text []byte) string
-	// Shapes are outputs in which no word of the tool stands.
+	// Shapes are outputs without any word of the tool.
 	Shapes []Shape
 }
 
-// Shape is an output that is told by the shape of its lines.
+// Shape describes an output by the shape of its lines.
 type Shape struct {
-	Kind  Kind
-	Era   string
-	Line  func(line []byte) bool // blanks around it left out
-	First bool                   // only the first line is asked
-	Every bool                   // all lines must be such
-	// Sure is how sure one is that such lines are the tool's; NameSays makes a Guess Likely.
-	Sure     Confidence
-	NameSays func(name string) bool
+	Kind      Kind
+	Era       string
+	Line      func(line []byte) bool // gets lines without blanks around them
+	FirstLine bool                   // only the first line counts
+	AllLines  bool                   // every line must have the shape
+	// Confidence of this shape. A name that fits NameFits makes a Guess Likely.
+	Confidence Confidence
+	NameFits   func(name string) bool
 }
 
-// Tools are all that are known, in the order in which they are asked: it matters where one
-// line begins like another.
+// Tools are known tools, in the order in which lines are compared with them.
 type Tools []*Tool
 
-// Begins says that b begins with s.
+// Begins reports whether b begins with s.
 func Begins(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
 
-// Has says that s stands in b.
+// Has reports whether b contains s.
 func Has(b []byte, s string) bool { return bytes.Contains(b, []byte(s)) }
 
-// of is the tool that alone writes such a line; nil for none.
-func (l Tools) of(line []byte) *Tool {
+// ofLine returns the tool that alone writes such a line; nil: none.
+func (l Tools) ofLine(line []byte) *Tool {
 	b := bytes.TrimLeft(line, " \t")
 	if len(b) < 8 {
 		return nil
@@ -68,14 +67,14 @@ func (l Tools) of(line []byte) *Tool {
 		}
 	}
 	for _, t := range l {
-		if t.Is != nil && t.Is(b) {
+		if t.IsLine != nil && t.IsLine(b) {
 			return t
 		}
 	}
 	return nil
 }
 
-// ofJSON is the tool whose keys a document has; nil for none.
+// ofJSON returns the tool whose keys a document has; nil: none.
 func (l Tools) ofJSON(text []byte) *Tool {
 	for _, t := range l {
 		for _, keys := range t.Keys {
@@ -87,7 +86,7 @@ func (l Tools) ofJSON(text []byte) *Tool {
 	return nil
 }
 
-// era is the version that a line or a document tells.
+// era returns the version that a line or a document shows.
 func (t *Tool) era(text []byte) string {
 	if t.Era == nil {
 		return ""
@@ -95,7 +94,7 @@ func (t *Tool) era(text []byte) string {
 	return t.Era(text)
 }
 
-// Names are those of the tools that are read, as a sentence has them.
+// Names lists the tools with readers, for a sentence: "a, b and c".
 func (l Tools) Names() string {
 	var names []string
 	for _, t := range l {
@@ -109,24 +108,22 @@ func (l Tools) Names() string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// Foreign watches for lines of other tools in a file: ready with its own tool and all that
-// are known. It warns once about each other tool.
-type Foreign struct {
-	Own   *Tool
-	Known Tools
-	// First is the first other tool and where it begins.
-	First *Tool
-	Line  int
+// others looks for lines of other tools in a file, and warns once about each.
+type others struct {
+	own   *Tool
+	known Tools
+	first *Tool // the first other tool
+	line  int   // the number of its first line
 }
 
-// Look is called with every line that the reader does not know.
-func (f *Foreign) Look(line []byte, number int, w *Warnings) {
-	t := f.Known.of(line)
-	if t == nil || t == f.Own {
+// look checks a line that the reader does not know.
+func (f *others) look(line []byte, number int, w *Warnings) {
+	t := f.known.ofLine(line)
+	if t == nil || t == f.own {
 		return
 	}
-	if f.First == nil {
-		f.First, f.Line = t, number
+	if f.first == nil {
+		f.first, f.line = t, number
 	}
 	w.Once(number, "output of "+t.Name+" begins here; it was not read", "give each tool's output a file of its own")
 }

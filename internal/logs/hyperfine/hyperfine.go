@@ -11,22 +11,21 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Log is what one input holds.
+// Log is the content of one input.
 type Log struct {
 	Results  []Result         `json:"results"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// Result is one command. All times are in seconds; what an export does not
-// have is missing.
+// Result is one command. Times are in seconds; figures that an export does not have are missing.
 type Result struct {
 	Line    int        `json:"line"` // in JSON, of the document
 	Command string     `json:"command"`
 	Mean    format.Num `json:"mean,omitzero"`
-	// Times of the single runs in order. One that hyperfine gives as 0 is
-	// missing: it subtracts the time of the shell and stops at 0.
+	// Times of the single runs in order. A time of 0 is missing: hyperfine subtracts the time of
+	// the shell, but not below 0.
 	Times []format.Num `json:"times,omitempty"`
-	// Runs, and how many of them did not end with 0, since 1.12.
+	// Runs is the number of runs, Failed how many had another exit code than 0; since 1.12.
 	Runs   int `json:"runs,omitempty"`
 	Failed int `json:"failed,omitempty"`
 }
@@ -38,7 +37,7 @@ type export struct {
 		Mean      *float64   `json:"mean"`
 		Min       *float64   `json:"min"`
 		Times     []*float64 `json:"times"`
-		ExitCodes []*int     `json:"exit_codes"` // nil where a signal ended it
+		ExitCodes []*int     `json:"exit_codes"` // nil: ended by a signal
 	} `json:"results"`
 }
 
@@ -47,15 +46,14 @@ type parser struct {
 	log Log
 }
 
-// Parse reads the JSON documents in r, one behind the other and with anything
-// between them. What was read is returned also with an error. Input without a
-// result is an error.
+// Parse reads JSON documents with any text between them. It returns what it read also with an error. Input
+// without a result is an error.
 func Parse(r io.Reader) (*Log, error) {
 	p := &parser{Scan: format.NewScan(r, declared)}
 	err := p.Each(p.line)
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Results) == 0 {
-		err = p.Why("hyperfine")
+		err = p.Why()
 	}
 	return &p.log, err
 }
@@ -102,7 +100,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// add takes a result; zero says that one of its times is 0, which is none.
+// add adds a result. zero says that one of its times is 0.
 func (p *parser) add(r Result, zero bool) {
 	if zero || r.Mean.Is(0) {
 		p.Once(r.Line, "times of 0: the command is shorter than the time of the shell that hyperfine subtracts",
@@ -115,7 +113,7 @@ func (p *parser) add(r Result, zero bool) {
 	p.log.Results = append(p.log.Results, r)
 }
 
-// ParseCSV reads the export --export-csv: a row per command, no single times.
+// ParseCSV reads the export of --export-csv, which has a row for each command and no single times.
 func ParseCSV(r io.Reader) (*Log, error) {
 	p := &parser{}
 	table, err := csv.Parse(r, func(t *csv.Table, row csv.Row) error {

@@ -50,7 +50,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// JSON and CSV of one call agree.
+// JSON and CSV of one call of hyperfine agree.
 func TestExportsAgree(t *testing.T) {
 	for _, name := range []string{"hyperfine-1.15", "hyperfine-1.15-parameter"} {
 		j := readJSON(formattest.Read(t, filepath.Join("testdata", name+".json"))).Results

@@ -6,23 +6,24 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the commands of an export.
+// Import reads the commands of a JSON export.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	log, err := Parse(text)
 	runs, warnings := commands(log)
 	return runs, warnings, err
 }
 
-// ImportCSV reads the commands of an export as CSV.
+// ImportCSV reads the commands of an export as CSV or Markdown.
 func ImportCSV(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	log, err := ParseCSV(text)
 	runs, warnings := commands(log)
 	return runs, warnings, err
 }
 
-// commands makes a run of every command; its single times are the reports.
+// commands makes a run of every command. Its reports are the single times.
 func commands(log *Log) ([]*observed.Run, []format.Warning) {
 	var out []*observed.Run
 	warnings := log.Warnings
@@ -30,16 +31,16 @@ func commands(log *Log) ([]*observed.Run, []format.Warning) {
 		c := &log.Results[i]
 		r := &observed.Run{}
 		r.Tool, r.Line, r.Complete = "hyperfine", c.Line, true
-		f := r.Figure("time")
+		f := r.Figure(metric.Time)
 		for _, x := range c.Times {
 			f.Add(x)
 			s, _ := x.Get()
 			r.Seconds += s
 		}
-		r.Total("time", c.Mean.NonZero())
+		r.Total(metric.Time, c.Mean.NonZero())
 		r.MayDiffer("command", c.Command)
 		if len(log.Results) > 1 {
-			r.Sub = c.Command
+			r.Sub, r.SubIsArm = c.Command, true
 		}
 		if c.Failed > 0 {
 			r.Errors = uint64(c.Failed)

@@ -13,18 +13,18 @@ const (
 	tableKind format.Kind = "hyperfine-csv" // and Markdown
 )
 
-// declared is how hyperfine's output is told.
+// declared describes hyperfine's output.
 var declared = &format.Tool{
-	Name:   "hyperfine",
+	Name: "hyperfine", Programs: []string{"hyperfine"},
 	Kind:   kind,
 	Begins: []string{"Benchmark 1: ", "Benchmark #1: ", "Time (mean "},
 	Keys:   [][]string{{"results", "command", "mean"}},
-	Shapes: []format.Shape{{Kind: tableKind, First: true, Sure: format.Likely,
+	Shapes: []format.Shape{{Kind: tableKind, FirstLine: true, Confidence: format.Likely,
 		Line: func(b []byte) bool { return bytes.HasPrefix(b, []byte("command,mean,")) }},
-		{Kind: tableKind, Sure: format.Likely, Line: markdownHeading.Match}},
+		{Kind: tableKind, Confidence: format.Likely, Line: markdownHeading.Match}},
 }
 
-// markdownHeading is that of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.
+// markdownHeading matches the heading of --export-markdown: | Command | Mean [ms] | Min [ms] | Max [ms] | Relative |.
 var markdownHeading = regexp.MustCompile(`^\|\s*Command\s*\|\s*Mean \[(?:ms|s|µs)\]\s*\|`)
 
 // Reader reads what hyperfine exports.

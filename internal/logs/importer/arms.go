@@ -18,12 +18,12 @@ import (
 
 var armName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
-// Arms reads the words "host=bare/*.log" and the files behind them: a word
-// without a name belongs to the arm before, as a shell leaves them. The first ones may have none. Patterns that
-// no shell expanded are expanded. The same name twice is one arm.
+// Arms reads words such as "host=bare/*.log". A word without a name belongs to the arm before it, because
+// a shell expands patterns so; the first words may have no name. Arms expands patterns that no shell
+// expanded. Words with the same name are one arm.
 func Arms(words []string) ([]Arm, error) {
 	var arms []Arm
-	last := 0 // the arm that words without a name belong to
+	last := 0 // the arm of words without a name
 	for _, w := range words {
 		name, path, named := strings.Cut(w, "=")
 		if !named || !armName.MatchString(name) {
@@ -46,20 +46,20 @@ func Arms(words []string) ([]Arm, error) {
 	return arms, nil
 }
 
-// unnamed is an error where a file says itself nothing of its arm, and nobody else does.
+// unnamed returns an error if neither the command line nor a file names the arm of a run.
 func (o *Options) unnamed(a Arm, all []*observed.Run) error {
 	if a.Name != "" {
 		return nil
 	}
 	for _, x := range all {
-		if x.Arm == "" && !(x.Tool == "hyperfine" && x.Sub != "") { // commands are arms
+		if x.Arm == "" && !x.SubIsArm {
 			return hint.New(fmt.Errorf("%q does not say which arm it is of", x.File), "write NAME=FILE, as in: tare import host=bare/*.log pod=pod/*.log")
 		}
 	}
 	return nil
 }
 
-// expand finds the files of a pattern. A name that exists is no pattern.
+// expand lists the files of a pattern. The name of an existing file is no pattern.
 func expand(path string) ([]string, error) {
 	if path == "" {
 		return nil, hint.New(fmt.Errorf("an arm without a file"), "write NAME=FILE")
@@ -77,15 +77,15 @@ func expand(path string) ([]string, error) {
 	return files, nil
 }
 
-// alone says that there is one arm only: it is summed up, not compared.
+// alone reports that there is only one arm, which is summarised and not compared.
 func (o *Options) alone() bool {
 	return !slices.ContainsFunc(o.Arms, func(a Arm) bool { return a.Name != o.Arms[0].Name })
 }
 
-// claimForm is METRIC=CHANGE% or ARM:METRIC=CHANGE%.
+// claimForm matches METRIC=CHANGE% and ARM:METRIC=CHANGE%.
 var claimForm = regexp.MustCompile(`^(?:([^:=]+):)?([^:=]+)=([+-]?\d+(?:[.,]\d+)?) ?%$`)
 
-// Claim reads "p50=-42%", and "pod:p50=-42%" where there are several arms.
+// Claim reads "p50=-42%", or "pod:p50=-42%" for one of several arms.
 func Claim(word string) (record.Claim, error) {
 	m := claimForm.FindStringSubmatch(strings.ReplaceAll(word, "−", "-"))
 	if m == nil {
@@ -103,17 +103,17 @@ func Claim(word string) (record.Claim, error) {
 	return record.Claim{Arm: m[1], Metric: MetricCalled(m[2]), Change: x / 100, Digit: math.Pow10(-decimals - 2)}, nil
 }
 
-// MetricCalled is the name of a metric that tools and people call otherwise, as
-// throughput is called tps; a word that is not known stays as it is.
+// MetricCalled returns the metric that tools and people call by another name, such as throughput for tps.
+// An unknown word stays as it is.
 func MetricCalled(name string) string {
 	lower := strings.ToLower(strings.TrimSpace(name))
-	if m := csv.Metric(lower); m != "" {
-		return m
+	if m := csv.Metric(lower); m.Name != "" {
+		return m.Name
 	}
 	return lower
 }
 
-// claim fills in the arm of a claim.
+// claim fills in and checks the arm of a claim.
 func (o *Options) claim(c *record.Claim) error {
 	var others []string
 	for _, a := range o.Arms {

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// put writes a file of the test and returns its path.
+// put writes a file and returns its path.
 func put(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -24,7 +24,7 @@ func put(t testing.TB, name, text string) string {
 	return path
 }
 
-// copied makes a file of the same name and content.
+// copied copies a file under the same name.
 func copied(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -73,7 +73,7 @@ func gzipped(t testing.TB, text string) string {
 	return b.String()
 }
 
-// What cannot be read is an error that names file, line and remedy.
+// A file that cannot be read is an error with file, line and remedy.
 func TestErrors(t *testing.T) {
 	good := put(t, "good.log", sysbenchLog(4, 60, steady(1, 1000)))
 	for name, c := range map[string]struct{ file, text, want string }{
@@ -103,8 +103,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What is certain of a damaged or odd file counts, with a warning; the figures are
-// those of the whole file.
+// The certain figures of a damaged or odd file count, with a warning.
 func TestCertainPart(t *testing.T) {
 	whole := sysbenchLog(4, 200, steady(1, 1000))
 	half := whole[:strings.Index(whole, "[ 150s ]")+30]
@@ -144,7 +143,7 @@ func TestCertainPart(t *testing.T) {
 	}
 }
 
-// Every file of the readers' own test data is read or refused, never a zero.
+// Every file of the readers' test data is read or refused; no figure becomes 0.
 func TestEveryGoldenFile(t *testing.T) {
 	files, err := filepath.Glob("../*/testdata/*")
 	if err != nil || len(files) < 150 {
@@ -181,7 +180,7 @@ func TestEveryGoldenFile(t *testing.T) {
 	}
 }
 
-// repeats makes several logs of an arm.
+// repeats makes several logs for an arm.
 func repeats(t *testing.T, arm string, threads int, means ...float64) []string {
 	var words []string
 	for i, m := range means {
@@ -190,7 +189,7 @@ func repeats(t *testing.T, arm string, threads int, means ...float64) []string {
 	return words
 }
 
-// With several runs per arm the runs are the observations.
+// If arms have several runs, each run is one observation.
 func TestSeveralRuns(t *testing.T) {
 	words := append(repeats(t, "host", 4, 1000, 1010, 995, 1003, 990), repeats(t, "pod", 4, 900, 905, 890, 910, 897)...)
 	e := imports(t, nil, words...)

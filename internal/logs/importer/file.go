@@ -40,7 +40,7 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 		return nil, unknown(head, found)
 	}
 	all, warnings, broken := kind.Read(path, text)
-	runs, err := certain(all, warnings, broken)
+	runs, err := withFigures(all, warnings, broken)
 	if o.Kind == format.Unknown && noTable(found, err) {
 		found.Why = "the first line could be the heading of a table, and " + err.Error()
 		return nil, unknown(head, found)
@@ -48,7 +48,7 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range append(warnings, cut(broken)...) {
+	for _, w := range append(warnings, brokenOff(broken)...) {
 		r.warn(arm.Name, path, w)
 	}
 	r.Imported.Files = append(r.Imported.Files, record.ImportedFile{
@@ -65,13 +65,13 @@ func (r *Result) file(arm Arm, path string, o Options) ([]*observed.Run, error) 
 	return runs, nil
 }
 
-// noTable says that what was taken for a table by its first line has no row that
-// fits to it.
+// noTable reports that a first line only looked like the heading of a table: no row fits it.
 func noTable(f format.Found, err error) bool {
 	var e *format.Error
 	return f.Kind == csv.Kind && f.Confidence == format.Guess && errors.As(err, &e) && e.Line > 1 && e.Line < 10
 }
 
+// unknown is the error about a file without a reader.
 func unknown(head []byte, f format.Found) error {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return &UsageError{&format.Error{Text: "the file is empty", Remedy: "check that the benchmark's output was really written to it"}}
@@ -84,9 +84,9 @@ func unknown(head []byte, f format.Found) error {
 		Remedy: known.Names() + " are read; --kind says which it is"}
 }
 
-// certain keeps the runs about which something is known. Without one the error,
-// or the want of any figure with the first warning, is the answer.
-func certain(runs []*observed.Run, warnings []format.Warning, err error) ([]*observed.Run, error) {
+// withFigures returns the runs that have figures. If there are none it returns err, or an error with the
+// first warning.
+func withFigures(runs []*observed.Run, warnings []format.Warning, err error) ([]*observed.Run, error) {
 	var out []*observed.Run
 	for _, r := range runs {
 		if r.Known() {
@@ -107,8 +107,8 @@ func certain(runs []*observed.Run, warnings []format.Warning, err error) ([]*obs
 	return out, nil
 }
 
-// cut is the warning about input that broke off.
-func cut(err error) []format.Warning {
+// brokenOff is the warning about input that ended too early.
+func brokenOff(err error) []format.Warning {
 	var damaged *format.Error
 	if !errors.As(err, &damaged) {
 		return nil
@@ -124,8 +124,8 @@ func (r *Result) warn(arm, path string, w format.Warning) {
 	r.Warnings = append(r.Warnings, record.Warning{Arm: arm, Text: text, Remedy: w.Remedy})
 }
 
-// open opens a file, or standard input for "-". A directory is refused by name, and
-// so is a FIFO into which nobody writes.
+// open opens a file, or standard input for "-", and returns its size. It refuses a directory, and a FIFO
+// that no process writes into.
 func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
 	if path == "-" {
 		return io.NopCloser(in), 0, nil
@@ -137,14 +137,14 @@ func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
 	if info.IsDir() {
 		return nil, 0, &UsageError{&format.Error{Text: "this is a directory", Remedy: "name the files in it, as DIR/*.log"}}
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a FIFO waits for its writer otherwise
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // else opening a FIFO blocks until it has a writer
 	if err != nil {
 		return nil, 0, &UsageError{remedied(err)}
 	}
 	if info.Mode()&fs.ModeNamedPipe == 0 {
 		return f, info.Size(), nil
 	}
-	first, err := written(f)
+	first, err := waitForWriter(f)
 	if err != nil {
 		f.Close()
 		return nil, 0, err
@@ -155,23 +155,23 @@ func open(path string, in io.Reader) (io.ReadCloser, int64, error) {
 	}{io.MultiReader(bytes.NewReader(first), f), f}, 0, nil
 }
 
-// patience is how long a FIFO may be without a writer.
-const patience = 3 * time.Second
+// writerTimeout is how long a FIFO may be without a writer.
+const writerTimeout = 3 * time.Second
 
-// written waits until somebody writes into a FIFO, or did and is gone, and gives
-// what it had to read for that.
-func written(f *os.File) (first []byte, err error) {
+// waitForWriter waits until a FIFO has data or had a writer. It returns the byte that it may have to
+// read to find out.
+func waitForWriter(f *os.File) (first []byte, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	until := time.Now().Add(patience)
+	until := time.Now().Add(writerTimeout)
 	ready := 0
 	control := raw.Control(func(fd uintptr) {
 		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 			ready, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(max(0, time.Until(until)).Milliseconds()))
 		}
-		if ready == 0 && err == nil { // an end without a byte: there is no writer
+		if ready == 0 && err == nil { // reading returns 0 bytes if there never was a writer
 			b := make([]byte, 1)
 			n, readErr := unix.Read(int(fd), b)
 			if first = b[:max(n, 0)]; n == 0 && readErr == nil {
@@ -182,7 +182,7 @@ func written(f *os.File) (first []byte, err error) {
 	return first, errors.Join(control, err)
 }
 
-// remedied is an error of a file, without its name, with what can be done.
+// remedied adds a remedy to an error about a file, and removes the name of the file.
 func remedied(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

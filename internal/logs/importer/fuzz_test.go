@@ -12,13 +12,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// names are those under which FuzzRead stores its input: some readers look at
-// them.
+// names are the names of FuzzRead's files: some readers use the name.
 var names = []string{"a.log", "a_lat.1.log", "a_iops.log", "a_bw.log", "a.json", "a.csv", "a.gz", "pgbench_log.1"}
 
-// FuzzRead is the whole way from a file to the effects: whatever is in it, it is
-// refused with its name or judged, no figure is a 0 that nobody measured, and a
-// file never differs from itself.
+// FuzzRead imports any file and computes effects. The file is refused by name or judged, no missing figure
+// becomes 0, and two arms with the same file never differ.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("../*/testdata/*")
 	if err != nil {

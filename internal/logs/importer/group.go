@@ -14,11 +14,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// group decides which runs are runs of the same load, and makes a workload of
-// every load that the baseline and another arm have. Several tools, jobs or
-// commands are several loads, and so are files whose names all arms have
-// (bare/read.log, bare/write.log, pod/read.log, pod/write.log; a number at the end
-// of a name does not count) and runs of one arm with different settings.
+// group sorts runs by load, and makes a workload of every load that the baseline and another arm have.
+// Different tools, jobs and commands are different loads. So are files of different names if all arms
+// have the same names (bare/read.log, bare/write.log, pod/read.log, pod/write.log; a number at the end
+// of a name does not count), and runs of one arm with different settings.
 func (r *Result) group(all []*observed.Run, o Options) {
 	classify(all, "queries per transaction", func(x *observed.Run) format.Num { return x.Queries })
 	classify(all, "writes per transaction", func(x *observed.Run) format.Num { return x.Writes })
@@ -42,12 +41,11 @@ func (r *Result) group(all []*observed.Run, o Options) {
 	slices.SortStableFunc(r.Runs, func(a, b record.Observed) int { return strings.Compare(a.Workload, b.Workload) })
 }
 
-// apart is by how much two ratios differ at least that are of two loads: retries
-// make them wobble by less.
+// apart is the factor between two ratios from which on they are of different loads. Retries change a
+// ratio by less.
 const apart = 1.25
 
-// classify makes a setting of a ratio: runs whose ratios lie close together have
-// the same value of it.
+// classify makes a setting of a ratio. Runs whose ratios differ by less than apart get the same value.
 func classify(all []*observed.Run, name string, of func(*observed.Run) format.Num) {
 	var known []*observed.Run
 	for _, x := range all {
@@ -71,40 +69,40 @@ type load struct {
 	runs []*observed.Run
 }
 
-// split takes runs of a tool apart: by the names of the files where all arms have
-// the same several ones, and where one arm has runs of different settings, by these.
+// split splits the runs of a tool into loads: by the names of files if all arms have the same names, and
+// by settings.
 func split(name string, runs []*observed.Run) []load {
 	stems := map[string]map[string]bool{} // by arm
 	for _, x := range runs {
 		add(stems, x.Arm, stem(x.File))
 	}
 	if !alike(stems) {
-		return byShape(load{name, runs})
+		return bySettings(load{name, runs})
 	}
 	var out []load
-	for _, l := range parts(load{name, runs}, func(x *observed.Run) string { return stem(x.File) }) {
-		out = append(out, byShape(l)...)
+	for _, l := range splitBy(load{name, runs}, func(x *observed.Run) string { return stem(x.File) }) {
+		out = append(out, bySettings(l)...)
 	}
 	return out
 }
 
-// byShape takes a load apart by its settings if one arm has several of them.
-func byShape(l load) []load {
-	shapes := map[string]map[string]bool{}
+// bySettings splits a load by its settings if an arm has runs with different settings.
+func bySettings(l load) []load {
+	settings := map[string]map[string]bool{}
 	same := true
 	for _, x := range l.runs {
-		add(shapes, x.Arm, only(x, nil))
-		same = same && len(shapes[x.Arm]) == 1
+		add(settings, x.Arm, loadSettings(x, nil))
+		same = same && len(settings[x.Arm]) == 1
 	}
 	if same {
 		return []load{l}
 	}
 	differing := varying(l.runs)
-	return parts(l, func(x *observed.Run) string { return only(x, differing) })
+	return splitBy(l, func(x *observed.Run) string { return loadSettings(x, differing) })
 }
 
-// parts sorts the runs of a load by a key, which becomes part of the name.
-func parts(l load, key func(*observed.Run) string) []load {
+// splitBy splits a load by a key, which becomes part of the name.
+func splitBy(l load, key func(*observed.Run) string) []load {
 	var out []load
 	for _, x := range l.runs {
 		name := strings.TrimSpace(l.name + " " + key(x))
@@ -118,9 +116,9 @@ func parts(l load, key func(*observed.Run) string) []load {
 	return out
 }
 
-// only is the settings of these names on one line, of all names for none: runs
-// with the same one can be runs of the same arm.
-func only(x *observed.Run, names []string) string {
+// loadSettings joins the settings of a load that have one of the names, or all if names is nil:
+// "bs 4 KiB, iodepth 16". Runs whose settings differ are different loads.
+func loadSettings(x *observed.Run, names []string) string {
 	var s []string
 	for _, l := range x.Load {
 		if names == nil || slices.Contains(names, l.Name) {
@@ -130,7 +128,7 @@ func only(x *observed.Run, names []string) string {
 	return strings.Join(s, ", ")
 }
 
-// varying are the settings of the load that are not the same in all runs.
+// varying lists the settings that differ between runs.
 func varying(runs []*observed.Run) []string {
 	values := map[string]map[string]bool{}
 	for _, x := range runs {
@@ -147,14 +145,15 @@ func varying(runs []*observed.Run) []string {
 	return out
 }
 
-func add(sets map[string]map[string]bool, arm, value string) {
-	if sets[arm] == nil {
-		sets[arm] = map[string]bool{}
+// add adds a value to the set of a key.
+func add(sets map[string]map[string]bool, key, value string) {
+	if sets[key] == nil {
+		sets[key] = map[string]bool{}
 	}
-	sets[arm][value] = true
+	sets[key][value] = true
 }
 
-// alike says whether several arms all have the same several values.
+// alike reports whether there are several arms, and all have the same values, at least two.
 func alike(sets map[string]map[string]bool) bool {
 	if len(sets) < 2 {
 		return false
@@ -176,8 +175,8 @@ func alike(sets map[string]map[string]bool) bool {
 	return true
 }
 
-// stem is a file's name without directory, ends and a number at its end, so that
-// read.1.log and read-2.log.gz are both "read".
+// stem returns the name of a file without directory, endings and a number before them: read.1.log and
+// read-2.log.gz are both "read".
 func stem(path string) string {
 	s := filepath.Base(path)
 	for _, end := range []string{".gz", ".bz2", ".log", ".txt", ".json", ".csv", ".out"} {
@@ -189,7 +188,7 @@ func stem(path string) string {
 	return s
 }
 
-// workload makes a workload of the runs of one load.
+// workload makes a workload of the runs of one load, or leaves it out if there is nothing to compare.
 func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 	w := record.Workload{Name: name, Kind: runs[0].Tool, Baseline: o.Baseline}
 	counts := map[string]int{}
@@ -213,38 +212,39 @@ func (r *Result) workload(name string, runs []*observed.Run, o Options) {
 			w.Arms = append(w.Arms, record.Arm{Name: a.Name, Environment: "imported", Title: quantity.Count(counts[a.Name], "run")})
 		}
 	}
-	w.Metrics = metricsOf(runs)
-	w.Primary = w.Metrics[0]
-	for _, m := range w.Metrics {
-		if _, ok := metric.Find(nil, m); !ok {
-			w.Values = append(w.Values, metric.OfTool(m).Record())
+	for _, m := range metricsOf(runs) {
+		w.Metrics = append(w.Metrics, m.Name)
+		if _, ok := metric.Find(nil, m.Name); !ok {
+			w.Values = append(w.Values, m.Record())
 		}
 	}
+	w.Primary = w.Metrics[0]
 	r.Workloads = append(r.Workloads, w)
 	for _, x := range runs {
 		r.Runs = append(r.Runs, x.Observed)
 	}
 }
 
-// order is what people look at first; metrics that are not in it follow.
-var order = []string{"throughput", "time", "read_iops", "write_iops", "p50", "p90", "p95", "p99", "p99.9", "latency_mean"}
+// order has the main metrics first; others follow.
+var order = []metric.Metric{metric.Throughput, metric.Time, metric.IOPS.Of("read"), metric.IOPS.Of("write"),
+	metric.P50, metric.Quantile(0.9), metric.P95, metric.P99, metric.Quantile(0.999), metric.LatencyMean}
 
-// metricsOf are the metrics that any of the runs has, the primary one first.
-func metricsOf(runs []*observed.Run) []string {
-	var out []string
+// metricsOf lists the metrics that any of the runs has, the primary one first.
+func metricsOf(runs []*observed.Run) []metric.Metric {
+	var out []metric.Metric
 	for _, x := range runs {
-		for _, f := range x.Figures {
-			if !slices.Contains(out, f.Metric) {
-				out = append(out, f.Metric)
+		for _, m := range x.Metrics {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
 			}
 		}
 	}
-	rank := func(m string) int {
+	rank := func(m metric.Metric) int {
 		if i := slices.Index(order, m); i >= 0 {
 			return i
 		}
 		return len(order)
 	}
-	slices.SortStableFunc(out, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(out, func(a, b metric.Metric) int { return rank(a) - rank(b) })
 	return out
 }

@@ -1,10 +1,8 @@
-// Package importer turns the output of other tools into a record: who measured
-// with sysbench, fio, clickhouse-benchmark, pgbench, hyperfine or redis-benchmark, or collected
-// figures in a table, can have them judged.
+// Package importer makes a record of the output of other tools: benchmark logs, and tables of figures.
+// The analysis then judges the record like tare's own.
 //
-// It reads files as streams, memory does not grow with them. It must not compute
-// effects or judge; it says what the files say, where, and what in them is not
-// certain.
+// It reads files as streams; memory does not grow with their size. It must not compute effects or
+// verdicts. It warns about everything in the files that is uncertain.
 package importer
 
 import (
@@ -22,22 +20,22 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Arm is the files of one arm: each one or more runs of it.
+// Arm has the files of one arm. A file holds one or more runs.
 type Arm struct {
 	Name  string
-	Files []string // "-" is In of the options
+	Files []string // "-" is Options.In
 }
 
 // Options says what to read.
 type Options struct {
 	Arms     []Arm
 	Baseline string      // the name of an arm; empty: the first one
-	Kind     format.Kind // Unknown: every file tells
+	Kind     format.Kind // Unknown: recognise each file
 	Claims   []record.Claim
-	In       io.Reader // what "-" is
+	In       io.Reader // standard input
 }
 
-// Result is what was read.
+// Result has the imported loads and runs.
 type Result struct {
 	Workloads []record.Workload
 	Imported  record.Imported
@@ -46,14 +44,14 @@ type Result struct {
 	Left      []record.Left
 }
 
-// What a person can look at; more is a mistake, and takes long to find out about.
+// Bounds of an import: more runs or loads come from a mistake.
 const (
 	mostRuns  = 20000
 	mostLoads = 1000
 )
 
-// Read reads every file of every arm. A file that cannot be read, or in which
-// there is nothing, is an error that names it; what is doubtful in it, a warning.
+// Read reads every file of every arm. A file that cannot be read or has no figures is an error that names
+// it. Doubtful figures are warnings.
 func Read(o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, &UsageError{err}
@@ -115,7 +113,7 @@ func count(lists [][]*observed.Run) (n int) {
 	return n
 }
 
-// agree sees to it that runs of one load have a throughput that counts the same.
+// agree makes all runs of a load use the same meaning of throughput.
 func agree(all []*observed.Run) {
 	loads := map[string][]*observed.Run{}
 	for _, x := range all {
@@ -128,7 +126,7 @@ func agree(all []*observed.Run) {
 	}
 }
 
-// finish keeps the runs of which a figure can be true. A file without one is an error.
+// finish returns the runs with a possible figure. A file without such a run is an error.
 func (r *Result) finish(arm string, joined []*observed.Run) (out []*observed.Run, err error) {
 	for _, x := range joined {
 		if x.Finish() {
@@ -142,13 +140,13 @@ func (r *Result) finish(arm string, joined []*observed.Run) (out []*observed.Run
 		if slices.ContainsFunc(out, func(y *observed.Run) bool { return y.File == x.File }) {
 			continue
 		}
-		_, err := certain(nil, x.Doubts, nil)
+		_, err := withFigures(nil, x.Doubts, nil)
 		return nil, fmt.Errorf("%s: %w", x.File, err)
 	}
 	return out, nil
 }
 
-// UsageError is a mistake in what was asked for, not in what is in a file.
+// UsageError is a mistake on the command line, not in a file.
 type UsageError struct{ error }
 
 func (e *UsageError) Unwrap() error { return e.error }
@@ -186,13 +184,12 @@ func (o *Options) check() error {
 	return nil
 }
 
-// settle finds the arms, the baseline and what the claims are about, when it is
-// known what the files say: a table may name arms itself, and of one arm the
-// commands of hyperfine are what is compared.
+// settle finds the arms, the baseline and the arms of the claims. It needs the runs: a table may
+// name arms itself, and in one arm alone the commands that hyperfine compared are the arms.
 func (o *Options) settle(all []*observed.Run) error {
 	commands := map[string]bool{}
 	for _, x := range all {
-		if x.Tool == "hyperfine" && o.alone() {
+		if x.SubIsArm && o.alone() {
 			commands[x.Sub] = true
 		}
 	}
@@ -208,7 +205,7 @@ func (o *Options) settle(all []*observed.Run) error {
 		}
 	}
 	for _, x := range all {
-		if len(commands) > 1 && commands[x.Sub] {
+		if len(commands) > 1 && x.SubIsArm {
 			x.Arm, x.Sub, x.Other = x.Sub, "", nil
 		}
 		add(x.Arm)
@@ -227,8 +224,8 @@ func (o *Options) settle(all []*observed.Run) error {
 	return nil
 }
 
-// Write makes the result directory: plan, manifest and record. The workloads of
-// the plan and what was imported are filled in.
+// Write makes the result directory with plan, manifest and record. It fills in the workloads of the plan
+// and the imported files of the manifest.
 func (r *Result) Write(dir string, plan record.Plan, m record.Manifest) error {
 	plan.Workloads, m.Imported, m.Left = r.Workloads, &r.Imported, r.Left
 	w, err := record.Create(dir)

@@ -15,8 +15,8 @@ func summary(lines ...string) string {
 		"number of transactions actually processed: 15000\nlatency average = 32.000 ms\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// A comparison has one meaning of tps, and of two figures of a report the one that the counted
-// transactions prove.
+// All runs of a comparison use one meaning of tps. Of two rates in a report, the one that fits the number of
+// transactions counts.
 func TestOneMeaningOfTPS(t *testing.T) {
 	const (
 		including = "tps = 500.000000 (including connections establishing)"
@@ -58,7 +58,7 @@ func TestOneMeaningOfTPS(t *testing.T) {
 	}
 }
 
-// Lines that betray an option make settings of it.
+// Lines that show an option become settings.
 func TestOptionsThatLinesBetray(t *testing.T) {
 	plain := summary("initial connection time = 5.000 ms", "tps = 505.000000 (without initial connection time)")
 	for name, c := range map[string]struct{ text, setting, want string }{
@@ -78,7 +78,7 @@ func TestOptionsThatLinesBetray(t *testing.T) {
 	}
 }
 
-// Failures are counted, whatever threads wrote before them.
+// Error lines are counted although other threads wrote on the same line.
 func TestInterleavedFailures(t *testing.T) {
 	const aborted = ` script 0 aborted in command 0 query 0: ERROR:  portal "" does not exist`
 	lines := []string{"pgbench: pgbench: error: client 1" + aborted, "error: client 2" + aborted, "client 4" + aborted, "pgbench: error: client 5" + aborted,
@@ -90,7 +90,7 @@ func TestInterleavedFailures(t *testing.T) {
 	}
 }
 
-// Of a group status of fio that stands alone, the bandwidth is known.
+// A group status of fio without jobs has the bandwidth.
 func TestGroupStatusAlone(t *testing.T) {
 	const mebi = 1 << 20
 	for in, want := range map[string]map[string]float64{
@@ -118,7 +118,7 @@ func TestGroupStatusAlone(t *testing.T) {
 	}
 }
 
-// So are the lines of a job without its first one.
+// Lines of a job without the first one are read.
 func TestLinesOfAJobAlone(t *testing.T) {
 	for in, want := range map[string][]float64{
 		"  write: IOPS=6015, BW=752MiB/s (788MB/s)(100MiB/133msec); 0 zone resets\n":                                                                  {6015},
@@ -142,7 +142,7 @@ func TestLinesOfAJobAlone(t *testing.T) {
 	}
 }
 
-// Jobs that fio started and that are not in the report are named.
+// A warning counts the jobs that fio started and that are not in the report.
 func TestAnnouncedAndNotThere(t *testing.T) {
 	report := strings.SplitAfter(fioReport(100, "100MiB/s"), "\n")
 	jobs := strings.Join(report, "")
@@ -162,7 +162,7 @@ func TestAnnouncedAndNotThere(t *testing.T) {
 	}
 }
 
-// Reports of fio that move blocks of other sizes are other loads, whoever says the size.
+// Reports of fio with different block sizes are different loads, whether fio prints the size or not.
 func TestBlockSizeOfFio(t *testing.T) {
 	for name, c := range map[string]struct {
 		iops      [2]int
@@ -182,8 +182,7 @@ func TestBlockSizeOfFio(t *testing.T) {
 	}
 }
 
-// A table that names its arms needs no name, and neither do the commands of hyperfine; what says
-// nothing of an arm does.
+// Tables with a column of arms and commands of hyperfine need no name of an arm; other files do.
 func TestFilesWithoutAnArm(t *testing.T) {
 	hyperfine := "command,mean,stddev,median,user,system,min,max\nsleep 1,1.0,0.1,1.0,0,0,0.9,1.1\nsleep 2,2.0,0.1,2.0,0,0,1.9,2.1\n"
 	for in, want := range map[string]string{
@@ -219,7 +218,7 @@ func TestFilesWithoutAnArm(t *testing.T) {
 	}
 }
 
-// A bracket is no JSON.
+// A bracket alone is no JSON.
 func TestBrackets(t *testing.T) {
 	for in, json := range map[string]bool{"[OVERALL] something, else\nx\n": false, "[root@node ~]# run\nx\n": false, "[1] 4711\n": false, "[info] hello\n": false,
 		"{not json}\n": false, "{\n \"a\": 1\n}\n": true, "[\n {\"a\": 1}\n]\n": true, "[{\"a\": 1}]\n": true, "{\"a\": 1}\n": true} {
@@ -230,7 +229,7 @@ func TestBrackets(t *testing.T) {
 	}
 }
 
-// Rows of different things are never one run, whatever their arms are called.
+// Rows of different loads are never one run.
 func TestArmsOfTables(t *testing.T) {
 	for in, want := range map[string]int{
 		"config,tps\nbare metal,100\ndocker (bridge),50\n": 2, "config,tps\n裸机,100\n容器,50\n": 2, "arm,tps\n\"a, b\",100\n\"a, c\",50\n": 2,

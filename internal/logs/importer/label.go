@@ -10,15 +10,14 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// label is what stands beside a report: the headings above it, the command that made it, and
-// other words.
+// label is the text above a report: headings, the command that made the report, and other words.
 type label struct {
-	headings [7][]string // by level; 0 is of lines that only look like one
+	headings [7][]string // by level; level 0 has lines that look like a heading
 	command  []string
 	words    []string
 }
 
-// all are the words of a label in the order in which people read them.
+// all returns the words of a label in reading order.
 func (l *label) all() (out []string) {
 	for _, h := range l.headings[1:] {
 		out = append(out, h...)
@@ -31,7 +30,7 @@ var (
 	htmlHeading     = regexp.MustCompile(`(?i)^<h([1-6])\b`)
 )
 
-// level is that of a heading; 0 for a line that looks like one and has none, -1 for others.
+// level returns the level of a heading, 0 for a line that only looks like a heading, -1 for others.
 func level(text string) int {
 	if commandOf(text) != nil {
 		return -1
@@ -51,9 +50,9 @@ func level(text string) int {
 	return -1
 }
 
-// take adds a line of the text above a report. Of what stands above the first one only
-// headings and commands count: the rest is about the page.
-func (l *label) take(text string, first bool) {
+// add adds a line of the text above a report. Above the first report only headings and commands count:
+// other text there is about the page.
+func (l *label) add(text string, first bool) {
 	if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") || text == "..." {
 		return
 	}
@@ -78,10 +77,10 @@ func (l *label) take(text string, first bool) {
 	}
 }
 
-// mostWords bounds what is compared of a gap.
+// mostWords bounds the words of a label.
 const mostWords = 400
 
-// labels are those of the reports of one file, by the line where each begins.
+// labels returns the label of each run in a file.
 func labels(runs []*observed.Run, asides []format.Aside) map[*observed.Run]label {
 	out := map[*observed.Run]label{}
 	byLine := slices.Clone(runs)
@@ -89,19 +88,19 @@ func labels(runs []*observed.Run, asides []format.Aside) map[*observed.Run]label
 	now, first, last := label{}, true, 0
 	for i, x := range byLine {
 		if i > 0 && x.Line == last {
-			out[x] = now // of the same report
+			out[x] = now // another run of the same report
 			continue
 		}
 		gap := label{headings: now.headings}
 		gap.headings[0] = nil
-		said := false
+		heading := false
 		for ; len(asides) > 0 && asides[0].Line < x.Line; asides = asides[1:] {
 			if text := asides[0].Text; text != "" && len(gap.words) < mostWords {
-				gap.take(text, first)
-				said = said || level(text) > 0
+				gap.add(text, first)
+				heading = heading || level(text) > 0
 			}
 		}
-		if !said && len(gap.headings[0])+len(gap.words) == 0 { // nothing new: what was said before goes on
+		if !heading && len(gap.headings[0])+len(gap.words) == 0 { // nothing new: the label before still holds
 			gap.headings[0], gap.words = now.headings[0], now.words
 		}
 		if gap.command == nil {
@@ -113,11 +112,11 @@ func labels(runs []*observed.Run, asides []format.Aside) map[*observed.Run]label
 	return out
 }
 
-// longestName bounds what a load is called after.
+// longestName bounds the part of a load's name that comes from a label, in bytes.
 const longestName = 60
 
-// tellApart makes loads of their own of reports that would be taken for repeats of one another
-// although the words beside them differ, and says so.
+// tellApart makes different loads of reports with equal settings if the text above them differs, with a
+// warning. Otherwise they would count as repeats.
 func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []format.Aside) {
 	if len(asides) == 0 || len(runs) < 2 {
 		return
@@ -125,18 +124,18 @@ func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []form
 	var keys []string
 	same := map[string][]*observed.Run{}
 	for _, x := range runs {
-		key := x.Arm + "\n" + x.Sub + "\n" + only(x, nil)
+		key := x.Arm + "\n" + x.Sub + "\n" + loadSettings(x, nil)
 		if same[key] == nil {
 			keys = append(keys, key)
 		}
 		same[key] = append(same[key], x)
 	}
-	said := labels(runs, asides)
+	labelOf := labels(runs, asides)
 	for _, key := range keys {
 		list := same[key]
 		var words [][]string
 		for _, x := range list {
-			l := said[x]
+			l := labelOf[x]
 			words = append(words, l.all())
 		}
 		names := differing(words)
@@ -152,8 +151,8 @@ func (r *Result) tellApart(arm, path string, runs []*observed.Run, asides []form
 	}
 }
 
-// differing are, for each list, the words that not all have, in few words; nil where all are
-// the same.
+// differing returns, for each list, the first words that not all lists have; nil if the lists are the
+// same.
 func differing(lists [][]string) []string {
 	alike := true
 	counts := map[string]int{}
@@ -178,12 +177,12 @@ func differing(lists [][]string) []string {
 		}
 	}
 	if !slices.ContainsFunc(out, func(s string) bool { return s != out[0] }) {
-		return nil // the same words in another order
+		return nil // only the order differs
 	}
 	return out
 }
 
-// quoted are the first few names.
+// quoted lists the first few names.
 func quoted(names []string) string {
 	var list []string
 	for _, n := range names {

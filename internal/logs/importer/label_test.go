@@ -14,20 +14,20 @@ func redisReport(rate int) string {
 		"          avg       min       p50       p95       p99       max\n        0.100     0.050     0.100     0.200     0.300     1.000\n", rate)
 }
 
-// pgbenchReport is the end of one of pgbench.
+// pgbenchReport is the end of a report of pgbench.
 func pgbenchReport(rate int) string {
 	return fmt.Sprintf("scaling factor: 1\nquery mode: simple\nnumber of clients: 8\nnumber of transactions actually processed: 1000\n"+
 		"latency average = 2.000 ms\ninitial connection time = 5.000 ms\ntps = %d.000000 (without initial connection time)\n", rate)
 }
 
-// fioReport is one of fio, of which the lines above the report are not there.
+// fioReport is a report of fio without the lines above it.
 func fioReport(iops int, bandwidth string) string {
 	return fmt.Sprintf("test: (groupid=0, jobs=1): err= 0: pid=%d: Mon Feb 17 11:19:21 2020\n  read: IOPS=%d, BW=%s (1MB/s)(100MiB/10000msec)\n"+
 		"    clat (usec): min=1, max=20, avg=10.00, stdev= 1.00\n\nRun status group 0 (all jobs):\n   READ: bw=%s, io=100MiB, run=10000-10000msec\n", iops, iops, bandwidth, bandwidth)
 }
 
-// A page with several reports: they are repeats of one load where nothing beside them differs but
-// what counts them, dates, times and hosts. All else makes loads of them.
+// Several reports on a page are repeats of one load if the text above them differs only in numbers of runs,
+// dates, times and hosts. Other differences make them different loads.
 func TestReportsOfOnePage(t *testing.T) {
 	type page struct {
 		name, one, two string
@@ -105,7 +105,7 @@ func TestReportsOfOnePage(t *testing.T) {
 	}
 }
 
-// Headings hold for what stands below them.
+// A heading holds for all text below it.
 func TestHeadingsAreNested(t *testing.T) {
 	text := ""
 	for i, h := range []string{"# Host\n## small\n", "## large\n", "# Docker\n## small\n", "## large\n"} {

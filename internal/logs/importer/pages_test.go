@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/logs/importer"
 )
 
-// Tables of a page are loads of their own where the headings above them differ, and repeats where
-// only a number of a run does.
+// Tables on a page are different loads if the headings above them differ, and repeats if only the number of a
+// run differs.
 func TestTablesOfOnePage(t *testing.T) {
 	table := func(host, docker string) string {
 		return "| arm | tps |\n|---|---|\n| bare metal | " + host + " |\n| docker | " + docker + " |\n\n"
@@ -39,7 +39,7 @@ func TestTablesOfOnePage(t *testing.T) {
 	}
 }
 
-// hyperfine's Markdown is that of its CSV.
+// hyperfine's Markdown gives the same figures as its CSV.
 func TestHyperfineMarkdown(t *testing.T) {
 	text := "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n|:---|---:|---:|---:|---:|\n" +
 		"| `sleep 0.01` | 12.3 ± 0.4 | 11.0 | 13.0 | 1.00 |\n| `sleep 0.02` | 22.5 ± 0.6 | 21.0 | 25.0 | 1.83 ± 0.07 |\n"
@@ -58,7 +58,7 @@ func TestHyperfineMarkdown(t *testing.T) {
 	}
 }
 
-// What a page has around the lines of an output hides none of them.
+// Markup around the lines of an output hides no line.
 func TestMarkupOfPages(t *testing.T) {
 	set, get := "====== SET ======\n  1000 requests completed in 1.00 seconds\n  50 parallel clients\n  3 bytes payload\n  keep alive: 1\n\n99.90% <= 0.1 milliseconds\n1000.00 requests per second",
 		"====== GET ======\n  1000 requests completed in 0.50 seconds\n  50 parallel clients\n  3 bytes payload\n  keep alive: 1\n\n99.90% <= 0.1 milliseconds\n2000.00 requests per second"
@@ -90,7 +90,7 @@ func TestMarkupOfPages(t *testing.T) {
 	}
 }
 
-// Lines that a terminal or a mail broke are put together.
+// Lines that a terminal or a mail program broke are joined.
 func TestBrokenLines(t *testing.T) {
 	sysbench := "[ 10s ] thds: 16 tps: 1000.00 qps: 1000.00 (r/w/o: 0.00/1000.00/0.00) lat (ms,95%): 9.22 err/s: 0.00 reconn/s: 0.00"
 	pgbench := "progress: 5.0 s, 1000.0 tps, lat 8.000 ms stddev 1.000, 0 failed, lag 8.146 ms, 28 skipped, 188 retried, 333 retries"
@@ -122,8 +122,8 @@ func TestBrokenLines(t *testing.T) {
 	}
 }
 
-// Of the programs that run fio in Kubernetes the summary is read; where fio's own report stands
-// before it, that is.
+// The summaries of programs that run fio in Kubernetes are read; if fio's own report is above one, that is read
+// instead.
 func TestSummariesOfFioInKubernetes(t *testing.T) {
 	for name, loads := range map[string]int{"dbench": 5, "kbench": 6, "kubestr": 2} {
 		b, err := os.ReadFile("../kubefio/testdata/" + name + ".txt")

@@ -7,11 +7,11 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// join makes one run of the files that are parts of one, and says so.
+// join makes one run of files that are parts of one run, with a warning.
 func (r *Result) join(arm string, runs []*observed.Run) []*observed.Run {
 	var out []*observed.Run
 	parts := map[string][]*observed.Run{}
-	key := func(x *observed.Run) string { return x.Whole + "\n" + x.Sub + "\n" + only(x, nil) }
+	key := func(x *observed.Run) string { return x.Whole + "\n" + x.Sub + "\n" + loadSettings(x, nil) }
 	for _, x := range runs {
 		if x.Whole != "" {
 			parts[key(x)] = append(parts[key(x)], x)

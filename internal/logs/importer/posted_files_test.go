@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// What cannot be true is named and left out.
+// Impossible figures are left out, with a warning.
 func TestImpossible(t *testing.T) {
 	wrapped := "[   1s] threads: 4, tps: 18446842801212211200.00, reads: 1.00, writes: 1.00, response time: 60.10ms (95%), errors: 0.00, reconnects:  0.00\n" +
 		"[   2s] threads: 4, tps: 1385.00, reads: 19488.38, writes: 5540.11, response time: 15.76ms (95%), errors: 0.00, reconnects:  0.00\n"
@@ -52,7 +52,7 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// More runs or loads than anybody looks at are refused in time.
+// Too many runs or loads are refused early.
 func TestTooMany(t *testing.T) {
 	var jobs, runs strings.Builder
 	for i := range mostLoads + 1 {
@@ -78,7 +78,7 @@ func TestTooFewTransactions(t *testing.T) {
 	}
 }
 
-// A test that only reads did not stall in its writes, and syncs are no throughput.
+// A test that only reads has no figures of writes, and syncs do not count as throughput.
 func TestPureRead(t *testing.T) {
 	path := put(t, "a.log", fileio("random read", "16KiB", 1000, 0))
 	r, err := alone(t, path)
@@ -94,7 +94,7 @@ func TestPureRead(t *testing.T) {
 	}
 }
 
-// An arm whose runs all say the same is judged by the scatter of the other.
+// An arm whose runs are all equal is judged with the scatter of the other arm.
 func TestNoScatter(t *testing.T) {
 	var words []string
 	for i := range 5 {
@@ -148,7 +148,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// A table may say that nothing finished.
+// A table may have rows in which nothing finished.
 func TestNothingFinished(t *testing.T) {
 	e := imports(t, nil, "x="+put(t, "x.csv", "profile,tps,latency_ms\nread,500,2\nwrite,0,0\n"))
 	if said := fmt.Sprint(e.Warnings); !strings.Contains(said, "x.csv: its throughput is 0: nothing finished") {
@@ -156,7 +156,7 @@ func TestNothingFinished(t *testing.T) {
 	}
 }
 
-// A report of a run that waits comes late, and is of a longer time.
+// A late report line spans a longer time and weighs more.
 func TestLateReports(t *testing.T) {
 	const begin = "pgbench (16.3)\nstarting vacuum...end.\n"
 	for lines, want := range map[string]float64{
@@ -173,7 +173,7 @@ func TestLateReports(t *testing.T) {
 	}
 }
 
-// What tools say beside their rates is there too.
+// Further figures of the tools' summaries are read too.
 func TestMoreFigures(t *testing.T) {
 	for path, want := range map[string]string{
 		"sysbench/testdata/sysbench-1.0.20-rate.log":   "queries min_latency max_latency",
@@ -213,8 +213,7 @@ func TestMoreFigures(t *testing.T) {
 	}
 }
 
-// The tests of redis-benchmark are a load each; the server's persistence is one of its
-// settings, the number of requests is not.
+// Each test of redis-benchmark is a load. The server's persistence is a setting, the number of requests is not.
 func TestRedisTests(t *testing.T) {
 	b, err := os.ReadFile("../redis/testdata/redis-7.0-default.log")
 	if err != nil {
@@ -232,7 +231,7 @@ func TestRedisTests(t *testing.T) {
 	}
 }
 
-// Of one arm, the commands of hyperfine are compared with each other.
+// In an import of one arm, the commands of hyperfine are compared with each other.
 func TestCommands(t *testing.T) {
 	e := imports(t, nil, "x=../hyperfine/testdata/hyperfine-1.15.json")
 	if len(e.Effects) == 0 || len(e.Arms) < 2 || e.Effects[0].Observed == 0 {
@@ -240,7 +239,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// One log is summed up.
+// One log alone is summarised.
 func TestOneArm(t *testing.T) {
 	e := imports(t, nil, "host="+put(t, "a.log", sysbenchLog(4, 60, steady(1, 1000))))
 	if len(e.Effects) != 0 || len(e.Arms) != 1 || len(e.Caveats) != 0 {
@@ -251,7 +250,7 @@ func TestOneArm(t *testing.T) {
 	}
 }
 
-// Files that cannot be read say what to do; none is read twice.
+// Errors about files have a remedy, and no file is read twice.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	good := put(t, "good.log", sysbenchLog(4, 60, steady(1, 1000)))
@@ -284,7 +283,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The unit of fio's latencies can be said where nothing tells it.
+// --kind sets the unit of fio's latencies if the log does not show it.
 func TestVersionOfLog(t *testing.T) {
 	log := put(t, "x_clat.log", "256, 96274, 0, 0\n507, 164855, 0, 0\n766, 144811, 0, 0\n")
 	if _, err := alone(t, log); err == nil || !strings.Contains(err.Error(), "--kind=fio2-log") {
@@ -298,8 +297,8 @@ func TestVersionOfLog(t *testing.T) {
 	}
 }
 
-// TestCompletionLatency: without the total latency (--disable_lat, reports cut by hand) the
-// time from completion is another metric: it can be a fraction of the total.
+// Without the total latency (--disable_lat, shortened reports) the completion latency is used, as another
+// metric: it can be a fraction of the total.
 func TestCompletionLatency(t *testing.T) {
 	text := fioText("3.33", "read", all4k, 1)
 	_, rest, _ := strings.Cut(text, "     lat (usec)")

@@ -18,8 +18,7 @@ func alone(t *testing.T, files ...string) (*importer.Result, error) {
 	return importer.Read(importer.Options{Arms: []importer.Arm{{Name: "host", Files: files}}})
 }
 
-// figure is a figure of a run, of its summary or else the mean of its reports; NaN
-// for none.
+// figure returns a figure of a run: of its summary, else the mean of its reports; NaN: none.
 func figure(x record.Observed, metric string) float64 {
 	for _, f := range x.Figures {
 		if f.Metric == metric {
@@ -43,7 +42,7 @@ func setting(x record.Observed, name string) string {
 	return ""
 }
 
-// One prefix before every line changes nothing of what any tool's log says.
+// A prefix before every line changes no figure of any tool's log.
 func TestPrefixOfEveryTool(t *testing.T) {
 	for _, path := range []string{"sysbench/testdata/sysbench-1.0.20-rate.log", "sysbench/testdata/sysbench-0.5-oltp.log", "fio/testdata/fio-3.42.txt",
 		"fio/testdata/fio-3.33.json", "pgbench/testdata/pgbench-15-tpcb.log", "clickhouse/testdata/24-errors.log", "hyperfine/testdata/hyperfine-1.15.json",
@@ -69,7 +68,7 @@ func TestPrefixOfEveryTool(t *testing.T) {
 	}
 }
 
-// Of a diff one side is read, and that is said.
+// Only one side of a diff is read, with a warning.
 func TestBothSidesOfADiff(t *testing.T) {
 	r, err := alone(t, put(t, "x.diff", "-query mode: simple\n-tps = 500.0 (without initial connection time)\n+query mode: simple\n+tps = 600.0 (without initial connection time)\n"))
 	if err != nil || len(r.Runs) != 1 || figure(r.Runs[0], "throughput") != 500 || !strings.Contains(fmt.Sprint(r.Warnings), "lines behind another mark") {
@@ -84,7 +83,7 @@ func figures(r *importer.Result) (out [][]record.Figure) {
 	return out
 }
 
-// transactions is what a thread of pgbench logs: count transactions of 8 ms in every second.
+// transactions makes the log of a thread of pgbench, with count transactions of 8 ms in every second.
 func transactions(count int) string {
 	var b strings.Builder
 	for i := range 12 * count {
@@ -122,7 +121,7 @@ func TestThreadsOfOneRun(t *testing.T) {
 	}
 }
 
-// So are the logs of single transactions, whose quantiles are those of all.
+// The logs of threads are one run, with the quantiles of all transactions.
 func TestTransactionsOfThreads(t *testing.T) {
 	dir := t.TempDir()
 	log := func(name string, client, each int) string {
@@ -149,8 +148,7 @@ func TestTransactionsOfThreads(t *testing.T) {
 	}
 }
 
-// The logs that fio's jobs write are one run: 300 reads and 100 writes a second were
-// asked for of each of two.
+// The logs of fio's jobs are one run. Each of two jobs was asked for 300 reads and 100 writes per second.
 func TestJobsOfOneRun(t *testing.T) {
 	const name = "../fio/testdata/fio-3.33-j_bw."
 	both, err := alone(t, name+"1.log", name+"2.log")
@@ -168,7 +166,7 @@ func TestJobsOfOneRun(t *testing.T) {
 	if both, err = alone(t, latency+"1.log", latency+"2.log"); err != nil || len(both.Runs) != 1 || figure(both.Runs[0], "read_latency_mean") > 0.01 {
 		t.Errorf("%v %+v", err, both)
 	}
-	// Numbered runs are runs.
+	// Files of numbered runs are different runs.
 	if two, err := alone(t, put(t, "read.1.log", sysbenchLog(4, 60, steady(1, 1000))), put(t, "read.2.log", sysbenchLog(4, 60, steady(2, 1000)))); err != nil || len(two.Runs) != 2 {
 		t.Errorf("%v %+v", err, two)
 	}
@@ -199,8 +197,7 @@ func pgbenchLog(version string, threads int, tps float64) string {
 
 const all4k = "(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B"
 
-// What a tool says of test, mode, block size, queue depth, threads and version is
-// what makes its load.
+// The printed test, mode, block size, queue depth, threads and version define the load.
 func TestAnotherLoad(t *testing.T) {
 	queries := func(perTransaction int) string {
 		log := sysbenchLog(4, 60, steady(1, 1000))
@@ -223,7 +220,7 @@ func TestAnotherLoad(t *testing.T) {
 			t.Errorf("%s: %s %q, want %q", name, x.Verdict, x.Reason, c.want)
 		}
 	}
-	// What is printed differently is the same all the same.
+	// Different spellings of a value are equal.
 	same := imports(t, nil, "host="+put(t, "a.log", fioText("3.33", "randread", all4k, 16)), "pod="+put(t, "b.log", fioText("3.33", "randread", "4K-4K/4K-4K/4K-4K", 16)))
 	if x := same.Effects[0]; x.Verdict != record.Undecided {
 		t.Errorf("%s %q", x.Verdict, x.Reason)
@@ -236,7 +233,7 @@ func TestAnotherLoad(t *testing.T) {
 	}
 }
 
-// A ratio that wobbles is no setting: retries change it a little from run to run.
+// Queries per transaction are no setting: retries change them a little from run to run.
 func TestRatioIsNoSetting(t *testing.T) {
 	log := func(other float64) string {
 		return fmt.Sprintf("sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nRunning the test with following options:\nNumber of threads: 1\n\nDoing OLTP test.\nRunning mixed OLTP test\nThreads started!\nDone.\n\n"+
@@ -252,7 +249,7 @@ func TestRatioIsNoSetting(t *testing.T) {
 	}
 }
 
-// A second report in a file is a second run, and none of its figures another's.
+// A second report in a file is a second run, and figures of the two do not mix.
 func TestSecondReport(t *testing.T) {
 	report := func(qps, p99 string) string {
 		return "localhost:9000, queries: 100, QPS: " + qps + ", RPS: 1.000, MiB/s: 1.000, result RPS: 1.000, result MiB/s: 1.000.\n\n" +
@@ -290,7 +287,7 @@ func TestSecondReport(t *testing.T) {
 	}
 }
 
-// A run that fio printed in two forms is one run: two of them are two.
+// A run that fio printed in two forms counts once; two such runs count twice.
 func TestTwoForms(t *testing.T) {
 	json := `{"fio version": "fio-3.33", "jobs": [{"jobname": "disk", "read": {"io_bytes": 40960000, "bw_bytes": 4096000, "iops": 2000, "runtime": 5000}}]}`
 	text := fioText("3.33", "randread", all4k, 1)

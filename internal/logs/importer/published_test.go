@@ -48,7 +48,7 @@ func imports(t *testing.T, claims []string, words ...string) *record.Effects {
 	return e
 }
 
-// effect finds an effect; workload may be empty where there is one.
+// effect finds an effect; workload may be empty if there is only one.
 func effect(t *testing.T, e *record.Effects, workload, arm, metric string) record.Effect {
 	t.Helper()
 	for _, x := range e.Effects {
@@ -98,8 +98,7 @@ func TestClickHouseColocation(t *testing.T) {
 	}
 }
 
-// The study's own percentages: that of the rate has the right base, those of the
-// latencies the wrong one.
+// The study's own percentages: the rate's has the right base, those of the latencies a wrong one.
 func TestWrongBase(t *testing.T) {
 	for claim, want := range map[string]string{
 		"qps=-50%":   "and it does",

@@ -15,12 +15,11 @@ import (
 	"github.com/tarelab/tare/internal/logs/sysbench"
 )
 
-// readers are all tools whose output is read, in the order in which they are asked
-// whether a file is theirs. Each declares itself in its folder.
+// readers lists the reader of each tool, in the order in which files are compared with them.
 var readers = []observed.Reader{sysbench.Reader, fio.Reader, clickhouse.Reader, pgbench.Reader, hyperfine.Reader, redis.Reader,
 	kubefio.Dbench, kubefio.Kbench, kubefio.Kubestr, csv.Reader}
 
-// known is how the output of each tool is told, those that are not read included.
+// known describes the output of each tool, including tools without a reader.
 var known = func() (out format.Tools) {
 	for _, r := range slices.Concat(readers, unread) {
 		out = append(out, r.Tool)
@@ -28,10 +27,10 @@ var known = func() (out format.Tools) {
 	return out
 }()
 
-// Known is how the output of each tool is told.
+// Known describes the output of each tool, including tools without a reader.
 func Known() format.Tools { return known }
 
-// kindOf is what reads files of a kind; nil for none.
+// kindOf finds the reader of a kind of files; nil: none.
 func kindOf(name format.Kind) *observed.Kind {
 	for _, r := range readers {
 		for i := range r.Kinds {
@@ -43,7 +42,7 @@ func kindOf(name format.Kind) *observed.Kind {
 	return nil
 }
 
-// Kinds are the names that Options.Kind can have.
+// Kinds lists the values of Options.Kind.
 func Kinds() (out []string) {
 	for _, r := range readers {
 		for _, k := range r.Kinds {
@@ -53,7 +52,7 @@ func Kinds() (out []string) {
 	return out
 }
 
-// Versions are the spans of versions that are known, of the tools that have any.
+// Versions lists the known versions of each tool that has versions.
 func Versions() (out []string) {
 	for _, r := range readers {
 		if r.Versions != "" {

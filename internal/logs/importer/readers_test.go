@@ -21,7 +21,7 @@ func TestReadersDeclareThemselves(t *testing.T) {
 			t.Errorf("%q is declared twice or has no name", tool.Name)
 		}
 		seen[tool.Name] = true
-		if len(tool.Begins)+len(tool.Keys)+len(tool.Shapes) == 0 && tool.Is == nil {
+		if len(tool.Begins)+len(tool.Keys)+len(tool.Shapes) == 0 && tool.IsLine == nil {
 			t.Errorf("nothing tells the output of %s", tool.Name)
 		}
 		if tool.Kind != format.Unknown && !strings.Contains(string(manual), "\n| "+tool.Name) {

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-// unread are tools whose output people have and that is not read: an error names them. Each has
-// lines that only it writes.
+// unread lists common tools without a reader, so that an error can name them, by lines that only they
+// write.
 var unread = []observed.Reader{
 	named("pgbench --aggregate-interval", `^1\d{9} \d+ \d+ \d+ \d+ \d+(?: \d+)*$`),
 	named("YCSB", `^\[(?:OVERALL|READ|UPDATE|INSERT|SCAN|DELETE|CLEANUP|READ-MODIFY-WRITE|TOTAL_GC\w*)\], |^YCSB Client \d`),
@@ -19,7 +19,7 @@ var unread = []observed.Reader{
 	named("wrk or wrk2", `^Running \d+\w* test @ |^Thread Stats\s+Avg\s+Stdev|^Thread calibration: mean lat|^Requests/sec:\s+[\d.]+$|^Latency Distribution \(HdrHistogram`),
 	named("ab (ApacheBench)", `^This is ApacheBench, |^Requests per second:\s+[\d.]+ \[#/sec\]|^Time per request:\s+[\d.]+ \[ms\]|^Concurrency Level:\s+\d`),
 	{Tool: &format.Tool{Name: "iperf", Keys: [][]string{{"connected", "test_start"}, {"connected", "system_info"}},
-		Is: matches(`^\[ ?ID\] Interval\s+Transfer|^Connecting to host .*, port \d+|^\[\s*\d+\] local \S+ port \d+ connected|^iperf Done\.|^Client connecting to .*, TCP port|^iperf 3\.`)}},
+		IsLine: matches(`^\[ ?ID\] Interval\s+Transfer|^Connecting to host .*, port \d+|^\[\s*\d+\] local \S+ port \d+ connected|^iperf Done\.|^Client connecting to .*, TCP port|^iperf 3\.`)}},
 	named("netperf", `^(?:MIGRATED )?(?:TCP|UDP)[ _](?:STREAM|REQUEST/RESPONSE|RR|CRR|MAERTS|SENDFILE)\w* TEST from |^(?:MIGRATED )?TCP (?:Connect/)?(?:STREAM|REQUEST/RESPONSE|Request/Response|MAERTS) TEST`),
 	named("dd", `^\d+\+\d+ (?:records (?:in|out)|Datensätze|enregistrements|registros|записей)|^记录了\d+\+\d+|^\d+ bytes (?:\([^)]*\) ?)*(?:copied|transferred)`),
 	named("rados bench", `^Maintaining \d+ concurrent (?:writes|reads)|^sec Cur ops\s+started\s+finished|^Total (?:writes|reads) made:\s+\d|^Bandwidth \(MB/sec\):\s`),
@@ -35,18 +35,19 @@ var unread = []observed.Reader{
 	named("etcd (its metrics)", `^(?:# (?:HELP|TYPE) )?etcd_disk_\w+_seconds`),
 }
 
+// named describes a tool without a reader; lines is a regular expression that begins with ^.
 func named(name, lines string) observed.Reader {
-	return observed.Reader{Tool: &format.Tool{Name: name, Is: matches(lines)}}
+	return observed.Reader{Tool: &format.Tool{Name: name, IsLine: matches(lines)}}
 }
 
-// matches says whether a line is one of those. It is asked of every line that no reader knows: the
-// first byte rules most of them out.
+// matches returns a function that matches lines. It checks the first byte before the expression, because
+// every line that no reader knows is matched.
 func matches(lines string) func([]byte) bool {
 	expr, first := regexp.MustCompile(lines), firstBytes(lines)
 	return func(b []byte) bool { return first[b[0]] && expr.Match(b) }
 }
 
-// firstBytes are those with which a line can begin that an anchored expression matches.
+// firstBytes returns the bytes with which a match of an anchored expression can begin.
 func firstBytes(lines string) (set [256]bool) {
 	tree, err := syntax.Parse(lines, syntax.Perl)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/importer"
 )
 
-// A tool that is not read is named, with what is read instead.
+// The error about a tool without a reader names the tool and a remedy.
 func TestToolsThatAreNotRead(t *testing.T) {
 	names := map[string]string{"ycsb.txt": "YCSB", "ycsb-with-prompt.txt": "YCSB", "wrk.txt": "wrk or wrk2", "wrk2.txt": "wrk or wrk2", "ab.txt": "ab (ApacheBench)",
 		"iperf3.txt": "iperf", "iperf3-json.txt": "iperf", "dd-chinese.txt": "dd", "rados-bench.txt": "rados bench", "rbd-bench.txt": "rbd bench", "hammerdb.txt": "HammerDB",
@@ -47,7 +47,7 @@ func TestToolsThatAreNotRead(t *testing.T) {
 	}
 }
 
-// Beside a tool that is read, one that is not is named in a warning.
+// Lines of a tool without a reader, beside output that is read, are a warning.
 func TestUnreadBesideRead(t *testing.T) {
 	b, err := os.ReadFile("testdata/unread/dd.txt")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestUnreadBesideRead(t *testing.T) {
 	}
 }
 
-// No tool's own output is taken for that of one that is not read.
+// Output of a tool with a reader is never recognised as that of a tool without one.
 func TestReadIsNotUnread(t *testing.T) {
 	files, err := filepath.Glob("../*/testdata/*")
 	if err != nil || len(files) < 100 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Words in which reports may differ that are of the same thing: what counts them, and what
-// every sentence has. Dates, times and hosts are told by their shape.
+// noWords are words in which reports of the same thing may differ: words that count reports, and words of
+// every sentence. Dates, times and hosts are recognised by their shape.
 var noWords = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -31,7 +31,7 @@ var noWords = func() map[string]bool {
 }()
 
 var (
-	// counted is a number of a run: run1, run-02, test#3, 第2次, 3回目, #4.
+	// counted matches the number of a run: run1, run-02, test#3, 第2次, 3回目, #4.
 	counted = regexp.MustCompile(`^(?:(?:run|test|iter|iteration|attempt|trial|round|pass|try|rep|repeat|sample|take|bench|benchmark|result|output|report|log|lauf|r|t)[-_#.]?\d+|#\d+|\d+(?:st|nd|rd|th)|第?[一二三四五六七八九十\d]+(?:次|回目?|轮|遍)\S{0,4}|\d+(?:회|차)\S?)$`)
 	clock   = regexp.MustCompile(`^(?:\d{4}[-/.]\d\d?[-/.]\d\d?(?:t[\d:.,]+(?:z|[+-]\d\d:?\d\d)?)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:z|am|pm)?|[+-]\d{4}|(?:19|20)\d\d|\d+m\d+(?:\.\d+)?s|\d{10,}|\d{8}[-_t]?\d{4,6})$`)
 	machine = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.-]+@[\w.:~/-]+|(?:[a-z][\w-]*\.)+(?:com|net|org|io|local|internal|localdomain|example|lan|home|cloud|dev|de|cn|ru|fr|jp|uk|eu)|(?:host|node|worker|server|machine|vm|ip|master)[-_]?\d[\w-]*|localhost)$`)
@@ -39,8 +39,7 @@ var (
 	tag     = regexp.MustCompile(`</?[a-zA-Z][^<>]{0,80}>`)
 )
 
-// wordsOf are the words of a line in which reports that are repeats of one another do not
-// differ, in small letters.
+// wordsOf returns the words of a line that are the same in all repeats of a report, in lower case.
 func wordsOf(line string) (out []string) {
 	line = tag.ReplaceAllString(line, " ")
 	split := func(r rune) bool { return strings.ContainsRune(" \t,;()[]{}\"'`!?*|<>~&。，：；（）、", r) }
@@ -55,23 +54,32 @@ func wordsOf(line string) (out []string) {
 	return out
 }
 
-// dropped says that a word makes no difference.
+// dropped reports that a word may differ between repeats.
 func dropped(w string) bool {
 	w = strings.Trim(w, ".:#=-_/")
 	return w == "" || noWords[w] || counted.MatchString(w) || clock.MatchString(w) || machine.MatchString(w)
 }
 
-// program is the name of a tool where a command begins with it, or something runs it.
-var program = regexp.MustCompile(`(?:^|[\s/])((?:redis|valkey|clickhouse)-benchmark|clickhouse benchmark|sysbench|pgbench|fio|hyperfine)(?:\s|$)`)
+// program matches the program of a tool with a reader, at the beginning of a command or behind another
+// program that runs it.
+var program = func() *regexp.Regexp {
+	var names []string
+	for _, r := range readers {
+		for _, p := range r.Programs {
+			names = append(names, regexp.QuoteMeta(p))
+		}
+	}
+	return regexp.MustCompile(`(?:^|[\s/])(` + strings.Join(names, "|") + `)(?:\s|$)`)
+}()
 
-// prompt is what a shell writes before a command.
+// prompt matches the prompt of a shell.
 var prompt = regexp.MustCompile("^(?:[`*\\s]*)(?:\\[[^\\]]*\\][$#>]|[\\w.-]+@[^\\s$#]*[$#]|[\\w~/.-]*[$#%>]|\\$)\\s*")
 
-// where are options that say where a server is and who asks.
-var where = regexp.MustCompile(`^(?:-[hpaUu]|--?(?:host|port|user|password|pass|socket|(?:mysql|pgsql|redis)-(?:host|port|user|password|socket)|(?:rand-?)?seed|random-seed|output|username))$`)
+// connection matches options for the address of a server, the login, seeds and output.
+var connection = regexp.MustCompile(`^(?:-[hpaUu]|--?(?:host|port|user|password|pass|socket|(?:mysql|pgsql|redis)-(?:host|port|user|password|socket)|(?:rand-?)?seed|random-seed|output|username))$`)
 
-// commandOf are the words of a line that starts a tool, an option with its value being one;
-// nil for other lines.
+// commandOf returns the words of a command line of a tool; an option and its value are one word. nil for
+// other lines.
 func commandOf(line string) (out []string) {
 	line = strings.Trim(tag.ReplaceAllString(line, " "), " \t`*")
 	at := program.FindStringSubmatchIndex(line)
@@ -98,12 +106,12 @@ func commandOf(line string) (out []string) {
 			i++
 			w += " " + rest[i]
 		}
-		if !where.MatchString(name) {
+		if !connection.MatchString(name) {
 			words = append(words, w)
 		}
 	}
 	return slices.DeleteFunc(words, func(w string) bool { return w == "sudo" || w == "time" })
 }
 
-// command is a program that runs another, or a setting before it.
+// command matches a program that runs another one, or a variable before a command.
 var command = regexp.MustCompile(`^(?:sudo|time|env|docker|podman|kubectl|nerdctl|ctr|crictl|oc|exec|numactl|taskset|chrt|nice|ionice|nohup|ssh|lxc|incus|unshare|nsenter|systemd-run|runc|bash|sh|for|do|while|watch|timeout|stdbuf|perf|strace|\w+=\S*|[./][\w./-]*)$`)

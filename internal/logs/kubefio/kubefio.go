@@ -1,8 +1,8 @@
-// Package kubefio reads the summaries of programs that run fio in a pod on a volume of Kubernetes:
-// dbench (leeliu/dbench), kbench (longhorn/kbench) and kubestr.
+// Package kubefio reads the summaries of programs that run fio in a pod on a Kubernetes volume: dbench
+// (leeliu/dbench), kbench (longhorn/kbench) and kubestr.
 //
-// Each line of a summary is of a run of fio of its own: it is a load with its metric. It must not
-// know what is compared.
+// Each line of a summary comes from another run of fio, and is a load of its own. The package must not know
+// what is compared.
 package kubefio
 
 import (
@@ -10,8 +10,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tarelab/tare/internal/base/units"
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 // The readers.
@@ -23,15 +25,16 @@ var (
 	Kubestr = reader("kubestr", "0.4", []string{"FIO test results:", "JobName: ", "FIO version - fio-", "Running FIO test ("}, (*parser).kubestr)
 )
 
+// reader makes the reader of one program. line reads a line and reports whether it was known.
 func reader(name, versions string, begins []string, line func(*parser, string) bool) observed.Reader {
-	tool := &format.Tool{Name: name, Kind: format.Kind(name), Begins: begins, Also: noise}
+	tool := &format.Tool{Name: name, Kind: format.Kind(name), Begins: begins, Noise: noise}
 	read := func(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 		return read(text, tool, line)
 	}
 	return observed.Reader{Tool: tool, Versions: versions, Kinds: []observed.Kind{{Name: tool.Kind, Read: read}}}
 }
 
-// noise are lines that say nothing of what was measured.
+// noise matches lines without figures or settings.
 var noise = regexp.MustCompile(`^(?:=+$|Working dir|Testing |All tests|CPU Idleness|PVC |Pod |Elapsed time|Disk stats|\S+: ios=|-\s+OK|TEST_FILE|(?:iops|bw\(KiB/s\)): min=)`)
 
 // parser is the state between lines.
@@ -40,12 +43,12 @@ type parser struct {
 	tool     string
 	runs     []*observed.Run
 	settings [][2]string
-	section  string    // of kbench: what the rows below are
-	scale    float64   // of that section, to base units
-	p99      bool      // the latencies of kbench's summary are 99th percentiles
-	arms     [2]string // of a comparison of kbench
-	job      *observed.Run
-	way      string // of kubestr: read or write
+	section  string        // kbench: the metric of the following rows
+	scale    float64       // kbench: factor of the section to base units
+	p99      bool          // kbench: latencies are 99th percentiles
+	arms     [2]string     // kbench: the arms of a comparison
+	job      *observed.Run // kubestr: the current job
+	way      string        // kubestr: read or write
 }
 
 func read(text io.Reader, tool *format.Tool, line func(*parser, string) bool) ([]*observed.Run, []format.Warning, error) {
@@ -74,7 +77,7 @@ func (p *parser) load(arm, name string) *observed.Run {
 	return r
 }
 
-// set notes a setting of the summary: another value begins another summary.
+// set sets a setting of the following loads.
 func (p *parser) set(name, value string) {
 	for i := range p.settings {
 		if p.settings[i][0] == name {
@@ -85,32 +88,31 @@ func (p *parser) set(name, value string) {
 	p.settings = append(p.settings, [2]string{name, value})
 }
 
-// pair takes what reads and writes did: "75.7k/59.7k", "523MiB/s / 500MiB/s". What is not there is
-// missing.
-func (p *parser) pair(arm, load, metric, text string, scale float64) bool {
+// pair adds the figures of reads and writes in "75.7k/59.7k" or "523MiB/s / 500MiB/s".
+func (p *parser) pair(arm, load string, of metric.Metric, text string, scale float64) bool {
 	m := twoFigures.FindStringSubmatch(text)
 	if m == nil {
 		return false
 	}
-	return p.figures(arm, load, metric, number(m[1]).Times(scale), number(m[2]).Times(scale))
+	return p.figures(arm, load, of, number(m[1]).Times(scale), number(m[2]).Times(scale))
 }
 
-// figures takes what reads and writes did.
-func (p *parser) figures(arm, load, metric string, a, b format.Num) bool {
-	if !a.NonZero().Known() && !b.NonZero().Known() {
+// figures adds a load with the figures of reads and writes.
+func (p *parser) figures(arm, load string, of metric.Metric, reads, writes format.Num) bool {
+	if !reads.NonZero().Known() && !writes.NonZero().Known() {
 		p.Doubt("a line of the summary has no figures: fio failed, or printed what the summary does not know", "look at the log above it")
 		return true
 	}
 	r := p.load(arm, load)
-	r.Total("read_"+metric, a.NonZero())
-	r.Total("write_"+metric, b.NonZero())
+	r.Total(of.Of("read"), reads.NonZero())
+	r.Total(of.Of("write"), writes.NonZero())
 	return true
 }
 
-// twoFigures are those of reads and of writes; the slash between them is not that of MiB/s.
+// twoFigures matches the figures of reads and writes. The slash between them is not the one in MiB/s.
 var twoFigures = regexp.MustCompile(`^\s*([\d.,]*\s*[kKMG]?i?(?:B/s(?:ec)?)?)\s*/\s*(.*)$`)
 
-var figure = regexp.MustCompile(`^\s*(\d[\d,]*(?:\.\d+)?)\s*(k|K|M|G)?(i?)(B/s(?:ec)?)?\.?\s*$`)
+var figure = regexp.MustCompile(`^\s*(\d[\d,]*(?:\.\d+)?)\s*([kKMG]?i?B?)(?:/s(?:ec)?)?\.?\s*$`)
 
 // number reads 75.7k, 98,368, 523MiB/s and 500kB/s, in base units. The tools write a comma only
 // between thousands.
@@ -119,15 +121,12 @@ func number(s string) format.Num {
 	if m == nil {
 		return format.Num{}
 	}
-	base := 1000.0
-	if m[3] != "" {
-		base = 1024
+	scale, known := units.FioText(1000).Unit(m[2])
+	if m[2] == "" {
+		scale, known = 1, true
 	}
-	scale := 1.0
-	for range strings.Index("kMG", strings.Replace(m[2], "K", "k", 1)) + 1 {
-		if m[2] != "" {
-			scale *= base
-		}
+	if !known {
+		return format.Num{}
 	}
 	return format.Whole([]byte(strings.ReplaceAll(m[1], ",", ""))).Times(scale)
 }

@@ -15,8 +15,8 @@ import (
 // readers by the file of testdata.
 var readers = map[string]observed.Reader{"dbench": Dbench, "kbench": Kbench, "kubestr": Kubestr}
 
-// said is what a reader made of a text: of each load its arm, name, settings and figures.
-func said(r observed.Reader, b []byte) (out []string) {
+// described describes the loads of a text by arm, name, settings and figures.
+func described(r observed.Reader, b []byte) (out []string) {
 	runs, _, err := r.Kinds[0].Read("", bytes.NewReader(b))
 	for _, x := range runs {
 		s := strings.TrimSpace(x.Arm + " " + x.Sub)
@@ -36,7 +36,7 @@ func said(r observed.Reader, b []byte) (out []string) {
 	return out
 }
 
-// The samples were written after the programs' own formats.
+// The samples follow the programs' formats.
 func TestSummaries(t *testing.T) {
 	for name, want := range map[string][]string{
 		"dbench": {"random, IOPS; read_iops 75700; write_iops 59700", "random, bandwidth; read_bandwidth 5.48405e+08; write_bandwidth 5.24288e+08",
@@ -60,7 +60,7 @@ func TestSummaries(t *testing.T) {
 		b := formattest.Read(t, filepath.Join("testdata", name+".txt"))
 		tool, _, _ := strings.Cut(name, "-")
 		for _, end := range []string{"\n", "\r\n"} {
-			if got := said(readers[tool], bytes.ReplaceAll(b, []byte("\n"), []byte(end))); strings.Join(got, "\n") != strings.Join(want, "\n") {
+			if got := described(readers[tool], bytes.ReplaceAll(b, []byte("\n"), []byte(end))); strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
@@ -78,7 +78,7 @@ func TestLines(t *testing.T) {
 		"Sequential Read/Write: 536MiB/s / \n":                         "sequential, bandwidth; read_bandwidth 5.62037e+08",
 		"":                                                             "error: the input is empty; check that the benchmark's output was really written to this file",
 	} {
-		if got := strings.Join(said(Dbench, []byte(in)), "\n"); got != want {
+		if got := strings.Join(described(Dbench, []byte(in)), "\n"); got != want {
 			t.Errorf("%q:\n%s\nwant\n%s", in, got, want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestKbenchVersions(t *testing.T) {
 			"IOPS (Read/Write)\n   Random:  96,735 / 89,565   vs    98,135 / 88,990    :   1.45% / -0.64%\n  CPU Idleness:   68%   vs  66%    :  -2%\n": "raw random, IOPS; size 50 GiB; quick mode disabled; read_iops 96735; write_iops 89565\n" +
 			"ext4 random, IOPS; size 50 GiB; quick mode disabled; read_iops 98135; write_iops 88990",
 	} {
-		if got := strings.Join(said(Kbench, []byte(in)), "\n"); got != want {
+		if got := strings.Join(described(Kbench, []byte(in)), "\n"); got != want {
 			t.Errorf("%q:\n%s\nwant\n%s", in, got, want)
 		}
 	}
@@ -114,7 +114,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, r := range readers {
-			formattest.Same(t, func() any { return said(r, in) })
+			formattest.Same(t, func() any { return described(r, in) })
 		}
 	})
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// second is a second in the unit that a heading names.
+// second has units of time in seconds.
 var second = map[string]float64{"usec": 1e-6, "us": 1e-6, "msec": 1e-3, "ms": 1e-3, "nsec": 1e-9, "ns": 1e-9, "sec": 1, "s": 1}
 
-// dbench names the unit of latencies in its heading, or behind each figure.
+// dbench prints the unit of latencies in the heading, or behind each figure.
 var (
 	latencyLine  = regexp.MustCompile(`^Average Latency \((\w+)\) Read/Write: (.*)$`)
 	latencyUnits = regexp.MustCompile(`^Average Latency Read/Write: ([\d. ]*)\((\w*)\) / ([\d. ]*)\((\w*)\)$`)
@@ -29,24 +30,24 @@ func (p *parser) dbench(s string) bool {
 		return true
 	}
 	if m := latencyLine.FindStringSubmatch(s); m != nil && second[m[1]] > 0 {
-		return p.pair("", "random, latency", "latency_mean", m[2], second[m[1]])
+		return p.pair("", "random, latency", metric.LatencyMean, m[2], second[m[1]])
 	}
 	if m := latencyUnits.FindStringSubmatch(s); m != nil {
-		return p.figures("", "random, latency", "latency_mean", number(m[1]).Times(second[m[2]]), number(m[3]).Times(second[m[4]]))
+		return p.figures("", "random, latency", metric.LatencyMean, number(m[1]).Times(second[m[2]]), number(m[3]).Times(second[m[4]]))
 	}
 	if rest, ok := strings.CutPrefix(s, "Mixed Random Read/Write IOPS: "); ok {
-		return p.pair("", "mixed random, IOPS", "iops", rest, 1)
+		return p.pair("", "mixed random, IOPS", metric.IOPS, rest, 1)
 	}
 	if rest, ok := strings.CutPrefix(s, "Sequential Read/Write: "); ok {
-		return p.pair("", "sequential, bandwidth", "bandwidth", rest, 1)
+		return p.pair("", "sequential, bandwidth", metric.Bandwidth, rest, 1)
 	}
 	rest, ok := strings.CutPrefix(s, "Random Read/Write IOPS: ")
 	if !ok {
 		return false
 	}
 	iops, bandwidth, both := strings.Cut(rest, " BW: ")
-	ok = p.pair("", "random, IOPS", "iops", strings.TrimSuffix(strings.TrimSpace(iops), "."), 1)
-	return ok && (!both || p.pair("", "random, bandwidth", "bandwidth", bandwidth, 1))
+	ok = p.pair("", "random, IOPS", metric.IOPS, strings.TrimSuffix(strings.TrimSpace(iops), "."), 1)
+	return ok && (!both || p.pair("", "random, bandwidth", metric.Bandwidth, bandwidth, 1))
 }
 
 var (
@@ -56,6 +57,9 @@ var (
 	kbenchRow     = regexp.MustCompile(`^(Random|Sequential):\s*(.*)$`)
 	kbenchArms    = regexp.MustCompile(`^(\S.*?)\s{2,}vs\s{2,}(\S.*?)\s+:\s+Change$`)
 )
+
+// kbenchMetrics are the metrics of kbench's sections.
+var kbenchMetrics = map[string]metric.Metric{"iops": metric.IOPS, "bandwidth": metric.Bandwidth, "latency": metric.LatencyMean}
 
 // kbench reads a line of kbench's summary, or of its comparison of two. Newer versions write "IOPS in
 // ops", and a second summary with the 99th percentiles of the latencies:
@@ -95,15 +99,15 @@ func (p *parser) kbench(s string) bool {
 		return false
 	}
 	load := strings.ToLower(m[1]) + ", " + strings.Replace(p.section, "iops", "IOPS", 1)
-	metric := map[string]string{"iops": "iops", "bandwidth": "bandwidth", "latency": "latency_mean"}[p.section]
+	of := kbenchMetrics[p.section]
 	if p.p99 && p.section == "latency" {
-		metric = "p99"
+		of = metric.P99
 	}
 	own, rest, compared := strings.Cut(m[2], " vs ")
-	ok := p.pair(p.arms[0], load, metric, own, p.scale)
+	ok := p.pair(p.arms[0], load, of, own, p.scale)
 	if compared && p.arms[1] != "" {
 		other, _, _ := strings.Cut(rest, " :")
-		ok = p.pair(p.arms[1], load, metric, other, p.scale) && ok
+		ok = p.pair(p.arms[1], load, of, other, p.scale) && ok
 	}
 	return ok
 }
@@ -155,12 +159,12 @@ func (p *parser) kubestr(s string) bool {
 	if m == nil || p.way == "" {
 		return false
 	}
-	p.job.Total(p.way+"_iops", format.Whole([]byte(m[1])).NonZero())
-	p.job.Total(p.way+"_bandwidth", format.Whole([]byte(m[2])).Times(1024).NonZero())
+	p.job.Total(metric.IOPS.Of(p.way), format.Whole([]byte(m[1])).NonZero())
+	p.job.Total(metric.Bandwidth.Of(p.way), format.Whole([]byte(m[2])).Times(1024).NonZero())
 	return true
 }
 
-// options are those of a job.
+// options adds the options of a job as settings.
 func (p *parser) options(s string) {
 	for _, o := range strings.Fields(s) {
 		name, value, _ := strings.Cut(o, "=")

@@ -9,18 +9,17 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Join makes one run of the parts that its threads or jobs wrote: rates add up,
-// a latency is the mean over the parts, each with the weight of its rate where it
-// has one. The first part becomes the run.
+// Join makes one run of the parts that its threads or jobs wrote. It adds rates, and takes the mean of
+// latencies, weighted by the rates of the parts if they have rates. The first part becomes the run.
 func Join(parts []*Run) *Run {
 	out := parts[0]
 	rates := make([][]float64, len(parts))
 	for i, p := range parts {
-		rates[i] = slices.Clone(p.Figure("throughput").bins)
+		rates[i] = slices.Clone(p.Figure(metric.Throughput).bins)
 		if i > 0 {
 			out.Errors, out.Clients = out.Errors+p.Errors, out.Clients+p.Clients
 			out.Seconds, out.Every = max(out.Seconds, p.Seconds), max(out.Every, p.Every)
-			out.taken.add(&p.taken)
+			out.latencies.add(&p.latencies)
 		}
 	}
 	if least, most := lengths(rates); most-least > 1 {
@@ -37,11 +36,11 @@ func Join(parts []*Run) *Run {
 		}
 		*f = *joinFigures(same, rates)
 	}
-	out.Every *= float64(size) // what was a bin is a report
+	out.Every *= float64(size) // a bin of the parts becomes a report
 	return out
 }
 
-// lengths are the least and the largest number of values.
+// lengths returns the smallest and the largest length.
 func lengths(lists [][]float64) (least, most int) {
 	least = len(lists[0])
 	for _, l := range lists {
@@ -50,7 +49,7 @@ func lengths(lists [][]float64) (least, most int) {
 	return least, most
 }
 
-// joinFigures joins one metric as far as all parts have reports of it.
+// joinFigures joins one metric, up to the shortest series of the parts.
 func joinFigures(parts []*Figure, rates [][]float64) *Figure {
 	out := NewFigure(parts[0].Metric)
 	size, n := 1, 0
@@ -66,7 +65,7 @@ func joinFigures(parts []*Figure, rates [][]float64) *Figure {
 		}
 		out.impossible, out.worst = out.impossible+f.impossible, max(out.worst, f.worst)
 	}
-	mean := metric.OfTool(out.Metric).Unit == "s"
+	mean := out.Metric.Unit == "s"
 	for i := range n {
 		total, weight := 0.0, 0.0
 		for k, f := range parts {
@@ -92,13 +91,13 @@ type histogram struct {
 	n      uint64
 }
 
-// Latency takes the latency of one operation in nanoseconds.
+// Latency adds the latency of one operation in nanoseconds.
 func (r *Run) Latency(ns int64) {
-	if r.taken.counts == nil {
-		r.taken.counts = make([]uint64, record.Buckets)
+	if r.latencies.counts == nil {
+		r.latencies.counts = make([]uint64, record.Buckets)
 	}
-	r.taken.counts[record.Bucket(ns)]++
-	r.taken.n++
+	r.latencies.counts[record.Bucket(ns)]++
+	r.latencies.n++
 }
 
 func (h *histogram) add(other *histogram) {
@@ -111,17 +110,16 @@ func (h *histogram) add(other *histogram) {
 	h.n += other.n
 }
 
-// totals gives the run the quantiles that its operations suffice for.
+// totals sets the run's quantiles that have at least 10 operations beyond them.
 func (h *histogram) totals(r *Run) {
 	for _, q := range []float64{0.5, 0.95, 0.99} {
 		if float64(h.n)*(1-q) >= 10 {
-			r.Total(metric.QuantileName(q), h.quantile(q))
+			r.Total(metric.Quantile(q), h.quantile(q))
 		}
 	}
 }
 
-// quantile is the upper end of the bucket in which the quantile lies, at most
-// 0.2 % too high.
+// quantile returns the upper end of the bucket of the quantile, which is at most 0.2 % too high.
 func (h *histogram) quantile(q float64) format.Num {
 	seen := uint64(0)
 	for i, c := range h.counts {

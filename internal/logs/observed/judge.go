@@ -7,19 +7,19 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// The largest figures that can be true: a counter that wrapped round is beyond.
+// The largest possible figures. A counter that wrapped around is larger.
 const (
 	mostRate      = 1e12 // per second
 	mostBandwidth = 1e15 // bytes per second
 	mostSeconds   = 1e7
-	// A rate without the time for making connections is larger than operations per
-	// second of the run, with one for each operation by far; not by this factor.
+	// pgbench can print a rate that leaves out the time for connections. It can be much larger than
+	// operations over seconds, but not by this factor.
 	mostConnecting = 100
 )
 
-// most is the largest value of a metric that can be true.
-func most(name string) float64 {
-	switch metric.OfTool(name).Unit {
+// most returns the largest possible value of a metric.
+func most(m metric.Metric) float64 {
+	switch m.Unit {
 	case "s":
 		return mostSeconds
 	case "B/s":
@@ -28,37 +28,37 @@ func most(name string) float64 {
 	return mostRate
 }
 
-// judge leaves out what cannot be true of the run, and names it.
+// judge removes impossible values of a figure, with a warning for each.
 func (r *Run) judge(f *Figure) {
 	if x, ok := f.Total.Get(); ok {
 		if why := r.impossible(f, x); why != "" {
-			r.doubt(f.Metric, fmt.Sprintf("%g %s", x, why))
+			r.doubt(f.Metric.Name, fmt.Sprintf("%g %s", x, why))
 			f.Total = format.Num{}
 		}
 	}
 	if f.impossible > 0 {
 		why := r.impossible(f, f.worst)
-		r.doubt(f.Metric, fmt.Sprintf("%d of %d reports, as %g %s", f.impossible, f.impossible+f.n, f.worst, why))
+		r.doubt(f.Metric.Name, fmt.Sprintf("%d of %d reports, as %g %s", f.impossible, f.impossible+f.n, f.worst, why))
 	}
 	if x, ok := f.mean().Get(); ok {
 		if why := r.impossible(f, x); why != "" {
-			r.doubt(f.Metric, fmt.Sprintf("%g on average %s", x, why))
+			r.doubt(f.Metric.Name, fmt.Sprintf("%g on average %s", x, why))
 			f.series = series{}
 		}
 	}
 }
 
-// impossible says why a value cannot be true; empty where it can.
+// impossible returns the reason why a value is impossible; empty if it is possible.
 func (r *Run) impossible(f *Figure, x float64) string {
 	switch {
 	case x < 0:
 		return "is negative"
 	case x > most(f.Metric):
 		return "is more than can be (a counter that wrapped round?)"
-	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric != "time" && metric.OfTool(f.Metric).Unit == "s":
+	case r.Complete && r.Seconds > 0 && x > 1.1*r.Seconds+1 && f.Metric.Name != metric.Time.Name && f.Metric.Unit == "s":
 		return fmt.Sprintf("seconds is longer than the run of %.4g s", r.Seconds)
 	}
-	if done, ok := r.Done.Get(); ok && f.Metric == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
+	if done, ok := r.Done.Get(); ok && f.Metric.Name == metric.Throughput.Name && r.Seconds > 0 && x > mostConnecting*max(done/r.Seconds, 1) {
 		return fmt.Sprintf("per second do not go with %.0f operations in %.4g s", done, r.Seconds)
 	}
 	return ""

@@ -1,6 +1,5 @@
-// Package observed is what the readers of logs make of a run: its figures as the
-// record has them, and the settings of its load. Memory does not grow with the
-// log. It must not compute effects or judge.
+// Package observed has the runs that readers of logs return: figures as in the record, and the settings
+// of the load. Its memory does not grow with the log. It must not compute effects or verdicts.
 package observed
 
 import (
@@ -14,41 +13,43 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Run is one run of a tool on its way into the record.
+// Run is one run of a tool while it is read.
 type Run struct {
 	record.Observed
-	Sub   string  // which of several loads of the tool: the test, the job, the command
-	Every float64 // seconds from report to report
-	// Whole is the run that the file is a part of, where threads or jobs write one
-	// each; empty for none.
+	Sub string // the test, job or command, if the tool has several loads
+	// SubIsArm says that the tool compared commands itself: in an import of one arm, Sub names the arm.
+	SubIsArm bool
+	Every    float64 // seconds from one report to the next
+	// Whole names the run if the file has only one of its threads or jobs; see Kind.Whole.
 	Whole string
-	// Clients of which the file has operations, where no setting says it.
+	// Clients is the number of clients with operations in the file, if no setting has it.
 	Clients int
 	Doubts  []format.Warning // figures that were left out
-	// Done is how many operations the tool did in the seconds of the run, where it
-	// says both.
+	// Done is the number of operations during Seconds, if the tool prints both.
 	Done format.Num
 
-	// Rates are what a summary has for throughput where it has it in more than one meaning. One
-	// comparison has one of them: see Agree.
+	// Rates has the throughput of a summary in each meaning in which the tool prints it. Agree
+	// chooses one for all runs of a comparison.
 	Rates []Rate
 
-	// Queries and Writes are what a transaction consists of on average. It is no
-	// setting, for it wobbles.
+	// Queries and Writes are means per transaction. They are no settings: retries change them.
 	Queries, Writes format.Num
 
-	figures []*Figure
-	taken   histogram
+	// Metrics are those of Figures, in the same order, once the run is finished.
+	Metrics []metric.Metric
+
+	figures   []*Figure
+	latencies histogram // of single operations
 }
 
-// Rate is a throughput, and what it counts.
+// Rate is a throughput and its meaning.
 type Rate struct {
 	Counts    string
 	PerSecond format.Num
 }
 
-// Agree gives runs of one load the rate that all of them have. Where they have none in common,
-// each has its first, and what it counts is a setting in which they differ.
+// Agree sets the throughput of runs of one load to the first rate whose meaning all runs have. If there
+// is none, each run gets its first rate, and the meaning becomes a setting of its load.
 func Agree(runs []*Run) {
 	common := ""
 	for _, r := range runs {
@@ -63,15 +64,15 @@ func Agree(runs []*Run) {
 		switch {
 		case len(r.Rates) == 0:
 		case common != "":
-			r.Total(metric.Throughput.Name, r.rate(common))
+			r.Total(metric.Throughput, r.rate(common))
 		default:
-			r.Total(metric.Throughput.Name, r.Rates[0].PerSecond)
-			r.MakesLoad("throughput", r.Rates[0].Counts)
+			r.Total(metric.Throughput, r.Rates[0].PerSecond)
+			r.MakesLoad(metric.Throughput.Name, r.Rates[0].Counts)
 		}
 	}
 }
 
-// rate is that which counts so; missing for none.
+// rate finds the rate of a meaning.
 func (r *Run) rate(counts string) format.Num {
 	for _, x := range r.Rates {
 		if x.Counts == counts {
@@ -81,10 +82,10 @@ func (r *Run) rate(counts string) format.Num {
 	return format.Num{}
 }
 
-// Runs are the runs of a file by their number.
+// Runs are the runs of a file, by number.
 type Runs []*Run
 
-// At is a run, which is made when it is first asked for.
+// At returns run i, and makes it if needed.
 func (l *Runs) At(i int) *Run {
 	for len(*l) <= i {
 		*l = append(*l, &Run{})
@@ -92,39 +93,38 @@ func (l *Runs) At(i int) *Run {
 	return (*l)[i]
 }
 
-// Figure finds a metric of the run or begins it.
-func (r *Run) Figure(metric string) *Figure {
+// Figure returns the figure of a metric, and makes it if needed.
+func (r *Run) Figure(m metric.Metric) *Figure {
 	for _, f := range r.figures {
-		if f.Metric == metric {
+		if f.Metric.Name == m.Name {
 			return f
 		}
 	}
-	f := NewFigure(metric)
+	f := NewFigure(m)
 	r.figures = append(r.figures, f)
 	return f
 }
 
-// Total takes what the tool's summary says of the whole run.
-func (r *Run) Total(metric string, v format.Num) {
+// Total sets the figure of the tool's summary for the whole run, if it is known.
+func (r *Run) Total(m metric.Metric, v format.Num) {
 	if v.Known() {
-		r.Figure(metric).Total = v
+		r.Figure(m).Total = v
 	}
 }
 
-// Quantiles takes the quantiles of the whole run that people look at.
+// Quantiles sets the common quantiles of the whole run.
 func (r *Run) Quantiles(list []format.Quantile) {
 	for _, q := range list {
 		if q.Q >= 0.5 && q.Q < 1 && slices.Contains([]float64{0.5, 0.9, 0.95, 0.99, 0.999}, q.Q) {
-			r.Total(metric.QuantileName(q.Q), q.Seconds)
+			r.Total(metric.Quantile(q.Q), q.Seconds)
 		}
 	}
 }
 
-// MakesLoad notes a setting that makes the load what it is, MayDiffer one that
-// may differ; what is not known is left out.
+// MakesLoad adds a setting that defines the load, unless the value is empty.
 func (r *Run) MakesLoad(name, value string) { r.Load = setting(r.Load, name, value) }
 
-// MayDiffer is for the others.
+// MayDiffer adds a setting that may differ between runs of one load, unless the value is empty.
 func (r *Run) MayDiffer(name, value string) { r.Other = setting(r.Other, name, value) }
 
 func setting(list []record.Setting, name, value string) []record.Setting {
@@ -134,7 +134,7 @@ func setting(list []record.Setting, name, value string) []record.Setting {
 	return append(list, record.Setting{Name: name, Got: value})
 }
 
-// Text is a number as a setting; empty when it is missing.
+// Text writes a number as the value of a setting; empty if missing.
 func Text(n format.Num) string {
 	x, ok := n.Get()
 	if !ok {
@@ -143,8 +143,8 @@ func Text(n format.Num) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// Bytes is an amount of bytes as a setting, however it was printed: 16 KiB. What is
-// no amount stays as it is.
+// Bytes writes a printed amount of bytes as the value of a setting, in one spelling: 16 KiB. Other text
+// stays as it is.
 func Bytes(text string) string {
 	x, ok := format.Size([]byte(text)).Get()
 	if !ok {
@@ -159,44 +159,44 @@ func Bytes(text string) string {
 	return Text(format.Some(x)) + " TiB"
 }
 
-// Known says whether anything is known of the run.
+// Known reports whether the run has a figure.
 func (r *Run) Known() bool {
 	any := func(f *Figure) bool { return f.Total.Known() || f.n > 0 || f.impossible > 0 }
-	return r.taken.n > 0 || len(r.Rates) > 0 || slices.ContainsFunc(r.figures, any)
+	return r.latencies.n > 0 || len(r.Rates) > 0 || slices.ContainsFunc(r.figures, any)
 }
 
-// Finish makes the run ready for the record; false when nothing of it can be true.
+// Finish fills in Figures and Metrics for the record. It returns false if no figure is possible.
 func (r *Run) Finish() bool {
-	r.taken.totals(r)
+	r.latencies.totals(r)
 	r.MakesLoad("clients", Text(format.Some(float64(r.Clients)).NonZero()))
 	for _, f := range r.figures {
 		r.judge(f)
 		if (f.Total.Known() || f.n > 0) && !r.idle(f) {
-			r.Figures = append(r.Figures, f.record(r.Every))
+			r.Figures, r.Metrics = append(r.Figures, f.record(r.Every)), append(r.Metrics, f.Metric)
 		}
 	}
 	return len(r.Figures) > 0
 }
 
-// idle says that a figure is of something that the run did not do: all its reports
-// are 0, and not those of others.
+// idle reports that a figure concerns something that the run did not do: all reports are 0 although the
+// run had throughput and other figures are not 0.
 func (r *Run) idle(f *Figure) bool {
 	still := func(x *Figure) bool { return !x.Total.Known() && x.stalled == x.n }
-	dead := func(x *Figure) bool { return x.Metric == "throughput" && x.n > 0 && still(x) }
+	dead := func(x *Figure) bool { return x.Metric.Name == metric.Throughput.Name && x.n > 0 && still(x) }
 	busy := func(x *Figure) bool { return !still(x) }
 	return f.n > 0 && still(f) && !slices.ContainsFunc(r.figures, dead) && slices.ContainsFunc(r.figures, busy)
 }
 
-// Empty says that nothing was reported of the run.
+// Empty reports that the run has no figures.
 func (r *Run) Empty() bool { return len(r.figures) == 0 }
 
-// Forget drops what was reported so far.
+// Forget drops all figures.
 func (r *Run) Forget() { r.figures = nil }
 
-// Keep adds a figure that was made apart.
-func (r *Run) Keep(f *Figure) { r.figures = append(r.figures, f) }
+// AddFigure adds a figure that NewFigure made.
+func (r *Run) AddFigure(f *Figure) { r.figures = append(r.figures, f) }
 
-// Failures makes a warning of lines with which a tool said that something failed.
+// Failures makes a warning of a tool's error lines.
 func Failures(f format.Failures) []format.Warning {
 	if f.Count == 0 {
 		return nil

@@ -8,28 +8,29 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// mostBins bounds what is kept of a series: an hour of seconds stays as it is,
-// and a day of them, or a billion, becomes means of groups.
+// mostBins bounds the values that are kept of a series: an hour of reports per second stays as it is,
+// longer series become means of groups.
 const mostBins = 4096
 
-// series takes the reports of one metric in order of time and keeps sums and the
-// means of consecutive groups. The zero value is ready; memory is bounded.
+// series has the sums of a metric's reports, which come in order of time, and the means of consecutive
+// groups. The zero value is ready; its memory is bounded. Sums are of differences to shift, so that
+// they do not lose digits.
 type series struct {
 	n       int
-	shift   float64 // the first value: sums of differences to it keep their digits
+	shift   float64 // the first report
 	last    float64
 	sum     float64
 	squares float64
-	lagged  float64
-	stalled int
+	lagged  float64 // sum of products of neighbouring reports
+	stalled int     // reports of 0
 
 	bins  []float64
-	size  int // reports in a bin
-	part  float64
-	parts int
+	size  int     // reports in a bin
+	part  float64 // sum of the reports in the next bin
+	parts int     // their number
 }
 
-// put takes one report.
+// put adds one report.
 func (s *series) put(x float64) {
 	if s.n == 0 {
 		s.shift, s.size = x, 1
@@ -55,7 +56,7 @@ func (s *series) put(x float64) {
 	}
 }
 
-// halve joins neighbouring bins.
+// halve halves the number of bins: each becomes the mean of two.
 func (s *series) halve() {
 	for i := range len(s.bins) / 2 {
 		s.bins[i] = (s.bins[2*i] + s.bins[2*i+1]) / 2
@@ -64,10 +65,10 @@ func (s *series) halve() {
 	s.size *= 2
 }
 
-// N is how many reports there were.
+// N returns the number of reports.
 func (s *series) N() int { return s.n }
 
-// mean is missing without a report.
+// mean is the mean of all reports; missing without a report.
 func (s *series) mean() format.Num {
 	if s.n == 0 {
 		return format.Num{}
@@ -75,7 +76,7 @@ func (s *series) mean() format.Num {
 	return format.Some(s.shift + s.sum/float64(s.n))
 }
 
-// lag1 is the autocorrelation of neighbouring reports, from the sums.
+// lag1 computes the autocorrelation of neighbouring reports from the sums.
 func (s *series) lag1() record.Value {
 	n := float64(s.n)
 	if s.n < 4 {
@@ -86,33 +87,33 @@ func (s *series) lag1() record.Value {
 	if !(ssd > 1e-20*n*s.shift*s.shift) {
 		return record.Missing("all reports are equal")
 	}
-	// Every value but the last is a predecessor (the first difference is 0).
+	// Every report but the last is a predecessor. (The first difference is 0.)
 	cross := s.lagged - m*(2*s.sum-s.last) + (n-1)*m*m
 	return record.Number(round(math.Max(-1, math.Min(1, cross/ssd))))
 }
 
-// Figure is one metric of a run on its way.
+// Figure is one metric of a run while it is read.
 type Figure struct {
-	Metric string
-	Total  format.Num // what the summary says
+	Metric metric.Metric
+	Total  format.Num // of the tool's summary
 	series
 
-	limit      float64 // the largest report that can be true
-	impossible int     // reports that cannot be true
-	worst      float64 // the last of them
+	limit      float64 // the largest possible report
+	impossible int     // number of impossible reports
+	worst      float64 // the last impossible report
 }
 
-// NewFigure begins a metric.
-func NewFigure(metric string) *Figure { return &Figure{Metric: metric, limit: most(metric)} }
+// NewFigure makes the figure of a metric.
+func NewFigure(m metric.Metric) *Figure { return &Figure{Metric: m, limit: most(m)} }
 
-// Add takes one report; a missing one is left out.
+// Add adds one report, unless it is missing.
 func (f *Figure) Add(v format.Num) {
 	if x, ok := v.Get(); ok {
 		f.Put(x)
 	}
 }
 
-// Put takes one report; one that cannot be true is only counted.
+// Put adds one report. An impossible one is only counted.
 func (f *Figure) Put(x float64) {
 	if !(x >= 0 && x <= f.limit) {
 		f.impossible, f.worst = f.impossible+1, x
@@ -121,10 +122,9 @@ func (f *Figure) Put(x float64) {
 	f.put(x)
 }
 
-// record is the figure as the record has it. seconds is what the run spans, 0
-// when not known.
+// record converts the figure for the record. every is the seconds between reports; 0: not known.
 func (f *Figure) record(every float64) record.Figure {
-	out := record.Figure{Metric: f.Metric, Total: f.Total.Value("the summary does not say it"),
+	out := record.Figure{Metric: f.Metric.Name, Total: f.Total.Value("the summary does not say it"),
 		Mean: f.mean().Value("no report on the way"), Lag1: f.lag1()}
 	if x, ok := out.Mean.Get(); ok {
 		out.Mean = record.Number(round(x))
@@ -135,13 +135,13 @@ func (f *Figure) record(every float64) record.Figure {
 			out.Bins = append(out.Bins, round(b))
 		}
 	}
-	if metric.OfTool(f.Metric).Unit != "s" {
+	if f.Metric.Unit != "s" {
 		out.Stalled = f.stalled
 	}
 	return out
 }
 
-// round keeps nine digits: more than any tool prints.
+// round rounds to nine digits, more than any tool prints.
 func round(x float64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return x

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/base/allow"
 )
 
-// Program is its name.
+// Program is the name of the program.
 const Program = "pgbench"
 
 // The built-in scripts.
@@ -19,10 +19,10 @@ const (
 	SelectOnly   = "select-only"
 )
 
-// Builtin are the built-in scripts.
+// Builtin lists the built-in scripts.
 func Builtin() []string { return []string{TPCB, SimpleUpdate, SelectOnly} }
 
-// Modes are the ways of the protocol.
+// Modes lists the query modes of the protocol.
 func Modes() []string { return []string{"simple", "extended", "prepared"} }
 
 // Version is the version of pgbench.
@@ -34,7 +34,7 @@ type Version struct {
 // pgbench (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
 var banner = regexp.MustCompile(`^pgbench \(PostgreSQL\) (([0-9]{1,4})\b.*|([0-9]{1,4})(devel|beta|rc).*)`)
 
-// Identify reads what pgbench --version prints.
+// Identify reads the output of pgbench --version.
 func Identify(text string) (Version, error) {
 	m := banner.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -52,23 +52,22 @@ func Identify(text string) (Version, error) {
 
 // Data is a data set of pgbench.
 type Data struct {
-	// Scale is 100 000 accounts each.
+	// Scale is the scale factor: 100 000 accounts each.
 	Scale int `json:"scale"`
-	// Options of the initialisation are passed on as they are.
+	// Options of the initialisation are passed on unchanged.
 	Options []string `json:"options,omitempty"`
 }
 
-// Bytes is about how large it is.
+// Bytes returns the approximate size.
 func (d Data) Bytes() int64 { return int64(d.Scale) * 16 << 20 }
 
-// InitArgs make the data set.
+// InitArgs returns the arguments that make the data set.
 func (d Data) InitArgs(s Server) []string {
 	args := append([]string{"--initialize", "--quiet", "--scale=" + strconv.Itoa(d.Scale)}, d.Options...)
 	return append(args, s.args()...)
 }
 
-// Server is where the database is. Host is an address or the directory of its
-// socket.
+// Server says how to reach the database. Host is an address or the directory of the socket.
 type Server struct {
 	Host           string
 	Port           int
@@ -79,8 +78,8 @@ func (s Server) args() []string {
 	return []string{"--host=" + s.Host, "--port=" + strconv.Itoa(s.Port), "--username=" + s.User, s.Database}
 }
 
-// PassFile is the file that keeps the password out of arguments and
-// environment: the environment names it as PGPASSFILE. Nobody else may read it.
+// PassFile returns a password file, which keeps the password out of arguments and environment. The variable
+// PGPASSFILE names it, and only its owner may read it.
 func PassFile(secret string) []byte {
 	escape := strings.NewReplacer(`\`, `\\`, `:`, `\:`)
 	return []byte("*:*:*:*:" + escape.Replace(secret) + "\n")
@@ -89,26 +88,26 @@ func PassFile(secret string) []byte {
 // Command is one execution.
 type Command struct {
 	Server
-	// Script is a built-in one or the absolute path of a file.
+	// Script is the name of a built-in script or the absolute path of a file.
 	Script string
 	Mode   string
 	// Clients are its connections, Threads its threads.
 	Clients, Threads int
-	// Seconds until it ends by itself; it can be ended earlier by SIGALRM.
+	// Seconds until it ends. SIGALRM ends it earlier.
 	Seconds int
-	// LogPrefix is that of its logs of transactions: prefix.PID and, for the
-	// threads after the first, prefix.PID.N; empty: none.
+	// LogPrefix is the prefix of its logs of transactions: prefix.PID of the first thread,
+	// prefix.PID.N of the others. Empty: no logs.
 	LogPrefix string
-	// Seed of its random numbers, from version 11 on; 0: whatever it takes.
+	// Seed of its random numbers, since version 11; 0: pgbench chooses.
 	Seed uint32
-	// Options are passed on as they are; see CheckOption.
+	// Options are passed on unchanged; see CheckOption.
 	Options []string
 }
 
-// Forever is the largest number of seconds that every version takes.
+// Forever is a number of seconds that every version accepts and that never passes.
 const Forever = 2_000_000_000
 
-// Args run a script.
+// Args returns the arguments that run a script.
 func (r Command) Args() []string {
 	args := []string{
 		"--no-vacuum", "--protocol=" + r.Mode,
@@ -129,16 +128,15 @@ func (r Command) Args() []string {
 	return append(append(args, r.Options...), r.args()...)
 }
 
-// IsBuiltin says whether a script is named by its name.
+// IsBuiltin reports whether a script is the name of a built-in one.
 func IsBuiltin(script string) bool {
 	return script == TPCB || script == SimpleUpdate || script == SelectOnly
 }
 
-// Writes says whether a script commits anything; one that is not known may.
+// Writes reports whether a script may write; unknown scripts may.
 func Writes(script string) bool { return script != SelectOnly }
 
-// passedOn has the options of pgbench for a run (10 to 18). getopt takes any beginning of a name
-// that is unique; the list does not.
+// passedOn has the options of pgbench for a run (10 to 18). Unlike getopt, it accepts no shortened names.
 var passedOn = allow.List{
 	Program: "pgbench", Dashed: true,
 	Names: allow.Words("define exit_on_abort failures_detailed max_tries no_vacuum report_latencies report_per_command verbose_errors"),
@@ -155,14 +153,14 @@ var passedOn = allow.List{
 	},
 }
 
-// CheckOption says what is wrong with an option that a user wants passed on.
+// CheckOption returns an error for an option that may not be passed on.
 func CheckOption(option string) error { return passedOn.Check(option) }
 
-// initOptions are those of the initialisation that a user may pass on.
+// initOptions has the options of the initialisation that may be passed on.
 var initOptions = allow.List{
 	Program: "pgbench --initialize", Dashed: true,
 	Names: allow.Words("fillfactor foreign_keys partitions partition_method unlogged_tables init_steps"),
 }
 
-// CheckInitOption says what is wrong with an option for the initialisation.
+// CheckInitOption returns an error for an option of the initialisation that may not be passed on.
 func CheckInitOption(option string) error { return initOptions.Check(option) }

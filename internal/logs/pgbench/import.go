@@ -6,9 +6,10 @@ import (
 
 	"github.com/tarelab/tare/internal/logs/format"
 	"github.com/tarelab/tare/internal/logs/observed"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// Import reads the runs of what pgbench prints.
+// Import reads the runs in pgbench's output.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
 	var totals []spans
@@ -17,9 +18,9 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		for len(totals) <= p.Run {
 			totals = append(totals, spans{})
 		}
-		totals[p.Run].take(p)
-		r.Figure("throughput").Add(p.TPS)
-		r.Figure("latency_mean").Add(p.Latency)
+		totals[p.Run].add(p)
+		r.Figure(metric.Throughput).Add(p.TPS)
+		r.Figure(metric.LatencyMean).Add(p.Latency)
 		if x, ok := p.Length.Get(); ok {
 			r.Seconds += x
 		}
@@ -28,7 +29,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	warnings := log.Warnings
 	for i := range log.Runs {
 		if i < len(totals) && !log.Runs[i].Complete() {
-			runs.At(i).Total("throughput", totals[i].rate())
+			runs.At(i).Total(metric.Throughput, totals[i].rate())
 		}
 		imported(runs.At(i), &log.Runs[i])
 		warnings = append(warnings, observed.Failures(log.Runs[i].Failures)...)
@@ -40,11 +41,11 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return out, warnings, err
 }
 
-// spans are the progress lines of a run: one that comes late, as it does when all waits,
-// is of a longer time, and counts for as much.
+// spans has sums over the progress lines of a run. A line that comes late, because pgbench had to wait, spans
+// a longer time and weighs more.
 type spans struct{ seconds, done, shortest, longest float64 }
 
-func (s *spans) take(p Progress) {
+func (s *spans) add(p Progress) {
 	length, known := p.Length.Get()
 	rate, ok := p.TPS.Get()
 	if !known || !ok || length <= 0 {
@@ -57,7 +58,7 @@ func (s *spans) take(p Progress) {
 	s.seconds, s.done = s.seconds+length, s.done+length*rate
 }
 
-// rate is that of the whole time, where the lines are not of the same length.
+// rate is the rate over all lines, weighted by their length; missing if all lines are about equally long.
 func (s *spans) rate() format.Num {
 	if s.longest <= 1.1*s.shortest {
 		return format.Num{}
@@ -65,21 +66,21 @@ func (s *spans) rate() format.Num {
 	return format.Some(s.done / s.seconds)
 }
 
-// scripts are the loads of single scripts, where there are several.
+// scripts makes a load of each script, if there are several.
 func scripts(one *Run) (out []*observed.Run) {
 	for _, s := range one.Scripts {
 		r := &observed.Run{Sub: s.Name}
 		settings(r, one)
-		r.Total("throughput", s.TPS.NonZero())
-		r.Total("latency_mean", s.Latency)
+		r.Total(metric.Throughput, s.TPS.NonZero())
+		r.Total(metric.LatencyMean, s.Latency)
 		out = append(out, r)
 	}
 	return out
 }
 
-// settings are those of all scripts of a run.
+// settings adds the settings of a run.
 func settings(r *observed.Run, one *Run) {
-	r.Tool, r.Version, r.Line, r.Complete = "pgbench", one.Version, one.Line, one.Complete()
+	r.Tool, r.Version, r.Line, r.Complete = Program, one.Version, one.Line, one.Complete()
 	r.MakesLoad("script", one.Type)
 	r.MakesLoad("scale", observed.Text(one.Scale))
 	r.MakesLoad("clients", observed.Text(one.Clients))
@@ -92,7 +93,7 @@ func settings(r *observed.Run, one *Run) {
 	r.MayDiffer("server", one.Server)
 }
 
-// limited says whether there was a rate limit; of a report without its latency nobody knows.
+// limited reports whether there was a rate limit; empty: not known, as in a report without the latency.
 func (one *Run) limited() string {
 	switch {
 	case one.Limited:
@@ -103,8 +104,8 @@ func (one *Run) limited() string {
 	return ""
 }
 
-// reconnects says whether every transaction had its own connection. Before 14 that shows only
-// where the time for connections is most of the run.
+// reconnects reports whether every transaction had its own connection; empty: not known. Before 14 this only
+// shows if connecting took most of the run.
 func (one *Run) reconnects() string {
 	apart, known := one.TPS.Get()
 	whole, both := one.TPSConnecting.Get()
@@ -117,6 +118,7 @@ func (one *Run) reconnects() string {
 	return ""
 }
 
+// imported adds the settings and the summary of a run.
 func imported(r *observed.Run, one *Run) {
 	settings(r, one)
 	if one.Intervals > 0 {
@@ -130,19 +132,19 @@ func imported(r *observed.Run, one *Run) {
 		r.Errors = uint64(x)
 	}
 	r.Rates = one.rates(r)
-	r.Total("latency_mean", one.Latency.NonZero())
-	r.Total("skipped_share", one.Skipped.NonZero())
-	r.Total("above_limit_share", one.Above.NonZero())
+	r.Total(metric.LatencyMean, one.Latency.NonZero())
+	r.Total(metric.Share("skipped_share"), one.Skipped.NonZero())
+	r.Total(metric.Share("above_limit_share"), one.Above.NonZero())
 }
 
-// How a rate counts the time for making connections.
+// The meanings of a rate.
 const (
 	without = "without the time for connections"
 	with    = "with the time for connections"
 )
 
-// rates are what the summary calls tps, by how connections count; one that does not go with
-// the transactions that were counted is left out where the other does.
+// rates returns the summary's rates, with and without the time for connections. It leaves out the first if
+// only the second fits the number of transactions.
 func (one *Run) rates(r *observed.Run) (out []observed.Rate) {
 	for _, x := range []observed.Rate{{Counts: without, PerSecond: one.TPS.NonZero()}, {Counts: with, PerSecond: one.TPSConnecting.NonZero()}} {
 		if x.PerSecond.Known() {
@@ -155,8 +157,8 @@ func (one *Run) rates(r *observed.Run) (out []observed.Rate) {
 	return out
 }
 
-// proved says that a rate is near what was done in the duration. With a connection for each
-// transaction, the rate without their time is of a part of the run only.
+// proved reports that a rate fits the number of transactions and the duration. With a connection for each
+// transaction, the rate without the time for connections covers only a part of the run.
 func (one *Run) proved(rate format.Num) bool {
 	x, _ := rate.Get()
 	done, counted := one.Done.Get()
@@ -164,26 +166,25 @@ func (one *Run) proved(rate format.Num) bool {
 	if !counted || !timed || seconds <= 0 {
 		clients, known := one.Clients.Get()
 		latency, measured := one.Latency.Get()
-		return !known || !measured || x < 2*clients/latency // of -t: transactions of all clients, one after the other
+		return !known || !measured || x < 2*clients/latency // -t: each client runs its transactions one after the other
 	}
 	return x < 2*done/seconds
 }
 
-// perSecond makes a series of whole seconds out of transactions that come about
-// in order of time. The first second and the last are cut off somewhere and do
-// not count.
+// perSecond makes a series of seconds of transactions, which come nearly in order of time. The first and the
+// last second are incomplete and do not count.
 type perSecond struct {
 	rate, latency *observed.Figure
-	second        float64 // that is being filled
+	second        float64 // the current second
 	begun         bool
-	first         bool // second is the first one
-	count         float64
-	spent         float64
-	late          int // transactions of a second that was closed already
+	first         bool    // second is the first one
+	count         float64 // transactions in the current second
+	spent         float64 // sum of their latencies in seconds
+	late          int     // transactions that belong to an earlier second
 }
 
-// take counts a transaction that ended at this time (seconds).
-func (p *perSecond) take(at, latency float64) {
+// add counts a transaction that ended at a time in seconds.
+func (p *perSecond) add(at, latency float64) {
 	s := math.Floor(at)
 	switch {
 	case !p.begun:
@@ -191,7 +192,7 @@ func (p *perSecond) take(at, latency float64) {
 	case s < p.second:
 		p.late++
 		s = p.second
-	case s-p.second > 86400: // a damaged time: no day of empty seconds
+	case s-p.second > 86400: // a damaged time: do not add a day of empty seconds
 		p.second, p.count, p.spent, p.first = s, 0, 0, true
 	}
 	for p.second < s {
@@ -211,12 +212,11 @@ func (p *perSecond) close() {
 	p.second, p.count, p.spent, p.first = p.second+1, 0, 0, false
 }
 
-// ImportLog reads the log of single transactions: a series of seconds, and
-// the latencies of all of them.
+// ImportLog reads the log of transactions as a series of seconds and a distribution of latencies.
 func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	r := &observed.Run{}
-	r.Tool, r.Line, r.Every, r.Sub = "pgbench", 1, 1, "log"
-	s := perSecond{rate: r.Figure("throughput"), latency: r.Figure("latency_mean")}
+	r.Tool, r.Line, r.Every, r.Sub = Program, 1, 1, "log"
+	s := perSecond{rate: r.Figure(metric.Throughput), latency: r.Figure(metric.LatencyMean)}
 	clients := map[int64]bool{}
 	sum, err := ParseLog(text, func(t Transaction) {
 		if t.Failed || t.Skipped {
@@ -227,7 +227,7 @@ func ImportLog(_ string, text io.Reader) ([]*observed.Run, []format.Warning, err
 		if len(clients) < 10000 {
 			clients[t.Client] = true
 		}
-		s.take(float64(t.Ended)/1e9, float64(t.Latency)/1e9)
+		s.add(float64(t.Ended)/1e9, float64(t.Latency)/1e9)
 	})
 	r.Seconds = float64(s.rate.N())
 	r.Clients = len(clients)

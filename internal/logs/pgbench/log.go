@@ -8,27 +8,27 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// Transaction is one line of a log made with -l.
+// Transaction is one line of the log of -l.
 type Transaction struct {
 	Client  int64 `json:"client"`
 	Ended   int64 `json:"ended"`             // nanoseconds since 1970, by pgbench's clock
 	Latency int64 `json:"latency,omitempty"` // nanoseconds; 0 where it did not finish
-	// Failed says that it was given up, Skipped that it was late beyond the limit
-	// and never begun.
+	// Failed says that it failed. Skipped says that it was never begun, because it was later than
+	// the latency limit.
 	Failed  bool `json:"failed,omitempty"`
 	Skipped bool `json:"skipped,omitempty"`
 }
 
-// Summary is a log as a whole.
+// Summary describes a whole log.
 type Summary struct {
-	Lines    int              `json:"lines"` // that were read
+	Lines    int              `json:"lines"` // transactions
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
 // maxColumns of a log line.
 const maxColumns = 17
 
-// ParseLog reads the log of single transactions and hands every line out.
+// ParseLog reads the log of transactions and calls each with every line.
 func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
 	s, p, bad := &Summary{}, format.NewScan(r, declared), 0
 	err := p.Each(func(line []byte) error {
@@ -57,8 +57,7 @@ func ParseLog(r io.Reader, each func(Transaction)) (*Summary, error) {
 	return s, err
 }
 
-// columns reads numbers between blanks; word is the one column, if any, that
-// is a word, and at its index.
+// columns reads numbers between blanks. One column may be a word; at is its index, or -1.
 func columns(line []byte, x *[maxColumns]float64) (n int, word []byte, at int) {
 	at = -1
 	for i := 0; i < len(line); n++ {
@@ -89,6 +88,7 @@ func columns(line []byte, x *[maxColumns]float64) (n int, word []byte, at int) {
 	return n, word, at
 }
 
+// blank returns the index of the first blank, or the length.
 func blank(b []byte) int {
 	if i := bytes.IndexByte(b, ' '); i >= 0 {
 		return i
@@ -96,8 +96,8 @@ func blank(b []byte) int {
 	return len(b)
 }
 
-// logLine reads "client number latency script seconds microseconds [lag]
-// [retries]"; a transaction that failed has a word in place of its latency.
+// logLine reads "client number latency script seconds microseconds [lag] [retries]". A failed transaction has
+// a word in place of the latency.
 func logLine(line []byte) (t Transaction, ok bool) {
 	var x [maxColumns]float64
 	n, word, at := columns(line, &x)
@@ -117,12 +117,11 @@ func logLine(line []byte) (t Transaction, ok bool) {
 	return t, true
 }
 
-// Pieces reads a log of transactions piece by piece, while it is written.
+// Pieces reads a log of transactions while pgbench writes it.
 type Pieces struct{ rest []byte }
 
-// Feed takes the next piece and hands on the transactions whose lines are
-// complete.
-func (l *Pieces) Feed(piece []byte, take func(Transaction)) error {
+// Feed reads the next piece and calls each with the transactions whose lines are complete.
+func (l *Pieces) Feed(piece []byte, each func(Transaction)) error {
 	if len(l.rest) > 0 {
 		l.rest = append(l.rest, piece...)
 		piece = l.rest
@@ -136,7 +135,7 @@ func (l *Pieces) Feed(piece []byte, take func(Transaction)) error {
 		if !ok {
 			return fmt.Errorf("pgbench's log: unknown line %q", piece[:min(i, 100)])
 		}
-		take(t)
+		each(t)
 		piece = piece[i+1:]
 	}
 	l.rest = append(l.rest[:0], piece...)

@@ -17,24 +17,23 @@ type parser struct {
 	run     *Run
 	last    float64 // time of the progress line before
 	summary bool    // the run's summary has begun
-	banner  bool    // the run's beginning is in the log
+	banner  bool    // the log has the beginning of the run
 }
 
-// Parse reads everything in r. each, if not nil, gets the progress lines in
-// order; an error of its own ends the reading and is returned. What was read is
-// returned also with an error. Input without anything of pgbench is an error.
+// Parse reads the runs in r. It calls each, if not nil, with every progress line in order, and stops when each
+// returns an error. It returns what it read also with an error. Input without output of pgbench is an error.
 func Parse(r io.Reader, each func(Progress) error) (*Log, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	err := p.Each(p.any)
 	p.end()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.Nothing("pgbench")
+		err = p.Nothing(Program)
 	}
 	return &p.log, err
 }
 
-// any takes a line of any kind.
+// any reads a line.
 func (p *parser) any(line []byte) error {
 	text := bytes.TrimSpace(line)
 	if len(text) == 0 {
@@ -64,20 +63,20 @@ func (p *parser) any(line []byte) error {
 	return nil
 }
 
-// isProgress says that a line is a progress line and nothing else.
+// isProgress reports that a line is exactly one progress line.
 func isProgress(text []byte) bool {
 	var v Progress
 	end := v.read(text)
 	return end > 0 && end == len(text)
 }
 
-// whole says whether a line without end ends where pgbench ends its lines.
+// whole reports whether a line without a line end is complete.
 func whole(text []byte) bool {
 	return bytes.HasSuffix(text, []byte(" ms")) || bytes.HasSuffix(text, []byte("%)")) ||
 		bytes.HasPrefix(text, []byte("tps = ")) && bytes.HasSuffix(text, []byte(")"))
 }
 
-// start begins a run; banner says that its beginning is in the log.
+// start begins a run. banner says that the log has its beginning.
 func (p *parser) start(banner bool) {
 	p.end()
 	n := p.Number()
@@ -86,7 +85,7 @@ func (p *parser) start(banner bool) {
 	p.summary, p.banner = false, banner
 }
 
-// need begins a run if there is none that the line could belong to.
+// need returns the current run, and begins one if there is none.
 func (p *parser) need() *Run {
 	if p.run == nil {
 		p.start(false)
@@ -95,7 +94,7 @@ func (p *parser) need() *Run {
 	return p.run
 }
 
-// end says what is missing from the run that ends.
+// end ends the run and warns about what is missing.
 func (p *parser) end() {
 	r := p.run
 	p.run = nil
@@ -108,7 +107,7 @@ func (p *parser) end() {
 	}
 }
 
-// progress reads a line of -P.
+// progress reads a progress line of -P; false: it is none.
 func (p *parser) progress(text []byte) (bool, error) {
 	var v Progress
 	n := p.Number()
@@ -132,16 +131,16 @@ func (p *parser) progress(text []byte) (bool, error) {
 		p.Add(n, fmt.Sprintf("the time goes back from %g s to %g s: taken as another run", p.last, v.Time), "give each run a file of its own")
 		p.start(false)
 	}
-	return true, p.hand(v)
+	return true, p.add(v)
 }
 
-// hand makes the progress line part of the run and hands it out.
-func (p *parser) hand(v Progress) error {
+// add adds the progress line to the run and calls each.
+func (p *parser) add(v Progress) error {
 	r := p.need()
 	switch {
 	case r.Intervals > 0:
 		v.Length = format.Some(v.Time - p.last).NonZero()
-	case p.banner && v.Time <= 1e9: // no clock
+	case p.banner && v.Time <= 1e9: // no time of day
 		v.Length = format.Some(v.Time).NonZero()
 	}
 	r.Intervals++
@@ -153,15 +152,14 @@ func (p *parser) hand(v Progress) error {
 	return p.each(v)
 }
 
-// three says that the text ends in a number with three decimals.
+// three reports that the text ends with a number with three decimals.
 func three(text []byte) bool {
 	i := bytes.LastIndexByte(text, '.')
 	return i >= 0 && len(text)-i == 4
 }
 
-// read reads "progress: 1.1 s, 62.0 tps, lat 14.871 ms stddev 38.904, 0 failed,
-// lag 8.146 ms, 28 skipped, 188 retried, 333 retries" and returns how long it
-// is; 0 if it is none.
+// read reads "progress: 1.1 s, 62.0 tps, lat 14.871 ms stddev 38.904, 0 failed, lag 8.146 ms, 28 skipped, 188
+// retried, 333 retries" and returns its length; 0: the line is another.
 func (v *Progress) read(text []byte) int {
 	*v = Progress{}
 	c := format.Cursor{B: text}

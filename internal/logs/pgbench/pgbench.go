@@ -1,16 +1,16 @@
-// Package pgbench knows pgbench: what it takes to start 10 and later (version,
-// arguments, how it logs transactions), and what 9.0 to 18 print: progress, the summary
-// with scripts and statements, and the log of single transactions (-l).
+// Package pgbench knows how pgbench 10 and later is run: versions, arguments, logs of transactions. It reads
+// what 9.0 to 18 print: progress lines, the summary with scripts and statements, and the log of single
+// transactions (-l).
 //
-// It starts nothing and does not know what is compared. Progress and log lines go to
-// the caller one by one and are not kept.
+// It starts nothing and does not know what is compared. The caller gets progress and log lines one by one, so
+// memory does not grow with the log.
 package pgbench
 
 import "github.com/tarelab/tare/internal/logs/format"
 
 const milli = 1e3 // per second
 
-// Log is what one input holds.
+// Log is the content of one input.
 type Log struct {
 	Runs     []Run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
@@ -20,13 +20,12 @@ type Log struct {
 type Progress struct {
 	Line int `json:"line"`
 	Run  int `json:"run"` // index in Log.Runs
-	// Time is seconds since the beginning, or with --progress-timestamp since
-	// 1970. Length is the distance to the line before.
+	// Time is seconds since the beginning, or since 1970 with --progress-timestamp. Length is the
+	// seconds since the line before.
 	Time   float64    `json:"time"`
 	Length format.Num `json:"length,omitzero"`
 	TPS    format.Num `json:"tps,omitzero"`
-	// Latency is the mean in seconds; missing where no transaction finished, for
-	// which pgbench prints 0.000 or nan.
+	// Latency is the mean in seconds; missing if no transaction finished (printed as 0.000 or nan).
 	Latency format.Num `json:"latency,omitzero"`
 }
 
@@ -35,7 +34,7 @@ type Run struct {
 	Line    int    `json:"line"`
 	End     int    `json:"end"`
 	Version string `json:"version,omitempty"` // since 13
-	Server  string `json:"server,omitempty"`  // version, where it is another one
+	Server  string `json:"server,omitempty"`  // version, if it differs
 
 	Type      string     `json:"type,omitempty"` // transaction type or script
 	Scale     format.Num `json:"scale,omitzero"`
@@ -51,21 +50,21 @@ type Run struct {
 	// Latency is the mean in seconds. Without -P, --rate or --latency-limit,
 	// pgbench computes it from clients and throughput.
 	Latency format.Num `json:"latency,omitzero"`
-	// TPS leaves the time for making connections out; TPSConnecting counts it
-	// in: before 14 beside TPS, since then instead of it with --connect.
+	// TPS leaves out the time for connections, TPSConnecting includes it. Before 14 pgbench prints
+	// both; since then TPSConnecting only with --connect, in place of TPS.
 	TPS           format.Num `json:"tps,omitzero"`
 	TPSConnecting format.Num `json:"tps_connecting,omitzero"`
-	// Skipped and Above are parts of the transactions: never begun because they were
-	// late, and above the latency limit, which is Limit seconds.
+	// Skipped is the share of transactions that were never begun because they were late, Above the
+	// share above the latency limit of Limit seconds.
 	Skipped format.Num `json:"skipped,omitzero"`
 	Above   format.Num `json:"above,omitzero"`
 	Limit   format.Num `json:"limit,omitzero"`
-	// Limited says that there was a rate limit (--rate), Reconnects that every transaction had a
-	// connection of its own (--connect), Initial that there were only those of the beginning (14).
+	// Limited says that there was a rate limit (--rate), Reconnects that every transaction had its
+	// own connection (--connect), Initial that all connections were made at the beginning (14).
 	Limited    bool `json:"limited,omitempty"`
 	Reconnects bool `json:"reconnects,omitempty"`
 	Initial    bool `json:"initial,omitempty"`
-	// Scripts are what is said of each, where there are several.
+	// Scripts has the figures of each script, if there are several.
 	Scripts []Script `json:"scripts,omitempty"`
 	// Failures are error messages.
 	Failures format.Failures `json:"failures,omitzero"`
@@ -78,5 +77,5 @@ type Script struct {
 	Latency format.Num `json:"latency,omitzero"` // mean in seconds
 }
 
-// Complete says whether the summary is there.
+// Complete reports whether the log has the summary.
 func (r *Run) Complete() bool { return r.TPS.Known() || r.TPSConnecting.Known() }

@@ -63,7 +63,7 @@ func TestCRLF(t *testing.T) {
 	}
 }
 
-// What the versions call things differs, what they mean is read.
+// Versions use different words for the same figures.
 func TestVersions(t *testing.T) {
 	for name, check := range map[string]func(*Run) bool{
 		"9.3": func(r *Run) bool {
@@ -88,7 +88,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// No transaction finished: no latency, in whatever way the version says so.
+// If no transaction finished there is no latency, however the version prints it.
 func TestIdle(t *testing.T) {
 	for _, name := range []string{"15-idle", "9.5-rate"} {
 		for _, v := range read(formattest.Read(t, "testdata/pgbench-"+name+".log")).Progress {
@@ -224,7 +224,7 @@ func BenchmarkProgress(b *testing.B) {
 	}
 }
 
-// known is a text of which other tools are known, too.
+// known makes a Text with the known tools.
 func known(b []byte) *format.Text {
 	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, sysbench.Reader.Tool}}
 }

@@ -15,18 +15,18 @@ const (
 	logs format.Kind = "pgbench-log" // one line per transaction
 )
 
-// declared is how pgbench's output is told.
+// declared describes pgbench's output.
 var declared = &format.Tool{
-	Name: "pgbench",
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:latency stddev|initial connection time|maximum number of tries|number of (?:transactions (?:per client|retried)|(?:serialization|deadlock|other) failures)|total number of retries|statement latencies|\d+\.\d+\s+(?:\d+\s+)*\S|dropping old|NOTICE: |creating |generating |vacuuming|done|\d+ of \d+ tuples|server closed|This probably means|before or while|end\.|set primary)`),
+	Name: Program, Programs: []string{Program},
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:latency stddev|initial connection time|maximum number of tries|number of (?:transactions (?:per client|retried)|(?:serialization|deadlock|other) failures)|total number of retries|statement latencies|\d+\.\d+\s+(?:\d+\s+)*\S|dropping old|NOTICE: |creating |generating |vacuuming|done|\d+ of \d+ tuples|server closed|This probably means|before or while|end\.|set primary)`),
 	Begins: []string{"transaction type: ", "number of transactions actually processed: ", "pgbench (", "tps = ",
 		"query mode: ", "number of clients: ", "number of transactions per client: "},
-	Is:     func(b []byte) bool { return progressAt(b) == 0 },
-	Report: progressAt,
-	Era:    era,
+	IsLine:   func(b []byte) bool { return progressAt(b) == 0 },
+	ReportAt: progressAt,
+	Era:      era,
 	Shapes: []format.Shape{
-		{Kind: logs, Line: isTransaction, Sure: format.Likely},
+		{Kind: logs, Line: isTransaction, Confidence: format.Likely},
 	},
 }
 
@@ -36,7 +36,7 @@ var Reader = observed.Reader{Tool: declared, Versions: "9.3 to 18", Kinds: []obs
 	{Name: logs, Read: ImportLog, Whole: wholeLog},
 }}
 
-// progressAt is where a progress line begins.
+// progressAt returns where a progress line begins; -1: nowhere.
 func progressAt(line []byte) int {
 	if !format.Has(line, " tps, lat ") {
 		return -1
@@ -44,7 +44,7 @@ func progressAt(line []byte) int {
 	return bytes.Index(line, []byte("progress: "))
 }
 
-// isTransaction says whether a line is one of the log of transactions.
+// isTransaction reports a line of the log of transactions.
 func isTransaction(line []byte) bool {
 	if line[0]-'0' > 9 || bytes.IndexByte(line, ',') > 0 {
 		return false
@@ -68,6 +68,8 @@ var (
 	threadLog = regexp.MustCompile(`^(.+\.\d+)\.\d{1,3}$`)
 )
 
+// wholeLog names the run of which a log has one thread: a log and further ones NAME.N, or logs
+// PREFIX.PID.N whose first was not imported.
 func wholeLog(path string, files []string) string {
 	name := func(f string) string { return strings.TrimSuffix(f, ".gz") }
 	path = name(path)

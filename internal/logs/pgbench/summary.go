@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/format"
 )
 
-// line takes a line that is no progress.
+// line reads a line that is no progress line.
 func (p *parser) line(text []byte) bool {
 	s := string(text[:min(len(text), 400)])
 	switch {
@@ -46,12 +46,10 @@ func (p *parser) line(text []byte) bool {
 	return true
 }
 
-// failure is a line with which pgbench says that something failed. Threads write into each
-// other: the prefix of one may stand before that of another, or be lost.
+// failure matches error lines. Threads write at the same time, so that a prefix may be repeated or lost.
 var failure = regexp.MustCompile(`^(?:pgbench: )*(?:error|fatal): |^(?:pgbench: )*Connection to database |^(?:pgbench: |error: )*client \d+ .*(?:aborted in |failed)`)
 
-// inSummary says that a line is of the summary and of nothing else, so that one
-// without its first lines is known too.
+// inSummary reports a line that only a summary has. It recognises a summary without its first lines.
 func inSummary(s string) bool {
 	for _, key := range []string{"scaling factor: ", "query mode: ", "number of clients: ", "number of threads: ",
 		"number of transactions actually processed: ", "latency average", "tps = "} {
@@ -62,9 +60,8 @@ func inSummary(s string) bool {
 	return false
 }
 
-// script reads what is said of single scripts: "SQL script 1: <builtin: select only>",
-// "- 12421 transactions (75.1% of total, tps = 6537.980927)", "- latency average =
-// 0.115 ms".
+// script reads the lines about single scripts: "SQL script 1: <builtin: select only>", "- 12421 transactions
+// (75.1% of total, tps = 6537.980927)", "- latency average = 0.115 ms".
 func (r *Run) script(s string) bool {
 	if rest, ok := strings.CutPrefix(s, "SQL script "); ok {
 		_, name, named := strings.Cut(rest, ": ")
@@ -98,8 +95,7 @@ func (p *parser) version(s string) {
 	}
 }
 
-// field reads "key: value" and "key = value" of the summary. What is printed of
-// single scripts and statements begins otherwise and is not known here.
+// field reads "key: value" and "key = value" of the summary, except lines about scripts and statements.
 func (r *Run) field(s string) bool {
 	if value, ok := strings.CutPrefix(s, "tps = "); ok {
 		return r.tps(value)
@@ -145,14 +141,14 @@ func (r *Run) field(s string) bool {
 	return ok
 }
 
-// inBrackets is the part in "19/150 (12.667%)".
+// inBrackets reads the share in "19/150 (12.667%)".
 func inBrackets(value string) format.Num {
 	_, part, _ := strings.Cut(value, "(")
 	return format.Leading([]byte(part)).Over(100)
 }
 
-// tps reads "51.321424 (without initial connection time)" of 14 and later,
-// "(excluding connections establishing)" and "(including ...)" before.
+// tps reads "51.321424 (without initial connection time)" since 14, and "(excluding connections
+// establishing)" and "(including ...)" before.
 func (r *Run) tps(value string) bool {
 	x := format.Leading([]byte(value))
 	switch {

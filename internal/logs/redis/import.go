@@ -10,16 +10,16 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// every is the time between two progress lines.
+// every is the seconds between two progress lines.
 const every = 0.25
 
-// Import reads the tests of an output; each is a load of its own.
+// Import reads the tests in the output. Each is a load of its own.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var runs observed.Runs
 	log, err := Parse(text, func(v Report) error {
 		r := runs.At(v.Run)
-		r.Figure("throughput").Add(v.Rate)
-		r.Figure("latency_mean").Add(v.Latency)
+		r.Figure(metric.Throughput).Add(v.Rate)
+		r.Figure(metric.LatencyMean).Add(v.Latency)
 		return nil
 	})
 	for i := range log.Runs {
@@ -28,6 +28,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return runs, append(log.Warnings, observed.Failures(log.Failures)...), err
 }
 
+// imported adds settings and figures of a test.
 func imported(r *observed.Run, one *Run) {
 	r.Tool, r.Sub, r.Line, r.Complete = tool, one.Test, one.Line, one.Complete
 	r.Every = every
@@ -35,7 +36,7 @@ func imported(r *observed.Run, one *Run) {
 		r.Seconds = x
 	} else {
 		r.Seconds = float64(one.Reports) * every
-		// A test without its length: a latency may be longer than what the progress spans.
+		// The length of the test is not known: a latency may be longer than the progress lines span.
 		r.Complete = r.Complete && one.Reports == 0
 	}
 	r.MakesLoad("clients", observed.Text(one.Clients))
@@ -61,26 +62,26 @@ func yes(n format.Num) string {
 	return "yes"
 }
 
-// total takes the figures of the whole test.
+// total adds the figures of the whole test.
 func total(r *observed.Run, one *Run) {
-	r.Total("throughput", one.rate(r))
+	r.Total(metric.Throughput, one.rate(r))
 	if l := one.Latency; l != nil {
-		r.Total("latency_mean", l.Avg)
-		r.Total("min_latency", l.Min)
-		r.Total("p50", l.P50)
-		r.Total("p95", l.P95)
-		r.Total("p99", l.P99)
-		r.Total("max_latency", l.Max)
+		r.Total(metric.LatencyMean, l.Avg)
+		r.Total(metric.LatencyMin, l.Min)
+		r.Total(metric.P50, l.P50)
+		r.Total(metric.P95, l.P95)
+		r.Total(metric.P99, l.P99)
+		r.Total(metric.LatencyMax, l.Max)
 	}
 	for _, q := range []float64{0.5, 0.9, 0.95, 0.99, 0.999} {
-		if f := r.Figure(metric.QuantileName(q)); !f.Total.Known() {
+		if f := r.Figure(metric.Quantile(q)); !f.Total.Known() {
 			f.Total = one.quantile(q)
 		}
 	}
 }
 
-// rate is the throughput, unless it is not that of the requests and the seconds that
-// the report names: every version divides the one by the other.
+// rate returns the throughput, or a missing number if it differs from requests over seconds of the same
+// report: every version computes it so.
 func (one *Run) rate(r *observed.Run) format.Num {
 	rate, ok := one.Rate.Get()
 	n, counted := one.Requests.Get()
@@ -94,15 +95,14 @@ func (one *Run) rate(r *observed.Run) format.Num {
 	return one.Rate
 }
 
-// How near a quantile of the distribution has to be: the bounds around it, or the
-// share of the requests above it.
+// Tolerances for a quantile of the distribution.
 const (
-	nearBound = 0.02
-	nearTail  = 0.05
+	nearBound = 0.02 // relative distance of the bounds around it
+	nearTail  = 0.05 // relative error of the share of requests above it
 )
 
-// quantile is a quantile by the distribution where that tells it: bounds close to each
-// other, or one at nearly this share (99.902 % for 99.9 %).
+// quantile reads a quantile from the distribution if the bounds around it are close to each other, or if there
+// is a bound at nearly the same share (99.902 % for 99.9 %); else it is missing.
 func (one *Run) quantile(q float64) format.Num {
 	n, ok := one.Requests.Get()
 	if !ok || n*(1-q) < 10 {

@@ -13,7 +13,7 @@ import (
 
 const (
 	tool  = "redis-benchmark"
-	milli = 1000 // per second: what a figure in milliseconds is divided by
+	milli = 1000 // milliseconds in a second
 )
 
 // parser is the state between lines.
@@ -22,16 +22,15 @@ type parser struct {
 	each func(Report) error
 	log  Log
 
-	run     *Run     // that goes on; nil for none
-	named   string   // by the line above its report
-	titled  int      // the number of that line
+	run     *Run     // the current test; nil: none
+	named   string   // the title above the next report
+	titled  int      // the number of its line
 	row     bool     // the next line of numbers is the summary of latencies
 	columns []string // of --csv
 }
 
-// Parse reads everything in r. each, if not nil, gets the progress lines that
-// count; an error of its own ends the reading and is returned. What was read is
-// returned also with an error. Input without a test is an error.
+// Parse reads the tests in r. It calls each, if not nil, with the progress lines that count, and stops when
+// each returns an error. It returns what it read also with an error. Input without a test is an error.
 func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
 	p.Returns()
@@ -39,7 +38,7 @@ func Parse(r io.Reader, each func(Report) error) (*Log, error) {
 	p.end()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		if err = p.Why(tool); p.log.Failures.Count > 0 {
+		if err = p.Why(); p.log.Failures.Count > 0 {
 			err = &format.Error{Line: p.log.Failures.First.Line, Text: "the tool says: " + p.log.Failures.First.Text, Remedy: "repeat the benchmark"}
 		}
 	}
@@ -60,7 +59,7 @@ func (p *parser) line(line []byte) error {
 	return nil
 }
 
-// whole says whether a line without end ends where the tool ends its lines.
+// whole reports whether a line without a line end is complete.
 func whole(text []byte) bool {
 	for _, end := range []string{" ======", " seconds", " clients", " payload", " second", " msec", ")", " milliseconds", ":", `"`} {
 		if bytes.HasSuffix(text, []byte(end)) {
@@ -71,7 +70,7 @@ func whole(text []byte) bool {
 	return i >= 0 && len(text)-i == 4 // the summary of latencies
 }
 
-// start begins a test, or goes on with the one of which there was only progress.
+// start begins a test, or continues the test of the progress lines before.
 func (p *parser) start(test string) *Run {
 	test = strings.ToValidUTF8(test[:min(len(test), 200)], "?")
 	n := p.Number()
@@ -85,10 +84,10 @@ func (p *parser) start(test string) *Run {
 	return p.run
 }
 
-// begun says that something of the report was there.
+// begun reports that the report has begun.
 func (r *Run) begun() bool { return r.Requests.Known() || r.Complete }
 
-// need is the test to which a line of a report belongs.
+// need returns the current test, and begins one if there is none.
 func (p *parser) need() *Run {
 	if p.run == nil {
 		p.start("")
@@ -97,7 +96,7 @@ func (p *parser) need() *Run {
 	return p.run
 }
 
-// end closes the test of now.
+// end ends the current test.
 func (p *parser) end() {
 	r := p.run
 	p.run, p.named, p.row = nil, "", false
@@ -110,7 +109,7 @@ func (p *parser) end() {
 	}
 	if n, ok := r.Requests.Get(); ok && n > 0 && !r.Coarse {
 		for i := range r.Distribution {
-			r.Distribution[i].Share = min(1, r.Distribution[i].Count/n) // what is printed is where it was looked for
+			r.Distribution[i].Share = min(1, r.Distribution[i].Count/n) // the printed share is the one searched for, not the exact one
 		}
 	}
 	slices.SortStableFunc(r.Distribution, func(a, b Bound) int {
@@ -120,7 +119,7 @@ func (p *parser) end() {
 
 // title reads "====== SET ======".
 func (p *parser) title(text []byte) bool {
-	before, rest, ok := bytes.Cut(text, []byte("====== ")) // what somebody put before it does not hide it
+	before, rest, ok := bytes.Cut(text, []byte("====== ")) // text may stand before it
 	name, ends := bytes.CutSuffix(bytes.TrimRight(rest, "*`_| "), []byte(" ======"))
 	if !ok || !ends || bytes.ContainsAny(before, "=\"{") || len(before) > 100 {
 		return false
@@ -128,13 +127,13 @@ func (p *parser) title(text []byte) bool {
 	if p.named != "" {
 		p.Aside(p.titled, p.named)
 	}
-	p.named, p.titled = string(name), p.Number() // what nothing follows is no report: people write such lines too
+	p.named, p.titled = string(name), p.Number() // it counts only if a report follows: people write such lines too
 	return true
 }
 
 // progress reads "SET: rps=77510.0 (overall: 77513.9) avg_msec=0.161 (overall: 0.162)".
-// The first of a test spans an unknown time: the tool counts it from the last one of
-// the test before.
+// The first progress line of a test is left out: the tool divides by the time since the last line of the test
+// before.
 func (p *parser) progress(text []byte) error {
 	at := bytes.LastIndex(text, []byte(": rps="))
 	if at < 0 {
@@ -167,7 +166,7 @@ func (p *parser) progress(text []byte) error {
 	return p.each(v)
 }
 
-// number passes over a number or what C prints for none.
+// number reads a number, nan or inf.
 func number(c *format.Cursor) format.Num {
 	if c.Try("inf") || c.Try("-inf") {
 		return format.Num{}
@@ -198,7 +197,7 @@ func (p *parser) quiet(text []byte) bool {
 		return false
 	}
 	r := p.start(string(text[:colon]))
-	if p.rate(r, rate); median.Known() {
+	if p.setRate(r, rate); median.Known() {
 		r.Latency = &Latency{P50: median}
 	}
 	r.Complete = true
@@ -206,8 +205,8 @@ func (p *parser) quiet(text []byte) bool {
 	return true
 }
 
-// rate takes the throughput of a test.
-func (p *parser) rate(r *Run, x format.Num) {
+// setRate sets the throughput of a test.
+func (p *parser) setRate(r *Run, x format.Num) {
 	if !x.NonZero().Known() {
 		p.Add(p.Number(), fmt.Sprintf("%s has no throughput: it was over in less than a millisecond, or did nothing", cmp.Or(r.Test, "a test")),
 			"ask for more requests (-n)")
@@ -215,7 +214,7 @@ func (p *parser) rate(r *Run, x format.Num) {
 	r.Rate = x.NonZero()
 }
 
-// failures are what the lines begin with after which the tool ends.
+// failures are beginnings of lines after which the tool ends.
 var failures = []string{"Could not connect to ", "Error from server", "Error: ", "ERROR: ", "Node ", "All clients disconnected", "NOAUTH ", "Writing to socket: "}
 
 func (p *parser) failure(text []byte) bool {

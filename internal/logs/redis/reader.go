@@ -8,30 +8,30 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 )
 
-const kind format.Kind = "redis-benchmark" // text, -q and --csv
+const kind format.Kind = tool // text, -q and --csv
 
-// csvHeading is that of --csv since 6.2.
+// csvHeading begins the heading of --csv since 6.2.
 const csvHeading = `"test","rps","avg_latency_ms",`
 
-// declared is how the output of redis-benchmark, and of valkey-benchmark, is told.
+// declared describes the output of redis-benchmark and valkey-benchmark.
 var declared = &format.Tool{
-	Name: tool,
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:\S.*: -?\d+\.\d+$|Killed$)`),
+	Name: tool, Programs: []string{tool, "valkey-benchmark"},
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:\S.*: -?\d+\.\d+$|Killed$)`),
 	Begins: []string{"Latency by percentile distribution:", "Cumulative distribution of latencies:", "throughput summary: ",
 		"latency summary (msec):", `host configuration "save": `, csvHeading, "test,rps,avg_latency_ms,",
 		"keep alive: ", "Could not connect to Redis at "},
-	Is:     itsLine,
-	Report: func(line []byte) int { return bytes.Index(line, []byte(csvHeading)) },
-	Era:    era,
-	Shapes: []format.Shape{{Kind: kind, Era: "before 6.2", Line: csvRow, Every: true, Sure: format.Likely}},
+	IsLine:   itsLine,
+	ReportAt: func(line []byte) int { return bytes.Index(line, []byte(csvHeading)) },
+	Era:      era,
+	Shapes:   []format.Shape{{Kind: kind, Era: "before 6.2", Line: csvRow, AllLines: true, Confidence: format.Likely}},
 }
 
 // Reader reads what redis-benchmark and valkey-benchmark print.
 var Reader = observed.Reader{Tool: declared, Versions: "Redis 2.2 to 8.0, Valkey 8.1 and 9", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
 
-// itsLine knows what begins with a number or the name of a test. The progress may
-// be many on one line, with CR between them.
+// itsLine reports lines that begin with a number or the name of a test. A line may have many progress reports
+// with CR between them.
 func itsLine(b []byte) bool {
 	const rate = " requests per second"
 	end := bytes.TrimRight(b, " \t\r")
@@ -49,8 +49,7 @@ func itsLine(b []byte) bool {
 		format.Has(b, " requests completed in ") && b[0]-'0' <= 9
 }
 
-// csvRow says that a line is one of --csv before 6.2, which had no heading:
-// "SET","85034.02".
+// csvRow reports a line of --csv before 6.2, which had no heading: "SET","85034.02".
 func csvRow(b []byte) bool {
 	at := bytes.LastIndex(b, []byte(`","`))
 	if at < 1 || at+3 >= len(b) || b[0] != '"' || b[len(b)-1] != '"' {

@@ -1,60 +1,58 @@
-// Package redis reads what redis-benchmark and valkey-benchmark print: the report
-// with the distribution of latencies (6.2 and later) or with the table of
-// milliseconds (before), the lines of -q, --csv, and the progress that both write
-// over and over on one line.
+// Package redis reads what redis-benchmark and valkey-benchmark print: reports with a distribution of
+// latencies (6.2 and later) or a table of milliseconds (before), the lines of -q, --csv, and progress lines,
+// which overwrite one another.
 //
-// It must not know what a test is good for.
+// It must not know what is compared.
 package redis
 
 import "github.com/tarelab/tare/internal/logs/format"
 
-// Log is what one input holds.
+// Log is the content of one input.
 type Log struct {
 	Runs     []Run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
-	// Failures are the lines with which the tool says that it could not go on.
+	// Failures are the error lines after which the tool ends.
 	Failures format.Failures `json:"failures,omitzero"`
 }
 
-// Report is a progress line: what happened since the one before, 250 ms ago.
+// Report is a progress line: figures since the one before, 250 ms ago.
 type Report struct {
 	Line    int        `json:"line"`
 	Run     int        `json:"run"`              // index in Log.Runs
 	Rate    format.Num `json:"rate,omitzero"`    // requests per second
-	Latency format.Num `json:"latency,omitzero"` // mean in seconds; missing where nothing finished
+	Latency format.Num `json:"latency,omitzero"` // mean in seconds; missing if no request finished
 	Overall format.Num `json:"overall,omitzero"` // requests per second since the test began
 }
 
-// Run is one test. What the output does not say is missing: -q and --csv say
-// nothing of the settings.
+// Run is one test. Figures that the output does not have are missing: -q and --csv print no settings.
 type Run struct {
 	Line int    `json:"line"`           // first line
 	End  int    `json:"end"`            // last line
-	Test string `json:"test,omitempty"` // as it calls itself: SET, LRANGE_100 (first 100 elements)
+	Test string `json:"test,omitempty"` // its printed name: SET, LRANGE_100 (first 100 elements)
 
 	Requests  format.Num `json:"requests,omitzero"`
 	Seconds   format.Num `json:"seconds,omitzero"`
 	Clients   format.Num `json:"clients,omitzero"`
 	Payload   format.Num `json:"payload,omitzero"` // bytes
 	KeepAlive format.Num `json:"keep_alive,omitzero"`
-	Threads   format.Num `json:"threads,omitzero"` // of the tool, where it has several
+	Threads   format.Num `json:"threads,omitzero"` // of the tool, if it has several
 	Nodes     format.Num `json:"nodes,omitzero"`   // of a cluster
-	Target    format.Num `json:"target,omitzero"`  // requests per second that were wanted (Valkey 9)
-	// What the server says of its persistence: CONFIG GET save and appendonly.
+	Target    format.Num `json:"target,omitzero"`  // requests per second asked for (Valkey 9)
+	// The server's persistence: CONFIG GET save and appendonly.
 	Save       string `json:"save,omitempty"`
 	AppendOnly string `json:"append_only,omitempty"`
 
 	Reports int        `json:"reports,omitempty"` // progress lines that count
 	Rate    format.Num `json:"rate,omitzero"`     // requests per second
 	Latency *Latency   `json:"latency,omitempty"`
-	// Distribution is how many requests took at most so long, in order.
+	// Distribution is the cumulative distribution of latencies, in order.
 	Distribution []Bound `json:"distribution,omitempty"`
 	Complete     bool    `json:"complete"`
-	// Coarse says that the bounds are whole milliseconds (or what --precision of 6.0
-	// asked for) and the last one is a lower bound, as before 6.2.
+	// Coarse says that, as before 6.2, the bounds are whole milliseconds (or --precision of 6.0) and
+	// the last one is a lower bound.
 	Coarse bool `json:"coarse,omitempty"`
 
-	ticks int // progress lines, with those that do not count
+	ticks int // all progress lines
 }
 
 // Latency of the whole test in seconds. --csv has all of it, -q the median.
@@ -67,8 +65,7 @@ type Latency struct {
 	Max format.Num `json:"max,omitzero"`
 }
 
-// Bound is a line of the distribution: this share of the requests took at most
-// Seconds.
+// Bound is a line of the distribution: Share of the requests took at most Seconds.
 type Bound struct {
 	Share   float64 `json:"share"`
 	Seconds float64 `json:"seconds"`

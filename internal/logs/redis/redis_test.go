@@ -10,6 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/logs/observed"
 	"github.com/tarelab/tare/internal/logs/sysbench"
 	"github.com/tarelab/tare/internal/testing/formattest"
+	"github.com/tarelab/tare/internal/wire/metric"
 )
 
 type result struct {
@@ -47,8 +48,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// imports reads a file on the way of tare import, and gives the totals and settings of
-// each test.
+// imports reads a file like tare import, and returns totals and settings of each test.
 func imports(t *testing.T, text []byte) (map[string]map[string]format.Num, map[string]string, []format.Warning) {
 	t.Helper()
 	runs, warnings, err := Import("x", bytes.NewReader(text))
@@ -58,8 +58,9 @@ func imports(t *testing.T, text []byte) (map[string]map[string]format.Num, map[s
 	totals, settings := map[string]map[string]format.Num{}, map[string]string{}
 	for _, r := range runs {
 		totals[r.Sub] = map[string]format.Num{}
-		for _, m := range []string{"throughput", "latency_mean", "min_latency", "p50", "p90", "p95", "p99", "p99.9", "max_latency"} {
-			totals[r.Sub][m] = r.Figure(m).Total
+		for _, m := range []metric.Metric{metric.Throughput, metric.LatencyMean, metric.LatencyMin, metric.LatencyMax,
+			metric.P50, metric.Quantile(0.9), metric.P95, metric.P99, metric.Quantile(0.999)} {
+			totals[r.Sub][m.Name] = r.Figure(m).Total
 		}
 		r.Finish()
 		warnings = append(warnings, r.Doubts...)
@@ -76,8 +77,8 @@ func text1(r *observed.Run) string {
 	return strings.Join(s, ", ")
 }
 
-// What the summary of a report says is what the import has, in seconds; the
-// distribution adds p99.9 where it is near enough.
+// The import has the figures of the report's summary in seconds, and p99.9 from the distribution if a bound is
+// close enough.
 func TestImport(t *testing.T) {
 	totals, settings, _ := imports(t, formattest.Read(t, "testdata/redis-7.0-pipeline.log"))
 	if len(totals) != 4 || settings["SET"] != "clients 4, payload 256 B, keep alive yes, save none, appendonly no" {
@@ -96,7 +97,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// Milliseconds of before 6.2 tell a percentile only where they are close to each other.
+// The milliseconds of versions before 6.2 give a percentile only if they are close to each other.
 func TestCoarse(t *testing.T) {
 	totals, _, _ := imports(t, formattest.Read(t, "testdata/redis-5.0.log"))
 	set, slow := totals["SET"], totals["LRANGE_600 (first 600 elements)"]
@@ -108,8 +109,7 @@ func TestCoarse(t *testing.T) {
 	}
 }
 
-// The first progress of a test counts from the last of the test before; a server that
-// stands still is a report of 0.
+// The first progress line of a test does not count. A stalled server is a report of 0.
 func TestProgress(t *testing.T) {
 	r := read(formattest.Read(t, "testdata/redis-7.0-stalled.log"))
 	zero := 0
@@ -177,7 +177,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A test is a command as it was given: with marks, commas and colons in it.
+// The name of a test may be a command with quotation marks, commas and colons.
 func TestNames(t *testing.T) {
 	for _, in := range []string{
 		"\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n" +
@@ -201,7 +201,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// known is a text of which other tools are known, too.
+// known makes a Text with the known tools.
 func known(b []byte) *format.Text {
 	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, sysbench.Reader.Tool}}
 }

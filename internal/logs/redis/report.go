@@ -41,34 +41,34 @@ func (p *parser) field(s string) bool {
 		p.need().Target = v.NonZero()
 	case p.persistence(s):
 	case strings.HasPrefix(s, "throughput summary: "):
-		p.rate(p.need(), v)
+		p.setRate(p.need(), v)
 	case strings.HasSuffix(s, " requests per second"): // alone on its line: before 6.2
 		r := p.need()
-		p.rate(r, x)
+		p.setRate(r, x)
 		r.Complete = true
 		p.end()
 	case s == "latency summary (msec):":
 		p.need()
 		p.row = true
 	default:
-		return words(s)
+		return noFigures(s)
 	}
 	return true
 }
 
-// words are lines that say nothing of their own.
-func words(s string) bool {
+// noFigures reports lines without a figure that tare uses.
+func noFigures(s string) bool {
 	for _, known := range []string{"multi-thread: ", "node [", "Latency by percentile distribution:", "Cumulative distribution of latencies:",
 		"Summary:", "RPS Summary:", "RPS distribution", "avg ", "WARNING: ", "WARN: "} {
 		if strings.HasPrefix(s, known) {
 			return true
 		}
 	}
-	return strings.Trim(s, " 0123456789.") == "" // of the distribution of rates
+	return strings.Trim(s, " 0123456789.") == "" // the distribution of rates
 }
 
-// persistence reads what the server says of save and appendonly; of a cluster it is
-// said of every node, and what differs is named with a slash.
+// persistence reads the server's settings save and appendonly. A cluster prints them for every node; different
+// values are joined with a slash.
 func (p *parser) persistence(s string) bool {
 	s = strings.TrimPrefix(s, "host configuration ")
 	name, value, ok := strings.Cut(s, ":")
@@ -99,8 +99,7 @@ func join(into *string, value string) {
 	}
 }
 
-// bound reads "99.902% <= 0.215 milliseconds (cumulative count 19982)", before 6.2
-// without the count.
+// bound reads "99.902% <= 0.215 milliseconds (cumulative count 19982)"; before 6.2 there is no count.
 func (p *parser) bound(s string, at int) bool {
 	c := format.Cursor{B: []byte(s)}
 	share := c.Num()
@@ -138,14 +137,14 @@ func (p *parser) latencies(s string) bool {
 	for i := range f {
 		x[i] = format.Whole([]byte(f[i]))
 	}
-	p.six(r, x)
+	p.setLatencies(r, x)
 	r.Complete = true
 	p.end()
 	return true
 }
 
-// six takes avg, min, p50, p95, p99 and max in milliseconds.
-func (p *parser) six(r *Run, x [6]format.Num) {
+// setLatencies sets avg, min, p50, p95, p99 and max, in milliseconds.
+func (p *parser) setLatencies(r *Run, x [6]format.Num) {
 	if x[5].Known() && !inOrder(x) {
 		p.Add(p.Number(), "the latencies cannot be true and were left out: they are not in the order min, p50, p95, p99, max",
 			"look at the log: the tool or its clock was wrong")
@@ -160,8 +159,8 @@ func (p *parser) six(r *Run, x [6]format.Num) {
 	r.Latency = &Latency{Avg: x[0], Min: x[1], P50: x[2], P95: x[3], P99: x[4], Max: x[5]}
 }
 
-// inOrder says that what must grow does; what is missing is passed over. The
-// smallest and the largest are of bins that are 0.1 % wide.
+// inOrder reports that min, p50, p95, p99 and max do not fall and that avg lies between min and max. Missing
+// values are skipped. The tolerance is the width of bins, 0.1 %.
 func inOrder(x [6]format.Num) bool {
 	last := 0.0
 	for _, n := range x[1:] {
@@ -177,12 +176,11 @@ func inOrder(x [6]format.Num) bool {
 	return !ok || avg <= last*1.005+0.002 && avg >= low*0.995-0.002
 }
 
-// heading is that of --csv since 6.2; what it stood for before is what its first
-// two columns are.
+// heading is the heading of --csv since 6.2. Before, lines had its first two columns and no heading.
 var heading = []string{"test", "rps", "avg_latency_ms", "min_latency_ms", "p50_latency_ms", "p95_latency_ms", "p99_latency_ms", "max_latency_ms"}
 
-// csv reads a line of --csv. The name of a test is a command as it was given and may
-// have marks and commas in it: the numbers are counted from the end.
+// csv reads a line of --csv. The name of a test may be a command with quotation marks and commas, so columns
+// are counted from the end.
 func (p *parser) csv(text []byte) bool {
 	sep := []byte(`","`)
 	if text[0] != '"' {
@@ -212,8 +210,8 @@ func (p *parser) csv(text []byte) bool {
 	}
 	p.end()
 	r := p.start(string(name))
-	if p.rate(r, x[0]); n > 2 {
-		p.six(r, [6]format.Num(x[1:]))
+	if p.setRate(r, x[0]); n > 2 {
+		p.setLatencies(r, [6]format.Num(x[1:]))
 	}
 	r.Complete = true
 	p.end()

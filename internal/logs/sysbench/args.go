@@ -2,17 +2,18 @@ package sysbench
 
 import (
 	"fmt"
-	"github.com/tarelab/tare/internal/base/allow"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tarelab/tare/internal/base/allow"
 )
 
-// Program is its name.
+// Program is the name of the program.
 const Program = "sysbench"
 
-// Bundled are the database scripts that come with sysbench.
+// Bundled lists the database scripts that come with sysbench.
 func Bundled() []string {
 	return []string{
 		"oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_point_select",
@@ -21,11 +22,11 @@ func Bundled() []string {
 	}
 }
 
-// IsBundled says whether a script is named by its name.
+// IsBundled reports whether a script is the name of a bundled one.
 func IsBundled(script string) bool { return slices.Contains(Bundled(), script) }
 
-// DataScript is the script whose prepare command makes the data set of a
-// script: all of one family share one.
+// DataScript returns the script whose prepare command makes the data set of a script. The OLTP scripts
+// share one data set.
 func DataScript(script string) string {
 	if IsBundled(script) && script != "bulk_insert" {
 		return "oltp_read_write"
@@ -33,9 +34,8 @@ func DataScript(script string) string {
 	return script
 }
 
-// SharesTables says whether a script takes the options for tables and their
-// size; text is that of a script that is not bundled. An option that a script
-// does not have is a fatal error of sysbench.
+// SharesTables reports whether a script has the options for tables and their size. text is the script if it
+// is not bundled. sysbench ends with an error for an option that a script does not have.
 func SharesTables(script string, text []byte) bool {
 	if IsBundled(script) {
 		return script != "bulk_insert"
@@ -53,7 +53,7 @@ type Version struct {
 // "sysbench 1.0.20", "sysbench 1.1.0-3ceba0b", and before 1.0 "sysbench 0.5:  multi-threaded ...".
 var banner = regexp.MustCompile(`sysbench (([0-9]{1,6})\.([0-9]{1,6})[^\s:]*)`)
 
-// Identify reads what sysbench --version prints.
+// Identify reads the output of sysbench --version.
 func Identify(text string) (Version, error) {
 	m := banner.FindStringSubmatch(text)
 	if m == nil {
@@ -73,7 +73,7 @@ func Identify(text string) (Version, error) {
 	return Version{Major: major, Minor: minor, Text: m[1]}, nil
 }
 
-// Server is where the database is. With a Socket, Host and Port are not used.
+// Server says how to reach the database. With a Socket, Host and Port are not used.
 type Server struct {
 	Driver         string // "mysql", "pgsql"
 	Socket         string
@@ -83,8 +83,8 @@ type Server struct {
 	Secret         string
 }
 
-// Config is an option file: the password must not be among the arguments,
-// where every user of the host can read it.
+// Config returns an option file, which keeps the password out of the arguments: every user of the host can
+// read those.
 func (s Server) Config() []byte {
 	var b strings.Builder
 	set := func(name, value string) { fmt.Fprintf(&b, "%s-%s=%s\n", s.Driver, name, value) }
@@ -109,11 +109,11 @@ type Data struct {
 	Script string `json:"script"`
 	Tables int    `json:"tables"`
 	Rows   int    `json:"rows"` // of each table
-	// Options are passed on as they are; see CheckOption.
+	// Options are passed on unchanged; see CheckOption.
 	Options []string `json:"options,omitempty"`
 }
 
-// tables are the options for the tables, for a script that has them.
+// tables returns the options for tables if the script has them.
 func (d Data) tables(shares bool) []string {
 	if !shares {
 		return nil
@@ -121,8 +121,8 @@ func (d Data) tables(shares bool) []string {
 	return []string{"--tables=" + strconv.Itoa(d.Tables), "--table-size=" + strconv.Itoa(d.Rows)}
 }
 
-// PrepareArgs make the data set; config is the path of the option file. The
-// seed makes two that were prepared alike hold the same rows.
+// PrepareArgs returns the arguments that make the data set. config is the path of the option file. The seed
+// makes every preparation write the same rows.
 func (d Data) PrepareArgs(config string, threads int, shares bool) []string {
 	args := []string{DataScript(d.Script), "--config-file=" + config, "--rand-seed=1", "--threads=" + strconv.Itoa(threads)}
 	args = append(args, d.tables(shares)...)
@@ -135,16 +135,16 @@ type Command struct {
 	Threads int
 	// RandType is sysbench's rand-type; empty: its default.
 	RandType string
-	// Seconds until it ends by itself; 0: never.
+	// Seconds until it ends; 0: never.
 	Seconds int
-	// Rate is the events per second that sysbench itself lets begin; 0: as many
-	// as it can. (A hook has a schedule of its own.)
+	// Rate is the events that sysbench starts per second; 0: no limit. (A hook has its own
+	// schedule.)
 	Rate int
-	// Histogram has it print its latencies at the end.
+	// Histogram makes sysbench print a histogram of latencies at the end.
 	Histogram bool
 }
 
-// Args run a script: that of the hook, at a path.
+// Args returns the arguments that run the hook's script at a path.
 func (r Command) Args(script, config string, shares bool) []string {
 	args := []string{
 		script, "--config-file=" + config,
@@ -164,8 +164,8 @@ func (r Command) Args(script, config string, shares bool) []string {
 	return append(append(args, r.Options...), "run")
 }
 
-// passedOn has the options of sysbench and of its bundled scripts (1.0 and 1.1). An option of a
-// script of the user's is allowed too: sysbench refuses what neither it nor the script has.
+// passedOn has the options of sysbench and of its bundled scripts (1.0 and 1.1). Options of the user's own
+// script are allowed too: sysbench refuses options that neither it nor the script has.
 var passedOn = allow.List{
 	Program: "sysbench", Dashed: true, Free: true,
 	Names: allow.Words(`
@@ -200,5 +200,5 @@ var passedOn = allow.List{
 	},
 }
 
-// CheckOption says what is wrong with an option that a user wants passed on.
+// CheckOption returns an error for an option that may not be passed on.
 func CheckOption(option string) error { return passedOn.Check(option) }

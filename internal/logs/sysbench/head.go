@@ -9,8 +9,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// top takes the lines above the first report, and the messages that can come
-// anywhere.
+// top reads lines above the first report, and messages, which can be anywhere.
 func (p *parser) top(text []byte) bool {
 	n := p.Number()
 	switch {
@@ -48,7 +47,7 @@ func knownVersion(v string) bool {
 	return false
 }
 
-// option takes a line between the first line of options and the first report.
+// option reads a line between the first line of options and the first report.
 func (p *parser) option(text []byte) bool {
 	r := p.run
 	switch {
@@ -75,8 +74,8 @@ func setting(text []byte, label string, into *format.Num) bool {
 	return ok
 }
 
-// options are what a test says of itself: the beginning of a line, the test that
-// alone prints it, and the name of the setting behind it.
+// options has lines that describe a test: the beginning of the line, the test that prints it, and the name
+// of the setting whose value follows.
 var options = []struct{ text, test, setting string }{
 	{"Prime numbers limit: ", "cpu", "prime limit"}, {"Primer numbers limit: ", "cpu", "prime limit"},
 	{"Maximum prime number checked in CPU test: ", "cpu", "prime limit"}, {"Doing CPU performance benchmark", "cpu", ""},
@@ -90,7 +89,7 @@ var options = []struct{ text, test, setting string }{
 	{"Doing ", "", "test"}, {"Using synchronous I/O", "fileio", "I/O"}, {"Using asynchronous I/O", "fileio", "I/O"},
 }
 
-// options knows the test and its settings by what it says of itself.
+// options reads a line that describes the test.
 func (r *Run) options(text []byte) bool {
 	for _, o := range options {
 		rest, ok := bytes.CutPrefix(text, []byte(o.text))
@@ -100,7 +99,7 @@ func (r *Run) options(text []byte) bool {
 		r.test(o.test)
 		switch o.setting {
 		case "":
-		case "OLTP test", "I/O": // the words themselves
+		case "OLTP test", "I/O": // the line itself is the value
 			r.set(o.setting, o.text[strings.IndexByte(o.text, ' ')+1:])
 		case "test":
 			mode, is := bytes.CutSuffix(rest, []byte(" test"))
@@ -120,7 +119,7 @@ func (r *Run) options(text []byte) bool {
 	return false
 }
 
-// plain is the value of a setting, the same in all versions.
+// plain spells the value of a setting as in all versions.
 func plain(name, value string) string {
 	switch {
 	case name == "block size":
@@ -131,7 +130,7 @@ func plain(name, value string) string {
 	return strings.TrimSuffix(value, ".")
 }
 
-// set notes a setting; what is said first counts.
+// set adds a setting, unless the run has it.
 func (r *Run) set(name, value string) {
 	for _, s := range r.Settings {
 		if s.Name == name {

@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// hooked runs a script under the hook with sysbench itself; no database.
+// hooked runs a script under the hook with a real sysbench and no database.
 type hooked struct {
 	t      *testing.T
 	m      *counter.Memory
@@ -126,7 +126,7 @@ func TestBucketsAgree(t *testing.T) {
 	}
 }
 
-// What sysbench did is in the counters, thread by thread.
+// The counters have the events of each thread.
 func TestEventsAreCounted(t *testing.T) {
 	h := newHooked(t, 3, "function event(id) assert(id == sysbench.tid) end")
 	out := h.run("--threads=3", "--events=30000")
@@ -139,8 +139,7 @@ func TestEventsAreCounted(t *testing.T) {
 	}
 }
 
-// A script's thread_init runs, finds its own directory, and what event()
-// returns is passed on.
+// A script's thread_init runs and finds its own directory, and the hook returns what event() returns.
 func TestScriptsStaySelf(t *testing.T) {
 	h := newHooked(t, 1, `
 local helper = require("helper")
@@ -211,7 +210,7 @@ local ffi = require("ffi")
 ffi.cdef("int usleep(unsigned int);")
 function event() ffi.C.usleep(200) end`
 
-// The gate pauses; nothing is counted behind it.
+// A closed gate stops the events and their counting.
 func TestTheGateHolds(t *testing.T) {
 	h := newHooked(t, 4, sleeps)
 	cmd, out := h.start("--threads=4", "--time=60")
@@ -244,7 +243,7 @@ func TestTheGateHolds(t *testing.T) {
 	}
 }
 
-// wakeUps are the voluntary switches of all threads.
+// wakeUps returns the voluntary context switches of all threads.
 func wakeUps(t *testing.T, pid int) (n int) {
 	t.Helper()
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
@@ -375,7 +374,7 @@ end`, n)
 	}
 }
 
-// Nothing of what tare puts in front can end the script's string early.
+// No byte of a name ends the script's Lua string early.
 func TestQuote(t *testing.T) {
 	if got := quote("a\"b\\c\n\xff"); got != `"a\034b\092c\010\255"` {
 		t.Error(got)

@@ -9,20 +9,20 @@ import (
 	"github.com/tarelab/tare/internal/wire/metric"
 )
 
-// imported is a run with what its report lines add up to.
+// imported is a run with the sums of its report lines.
 type imported struct {
 	*observed.Run
 	events, latency *observed.Figure
 	reads, writes   *observed.Figure // bytes of fileio
 	transfer        *observed.Figure // bytes of memory
 	queries         mix
-	errors          float64 // of all report lines, per second
+	errors          float64 // sum of the errors per second of all report lines
 }
 
-// mix sums up what a transaction consists of.
+// mix has sums of transactions and of their queries and writes.
 type mix struct{ events, queries, writes float64 }
 
-// Import reads the runs of a log.
+// Import reads the runs in sysbench's output.
 func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error) {
 	var now *imported
 	var runs []*imported
@@ -37,7 +37,7 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 		if v.Run != at {
 			at, now = v.Run, reach(v.Run)
 		}
-		now.take(&v)
+		now.add(&v)
 		return nil
 	})
 	out := make([]*observed.Run, len(log.Runs))
@@ -50,8 +50,8 @@ func Import(_ string, text io.Reader) ([]*observed.Run, []format.Warning, error)
 	return out, warnings, err
 }
 
-// take is called for every report line: it must be quick.
-func (r *imported) take(v *Interval) {
+// add adds a report line. It must be fast.
+func (r *imported) add(v *Interval) {
 	if r.events == nil {
 		r.begin(v)
 	}
@@ -72,20 +72,20 @@ func (r *imported) take(v *Interval) {
 	}
 }
 
-// begin makes the figures in the order of their importance.
+// begin makes the figures, the main ones first.
 func (r *imported) begin(v *Interval) {
-	r.events = r.Figure("throughput")
-	r.reads, r.writes, r.transfer = r.Figure("read_bandwidth"), r.Figure("write_bandwidth"), r.Figure("bandwidth")
-	r.latency = r.Figure(metric.QuantileName(v.Latency.Q))
+	r.events = r.Figure(metric.Throughput)
+	r.reads, r.writes, r.transfer = r.Figure(metric.Bandwidth.Of("read")), r.Figure(metric.Bandwidth.Of("write")), r.Figure(metric.Bandwidth)
+	r.latency = r.Figure(metric.Quantile(v.Latency.Q))
 	if v.Latency.Q == 0 {
-		r.latency = observed.NewFigure("") // percentiles are disabled
+		r.latency = observed.NewFigure(metric.Metric{}) // the run has no percentile
 	}
 	r.MakesLoad("threads", observed.Text(v.Threads))
 }
 
-// summary adds what the log says of the run as a whole.
+// summary adds settings and figures of the whole run.
 func (r *imported) summary(s *Run) {
-	r.Tool, r.Version, r.Line, r.Complete = "sysbench", s.Version, s.Line, s.Complete()
+	r.Tool, r.Version, r.Line, r.Complete = Program, s.Version, s.Line, s.Complete()
 	if s.Test != "oltp" {
 		r.Sub = s.Test
 	}
@@ -109,22 +109,22 @@ func (r *imported) summary(s *Run) {
 		r.Queries, r.Writes = format.Some(m.queries/m.events), format.Some(m.writes/m.events)
 	}
 	if s.SQL == nil {
-		r.Figure("queries").Add(format.Some(r.queries.queries / float64(s.Intervals)).NonZero())
+		r.Figure(metric.Queries).Add(format.Some(r.queries.queries / float64(s.Intervals)).NonZero())
 		r.Errors = uint64(math.Round(max(0, min(r.errors*r.Every, 1e15))))
 	}
 }
 
-// whole takes the summary.
+// whole adds the figures of the summary.
 func (r *imported) whole(s *Run) {
 	seconds := format.Num{}
 	if g := s.General; g != nil {
 		if x, ok := g.Time.NonZero().Get(); ok {
 			r.Seconds, seconds = x, g.Time
 			if n, ok := g.Events.NonZero().Get(); ok {
-				r.Total("throughput", format.Some(n/x))
+				r.Total(metric.Throughput, format.Some(n/x))
 			}
 		}
-		r.Total("throughput", g.Rate.NonZero())
+		r.Total(metric.Throughput, g.Rate.NonZero())
 	}
 	if q := s.SQL; q != nil {
 		r.sql(q, seconds)
@@ -133,22 +133,22 @@ func (r *imported) whole(s *Run) {
 		r.files(f, s.performed, seconds)
 	}
 	if m := s.Memory; m != nil {
-		r.Total("bandwidth", m.Transfer.NonZero())
+		r.Total(metric.Bandwidth, m.Transfer.NonZero())
 	}
 	if l := s.Latency; l != nil {
-		r.Total("latency_mean", l.Avg)
-		r.Total("min_latency", l.Min)
-		r.Total("max_latency", l.Max)
+		r.Total(metric.LatencyMean, l.Avg)
+		r.Total(metric.LatencyMin, l.Min)
+		r.Total(metric.LatencyMax, l.Max)
 		if l.Percentile.Q > 0 {
-			r.Total(metric.QuantileName(l.Percentile.Q), l.Percentile.Seconds)
+			r.Total(metric.Quantile(l.Percentile.Q), l.Percentile.Seconds)
 		}
 	}
 	r.histogram(s.Histogram)
 }
 
-// sql takes the statistics of a database test.
+// sql adds the statistics of a database test.
 func (r *imported) sql(q *SQL, seconds format.Num) {
-	r.Total("throughput", q.TransactionRate.NonZero())
+	r.Total(metric.Throughput, q.TransactionRate.NonZero())
 	if n, ok := q.Errors.Get(); ok && n > 0 {
 		r.Errors = uint64(n)
 	}
@@ -157,12 +157,12 @@ func (r *imported) sql(q *SQL, seconds format.Num) {
 		r.queries = mix{t, all, orNaN(q.Write)}
 	}
 	if s, ok := seconds.Get(); ok && s > 0 {
-		r.Total("queries", format.Some(all/s).NonZero())
+		r.Total(metric.Queries, format.Some(all/s).NonZero())
 	}
 }
 
-// files takes the operations of a fileio test. Syncs are events of the run too,
-// but none of its reads and writes.
+// files adds the operations of a fileio test. Its throughput leaves out syncs, which sysbench counts as
+// events.
 func (r *imported) files(f *FileIO, performed [3]format.Num, seconds format.Num) {
 	rates := [3]format.Num{f.Reads, f.Writes, f.Syncs}
 	if s, ok := seconds.Get(); ok && s > 0 && performed[0].Known() {
@@ -173,16 +173,16 @@ func (r *imported) files(f *FileIO, performed [3]format.Num, seconds format.Num)
 	reads, ok := rates[0].Get()
 	writes, also := rates[1].Get()
 	if ok && also {
-		r.Total("throughput", format.Some(reads+writes).NonZero())
+		r.Total(metric.Throughput, format.Some(reads+writes).NonZero())
 	}
-	for i, name := range []string{"read_iops", "write_iops", "sync_iops"} {
-		r.Total(name, rates[i].NonZero())
+	for i, kind := range []string{"read", "write", "sync"} {
+		r.Total(metric.IOPS.Of(kind), rates[i].NonZero())
 	}
-	r.Total("read_bandwidth", f.ReadBytes.NonZero())
-	r.Total("write_bandwidth", f.WriteBytes.NonZero())
+	r.Total(metric.Bandwidth.Of("read"), f.ReadBytes.NonZero())
+	r.Total(metric.Bandwidth.Of("write"), f.WriteBytes.NonZero())
 }
 
-// orNaN is the first number that is known.
+// orNaN returns the first known number, or NaN.
 func orNaN(list ...format.Num) float64 {
 	for _, n := range list {
 		if x, ok := n.Get(); ok {
@@ -192,21 +192,21 @@ func orNaN(list ...format.Num) float64 {
 	return math.NaN()
 }
 
-// histogram gives the percentiles that the summary does not. A bar is 1.8 % wide
-// and known by its middle.
+// histogram adds the percentiles that the summary does not have, as the middle of a bin, which is 1.8 %
+// wide.
 func (r *imported) histogram(bins []format.Bin) {
 	all := uint64(0)
 	for _, b := range bins {
 		all += b.Count
 	}
 	for _, q := range []float64{0.5, 0.95, 0.99} {
-		if f := r.Figure(metric.QuantileName(q)); f.Total.Known() || float64(all)*(1-q) < 10 {
+		if f := r.Figure(metric.Quantile(q)); f.Total.Known() || float64(all)*(1-q) < 10 {
 			continue
 		}
 		seen := uint64(0)
 		for _, b := range bins {
 			if seen += b.Count; float64(seen) >= q*float64(all) {
-				r.Total(metric.QuantileName(q), format.Some(b.Seconds))
+				r.Total(metric.Quantile(q), format.Some(b.Seconds))
 				break
 			}
 		}

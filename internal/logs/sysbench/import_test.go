@@ -9,7 +9,7 @@ import (
 
 const reportLine = "[ 607s ] thds: 56 tps: 22154.20 qps: 354451.12 (r/w/o: 310143.73/0.00/44307.39) lat (ms,95%): 2.61 err/s: 0.00 reconn/s: 0.00\n"
 
-// repeated is a log of n bytes without being one in memory.
+// repeated is a reader of a log of n bytes that is not in memory.
 type repeated struct {
 	block []byte
 	left  int64
@@ -29,7 +29,7 @@ func newRepeated(lines int) *repeated {
 	return &repeated{block, int64(lines) * int64(len(reportLine))}
 }
 
-// BenchmarkSysbench is the whole way of a log into the figures of a run, on one core.
+// BenchmarkSysbench reads a log to the figures of a run, on one core.
 func BenchmarkSysbench(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const lines = 200_000
@@ -43,8 +43,7 @@ func BenchmarkSysbench(b *testing.B) {
 	}
 }
 
-// Memory does not grow with the log: what a reader allocates for twenty times the
-// lines is the same.
+// Memory does not grow with the log: a reader allocates the same for twenty times as many lines.
 func TestMemoryDoesNotGrow(t *testing.T) {
 	allocated := func(lines int) uint64 {
 		var before, after runtime.MemStats

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	milli = 1000 // per second: what a figure in milliseconds is divided by
+	milli = 1000 // milliseconds in a second
 	mebi  = 1 << 20
 )
 
-// interval reads a report line that begins with its bracket. ok says whether
-// it is one; rest is where the line's own text ends.
+// interval reads a report line, which begins with "[". ok reports whether it is one; rest is the index of
+// its end.
 func (v *Interval) interval(b []byte) (ok bool, rest int) {
 	c := format.Cursor{B: b}
 	c.Lit("[")
@@ -49,7 +49,7 @@ func (v *Interval) interval(b []byte) (ok bool, rest int) {
 	return !c.Bad, c.I
 }
 
-// sql reads what 1.0 and 1.1 print behind "tps: ".
+// sql reads the text behind "tps: " of 1.0 and 1.1.
 func (v *Interval) sql(c *format.Cursor) {
 	v.Events = c.Some()
 	c.Lit(" qps: ")
@@ -78,8 +78,8 @@ func (v *Interval) percentile(c *format.Cursor, label string) {
 	v.Latency = quantile(q, c.Num())
 }
 
-// quantile takes a percentile and milliseconds as printed. --percentile=0
-// switches it off, then a 0.00 is printed all the same.
+// quantile converts a percentile and milliseconds as printed. With --percentile=0 sysbench computes none and
+// prints 0.00.
 func quantile(percent, ms float64) format.Quantile {
 	if percent <= 0 || percent > 100 {
 		return format.Quantile{}
@@ -87,7 +87,7 @@ func quantile(percent, ms float64) format.Quantile {
 	return format.Quantile{Q: format.Share(percent), Seconds: format.Some(ms / milli).NonZero()}
 }
 
-// old reads what 0.4.12 and 0.5 print behind "threads: ".
+// old reads the text behind "threads: " of 0.4.12 and 0.5.
 func (v *Interval) old(c *format.Cursor) {
 	v.Threads = c.Some()
 	c.Lit(", tps: ")
@@ -114,8 +114,8 @@ func (v *Interval) old(c *format.Cursor) {
 	}
 }
 
-// response reads "response time: 2.03ms (95%)", in builds of 0.4.12 from 2010
-// and 2011 with a second value behind it, which does not count.
+// response reads "response time: 2.03ms (95%)". Builds of 0.4.12 from 2010 and 2011 have a second value,
+// which is skipped.
 func (v *Interval) response(c *format.Cursor) {
 	c.Lit(" response time: ")
 	v.Latency = oldQuantile(c)
@@ -133,8 +133,8 @@ func oldQuantile(c *format.Cursor) format.Quantile {
 	return quantile(q, ms)
 }
 
-// fileio reads what is behind "reads: ": MiB/s since 1.0; the MB/s of 0.4 and
-// 0.5 are the same 1048576 bytes.
+// fileio reads the text behind "reads: ". MiB/s of 1.0 and MB/s of 0.4 and 0.5 both are 1048576 bytes per
+// second.
 func (v *Interval) fileio(c *format.Cursor) {
 	v.ReadBytes = c.Some().Times(mebi)
 	mega(c)
@@ -165,9 +165,8 @@ func (v *Interval) memory(c *format.Cursor) {
 	c.Try(",")
 }
 
-// whole says whether the text that a report line ends with was printed to its
-// end: the decimals that sysbench prints, or a closing bracket. It is asked
-// when the input stops without a line end.
+// whole reports whether a line without a line end is complete: it ends with as many decimals as sysbench
+// prints, or with a closing bracket.
 func whole(b []byte) bool {
 	decimals := 2
 	if bytes.Contains(b, []byte(" latency (ms,")) {

@@ -16,21 +16,20 @@ type parser struct {
 
 	run      *Run // the last of log.Runs; nil before the first
 	reported int  // line of the last report
-	begun    bool // the run's beginning is in the log
-	closed   bool // the run's summary is done: a report line begins another run
-	summary  bool // the run's summary has begun
+	begun    bool // the log has the beginning of the run
+	closed   bool // the summary is complete: a report line begins another run
+	summary  bool // the summary has begun
 	section  section
-	// scratch takes the summary of a checkpoint, which is not the run's.
+	// scratch gets the summary of a checkpoint, which does not count.
 	scratch *Run
 
-	version string // of a banner whose run has not begun
+	version string // of a banner above a run
 	banner  int    // its line
 	head    bool   // between the first line of options and the first report
 }
 
-// Parse reads everything in r. each, if not nil, gets the report lines in
-// order; an error of its own ends the reading and is returned. What was read
-// is returned also with an error. Input without anything of sysbench is an
+// Parse reads the runs in r. It calls each, if not nil, with every report line in order, and stops when each
+// returns an error. It returns what it read also with an error. Input without output of sysbench is an
 // error.
 func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
 	p := &parser{Scan: format.NewScan(r, declared), each: each}
@@ -38,12 +37,12 @@ func Parse(r io.Reader, each func(Interval) error) (*Log, error) {
 	p.end()
 	p.log.Warnings = p.Doubts()
 	if err == nil && len(p.log.Runs) == 0 {
-		err = p.Nothing("sysbench")
+		err = p.Nothing(Program)
 	}
 	return &p.log, err
 }
 
-// line takes a line, which most often is a report.
+// line reads a line. Most are report lines.
 func (p *parser) line(line []byte) error {
 	if len(line) > 0 && line[0] == '[' {
 		var v Interval
@@ -54,8 +53,8 @@ func (p *parser) line(line []byte) error {
 	return p.other(line)
 }
 
-// clean says whether nothing but blanks, or a mark that is no number, follows
-// the first n bytes, and that a line without end was not cut inside a number.
+// clean reports that no number continues behind the first n bytes, and that a line without a line end does
+// not end inside of a number.
 func (p *parser) clean(line []byte, n int) bool {
 	if n < len(line) {
 		c := line[n]
@@ -70,7 +69,7 @@ func (p *parser) clean(line []byte, n int) bool {
 	return true
 }
 
-// report takes one report line.
+// report adds one report line.
 func (p *parser) report(v Interval) error {
 	n := p.Number()
 	p.reported = n
@@ -102,7 +101,7 @@ func (p *parser) report(v Interval) error {
 	return p.each(v)
 }
 
-// count makes the report line part of the run.
+// count adds the report line to the run.
 func (p *parser) count(v *Interval) {
 	r := p.run
 	if r.Intervals == 0 {
@@ -114,6 +113,7 @@ func (p *parser) count(v *Interval) {
 	r.test(kindOf(v))
 }
 
+// kindOf returns the test that prints such report lines; empty: not known.
 func kindOf(v *Interval) string {
 	switch {
 	case v.Writes.Known():
@@ -126,13 +126,14 @@ func kindOf(v *Interval) string {
 	return ""
 }
 
+// test sets the test of the run, unless it is known.
 func (r *Run) test(kind string) {
 	if r.Test == "" && kind != "" {
 		r.Test = kind
 	}
 }
 
-// start begins a run; begun says that its beginning is in the log.
+// start begins a run. begun says that the log has its beginning.
 func (p *parser) start(begun bool) {
 	p.end()
 	n := p.Number()
@@ -146,14 +147,14 @@ func (p *parser) start(begun bool) {
 	p.version, p.banner = "", 0
 }
 
-// need begins a run if there is none that the line could belong to.
+// need begins a run if there is none to which the line could belong.
 func (p *parser) need() {
 	if p.run == nil || p.closed {
 		p.start(false)
 	}
 }
 
-// end says what is missing from the run that ends.
+// end ends the run and warns about what is missing.
 func (p *parser) end() {
 	r := p.run
 	if r == nil {
@@ -169,8 +170,8 @@ func (p *parser) end() {
 	p.run = nil
 }
 
-// after is called by a report line behind a summary: of a checkpoint it goes
-// on, otherwise it is another run whose beginning is missing.
+// after handles a report line behind a summary. Behind the summary of a checkpoint the run goes on; else
+// another run begins, without its first lines.
 func (p *parser) after() {
 	if p.scratch != nil {
 		p.scratch, p.summary, p.section = nil, false, none
@@ -179,7 +180,7 @@ func (p *parser) after() {
 	p.start(false)
 }
 
-// other takes every line that is no regular report line.
+// other reads a line that is no regular report line.
 func (p *parser) other(line []byte) error {
 	trimmed := bytes.TrimSpace(line)
 	if len(trimmed) == 0 {
@@ -195,8 +196,8 @@ func (p *parser) other(line []byte) error {
 	return p.rescue(line)
 }
 
-// torn takes the last line when no line end follows it. A report line, and a
-// line of the summary with fixed decimals, show whether they are whole.
+// torn reads a last line without a line end. Report lines, and lines of the summary with fixed decimals,
+// show whether they are complete.
 func (p *parser) torn(line, text []byte) error {
 	if p.section != none && whole(text) && p.known(text) {
 		return nil
@@ -210,14 +211,14 @@ func (p *parser) torn(line, text []byte) error {
 	return nil
 }
 
-// isInterval says that a line is a report line and nothing else.
+// isInterval reports that a line is exactly one report line.
 func isInterval(line []byte) bool {
 	var v Interval
 	ok, end := v.interval(line)
 	return ok && end == len(line) && whole(line)
 }
 
-// rescue looks for a report line with decimal commas, or with blanks before it.
+// rescue reads report lines with decimal commas or with blanks before them, and broken ones.
 func (p *parser) rescue(line []byte) error {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) == 0 || text[0] != '[' {

@@ -10,22 +10,22 @@ import (
 
 const kind format.Kind = "sysbench"
 
-// declared is how sysbench's output is told.
+// declared describes sysbench's output.
 var declared = &format.Tool{
-	Name: "sysbench",
-	Kind: kind,
-	Also: regexp.MustCompile(`^(?:Done\b|Creating |Inserting |Dropping |Creating a |total time taken|events \(avg|Operations performed|Total operations|No DB drivers|Time limit|\(last message|other(?: operations)?:|deadlocks:|read/write requests:|reconnects:|value  ---|percentile stats|[\d.]+ \|\**|\d+ files, |Removing test files|Preparing |\d+ bytes written)`),
+	Name: Program, Programs: []string{Program},
+	Kind:  kind,
+	Noise: regexp.MustCompile(`^(?:Done\b|Creating |Inserting |Dropping |Creating a |total time taken|events \(avg|Operations performed|Total operations|No DB drivers|Time limit|\(last message|other(?: operations)?:|deadlocks:|read/write requests:|reconnects:|value  ---|percentile stats|[\d.]+ \|\**|\d+ files, |Removing test files|Preparing |\d+ bytes written)`),
 	Begins: []string{"Running the test with following options:", "SQL statistics:", "OLTP test statistics:",
 		"Test execution summary:", "Threads fairness:", "sysbench 0.", "sysbench 1.", "General statistics:"},
-	Is:     isReport,
-	Report: reportAt,
-	Era:    era,
+	IsLine:   isReport,
+	ReportAt: reportAt,
+	Era:      era,
 }
 
 // Reader reads what sysbench prints.
 var Reader = observed.Reader{Tool: declared, Versions: "0.4, 0.5, 1.0, 1.1", Kinds: []observed.Kind{{Name: kind, Read: Import}}}
 
-// isReport knows report lines.
+// isReport reports report lines.
 func isReport(b []byte) bool {
 	if b[0] != '[' {
 		return false
@@ -41,7 +41,7 @@ func isReport(b []byte) bool {
 	return format.Has(b, "thds: ") || format.Has(b, "threads: ") || format.Has(b, "reads: ") || format.Has(b, "queue length: ")
 }
 
-// reportAt is where a report line begins.
+// reportAt returns where a report line begins; -1: nowhere.
 func reportAt(line []byte) int {
 	for _, s := range []string{"s ] thds: ", "s] threads: ", "s ] reads: "} {
 		if at := bytes.Index(line, []byte(s)); at > 0 {

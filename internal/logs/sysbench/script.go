@@ -16,29 +16,28 @@ import (
 //go:embed hook.lua
 var hookText string
 
-// ScheduleBytes is the size of the memory that the threads of an open loop
-// share; it is zeroed before.
+// ScheduleBytes is the size of the memory that the threads of an open loop share. It must be zero at first.
 const ScheduleBytes = 4096
 
-// Hook is how the events of a script are counted.
+// Hook describes the Lua script that counts the events of another script.
 type Hook struct {
-	// Script is a bundled script's name or an absolute path.
+	// Script is the name of a bundled script or an absolute path.
 	Script string
 	// Counters is the descriptor of the counters as sysbench inherits it.
 	Counters int
 	Layout   counter.Layout
-	// Rate is the arrivals per second of an open loop; 0 is a closed loop.
-	// Schedule is then the descriptor of ScheduleBytes of shared memory.
+	// Rate is the arrivals per second of an open loop; 0: closed loop. In an open loop, Schedule is
+	// the descriptor of ScheduleBytes of shared memory.
 	Rate     float64
 	Schedule int
-	// Origin is any moment not long ago, CLOCK_MONOTONIC in nanoseconds.
+	// Origin is a recent time, CLOCK_MONOTONIC in nanoseconds.
 	Origin int64
 }
 
-// lateBy is what counts as late in an open loop: 1 ms, as in rpc.
+// lateBy is the delay in nanoseconds from which on an event of an open loop counts as late, as in rpc.
 const lateBy = 1_000_000
 
-// Text is the Lua script to run instead of Script.
+// Text returns the Lua script to run in place of Script.
 func (h Hook) Text() []byte {
 	gap := 0.0
 	if h.Rate > 0 {
@@ -52,7 +51,7 @@ func (h Hook) Text() []byte {
 	return []byte("tare = {" + strings.Join(words, ", ") + "}\n" + hookText)
 }
 
-// numbers are the words of the table tare in hook.lua.
+// numbers returns the numeric fields of the table tare in hook.lua.
 func (h Hook) numbers() map[string]int64 {
 	_, limit := record.BucketBounds(record.Buckets - 1)
 	out := map[string]int64{
@@ -71,7 +70,7 @@ func (h Hook) numbers() map[string]int64 {
 	return out
 }
 
-// linearBuckets is how many buckets at the beginning are 1 ns wide.
+// linearBuckets returns how many buckets at the beginning are 1 ns wide.
 func linearBuckets() int {
 	for i := range record.Buckets {
 		if low, high := record.BucketBounds(i); high-low > 1 {
@@ -81,7 +80,7 @@ func linearBuckets() int {
 	return record.Buckets
 }
 
-// quote is a Lua string: every byte that is not plain is a decimal escape.
+// quote writes a Lua string. Bytes other than printable ASCII are decimal escapes.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -39,7 +39,7 @@ var headings = map[string]section{
 	"Latency histogram (values are in milliseconds)": histogramPart,
 }
 
-// known takes a line of the top or of the summary and says whether it is one.
+// known reads a line of the top or of the summary, and reports whether it was one.
 func (p *parser) known(text []byte) bool {
 	if s, ok := headings[string(text)]; ok {
 		p.heading(s)
@@ -49,7 +49,7 @@ func (p *parser) known(text []byte) bool {
 		return true
 	}
 	if bytes.HasPrefix(text, []byte("total time: ")) && p.section == none {
-		p.heading(generalPart) // that was lost
+		p.heading(generalPart) // the heading is missing
 	}
 	if p.run == nil || p.closed {
 		return false
@@ -79,7 +79,7 @@ func (p *parser) heading(s section) {
 	}
 }
 
-// finished ends the summary at its last line. That of a checkpoint is dropped.
+// finished ends the summary at its last line, and drops the summary of a checkpoint.
 func (p *parser) finished() {
 	p.closed = p.scratch == nil
 	p.section = none
@@ -88,6 +88,7 @@ func (p *parser) finished() {
 	}
 }
 
+// target returns the run that gets the lines of the summary.
 func (p *parser) target() *Run {
 	if p.scratch != nil {
 		return p.scratch
@@ -95,8 +96,7 @@ func (p *parser) target() *Run {
 	return p.run
 }
 
-// line reads one line of the summary into the run. What nobody asks for is not
-// known here, as is what sysbench never wrote.
+// line reads one line of the summary. It returns false for lines without a figure that tare uses.
 func (r *Run) line(s section, text []byte) bool {
 	if s == histogramPart && r.bar(text) || r.sentence(text) || s == none && r.options(text) {
 		return true
@@ -154,7 +154,7 @@ func (r *Run) sqlLine(key string, value []byte) bool {
 	return true
 }
 
-// inBrackets is the rate in "1364   (678.09 per sec.)".
+// inBrackets reads the rate in "1364   (678.09 per sec.)".
 func inBrackets(value []byte) format.Num {
 	_, rate, _ := bytes.Cut(value, []byte("("))
 	return format.Leading(rate)
@@ -244,7 +244,7 @@ func (r *Run) fileio() *FileIO {
 	return r.FileIO
 }
 
-// fileLine reads the result of fileio of 1.0 and 1.1.
+// fileLine reads a line of fileio's result of 1.0 and 1.1.
 func (r *Run) fileLine(key string, value []byte) bool {
 	switch key {
 	case "read, MiB/s", "read, MB/s":
@@ -269,8 +269,7 @@ func (r *Run) fileLine(key string, value []byte) bool {
 	return true
 }
 
-// iops reads the operations and bytes of "IOPS=9366.47 146.35 MiB/s (153.46 MB/s)"
-// of 1.1.
+// iops reads operations and bytes per second in "IOPS=9366.47 146.35 MiB/s (153.46 MB/s)" of 1.1.
 func iops(value []byte) (operations, bandwidth format.Num) {
 	rest, ok := bytes.CutPrefix(value, []byte("IOPS="))
 	if !ok {
@@ -282,7 +281,7 @@ func iops(value []byte) (operations, bandwidth format.Num) {
 	return format.Leading(rest), bandwidth
 }
 
-// sentence reads the results that are sentences: fileio before 1.0, memory.
+// sentence reads results that are sentences: of fileio before 1.0, and of memory.
 func (r *Run) sentence(text []byte) bool {
 	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
 	switch {
@@ -299,8 +298,8 @@ func (r *Run) sentence(text []byte) bool {
 	return true
 }
 
-// operations reads "Operations performed:  600 reads, 400 writes, 40 Other = 1040
-// Total" of fileio before 1.0. They are counts until the time is known.
+// operations reads the counts in "Operations performed:  600 reads, 400 writes, 40 Other = 1040 Total" of
+// fileio before 1.0.
 func (r *Run) operations(text []byte) {
 	r.fileio()
 	var n [3]format.Num

@@ -1,11 +1,10 @@
-// Package sysbench knows sysbench: what it takes to start 1.0 and 1.1 (version,
-// arguments, the file that keeps a password out of them, the Lua script that counts
-// events in tare's shared memory), and what 0.4.12, 0.5, 1.0 and 1.1 print: report
-// lines, the options at the top, the summary and the histogram. A file may hold several
-// runs, or a few report lines copied from somewhere.
+// Package sysbench knows how sysbench 1.0 and 1.1 are run: versions, arguments, the option file with the
+// password, and the Lua script that counts events in tare's shared memory. It reads what 0.4.12, 0.5, 1.0
+// and 1.1 print: options, report lines, summary and histogram. A file may hold several runs, or only a few
+// report lines.
 //
-// It starts nothing and does not know what a figure is good for. Report lines go to
-// the caller one by one, so memory does not grow with the log.
+// It starts nothing and does not know what is compared. The caller gets report lines one by one, so memory
+// does not grow with the log.
 package sysbench
 
 import (
@@ -13,11 +12,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Interval is one report line: rates over the time since the report before.
+// Interval is one report line: rates since the report before.
 type Interval struct {
 	Line int `json:"line"` // of the file, from 1
 	Run  int `json:"run"`  // index in Log.Runs
-	// Time is when the line was printed, in whole seconds since the run began.
+	// Time of the line, in seconds since the run began.
 	Time float64 `json:"time"`
 
 	Threads format.Num `json:"threads,omitzero"`
@@ -27,8 +26,8 @@ type Interval struct {
 	Queries format.Num `json:"queries,omitzero"`
 	Writes  format.Num `json:"writes,omitzero"`
 	Errors  format.Num `json:"errors,omitzero"` // per second
-	// Latency is the percentile that was asked for, in seconds. It is missing
-	// where 0.00 is printed: nothing finished, or it is below the resolution.
+	// Latency is the percentile of --percentile, in seconds. A printed 0.00 is missing: there was
+	// no event, or the latency is below the resolution.
 	Latency format.Quantile `json:"latency,omitzero"`
 
 	// Bytes per second of fileio, transfers of memory.
@@ -36,37 +35,37 @@ type Interval struct {
 	WriteBytes format.Num `json:"write_bytes,omitzero"`
 	Transfer   format.Num `json:"transfer,omitzero"`
 
-	queue bool // no report: what --rate prints on a line of its own
+	queue bool // no report line but the queue length that --rate prints
 }
 
-// Log is what one input holds.
+// Log is the content of one input.
 type Log struct {
 	Runs     []Run            `json:"runs"`
 	Warnings []format.Warning `json:"warnings,omitempty"`
 }
 
-// Run is one run of sysbench. What the log does not say is missing: a run made
-// of bare report lines has nothing but Line, Intervals, First and Last.
+// Run is one run of sysbench. Figures that the log does not have are missing: a run of report lines only has
+// Line, Intervals, First and Last.
 type Run struct {
 	Line    int    `json:"line"` // first line
 	End     int    `json:"end"`  // last line
 	Version string `json:"version,omitempty"`
-	// Test is what kind of test it was, by what it printed: oltp (any database
-	// script), fileio, memory, cpu, or empty.
+	// Test is the kind of test, by its output: oltp (any database script), fileio, memory, cpu;
+	// empty: not known.
 	Test string `json:"test,omitempty"`
 
-	// Settings of the test, as it prints them above its result.
+	// Settings of the test, from the lines above its result.
 	Settings []record.Setting `json:"settings,omitempty"`
 
 	Threads format.Num `json:"threads,omitzero"`
-	Rate    format.Num `json:"rate,omitzero"`   // wanted events per second
+	Rate    format.Num `json:"rate,omitzero"`   // events per second asked for
 	Warmup  format.Num `json:"warmup,omitzero"` // seconds
 
 	Intervals int     `json:"intervals"` // report lines
 	First     float64 `json:"first"`     // seconds, Time of the first report line
 	Last      float64 `json:"last"`      // seconds, Time of the last one
-	// Checkpoints counts the full reports of --report-checkpoints. After one,
-	// everything in the summary counts from the last of them.
+	// Checkpoints counts the full reports of --report-checkpoints. The summary then counts from
+	// the last checkpoint on.
 	Checkpoints int `json:"checkpoints,omitempty"`
 
 	SQL     *SQL     `json:"sql,omitempty"`
@@ -74,18 +73,18 @@ type Run struct {
 	Memory  *Memory  `json:"memory,omitempty"`
 	General *General `json:"general,omitempty"`
 	Latency *Latency `json:"latency,omitempty"`
-	// Histogram is what --histogram prints: about 1.8 % wide, each value in the
-	// middle of its bar.
+	// Histogram is that of --histogram. Each value is the middle of its bin, which is about 1.8 %
+	// wide.
 	Histogram []format.Bin `json:"histogram,omitempty"`
 	// Failures are the lines that begin with FATAL or ALERT.
 	Failures format.Failures `json:"failures,omitzero"`
 
 	performed    [3]format.Num // reads, writes and syncs of fileio before 1.0
-	summed, fair bool          // the last line of the latencies, of the fairness, was there
+	summed, fair bool          // the last lines of the latencies and of the fairness were read
 }
 
-// Complete says whether the run printed its summary to the end. (fileio of 1.1
-// prints nothing behind the latency.)
+// Complete reports whether the log has the summary to its end. (fileio of 1.1 prints nothing behind the
+// latency.)
 func (r *Run) Complete() bool { return r.fair || r.FileIO != nil && r.General == nil && r.summed }
 
 // SQL is the statistics of a database test.
@@ -117,11 +116,11 @@ type Memory struct {
 type General struct {
 	Time   format.Num `json:"time,omitzero"`   // seconds
 	Events format.Num `json:"events,omitzero"` // finished
-	// Rate is events per second where it is printed: 1.1, and the cpu test.
+	// Rate is events per second; 1.1 and the cpu test print it.
 	Rate format.Num `json:"rate,omitzero"`
 }
 
-// Latency of the whole run in seconds. A 0.00 in the print is missing here.
+// Latency of the whole run in seconds. A printed 0.00 is missing.
 type Latency struct {
 	Min        format.Num      `json:"min,omitzero"`
 	Avg        format.Num      `json:"avg,omitzero"`

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/formattest"
 )
 
-// result is what a golden file holds.
+// result is the content of a golden file.
 type result struct {
 	*Log
 	Intervals []Interval
@@ -112,7 +112,7 @@ func TestBaseUnits(t *testing.T) {
 	}
 }
 
-// Nothing finished is not a latency of zero.
+// An interval without events has no latency.
 func TestNoLatency(t *testing.T) {
 	in := strings.Replace(strings.Replace(line1, "22154.20", "0.00", 1), "2.61", "0.00", 1)
 	v := read([]byte(in)).Intervals[0]
@@ -158,8 +158,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Another tool in the same file is named with its line, and what is
-// sysbench's is read.
+// Output of another tool in the same file is a warning with its line; sysbench's output is read.
 func TestMixed(t *testing.T) {
 	b := formattest.Read(t, "testdata/sysbench-1.0.20-sweep.log")
 	n := bytes.Count(b, []byte("\n"))
@@ -183,7 +182,7 @@ func TestStamped(t *testing.T) {
 	}
 }
 
-// A version nobody knows is read, and said to be unknown.
+// An unknown version is read, with a warning.
 func TestUnknownVersion(t *testing.T) {
 	b := formattest.Read(t, "testdata/sysbench-1.1.0-sweep.log")
 	r := read(bytes.ReplaceAll(b, []byte("sysbench 1.1.0"), []byte("sysbench 2.3.1")))
@@ -200,7 +199,7 @@ func TestCallbackStops(t *testing.T) {
 	}
 }
 
-// A file whose compressed form is cut off gives what came before and the error.
+// A truncated compressed file gives the text before the damage, and an error.
 func TestReadError(t *testing.T) {
 	log, err := Parse(errorAfter{strings.NewReader(line1 + "\n")}, nil)
 	if err == nil || len(log.Runs) != 1 || log.Runs[0].Intervals != 1 {
@@ -248,7 +247,7 @@ func BenchmarkIntervals(b *testing.B) {
 	}
 }
 
-// known is a text of which other tools are known, too.
+// known makes a Text with the known tools.
 func known(b []byte) *format.Text {
 	return &format.Text{Reader: bytes.NewReader(b), Known: format.Tools{declared, clickhouse.Reader.Tool, fio.Reader.Tool, pgbench.Reader.Tool}}
 }

@@ -1,5 +1,5 @@
-// Package formattest is what the tests of the readers share: golden files and
-// the promises that hold for every reader and every input.
+// Package formattest has helpers for tests of readers: golden files, and properties that hold for every reader
+// and input.
 package formattest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Golden compares what was read from a file of testdata with the JSON beside
-// it, FILE.golden; with UPDATE=1 in the environment it writes that file.
+// Golden compares got, read from a file of testdata, with the JSON in FILE.golden. With UPDATE=1 in the
+// environment it writes that file.
 func Golden(t *testing.T, file string, got any) {
 	t.Helper()
 	b, err := json.MarshalIndent(got, "", " ")
@@ -38,8 +38,7 @@ func Golden(t *testing.T, file string, got any) {
 	}
 }
 
-// Files lists the inputs of testdata that match; golden files, scripts and
-// notes are no inputs.
+// Files lists the matching inputs in testdata, without golden files, scripts and notes.
 func Files(t testing.TB, patterns ...string) []string {
 	t.Helper()
 	var out []string
@@ -71,8 +70,8 @@ func Read(t testing.TB, name string) []byte {
 	return b
 }
 
-// Truncated cuts the input after every step bytes and says where the reader
-// found more than in the whole. count returns how much was read.
+// Truncated truncates the input after every step bytes, and fails if the reader finds more in a part than in
+// the whole. count returns how much was read.
 func Truncated(t *testing.T, in []byte, step int, count func([]byte) int) {
 	t.Helper()
 	whole := count(in)
@@ -83,7 +82,7 @@ func Truncated(t *testing.T, in []byte, step int, count func([]byte) int) {
 	}
 }
 
-// CutLines is Truncated for any input: it cuts only between lines.
+// CutLines is Truncated, but truncates only between lines.
 func CutLines(t *testing.T, in []byte, count func([]byte) int) {
 	t.Helper()
 	whole := count(in)
@@ -95,8 +94,8 @@ func CutLines(t *testing.T, in []byte, count func([]byte) int) {
 	}
 }
 
-// Same says whether reading the input twice gives the same, and whether what
-// was read can be written as JSON: a NaN cannot.
+// Same fails if reading the input twice gives different results, or if a result cannot be written as JSON, as
+// with NaN.
 func Same(t *testing.T, read func() any) {
 	t.Helper()
 	var out [2]string

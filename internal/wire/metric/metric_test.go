@@ -24,25 +24,28 @@ func TestCatalogueIsComplete(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	said := []record.Metric{{Name: "bytes", Unit: "B/s", Better: +1}, {Name: "p95", Unit: "B", Better: +1}}
+	declared := []record.Metric{{Name: "bytes", Unit: "B/s", Better: +1}, {Name: "p95", Unit: "B", Better: +1}}
 	for name, want := range map[string]int{"throughput": +1, "efficiency": +1, "cpu_per_op": -1, "p99": -1, "bytes": +1, "p95": +1, "nothing": 0} {
-		if got := Better(said, name); got != want {
+		if got := Better(declared, name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
 		}
 	}
-	if m, _ := Find(said, "p95"); m.Unit != "B" || m.Quantile != 0 {
+	if m, _ := Find(declared, "p95"); m.Unit != "B" || m.Quantile != 0 {
 		t.Errorf("what the load says itself comes first: %+v", m)
 	}
 }
 
-func TestOfTool(t *testing.T) {
-	for name, want := range map[string]Metric{
-		"read_iops": {Unit: "1/s", Better: +1}, "write_bandwidth": {Unit: "B/s", Better: +1}, "latency_mean": {Unit: "s", Better: -1},
-		"p99.9": {Unit: "s", Better: -1}, "read_p95": {Unit: "s", Better: -1}, "time": {Unit: "s", Better: -1}, "pages": {Unit: "1/s", Better: +1},
-		"cpu_per_op": {Unit: "s", Better: -1},
+func TestMetricsOfLogs(t *testing.T) {
+	for name, m := range map[string]Metric{
+		"read_iops": IOPS.Of("read"), "write_bandwidth": Bandwidth.Of("write"), "latency_mean": LatencyMean,
+		"p99.9": Quantile(0.999), "read_p95": P95.Of("read"), "time": Time, "pages": Rate("pages"), "above_limit_share": Share("above_limit_share"),
 	} {
-		if m := OfTool(name); m.Unit != want.Unit || m.Better != want.Better {
-			t.Errorf("%s: %s, %+d", name, m.Unit, m.Better)
+		better := +1
+		if m.Unit == "s" || m.Unit == "ratio" {
+			better = -1
+		}
+		if m.Name != name || m.Unit == "" || m.Better != better || m.Label == "" || m.Head == "" {
+			t.Errorf("%s: %+v", name, m)
 		}
 	}
 }
