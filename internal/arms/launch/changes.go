@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Changes lists what NewSandbox changes.
+// Changes lists the changes that NewSandbox makes.
 func Changes(s environment.Spec, groups Groups) []facts.Change {
 	data := "its own data directory"
 	if s.Data != "" {
@@ -52,7 +52,7 @@ func Changes(s environment.Spec, groups Groups) []facts.Change {
 	return out
 }
 
-// chosen is what was chosen of the limits, for people.
+// chosen lists the limits that the experiment chose, for people.
 func chosen(l cgroup.Limits) (text string) {
 	if l.CPUs > 0 {
 		text += fmt.Sprintf("; a quota of %g CPUs", l.CPUs)
