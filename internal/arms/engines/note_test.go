@@ -36,7 +36,7 @@ func TestFirstProcessIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &arm{Sandbox: sb, kind: Podman, user: user}
-		if err := a.note(first.Process.Pid); err != nil {
+		if err := a.recordProcess(first.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
 		left, err := journal.Leftovers(state, kinds())
