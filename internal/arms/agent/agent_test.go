@@ -25,25 +25,30 @@ import (
 	"github.com/tarelab/tare/internal/outside/dirtar"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/hidden"
 	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == Command {
+		// Orphans become the agent's children, as in a pod.
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	if code, ok := hidden.Run(Roles(), os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case Command:
-			// What has lost its parent is the agent's, as in a pod.
-			if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-			os.Exit(Main(os.Args[2:]))
 		case inPod:
 			if err := errors.Join(namespace.Private(), namespace.Proc()); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
-			os.Exit(Main(os.Args[3:]))
+			code, _ := hidden.Run(Roles(), append([]string{Command}, os.Args[3:]...))
+			os.Exit(code)
 		case impatient:
 			conn, err := unixsock.AcceptOne(os.Args[2], time.Minute)
 			if err == nil {
@@ -359,11 +364,11 @@ func TestFill(t *testing.T) {
 func TestLookDoesNotHoldTheOthers(t *testing.T) {
 	said, says := io.Pipe()
 	a := &agent{}
-	a.say.Encoder = json.NewEncoder(says)
+	a.encoder.Encoder = json.NewEncoder(says)
 	a.mu.Lock() // as a volume that hangs
 	go func() {
-		a.take(request{Number: 1, Look: true}, nil)
-		a.take(request{Number: 2}, nil)
+		a.execute(request{Number: 1, Look: true}, nil)
+		a.execute(request{Number: 2}, nil)
 	}()
 	heard := make(chan int)
 	go func() {

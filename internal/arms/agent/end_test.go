@@ -119,7 +119,7 @@ func TestSilentFromOutside(t *testing.T) {
 	time.Sleep(4 * impatience)
 	l := newLink(conn, conn, func() environment.Exit { return environment.Exit{Code: 99} })
 	defer l.Close()
-	go l.hear(lostAfter)
+	go l.receive(lostAfter)
 	if _, err := l.ask(t.Context(), request{Look: true}, askBound); err != nil {
 		t.Error(err)
 	}

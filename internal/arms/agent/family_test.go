@@ -139,7 +139,7 @@ func TestStopsBetweenForkAndExec(t *testing.T) {
 
 // A start that fails gives back what it had opened.
 func TestAFailedStartLeavesNothingOpen(t *testing.T) {
-	a := &agent{execute: syscall.ForkExec}
+	a := &agent{forkExec: syscall.ForkExec}
 	opened := func() int {
 		t.Helper()
 		all, err := os.ReadDir("/proc/self/fd")
@@ -150,7 +150,7 @@ func TestAFailedStartLeavesNothingOpen(t *testing.T) {
 	}
 	before := opened()
 	for n := range 5 {
-		if _, err := a.start(n+1, start{Dir: "/no/such/directory", Threads: 1}, nil); err == nil {
+		if _, err := a.start(request{Number: n + 1, Start: &start{Dir: "/no/such/directory", Threads: 1}}, nil); err == nil {
 			t.Fatal("a process started in a directory that is not there")
 		}
 	}

@@ -40,7 +40,7 @@ func FuzzHear(f *testing.F) {
 			t.Fatal(err)
 		}
 		l.started[2] = p
-		l.hear(lostAfter)
+		l.receive(lostAfter)
 		<-l.broken
 		<-p.Done()
 		if p.memory != nil || l.why == nil {

@@ -18,12 +18,12 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 func TestMain(m *testing.M) {
-	hidden := servertest.Hidden()
-	hidden[launch.InitCommand], hidden[launchtest.Look] = launch.Main, launchtest.See
-	code := environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman})
+	roles := slices.Concat(servertest.Roles(), launch.Roles(), []hidden.Role{{Name: launchtest.Look, Args: "...", Run: launchtest.See}})
+	code := environmenttest.Main(m, roles, []environment.Environment{Docker, Podman})
 	servertest.Clean()
 	os.Exit(code)
 }

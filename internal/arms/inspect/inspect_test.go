@@ -18,13 +18,15 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 func TestMain(m *testing.M) {
+	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case launch.InitCommand:
-			os.Exit(launch.Main(os.Args[2:]))
 		case "killed":
 			dieInTrial(os.Args[2])
 		case "as-user":

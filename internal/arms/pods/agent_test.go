@@ -20,6 +20,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 // inPodCommand is an agent in a mount namespace of its own, whose /proc is that of its
@@ -31,7 +32,8 @@ func inPod(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return agent.Main(args)
+	code, _ := hidden.Run(agent.Roles(), append([]string{agent.Command}, args...))
+	return code
 }
 
 // agentFixture is an agent without a cluster: in a pid namespace and a group, as in a pod.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 // bare is a pod with nothing but this binary, under PodSecurity's strictest level.
@@ -55,14 +57,14 @@ func hostWith(t *testing.T, pods ...environment.Environment) facts.Host {
 }
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{
-		launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed, agent.Command: agent.Main, inPodCommand: inPod,
-	}
+	roles := slices.Concat(launch.Roles(), agent.Roles(), []hidden.Role{
+		{Name: unreclaimedCommand, Args: "...", Run: unreclaimed}, {Name: inPodCommand, Args: "...", Run: inPod},
+	})
 	away()
 	if !testneed.Tier(kubetest.Tier) {
-		os.Exit(environmenttest.Main(m, hidden, bare()))
+		os.Exit(environmenttest.Main(m, roles, bare()))
 	}
-	os.Exit(environmenttest.MainOnHost(m, hidden, bare()))
+	os.Exit(environmenttest.MainOnHost(m, roles, bare()))
 }
 
 // opened opens an arm of a run of its own; it is closed with the test.

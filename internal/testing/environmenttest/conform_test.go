@@ -42,9 +42,7 @@ func TestLedCases(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	hidden := servertest.Hidden()
-	hidden[launch.InitCommand] = launch.Main
-	code := environmenttest.Main(m, hidden, environments())
+	code := environmenttest.Main(m, slices.Concat(servertest.Roles(), launch.Roles()), environments())
 	servertest.Clean()
 	os.Exit(code)
 }

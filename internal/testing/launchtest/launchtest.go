@@ -20,16 +20,17 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Main lets a test binary play tare: launch.InitCommand prepares a child, and
-// Look is the load, which says what it sees. Call it from TestMain; Killed
-// works for the environments given.
+// Main is the TestMain of a package that opens arms. The test binary plays tare's roles, and
+// Look is the load, which reports what it sees. Killed works for the environments envs.
 func Main(m *testing.M, envs ...environment.Environment) int {
+	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
+		return code
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case launch.InitCommand:
-			return launch.Main(os.Args[2:])
 		case launch.GuardCommand:
 			return launch.GuardMain(steps.Kinds())
 		case Look:

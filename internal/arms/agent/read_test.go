@@ -47,9 +47,9 @@ func FuzzServe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		const most = 1 << 12
 		p := &played{t: t, in: &heard{Reader: bytes.NewReader(said)}}
-		a := &agent{execute: p.execute}
-		a.say.Encoder = json.NewEncoder(&p.out)
-		err := heed(p.in, most, p.descriptors, func(r request, files []*os.File) { p.do(a, r, files) })
+		a := &agent{forkExec: p.execute}
+		a.encoder.Encoder = json.NewEncoder(&p.out)
+		err := readRequests(p.in, most, p.descriptors, func(r request, files []*os.File) { p.do(a, r, files) })
 		if n := p.in.bytes - p.before; n > most {
 			t.Errorf("%d bytes were read of one message", n)
 		}
@@ -114,7 +114,7 @@ func (p *played) descriptors(n int) (files []*os.File) {
 func (p *played) do(a *agent, r request, files []*os.File) {
 	p.before, p.done = p.in.bytes, append(p.done, r)
 	if harmless(r) {
-		a.take(r, files)
+		a.execute(r, files)
 	}
 }
 
@@ -212,20 +212,20 @@ func TestEndlessMessage(t *testing.T) {
 	} {
 		const most = 1 << 16
 		in := &heard{Reader: &e}
-		err := heed(in, most, noFiles, func(r request, _ []*os.File) { t.Errorf("%s: did %+v", name, r) })
+		err := readRequests(in, most, noFiles, func(r request, _ []*os.File) { t.Errorf("%s: did %+v", name, r) })
 		if err == nil || in.bytes > most {
 			t.Errorf("%s: %v after %d bytes", name, err, in.bytes)
 		}
 	}
 	in := &heard{Reader: &endless{`{"number":1,"log":"`, "AAAA"}}
 	l := newLink(io.NopCloser(in), nowhere{io.Discard}, func() environment.Exit { return environment.Exit{Code: -1} })
-	l.hear(lostAfter)
+	l.receive(lostAfter)
 	if <-l.broken; in.bytes > mostEvent || l.why == nil || !strings.Contains(l.why.Error(), "more than") {
 		t.Errorf("heard %d bytes, %v", in.bytes, l.why)
 	}
 	text := `{"number":1,"kill":` + strings.Repeat(" ", 100) + `5}`
 	var done []request
-	err := heed(strings.NewReader(text+text), len(text), noFiles, func(r request, _ []*os.File) { done = append(done, r) })
+	err := readRequests(strings.NewReader(text+text), len(text), noFiles, func(r request, _ []*os.File) { done = append(done, r) })
 	if want := (request{Number: 1, Kill: 5}); err != nil || !reflect.DeepEqual(done, []request{want, want}) {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -240,7 +240,7 @@ func TestImpossibleRequests(t *testing.T) {
 		`{"number":1,"measure":{"Length":9000000000000000000,"Tick":1}}`,
 		`{"kill":5}`, `{"number":-1}`, `{"number":1,"pause":true,"resume":true}`, `{"number":1,"paws":true}`, `[]`, `"pause"`, "\x00",
 	} {
-		err := heed(strings.NewReader(text), mostRequest, func(n int) []*os.File { t.Errorf("%s: %d descriptors", text, n); return nil },
+		err := readRequests(strings.NewReader(text), mostRequest, func(n int) []*os.File { t.Errorf("%s: %d descriptors", text, n); return nil },
 			func(r request, _ []*os.File) { t.Errorf("%s: did %+v", text, r) })
 		if err == nil || !strings.Contains(err.Error(), "read what tare asks") {
 			t.Errorf("%s: %v", text, err)
