@@ -70,9 +70,11 @@ type freezer struct {
 	thaw error
 }
 
-func (f *freezer) Freeze(time.Duration) error { f.say("freeze " + f.name); return f.err }
-func (f *freezer) Thaw() error                { f.say("thaw " + f.name); return f.thaw }
-func (f *freezer) Kind() string               { return "freezer of a test" }
+func (f *freezer) Freeze(time.Duration) error  { f.say("freeze " + f.name); return f.err }
+func (f *freezer) Ask() error                  { return nil }
+func (f *freezer) Confirm(time.Duration) error { return nil }
+func (f *freezer) Thaw() error                 { f.say("thaw " + f.name); return f.thaw }
+func (f *freezer) Kind() string                { return "freezer of a test" }
 
 var spec = wire.WindowSpec{Discard: 5 * time.Millisecond, Length: 50 * time.Millisecond}
 
