@@ -22,12 +22,12 @@ func TestConfine(t *testing.T) {
 		{"apparmor=mine", "Localhost", "mine"},
 	} {
 		p := with(t, BestEffort, c.levels)
-		s := p.shape(environment.Spec{})
+		s := p.outline(environment.Spec{})
 		at := kube.PodSpec{AppArmor: s.AppArmor}.Pod().Spec.SecurityContext
 		if a := at.AppArmorProfile; (a != nil) != (c.profile != "") || a != nil && (a.Type != c.profile || (a.LocalhostProfile != nil) != (c.name != "") || c.name != "" && *a.LocalhostProfile != c.name) {
 			t.Errorf("%s: %+v", c.levels, a)
 		}
-		if err := p.Levels.confinedFar(); (err != nil) != (c.levels != "network=pod") {
+		if err := p.Levels.checkRemoteProfile(); (err != nil) != (c.levels != "network=pod") {
 			t.Errorf("%s, from elsewhere: %v", c.levels, err)
 		}
 	}

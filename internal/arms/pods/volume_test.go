@@ -40,7 +40,7 @@ func TestPlace(t *testing.T) {
 		{"volume=pvc:fast", environment.Spec{Volume: "/mnt"}, kube.Volume{}, true},
 	} {
 		var s kube.PodSpec
-		err := with(t, BestEffort, c.levels).Levels.place(&s, c.spec, "dir")
+		err := with(t, BestEffort, c.levels).Levels.setVolume(&s, c.spec, "dir")
 		if c.wrong {
 			if err == nil || !strings.Contains(hint.Of(err), "leave one") {
 				t.Errorf("%s with %+v: %v; %s", c.levels, c.spec, err, hint.Of(err))
@@ -87,7 +87,7 @@ func TestOnServers(t *testing.T) {
 	} {
 		t.Run(c.levels, func(t *testing.T) {
 			s := kube.PodSpec{Run: "r1", Arm: "arm", Node: "n1", Image: kube.ImageOf("r1")}
-			if err := with(t, BestEffort, c.levels).Levels.place(&s, environment.Spec{}, ""); err != nil {
+			if err := with(t, BestEffort, c.levels).Levels.setVolume(&s, environment.Spec{}, ""); err != nil {
 				t.Fatal(err)
 			}
 			if got := readAgain(t, s); got != c.source {
@@ -165,7 +165,7 @@ contexts: [{name: c, context: {cluster: k, user: jane}}], users: [{name: jane, u
 
 func TestEnough(t *testing.T) {
 	for data, want := range map[int64]int64{0: 1, 1 << 20: 1, 512 << 20: 2, 3 << 30: 7} {
-		if got := enough(data); got != want<<30 {
+		if got := claimSize(data); got != want<<30 {
 			t.Errorf("for %d bytes %d, want %d GiB", data, got, want)
 		}
 	}
