@@ -145,10 +145,10 @@ func (a *agent) reap(ended <-chan os.Signal) {
 			if err != nil || pid <= 0 {
 				break
 			}
-			if c := a.child; c != nil && c.pid == pid && !over(c.done) {
+			if c := a.child; c != nil && c.pid == pid && !isClosed(c.done) {
 				_ = unix.Kill(-pid, unix.SIGKILL)
 				close(c.done)
-				go a.bury(c, ws)
+				go a.finish(c, ws)
 			}
 		}
 		a.mu.Unlock()
@@ -161,7 +161,7 @@ func (a *agent) killStarted(r request, _ []*os.File) (event, error) { return eve
 func (a *agent) kill(number int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c := a.child; c != nil && c.number == number && !over(c.done) {
+	if c := a.child; c != nil && c.number == number && !isClosed(c.done) {
 		return errors.Join(unix.Kill(c.pid, unix.SIGKILL), unix.Kill(-c.pid, unix.SIGKILL))
 	}
 	return nil // it has ended already

@@ -145,8 +145,8 @@ func newPod(t *testing.T) *pod {
 	return p
 }
 
-// counted starts a load that does arithmetic, and waits until it is ready.
-func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os.File) {
+// startLoad starts a load that does arithmetic, and waits until it is ready.
+func (p *pod) startLoad(t *testing.T, threads int) (*Process, *counter.Memory, *os.File) {
 	t.Helper()
 	memory, err := counter.Create(threads)
 	if err != nil {
@@ -199,7 +199,7 @@ func (p *pod) working(t *testing.T, v wire.WindowSpec) wire.Sample {
 // between windows.
 func TestMeasure(t *testing.T) {
 	p := newPod(t)
-	p.counted(t, 2)
+	p.startLoad(t, 2)
 	begun := sched.Monotonic()
 	w := p.working(t, wire.WindowSpec{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
 	if w.First > w.Ops || w.Seconds < 0.06 || w.FirstSeconds < 0.03 {
@@ -249,7 +249,7 @@ func TestMeasure(t *testing.T) {
 // in its log.
 func TestEnds(t *testing.T) {
 	p := newPod(t)
-	started, _, _ := p.counted(t, 1)
+	started, _, _ := p.startLoad(t, 1)
 	if err := started.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestEnds(t *testing.T) {
 	if said, _ := os.ReadFile(log.Name()); !strings.Contains(string(said), "nonsense") {
 		t.Errorf("its log: %q", said)
 	}
-	p.counted(t, 1) // the next one is led
+	p.startLoad(t, 1) // the next one is led
 	p.working(t, wire.WindowSpec{Length: 20 * time.Millisecond})
 	if p.lost != 0 {
 		t.Errorf("asked %d times what became of the pod", p.lost)
@@ -313,7 +313,7 @@ func TestFails(t *testing.T) {
 // ends, and what was there has ended with what became of it.
 func TestStreamBreaks(t *testing.T) {
 	p := newPod(t)
-	started, _, _ := p.counted(t, 1)
+	started, _, _ := p.startLoad(t, 1)
 	over := make(chan error)
 	go func() {
 		_, err := p.Measure(context.WithoutCancel(t.Context()), wire.WindowSpec{Length: time.Minute})

@@ -28,7 +28,7 @@ type child struct {
 	done        chan struct{}          // closed when it was reaped
 	logged      chan struct{}          // closed when all its output was passed on
 	watched     chan struct{}          // closed when its last state was passed on
-	buried      chan struct{}          // closed when all its descendants have ended
+	finished      chan struct{}          // closed when all its descendants have ended
 }
 
 // start starts a process. With files that came with the request, the first is its output and
@@ -38,7 +38,7 @@ func (a *agent) start(r request, files []*os.File) (_ event, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := *r.Start
-	if a.child != nil && !over(a.child.buried) {
+	if a.child != nil && !isClosed(a.child.finished) {
 		err = errors.New("a process runs here already")
 	} else if len(files) != s.Files {
 		err = fmt.Errorf("%d descriptors came, want %d", len(files), s.Files)
@@ -48,7 +48,7 @@ func (a *agent) start(r request, files []*os.File) (_ event, err error) {
 	}
 	c := &child{
 		number: r.Number, dir: s.Dir,
-		done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{}), buried: make(chan struct{}),
+		done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{}), finished: make(chan struct{}),
 	}
 	if s.Files > 0 {
 		err = a.fork(c, s, append([]*os.File{files[0]}, files...)) // standard output and standard error
@@ -146,8 +146,8 @@ func (a *agent) fork(c *child, s start, files []*os.File) error {
 	return a.bound(c, *s.Bounds)
 }
 
-// over says whether a channel is closed.
-func over(done <-chan struct{}) bool {
+// isClosed says whether a channel is closed.
+func isClosed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -181,7 +181,7 @@ func (a *agent) watchState(c *child, memory *counter.Memory, facts *os.File) {
 	defer facts.Close()
 	before := counter.Starting
 	for every := 2 * time.Millisecond; ; {
-		last := over(c.done)
+		last := isClosed(c.done)
 		now, note := memory.State()
 		if now != before {
 			if now == counter.Ready {
@@ -207,9 +207,9 @@ func (a *agent) watchState(c *child, memory *counter.Memory, facts *os.File) {
 // logBound is how long the end of the output is waited for: a descendant may hold it open.
 const logBound = 200 * time.Millisecond
 
-// bury ends the descendants of a process that has ended, as the end of a container's first
+// finish ends the descendants of a process that has ended, as the end of a container's first
 // process does, and tells tare how it ended. No other process is started before.
-func (a *agent) bury(c *child, ws unix.WaitStatus) {
+func (a *agent) finish(c *child, ws unix.WaitStatus) {
 	x := &exit{Status: int(ws)}
 	if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
 		x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
@@ -218,7 +218,7 @@ func (a *agent) bury(c *child, ws unix.WaitStatus) {
 		x.Why = *why
 	}
 	a.endAll(endBound)
-	close(c.buried)
+	close(c.finished)
 	select {
 	case <-c.logged:
 	case <-time.After(logBound):

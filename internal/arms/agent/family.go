@@ -14,17 +14,17 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// relative is a descendant of the agent.
-type relative struct {
+// descendant is a descendant of the agent.
+type descendant struct {
 	pid     int
 	group   int    // process group
 	stopped bool   // all its threads are stopped, or it has ended
 	memory  uint64 // anonymous and shared memory in bytes
 }
 
-// family are all descendants of the agent. The agent is the first process of a pod, so these
+// descendants are all descendants of the agent. The agent is the first process of a pod, so these
 // are all processes of the pod but the one that connects the stream with the agent.
-func family() []relative {
+func descendants() []descendant {
 	fs := proc.FS("/")
 	names, _ := os.ReadDir("/proc")
 	parents, states := map[int]int{}, map[int]proc.Status{}
@@ -41,7 +41,7 @@ func family() []relative {
 		states[pid] = s
 	}
 	self := os.Getpid()
-	var all []relative
+	var all []descendant
 	stoppedChild := map[int]bool{} // by pid of the parent
 	for pid := range states {
 		above := parents[pid]
@@ -51,7 +51,7 @@ func family() []relative {
 		if above != self {
 			continue
 		}
-		r := relative{pid: pid, stopped: rests(states[pid]) && everyThread(pid, rests)}
+		r := descendant{pid: pid, stopped: isStopped(states[pid]) && everyThread(pid, isStopped)}
 		if groups := strings.Fields(states[pid]["NSpgid"]); len(groups) > 0 {
 			r.group, _ = strconv.Atoi(groups[0])
 		}
@@ -79,13 +79,13 @@ func waitsToStop(pid int, s proc.Status) bool {
 	taken := false
 	waits := func(thread proc.Status) bool {
 		taken = taken || strings.HasPrefix(thread["State"], "T")
-		return rests(thread) || strings.HasPrefix(thread["State"], "D")
+		return isStopped(thread) || strings.HasPrefix(thread["State"], "D")
 	}
 	return everyThread(pid, waits) && (taken || pending&(1<<(unix.SIGSTOP-1)) != 0)
 }
 
-// rests says whether a thread is stopped or has ended.
-func rests(s proc.Status) bool {
+// isStopped says whether a thread is stopped or has ended.
+func isStopped(s proc.Status) bool {
 	return s["State"] != "" && strings.ContainsRune("TtZX", rune(s["State"][0]))
 }
 
@@ -113,7 +113,7 @@ func (a *agent) stopAll(r request, _ []*os.File) (event, error) {
 	defer a.stopping.Unlock()
 	for end := time.Now().Add(*r.Stop); ; time.Sleep(again) {
 		left := false
-		for _, r := range family() {
+		for _, r := range descendants() {
 			if !r.stopped {
 				left = true
 				_ = unix.Kill(r.pid, unix.SIGSTOP)
@@ -136,7 +136,7 @@ func (a *agent) resumeAll(request, []*os.File) (event, error) {
 
 // resume sends SIGCONT to all descendants of the agent.
 func resume() {
-	for _, r := range family() {
+	for _, r := range descendants() {
 		_ = unix.Kill(r.pid, unix.SIGCONT)
 	}
 }
@@ -154,7 +154,7 @@ func (a *agent) endAll(within time.Duration) {
 		if a.alone && self == 1 {
 			_ = unix.Kill(-1, unix.SIGKILL)
 		}
-		for _, r := range family() {
+		for _, r := range descendants() {
 			_ = unix.Kill(r.pid, unix.SIGKILL)
 			if r.group > 1 && r.group != group {
 				_ = unix.Kill(-r.group, unix.SIGKILL)
@@ -196,7 +196,7 @@ func (a *agent) bound(c *child, b Bounds) error {
 				return
 			case <-time.After(boundEvery):
 			}
-			if why := b.exceeded(family()); why != "" {
+			if why := b.exceeded(descendants()); why != "" {
 				c.why.Store(&why)
 				_ = a.kill(c.number) // bury ends its descendants
 				return
@@ -207,7 +207,7 @@ func (a *agent) bound(c *child, b Bounds) error {
 }
 
 // exceeded says which bound is exceeded; empty: none.
-func (b Bounds) exceeded(all []relative) string {
+func (b Bounds) exceeded(all []descendant) string {
 	memory := uint64(0)
 	for _, r := range all {
 		memory += r.memory

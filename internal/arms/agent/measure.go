@@ -14,7 +14,7 @@ var errEnded = errors.New("the load has ended")
 
 // ended is errEnded when the process was reaped.
 func (c *child) ended() error {
-	if over(c.done) {
+	if isClosed(c.done) {
 		return errEnded
 	}
 	return nil

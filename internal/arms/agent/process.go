@@ -34,14 +34,14 @@ func (l *Link) local(p environment.Process) (*Process, error) {
 	out := &Process{link: l, done: make(chan struct{})}
 	var err error
 	if p.Log != nil {
-		out.log, err = again(p.Log)
+		out.log, err = duplicate(p.Log)
 	}
 	if err == nil && len(p.Files) > 1 {
-		out.facts, err = again(p.Files[1])
+		out.facts, err = duplicate(p.Files[1])
 	}
 	var counters *os.File
 	if err == nil && len(p.Files) > 0 {
-		counters, err = again(p.Files[0])
+		counters, err = duplicate(p.Files[0])
 	}
 	if err == nil && counters != nil {
 		out.memory, err = counter.Open(counters)
@@ -55,8 +55,8 @@ func (l *Link) local(p environment.Process) (*Process, error) {
 	return out, nil
 }
 
-// again duplicates a descriptor.
-func again(f *os.File) (*os.File, error) {
+// duplicate duplicates a descriptor.
+func duplicate(f *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func readRequests(in io.Reader, most int, files func(n int) []*os.File, do func(
 // check refuses requests that tare does not make: another program sent them, or the stream is
 // damaged.
 func (r request) check() error {
-	things := r.things()
+	things := r.count()
 	if r.Number < 0 || things > 1 || r.Number == 0 && things > 0 {
 		return fmt.Errorf("request %d asks for %d things", r.Number, things)
 	}

@@ -122,7 +122,7 @@ func harmless(r request) bool {
 	return r.Number != 0 && (r.Start != nil || r.Kill != 0 || r.StopEcho || things(r) == 0)
 }
 
-// things are how many things a request asks for.
+// count are how many things a request asks for.
 func things(r request) (n int) {
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {

@@ -26,8 +26,8 @@ var requests = []struct {
 	{func(r request) bool { return r.Resume }, (*agent).resumeAll, false},
 }
 
-// things counts what the request asks for; tare asks for one at most.
-func (r request) things() (n int) {
+// count counts what the request asks for; tare asks for one at most.
+func (r request) count() (n int) {
 	for _, k := range requests {
 		if k.asked(r) {
 			n++

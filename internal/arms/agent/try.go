@@ -29,13 +29,13 @@ func (a *agent) try(request, []*os.File) (event, error) {
 	}
 	t, err := durability.Try(context.Background(), c.dir, facts)
 	for i, c := range t.Devices {
-		t.Devices[i].Writes, t.Devices[i].Flushes = counted(c.Writes), counted(c.Flushes)
+		t.Devices[i].Writes, t.Devices[i].Flushes = minusOne(c.Writes), minusOne(c.Flushes)
 	}
 	return event{Tried: &trialResult{t, facts}}, err
 }
 
-// counted makes -1 of NaN.
-func counted(x float64) float64 {
+// minusOne makes -1 of NaN.
+func minusOne(x float64) float64 {
 	if math.IsNaN(x) {
 		return -1
 	}

@@ -231,7 +231,7 @@ func (a *arm) startContainer(ctx context.Context, p environment.Process) (enviro
 	if err := a.attach(conn.Pid); err != nil {
 		return nil, err
 	}
-	running, err := a.Hold(conn, a.ended)
+	running, err := a.AddProcess(conn, a.ended)
 	if err != nil {
 		return nil, err
 	}

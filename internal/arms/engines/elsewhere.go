@@ -42,7 +42,7 @@ func (a *arm) adopt(pid int) error {
 		return fmt.Errorf("find the container's control group: %w", err)
 	}
 	a.found = groupOf(groups)
-	return a.Take(pid)
+	return a.MoveInto(pid)
 }
 
 // groupOf is the group in which an engine put a process: that of the memory hierarchy, or of

@@ -39,7 +39,7 @@ func (g *Sandbox) StartByAgent(ctx context.Context, a Agent, c Child, group cgro
 	if err != nil {
 		return nil, err
 	}
-	p, err := hold(pid, c.Group)
+	p, err := openProcess(pid, c.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func instructChild(p *Process, c Child, group cgroup.Group, parent *net.UnixConn
 	}
 	r := c.Request
 	r.Files = len(c.Files)
-	return demand(parent, r)
+	return sendRequest(parent, r)
 }
 
 // await waits until the child has ended. When the agent ends, the kernel ends the child, but only

@@ -60,23 +60,23 @@ func attend(path string) error {
 	if err := unix.Connect(socket, &unix.SockaddrUnix{Name: path}); err != nil {
 		return fmt.Errorf("ask tare at %s: %w", path, err)
 	}
-	err = obey(socket)
+	err = executeRequest(socket)
 	text, _ := json.Marshal(message{Failure: agent.FailureOf(err)})
 	_, _ = unix.Write(socket, append(text, '\n'))
 	return err
 }
 
-// obey receives the request and executes the load.
-func obey(socket int) error {
+// executeRequest receives the request and executes the load.
+func executeRequest(socket int) error {
 	r, files, err := receive(socket)
 	if err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		ordinaryTurn,
-		func() error { return settle(r) },
-		func() error { return arrange(files) },
-		func() error { return keepOnly(FirstFile + len(files) - 2) },
+		setOrdinaryPolicy,
+		func() error { return setNameAndDir(r) },
+		func() error { return moveDescriptors(files) },
+		func() error { return closeOnExecFrom(FirstFile + len(files) - 2) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -85,9 +85,9 @@ func obey(socket int) error {
 	return execute(r)
 }
 
-// arrange moves descriptors to the numbers that the load expects: standard output, standard
+// moveDescriptors moves descriptors to the numbers that the load expects: standard output, standard
 // error, then 3 and up.
-func arrange(files []int) error {
+func moveDescriptors(files []int) error {
 	for i, fd := range files {
 		if err := unix.Dup3(fd, i+1, 0); err != nil {
 			return fmt.Errorf("take descriptor %d: %w", i+1, err)

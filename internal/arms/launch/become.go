@@ -97,8 +97,8 @@ func enterPlain(root Root) error {
 	return namespace.PivotRoot(root.Point)
 }
 
-// settle sets the host name and the working directory.
-func settle(r Request) error {
+// setNameAndDir sets the host name and the working directory.
+func setNameAndDir(r Request) error {
 	if r.Hostname != "" {
 		if err := unix.Sethostname([]byte(r.Hostname)); err != nil {
 			return fmt.Errorf("set the host name: %w", err)
@@ -110,9 +110,9 @@ func settle(r Request) error {
 	return nil
 }
 
-// giveUp installs the seccomp filter and drops capabilities, in this order, as runtimes do:
+// dropPrivileges installs the seccomp filter and drops capabilities, in this order, as runtimes do:
 // Docker does not set no_new_privs, so the filter needs CAP_SYS_ADMIN, which is dropped next.
-func giveUp(s *Security) error {
+func dropPrivileges(s *Security) error {
 	if s == nil {
 		return nil
 	}

@@ -72,7 +72,7 @@ func initMain(args []string) int {
 		return failed
 	}
 	if r.Runtime != nil {
-		err = contain(r, l)
+		err = makeContainer(r, l)
 	} else {
 		err = become(r, socket)
 	}
@@ -95,14 +95,14 @@ func exitCode(command string, err error) int {
 // become executes the request and then the load. It returns only on an error.
 func become(r Request, socket *os.File) error {
 	for _, step := range []func() error{
-		ordinaryTurn,
-		goFirst,
+		setOrdinaryPolicy,
+		offerToOOMKiller,
 		func() error { return join(r, int(socket.Fd())) },
 		func() error { return mounts(r) },
-		func() error { return settle(r) },
-		func() error { return giveUp(r.Security) },
+		func() error { return setNameAndDir(r) },
+		func() error { return dropPrivileges(r.Security) },
 		func() error { return nobody(r.Nobody) },
-		func() error { return keepOnly(FirstFile + r.Files) },
+		func() error { return closeOnExecFrom(FirstFile + r.Files) },
 		func() error { return dieWithParent(socket) },
 	} {
 		if err := step(); err != nil {
@@ -112,9 +112,9 @@ func become(r Request, socket *os.File) error {
 	return execute(r)
 }
 
-// goFirst makes the arm's processes the first victims of the out-of-memory killer. A load does
+// offerToOOMKiller makes the arm's processes the first victims of the out-of-memory killer. A load does
 // that itself; processes of a runtime outside of the container or sandbox do not.
-func goFirst() error {
+func offerToOOMKiller() error {
 	_ = oom.Offer(oom.Load) // a read-only /proc leaves the process as likely a victim as others
 	return nil
 }
@@ -128,11 +128,11 @@ func execute(r Request) error {
 	return fmt.Errorf("execute this binary: %w", syscall.Exec(path, append([]string{"tare"}, r.Args...), r.Env))
 }
 
-// contain mounts the root file system in this process's mount namespace and looks after the
+// makeContainer mounts the root file system in this process's mount namespace and looks after the
 // container.
-func contain(r Request, l line) error {
+func makeContainer(r Request, l line) error {
 	for _, step := range []func() error{
-		ordinaryTurn,
+		setOrdinaryPolicy,
 		func() error { return mounts(r) },
 	} {
 		if err := step(); err != nil {
@@ -142,9 +142,9 @@ func contain(r Request, l line) error {
 	return lookAfter(r, l)
 }
 
-// ordinaryTurn sets the ordinary scheduling policy. The child may inherit a real-time policy from
+// setOrdinaryPolicy sets the ordinary scheduling policy. The child may inherit a real-time policy from
 // the thread that started it.
-func ordinaryTurn() error {
+func setOrdinaryPolicy() error {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {
 		return fmt.Errorf("read the scheduling policy: %w", err)
@@ -159,8 +159,8 @@ func ordinaryTurn() error {
 	return nil
 }
 
-// keepOnly sets close-on-exec for the descriptors from first on.
-func keepOnly(first int) error {
+// closeOnExecFrom sets close-on-exec for the descriptors from first on.
+func closeOnExecFrom(first int) error {
 	err := unix.CloseRange(uint(first), ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	if err == nil {
 		return nil

@@ -50,12 +50,12 @@ func (t *Thread) StartContainer(ctx context.Context, c Child) (*Process, error) 
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
 	k := &container{group: c.Group, conn: parent}
-	if k.shim, err = holdChild(cmd, cgroup.Group{}); err != nil {
+	if k.shim, err = openChild(cmd, cgroup.Group{}); err != nil {
 		return nil, errors.Join(err, parent.Close())
 	}
 	stop := context.AfterFunc(ctx, func() { parent.Close() })
 	l := newLine(parent)
-	err = k.bring(c, l)
+	err = k.createAndStart(c, l)
 	if !stop() {
 		err = errors.Join(ctx.Err(), err)
 	}
@@ -71,8 +71,8 @@ func (t *Thread) StartContainer(ctx context.Context, c Child) (*Process, error) 
 	return k.Process, nil
 }
 
-// bring creates the container, moves it into its group and starts it.
-func (k *container) bring(c Child, l line) error {
+// createAndStart creates the container, moves it into its group and starts it.
+func (k *container) createAndStart(c Child, l line) error {
 	if err := c.ShimStarted(k.shim.Pid()); err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (k *container) bring(c Child, l line) error {
 	}
 	m, err := l.receive()
 	if err != nil {
-		return gone(err)
+		return streamEnded(err)
 	}
-	if k.Process, err = hold(m.Created, k.group); err != nil {
+	if k.Process, err = openProcess(m.Created, k.group); err != nil {
 		return err
 	}
 	if err := k.join(); err != nil {
@@ -101,7 +101,7 @@ func (k *container) bring(c Child, l line) error {
 		return fmt.Errorf("start the container: %w", err)
 	}
 	if _, err := l.receive(); err != nil {
-		return gone(err)
+		return streamEnded(err)
 	}
 	if ended != nil {
 		return nil // Exit tells how it ended
@@ -114,8 +114,8 @@ func (k *container) program() (os.FileInfo, error) {
 	return os.Stat(fmt.Sprintf("/proc/%d/exe", k.pid))
 }
 
-// gone names the end of the stream.
-func gone(err error) error {
+// streamEnded names the end of the stream.
+func streamEnded(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the child that looks after the container ended")
 	}
@@ -162,7 +162,7 @@ func (k *container) await(l line) {
 	k.end(func() environment.Exit {
 		switch {
 		case err != nil:
-			return environment.Exit{Code: -1, Err: gone(err)}
+			return environment.Exit{Code: -1, Err: streamEnded(err)}
 		case m.Exit == nil:
 			return environment.Exit{Code: -1, Err: fmt.Errorf("the child that looks after the container said %+v instead of how it ended", m)}
 		}

@@ -24,7 +24,7 @@ func TestExecutedAndBecomeAnother(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	held, err := hold(cmd.Process.Pid, cgroup.Group{})
+	held, err := openProcess(cmd.Process.Pid, cgroup.Group{})
 	if err != nil {
 		t.Fatal(err)
 	}

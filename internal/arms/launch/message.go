@@ -46,9 +46,9 @@ func (l line) receive() (message, error) {
 	return m, nil
 }
 
-// demand sends the Request and waits until the child executes the load, which closes its side of
+// sendRequest sends the Request and waits until the child executes the load, which closes its side of
 // the socket.
-func demand(rw io.ReadWriter, r Request) error {
+func sendRequest(rw io.ReadWriter, r Request) error {
 	l := newLine(rw)
 	if err := l.out.Encode(r); err != nil {
 		return fmt.Errorf("send the request: %w", err)

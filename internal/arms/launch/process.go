@@ -22,7 +22,7 @@ type Process struct {
 	pid, pidfd int
 	leads      bool         // of its process group, which Kill kills too
 	group      cgroup.Group // where its memory is accounted, and where it may be frozen
-	ooms       uint64       // out-of-memory kills in the group before hold
+	ooms       uint64       // out-of-memory kills in the group before openProcess
 	done       chan struct{}
 	exit       environment.Exit
 
@@ -32,8 +32,8 @@ type Process struct {
 
 var _ environment.Running = (*Process)(nil)
 
-// hold opens a pidfd of a process that exists and has not been waited for.
-func hold(pid int, group cgroup.Group) (*Process, error) {
+// openProcess opens a pidfd of a process that exists and has not been waited for.
+func openProcess(pid int, group cgroup.Group) (*Process, error) {
 	p := &Process{pid: pid, group: group, done: make(chan struct{})}
 	p.ooms, _ = oomKills(group)
 	var err error
@@ -43,9 +43,9 @@ func hold(pid int, group cgroup.Group) (*Process, error) {
 	return p, nil
 }
 
-// holdChild is hold for a started command, and waits for the command.
-func holdChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
-	p, err := hold(cmd.Process.Pid, group)
+// openChild is openProcess for a started command, and waits for the command.
+func openChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
+	p, err := openProcess(cmd.Process.Pid, group)
 	if err != nil {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
@@ -57,10 +57,10 @@ func holdChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
 	return p, nil
 }
 
-// Hold makes the process at the other end of a connection a process of the arm, which Close ends.
+// AddProcess makes the process at the other end of a connection a process of the arm, which Close ends.
 // exit is called when it has ended and returns how.
-func (g *Sandbox) Hold(v *HandoffConn, exit func() environment.Exit) (environment.Running, error) {
-	p, err := hold(v.Pid, g.Group)
+func (g *Sandbox) AddProcess(v *HandoffConn, exit func() environment.Exit) (environment.Running, error) {
+	p, err := openProcess(v.Pid, g.Group)
 	if err != nil {
 		return nil, err
 	}

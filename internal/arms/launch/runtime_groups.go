@@ -56,8 +56,8 @@ func (g *Sandbox) Adopt(pid int) error {
 	return m.check(strconv.Itoa(pid))
 }
 
-// Take moves a process that an engine started elsewhere into the arm's groups and reads that back.
-func (g *Sandbox) Take(pid int) error {
+// MoveInto moves a process that an engine started elsewhere into the arm's groups and reads that back.
+func (g *Sandbox) MoveInto(pid int) error {
 	if len(g.Group.Dirs) == 0 {
 		return nil
 	}

@@ -286,7 +286,7 @@ func (sb *Sandbox) killAll() error {
 		select {
 		case <-p.Done():
 		case <-time.After(time.Until(end)):
-			errs = append(errs, fmt.Errorf("process %d is not gone %v after SIGKILL%s", p.Pid(), reapBound, stuck(p)))
+			errs = append(errs, fmt.Errorf("process %d is not gone %v after SIGKILL%s", p.Pid(), reapBound, whereItWaits(p)))
 		}
 	}
 	return errors.Join(errs...)
@@ -318,8 +318,8 @@ func Inside(p environment.Process) Child {
 	}
 }
 
-// stuck describes where a process that does not end waits in the kernel, and its ancestors.
-func stuck(p environment.Running) string {
+// whereItWaits describes where a process that does not end waits in the kernel, and its ancestors.
+func whereItWaits(p environment.Running) string {
 	var all string
 	for pid := p.Pid(); pid > 1 && pid != os.Getpid(); {
 		status, err := statusOf(pid)

@@ -75,7 +75,7 @@ func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
-	p, err := holdChild(cmd, c.Group)
+	p, err := openChild(cmd, c.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func command(c Child, socket *os.File) *exec.Cmd {
 // instruct moves the child into its group, sends its Request and waits until it executes the
 // load.
 func instruct(p *Process, c Child, parent *net.UnixConn) error {
-	tasks, group := split(c.Group)
+	tasks, group := splitJoin(c.Group)
 	if len(group.Dirs) > 0 {
 		if err := group.Add(p.Pid()); err != nil {
 			return err
@@ -135,7 +135,7 @@ func instruct(p *Process, c Child, parent *net.UnixConn) error {
 	r.Files, r.Tasks, r.Net = len(c.Files), tasks, c.Net != nil
 	r.Member = membershipOf(c.Group)
 	r.MountNS, r.PidNS = c.Clone&unix.CLONE_NEWNS != 0, c.Clone&unix.CLONE_NEWPID != 0
-	return demand(parent, r)
+	return sendRequest(parent, r)
 }
 
 // socketPair makes a pair of connected sockets with close-on-exec.

@@ -11,11 +11,11 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// split divides the ways to join a group. tasks are files of version 1 to which the child's thread
+// splitJoin divides the ways to join a group. tasks are files of version 1 to which the child's thread
 // writes itself: that needs no global lock, where moving a process waits for one (16 ms for each
 // hierarchy). parent has the directories of version 2, which accepts whole processes only; the
 // parent moves the child there.
-func split(g cgroup.Group) (tasks []string, parent cgroup.Group) {
+func splitJoin(g cgroup.Group) (tasks []string, parent cgroup.Group) {
 	if g.Tree == nil {
 		return nil, g
 	}

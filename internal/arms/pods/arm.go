@@ -31,7 +31,7 @@ type arm struct {
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
-	asks    podAmounts
+	amounts    podAmounts
 	spec    kube.PodSpec
 	pod     *corev1.Pod // as it was when it began to run
 	agent   launch.Agent
@@ -81,14 +81,14 @@ func (a *arm) makeSpec(ctx context.Context) error {
 		return err
 	}
 	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // Beside has them
-	a.asks = a.kind.resolve(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
-	if a.kind.withDefaults().cpu.max && a.asks.requests.CPU == 0 {
-		return noCPU(a.asks)
+	a.amounts = a.kind.resolve(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
+	if a.kind.withDefaults().cpu.max && a.amounts.requests.CPU == 0 {
+		return noCPU(a.amounts)
 	}
 	l := a.kind.Levels
 	a.spec = kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
-		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
+		Requests: a.amounts.requests, Limits: a.amounts.limits, Port: a.Spec.Port,
 		AgentArgs: agent.Args(kube.Socket, ""), InstallArgs: agent.InstallArgs(kube.InstallTo()),
 	}
 	if a.Spec.Neighbour != nil {
@@ -102,15 +102,15 @@ func (a *arm) makeSpec(ctx context.Context) error {
 	case noImageWord:
 		a.spec.Other = ""
 	}
-	if a.asks.why != "" {
-		a.spec.Notes = map[string]string{"tare/cpu": a.asks.why}
+	if a.amounts.why != "" {
+		a.spec.Notes = map[string]string{"tare/cpu": a.amounts.why}
 	}
 	return a.makeVolume(ctx)
 }
 
 // noCPU is the error of a pod with cpu=max on a node whose CPUs are all requested.
-func noCPU(asks podAmounts) error {
-	return hint.New(errors.New("no CPU is left for the pod: "+asks.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
+func noCPU(amounts podAmounts) error {
+	return hint.New(errors.New("no CPU is left for the pod: "+amounts.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
 }
 
 // start creates the pod and waits until it runs.
@@ -127,8 +127,8 @@ func (a *arm) start(ctx context.Context) error {
 	}
 	var err error
 	if a.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
-		if a.asks.short != "" {
-			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
+		if a.amounts.short != "" {
+			err = fmt.Errorf("%w\n  %s", err, a.amounts.short)
 		}
 		return err
 	}

@@ -80,8 +80,8 @@ func (a *arm) whyShared() string {
 		return "only Guaranteed pods get some"
 	case a.cpus.manager.Policy != kube.StaticPolicy:
 		return "the policy of the node's CPU manager is " + a.cpus.manager.Policy + ", not " + kube.StaticPolicy
-	case kube.WholeCPUs(a.asks.requests.CPU) != a.asks.requests.CPU:
-		return kube.CPUs(a.asks.requests.CPU) + " is no whole number (cpu=" + integerWord + ")"
+	case kube.WholeCPUs(a.amounts.requests.CPU) != a.amounts.requests.CPU:
+		return kube.CPUs(a.amounts.requests.CPU) + " is no whole number (cpu=" + integerWord + ")"
 	}
 	return "the CPU manager has given it none"
 }

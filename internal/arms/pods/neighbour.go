@@ -12,7 +12,7 @@ func (a *arm) limitNeighbour() error {
 		return nil
 	}
 	limits := a.Spec.Neighbour.Limits
-	if own := uint64(a.asks.limits.Memory); own > 0 {
+	if own := uint64(a.amounts.limits.Memory); own > 0 {
 		limits.Memory = min(limits.Memory, own)
 	}
 	g := a.Group

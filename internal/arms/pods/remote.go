@@ -27,7 +27,7 @@ type remoteArm struct {
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
-	asks    podAmounts
+	amounts    podAmounts
 	// persistent is the volume of the claim; nil without a claim, and where this user may not
 	// read it, which persistentErr says.
 	persistent    *corev1.PersistentVolume
@@ -103,7 +103,7 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	if a.clientNode, err = a.kind.clientNode(ctx, a.cluster, a.node); err != nil {
 		return err
 	}
-	if a.asks, err = a.resolve(ctx); err != nil {
+	if a.amounts, err = a.resolve(ctx); err != nil {
 		return err
 	}
 	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, namespace: a.cluster.Namespace, needs: a.needs()}).join(ctx); err != nil {
@@ -111,7 +111,7 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	}
 	spec := kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Other: a.kind.remoteImage(), Port: a.Spec.Port, Namespace: a.cluster.Namespace,
-		Requests: a.asks.requests, Limits: a.asks.limits,
+		Requests: a.amounts.requests, Limits: a.amounts.limits,
 	}
 	a.kind.Levels.setNetwork(&spec)
 	if err := a.makeVolume(ctx, &spec); err != nil {
@@ -120,12 +120,12 @@ func (a *remoteArm) prepare(ctx context.Context) error {
 	if a.Spec.Neighbour != nil {
 		spec.Component = "neighbour"
 	}
-	if a.asks.why != "" {
-		spec.Notes = map[string]string{"tare/cpu": a.asks.why}
+	if a.amounts.why != "" {
+		spec.Notes = map[string]string{"tare/cpu": a.amounts.why}
 	}
 	if a.server, err = startRemotePod(ctx, a.Sandbox, a.cluster, spec, a.Spec.Data); err != nil {
-		if a.asks.short != "" {
-			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
+		if a.amounts.short != "" {
+			err = fmt.Errorf("%w\n  %s", err, a.amounts.short)
 		}
 		return err
 	}
@@ -157,22 +157,22 @@ func (a *remoteArm) resolve(ctx context.Context) (podAmounts, error) {
 		if l.cpu.max || l.memory.max {
 			return podAmounts{}, hint.New(errors.New("what fits on the node is not known: the cluster lets this user not look at nodes"), "name amounts: guaranteed:cpu=1,memory=2Gi")
 		}
-		asks := podAmounts{requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n}, limits: kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n}}
+		amounts := podAmounts{requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n}, limits: kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n}}
 		if a.kind.QoS == Guaranteed {
-			asks.limits = asks.requests
+			amounts.limits = amounts.requests
 		}
-		return asks, nil
+		return amounts, nil
 	}
 	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
 	if err != nil {
 		return podAmounts{}, err
 	}
 	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run }
-	asks := a.kind.resolve(kube.RoomOn(a.node, pods, ours), remoteBeside(a.Spec))
-	if l.cpu.max && asks.requests.CPU == 0 {
-		return asks, noCPU(asks)
+	amounts := a.kind.resolve(kube.RoomOn(a.node, pods, ours), remoteBeside(a.Spec))
+	if l.cpu.max && amounts.requests.CPU == 0 {
+		return amounts, noCPU(amounts)
 	}
-	return asks, nil
+	return amounts, nil
 }
 
 // remoteBeside are the environments that are open at the same time. Those with a server have
@@ -254,7 +254,7 @@ func (a *remoteArm) clientPlace() string {
 // Settings reads back the pod from the cluster and from the agent in it.
 func (a *remoteArm) Settings() ([]record.Setting, error) {
 	clock := a.loadPod().link.Clock()
-	all := append(podSettings(a.node, a.server.pod, a.asks, a.clientPlace(), a.needs()),
+	all := append(podSettings(a.node, a.server.pod, a.amounts, a.clientPlace(), a.needs()),
 		record.Setting{Name: "kube.kernel", Got: a.node.Status.NodeInfo.KernelVersion},
 		record.Setting{Name: "kube.tare", Got: a.paused()},
 		record.Setting{Name: "stream.trip", Got: clock.Trip.String()},
@@ -285,8 +285,8 @@ To make it by hand: kubectl apply -f. Its command waits for tare's binary; put a
 one there. What made the arm are the requests and limits, which give the QoS class
 %s, the security context and the volumes.
 `, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
-	if a.asks.why != "" {
-		comment += "The most CPU that fits: " + a.asks.why + ".\n"
+	if a.amounts.why != "" {
+		comment += "The most CPU that fits: " + a.amounts.why + ".\n"
 	}
 	var objects []any
 	if a.cluster.Namespace == "" {

@@ -55,7 +55,7 @@ func readLimits(g cgroup.Group) ([]limit, error) {
 func (a *arm) Settings() ([]record.Setting, error) {
 	all := []record.Setting{{Name: "cgroup", Got: a.Group.Path}, {Name: "freezer", Got: a.Freezer.Kind()}}
 	var errs []error
-	all = append(all, podSettings(a.node, a.pod, a.asks, a.clientPlace(), a.kind.allNeeds(a.Spec))...)
+	all = append(all, podSettings(a.node, a.pod, a.amounts, a.clientPlace(), a.kind.allNeeds(a.Spec))...)
 	all = append(all, volumeSettings(a.spec.Volume, a.persistent)...)
 	routeSettings, err := a.route.settings(a.kind.Levels.network)
 	all, errs = append(all, routeSettings...), append(errs, err)
@@ -76,7 +76,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 }
 
 // podSettings is the pod as the cluster describes it. client says where the client runs.
-func podSettings(node *corev1.Node, pod *corev1.Pod, asks podAmounts, client string, needs []string) (all []record.Setting) {
+func podSettings(node *corev1.Node, pod *corev1.Pod, amounts podAmounts, client string, needs []string) (all []record.Setting) {
 	info := node.Status.NodeInfo
 	add := func(name, got string) {
 		if got != "" {
@@ -90,12 +90,12 @@ func podSettings(node *corev1.Node, pod *corev1.Pod, asks podAmounts, client str
 	add("pod.qos", string(pod.Status.QOSClass))
 	add("pod.image", pod.Status.ContainerStatuses[0].Image)
 	add("pod.image.id", pod.Status.ContainerStatuses[0].ImageID)
-	add("pod.cpu.max", asks.why)
+	add("pod.cpu.max", amounts.why)
 	add("pod.security", strings.Join(needs, "; "))
 	for _, x := range []struct {
 		name string
 		kube.Amounts
-	}{{"requests", asks.requests}, {"limits", asks.limits}} {
+	}{{"requests", amounts.requests}, {"limits", amounts.limits}} {
 		if x.CPU > 0 {
 			add("pod."+x.name+".cpu", kube.CPUs(x.CPU))
 		}
@@ -125,8 +125,8 @@ To make it by hand: kubectl apply -f. The image is tare's own and is gone with t
 run; put another one and a command there. What made the arm are the requests and
 limits, which give the QoS class %s, the security context and the volumes.
 `, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
-	if a.asks.why != "" {
-		comment += "The most CPU that fits: " + a.asks.why + ".\n"
+	if a.amounts.why != "" {
+		comment += "The most CPU that fits: " + a.amounts.why + ".\n"
 	}
 	objects := []any{kube.Namespace(a.Spec.Run, a.kind.allNeeds(a.Spec))}
 	if a.spec.Volume.Class != "" {
