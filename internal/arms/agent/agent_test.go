@@ -81,7 +81,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What the test binary is as well, by its first argument.
+// Roles of the test binary, by its first argument.
 const (
 	inPod           = "__in-pod"      // an agent in a mount namespace of its own, whose /proc is that of its pid namespace
 	impatient       = "__impatient"   // an agent that does not wait long for a beat
@@ -90,11 +90,10 @@ const (
 	startsPrograms  = "__starts"      // what starts programs all the time, in several threads
 )
 
-// impatience is how long that one waits.
+// impatience is how long the agent of that role waits for a heartbeat.
 const impatience = 50 * time.Millisecond
 
-// pod is an agent as in a pod, but for the namespaces: its two processes, and the
-// stream between.
+// pod is an agent as in a remote pod, without namespaces: its two processes and the stream.
 type pod struct {
 	*Link
 	data          string // which the agent removes in the end
@@ -145,7 +144,7 @@ func newPod(t *testing.T) *pod {
 	return p
 }
 
-// startLoad starts a load that does arithmetic, and waits until it is ready.
+// startLoad starts a load and waits until it is ready.
 func (p *pod) startLoad(t *testing.T, threads int) (*Process, *counter.Memory, *os.File) {
 	t.Helper()
 	memory, err := counter.Create(threads)
@@ -178,8 +177,8 @@ func (p *pod) startLoad(t *testing.T, threads int) (*Process, *counter.Memory, *
 	return started, memory, log
 }
 
-// working measures the load until it has done something in every part of its window: on
-// a busy host it may get no CPU for a while.
+// working measures until the load has operations in all parts of a window: on a busy host it may get no
+// CPU for a while.
 func (p *pod) working(t *testing.T, v wire.WindowSpec) wire.Sample {
 	t.Helper()
 	for range 200 {
@@ -195,8 +194,8 @@ func (p *pod) working(t *testing.T, v wire.WindowSpec) wire.Sample {
 	return wire.Sample{}
 }
 
-// TestMeasure: what is counted there in a window is here, and nothing is counted
-// between windows.
+// TestMeasure checks that a sample has the operations of its window, and that the load counts none between
+// windows.
 func TestMeasure(t *testing.T) {
 	p := newPod(t)
 	p.startLoad(t, 2)
@@ -245,8 +244,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestEnds: one process after the other, each ends as it ends, and what it said is
-// in its log.
+// TestEnds starts one process after the other and checks how each ends, and its log.
 func TestEnds(t *testing.T) {
 	p := newPod(t)
 	started, _, _ := p.startLoad(t, 1)
@@ -283,7 +281,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestFails: a load that gives up says why, here.
+// TestFails checks that the reason of a load that gives up arrives.
 func TestFails(t *testing.T) {
 	p := newPod(t)
 	memory, err := counter.Create(1)
@@ -309,8 +307,8 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestStreamBreaks: when the stream is cut everything at its other end goes, a window
-// ends, and what was there has ended with what became of it.
+// TestStreamBreaks cuts the stream: all processes of the pod end, an open window ends, and processes have
+// the exit that lost returns.
 func TestStreamBreaks(t *testing.T) {
 	p := newPod(t)
 	started, _, _ := p.startLoad(t, 1)
@@ -338,7 +336,7 @@ func TestStreamBreaks(t *testing.T) {
 	}
 }
 
-// TestFill: a directory is there as it was sent.
+// TestFill checks that a directory arrives as it was sent.
 func TestFill(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(filepath.Join(from, "file"), []byte("words"), 0o600); err != nil {
@@ -359,8 +357,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// What holds the answer to one question does not hold the next: a volume may hang, and
-// the beats are to be answered.
+// A request that waits, for a volume that hangs, does not delay the next one.
 func TestLookDoesNotHoldTheOthers(t *testing.T) {
 	said, says := io.Pipe()
 	a := &agent{}

@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
-// heard counts what is read of a stream.
+// heard counts the bytes that are read of a stream.
 type heard struct {
 	io.Reader
 	bytes int
@@ -28,9 +28,9 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FuzzServe: whatever comes in, the agent does what whole requests say, each once and in turn,
-// starts nothing but this binary with the arguments of one, keeps no descriptor of what it
-// refuses, and calls everything else an error, of a message without end too.
+// FuzzServe checks for any input that the agent executes each whole request once and in order, starts only
+// tare's binary with the arguments of a request, closes the descriptors of requests that it refuses, and
+// returns an error for all other input, also for a message without end.
 func FuzzServe(f *testing.F) {
 	for _, seed := range []string{
 		"{}\n{\"number\":1}\n{\"number\":2,\"look\":true}\n{\"number\":3,\"pause\":true}\n{\"number\":4,\"gate\":false}\n",
@@ -58,8 +58,7 @@ func FuzzServe(f *testing.F) {
 	})
 }
 
-// requestsOf are the messages of a stream up to the first that is no request, and whether
-// there is nothing but those.
+// requestsOf are the requests of a stream up to the first other message; whole says that there is none.
 func requestsOf(said []byte) (all []request, whole bool) {
 	for d := json.NewDecoder(bytes.NewReader(said)); ; {
 		var text json.RawMessage
@@ -85,7 +84,7 @@ type played struct {
 	begun  [][]string // arguments
 }
 
-// execute plays the kernel, which has no room for another process.
+// execute plays a kernel without room for another process.
 func (p *played) execute(path string, args []string, _ *syscall.ProcAttr) (int, error) {
 	if path != selfPath || args[0] != "tare" {
 		p.t.Errorf("it starts %s %q", path, args)
@@ -110,7 +109,7 @@ func (p *played) descriptors(n int) (files []*os.File) {
 	return files
 }
 
-// do has the agent do it, unless it would look at this host or change it.
+// do executes a request, unless it would read or change this host.
 func (p *played) do(a *agent, r request, files []*os.File) {
 	p.before, p.done = p.in.bytes, append(p.done, r)
 	if harmless(r) {
@@ -203,8 +202,8 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func noFiles(int) []*os.File { return nil }
 
-// A message without end is an error after its most bytes, at either side: neither a pod nor
-// tare holds it all. One of just as many is taken.
+// A message that exceeds its limit is an error at both sides before all of it is in memory. A message of
+// exactly that size is accepted.
 func TestEndlessMessage(t *testing.T) {
 	for name, e := range map[string]endless{
 		"a word": {`{"number":1,"start":{"dir":"`, "x"}, "words": {`{"number":1,"start":{"args":[`, `"x",`}, "a number": {`{"number":1`, "0"},
@@ -231,7 +230,7 @@ func TestEndlessMessage(t *testing.T) {
 	}
 }
 
-// What no tare asks is refused before anything is done.
+// Requests that tare never makes are refused.
 func TestImpossibleRequests(t *testing.T) {
 	for _, text := range []string{
 		`{"number":1,"start":{"files":-1}}`, `{"number":1,"start":{"files":21}}`,

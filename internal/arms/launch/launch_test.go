@@ -52,7 +52,7 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// TestFailureKeepsItsNumber: what the child says is an error like any other.
+// TestFailureKeepsItsNumber checks that errors.Is finds the errno of a child's error.
 func TestFailureKeepsItsNumber(t *testing.T) {
 	var socket bytes.Buffer
 	l := newLine(&socket)

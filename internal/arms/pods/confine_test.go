@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// What the levels say is in the pod, and tare away from its node says nothing of it.
+// The pod has the profile of its levels; a remote arm refuses one.
 func TestConfine(t *testing.T) {
 	for _, c := range []struct {
 		levels  string

@@ -76,7 +76,7 @@ func with(t *testing.T, q QoS, levels string) Pod {
 	return e.(Pod)
 }
 
-// Arms that are open at the same time share the node.
+// Arms that are open at the same time share the node's resources.
 func TestSettle(t *testing.T) {
 	room := kube.Room{
 		Capacity: kube.Amounts{CPU: 4000, Memory: 16 << 30}, Allocatable: kube.Amounts{CPU: 3900, Memory: 15 << 30},
@@ -129,7 +129,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A CPU limit is a quota to the kernel, and nothing else of a pod is.
+// Only a CPU limit gives a pod a quota.
 func TestQuotaOfAPod(t *testing.T) {
 	for _, c := range []struct {
 		class  QoS

@@ -64,9 +64,8 @@ func given(source corev1.PersistentVolumeSource, options ...string) *corev1.Pers
 	}
 }
 
-// TestOnServers: pods with an export of their own, with a claim that got one, and with a
-// claim that a CSI driver served. Their manifests say so when they are read again, and
-// what the cluster gave is in the settings, as it says itself.
+// TestOnServers tests pods with an NFS export, with a claim bound to one, and with a claim of a CSI driver:
+// the volume in their manifests, and the bound volume in their settings.
 func TestOnServers(t *testing.T) {
 	for _, c := range []struct {
 		levels, source string // in the pod
@@ -104,7 +103,7 @@ func TestOnServers(t *testing.T) {
 	}
 }
 
-// readAgain says what the volume of a pod is in its manifest.
+// readAgain describes the volume of a pod in its manifest.
 func readAgain(t *testing.T, s kube.PodSpec) string {
 	t.Helper()
 	text, err := kube.Manifest("", s.Pod())
@@ -126,7 +125,7 @@ func readAgain(t *testing.T, s kube.PodSpec) string {
 	return ""
 }
 
-// bound asks an API server that has bound the claim of a pod, where it has one.
+// bound asks a played API server that has bound the pod's claim, if it has one.
 func bound(t *testing.T, s kube.PodSpec, v *corev1.PersistentVolume) *corev1.PersistentVolume {
 	t.Helper()
 	if v == nil {

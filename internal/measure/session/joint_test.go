@@ -80,7 +80,7 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// Both are thawed, whatever the first says.
+// Both are thawed, also when the first thaw fails.
 func TestJointThaw(t *testing.T) {
 	h, broken := &heard{}, errors.New("broken")
 	its := &faulty{freezer: freezer{heard: h, name: "neighbour"}, fails: map[string]error{"thaw neighbour": broken}}
