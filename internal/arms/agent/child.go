@@ -28,7 +28,7 @@ type child struct {
 	done        chan struct{}          // closed when it was reaped
 	logged      chan struct{}          // closed when all its output was passed on
 	watched     chan struct{}          // closed when its last state was passed on
-	finished      chan struct{}          // closed when all its descendants have ended
+	finished    chan struct{}          // closed when all its descendants have ended
 }
 
 // start starts a process. With files that came with the request, the first is its output and

@@ -90,7 +90,7 @@ func join(socket string) error {
 			break
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("speak with the pod's first process: %w", err)
+			return fmt.Errorf("connect to the pod's first process: %w", err)
 		}
 	}
 	go func() {

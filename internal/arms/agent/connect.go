@@ -26,7 +26,7 @@ func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost fun
 	go l.receive(lostAfter)
 	go l.sendHeartbeats()
 	if err := l.setClock(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("speak with the pod's first process: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("connect to the pod's first process: %w", err), l.Close())
 	}
 	return l, nil
 }
@@ -48,14 +48,14 @@ func Dial(ctx context.Context, pid int, socket string, lost func() environment.E
 			return l, nil
 		}
 		if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ECONNREFUSED) {
-			return nil, fmt.Errorf("speak with the pod's first process: %w", err)
+			return nil, fmt.Errorf("connect to the pod's first process: %w", err)
 		}
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 			return nil, errors.New("the pod's first process ended before it could be asked")
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("speak with the pod's first process: %w", ctx.Err())
+			return nil, fmt.Errorf("connect to the pod's first process: %w", ctx.Err())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -65,7 +65,7 @@ func Dial(ctx context.Context, pid int, socket string, lost func() environment.E
 func check(conn *net.UnixConn, pid int) error {
 	got, err := unixsock.Peer(conn)
 	if err == nil && got != pid {
-		err = fmt.Errorf("process %d listens in the pod, and its first process is %d", got, pid)
+		err = fmt.Errorf("process %d listens in the pod instead of its first process, %d", got, pid)
 	}
 	return err
 }

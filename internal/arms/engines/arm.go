@@ -220,7 +220,7 @@ func (a *arm) startContainer(ctx context.Context, p environment.Process) (enviro
 		return nil, err
 	}
 	if a.state.Pid != conn.Pid {
-		return nil, fmt.Errorf("process %d asks for work in the container, and %s says that %d is its first", conn.Pid, a.kind.Name(), a.state.Pid)
+		return nil, fmt.Errorf("process %d of the container connected to tare, but according to %s its first process is %d", conn.Pid, a.kind.Name(), a.state.Pid)
 	}
 	if err := a.adopt(conn.Pid); err != nil {
 		return nil, err

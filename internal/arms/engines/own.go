@@ -117,14 +117,14 @@ func refuses(c environment.Container) error {
 	case os.Geteuid() == 0:
 		return nil
 	case c.Image != "":
-		return hint.New(errors.New("image: your images are left alone"), "leave image out: the container has the host's binaries; or run as root")
+		return hint.New(errors.New("image: a rootless container cannot have an image"), "leave image out: the container has the host's binaries; or run as root")
 	case c.Network == environment.NetworkBridge:
 		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
 	case c.Network != environment.NetworkPublished:
 		return nil
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
-		return hint.New(fmt.Errorf("network published: /dev/net/tun is not for you, and slirp4netns needs it: %w", err),
+		return hint.New(fmt.Errorf("network published: slirp4netns needs /dev/net/tun, which this user may not open: %w", err),
 			"network: host; or let root give you the device: modprobe tun; setfacl -m u:"+userName()+":rw /dev/net/tun")
 	}
 	if _, err := exec.LookPath("slirp4netns"); err != nil {

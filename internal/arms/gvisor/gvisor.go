@@ -44,7 +44,7 @@ func (Container) Support(h facts.Host) facts.Support {
 		return facts.Unsupported("this "+Runtime+" is too old: it passes no descriptor to the container", install)
 	}
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot have it in tare", "run as root")
+		return facts.Unsupported("runsc needs root here", "run as root")
 	}
 	if h.Groups == nil {
 		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)

@@ -76,7 +76,7 @@ func usable(i engine.Info) facts.Support {
 			fmt.Sprintf("Docker runs on another machine: %s %s on %s, this is %s on %s", i.OSType, i.KernelVersion, i.Architecture, release, machine),
 			"run tare where the daemon runs")
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
-		return facts.Unsupported("this Docker is rootless: its daemon does not see what is mounted after it began",
+		return facts.Unsupported("this Docker is rootless: its daemon does not see mounts that are made after it started",
 			"run tare as that daemon's user, with podman; or set DOCKER_HOST to the socket of a daemon of root's")
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
 		return facts.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),

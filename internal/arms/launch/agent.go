@@ -91,7 +91,7 @@ func (a Agent) hostPid(inside int) (int, error) {
 			return pid, nil
 		}
 	}
-	return 0, fmt.Errorf("find the pod's process: no child of process %d has number %d in the pod", a.Pid, inside)
+	return 0, fmt.Errorf("find the pod's process: no child of process %d has pid %d in the pod", a.Pid, inside)
 }
 
 // instructChild moves the child into its group and sends its Request. It returns when the child

@@ -164,7 +164,7 @@ func (k *container) await(l line) {
 		case err != nil:
 			return environment.Exit{Code: -1, Err: streamEnded(err)}
 		case m.Exit == nil:
-			return environment.Exit{Code: -1, Err: fmt.Errorf("the child that looks after the container said %+v instead of how it ended", m)}
+			return environment.Exit{Code: -1, Err: fmt.Errorf("the child that looks after the container sent %+v instead of an exit status", m)}
 		}
 		return exitStatus(syscall.WaitStatus(*m.Exit))
 	})

@@ -129,7 +129,7 @@ func (h *HandoffConn) send(c Child) error {
 		return nil // the exec closed the socket
 	}
 	if err := json.Unmarshal(answer, &m); err != nil || m.Failure == nil {
-		return fmt.Errorf("the container said %q instead of executing the load", answer)
+		return fmt.Errorf("the container sent %q instead of executing the load", answer)
 	}
 	return m.Failure
 }

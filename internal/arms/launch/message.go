@@ -59,6 +59,6 @@ func sendRequest(rw io.ReadWriter, r Request) error {
 	case err != nil:
 		return err
 	default:
-		return fmt.Errorf("the child said %+v instead of executing the load", m)
+		return fmt.Errorf("the child sent %+v instead of executing the load", m)
 	}
 }

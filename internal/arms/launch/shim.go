@@ -62,7 +62,7 @@ func lookAfter(r Request, l line) error {
 	}
 	// Orphans of the runtime become children of this process: the container is one.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the one to inherit the container: %w", err)
+		return fmt.Errorf("become the subreaper of the container: %w", err)
 	}
 	pid, err := create(r)
 	if err != nil {

@@ -31,7 +31,7 @@ type arm struct {
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
-	amounts    podAmounts
+	amounts podAmounts
 	spec    kube.PodSpec
 	pod     *corev1.Pod // as it was when it began to run
 	agent   launch.Agent
@@ -180,7 +180,7 @@ func (a *arm) dial(ctx context.Context, c container, pod *corev1.Pod) (launch.Ag
 func containerOf(t *cgroup.Tree, p *corev1.Pod) (container, error) {
 	_, id, ok := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
 	if !ok {
-		return container{}, errors.New("the cluster does not say which container the pod has")
+		return container{}, errors.New("the cluster names no container of the pod")
 	}
 	return findContainer(t, id)
 }

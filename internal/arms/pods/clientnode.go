@@ -23,7 +23,7 @@ const nodeWord = "node:"
 func (l *Levels) parseClient(value string) error {
 	switch name, node := strings.CutPrefix(value, nodeWord); {
 	case value == "inside":
-		return hint.New(errors.New("client=inside is the workload's"), "set: {client: inside} of the arm, or params: of the workload")
+		return hint.New(errors.New("client=inside is a parameter of the workload"), "set: {client: inside} of the arm, or params: of the workload")
 	case node && name == "":
 		return hint.New(fmt.Errorf("client=%s: want the name of a node", value), "kubectl get nodes lists them")
 	case node:

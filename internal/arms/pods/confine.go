@@ -30,5 +30,5 @@ func (l Levels) checkRemoteProfile() error {
 	if l.apparmor == "" {
 		return nil
 	}
-	return hint.New(fmt.Errorf("%w: apparmor is read back on the node", facts.ErrUnsupported), needsNode)
+	return hint.New(fmt.Errorf("%w: reading the AppArmor profile back needs tare on the node", facts.ErrUnsupported), needsNode)
 }

@@ -31,7 +31,7 @@ func TestLevels(t *testing.T) {
 		{BestEffort, "client=node", "!want outside, pod or node:NAME"},
 		{BestEffort, "client=node:", "!name of a node"},
 		{Guaranteed, "cpu=1,client=node:worker-2", ", cpu 1, memory 2Gi"},
-		{BestEffort, "client=inside", "!workload's"},
+		{BestEffort, "client=inside", "!of the workload"},
 		{BestEffort, "network=service", ""},
 		{BestEffort, "volume=hostpath", ""},
 		{BestEffort, "volume=pvc:fast,volume-size=2Gi", ""},

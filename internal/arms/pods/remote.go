@@ -27,7 +27,7 @@ type remoteArm struct {
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
-	amounts    podAmounts
+	amounts podAmounts
 	// persistent is the volume of the claim; nil without a claim, and where this user may not
 	// read it, which persistentErr says.
 	persistent    *corev1.PersistentVolume
@@ -155,7 +155,7 @@ func (a *remoteArm) resolve(ctx context.Context) (podAmounts, error) {
 	l := a.kind.withDefaults()
 	if len(a.node.Status.Allocatable) == 0 {
 		if l.cpu.max || l.memory.max {
-			return podAmounts{}, hint.New(errors.New("what fits on the node is not known: the cluster lets this user not look at nodes"), "name amounts: guaranteed:cpu=1,memory=2Gi")
+			return podAmounts{}, hint.New(errors.New("the free CPUs and memory of the node are unknown: this user may not read nodes"), "name amounts: guaranteed:cpu=1,memory=2Gi")
 		}
 		amounts := podAmounts{requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n}, limits: kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n}}
 		if a.kind.QoS == Guaranteed {
@@ -236,7 +236,7 @@ func (a *remoteArm) Start(ctx context.Context, p environment.Process) (environme
 	}
 	switch {
 	case p.Outside && a.client == nil:
-		return nil, fmt.Errorf("%w: what runs outside of the pod needs tare on the node", facts.ErrUnsupported)
+		return nil, fmt.Errorf("%w: a process outside of the pod needs tare on the node", facts.ErrUnsupported)
 	case p.Outside:
 		return a.client.start(ctx, p)
 	}

@@ -44,7 +44,7 @@ func (a *remoteArm) makeRoute(ctx context.Context) error {
 	case stopErr != nil:
 		return stopErr
 	case err == nil && len(handshakes) == 0:
-		err = errors.New("it was answered, and the server's pod saw nobody ask")
+		err = errors.New("the Service answered, but the server's pod got no connection")
 	}
 	if err != nil {
 		return noRoute(route{dial: r.dial}, err)

@@ -137,7 +137,7 @@ func (p Pod) expectedSpec(node, namespace string) kube.PodSpec {
 // answer is the cluster's answer about a pod.
 func (t *Target) answer(p Pod) facts.Support {
 	if t == nil {
-		return facts.Unsupported("no cluster is meant", "")
+		return facts.Unsupported("no cluster was named", "")
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
