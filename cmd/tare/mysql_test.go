@@ -200,11 +200,11 @@ func TestServerDiesInAWindow(t *testing.T) {
 	if dropped == 0 || later == 0 {
 		t.Errorf("%d windows dropped, %d whole ones after that\n%s", dropped, later, d.out.String())
 	}
-	hidden(t, d, secret)
+	assertNoPassword(t, d, secret)
 }
 
-// hidden: no file of the result or of the journal holds the password.
-func hidden(t *testing.T, d *database, secret []byte) {
+// assertNoPassword checks that no file of the result or of the journal has the password.
+func assertNoPassword(t *testing.T, d *database, secret []byte) {
 	t.Helper()
 	n := 0
 	for _, dir := range []string{d.dir, filepath.Join(d.home, "state")} {

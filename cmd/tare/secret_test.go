@@ -56,7 +56,7 @@ workloads:
 				t.Errorf("of the run only %v was seen", seen)
 			}
 			secret := d.secret()
-			hidden(t, d, secret)
+			assertNoPassword(t, d, secret)
 			if arms := len(r.Manifest.Settings); arms < 3 {
 				t.Errorf("%d arms were measured\n%s", arms, d.out.String())
 			}

@@ -6,10 +6,10 @@
 //	oci, gvisor  runc and crun; runsc
 //	engines      Docker and Podman
 //	pods         pods of Kubernetes
-//	beside       the client of a server, outside of the arm
+//	beside       a neighbour on the host, with limits
 //	chroot       the host with the programs of an image
-//	agent        the first process of a container, which starts the others
-//	inspect      what this host can do of all this, found by trying
+//	agent        the first process of a pod, which starts the others
+//	inspect      which of these this host and user can have, found by trying
 //
 // It may import host, outside, undo, wire, linux, base and record. It must not know tools or
 // databases.

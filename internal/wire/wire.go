@@ -1,7 +1,7 @@
-// Package wire is what tare shares with the processes of its loads and agents: where things are in
-// an arm, the windows that are asked for, and what was seen in them. Below it are counter (memory
-// that a load counts in), readback (what a load read back from a server), hidden (the commands as
-// which tare starts itself) and metric (the catalogue of metrics).
+// Package wire has the data that tare exchanges with its loads and agents: places, windows and
+// samples. Below it are counter (memory in which a load counts), readback (settings that a load
+// read back from a server), hidden (the commands as which tare starts its own binary) and metric
+// (the catalogue of metrics).
 //
 // It may import linux, base and record. It knows no load and no environment.
 package wire
@@ -12,42 +12,47 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Place is where things are in an arm.
+// Place has the paths, addresses, groups and controls of an arm.
 type Place struct {
-	// Volume is the data directory as a process in the arm sees it, and
-	// HostVolume the same directory as the host sees it.
+	// Volume is the data directory as a process in the arm sees it, HostVolume the same
+	// directory as the host sees it.
 	Volume, HostVolume string
-	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees
-	// it; empty: HostVolume.
+	// ClientVolume is a directory with Spec.Carried as a process beside the arm sees it; empty:
+	// HostVolume.
 	ClientVolume string
-	// Program is the server's that the data was prepared with; empty: there is none. It
-	// is not read out of Volume, in which others may write.
+	// Program is the server program with which the data was prepared; empty: none. It is not
+	// read from Volume, where the arm's processes can write.
 	Program string
-	// Sandboxed says that a kernel of its own (gVisor) stands between the processes and
-	// this host, which sees that kernel in Group and nothing behind it: no process has the
-	// arm's root, and HostVolume is what there is of the volume.
+	// Sandboxed says that the processes run on a kernel of their own (gVisor). The host sees that
+	// kernel in Group and nothing behind it; no process on the host has the arm's root, and
+	// probes of the volume use HostVolume.
 	Sandboxed bool
-	// Listen is the address at which a server in the arm listens and Dial the
-	// one at which a client outside reaches it: "host:port".
+	// Listen is the address at which a server in the arm listens, Dial the address at which a
+	// client outside reaches it: "host:port".
 	Listen, Dial string
-	// Group holds the processes in the arm; its zero value has no group.
-	Group cgroup.Group
-	// OutsideGroup holds the processes beside the arm, likewise.
+	// Group has the processes in the arm, OutsideGroup those beside it; the zero value is no group.
+	Group        cgroup.Group
 	OutsideGroup cgroup.Group
-	// Pause freezes and thaws all processes of the arm and those beside it; nil where
-	// freezing is not possible and the load is paused by its gate.
+	// Pause freezes and thaws the processes in the arm and beside it; nil where tare cannot freeze
+	// and the load pauses itself at its gate.
 	Pause Freezer
-	// Remote controls the load where tare is not; nil: it counts in memory that tare
-	// shares. Volume is a path there then, and HostVolume is empty.
+	// Remote controls a load on a node where tare is not; nil: tare shares the load's counters.
+	// Volume is a path in the pod then, and HostVolume is empty.
 	Remote Remote
 }
 
-// Freezer stops and continues processes. Freeze returns when the kernel has
-// confirmed that all are stopped, or with ErrNotFrozen after the time-out.
+// Freezer stops and continues processes.
 type Freezer interface {
+	// Freeze is Ask and Confirm.
 	Freeze(timeout time.Duration) error
+	// Ask tells the kernel to stop the processes and does not wait. A freezer that cannot
+	// ask without waiting does nothing here and all of it in Confirm.
+	Ask() error
+	// Confirm returns when all processes are stopped. After the time-out it thaws and
+	// returns ErrNotFrozen.
+	Confirm(timeout time.Duration) error
 	Thaw() error
-	// Kind is "freezer v1" or "freezer v2".
+	// Kind is "freezer v1", "freezer v2" or "signals".
 	Kind() string
 }
 

@@ -20,22 +20,23 @@ import (
 
 // agent is the first process of a pod. It holds one process at a time.
 type agent struct {
-	// apart says that who asks is not in this pod: there is nothing but what was started.
-	apart bool
-	// execute is syscall.ForkExec; of a test that is to start nothing another.
-	execute func(path string, args []string, attr *syscall.ProcAttr) (pid int, err error)
-	say     struct {
+	// alone says that no process but the agent and its children is in the pod: tare's side of
+	// the connection is outside.
+	alone bool
+	// forkExec is syscall.ForkExec; a test that starts nothing replaces it.
+	forkExec func(path string, args []string, attr *syscall.ProcAttr) (pid int, err error)
+	encoder  struct {
 		sync.Mutex
 		*json.Encoder
 	}
 	mu        sync.Mutex
 	child     *child     // the last one; nil: none yet
-	measuring sync.Mutex // held while the gate is moved
+	measuring sync.Mutex // held while the gate moves and while probes are read
 	stopping  sync.Mutex
 	echo      echoListener
 }
 
-// runAgent is the life of an agent: one connection, and the end with it.
+// runAgent serves one connection and returns when it ends.
 func runAgent(socket string) error {
 	runtime.LockOSThread() // a child may end with the thread that started it
 	conn, err := unixsock.AcceptOne(socket, joinBound)
@@ -45,17 +46,17 @@ func runAgent(socket string) error {
 	return serve(conn, lostAfter)
 }
 
-// serve does what it is told until the connection ends, or a stream falls silent for so
-// long, and ends what it started. A connection from outside of the pod is no stream: the
-// kernel closes it when tare ends, and no beats come over it.
+// serve executes requests until the connection ends, and then ends all processes that it
+// started. A stream through the API server also ends when nothing arrives for patience. A
+// connection from outside of the pod needs no heartbeats: the kernel closes it when tare ends.
 func serve(conn *net.UnixConn, patience time.Duration) error {
 	peer, err := unixsock.Peer(conn)
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	a := &agent{apart: peer == 0, execute: syscall.ForkExec}
-	a.say.Encoder = json.NewEncoder(conn)
-	defer a.endAll(endBound) // none is to write where something is removed then
+	a := &agent{alone: peer == 0, forkExec: syscall.ForkExec} // 0: not in this pid namespace
+	a.encoder.Encoder = json.NewEncoder(conn)
+	defer a.endAll(endBound) // before the data directory is removed
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	signal.Ignore(syscall.SIGPIPE)
@@ -64,78 +65,49 @@ func serve(conn *net.UnixConn, patience time.Duration) error {
 	signal.Notify(over, syscall.SIGTERM) // the pod is removed
 	go func() { <-over; conn.Close() }()
 	silence := time.AfterFunc(patience, func() { conn.Close() })
-	if a.apart {
+	if a.alone {
 		silence.Stop()
 	}
 	in := &unixsock.Receiver{UnixConn: conn}
-	return heed(in, mostRequest, in.Take, func(r request, files []*os.File) {
+	return readRequests(in, mostRequest, in.Take, func(r request, files []*os.File) {
 		if r.Number == 0 {
 			silence.Reset(patience)
-			a.tell(event{})
+			a.tell(event{}) // a heartbeat
 			return
 		}
-		a.take(r, files)
+		a.execute(r, files)
 	})
 }
 
-// take answers a request. What takes time is answered later.
-func (a *agent) take(r request, files []*os.File) {
-	switch {
-	case r.Start != nil:
-		pid, err := a.start(r.Number, *r.Start, files)
-		a.answer(r, event{Pid: pid}, err)
-	case r.Kill != 0:
-		a.answer(r, event{}, a.kill(r.Kill))
-	case r.Look:
-		go func() {
-			seen, err := a.look() // the data may be on a server that does not answer
-			a.answer(r, event{Seen: seen}, err)
-		}()
-	case r.Echo != nil:
-		a.answer(r, event{}, a.echo.start(*r.Echo))
-	case r.StopEcho:
-		a.answer(r, event{Handshakes: a.echo.stop()}, nil)
-	case r.Probe != nil:
-		go a.dialProbe(r)
-	case r.Try:
-		go a.try(r)
-	case r.Stop != nil:
-		go func() { a.answer(r, event{}, a.stop(*r.Stop)) }()
-	case r.Resume:
-		resume()
-		a.answer(r, event{}, nil)
-	case r.Watch != nil:
-		go a.observe(r)
-	case r.Gate != nil, r.Pause, r.Measure != nil:
-		go a.move(r)
-	default:
-		a.answer(r, event{}, nil) // for the clock
-	}
-}
-
-// move opens or closes the gate of the load.
-func (a *agent) move(r request) {
+// withLoad calls do with the load that was started, on a thread of its own: a probe reads the
+// clock of the thread. One request at a time moves the gate.
+func (a *agent) withLoad(do func(*window.Load) (event, error)) (event, error) {
 	a.measuring.Lock()
 	defer a.measuring.Unlock()
-	runtime.LockOSThread() // a probe reads the thread's own clock
+	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, _ := a.current()
-	switch {
-	case c == nil || c.load == nil:
-		a.answer(r, event{}, errors.New("no load was started"))
-	case r.Measure != nil:
-		seen, err := measure(c.load, *r.Measure)
-		a.answer(r, event{Sample: &seen}, err)
-	case r.Pause:
-		window.Pause(c.load.Memory)
-		a.answer(r, event{}, nil)
-	default:
-		c.load.Memory.SetGate(*r.Gate)
-		a.answer(r, event{}, nil)
+	if c == nil || c.load == nil {
+		return event{}, errors.New("no load was started")
 	}
+	return do(c.load)
 }
 
-// current is the last process that was started, or why none runs.
+func (a *agent) setGate(r request, _ []*os.File) (event, error) {
+	return a.withLoad(func(l *window.Load) (event, error) {
+		l.Memory.SetGate(*r.Gate)
+		return event{}, nil
+	})
+}
+
+func (a *agent) pause(request, []*os.File) (event, error) {
+	return a.withLoad(func(l *window.Load) (event, error) {
+		window.Pause(l.Memory)
+		return event{}, nil
+	})
+}
+
+// current is the last child; the error says why none runs.
 func (a *agent) current() (*child, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -150,17 +122,17 @@ func (a *agent) answer(r request, e event, err error) {
 	a.tell(e)
 }
 
-// tell says something. That nobody hears it shows at the other side.
+// tell sends an event. It ignores errors: the reader sees that the connection broke.
 func (a *agent) tell(e event) {
-	a.say.Lock()
-	defer a.say.Unlock()
-	_ = a.say.Encode(e)
+	a.encoder.Lock()
+	defer a.encoder.Unlock()
+	_ = a.encoder.Encode(e)
 }
 
-// reap waits for whatever ends, orphans too. A child is signalled by its number only
-// under the lock, and while it was not reaped; its process group also right after that,
-// before the agent starts another. What family finds is signalled by the number that it
-// had a moment ago: in a pod that is nobody's but the pod's own.
+// reap waits for all children, orphans too. The agent signals a child by its pid only under
+// the lock and before the child is reaped, and the child's process group also right after
+// that, before another child is started. Processes that family finds are signalled by pid: a
+// pid that was given away meanwhile belongs to the same pod.
 func (a *agent) reap(ended <-chan os.Signal) {
 	for range ended {
 		a.mu.Lock()
@@ -173,22 +145,24 @@ func (a *agent) reap(ended <-chan os.Signal) {
 			if err != nil || pid <= 0 {
 				break
 			}
-			if c := a.child; c != nil && c.pid == pid && !over(c.done) {
+			if c := a.child; c != nil && c.pid == pid && !isClosed(c.done) {
 				_ = unix.Kill(-pid, unix.SIGKILL)
 				close(c.done)
-				go a.bury(c, ws)
+				go a.finish(c, ws)
 			}
 		}
 		a.mu.Unlock()
 	}
 }
 
-// kill ends the process, and what it has left.
+func (a *agent) killStarted(r request, _ []*os.File) (event, error) { return event{}, a.kill(r.Kill) }
+
+// kill ends the child that was started by the request of that number, with its process group.
 func (a *agent) kill(number int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c := a.child; c != nil && c.number == number && !over(c.done) {
+	if c := a.child; c != nil && c.number == number && !isClosed(c.done) {
 		return errors.Join(unix.Kill(c.pid, unix.SIGKILL), unix.Kill(-c.pid, unix.SIGKILL))
 	}
-	return nil // it has ended
+	return nil // it has ended already
 }

@@ -25,25 +25,30 @@ import (
 	"github.com/tarelab/tare/internal/outside/dirtar"
 	"github.com/tarelab/tare/internal/wire"
 	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/hidden"
 	"github.com/tarelab/tare/internal/wire/readback"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == Command {
+		// Orphans become the agent's children, as in a pod.
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	if code, ok := hidden.Run(Roles(), os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case Command:
-			// What has lost its parent is the agent's, as in a pod.
-			if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-			os.Exit(Main(os.Args[2:]))
 		case inPod:
 			if err := errors.Join(namespace.Private(), namespace.Proc()); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
-			os.Exit(Main(os.Args[3:]))
+			code, _ := hidden.Run(Roles(), append([]string{Command}, os.Args[3:]...))
+			os.Exit(code)
 		case impatient:
 			conn, err := unixsock.AcceptOne(os.Args[2], time.Minute)
 			if err == nil {
@@ -76,7 +81,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What the test binary is as well, by its first argument.
+// Roles of the test binary, by its first argument.
 const (
 	inPod           = "__in-pod"      // an agent in a mount namespace of its own, whose /proc is that of its pid namespace
 	impatient       = "__impatient"   // an agent that does not wait long for a beat
@@ -85,11 +90,10 @@ const (
 	startsPrograms  = "__starts"      // what starts programs all the time, in several threads
 )
 
-// impatience is how long that one waits.
+// impatience is how long the agent of that role waits for a heartbeat.
 const impatience = 50 * time.Millisecond
 
-// pod is an agent as in a pod, but for the namespaces: its two processes, and the
-// stream between.
+// pod is an agent as in a remote pod, without namespaces: its two processes and the stream.
 type pod struct {
 	*Link
 	data          string // which the agent removes in the end
@@ -140,8 +144,8 @@ func newPod(t *testing.T) *pod {
 	return p
 }
 
-// counted starts a load that does arithmetic, and waits until it is ready.
-func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os.File) {
+// startLoad starts a load and waits until it is ready.
+func (p *pod) startLoad(t *testing.T, threads int) (*Process, *counter.Memory, *os.File) {
 	t.Helper()
 	memory, err := counter.Create(threads)
 	if err != nil {
@@ -173,8 +177,8 @@ func (p *pod) counted(t *testing.T, threads int) (*Process, *counter.Memory, *os
 	return started, memory, log
 }
 
-// working measures the load until it has done something in every part of its window: on
-// a busy host it may get no CPU for a while.
+// working measures until the load has operations in all parts of a window: on a busy host it may get no
+// CPU for a while.
 func (p *pod) working(t *testing.T, v wire.WindowSpec) wire.Sample {
 	t.Helper()
 	for range 200 {
@@ -190,11 +194,11 @@ func (p *pod) working(t *testing.T, v wire.WindowSpec) wire.Sample {
 	return wire.Sample{}
 }
 
-// TestMeasure: what is counted there in a window is here, and nothing is counted
-// between windows.
+// TestMeasure checks that a sample has the operations of its window, and that the load counts none between
+// windows.
 func TestMeasure(t *testing.T) {
 	p := newPod(t)
-	p.counted(t, 2)
+	p.startLoad(t, 2)
 	begun := sched.Monotonic()
 	w := p.working(t, wire.WindowSpec{Discard: 10 * time.Millisecond, Length: 60 * time.Millisecond, Steady: 30 * time.Millisecond})
 	if w.First > w.Ops || w.Seconds < 0.06 || w.FirstSeconds < 0.03 {
@@ -240,11 +244,10 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestEnds: one process after the other, each ends as it ends, and what it said is
-// in its log.
+// TestEnds starts one process after the other and checks how each ends, and its log.
 func TestEnds(t *testing.T) {
 	p := newPod(t)
-	started, _, _ := p.counted(t, 1)
+	started, _, _ := p.startLoad(t, 1)
 	if err := started.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -271,14 +274,14 @@ func TestEnds(t *testing.T) {
 	if said, _ := os.ReadFile(log.Name()); !strings.Contains(string(said), "nonsense") {
 		t.Errorf("its log: %q", said)
 	}
-	p.counted(t, 1) // the next one is led
+	p.startLoad(t, 1) // the next one is led
 	p.working(t, wire.WindowSpec{Length: 20 * time.Millisecond})
 	if p.lost != 0 {
 		t.Errorf("asked %d times what became of the pod", p.lost)
 	}
 }
 
-// TestFails: a load that gives up says why, here.
+// TestFails checks that the reason of a load that gives up arrives.
 func TestFails(t *testing.T) {
 	p := newPod(t)
 	memory, err := counter.Create(1)
@@ -304,11 +307,11 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestStreamBreaks: when the stream is cut everything at its other end goes, a window
-// ends, and what was there has ended with what became of it.
+// TestStreamBreaks cuts the stream: all processes of the pod end, an open window ends, and processes have
+// the exit that lost returns.
 func TestStreamBreaks(t *testing.T) {
 	p := newPod(t)
-	started, _, _ := p.counted(t, 1)
+	started, _, _ := p.startLoad(t, 1)
 	over := make(chan error)
 	go func() {
 		_, err := p.Measure(context.WithoutCancel(t.Context()), wire.WindowSpec{Length: time.Minute})
@@ -333,7 +336,7 @@ func TestStreamBreaks(t *testing.T) {
 	}
 }
 
-// TestFill: a directory is there as it was sent.
+// TestFill checks that a directory arrives as it was sent.
 func TestFill(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(filepath.Join(from, "file"), []byte("words"), 0o600); err != nil {
@@ -354,16 +357,15 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// What holds the answer to one question does not hold the next: a volume may hang, and
-// the beats are to be answered.
+// A request that waits, for a volume that hangs, does not delay the next one.
 func TestLookDoesNotHoldTheOthers(t *testing.T) {
 	said, says := io.Pipe()
 	a := &agent{}
-	a.say.Encoder = json.NewEncoder(says)
+	a.encoder.Encoder = json.NewEncoder(says)
 	a.mu.Lock() // as a volume that hangs
 	go func() {
-		a.take(request{Number: 1, Look: true}, nil)
-		a.take(request{Number: 2}, nil)
+		a.execute(request{Number: 1, Look: true}, nil)
+		a.execute(request{Number: 2}, nil)
 	}()
 	heard := make(chan int)
 	go func() {

@@ -11,7 +11,7 @@ import (
 	"github.com/tarelab/tare/internal/arms/environment"
 )
 
-// asked starts an agent that is asked at its socket, as a pod's on this node is: in a pid
+// asked starts an agent and connects to its socket, as to a pod on this node. The agent is in a pid
 // namespace of its own, or in this one.
 func asked(t *testing.T, command string, flags uintptr) *Link {
 	t.Helper()
@@ -39,8 +39,7 @@ func asked(t *testing.T, command string, flags uintptr) *Link {
 	return l
 }
 
-// What is handed its descriptors has the environment that it is given, and not its
-// container's.
+// A process that gets descriptors has the environment of the request and not the container's.
 func TestEnvironmentOfAChild(t *testing.T) {
 	l := asked(t, "", 0)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))

@@ -17,63 +17,65 @@ import (
 	"github.com/tarelab/tare/internal/wire/readback"
 )
 
-// child is a process that the agent has started, in a session of its own.
+// child is a process that the agent started, in a session of its own.
 type child struct {
-	number, pid int
+	number, pid int // number of the request that started it
 	dir         string
 	probes      *probe.Set
-	load        *window.Load // nil: it has no counters here
-	ooms        uint64
-	done        chan struct{}
-	logged      chan struct{}          // closed when all that it printed was passed on
-	why         atomic.Pointer[string] // it was ended by the agent; nil: it was not
-	watched     chan struct{}          // closed when what it said of its state was
-	buried      chan struct{}          // closed when all that came of it has ended too
+	load        *window.Load           // nil: the agent does not share its counters
+	ooms        uint64                 // kills in the pod's group before it was started
+	why         atomic.Pointer[string] // why the agent ended it; nil: the agent did not
+	done        chan struct{}          // closed when it was reaped
+	logged      chan struct{}          // closed when all its output was passed on
+	watched     chan struct{}          // closed when its last state was passed on
+	finished    chan struct{}          // closed when all its descendants have ended
 }
 
-// start starts a process: with the files that came for it, else with its output passed
-// on, and as the load if it has counters. The files are closed.
-func (a *agent) start(number int, s start, files []*os.File) (pid int, err error) {
+// start starts a process. With files that came with the request, the first is its output and
+// it inherits the others; without, the agent passes its output on and, if it has counters,
+// measures it. start closes the files.
+func (a *agent) start(r request, files []*os.File) (_ event, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.child != nil && !over(a.child.buried) {
+	s := *r.Start
+	if a.child != nil && !isClosed(a.child.finished) {
 		err = errors.New("a process runs here already")
 	} else if len(files) != s.Files {
 		err = fmt.Errorf("%d descriptors came, want %d", len(files), s.Files)
 	}
 	if err != nil {
-		return 0, errors.Join(err, closeAll(files))
+		return event{}, errors.Join(err, closeAll(files))
 	}
 	c := &child{
-		number: number, dir: s.Dir,
-		done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{}), buried: make(chan struct{}),
+		number: r.Number, dir: s.Dir,
+		done: make(chan struct{}), logged: make(chan struct{}), watched: make(chan struct{}), finished: make(chan struct{}),
 	}
 	if s.Files > 0 {
-		err = a.fork(c, s, append([]*os.File{files[0]}, files...)) // the log is for output and errors
+		err = a.fork(c, s, append([]*os.File{files[0]}, files...)) // standard output and standard error
 		close(c.logged)
 		close(c.watched)
 		_ = closeAll(files)
 	} else {
-		err = a.startHere(c, s)
+		err = a.startWatched(c, s)
 	}
 	if err != nil {
-		return 0, err
+		return event{}, err
 	}
 	a.child = c
-	return c.pid, nil
+	return event{Pid: c.pid}, nil
 }
 
-// startHere starts a process whose output and state are passed on.
-func (a *agent) startHere(c *child, s start) (err error) {
+// startWatched starts a process whose output and state the agent passes on.
+func (a *agent) startWatched(c *child, s start) (err error) {
 	log, printed, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer printed.Close()
-	held, files := []*os.File{log}, []*os.File{printed, printed} // held: what its end closes, once it has begun
+	kept, files := []*os.File{log}, []*os.File{printed, printed} // kept: passOn and watchState close them
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, closeAll(held))
+			err = errors.Join(err, closeAll(kept))
 		}
 	}()
 	var memory *counter.Memory
@@ -86,13 +88,13 @@ func (a *agent) startHere(c *child, s start) (err error) {
 				err = errors.Join(err, memory.Close())
 			}
 		}()
-		said, err := readback.Create()
+		facts, err := readback.Create()
 		if err != nil {
 			return err
 		}
-		held = append(held, said)
+		kept = append(kept, facts)
 		memory.HoldWhenReady()
-		files = append(files, memory.File(), said)
+		files = append(files, memory.File(), facts)
 	}
 	if err := a.fork(c, s, files); err != nil {
 		return err
@@ -104,7 +106,7 @@ func (a *agent) startHere(c *child, s start) (err error) {
 		return nil
 	}
 	c.load = &window.Load{Memory: memory, Probes: c.probes, Ended: c.ended}
-	go a.watch(c, memory, held[1])
+	go a.watchState(c, memory, kept[1])
 	return nil
 }
 
@@ -116,7 +118,7 @@ func closeAll(files []*os.File) error {
 	return errors.Join(errs...)
 }
 
-// fork makes the process, within its bounds; the files are its descriptors from 1 on.
+// fork starts the process, within its bounds. The files are its descriptors from 1 on.
 func (a *agent) fork(c *child, s start, files []*os.File) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -132,7 +134,7 @@ func (a *agent) fork(c *child, s start, files []*os.File) error {
 		env = append(os.Environ(), env...)
 	}
 	c.ooms, _ = ownGroup().OOMKills()
-	c.pid, err = a.execute(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
+	c.pid, err = a.forkExec(selfPath, append([]string{"tare"}, s.Args...), &syscall.ProcAttr{
 		Dir: s.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -144,7 +146,8 @@ func (a *agent) fork(c *child, s start, files []*os.File) error {
 	return a.bound(c, *s.Bounds)
 }
 
-func over(done <-chan struct{}) bool {
+// isClosed says whether a channel is closed.
+func isClosed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -155,7 +158,7 @@ func over(done <-chan struct{}) bool {
 
 const selfPath = "/proc/self/exe"
 
-// passOn passes on what a process prints.
+// passOn sends the output of a process to tare.
 func (a *agent) passOn(c *child, log *os.File) {
 	defer close(c.logged)
 	defer log.Close()
@@ -171,19 +174,20 @@ func (a *agent) passOn(c *child, log *os.File) {
 	}
 }
 
-// watch says when the load is ready, with what it has read back, or has given up.
-func (a *agent) watch(c *child, memory *counter.Memory, said *os.File) {
+// watchState tells tare when the load is ready or has failed, with the settings that the load
+// wrote to facts.
+func (a *agent) watchState(c *child, memory *counter.Memory, facts *os.File) {
 	defer close(c.watched)
-	defer said.Close()
+	defer facts.Close()
 	before := counter.Starting
 	for every := 2 * time.Millisecond; ; {
-		last := over(c.done)
+		last := isClosed(c.done)
 		now, note := memory.State()
 		if now != before {
 			if now == counter.Ready {
 				every = 100 * time.Millisecond
 			}
-			text, err := io.ReadAll(io.NewSectionReader(said, 0, 1<<30))
+			text, err := io.ReadAll(io.NewSectionReader(facts, 0, 1<<30))
 			if err != nil {
 				text = nil
 			}
@@ -200,13 +204,12 @@ func (a *agent) watch(c *child, memory *counter.Memory, said *os.File) {
 	}
 }
 
-// logBound is how long what a process printed last may take: what it has left
-// behind may hold its output open.
+// logBound is how long the end of the output is waited for: a descendant may hold it open.
 const logBound = 200 * time.Millisecond
 
-// bury ends what a process has left behind, as the end of a container's first process
-// does, and says how it ended. Until then no other one is started.
-func (a *agent) bury(c *child, ws unix.WaitStatus) {
+// finish ends the descendants of a process that has ended, as the end of a container's first
+// process does, and tells tare how it ended. No other process is started before.
+func (a *agent) finish(c *child, ws unix.WaitStatus) {
 	x := &exit{Status: int(ws)}
 	if n, err := ownGroup().OOMKills(); err == nil && n > c.ooms {
 		x.OOM = ws.Signaled() && ws.Signal() == unix.SIGKILL
@@ -215,7 +218,7 @@ func (a *agent) bury(c *child, ws unix.WaitStatus) {
 		x.Why = *why
 	}
 	a.endAll(endBound)
-	close(c.buried)
+	close(c.finished)
 	select {
 	case <-c.logged:
 	case <-time.After(logBound):

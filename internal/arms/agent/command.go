@@ -9,67 +9,78 @@ import (
 	"time"
 
 	"github.com/tarelab/tare/internal/outside/dirtar"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Command is the hidden command as which tare starts itself there.
-const Command = "__agent"
-
-// Words after it.
+// The hidden commands as which tare starts itself in a pod.
 const (
-	wordServe   = "serve"   // SOCKET [DIR]: the first process
-	wordJoin    = "join"    // SOCKET: leads the standard streams to it
-	wordFill    = "fill"    // DIR: unpacks what comes in
-	wordInstall = "install" // FILE: copies this binary
+	Command        = "__agent"
+	joinCommand    = "__agent-join"
+	fillCommand    = "__agent-fill"
+	installCommand = "__agent-install"
 )
 
-// Args are the arguments of this binary as an agent, which is asked at the socket,
-// and removes a directory before it ends; empty: none.
+// Roles are the hidden commands of this package.
+func Roles() []hidden.Role {
+	return []hidden.Role{
+		{
+			Name: Command, Args: "SOCKET [DIR]", Run: exitCode(func(args []string) error {
+				err := runAgent(args[0])
+				if len(args) > 1 {
+					err = errors.Join(err, os.RemoveAll(args[1]))
+				}
+				return err
+			}),
+			Purpose: "the first process of a pod: takes requests at the socket; removes the directory when it ends",
+		},
+		{
+			Name: joinCommand, Args: "SOCKET", Run: exitCode(func(args []string) error { return join(args[0]) }),
+			Purpose: "connects its standard input and output with the agent, for a stream from outside of the pod",
+		},
+		{
+			Name: fillCommand, Args: "DIR", Run: exitCode(func(args []string) error { return fill(os.Stdin, args[0]) }),
+			Purpose: "unpacks the data set that arrives as an archive on standard input",
+		},
+		{
+			Name: installCommand, Args: "FILE", Run: exitCode(func(args []string) error { return install(args[0]) }),
+			Purpose: "copies tare's binary to where the container of another image executes it",
+		},
+	}
+}
+
+// exitCode prints the error of a hidden command and makes an exit code of it.
+func exitCode(do func(args []string) error) func(args []string) int {
+	return func(args []string) int {
+		if err := do(args); err != nil {
+			fmt.Fprintln(os.Stderr, "tare:", err)
+			return 1
+		}
+		return 0
+	}
+}
+
+// Args are the arguments of tare's binary as an agent that listens at socket. The agent
+// removes the directory remove before it ends; empty: none.
 func Args(socket, remove string) []string {
-	args := []string{Command, wordServe, socket}
+	args := []string{Command, socket}
 	if remove != "" {
 		args = append(args, remove)
 	}
 	return args
 }
 
-// JoinArgs are those of a process whose standard input and output are then the
-// stream to the agent.
-func JoinArgs(socket string) []string { return []string{Command, wordJoin, socket} }
+// JoinArgs are the arguments of a process whose standard input and output are the stream to
+// the agent at socket.
+func JoinArgs(socket string) []string { return []string{joinCommand, socket} }
 
-// FillArgs are those of a process that makes a directory of the archive that
-// comes in.
-func FillArgs(dir string) []string { return []string{Command, wordFill, dir} }
+// FillArgs are the arguments of a process that unpacks its standard input into dir.
+func FillArgs(dir string) []string { return []string{fillCommand, dir} }
 
-// InstallArgs are those of a process that copies this binary, for the container of
-// another image to execute.
-func InstallArgs(to string) []string { return []string{Command, wordInstall, to} }
+// InstallArgs are the arguments of a process that copies tare's binary to a file.
+func InstallArgs(to string) []string { return []string{installCommand, to} }
 
-// Main is the hidden command.
-func Main(args []string) int {
-	err := errors.New("this command is for tare itself")
-	if len(args) == 3 && args[0] == wordServe {
-		err = errors.Join(runAgent(args[1]), os.RemoveAll(args[2]))
-	} else if len(args) == 2 {
-		switch args[0] {
-		case wordServe:
-			err = runAgent(args[1])
-		case wordJoin:
-			err = join(args[1])
-		case wordFill:
-			err = fill(os.Stdin, args[1])
-		case wordInstall:
-			err = install(args[1])
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tare:", err)
-		return 1
-	}
-	return 0
-}
-
-// join leads the standard input to the agent and what the agent says to the
-// standard output, until the agent has ended.
+// join copies standard input to the agent and the agent's events to standard output, until
+// the agent has ended.
 func join(socket string) error {
 	var conn *net.UnixConn
 	var err error
@@ -79,18 +90,18 @@ func join(socket string) error {
 			break
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("speak with the pod's first process: %w", err)
+			return fmt.Errorf("connect to the pod's first process: %w", err)
 		}
 	}
 	go func() {
 		_, _ = io.Copy(conn, os.Stdin)
-		_ = conn.CloseWrite() // the agent ends then, and says so by closing its end
+		_ = conn.CloseWrite() // the agent ends then and closes its side
 	}()
 	_, err = io.Copy(os.Stdout, conn)
 	return errors.Join(err, conn.Close())
 }
 
-// fill makes a directory of an archive.
+// fill unpacks an archive into a new directory.
 func fill(r io.Reader, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
@@ -101,6 +112,7 @@ func fill(r io.Reader, dir string) error {
 	return nil
 }
 
+// install copies tare's binary to a new file.
 func install(to string) error {
 	from, err := os.Open(selfPath)
 	if err != nil {

@@ -17,23 +17,23 @@ import (
 	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
-// Connect speaks with an agent: in is what it says, out what it hears. lost is
-// asked when the stream breaks; what it returns is the reason of everything that
-// was there. ear is told of silence; nil: nobody is. Closing the link ends the agent.
-func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit, ear Ear) (*Link, error) {
+// Connect makes the link to an agent over a stream: in has the agent's events, out the requests to
+// it. When the stream breaks, lost is called; all processes at the other end ended as it says.
+// listener hears of silence and may be nil. Closing the link ends the agent.
+func Connect(ctx context.Context, in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit, listener SilenceListener) (*Link, error) {
 	l := newLink(in, out, lost)
-	l.ear = ear
-	go l.hear(lostAfter)
-	go l.beat()
+	l.listener = listener
+	go l.receive(lostAfter)
+	go l.sendHeartbeats()
 	if err := l.setClock(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("speak with the pod's first process: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("connect to the pod's first process: %w", err), l.Close())
 	}
 	return l, nil
 }
 
-// Dial speaks with the agent that is process pid of this host, at the socket as its
-// container sees it. It may still be on its way there. Whoever has its connection knows
-// when it ends: no beats wake it. The rest is as with Connect.
+// Dial makes the link to the agent that is process pid of this host. socket is a path in the
+// agent's container, which the agent may not have made yet. The kernel closes the connection when
+// the agent ends, so there are no heartbeats. lost is as in Connect.
 func Dial(ctx context.Context, pid int, socket string, lost func() environment.Exit) (*Link, error) {
 	path := fmt.Sprintf("/proc/%d/root%s", pid, socket)
 	for {
@@ -44,47 +44,45 @@ func Dial(ctx context.Context, pid int, socket string, lost func() environment.E
 			}
 			l := newLink(conn, conn, lost)
 			l.conn = conn
-			go l.hear(math.MaxInt64)
+			go l.receive(math.MaxInt64)
 			return l, nil
 		}
 		if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ECONNREFUSED) {
-			return nil, fmt.Errorf("speak with the pod's first process: %w", err)
+			return nil, fmt.Errorf("connect to the pod's first process: %w", err)
 		}
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 			return nil, errors.New("the pod's first process ended before it could be asked")
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("speak with the pod's first process: %w", ctx.Err())
+			return nil, fmt.Errorf("connect to the pod's first process: %w", ctx.Err())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
 }
 
-// check asks the kernel who listens.
+// check asks the kernel which process listens.
 func check(conn *net.UnixConn, pid int) error {
 	got, err := unixsock.Peer(conn)
 	if err == nil && got != pid {
-		err = fmt.Errorf("process %d listens in the pod, and its first process is %d", got, pid)
+		err = fmt.Errorf("process %d listens in the pod instead of its first process, %d", got, pid)
 	}
 	return err
 }
 
-// Clock is the clock of the agent's host, as far as the stream tells.
+// Clock relates the clock of the agent's host to this host's.
 type Clock struct {
-	// Offset is what is added to CLOCK_MONOTONIC of this host, ns, and Trip the
-	// shortest round trip that was seen: the offset is off by at most half of it.
-	Offset int64
-	Trip   time.Duration
+	Offset int64         // CLOCK_MONOTONIC there minus here, in ns, with an error of at most Trip/2
+	Trip   time.Duration // the shortest round trip
 }
 
-// trips is how many round trips tell the offset of the clock.
+// trips is the number of round trips by which the offset is measured.
 const trips = 10
 
-// Clock is what the stream told of the agent's clock.
+// Clock is the agent's clock, as measured by Connect.
 func (l *Link) Clock() Clock { return l.clock }
 
-// setClock takes the offset from the shortest round trip.
+// setClock measures the offset by the shortest round trip.
 func (l *Link) setClock(ctx context.Context) error {
 	for range trips {
 		before := sched.Monotonic()

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// One agent answers where a server is going to be, another one asks there, and both
-// saw the same.
+// One agent answers at the server's address, another one asks there, and both report the same connection.
 func TestWay(t *testing.T) {
 	server, client := newPod(t), newPod(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

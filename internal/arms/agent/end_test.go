@@ -18,9 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// forking is a script that leaves processes behind: each starts the next one, in a
-// session of its own if it is to, and ends; after some time they give up. Each adds a
-// byte to the file.
+// forking is a script whose processes fork: each starts the next one, with setsid in a new session, and
+// ends; after some time they stop. Each adds a byte to the file.
 func forking(t *testing.T, sessions bool) (script, file string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +34,7 @@ func forking(t *testing.T, sessions bool) (script, file string) {
 	return fmt.Sprintf("for i in 1 2 3 4 5 6 7 8; do setsid sh %s %s 0 0 & done; sleep 0.2", each, file), file
 }
 
-// goesOn says whether bytes are added to a file, and that some were.
+// goesOn says whether a file grows, and fails if it is empty.
 func goesOn(t *testing.T, file string) bool {
 	t.Helper()
 	before, err := os.Stat(file)
@@ -50,8 +49,8 @@ func goesOn(t *testing.T, file string) bool {
 	return after.Size() > before.Size()
 }
 
-// What a process has left behind is gone when its end is said, however fast it forks: in
-// a pod that is asked from outside nothing else is there, elsewhere it is in a process group.
+// The descendants of a process have ended when its end is reported, even if they fork fast: the agent of a
+// pod that is asked from outside kills all processes of the pod, another agent kills process groups.
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Run("asked from outside", func(t *testing.T) {
 		testneed.Root(t)
@@ -90,7 +89,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// None writes where the agent removes the data.
+// No process writes while the agent removes the data.
 func TestEndsBeforeItRemoves(t *testing.T) {
 	p := newPod(t) // which looks whether the data is gone
 	p.noisy(t, nil, fmt.Sprintf(`setsid sh -c 'i=0; while :; do i=$((i+1)); mkdir -p %[1]s/$i && echo >%[1]s/$i/x; done' & wait`, p.data))
@@ -104,7 +103,7 @@ func TestEndsBeforeItRemoves(t *testing.T) {
 	}
 }
 
-// A stream on which nobody ever speaks is given up like one that falls silent.
+// An agent gives up a stream without any request, as one that falls silent.
 func TestSilentFromTheBeginning(t *testing.T) {
 	conn := startImpatient(t, 0)
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
@@ -112,20 +111,20 @@ func TestSilentFromTheBeginning(t *testing.T) {
 	}
 }
 
-// Who asks from outside says nothing for as long as it likes.
+// A connection from outside of the pod may be silent for any time.
 func TestSilentFromOutside(t *testing.T) {
 	testneed.Root(t)
 	conn := startImpatient(t, syscall.CLONE_NEWPID)
 	time.Sleep(4 * impatience)
 	l := newLink(conn, conn, func() environment.Exit { return environment.Exit{Code: 99} })
 	defer l.Close()
-	go l.hear(lostAfter)
+	go l.receive(lostAfter)
 	if _, err := l.ask(t.Context(), request{Look: true}, askBound); err != nil {
 		t.Error(err)
 	}
 }
 
-// startImpatient starts an agent that does not wait long for a beat, and asks it.
+// startImpatient starts an agent that waits only shortly for a heartbeat, and asks it.
 func startImpatient(t *testing.T, flags uintptr) *net.UnixConn {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "ask")

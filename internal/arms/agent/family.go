@@ -14,17 +14,17 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// relative is a process that descends from the agent.
-type relative struct {
+// descendant is a descendant of the agent.
+type descendant struct {
 	pid     int
-	group   int    // of processes
-	stopped bool   // with all its threads, or it has ended
-	memory  uint64 // of its own, in bytes
+	group   int    // process group
+	stopped bool   // all its threads are stopped, or it has ended
+	memory  uint64 // anonymous and shared memory in bytes
 }
 
-// family are all processes that descend from the agent. In a pod, whose first process
-// it is, these are all but the one that leads the stream to it.
-func family() []relative {
+// descendants are all descendants of the agent. The agent is the first process of a pod, so these
+// are all processes of the pod but the one that connects the stream with the agent.
+func descendants() []descendant {
 	fs := proc.FS("/")
 	names, _ := os.ReadDir("/proc")
 	parents, states := map[int]int{}, map[int]proc.Status{}
@@ -41,8 +41,8 @@ func family() []relative {
 		states[pid] = s
 	}
 	self := os.Getpid()
-	var all []relative
-	held := map[int]bool{} // who has a child that is stopped
+	var all []descendant
+	stoppedChild := map[int]bool{} // by pid of the parent
 	for pid := range states {
 		above := parents[pid]
 		for above != self && above != 0 {
@@ -51,7 +51,7 @@ func family() []relative {
 		if above != self {
 			continue
 		}
-		r := relative{pid: pid, stopped: rests(states[pid]) && everyThread(pid, rests)}
+		r := descendant{pid: pid, stopped: isStopped(states[pid]) && everyThread(pid, isStopped)}
 		if groups := strings.Fields(states[pid]["NSpgid"]); len(groups) > 0 {
 			r.group, _ = strconv.Atoi(groups[0])
 		}
@@ -60,17 +60,17 @@ func family() []relative {
 			r.memory += n << 10
 		}
 		all = append(all, r)
-		held[parents[pid]] = held[parents[pid]] || r.stopped
+		stoppedChild[parents[pid]] = stoppedChild[parents[pid]] || r.stopped
 	}
 	for i, r := range all {
-		all[i].stopped = r.stopped || held[r.pid] && waitsToStop(r.pid, states[r.pid])
+		all[i].stopped = r.stopped || stoppedChild[r.pid] && waitsToStop(r.pid, states[r.pid])
 	}
 	return all
 }
 
-// waitsToStop says whether a process can do nothing before it stops: between vfork
-// and exec a thread waits for its child, whatever its signals are. The signal is still
-// there for the process, or another thread has taken it and all the others have stopped.
+// waitsToStop says whether a process that does not stop cannot run either: between vfork and
+// exec a thread waits for its child and takes no signals. SIGSTOP is still pending for the
+// process, or another thread has taken it and all other threads have stopped.
 func waitsToStop(pid int, s proc.Status) bool {
 	pending, err := strconv.ParseUint(s["ShdPnd"], 16, 64)
 	if err != nil {
@@ -79,17 +79,17 @@ func waitsToStop(pid int, s proc.Status) bool {
 	taken := false
 	waits := func(thread proc.Status) bool {
 		taken = taken || strings.HasPrefix(thread["State"], "T")
-		return rests(thread) || strings.HasPrefix(thread["State"], "D")
+		return isStopped(thread) || strings.HasPrefix(thread["State"], "D")
 	}
 	return everyThread(pid, waits) && (taken || pending&(1<<(unix.SIGSTOP-1)) != 0)
 }
 
-// rests says whether a thread is stopped, or over.
-func rests(s proc.Status) bool {
+// isStopped says whether a thread is stopped or has ended.
+func isStopped(s proc.Status) bool {
 	return s["State"] != "" && strings.ContainsRune("TtZX", rune(s["State"][0]))
 }
 
-// everyThread says whether each thread of a process is as wanted.
+// everyThread says whether wanted is true for each thread of a process.
 func everyThread(pid int, wanted func(proc.Status) bool) bool {
 	dir := fmt.Sprintf("/proc/%d/task/", pid)
 	names, err := os.ReadDir(dir)
@@ -105,53 +105,56 @@ func everyThread(pid int, wanted func(proc.Status) bool) bool {
 	return true
 }
 
-// stop stops everything that the agent has started, with all that came of it, by
-// SIGSTOP, and returns when all of it is stopped. What is begun meanwhile is found by
-// looking again. What does not stop in time goes on.
-func (a *agent) stop(timeout time.Duration) error {
+// stopAll sends SIGSTOP to all descendants of the agent and returns when all are stopped. It
+// looks again for processes that were started meanwhile. After the time-out all go on.
+func (a *agent) stopAll(r request, _ []*os.File) (event, error) {
 	const again = 500 * time.Microsecond
 	a.stopping.Lock()
 	defer a.stopping.Unlock()
-	for end := time.Now().Add(timeout); ; time.Sleep(again) {
+	for end := time.Now().Add(*r.Stop); ; time.Sleep(again) {
 		left := false
-		for _, r := range family() {
+		for _, r := range descendants() {
 			if !r.stopped {
 				left = true
 				_ = unix.Kill(r.pid, unix.SIGSTOP)
 			}
 		}
 		if !left {
-			return nil
+			return event{}, nil
 		}
 		if time.Now().After(end) {
 			resume()
-			return wire.ErrNotFrozen
+			return event{}, wire.ErrNotFrozen
 		}
 	}
 }
 
-// resume lets it go on.
+func (a *agent) resumeAll(request, []*os.File) (event, error) {
+	resume()
+	return event{}, nil
+}
+
+// resume sends SIGCONT to all descendants of the agent.
 func resume() {
-	for _, r := range family() {
+	for _, r := range descendants() {
 		_ = unix.Kill(r.pid, unix.SIGCONT)
 	}
 }
 
-// endBound is how long killed processes may take to end. What is frozen in a control
-// group of version 1 does not end before it is thawed.
+// endBound is how long killed processes may take to end. A process that is frozen in a
+// control group of version 1 ends when it is thawed.
 const endBound = 10 * time.Second
 
-// endAll ends everything that the agent has started, with all that came of it, and
-// returns when it is gone, or when the time is over. What is begun meanwhile is found by
-// looking again; what forks faster than one can look, by its process group, in which it
-// stays, or because nothing else is there.
+// endAll kills all descendants of the agent and returns when they are gone, or after within.
+// It looks again for processes that were started meanwhile. A process that forks faster than
+// that is killed by its process group, or with all processes of a pod that has no others.
 func (a *agent) endAll(within time.Duration) {
 	self, group, end := os.Getpid(), unix.Getpgrp(), time.Now().Add(within)
 	for again := time.Millisecond; !childless() && time.Now().Before(end); again = min(2*again, 50*time.Millisecond) {
-		if a.apart && self == 1 {
+		if a.alone && self == 1 {
 			_ = unix.Kill(-1, unix.SIGKILL)
 		}
-		for _, r := range family() {
+		for _, r := range descendants() {
 			_ = unix.Kill(r.pid, unix.SIGKILL)
 			if r.group > 1 && r.group != group {
 				_ = unix.Kill(-r.group, unix.SIGKILL)
@@ -161,25 +164,25 @@ func (a *agent) endAll(within time.Duration) {
 	}
 }
 
-// childless says whether nothing is left of what was started. The kernel knows it, where
-// a look at /proc may miss what forks meanwhile: who loses its parent becomes a child of a
-// pod's first process.
+// childless says whether the agent has no children. Orphans become children of the pod's
+// first process, so the kernel's answer includes processes that a look at /proc misses.
 func childless() bool {
 	return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == unix.ECHILD
 }
 
-// Bounds are what a process may use with all that comes of it; 0: anything.
+// Bounds limit a process and its descendants; 0: no limit.
 type Bounds struct {
-	Memory, Pids uint64
-	CPU          uint64 // CPU time of one process in seconds
+	Memory uint64 // bytes of all together
+	Pids   uint64 // processes
+	CPU    uint64 // CPU time of one process in seconds
 }
 
-// boundEvery is how often it is looked whether they are kept: a pod may set no limits
-// to itself.
+// boundEvery is how often the agent compares with the bounds: a pod cannot set limits for
+// itself.
 const boundEvery = 100 * time.Millisecond
 
-// bound has the kernel end a process after its CPU time, and ends the child where it
-// has more than it may have.
+// bound sets the limit of CPU time, which the kernel keeps, and ends the child when it exceeds
+// another one.
 func (a *agent) bound(c *child, b Bounds) error {
 	if b.CPU > 0 {
 		if err := unix.Prlimit(c.pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: b.CPU, Max: b.CPU}, nil); err != nil {
@@ -193,9 +196,9 @@ func (a *agent) bound(c *child, b Bounds) error {
 				return
 			case <-time.After(boundEvery):
 			}
-			if why := b.exceeded(family()); why != "" {
+			if why := b.exceeded(descendants()); why != "" {
 				c.why.Store(&why)
-				_ = a.kill(c.number) // what came of it ends with it
+				_ = a.kill(c.number) // bury ends its descendants
 				return
 			}
 		}
@@ -203,8 +206,8 @@ func (a *agent) bound(c *child, b Bounds) error {
 	return nil
 }
 
-// exceeded says what is more than it may be.
-func (b Bounds) exceeded(all []relative) string {
+// exceeded says which bound is exceeded; empty: none.
+func (b Bounds) exceeded(all []descendant) string {
 	memory := uint64(0)
 	for _, r := range all {
 		memory += r.memory
@@ -218,19 +221,23 @@ func (b Bounds) exceeded(all []relative) string {
 	return ""
 }
 
-// stopper pauses everything in a pod by signals.
+// stopper pauses all processes of a pod by signals.
 type stopper struct{ link *Link }
 
 var _ wire.Freezer = stopper{}
 
-// Freezer stops and continues everything in the pod but the agent.
+// Freezer stops and continues all processes of the pod but the agent.
 func (l *Link) Freezer() wire.Freezer { return stopper{l} }
 
-func (s stopper) Freeze(timeout time.Duration) error {
+func (s stopper) Freeze(timeout time.Duration) error { return s.Confirm(timeout) }
+
+// Ask does nothing: the agent answers a request to stop when all processes are stopped.
+func (s stopper) Ask() error { return nil }
+
+func (s stopper) Confirm(timeout time.Duration) error {
 	return s.link.signal(request{Stop: &timeout}, timeout)
 }
 
 func (s stopper) Thaw() error { return s.link.signal(request{Resume: true}, 0) }
 
-// Kind says how.
 func (stopper) Kind() string { return "signals" }

@@ -18,7 +18,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/readback"
 )
 
-// noisy starts a shell under a load that waits for it: a process below a process.
+// noisy starts a load that starts a shell and waits for it.
 func (p *pod) noisy(t *testing.T, within *Bounds, script string) *Process {
 	t.Helper()
 	memory, err := counter.Create(1)
@@ -40,8 +40,8 @@ func (p *pod) noisy(t *testing.T, within *Bounds, script string) *Process {
 	return started
 }
 
-// TestFamily: all that descends from the agent is stopped and goes on, and what has
-// more than it may have is ended.
+// TestFamily checks that all descendants of the agent stop and go on, and that a process beyond its bounds
+// is ended.
 func TestFamily(t *testing.T) {
 	p := newPod(t)
 	tick := filepath.Join(t.TempDir(), "tick")
@@ -102,8 +102,8 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// What starts programs all the time is stopped, whatever it is about: between vfork
-// and exec a thread cannot stop, for it waits for a child that is stopped.
+// A process that starts programs all the time is stopped at any moment: between vfork and exec a thread
+// cannot stop, because it waits for a child that is stopped.
 func TestStopsBetweenForkAndExec(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -137,9 +137,9 @@ func TestStopsBetweenForkAndExec(t *testing.T) {
 	}
 }
 
-// A start that fails gives back what it had opened.
+// A start that fails leaves no descriptor open.
 func TestAFailedStartLeavesNothingOpen(t *testing.T) {
-	a := &agent{execute: syscall.ForkExec}
+	a := &agent{forkExec: syscall.ForkExec}
 	opened := func() int {
 		t.Helper()
 		all, err := os.ReadDir("/proc/self/fd")
@@ -150,7 +150,7 @@ func TestAFailedStartLeavesNothingOpen(t *testing.T) {
 	}
 	before := opened()
 	for n := range 5 {
-		if _, err := a.start(n+1, start{Dir: "/no/such/directory", Threads: 1}, nil); err == nil {
+		if _, err := a.start(request{Number: n + 1, Start: &start{Dir: "/no/such/directory", Threads: 1}}, nil); err == nil {
 			t.Fatal("a process started in a directory that is not there")
 		}
 	}

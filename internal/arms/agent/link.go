@@ -18,34 +18,34 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Link is this side of the connection to an agent.
+// Link is tare's side of the connection to an agent.
 type Link struct {
-	in    io.ReadCloser
-	out   io.WriteCloser
-	conn  *net.UnixConn           // both, on this host: descriptors go with what is said; nil: a stream
-	lost  func() environment.Exit // what became of what is there, when the connection broke
-	ear   Ear                     // nil: nobody
-	clock Clock
+	in       io.ReadCloser
+	out      io.WriteCloser
+	conn     *net.UnixConn           // in and out on this host, for descriptors; nil: a stream
+	lost     func() environment.Exit // how the processes ended when the connection broke
+	listener SilenceListener         // may be nil
+	clock    Clock
 
-	say struct {
+	encoder struct {
 		sync.Mutex
 		*json.Encoder
 	}
 	mu      sync.Mutex
-	number  int
-	waiting map[int]chan event
-	started map[int]*Process
-	over    chan struct{} // closed when the connection is over
-	broken  chan struct{} // closed when it is also known what became of what is there
+	number  int                // of the last request
+	waiting map[int]chan event // by number of the request
+	started map[int]*Process   // by number of the request
+	over    chan struct{}      // closed when the connection is over
+	broken  chan struct{}      // closed when lost has returned; why is set then
 	why     error
 	closed  bool // by Close
 }
 
-// ErrBroken means that the stream to the agent is over.
+// ErrBroken means that the connection to the agent is over.
 var ErrBroken = errors.New("the stream to the pod broke")
 
-// askBound is how long an answer may take beyond what it waits for itself: a pod that
-// asks for nothing may wait long for a CPU. That it is there at all its beats say.
+// askBound is how long an answer may take beyond the time that the request itself takes: a
+// BestEffort pod may wait long for a CPU. Heartbeats show that the agent exists.
 const askBound = 2 * time.Minute
 
 func newLink(in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit) *Link {
@@ -53,12 +53,11 @@ func newLink(in io.ReadCloser, out io.WriteCloser, lost func() environment.Exit)
 		in: in, out: out, lost: lost, waiting: map[int]chan event{}, started: map[int]*Process{},
 		over: make(chan struct{}), broken: make(chan struct{}),
 	}
-	l.say.Encoder = json.NewEncoder(out)
+	l.encoder.Encoder = json.NewEncoder(out)
 	return l
 }
 
-// Close ends the stream and with it everything at its other end. It may be called
-// twice.
+// Close closes the connection, and the agent ends with all its processes. It may be called twice.
 func (l *Link) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -69,23 +68,22 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Over is closed when the connection to the agent is over, before it is asked what
-// became of what was there.
+// Over is closed when the connection is over, before it is known how the processes ended.
 func (l *Link) Over() <-chan struct{} { return l.over }
 
-// hear takes what the agent says until the connection ends, or falls silent for so long.
-func (l *Link) hear(patience time.Duration) {
+// receive handles events until the connection ends, or none arrives for patience.
+func (l *Link) receive(patience time.Duration) {
 	silence := time.AfterFunc(patience, func() { l.in.Close() })
 	defer silence.Stop()
-	var quiet *quietness
-	if l.ear != nil {
-		quiet = listen(l.ear)
+	var quiet *silenceWatch
+	if l.listener != nil {
+		quiet = watchSilence(l.listener)
 		defer quiet.stop()
 	}
-	said := &bounded{Reader: l.in, most: mostEvent}
-	d := json.NewDecoder(said)
+	messages := &bounded{Reader: l.in, most: mostEvent}
+	d := json.NewDecoder(messages)
 	for {
-		said.next()
+		messages.next()
 		var e event
 		if err := d.Decode(&e); err != nil {
 			l.end(err)
@@ -103,42 +101,43 @@ func (l *Link) hear(patience time.Duration) {
 		}
 		l.mu.Unlock()
 		if p != nil {
-			p.take(e)
+			p.handle(e)
 		}
 	}
 }
 
-// end is the end of the stream, and of all that was started over it.
+// end ends the link and all processes that were started over it.
 func (l *Link) end(err error) {
 	_, _ = l.out.Close(), l.in.Close()
 	close(l.over)
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
-	became := environment.Exit{Code: -1, Err: fmt.Errorf("%w: %w", ErrBroken, err)}
-	if errors.Is(err, io.EOF) {
-		became.Err = ErrBroken
+	why := ErrBroken
+	if !errors.Is(err, io.EOF) {
+		why = fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	why := became.Err
-	if closed { // the agent ends what is left
-		became = environment.Exit{Code: -1, Signal: unix.SignalName(unix.SIGKILL)}
+	var x environment.Exit
+	if closed { // the agent kills its processes
+		x = environment.Exit{Code: -1, Signal: unix.SignalName(unix.SIGKILL)}
 	} else {
-		became = l.lost()
+		x = l.lost()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why = why
 	close(l.broken)
 	for _, p := range l.started {
-		p.end(became)
+		p.end(x)
 	}
 }
 
-func (l *Link) beat() {
+// sendHeartbeats sends a request without a number at intervals.
+func (l *Link) sendHeartbeats() {
 	every := time.NewTicker(beatEvery)
 	defer every.Stop()
 	for {
-		_ = l.tell(request{}) // that it cannot be said shows in hear
+		_ = l.tell(request{}) // receive notices a broken connection
 		select {
 		case <-l.broken:
 			return
@@ -147,11 +146,12 @@ func (l *Link) beat() {
 	}
 }
 
+// tell sends a request and does not wait for an answer.
 func (l *Link) tell(r request, files ...*os.File) error {
-	l.say.Lock()
-	defer l.say.Unlock()
+	l.encoder.Lock()
+	defer l.encoder.Unlock()
 	if len(files) == 0 {
-		return l.say.Encode(r)
+		return l.encoder.Encode(r)
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -160,13 +160,13 @@ func (l *Link) tell(r request, files ...*os.File) error {
 	return unixsock.Send(l.conn, append(text, '\n'), files...)
 }
 
-// ask sends a request and waits for its answer.
+// ask sends a request and waits for its answer, at most for bound.
 func (l *Link) ask(ctx context.Context, r request, bound time.Duration) (event, error) {
 	return l.askFor(ctx, nil, r, bound)
 }
 
-// askFor is ask, with descriptors; a process that is started by it is known under the
-// number of the request before anything can happen to it.
+// askFor is ask with descriptors. starts is the process that the request starts, or nil: it is
+// registered under the number of the request before its first event can arrive.
 func (l *Link) askFor(ctx context.Context, starts *Process, r request, bound time.Duration, files ...*os.File) (event, error) {
 	answer := make(chan event, 1)
 	l.mu.Lock()
@@ -203,16 +203,15 @@ func (l *Link) askFor(ctx context.Context, starts *Process, r request, bound tim
 	}
 }
 
-// Look reads back what the agent sees.
+// Look reads back limits, security state and volume as the agent sees them.
 func (l *Link) Look(ctx context.Context) (*Seen, error) {
 	e, err := l.ask(ctx, request{Look: true}, askBound)
 	return e.Seen, err
 }
 
-// Start starts this binary there with other arguments, in a directory, within bounds
-// where there are some. With counters and a file for facts, as every load has them, it
-// is the load that is measured: what it says of its state and what it read back is
-// written into these.
+// Start starts tare's binary in the pod with the arguments of p, in the directory dir, within
+// bounds; nil: none. A process with files for counters and facts is the load that is measured:
+// its state and the settings that it read back are written to these files.
 func (l *Link) Start(ctx context.Context, p environment.Process, dir string, within *Bounds) (*Process, error) {
 	out, err := l.local(p)
 	if err != nil {
@@ -226,9 +225,9 @@ func (l *Link) Start(ctx context.Context, p environment.Process, dir string, wit
 	return out, err
 }
 
-// StartWith does so with descriptors and an environment, on this host: the first of the
-// files is its output and errors, the others it inherits as descriptors 3, 4, ... What is
-// returned with its number in the pod is known only by how it ends.
+// StartWith starts tare's binary in a pod on this host with descriptors and a whole environment.
+// The first file is standard output and standard error; the others are descriptors 3, 4, ... It
+// returns the pid in the pod. The Process only tells how it ended.
 func (l *Link) StartWith(ctx context.Context, args, env []string, files ...*os.File) (*Process, int, error) {
 	out := &Process{link: l, done: make(chan struct{})}
 	pid, err := l.start(ctx, out, start{Args: args, Env: env, Files: len(files)}, files...)
@@ -246,19 +245,19 @@ func (l *Link) start(ctx context.Context, p *Process, s start, files ...*os.File
 	return e.Pid, err
 }
 
-// Gate closes or opens the gate of the load.
+// Gate closes (true) or opens the gate of the load.
 func (l *Link) Gate(closed bool) error {
 	_, err := l.ask(context.Background(), request{Gate: &closed}, askBound)
 	return err
 }
 
-// Pause closes it and waits until nothing is in flight.
+// Pause closes the gate and waits until no operation is in flight.
 func (l *Link) Pause() error {
 	_, err := l.ask(context.Background(), request{Pause: true}, askBound)
 	return err
 }
 
-// Measure lets the load run for a window; the begin of it is in this host's time.
+// Measure lets the load run for a window. Sample.Start is in this host's time.
 func (l *Link) Measure(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
 	e, err := l.ask(ctx, request{Measure: &v}, askBound+v.Discard+v.Length+v.Steady+2*v.Limit)
 	if e.Sample == nil {
@@ -268,17 +267,16 @@ func (l *Link) Measure(ctx context.Context, v wire.WindowSpec) (wire.Sample, err
 	return *e.Sample, err
 }
 
-// Watch reads the probes of what runs there and what it counts, as long as the load
-// that it belongs to is measured elsewhere.
+// Watch reads probes and operations of the process while a load in another pod is measured.
 func (l *Link) Watch(ctx context.Context, v wire.WindowSpec) (wire.Sample, error) {
-	e, err := l.ask(ctx, request{Watch: &watch{v.Discard, v.Length}}, askBound+v.Discard+v.Length)
+	e, err := l.ask(ctx, request{Watch: &watchSpec{v.Discard, v.Length}}, askBound+v.Discard+v.Length)
 	if e.Sample == nil {
 		return wire.Sample{}, err
 	}
 	return *e.Sample, err
 }
 
-// signal has everything there stopped or continued.
+// signal sends a request that stops or continues all processes of the pod.
 func (l *Link) signal(r request, within time.Duration) error {
 	_, err := l.ask(context.Background(), r, askBound+within)
 	return err

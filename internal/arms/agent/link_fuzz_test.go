@@ -11,13 +11,12 @@ import (
 	"github.com/tarelab/tare/internal/wire/readback"
 )
 
-// nowhere is a stream that takes all.
+// nowhere is a stream that discards all.
 type nowhere struct{ io.Writer }
 
 func (nowhere) Close() error { return nil }
 
-// Whatever a pod says, this side does not crash, hears it to its end, and then all that
-// was started there has ended, once.
+// Whatever a pod sends, tare does not crash and reads to the end; then each process has ended once.
 func FuzzHear(f *testing.F) {
 	f.Add([]byte(`{"number":2,"log":"aGVsbG8="}` + "\n" + `{"number":2,"state":{"state":1,"note":"x","facts":"eA=="}}` + "\n" + `{"number":1,"now":5}` + "\n"))
 	f.Add([]byte(`{"number":2,"exit":{"status":9,"oom":true}}{"number":2,"exit":{"status":256,"why":"late"}}`))
@@ -40,7 +39,7 @@ func FuzzHear(f *testing.F) {
 			t.Fatal(err)
 		}
 		l.started[2] = p
-		l.hear(lostAfter)
+		l.receive(lostAfter)
 		<-l.broken
 		<-p.Done()
 		if p.memory != nil || l.why == nil {

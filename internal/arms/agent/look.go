@@ -17,24 +17,13 @@ import (
 // groupRoot is where a container sees its own control groups.
 const groupRoot = "/sys/fs/cgroup"
 
-// ownGroup are the control groups of this container, as far as it sees them: the
-// runtime mounts its own at the root, of version 1 a directory for each
-// controller.
+// ownGroup has the control groups of this container as the container sees them: the runtime
+// mounts its group at groupRoot, with version 1 a directory for each controller.
 func ownGroup() cgroup.Group {
 	g := cgroup.Group{Path: "/", Dirs: map[string]string{}}
 	text, err := os.ReadFile(filepath.Join(groupRoot, "cgroup.controllers"))
 	if err == nil {
-		g.Dirs[cgroup.Unified] = groupRoot
-		for c := range strings.FieldsSeq(string(text)) {
-			g.Controllers = append(g.Controllers, c)
-			g.Dirs[c] = groupRoot
-			switch c {
-			case "io":
-				g.Dirs["blkio"] = groupRoot
-			case "cpu":
-				g.Dirs["cpuacct"] = groupRoot
-			}
-		}
+		g.AddV2(groupRoot, strings.Fields(string(text)))
 		return g
 	}
 	for _, c := range []string{"cpu", "cpuacct", "cpuset", "memory", "pids", "blkio"} {
@@ -47,7 +36,7 @@ func ownGroup() cgroup.Group {
 	return g
 }
 
-// target is what the probes see of a load: what its own pod shows.
+// target is what the probes observe: what the pod shows of a child.
 func (c *child) target() probe.Target {
 	t := probe.Target{
 		Root: "/", Group: ownGroup(), Data: c.dir,
@@ -59,14 +48,13 @@ func (c *child) target() probe.Target {
 	return t
 }
 
-// observe reads the probes of what runs here, as long as a load elsewhere is measured.
-func (a *agent) observe(r request) {
-	a.measuring.Lock() // the probes are for one at a time
+// watch reads the probes and operations of the child while a load in another pod is measured.
+func (a *agent) watch(r request, _ []*os.File) (event, error) {
+	a.measuring.Lock()
 	defer a.measuring.Unlock()
 	c, err := a.current()
 	if err != nil {
-		a.answer(r, event{}, err)
-		return
+		return event{}, err
 	}
 	ops := func() uint64 { return 0 }
 	if c.load != nil {
@@ -79,12 +67,12 @@ func (a *agent) observe(r request) {
 		err = window.Sleep(begin+int64(r.Watch.Length), c.ended)
 	}
 	after := c.probes.Read(nil)
-	a.answer(r, event{Sample: &wire.Sample{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err)
+	return event{Sample: &wire.Sample{Ops: ops() - first, Probes: c.probes.Values(before, after)}}, err
 }
 
-// look reads back what the agent sees of itself, of its processes and of what
-// the data is on.
-func (a *agent) look() (*Seen, error) {
+// look reads back the limits of the pod, the security state of the child and the volume under
+// its data. The volume may be on a server that does not answer.
+func (a *agent) look(request, []*os.File) (event, error) {
 	seen := &Seen{}
 	g := ownGroup()
 	for _, f := range []struct{ controller, name string }{
@@ -99,15 +87,15 @@ func (a *agent) look() (*Seen, error) {
 	}
 	c, err := a.current()
 	if err != nil {
-		return seen, nil
+		return event{Seen: seen}, nil
 	}
 	if f, err := probe.Facts(probe.Target{Root: "/", Pids: []int{c.pid}}); err == nil {
 		seen.Process = f
 	}
 	f, err := storage.Of("/", c.dir)
 	if err != nil {
-		return nil, err
+		return event{}, err
 	}
 	seen.Volume = f.Settings()
-	return seen, nil
+	return event{Seen: seen}, nil
 }

@@ -2,33 +2,34 @@ package agent
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"github.com/tarelab/tare/internal/host/window"
 	"github.com/tarelab/tare/internal/linux/sched"
-	"github.com/tarelab/tare/internal/wire"
 )
 
-// errEnded means that what runs here ended in a window.
+// errEnded means that the load ended within a window.
 var errEnded = errors.New("the load has ended")
 
-// ended says whether the process has.
+// ended is errEnded when the process was reaped.
 func (c *child) ended() error {
-	if over(c.done) {
+	if isClosed(c.done) {
 		return errEnded
 	}
 	return nil
 }
 
-// measure lets the load go by its gate, reads what is asked for and closes the gate
-// again, whatever happens.
-func measure(l *window.Load, v wire.WindowSpec) (wire.Sample, error) {
-	l.Announce(v)
-	l.Memory.SetGate(false)
-	out, err := l.Cut(v)
-	began := sched.Monotonic()
-	window.Pause(l.Memory)
-	out.Pausing = time.Duration(sched.Monotonic() - began)
-	l.Fill(&out)
-	return out, err
+// measure opens the gate of the load, cuts a window and closes the gate again, on errors too.
+func (a *agent) measure(r request, _ []*os.File) (event, error) {
+	return a.withLoad(func(l *window.Load) (event, error) {
+		l.Announce(*r.Measure)
+		l.Memory.SetGate(false)
+		out, err := l.Cut(*r.Measure)
+		began := sched.Monotonic()
+		window.Pause(l.Memory)
+		out.Pausing = time.Duration(sched.Monotonic() - began)
+		l.Fill(&out)
+		return event{Sample: &out}, err
+	})
 }

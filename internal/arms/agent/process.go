@@ -12,7 +12,7 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// Process is a process at the other end: an environment.Running.
+// Process is a process that an agent started. It is an environment.Running.
 type Process struct {
 	link   *Link
 	number int
@@ -20,7 +20,7 @@ type Process struct {
 	facts  *os.File
 
 	mu     sync.Mutex
-	memory *counter.Memory // of this side, where the load's state is told; nil: no load, or ended
+	memory *counter.Memory // gets the load's state; nil: no load, or it has ended
 	once   sync.Once
 	done   chan struct{}
 	exit   environment.Exit
@@ -28,20 +28,20 @@ type Process struct {
 
 var _ environment.Running = (*Process)(nil)
 
-// local is this side of a process, with files apart from the caller's, as a process
-// here would have inherited them.
+// local makes tare's side of a process. It duplicates the files, as a process on this host would
+// inherit them.
 func (l *Link) local(p environment.Process) (*Process, error) {
 	out := &Process{link: l, done: make(chan struct{})}
 	var err error
 	if p.Log != nil {
-		out.log, err = again(p.Log)
+		out.log, err = duplicate(p.Log)
 	}
 	if err == nil && len(p.Files) > 1 {
-		out.facts, err = again(p.Files[1])
+		out.facts, err = duplicate(p.Files[1])
 	}
 	var counters *os.File
 	if err == nil && len(p.Files) > 0 {
-		counters, err = again(p.Files[0])
+		counters, err = duplicate(p.Files[0])
 	}
 	if err == nil && counters != nil {
 		out.memory, err = counter.Open(counters)
@@ -55,7 +55,8 @@ func (l *Link) local(p environment.Process) (*Process, error) {
 	return out, nil
 }
 
-func again(f *os.File) (*os.File, error) {
+// duplicate duplicates a descriptor.
+func duplicate(f *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -63,11 +64,11 @@ func again(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// close closes the files of this side.
+// close closes the duplicated files.
 func (p *Process) close() error {
 	var errs []error
 	if p.memory != nil {
-		errs = append(errs, p.memory.Close()) // mapped twice: nothing is lost
+		errs = append(errs, p.memory.Close()) // the caller has a mapping of its own
 	}
 	for _, f := range []*os.File{p.log, p.facts} {
 		if f != nil {
@@ -78,13 +79,13 @@ func (p *Process) close() error {
 	return errors.Join(errs...)
 }
 
-// take is something that happened to the process.
-func (p *Process) take(e event) {
+// handle handles an event of the process.
+func (p *Process) handle(e event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case e.Log != nil && p.log != nil:
-		_, _ = p.log.Write(e.Log) // a log that cannot be written ends nothing
+		_, _ = p.log.Write(e.Log) // an error here must not end the run
 	case e.State != nil && p.memory != nil:
 		if p.facts != nil && len(e.State.Facts) > 0 {
 			_, _ = p.facts.WriteAt(e.State.Facts, 0)
@@ -121,16 +122,16 @@ func (p *Process) end(x environment.Exit) {
 	})
 }
 
-// Pid is 0: no process of this host.
+// Pid is 0: the process is not on this host, or its pid is not known.
 func (p *Process) Pid() int { return 0 }
 
 // Done is closed when it has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit is how it ended; valid after Done.
+// Exit is how it ended. Valid after Done.
 func (p *Process) Exit() environment.Exit { return p.exit }
 
-// Kill ends it, and returns without waiting for that.
+// Kill asks the agent to kill it and does not wait for its end.
 func (p *Process) Kill() error {
 	if environment.Ended(p) {
 		return nil

@@ -1,11 +1,12 @@
-// Package agent is the first process of a pod, and how tare speaks with it. This
-// binary is there as an agent: it is told at a socket to start a process, to let a
-// load run for a window, to read its counters, to pause it; and it says how what it
-// started has ended. It ends, and everything there with it, when the connection does.
-// A pod on this node is asked at its socket and handed descriptors: what it starts is
-// then measured from here. One elsewhere is asked over a stream that another process
-// there leads to the socket, and measures by itself. The package knows processes,
-// counters and two ends of a connection, and nothing of what carries it.
+// Package agent is the first process of a pod, the agent, and tare's link to it. The agent is
+// tare's binary. It takes requests at a socket (the table requests has all of them): to start a
+// process, to let a load run for a window, to pause it; and it reports how a process ended. When
+// the connection ends, the agent ends with all its processes.
+//
+// On tare's own node, tare connects to the socket and passes descriptors, and measures the load
+// itself. On another node, a second process in the pod connects a stream through the API server
+// with the socket, and the agent measures. The package knows processes, counters and the two ends
+// of a connection; it does not know what carries the connection.
 package agent
 
 import (
@@ -19,67 +20,67 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// request is what an agent is told, as a line of JSON. But for a beat it has a
-// number, and one more field, or none where only the clock is asked for.
+// request is a message to an agent, as JSON. It has a number and at most one other field, which the
+// table requests lists. With neither it is a heartbeat; with a number alone it asks for the clock.
 type request struct {
 	Number   int              `json:"number,omitempty"`
 	Start    *start           `json:"start,omitempty"`
-	Kill     int              `json:"kill,omitempty"` // the process that was started with that number
+	Kill     int              `json:"kill,omitempty"` // number of the request that started the process
 	Gate     *bool            `json:"gate,omitempty"`
 	Pause    bool             `json:"pause,omitempty"`
 	Measure  *wire.WindowSpec `json:"measure,omitempty"`
-	Watch    *watch           `json:"watch,omitempty"`
-	Look     bool             `json:"look,omitempty"` // for an event with Seen
+	Watch    *watchSpec       `json:"watch,omitempty"`
+	Look     bool             `json:"look,omitempty"` // answered with Seen
 	Echo     *probeTarget     `json:"echo,omitempty"`
 	Probe    *probeTarget     `json:"probe,omitempty"`
-	StopEcho bool             `json:"stop_echo,omitempty"` // for an event with Handshakes
-	Try      bool             `json:"try,omitempty"`       // for an event with Tried
-	Stop     *time.Duration   `json:"stop,omitempty"`      // all that was started, within that
+	StopEcho bool             `json:"stop_echo,omitempty"` // answered with Handshakes
+	Try      bool             `json:"try,omitempty"`       // answered with Tried
+	Stop     *time.Duration   `json:"stop,omitempty"`      // all processes, within this time
 	Resume   bool             `json:"resume,omitempty"`
 }
 
-// probeTarget is what to answer at an address, or to ask there until the answer comes.
+// probeTarget is an address at which the agent answers with a word, or asks for it.
 type probeTarget struct {
 	At     netip.AddrPort
 	Word   string
 	Within time.Duration
 }
 
-// watch is what to observe beside a window of a load that is in another pod.
-type watch struct{ Discard, Length time.Duration }
+// watchSpec is the window of a load in another pod.
+type watchSpec struct{ Discard, Length time.Duration }
 
 // start is a process to start.
 type start struct {
 	Args []string `json:"args"`
-	Env  []string `json:"env,omitempty"` // beside the agent's; with descriptors: all of it
+	Env  []string `json:"env,omitempty"` // added to the agent's; with Files the whole environment
 	Dir  string   `json:"dir,omitempty"`
-	// Files is how many descriptors come with the request: a log, and what the process
-	// inherits as descriptors 3, 4, ... 0: none, and the agent passes on what it prints.
+	// Files is the number of descriptors that come with the request: a log, and those that the
+	// process inherits as 3, 4, ... 0: none, and the agent passes the output on.
 	Files int `json:"files,omitempty"`
-	// Threads is the number of slots of the counters that it inherits as
-	// descriptor 3, with a file for facts as descriptor 4; 0: neither.
+	// Threads is the number of slots of the counters, which are descriptor 3; descriptor 4 is a
+	// file for facts. 0: neither.
 	Threads int     `json:"threads,omitempty"`
 	Bounds  *Bounds `json:"bounds,omitempty"`
 }
 
-// event is what the agent says, as a line: the answer to the request of that
-// number, or what happened to the process that was started with it.
+// event is a message from an agent, as a line of JSON: the answer to the request of that number,
+// or news of the process that the request started.
 type event struct {
 	Number     int               `json:"number,omitempty"`
 	Failure    *Failure          `json:"failure,omitempty"`
-	Now        int64             `json:"now,omitempty"` // CLOCK_MONOTONIC ns, of every answer
-	Pid        int               `json:"pid,omitempty"` // of what was started, as the pod numbers it
+	Now        int64             `json:"now,omitempty"` // CLOCK_MONOTONIC in ns, in every answer
+	Pid        int               `json:"pid,omitempty"` // in the pod
 	Sample     *wire.Sample      `json:"sample,omitempty"`
 	Seen       *Seen             `json:"seen,omitempty"`
 	Handshakes []reach.Handshake `json:"handshakes,omitempty"`
 	Tried      *trialResult      `json:"tried,omitempty"`
-	// Of a process.
+	// News of a process.
 	Log   []byte `json:"log,omitempty"`
 	State *state `json:"state,omitempty"`
 	Exit  *exit  `json:"exit,omitempty"`
 }
 
-// state is what a load says of itself, with what it read back.
+// state is a state of the load (counter.Starting ...) with the settings that it read back.
 type state struct {
 	State uint64 `json:"state"`
 	Note  string `json:"note,omitempty"`
@@ -89,19 +90,18 @@ type state struct {
 type exit struct {
 	Status int  `json:"status"` // of wait(2)
 	OOM    bool `json:"oom,omitempty"`
-	// Why is what the agent ended it for.
+	// Why is why the agent ended it; empty: the agent did not.
 	Why string `json:"why,omitempty"`
 }
 
-// Failure is an error on its way to another process: its text, and what errors.Is
-// finds in it there.
+// Failure is an error for another process: its text, and which errors errors.Is finds in it.
 type Failure struct {
 	Text      string        `json:"error"`
 	Errno     syscall.Errno `json:"errno,omitempty"`
 	NotFrozen bool          `json:"not_frozen,omitempty"`
 }
 
-// FailureOf is an error to be sent; nil where there is none.
+// FailureOf makes a Failure of an error; nil of nil.
 func FailureOf(err error) *Failure {
 	if err == nil {
 		return nil
@@ -123,22 +123,21 @@ func (f *Failure) Unwrap() error {
 	return nil
 }
 
-// Seen is what the agent sees of where it is.
+// Seen is what the agent reads back of its pod.
 type Seen struct {
-	// Groups are files of its own control groups and what is in them.
+	// Groups are files of the pod's control groups with their contents.
 	Groups []record.Setting
 	// Process is the security state of the load.
 	Process []record.Setting
-	// Volume is the file system of the working directory of the load, and its mount
-	// options.
+	// Volume is the file system below the load's working directory, with mount options.
 	Volume []record.Setting
 }
 
 const (
-	// beatEvery is how often tare says over a stream that it is there, and has an
-	// answer, and lostAfter the silence after which either side is given up.
+	// beatEvery is the interval of heartbeats over a stream; the agent answers each. lostAfter is
+	// the silence after which either side gives the other up.
 	beatEvery = 5 * time.Second
 	lostAfter = 45 * time.Second
-	// joinBound is how long an agent waits for somebody to ask.
+	// joinBound is how long an agent waits for a connection.
 	joinBound = 2 * time.Minute
 )

@@ -1,6 +1,6 @@
-// Package beside is where a neighbour runs that names no environment: on the host, in a
-// group of its own with limits, as the user nobody. It knows one process and its
-// directory, and nothing of the arm that it disturbs.
+// Package beside is the environment of a neighbour for which the experiment names none: on the
+// host, in a group with limits, as the user nobody. It does not know the arm that the neighbour
+// disturbs.
 package beside
 
 import (
@@ -22,21 +22,21 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Host is the host, for a neighbour.
+// Host is the environment.
 type Host struct{}
 
 var _ environment.Environment = Host{}
 
-// Name is the word for it.
+// Name is the word for it in the record.
 func (Host) Name() string { return "host" }
 
 // Title is one line for people.
 func (Host) Title() string { return "on the host, as nobody, in a group with limits" }
 
-// Capabilities of it: nothing can be chosen.
+// Capabilities are none.
 func (Host) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
-// Support says whether this host and user can limit it.
+// Support says whether this host and user can make a group with limits.
 func (Host) Support(h facts.Host) facts.Support {
 	if h.Groups == nil {
 		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
@@ -47,8 +47,8 @@ func (Host) Support(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
-// groups is the neighbour's group: with limits and with what its arm's isolation needs;
-// where this host can, also counted, and with what a container has.
+// groups is the neighbour's group. It has controllers for its limits and for the isolation of its
+// arm, and, where they exist, controllers that count what the neighbour uses.
 func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	g, err := launch.PlainGroups(t)
 	if err == nil && g.Tree == nil {
@@ -78,7 +78,7 @@ func groups(t *cgroup.Tree, n environment.Neighbour) (launch.Groups, error) {
 	return g, nil
 }
 
-// Changes lists what Open changes.
+// Changes lists the changes that Open makes.
 func (Host) Changes(s environment.Spec) []facts.Change {
 	g, err := groups(s.Groups, *s.Neighbour)
 	if err != nil {
@@ -87,8 +87,8 @@ func (Host) Changes(s environment.Spec) []facts.Change {
 	return launch.Changes(s, g)
 }
 
-// Open makes the group, and a directory that is nobody's, with a copy of its data set
-// where it has one.
+// Open makes the group and a directory that belongs to the user nobody, with a copy of the data set
+// if there is one.
 func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.Arm, err error) {
 	n := spec.Neighbour
 	if n == nil || n.Limits.Memory == 0 || n.Limits.Pids == 0 || n.Time <= 0 {
@@ -108,7 +108,7 @@ func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.Arm,
 		err = a.FillVolume(ctx, a.data)
 	}
 	if err == nil {
-		err = os.Chmod(a.data, 0o700) // not what the data set had
+		err = os.Chmod(a.data, 0o700) // the copy has the mode of the data set
 	}
 	if err == nil && os.Geteuid() == 0 {
 		err = clonetree.GiveAll(a.data, launch.NobodyUID, launch.NobodyGID)
@@ -119,21 +119,21 @@ func (Host) Open(ctx context.Context, spec environment.Spec) (_ environment.Arm,
 	return a, nil
 }
 
-// arm is a neighbour's.
+// arm is an opened Host.
 type arm struct {
 	*launch.Sandbox
 	data string
 }
 
-// Place says where things are.
+// Place has the data directory and the group.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = a.data, a.data
 	return p
 }
 
-// Settings reads back what keeps the host safe from it. What isolation mechanisms set
-// is read back by them.
+// Settings reads back the limits that protect the host. Each isolation mechanism reads back its own
+// settings.
 func (a *arm) Settings() ([]record.Setting, error) {
 	safety := a.Group
 	safety.Controllers = []string{"memory", "pids"}
@@ -141,7 +141,7 @@ func (a *arm) Settings() ([]record.Setting, error) {
 	return append([]record.Setting{{Name: "cgroup", Got: a.Group.Path}}, limits...), err
 }
 
-// Start starts a process of it.
+// Start starts the neighbour.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside {
 		return nil, fmt.Errorf("%w: a neighbour has nothing beside it", facts.ErrUnsupported)
@@ -158,11 +158,11 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	return running{started, a.Group}, nil
 }
 
-// running is a process of it, with all that came of that: nobody else knows them.
+// running is the neighbour's process with its descendants.
 type running struct {
 	environment.Running
 	group cgroup.Group
 }
 
-// Kill ends what it has left too, as the first process of a pod does.
+// Kill ends the process and all others in the group.
 func (r running) Kill() error { return errors.Join(r.Running.Kill(), r.group.Kill()) }

@@ -37,8 +37,8 @@ func asNeighbour(s *environment.Spec) {
 	}
 }
 
-// What runs is nobody, in a directory that is its own, with limits that are read back;
-// and nothing is left of it, frozen as it is.
+// The neighbour runs as nobody in its own directory, its limits are read back, and Close of the frozen arm
+// leaves nothing.
 func TestNeighbour(t *testing.T) {
 	testneed.Root(t)
 	a := launchtest.Open(t, Host{}, asNeighbour)
@@ -101,7 +101,7 @@ func read(t *testing.T, path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// spinning starts a load that does arithmetic in an arm, and waits until it counts.
+// spinning starts a load in an arm and waits until it counts.
 func spinning(t *testing.T, a environment.Arm) *counter.Memory {
 	t.Helper()
 	memory, err := counter.Create(1)
@@ -129,7 +129,7 @@ func spinning(t *testing.T, a environment.Arm) *counter.Memory {
 	return memory
 }
 
-// It stops and goes on, alone and together with the arm that it disturbs.
+// The neighbour is frozen and thawed, alone and together with its arm.
 func TestFreeze(t *testing.T) {
 	testneed.Root(t)
 	its := launchtest.Open(t, Host{}, asNeighbour)
@@ -177,8 +177,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// What a process has left behind is killed with it, also when it has ended, and the group
-// stays.
+// Kill also kills the descendants of the process, even when it has ended, and keeps the group.
 func TestKill(t *testing.T) {
 	testneed.Root(t)
 	a := launchtest.Open(t, Host{}, asNeighbour)
@@ -212,7 +211,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// One without bounds is none.
+// A neighbour without limits is refused.
 func TestWithoutBounds(t *testing.T) {
 	for _, n := range []*environment.Neighbour{nil, {Time: time.Minute}, {Limits: cgroup.Limits{Memory: 1 << 20, Pids: 1}}} {
 		s := launchtest.Spec(t, Host{}, t.TempDir())
@@ -228,7 +227,7 @@ func TestWithoutBounds(t *testing.T) {
 	}
 }
 
-// tree is a machine with these controllers of version 1 and no others.
+// tree is a host with these controllers of version 1.
 func tree(t *testing.T, controllers ...string) *cgroup.Tree {
 	t.Helper()
 	root := t.TempDir()
@@ -253,8 +252,8 @@ func tree(t *testing.T, controllers ...string) *cgroup.Tree {
 	return found
 }
 
-// What isolation needs it has, or the error says what is missing. Done without are only
-// what counts and what it has because its arm is a container.
+// The group has the controllers that isolation needs, or the error names the missing one. Only controllers
+// that count, and those of containers, may be missing.
 func TestControllers(t *testing.T) {
 	for _, c := range []struct {
 		has  []string

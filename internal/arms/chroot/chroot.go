@@ -1,7 +1,6 @@
-// Package chroot is the host with the binaries of an image: the image is
-// unpacked into a directory, which is the root of what runs in the arm, and no
-// other layer is added. Beside containers of the same image it is what the host
-// is beside containers whose root is the host's own.
+// Package chroot is the host with the programs of an image. The image is unpacked into a directory,
+// which is the root directory of the arm's processes; no other layer is added. It is the baseline
+// for containers of the same image, as the host is for containers with the host's programs.
 package chroot
 
 import (
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
@@ -24,18 +22,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Chroot is the environment. Spec.Container.Image is the image: an archive.
+// Chroot is the environment. Spec.Container.Image is the archive of the image.
 type Chroot struct{}
 
 var _ environment.Environment = Chroot{}
 
-// Name is the word for it.
+// Name is the word for it on the command line and in the record.
 func (Chroot) Name() string { return "chroot" }
 
 // Title is one line for people.
 func (Chroot) Title() string { return "the host with an image's binaries: unpacked, no other layer" }
 
-// Capabilities of it: it has no levels, and whatever is chosen of a container.
+// Capabilities are no levels and all choices of a container.
 func (Chroot) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can have it.
@@ -46,7 +44,7 @@ func (Chroot) Support(h facts.Host) facts.Support {
 	return h.Has(facts.FeatureNamespaces)
 }
 
-// Changes lists what Open changes on the host.
+// Changes lists the changes that Open makes on the host.
 func (Chroot) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.PlainGroups(s.Groups)
 	if err != nil {
@@ -85,17 +83,17 @@ func open(ctx context.Context, spec environment.Spec) (*arm, error) {
 	return a, nil
 }
 
-// arm is an opened one.
+// arm is an opened Chroot.
 type arm struct {
 	*launch.Sandbox
 	root       string // directory of the unpacked image
 	hostVolume string
 	image      image.Info
 
-	mu     sync.Mutex
-	inside environment.Running // the last one
+	inside launch.Occupant
 }
 
+// prepare unpacks the image and fills the volume.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.image, err = image.Open(a.Spec.Container.Image); err != nil {
 		return err
@@ -120,7 +118,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	return a.FillVolume(ctx, a.hostVolume)
 }
 
-// Place says where things are.
+// Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.hostVolume
@@ -135,17 +133,10 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	c := a.Inside(p)
 	c.Clone = unix.CLONE_NEWNS
 	c.Request.Dir, c.Request.Exe, c.Request.Root = launch.Volume, launch.Exe, a.request()
-	running, err := a.Sandbox.Start(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.inside = running
-	return running, nil
+	return a.inside.Replace(func() (environment.Running, error) { return a.Sandbox.Start(ctx, c) })
 }
 
-// request is the directory as it is, with the host's own /proc, /dev and /sys.
+// request is the unpacked directory with the host's /proc, /dev and /sys.
 func (a *arm) request() *launch.Root {
 	r := &launch.Root{Point: a.root, Plain: true}
 	for _, dir := range []string{"/proc", "/dev", "/sys"} {
@@ -161,15 +152,10 @@ func bind(from, to string) specs.Mount {
 	return specs.Mount{Source: from, Destination: to, Options: []string{"rbind"}}
 }
 
-// Settings reads back what the arm consists of.
+// Settings reads back the sandbox, the image and the process.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Sandbox.Settings()
 	all = append(all, record.Setting{Name: "image", Got: a.image.ID})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if environment.Ended(a.inside) {
-		return all, err
-	}
-	s, readErr := launch.ReadBack(a.inside.Pid(), launch.Expect{Own: []string{"mnt"}})
-	return append(all, s...), errors.Join(err, readErr)
+	its, readErr := a.inside.ReadBack(func() launch.Expect { return launch.Expect{Own: []string{"mnt"}} })
+	return append(all, its...), errors.Join(err, readErr)
 }

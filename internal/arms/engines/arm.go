@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,12 +23,11 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// bound is how long an engine may take for one thing, and for a container to
-// begin.
+// bound is how long an engine may take for one request, and a container to start.
 const bound = time.Minute
 
-// handoffDir is where a container has the directory of the socket.
-const handoffDir = "/.tare/desk"
+// handoffDir is the directory of the socket in the container.
+const handoffDir = "/.tare/handoff"
 
 // arm is an opened engine's container.
 type arm struct {
@@ -40,15 +38,14 @@ type arm struct {
 	root    launch.RootDirs
 	handoff *launch.HandoffListener
 	facts   []engine.Fact
-	user    string // who runs tare, and whose rootless container it is; empty: root
-	found   string // group in which the engine had the process
+	user    string // name of the ordinary user that runs tare, rootless; empty: root
+	found   string // group in which the engine put the process, if not below the arm's
 
-	mu     sync.Mutex
-	inside environment.Running // the last one
-	state  engine.State        // when it was started
+	inside launch.Occupant
+	state  engine.State // of the container when its process was started
 }
 
-// prepare makes everything up to the container.
+// prepare makes the container and all that it needs.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	a.name = nameOf(a.Spec)
 	if a.user != "" {
@@ -96,11 +93,10 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	return a.create(ctx, c)
 }
 
-// fromImage says that the root file system is an image's.
+// fromImage says that the root file system is an image.
 func (a *arm) fromImage() bool { return a.Spec.Container.Image != "" }
 
-// checkImage refuses an image that the engine does not have, or that is not for
-// this machine.
+// checkImage refuses an image that the engine does not have, and one for another architecture.
 func (a *arm) checkImage(ctx context.Context) error {
 	name := a.Spec.Container.Image
 	i, err := a.engine.Image(ctx, name)
@@ -117,7 +113,7 @@ func (a *arm) checkImage(ctx context.Context) error {
 	return nil
 }
 
-// mount makes the root file system where the engine sees it.
+// mount mounts the root file system in the host's mount namespace, where the engine sees it.
 func (a *arm) mount() error {
 	if err := a.Record(steps.Mount{Path: a.root.Point}, func() error { return steps.Unmount(a.root.Point) }); err != nil {
 		return err
@@ -125,13 +121,13 @@ func (a *arm) mount() error {
 	return a.root.Overlay(false).Mount(a.root.Point)
 }
 
-// container is what the engine is to make; the socket for its first process is there.
+// container describes the container, and makes the socket for its first process.
 func (a *arm) container() (engine.Container, error) {
 	self, err := launch.OwnPath()
 	if err != nil {
 		return engine.Container{}, err
 	}
-	dir := filepath.Join(a.Dir, "desk")
+	dir := filepath.Join(a.Dir, "handoff")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return engine.Container{}, fmt.Errorf("make the directory of the socket: %w", err)
 	}
@@ -174,51 +170,48 @@ func (a *arm) hostNetwork() bool {
 	return a.Spec.Port == 0 || a.Spec.Container.Network == environment.NetworkHost
 }
 
-// remove is not bound by the context of the opening, which may have ended.
+// remove removes the container. The context of Open may have ended, so it has its own.
 func (a *arm) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	return a.engine.Remove(ctx, a.name, a.Spec.Run)
 }
 
-// Place says where things are.
+// Place has the volume and the addresses.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
 	if a.user != "" && !a.hostNetwork() {
-		p.Listen = fmt.Sprintf("0.0.0.0:%d", a.Spec.Port) // of a network that is the load's alone
+		p.Listen = fmt.Sprintf("0.0.0.0:%d", a.Spec.Port) // in the container's own network namespace
 	}
 	return p
 }
 
-// Start starts the container with the process, or starts it beside.
+// Start starts the container with the process, or the process beside the arm.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := errors.Join(a.Open(), ctx.Err()); err != nil {
-		return nil, err
-	}
-	if !environment.Ended(a.inside) {
-		return nil, environment.ErrBusy
-	}
-	ctx, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
-	running, err := a.start(ctx, p)
-	if err != nil {
-		return nil, errors.Join(err, a.Group.Kill())
-	}
-	a.inside = running
-	return running, nil
+	return a.inside.Start(func() (environment.Running, error) {
+		if err := errors.Join(a.Open(), ctx.Err()); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, bound)
+		defer cancel()
+		running, err := a.startContainer(ctx, p)
+		if err != nil {
+			return nil, errors.Join(err, a.Group.Kill())
+		}
+		return running, nil
+	})
 }
 
-func (a *arm) start(ctx context.Context, p environment.Process) (environment.Running, error) {
+// startContainer starts the container and hands p over to its first process.
+func (a *arm) startContainer(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if err := a.engine.Start(ctx, a.name); err != nil {
 		return nil, err
 	}
-	conn, err := a.handoff.Accept(ctx, func() error { return a.begun(ctx) })
+	conn, err := a.handoff.Accept(ctx, func() error { return a.alive(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -227,18 +220,18 @@ func (a *arm) start(ctx context.Context, p environment.Process) (environment.Run
 		return nil, err
 	}
 	if a.state.Pid != conn.Pid {
-		return nil, fmt.Errorf("process %d asks for work in the container, and %s says that %d is its first", conn.Pid, a.kind.Name(), a.state.Pid)
+		return nil, fmt.Errorf("process %d of the container connected to tare, but according to %s its first process is %d", conn.Pid, a.kind.Name(), a.state.Pid)
 	}
 	if err := a.adopt(conn.Pid); err != nil {
 		return nil, err
 	}
-	if err := a.note(conn.Pid); err != nil {
+	if err := a.recordProcess(conn.Pid); err != nil {
 		return nil, err
 	}
 	if err := a.attach(conn.Pid); err != nil {
 		return nil, err
 	}
-	running, err := a.Hold(conn, a.ended)
+	running, err := a.AddProcess(conn, a.ended)
 	if err != nil {
 		return nil, err
 	}
@@ -252,10 +245,10 @@ func (a *arm) start(ctx context.Context, p environment.Process) (environment.Run
 	return running, nil
 }
 
-// note is for containers outside of the arm's own groups: cleanup ends their first process
-// itself. An engine that was killed in between may take a container for one that does not run,
-// and removes it without its process. Until it is sent its load, that one ends with tare.
-func (a *arm) note(pid int) error {
+// recordProcess writes the first process of a container outside of the arm's groups to the journal,
+// so that cleanup ends it: an engine that was killed may take a running container for one that is
+// not, and remove it without its process. Before Send the process ends with tare.
+func (a *arm) recordProcess(pid int) error {
 	if !a.elsewhere() {
 		return nil
 	}
@@ -266,8 +259,8 @@ func (a *arm) note(pid int) error {
 	return a.Record(step, func() error { return nil }) // it ends with the container
 }
 
-// begun says that a container ended before it asked for anything.
-func (a *arm) begun(ctx context.Context) error {
+// alive returns an error if the container ended before it asked for its Request.
+func (a *arm) alive(ctx context.Context) error {
 	s, err := a.engine.State(ctx, a.name)
 	if err == nil && !s.Running {
 		err = fmt.Errorf("the container ended at once, with exit code %d", s.Code)
@@ -275,7 +268,7 @@ func (a *arm) begun(ctx context.Context) error {
 	return err
 }
 
-// attach connects the container's network.
+// attach connects the container's network namespace to the arm's network.
 func (a *arm) attach(pid int) error {
 	if a.Net == nil {
 		return nil
@@ -287,7 +280,7 @@ func (a *arm) attach(pid int) error {
 	return a.Net.Attach(ns)
 }
 
-// ended asks the engine how the process ended, which is not tare's to wait for.
+// ended asks the engine how the process ended: it is the engine's child, not tare's.
 func (a *arm) ended() environment.Exit {
 	s, err := a.engine.Ended(context.Background(), a.name)
 	if err != nil {
@@ -302,27 +295,30 @@ func (a *arm) ended() environment.Exit {
 	return environment.Exit{Code: s.Code}
 }
 
-// Settings reads back what the container consists of: the kernel is asked, and
-// the engine only for what it calls itself.
+// Settings reads back the container from the kernel. Of the engine it takes names and versions.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Sandbox.Settings()
-	errs := []error{err}
 	for _, f := range a.facts {
 		all = append(all, record.Setting{Name: f.Name, Got: f.Value})
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all = append(append(all, a.userSettings()...), a.foundSettings()...)
-	if !environment.Ended(a.inside) {
-		if a.state.Image != "" {
-			all = append(all, record.Setting{Name: a.kind.Name() + ".image", Got: a.state.Image})
-		}
-		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
-		all, errs = append(all, s...), append(errs, err)
-	}
-	return all, errors.Join(errs...)
+	its, readErr := a.inside.Read(a.processSettings)
+	return append(all, its...), errors.Join(err, readErr)
 }
 
+// processSettings are the settings of the container and its process; p is nil if none runs.
+func (a *arm) processSettings(p environment.Running) ([]record.Setting, error) {
+	all := append(a.userSettings(), a.foundSettings()...)
+	if p == nil {
+		return all, nil
+	}
+	if a.state.Image != "" {
+		all = append(all, record.Setting{Name: a.kind.Name() + ".image", Got: a.state.Image})
+	}
+	its, err := launch.ReadBack(p.Pid(), a.expect())
+	return append(all, its...), err
+}
+
+// expect is the state that the kernel has to show of the process.
 func (a *arm) expect() launch.Expect {
 	capabilities := a.state.Capabilities
 	if a.kind == Docker {
@@ -342,11 +338,11 @@ func (a *arm) expect() launch.Expect {
 	return e
 }
 
-// overlay says whether the root is one: an engine's storage may also be a file
-// system's own snapshots.
+// overlay says whether the root is an overlay. An engine's storage may also be snapshots of btrfs or
+// zfs.
 func (a *arm) overlay() bool {
 	if a.kind == Podman && !a.fromImage() {
-		return a.user == "" // tare's
+		return a.user == "" // tare mounted the overlay
 	}
 	return strings.HasPrefix(a.fact("storage"), "overlay")
 }

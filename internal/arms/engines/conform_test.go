@@ -18,20 +18,20 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 func TestMain(m *testing.M) {
-	hidden := servertest.Hidden()
-	hidden[launch.InitCommand], hidden[launchtest.Look] = launch.Main, launchtest.See
-	code := environmenttest.Main(m, hidden, []environment.Environment{Docker, Podman})
+	roles := slices.Concat(servertest.Roles(), launch.Roles(), []hidden.Role{{Name: launchtest.Look, Args: "...", Run: launchtest.See}})
+	code := environmenttest.Main(m, roles, []environment.Environment{Docker, Podman})
 	servertest.Clean()
 	os.Exit(code)
 }
 
-// kinds are the steps that an arm of an engine writes.
+// kinds are the kinds of steps of an engine's arm.
 func kinds() journal.Kinds { return steps.Kinds(journal.KindOf[engine.ContainerStep]()) }
 
-// TestDocker tries the whole contract with a daemon of the test's own.
+// TestDocker runs the whole suite with a daemon of its own.
 func TestDocker(t *testing.T) {
 	testneed.Root(t)
 	enginetest.Docker(t)
@@ -51,7 +51,7 @@ func TestDocker(t *testing.T) {
 	t.Run("image", func(t *testing.T) { fromImage(t, Docker, docker) })
 }
 
-// TestPodman tries the whole contract.
+// TestPodman runs the whole suite.
 func TestPodman(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, "podman")
@@ -64,8 +64,7 @@ func TestPodman(t *testing.T) {
 	t.Run("image", func(t *testing.T) { fromImage(t, Podman, engine.NewPodman(testneed.Tool(t, "podman"))) })
 }
 
-// levels tries what the options of an engine change, in make conformance: each needs
-// containers of its own.
+// levels tests the levels of an engine's containers, in make conformance.
 func levels(t *testing.T, k Kind, host facts.Host) {
 	t.Run("levels", func(t *testing.T) {
 		testneed.Long(t, environmenttest.Whole)
@@ -73,7 +72,7 @@ func levels(t *testing.T, k Kind, host facts.Host) {
 	})
 }
 
-// servers holds servers and loads to their account and their files, in make conformance.
+// servers checks users and files of servers and loads, in make conformance.
 func servers(t *testing.T, k Kind, host facts.Host) {
 	t.Run("servers", func(t *testing.T) {
 		testneed.Long(t, environmenttest.Whole)
@@ -81,8 +80,8 @@ func servers(t *testing.T, k Kind, host facts.Host) {
 	})
 }
 
-// oddPath: a scratch directory whose name has what engines could take for
-// something else; Podman cannot have a colon, and says so.
+// oddPath uses a scratch directory whose name has characters that options give a meaning. Podman refuses a
+// colon.
 func oddPath(t *testing.T, k Kind) {
 	a := launchtest.Open(t, k, func(s *environment.Spec) {
 		s.Scratch, s.Bind = filepath.Join(s.Scratch, `a,b\c d e=ö`), true
@@ -95,7 +94,7 @@ func oddPath(t *testing.T, k Kind) {
 	}
 }
 
-// notOurs: a container of the name that an arm would have, of another run, stays.
+// notOurs checks that a container of another run with the name of an arm's container stays.
 func notOurs(t *testing.T, k Kind) {
 	a := launchtest.Open(t, k, nil)
 	its := a.(*arm)

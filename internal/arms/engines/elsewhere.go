@@ -11,18 +11,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// An engine that is told in which control group to make a container makes it in the
-// arm's own. Where systemd makes the groups (Docker's systemd driver), and where none
-// are made (rootless), the container's first process is taken from where it is, before
-// it becomes the load: every process of the load is then in the arm's groups.
+// An engine usually makes a container in the arm's control group. Docker with its systemd driver
+// makes it in a group of systemd's, and rootless Podman makes no group. tare then moves the
+// container's first process into the arm's groups before it becomes the load, so that all
+// processes of the load are in these groups.
 
-// systemd is Docker's driver that has systemd make the groups.
+// systemd is the name of Docker's cgroup driver by which systemd makes the groups.
 const systemd = "systemd"
 
-// elsewhere says that the engine's group is not in the arm's.
+// elsewhere says that the engine does not make the container in the arm's group.
 func (a *arm) elsewhere() bool { return a.user != "" || a.fact("cgroup-driver") == systemd }
 
-// fact is what the engine says of itself under a name.
+// fact is a fact that the engine reports of itself.
 func (a *arm) fact(name string) string {
 	for _, f := range a.facts {
 		if f.Name == a.kind.Name()+"."+name {
@@ -32,7 +32,7 @@ func (a *arm) fact(name string) string {
 	return ""
 }
 
-// adopt has the process in the arm's groups.
+// adopt makes sure that the process is in the arm's groups.
 func (a *arm) adopt(pid int) error {
 	if !a.elsewhere() {
 		return a.Adopt(pid)
@@ -42,15 +42,15 @@ func (a *arm) adopt(pid int) error {
 		return fmt.Errorf("find the container's control group: %w", err)
 	}
 	a.found = groupOf(groups)
-	return a.Take(pid)
+	return a.MoveInto(pid)
 }
 
-// groupOf is where an engine has a process: in the hierarchy that limits memory, or in
-// version 2 where there is no other.
+// groupOf is the group in which an engine put a process: that of the memory hierarchy, or of
+// version 2. groups are as proc.FS.Cgroups has them.
 func groupOf(groups map[string]string) string { return cmp.Or(groups["memory"], groups[""]) }
 
-// unitOf is the unit of systemd's that a group belongs to, as systemd.slice(5) and
-// systemd.scope(5) name them; empty: none.
+// unitOf is the systemd unit of a group, by the names of systemd.slice(5) and systemd.scope(5);
+// empty: none.
 func unitOf(group string) string {
 	parts := strings.Split(strings.Trim(group, "/"), "/")
 	for _, p := range slices.Backward(parts) {
@@ -63,7 +63,7 @@ func unitOf(group string) string {
 	return ""
 }
 
-// foundSettings say where the engine had the process.
+// foundSettings say in which group the engine put the process.
 func (a *arm) foundSettings() []record.Setting {
 	if a.found == "" {
 		return nil

@@ -8,11 +8,10 @@ import (
 	"github.com/tarelab/tare/internal/outside/engine"
 )
 
-// The groups of containers where systemd makes them, as runc's manager composes them
-// (opencontainers/cgroups systemd/common.go: getUnitName, v2.go: getSliceFull) from
-// what Docker asks for (daemon/oci_linux.go: "system.slice:docker:ID") and Podman
-// ("machine.slice:libpod:ID"; conmon and the container below the scope), and those
-// that the cgroupfs driver makes.
+// Groups that systemd makes, as runc composes their names (opencontainers/cgroups systemd/common.go:
+// getUnitName, v2.go: getSliceFull) for Docker (daemon/oci_linux.go: "system.slice:docker:ID") and Podman
+// ("machine.slice:libpod:ID"; conmon and the container are below the scope), and groups of the cgroupfs
+// driver.
 func TestGroupsOfEngines(t *testing.T) {
 	const id = "132ff0d72245e6f13a3bbc6cdc5376886897b60ac59eaa8dea1df7ab959cbf1c"
 	for _, c := range []struct{ name, text, group, unit string }{
@@ -45,8 +44,8 @@ func TestGroupsOfEngines(t *testing.T) {
 	}
 }
 
-// Docker's systemd driver is asked for no parent, and its process is taken from where
-// it is; a cgroupfs driver is given the arm's group.
+// With Docker's systemd driver the container has no parent group, and tare moves its process. With the
+// cgroupfs driver its parent is the arm's group.
 func TestElsewhere(t *testing.T) {
 	for driver, want := range map[string]bool{"systemd": true, "cgroupfs": false} {
 		a := &arm{kind: Docker, facts: []engine.Fact{{Name: "docker.cgroup-driver", Value: driver}}}

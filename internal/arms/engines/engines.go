@@ -1,8 +1,7 @@
-// Package engines is the environment of a container that an engine makes:
-// Docker, or Podman. Its first process is this binary, which is handed its
-// descriptors over a socket and becomes the load, so that the load is the very
-// process that the engine started. The root file system, the data, the groups
-// around it and the network are the ladder's; what the engine adds is its own.
+// Package engines is the environment of a container that Docker or Podman makes. The container's
+// first process is tare's binary: it receives descriptors over a socket and becomes the load, so
+// that the load is the very process that the engine started. Root file system, data, groups and
+// network are those of the ladder, and the engine adds the rest.
 package engines
 
 import (
@@ -33,7 +32,7 @@ const (
 
 var _ environment.Environment = Docker
 
-// Name is the word for it.
+// Name is the word for it on the command line and in the record.
 func (k Kind) Name() string { return [...]string{"docker", "podman"}[k] }
 
 // Title is one line for people.
@@ -44,6 +43,7 @@ func (k Kind) Title() string {
 	}[k]
 }
 
+// feature is the feature of facts.Host that says whether the engine can be had.
 func (k Kind) feature() string {
 	return [...]string{facts.FeatureDocker, facts.FeaturePodman}[k]
 }
@@ -62,20 +62,20 @@ func (k Kind) Support(h facts.Host) facts.Support {
 	return h.Has(facts.FeatureOverlay)
 }
 
-// Capabilities of an engine.
+// Capabilities are no levels, and the choices that refuses allows.
 func (k Kind) Capabilities() environment.Capabilities {
 	return environment.Capabilities{With: k.with, Refuses: refuses}
 }
 
-// with refuses levels: with "user=NAME" root once measured the engine of another user.
+// with refuses all levels. "user=NAME" was a level of earlier versions.
 func (k Kind) with(levels string) (environment.Environment, error) {
 	if user, ok := strings.CutPrefix(levels, "user="); ok && user != "" {
-		return nil, fmt.Errorf("it is no longer had for another user: run tare as %s, with podman", user)
+		return nil, fmt.Errorf("it no longer takes another user: run tare as %s, with podman", user)
 	}
 	return nil, errors.New("it has no levels")
 }
 
-// Changes lists what Open and Start change on the host.
+// Changes lists the changes that Open and Start make on the host.
 func (k Kind) Changes(s environment.Spec) []facts.Change {
 	if os.Geteuid() != 0 {
 		return k.ownChanges(s)
@@ -101,7 +101,7 @@ func (k Kind) Changes(s environment.Spec) []facts.Change {
 
 func nameOf(s environment.Spec) string { return "tare-" + s.Run + "-" + s.Arm }
 
-// Open makes the arm and its container, which Start starts.
+// Open makes the arm and its container. Start starts the container.
 func (k Kind) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	a, err := k.open(ctx, spec)
 	if err != nil {
@@ -152,7 +152,7 @@ func (a *arm) connect() (engine.Engine, error) {
 	}
 	p := engine.NewPodman(path)
 	if a.Group.Tree.Layout == cgroup.Hybrid {
-		// crun gives up where version 2 has controllers beside version 1.
+		// crun fails on a host where version 2 has controllers beside version 1.
 		if runc, err := exec.LookPath("runc"); err == nil {
 			p.Runtime = runc
 		}

@@ -18,9 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/launchtest"
 )
 
-// fromImage: an arm whose root is an image, which is built, loaded and named in
-// the settings by its digest; one that is not there or is for another machine is
-// refused with its remedy.
+// fromImage opens an arm whose root is an image and finds its digest in the settings. An image that does not
+// exist or is for another architecture is refused with a remedy.
 func fromImage(t *testing.T, k Kind, images engine.Images) {
 	built := buildImage(t)
 	load := func(tag, file string) {
@@ -62,7 +61,7 @@ func fromImage(t *testing.T, k Kind, images engine.Images) {
 	}
 }
 
-// buildImage is an image with this binary and what it loads.
+// buildImage makes an image with this binary and its libraries.
 func buildImage(t *testing.T) image.Info {
 	t.Helper()
 	self, err := os.Executable()

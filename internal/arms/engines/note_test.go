@@ -12,8 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// Cleanup is told of the first process of a container that is in no group of the arm's;
-// that of another one ends with its group. What it does of such a step is journal's to test.
+// The journal has the first process of a container outside of the arm's groups. The process of another
+// container ends with its group.
 func TestFirstProcessIsNoted(t *testing.T) {
 	first := exec.Command("sleep", "1000")
 	first.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -36,7 +36,7 @@ func TestFirstProcessIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &arm{Sandbox: sb, kind: Podman, user: user}
-		if err := a.note(first.Process.Pid); err != nil {
+		if err := a.recordProcess(first.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
 		left, err := journal.Leftovers(state, kinds())

@@ -24,15 +24,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// In the run of an ordinary user Podman makes that user's containers. The kernel refuses
-// the user's own overlay over /, so the container's root is a plain directory with links
-// as at the top of the host's root, and the host's directories are bound there for
-// reading. Storage, state and processes are the arm's.
+// For an ordinary user, Podman makes rootless containers. The kernel refuses a user's overlay over
+// /, so the container's root is a plain directory: it has the links at the top of the host's root,
+// and the host's directories are bound read-only. Podman's storage and state are in the arm's
+// directory.
 
-// plain are the directories of a root that are the container's own.
+// plain are the directories at the top of a root that are not bound from the host.
 var plain = []string{"dev", "proc", "sys", "tmp", "run", "lost+found"}
 
-// userName is who runs tare; the number of a user without a name.
+// userName is the name of the user that runs tare, or the uid of a user without a name.
 func userName() string {
 	id := strconv.Itoa(os.Geteuid())
 	if u, err := user.LookupId(id); err == nil {
@@ -41,7 +41,7 @@ func userName() string {
 	return id
 }
 
-// ownSupport says whether an ordinary user can have it.
+// ownSupport is Support for an ordinary user.
 func (k Kind) ownSupport(h facts.Host) facts.Support {
 	if k == Docker {
 		return facts.Unsupported("the root file system of the container needs root",
@@ -59,7 +59,7 @@ func (k Kind) ownSupport(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
-// ownLost is what such a container does without.
+// ownLost lists what a rootless container lacks, for people.
 func ownLost(s environment.Spec, groups launch.Groups) []engine.Fact {
 	limits := "none at all, nor a freezer: this user can make no control groups; the load pauses itself"
 	if groups.Tree != nil {
@@ -70,24 +70,25 @@ func ownLost(s environment.Spec, groups launch.Groups) []engine.Fact {
 	case s.Container.Network == environment.NetworkHost:
 		network = "the host's"
 	case s.Port != 0:
-		network = "slirp4netns, a process that copies every packet; the port is another process's (rootlessport); neither is frozen or counted with the arm"
+		network = "slirp4netns, a process that copies every packet; the port is another process's (rootlessport); the arm's freezer and counters include neither"
 	}
 	return []engine.Fact{
-		{Name: "root", Value: "a plain directory, with the host's directories for reading: the kernel refuses an ordinary user's overlay over /; what a layer costs is not in it"},
+		{Name: "root", Value: "a plain directory, with the host's directories for reading: the kernel refuses an ordinary user's overlay over /; the cost of an overlay is not in it"},
 		{Name: "limits", Value: limits},
 		{Name: "network", Value: network},
 		{Name: "files", Value: "those of other users of the host are nobody's in the container"},
 	}
 }
 
-// hostTree is how the host has its groups, where this user can make none too.
+// hostTree is the host's tree of control groups, also where this user can make none.
 func hostTree(t *cgroup.Tree) *cgroup.Tree {
 	if t == nil {
-		t, _ = cgroup.Detect("/") // without groups any runtime will do
+		t, _ = cgroup.Detect("/") // on an error any runtime will do
 	}
 	return t
 }
 
+// ownGroups are the groups of a user: ample ones if the user has controllers, else plain ones.
 func ownGroups(t *cgroup.Tree) (launch.Groups, error) {
 	if g, err := launch.AmpleGroups(t); err == nil {
 		return g, nil
@@ -110,20 +111,20 @@ func (k Kind) ownChanges(s environment.Spec) []facts.Change {
 	return out
 }
 
-// refuses says what an ordinary user's container cannot be; root's can be all.
+// refuses returns which choice a rootless container cannot have; root's container can have all.
 func refuses(c environment.Container) error {
 	switch {
 	case os.Geteuid() == 0:
 		return nil
 	case c.Image != "":
-		return hint.New(errors.New("image: your images are left alone"), "leave image out: the container has the host's binaries; or run as root")
+		return hint.New(errors.New("image: a rootless container cannot have an image"), "leave image out: the container has the host's binaries; or run as root")
 	case c.Network == environment.NetworkBridge:
 		return hint.New(errors.New("network bridge: a rootless container has no bridge that the host could reach"), "network: published, or host")
 	case c.Network != environment.NetworkPublished:
 		return nil
 	}
 	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
-		return hint.New(fmt.Errorf("network published: /dev/net/tun is not for you, and slirp4netns needs it: %w", err),
+		return hint.New(fmt.Errorf("network published: slirp4netns needs /dev/net/tun, which this user may not open: %w", err),
 			"network: host; or let root give you the device: modprobe tun; setfacl -m u:"+userName()+":rw /dev/net/tun")
 	}
 	if _, err := exec.LookPath("slirp4netns"); err != nil {
@@ -132,7 +133,7 @@ func refuses(c environment.Container) error {
 	return nil
 }
 
-// prepareOwn is prepare for an ordinary user's container.
+// prepareOwn is prepare for a rootless container.
 func (a *arm) prepareOwn(ctx context.Context) (err error) {
 	if a.root, err = launch.MakeRootDirs(a.Dir, a.BoundDir()); err != nil {
 		return err
@@ -159,7 +160,7 @@ func (a *arm) prepareOwn(ctx context.Context) (err error) {
 	return a.create(ctx, c)
 }
 
-// layOut makes the links at the top of a root, and says what is to be bound there.
+// layOut makes the links at the top of a root and returns the binds for it.
 func layOut(root string) ([]engine.Bind, error) {
 	entries, err := os.ReadDir("/")
 	if err != nil {
@@ -185,8 +186,7 @@ func layOut(root string) ([]engine.Bind, error) {
 	return binds, errors.Join(os.Mkdir(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky))
 }
 
-// ownPodman is the user's Podman, with storage, state and configuration in a home that
-// is the arm's.
+// ownPodman is Podman with storage, state and configuration in the arm's directory.
 func (a *arm) ownPodman() (engine.Engine, error) {
 	var none engine.Engine
 	path, err := podmanPath()
@@ -199,8 +199,8 @@ func (a *arm) ownPodman() (engine.Engine, error) {
 		return none, fmt.Errorf("%w: %w; apt install %s", facts.ErrUnsupported, err, name)
 	}
 	dir, run := filepath.Join(a.Dir, "home"), runDir(a.Spec)
-	// Every process of this Podman has it in its environment, the one too that keeps the
-	// user namespace and does not end with tare.
+	// The processes of this Podman are found by XDG_RUNTIME_DIR in their environment, also the
+	// process that holds the user namespace and does not end with tare.
 	back := func() error { return errors.Join(steps.EndRuntime(run), steps.RemoveDirectory(run)) }
 	if err := a.Record(steps.Runtime{Path: run}, back); err != nil {
 		return none, err
@@ -211,7 +211,7 @@ func (a *arm) ownPodman() (engine.Engine, error) {
 			return none, fmt.Errorf("make a home for podman: %w", err)
 		}
 	}
-	// Locks in files: those in memory are in /dev/shm, one for all of the user's.
+	// Locks in files, because locks in /dev/shm are shared by all of the user's Podmans.
 	text := fmt.Sprintf("[containers]\npids_limit = 0\n[engine]\nlock_type = \"file\"\nevents_logger = \"none\"\n"+
 		"cgroup_manager = \"cgroupfs\"\n[engine.runtimes]\n%s = [%q]\n", name, runtime)
 	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
@@ -223,8 +223,8 @@ func (a *arm) ownPodman() (engine.Engine, error) {
 	return p, nil
 }
 
-// runtimeOf is the OCI runtime of a rootless container: crun, which does without
-// groups by itself, but gives up where version 2 has controllers beside version 1.
+// runtimeOf is the OCI runtime of a rootless container. crun does without groups by itself, but
+// fails where version 2 has controllers beside version 1.
 func runtimeOf(t *cgroup.Tree) string {
 	if t != nil && t.Layout == cgroup.Hybrid {
 		return "runc"
@@ -232,7 +232,7 @@ func runtimeOf(t *cgroup.Tree) string {
 	return "crun"
 }
 
-// userSettings are what is said of a rootless container.
+// userSettings are the settings of a rootless container.
 func (a *arm) userSettings() []record.Setting {
 	if a.user == "" {
 		return nil
@@ -244,8 +244,7 @@ func (a *arm) userSettings() []record.Setting {
 	return all
 }
 
-// runDir is where Podman keeps its state while it runs. Podman takes no path there that
-// is longer than 50 characters, and adds 11 of its own.
+// runDir is XDG_RUNTIME_DIR of Podman. Podman accepts at most 50 characters, of which it adds 11.
 func runDir(s environment.Spec) string {
 	return filepath.Join("/tmp", fmt.Sprintf("tare-%s-%08x", s.Run, crc32.ChecksumIEEE([]byte(s.Arm))))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// An engine has no levels; who asks for that of another user is told whose run it takes.
+// An engine has no levels. The error for user=NAME says which user has to run tare.
 func TestNoLevels(t *testing.T) {
 	for _, k := range []Kind{Docker, Podman} {
 		if _, err := k.with("user=jane"); err == nil || !strings.Contains(err.Error(), "run tare as jane") {
@@ -30,8 +30,7 @@ func TestNoLevels(t *testing.T) {
 	}
 }
 
-// What an ordinary user's container cannot have is refused with what to do, when it is
-// planned and when it is opened.
+// Choices that a rootless container cannot have are refused with a remedy, by the plan and by Open.
 func TestOwnLacks(t *testing.T) {
 	launchtest.AsOrdinary(t, func(t *testing.T) {
 		for _, c := range []environment.Container{{Network: environment.NetworkBridge}, {Image: "x"}} {
@@ -53,7 +52,7 @@ func TestOwnLacks(t *testing.T) {
 	})
 }
 
-// hideTun takes /dev/net/tun away from this test and from what it starts.
+// hideTun hides /dev/net/tun from this test and its children.
 func hideTun(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test
@@ -69,7 +68,7 @@ func hideTun(t *testing.T) {
 	}
 }
 
-// A device is given to the one user who needs it, not to everybody.
+// The remedy gives the device to one user, not to all.
 func TestTunForOne(t *testing.T) {
 	if os.Geteuid() == 0 {
 		hideTun(t)

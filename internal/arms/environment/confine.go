@@ -1,6 +1,6 @@
 package environment
 
-// Profile is the AppArmor profile to ask for; empty: what there is without asking.
+// Profile is the AppArmor profile to ask for; empty: the default of runtime or engine.
 func (c Container) Profile() string {
 	if c.AppArmor == Default {
 		return ""
@@ -8,7 +8,7 @@ func (c Container) Profile() string {
 	return c.AppArmor
 }
 
-// SecurityOptions are what was chosen as --security-opt of Docker and Podman takes it.
+// SecurityOptions are the chosen values for --security-opt of Docker and Podman.
 func (c Container) SecurityOptions() (all []string) {
 	if c.Seccomp == Unconfined {
 		all = append(all, "seccomp="+Unconfined)

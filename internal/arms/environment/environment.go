@@ -1,8 +1,7 @@
-// Package environment is the contract of the places in which a load runs: the
-// host, layers of a container on top of it, a real container. An Environment
-// is a description and touches nothing; an Arm is an environment that was
-// opened, and the only thing that changes the host. The package knows
-// processes, volumes and addresses, and nothing of workloads.
+// Package environment is the contract of the places in which a load runs: the host, the host with
+// layers of a container, a container, a pod. An Environment is a description and touches nothing.
+// An Arm is an opened environment, and only arms change the host. The package knows processes,
+// volumes and addresses; it does not know workloads.
 package environment
 
 import (
@@ -26,58 +25,56 @@ type Environment interface {
 	Title() string
 	// Support says whether this host and user can have it.
 	Support(facts.Host) facts.Support
-	// Capabilities say what can be chosen of it.
+	// Capabilities say which choices an experiment has.
 	Capabilities() Capabilities
 	// Changes lists what Open would change on the host.
 	Changes(Spec) []facts.Change
-	// Open makes it. Every change is in the journal before it is made, and
-	// every setting is read back. On error nothing is left.
+	// Open makes it. The journal has every change before it is made, and every setting is read
+	// back. On an error nothing is left.
 	Open(ctx context.Context, spec Spec) (Arm, error)
 }
 
-// Capabilities are what an environment lets an experiment choose of it.
+// Capabilities are the choices that an environment offers an experiment.
 type Capabilities struct {
-	// With is the same environment with levels of its own, which an experiment writes
-	// behind its name and a colon, or what is wrong with them; nil: it has none.
+	// With is the environment with levels, which an experiment writes behind its name and a
+	// colon; nil: it has no levels.
 	With func(levels string) (Environment, error)
-	// Refuses says what it cannot have of what is chosen of a container, and why; nil:
-	// it can have all.
+	// Refuses returns why it cannot have a choice of a container; nil: it can have all.
 	Refuses func(Container) error
-	// Quota says that it has a CPU quota that can bind: of less than all CPUs.
+	// Quota says that it has a CPU quota of less than all CPUs, which can throttle.
 	Quota bool
 }
 
 // Arm is an opened environment.
 type Arm interface {
-	// Start runs a process in it, not yet frozen. ctx bounds the start and not
-	// the process, which ends by itself, by Kill or by Close.
+	// Start starts a process in it, not frozen. ctx ends only the start; the process ends by
+	// itself, by Kill or by Close.
 	Start(ctx context.Context, p Process) (Running, error)
-	// Place says where things are, as far as that is known before a Start.
+	// Place has paths, addresses, groups and freezer, as far as they are known before Start.
 	Place() wire.Place
-	// Settings are read back from the kernel now; what needs a live process is
-	// there only after Start.
+	// Settings reads back from the kernel. Settings of a process are included while one runs.
 	Settings() ([]record.Setting, error)
-	// Reproduction is the name and the text of a file that makes it again by hand; "",
-	// where there is no such thing.
+	// Reproduction is the name and the text of a file by which a person makes the arm again;
+	// both are empty where there is none.
 	Reproduction() (name string, text []byte)
-	// Close ends every process in it and takes back every change. It may be
-	// called twice and goes on after an error.
+	// Close ends all processes in it and takes back all changes. It goes on after an error and
+	// may be called twice.
 	Close() error
 }
 
 // Running is a process that was started in an arm.
 type Running interface {
-	// Pid is the process as the host's root namespace numbers it.
+	// Pid is the pid in tare's pid namespace; 0: the process is elsewhere.
 	Pid() int
 	// Done is closed when the process has ended.
 	Done() <-chan struct{}
-	// Exit is how it ended; valid after Done.
+	// Exit is how it ended. Valid after Done.
 	Exit() Exit
-	// Kill ends it, frozen or not, and returns without waiting.
+	// Kill ends it, frozen or not, and does not wait.
 	Kill() error
 }
 
-// Ended says whether a process has ended; nil has.
+// Ended says whether a process has ended. A nil process has.
 func Ended(r Running) bool {
 	if r == nil {
 		return true
@@ -95,113 +92,103 @@ type Exit struct {
 	Code   int    // exit code; -1 when a signal ended it
 	Signal string // name of the signal that ended it, SIGKILL for example
 	OOM    bool   // the kernel's out-of-memory killer ended it
-	Err    error  // what is not the process's own doing: it could not be started or waited for
+	Err    error  // it could not be started or waited for, or tare ended it
 }
 
-// Process is what to start. Tare is started as itself: Args are the arguments
-// of this very binary, which every environment makes available unchanged.
+// Process describes a process to start. The program is always tare's binary, which every
+// environment makes available unchanged; Args are its arguments.
 type Process struct {
 	Args []string
-	// Env are variables beside the usual ones, NAME=VALUE.
+	// Env are variables in addition to the usual ones, NAME=VALUE.
 	Env []string
 	// Files are inherited as descriptors 3, 4, ...
 	Files []*os.File
 	// Log receives standard output and error.
 	Log *os.File
-	// Outside runs the process beside the arm instead of in it (the client of
-	// a server): on the host, or in the network namespace that stands in for
-	// the host's side of the arm's network.
+	// Outside starts the process beside the arm instead of in it, as the client of a server: on
+	// the host, in the gateway namespace of the arm's network, or in a pod of its own.
 	Outside bool
 }
 
-// ErrBusy means that an arm that holds one process at a time has one.
+// ErrBusy means that an arm has a process already and can have one at a time.
 var ErrBusy = errors.New("a process runs in this arm already")
 
-// Spec is what an arm is made for.
+// Spec describes an arm to open.
 type Spec struct {
 	Run string // id of the run, [a-z0-9]+
 	Arm string // name of the arm, unique in the run, fit for a file name
 	// Data is the prepared data set, a directory; empty when there is none.
 	// Every arm gets a copy of its own (reflink where the file system can).
 	Data string
-	// Carried are files of Data, by name, that a process beside the arm needs too.
+	// Carried are the names of files in Data that a process beside the arm needs too.
 	Carried []string
 	// Scratch is a directory on the host for this run, on the file system
 	// under test; the arm makes its own directories in it.
 	Scratch string
-	// Bind says that the data directory is bind-mounted into the arm instead
-	// of being in its own root file system.
+	// Bind says that the data directory is bind-mounted into the arm. Otherwise it is in the
+	// arm's root file system.
 	Bind bool
-	// Volume is a directory on the host, empty and this arm's alone, in which its
-	// data directory is made; an arm with a root file system of its own has it
-	// bound. Empty: the data directory is on the file system of Scratch.
+	// Volume is an empty directory on the host that only this arm uses. The data directory is
+	// made in it and bound into a root file system. Empty: the data directory is on the file
+	// system of Scratch.
 	Volume string
 	// Port is the TCP port of a server in the arm; 0 when there is none.
 	Port int
-	// Neighbour says that what runs in the arm is a neighbour of another one, in these
-	// bounds; nil: it is not.
+	// Neighbour are the limits of a neighbour; nil: the arm is no neighbour.
 	Neighbour *Neighbour
-	// Container is how a container is made, where that is a factor.
+	// Container is what the experiment chose of a container.
 	Container Container
-	// Limits are what was chosen for the arm's group; zero fields are as the
-	// environment has them.
+	// Limits are what the experiment chose for the arm's group; zero fields are the environment's
+	// defaults.
 	Limits cgroup.Limits
-	// Beside are the environments of all arms that are open at the same time, this
-	// one's among them: what one of them takes the others cannot have.
+	// Beside are the environments of all arms that are open at the same time, including this
+	// one. Pods that request the most that fits share the node's resources.
 	Beside  []Environment
 	Journal *journal.Journal
-	// Groups is the tree of Host: one tree for all arms, so that groups can be
-	// made and removed at the same time. nil: the arm detects its own.
+	// Groups is facts.Host.Groups. All arms share one tree, so that they can make and remove
+	// groups at the same time. nil: the arm detects a tree of its own.
 	Groups *cgroup.Tree
 }
 
-// Container is what can be chosen of a container; an empty word leaves it as the
-// environment has it by default.
+// Container is what an experiment can choose of a container. An empty word is the default of the
+// environment.
 type Container struct {
 	Network      string // one of Networks
 	Seccomp      string // one of SeccompProfiles
 	Capabilities string // one of CapabilitySets
-	// AppArmor is the security profile: Default, Unconfined or the name of one that
-	// is loaded, as the runtime takes it.
+	// AppArmor is the profile: Default, Unconfined, or the name of a loaded profile.
 	AppArmor string
-	// Image is the name of an image that the engine has: the container's root is
-	// that, instead of the host's.
+	// Image is the image with the container's root file system; empty: the root is an overlay
+	// over the host's.
 	Image string
 }
 
 // The words of a Container.
 const (
-	// NetworkHost is the host's network; NetworkBridge an own one, reached at the
-	// container's address; NetworkPublished the same at a published port.
-	NetworkHost      = "host"
-	NetworkBridge    = "bridge"
-	NetworkPublished = "published"
-	// Default is what the engine does unless it is told otherwise.
-	Default = "default"
-	// Unconfined is no filter.
-	Unconfined = "unconfined"
-	// NoCapabilities takes every one away.
-	NoCapabilities = "none"
+	NetworkHost      = "host"       // the host's network
+	NetworkBridge    = "bridge"     // its own network; clients use the container's address
+	NetworkPublished = "published"  // its own network; clients use a published port
+	Default          = "default"    // the default of runtime or engine
+	Unconfined       = "unconfined" // no seccomp filter, or no AppArmor profile
+	NoCapabilities   = "none"       // all capabilities dropped
 )
 
 // Networks are the words for the network of a container.
 func Networks() []string { return []string{NetworkHost, NetworkBridge, NetworkPublished} }
 
-// SeccompProfiles are the words for its filter.
+// SeccompProfiles are the words for the seccomp filter.
 func SeccompProfiles() []string { return []string{Default, Unconfined} }
 
-// CapabilitySets are the words for its capabilities.
+// CapabilitySets are the words for the capabilities.
 func CapabilitySets() []string { return []string{Default, NoCapabilities} }
 
-// Neighbour is what a neighbour may use.
+// Neighbour are the limits of a neighbour.
 type Neighbour struct {
-	// Controllers that its isolation needs beside those of memory and pids, which it
-	// always has.
+	// Controllers are those that its isolation needs. Its group has memory and pids anyway.
 	Controllers []string
-	// Grouped says that it is beside a container: its group has the cpu controller too,
-	// where there is one.
+	// Grouped adds the cpu controller where it exists: the arm is a container, which has it too.
 	Grouped bool
 	Limits  cgroup.Limits // memory and pids are not 0
-	// Time is the CPU time after which the kernel ends a process of it.
+	// Time is the CPU time after which the kernel kills a process of the neighbour.
 	Time time.Duration
 }

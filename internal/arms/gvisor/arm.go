@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -19,7 +18,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// arm is an opened sandbox environment.
+// arm is an opened Container.
 type arm struct {
 	*launch.Sandbox
 	runtime string // path of runsc
@@ -27,14 +26,13 @@ type arm struct {
 	self    string // path of this binary
 	root    launch.RootDirs
 
-	mu     sync.Mutex
 	count  int // of sandboxes made
-	inside *running
+	inside launch.Occupant
+	last   *running // the sandbox that inside is
 }
 
-// prepare makes what stands before the first sandbox. The data directory is always
-// bound: runsc keeps what is written to the root in a file of its own, which the host
-// cannot read.
+// prepare makes the root, the data and the network. The data directory is always bound, because
+// runsc writes changes of the root to a file that the host cannot read.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.self, err = launch.OwnPath(); err != nil {
 		return err
@@ -51,7 +49,7 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	return a.OpenNetwork()
 }
 
-// version is the first line of what runsc says of itself.
+// version is the version of runsc.
 func version(ctx context.Context, path string) (string, error) {
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
@@ -61,25 +59,25 @@ func version(ctx context.Context, path string) (string, error) {
 	return strings.TrimSpace(strings.TrimPrefix(first, "runsc version")), nil
 }
 
-// Place says where things are.
+// Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume, p.Sandboxed = launch.Volume, a.root.HostVolume, true
 	return p
 }
 
-// Start makes a sandbox for the process, or starts it beside.
+// Start makes a sandbox for the process, or starts the process beside the arm.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	return a.inside.Start(func() (environment.Running, error) { return a.startSandbox(ctx, p) })
+}
+
+// startSandbox makes a sandbox whose first process is p.
+func (a *arm) startSandbox(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if err := a.Open(); err != nil {
 		return nil, err
-	}
-	if a.inside != nil && !environment.Ended(a.inside) {
-		return nil, environment.ErrBusy
 	}
 	if err := appends(p.Log); err != nil {
 		return nil, err
@@ -88,10 +86,10 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	id := launch.ContainerID(a.Spec, a.count)
 	r := &running{group: a.Group, log: filepath.Join(a.Dir, id+".log"), pidFile: filepath.Join(a.Dir, id+".pid")}
 	c := a.Inside(p)
-	if err := a.bundle(p.Args, c.Request.Env).write(filepath.Join(a.Dir, id)); err != nil {
+	if err := launch.WriteBundle(filepath.Join(a.Dir, id), a.bundle(p.Args, c.Request.Env).spec()); err != nil {
 		return nil, err
 	}
-	if a.Net != nil && a.count > 1 { // a sandbox takes the addresses for its own network stack
+	if a.Net != nil && a.count > 1 { // the last sandbox took the address from the link
 		if err := a.Net.Restore(); err != nil {
 			return nil, err
 		}
@@ -107,15 +105,15 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	}
 	r.Running = started
 	r.follow()
-	if err := r.begun(ctx); err != nil {
+	if err := r.awaitSandbox(ctx); err != nil {
 		return nil, errors.Join(err, r.Kill())
 	}
-	a.inside = r
+	a.last = r
 	return r, nil
 }
 
-// appends makes every write to a log go to its end: the sandbox counts its own position in
-// each of standard output and standard error.
+// appends sets O_APPEND on the log: the sandbox counts positions in standard output and standard
+// error separately, and would overwrite one with the other.
 func appends(log *os.File) error {
 	if log == nil {
 		return nil
@@ -130,11 +128,11 @@ func appends(log *os.File) error {
 	return nil
 }
 
-// hidden is what runsc takes for the sign of the host's own network namespace, in which it
-// makes no stack; from about Linux 6.13 on every namespace has it.
+// hidden is the directory by which runsc recognizes the host's network namespace, where it makes no
+// network stack. From about Linux 6.13 on, every namespace has it.
 func hidden() []string { return []string{"/proc/sys/net"} }
 
-// command is runsc's command line behind its name.
+// command is the command line of runsc, without its name.
 func (a *arm) command(id string, r *running, files int) []string {
 	args := []string{
 		"--root=" + filepath.Join(a.Dir, "runsc"), "--log=" + r.log, "--ignore-cgroups", "--network=" + a.network(),
@@ -147,14 +145,14 @@ func (a *arm) command(id string, r *running, files int) []string {
 	return append(args, id)
 }
 
-// runsc's words for a network: its own stack on the arm's link, the host's stack, its own
-// with nothing but loopback.
+// runsc's words for networks.
 const (
-	networkOwn  = "sandbox"
-	networkHost = "host"
-	networkNone = "none"
+	networkOwn  = "sandbox" // its own stack on the arm's link
+	networkHost = "host"    // the host's stack
+	networkNone = "none"    // its own stack with loopback alone
 )
 
+// network is runsc's word for the arm's network.
 func (a *arm) network() string {
 	switch {
 	case a.Net != nil:
@@ -166,13 +164,12 @@ func (a *arm) network() string {
 	}
 }
 
-// Settings reads back what the host can see of the arm.
-func (a *arm) Settings() ([]record.Setting, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	live := a.inside != nil && !environment.Ended(a.inside)
+// Settings reads back what the host sees of the arm.
+func (a *arm) Settings() ([]record.Setting, error) { return a.inside.Read(a.settings) }
+
+func (a *arm) settings(p environment.Running) ([]record.Setting, error) {
 	if a.Net != nil {
-		a.Net.Taken = live
+		a.Net.Taken = p != nil
 	}
 	all, err := a.Sandbox.Settings()
 	all = append(all,
@@ -180,9 +177,9 @@ func (a *arm) Settings() ([]record.Setting, error) {
 		record.Setting{Name: "network", Got: a.network()},
 		record.Setting{Name: "probes", Got: "of the sandbox as the host sees it; nothing behind its kernel"},
 	)
-	if !live {
+	if p == nil {
 		return all, err
 	}
-	its, readErr := a.inside.settings()
+	its, readErr := a.last.settings()
 	return append(all, its...), errors.Join(err, readErr)
 }

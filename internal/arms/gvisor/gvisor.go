@@ -1,7 +1,7 @@
-// Package gvisor is the environment of a container behind gVisor's kernel: runsc runs
-// the load on a kernel of its own in user space (the sentry), which the host sees as
-// one process in the arm's group. Counters are shared with it, the freezer stops it,
-// and probes see what that kernel does on the host, not what happens behind it.
+// Package gvisor is the environment of a container with gVisor: runsc runs the load on a kernel in
+// user space (the sentry), which is one process on the host, in the arm's group. The load shares
+// its counters with tare, and the freezer stops the sentry. Probes see what the sentry does on the
+// host; they see nothing behind it.
 package gvisor
 
 import (
@@ -21,14 +21,12 @@ import (
 // Container is the environment.
 type Container struct{}
 
-var (
-	_ environment.Environment = Container{}
-)
+var _ environment.Environment = Container{}
 
 // Runtime is gVisor's program.
 const Runtime = "runsc"
 
-// Name is the word for it.
+// Name is the word for it on the command line and in the record.
 func (Container) Name() string { return "gvisor" }
 
 // Title is one line for people.
@@ -46,7 +44,7 @@ func (Container) Support(h facts.Host) facts.Support {
 		return facts.Unsupported("this "+Runtime+" is too old: it passes no descriptor to the container", install)
 	}
 	if !h.Root {
-		return facts.Unsupported("an ordinary user cannot have it in tare", "run as root")
+		return facts.Unsupported("runsc needs root here", "run as root")
 	}
 	if h.Groups == nil {
 		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
@@ -54,21 +52,21 @@ func (Container) Support(h facts.Host) facts.Support {
 	return h.Has(facts.FeatureOverlay)
 }
 
-// install is where a release of 2023 or later comes from.
+// install is the remedy: a release of 2023 or later.
 const install = "apt install runsc, from Debian 13 on; or gvisor.dev/docs/user_guide/install"
 
-// passesFiles says whether runsc hands an open file on, in which the load counts.
+// passesFiles says whether runsc can pass descriptors to the container, as the counters need.
 func passesFiles(path string) bool {
 	help, _ := exec.Command(path, "run", "--help").CombinedOutput() // its exit code says nothing
 	return bytes.Contains(help, []byte("-pass-fd"))
 }
 
-// Capabilities of it: it has no levels.
+// Capabilities are no levels, and the choices that refuses allows.
 func (Container) Capabilities() environment.Capabilities {
 	return environment.Capabilities{Refuses: refuses}
 }
 
-// refuses what the sentry does not pass on.
+// refuses returns which choice has no effect behind the sentry.
 func refuses(c environment.Container) error {
 	word := ""
 	switch {
@@ -85,7 +83,7 @@ func refuses(c environment.Container) error {
 		"leave it out, or take container")
 }
 
-// Changes lists what Open and Start change on the host.
+// Changes lists the changes that Open and Start make on the host.
 func (c Container) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.ContainerGroups(s.Groups, "gvisor")
 	if err != nil {
@@ -101,7 +99,7 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 	return out
 }
 
-// Open makes the arm; the sandbox itself is made by Start.
+// Open makes the arm. Start makes the sandbox.
 func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	a, err := open(ctx, spec)
 	if err != nil {

@@ -27,8 +27,8 @@ func TestSandbox(t *testing.T) {
 	launchtest.Arm(t, Container{}, false)
 }
 
-// A sandbox is its host's kernel's first choice when memory runs out: what the load says of
-// itself is heard in the sandbox alone.
+// The sandbox is the first victim of the host's out-of-memory killer: oom_score_adj of the load has effect
+// only within the sandbox.
 func TestGoesFirst(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, Runtime)
@@ -47,7 +47,7 @@ func TestGoesFirst(t *testing.T) {
 	}
 }
 
-// deaf is a sandbox that does not hear of the end of one of its processes.
+// deaf is a sandbox that does not notice the end of one of its processes.
 type deaf struct{ done chan struct{} }
 
 func (d deaf) Pid() int               { return 2 }
@@ -55,7 +55,7 @@ func (d deaf) Done() <-chan struct{}  { return d.done }
 func (d deaf) Exit() environment.Exit { return environment.Exit{Code: failed + 9} }
 func (d deaf) Kill() error            { close(d.done); return nil }
 
-// The kernel may end a process of a sandbox for want of memory that this does not wait for.
+// The kernel may kill a process of a sandbox that the sandbox does not wait for.
 func TestDeafToOOM(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func TestKilled(t *testing.T) {
 	launchtest.Killed(t, Container{})
 }
 
-// What runsc cannot do is its own words, and not an exit code of the load.
+// An error of runsc has its message and is no exit code of the load.
 func TestRefused(t *testing.T) {
 	testneed.Root(t)
 	testneed.Tool(t, Runtime)

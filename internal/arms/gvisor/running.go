@@ -15,27 +15,27 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// bound is how long a sandbox may take to begin.
+// bound is how long runsc may take to make a sandbox.
 const bound = time.Minute
 
-// running is a sandbox: the runsc that waits for it.
+// running is a runsc process that waits for its sandbox.
 type running struct {
 	environment.Running
 	group   cgroup.Group
-	ooms    uint64 // kills in the group before it started
-	log     string // what runsc itself has to say
-	pidFile string
+	ooms    uint64 // out-of-memory kills in the group before it started
+	log     string // file with the messages of runsc
+	pidFile string // has the pid of the sentry
 	done    chan struct{}
 	exit    environment.Exit
 }
 
-// failed is runsc's exit code for what it could not do itself.
+// failed is runsc's exit code for its own errors.
 const failed = 128
 
 func (r *running) Done() <-chan struct{}  { return r.done }
 func (r *running) Exit() environment.Exit { return r.exit }
 
-// follow waits for the end.
+// follow waits for the end, and ends a sandbox that is out of memory and does not end itself.
 func (r *running) follow() {
 	r.done = make(chan struct{})
 	go func() {
@@ -50,7 +50,7 @@ func (r *running) follow() {
 			case <-tick.C:
 				now := r.outOfMemory()
 				if before && now {
-					_ = r.Kill() // a sandbox that has just ended is no concern
+					_ = r.Kill() // an error means that the sandbox has ended
 				}
 				before = now
 			}
@@ -58,18 +58,18 @@ func (r *running) follow() {
 	}()
 }
 
-// graceOfOOM is how long a sandbox may take to end by itself, at least, when the kernel has
-// ended one of its processes for want of memory. Where that was one which runs the load's
-// code, and not the one that waits for it, it never ends.
+// graceOfOOM is how long, at least, a sandbox may take to end after an out-of-memory kill. It never
+// ends by itself if the kernel killed the process that runs the load's code instead of the sentry.
 const graceOfOOM = 2 * time.Second
 
+// outOfMemory says whether the kernel killed a process of the group for memory.
 func (r *running) outOfMemory() bool {
 	n, err := r.group.OOMKills()
 	return err == nil && n > r.ooms
 }
 
-// exitOf reads runsc's exit code, which is the process's own, or 128 and the number of
-// the signal that ended it.
+// exitOf interprets runsc's exit code: the code of the process, or 128 plus the number of the signal
+// that ended it.
 func (r *running) exitOf(e environment.Exit) environment.Exit {
 	killed := environment.Exit{Code: -1, Signal: unix.SignalName(unix.SIGKILL)}
 	if r.outOfMemory() {
@@ -79,7 +79,7 @@ func (r *running) exitOf(e environment.Exit) environment.Exit {
 	name := unix.SignalName(unix.Signal(e.Code - failed))
 	switch {
 	case e.Code == failed:
-		return environment.Exit{Code: -1, Err: fmt.Errorf("%s: %s", Runtime, r.said())}
+		return environment.Exit{Code: -1, Err: fmt.Errorf("%s: %s", Runtime, r.lastMessage())}
 	case e.Code > failed && name != "":
 		return environment.Exit{Code: -1, Signal: name}
 	default:
@@ -87,8 +87,8 @@ func (r *running) exitOf(e environment.Exit) environment.Exit {
 	}
 }
 
-// said is the last line of runsc's log.
-func (r *running) said() string {
+// lastMessage is the last line of runsc's log.
+func (r *running) lastMessage() string {
 	b, _ := os.ReadFile(r.log)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
@@ -97,8 +97,8 @@ func (r *running) said() string {
 	return "it failed without a word"
 }
 
-// begun waits until runsc has made the sandbox, or ended.
-func (r *running) begun(ctx context.Context) error {
+// awaitSandbox waits until runsc has made the sandbox, or has ended.
+func (r *running) awaitSandbox(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -117,7 +117,7 @@ func (r *running) begun(ctx context.Context) error {
 	}
 }
 
-// sandbox is the process that is the kernel.
+// sandbox is the pid of the sentry.
 func (r *running) sandbox() (int, error) {
 	b, err := os.ReadFile(r.pidFile)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *running) sandbox() (int, error) {
 	return pid, nil
 }
 
-// settings are what the host says of the process that is the kernel.
+// settings are the namespaces of the sentry.
 func (r *running) settings() ([]record.Setting, error) {
 	pid, err := r.sandbox()
 	if err != nil {

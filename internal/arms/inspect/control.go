@@ -15,14 +15,14 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// control finds what there is to keep processes apart with.
+// control finds the means of isolation that this host has.
 func control(back *trail, root, scratch string, t *cgroup.Tree) facts.Control {
 	var c facts.Control
 	var err error
 	if c.Files, err = controlFiles(back, t); err != nil {
 		c.Files, c.Why = nil, err.Error()
 	}
-	c.CPUs, _ = sched.CPUs(os.Getpid()) // none: nothing is kept to any
+	c.CPUs, _ = sched.CPUs(os.Getpid()) // an error leaves none: no isolation by CPUs
 	if c.Disk, err = wholeDisk(root, scratch); err != nil {
 		c.Disk, c.DiskWhy = "", err.Error()
 	} else {
@@ -31,7 +31,7 @@ func control(back *trail, root, scratch string, t *cgroup.Tree) facts.Control {
 	return c
 }
 
-// controlFiles makes a group with every controller and lists what is in it.
+// controlFiles makes a group with all controllers and lists its files.
 func controlFiles(back *trail, t *cgroup.Tree) (map[string]bool, error) {
 	if t == nil {
 		return nil, errors.New("no group can be made")
@@ -58,10 +58,10 @@ func controlFiles(back *trail, t *cgroup.Tree) (map[string]bool, error) {
 	return files, err
 }
 
-// wholeDisk is the number of the disk that a directory is on; of a partition
-// the whole disk's, which is what the kernel divides and bounds.
+// wholeDisk is the device number of the disk below a directory. For a partition it is the number of
+// the whole disk, to which the kernel applies weights and limits.
 func wholeDisk(root, dir string) (string, error) {
-	for { // a directory that is made later is on its parent's file system
+	for { // a directory that does not exist yet will be on its parent's file system
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			break
 		}
@@ -76,7 +76,7 @@ func wholeDisk(root, dir string) (string, error) {
 		return "", fmt.Errorf("look at %s: %w", dir, err)
 	}
 	number := fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
-	if unix.Major(st.Dev) == 0 { // a file system of several disks, or of none
+	if unix.Major(st.Dev) == 0 { // btrfs, or a file system without a disk
 		if number = sourceOf(mounts, dir); number == "" {
 			return "", fmt.Errorf("%s is on no disk of its own", dir)
 		}
@@ -92,14 +92,14 @@ func wholeDisk(root, dir string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// scheduler is the chosen one of "none [mq-deadline] bfq".
+// scheduler is the disk's I/O scheduler: the marked one of "none [mq-deadline] bfq".
 func scheduler(root, disk string) string {
 	_, rest, _ := strings.Cut(word(root, "sys/dev/block/"+disk+"/queue/scheduler"), "[")
 	chosen, _, _ := strings.Cut(rest, "]")
 	return chosen
 }
 
-// sourceOf is the number of the block device that a mount names as its source.
+// sourceOf is the device number of the block device that is the source of dir's mount.
 func sourceOf(mounts []proc.Mount, dir string) string {
 	m := proc.MountOf(mounts, dir)
 	if m == nil {
@@ -112,6 +112,7 @@ func sourceOf(mounts []proc.Mount, dir string) string {
 	return fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
 }
 
+// word is the trimmed text of a file; empty on an error.
 func word(dir, file string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, file))
 	return strings.TrimSpace(string(b))

@@ -18,12 +18,11 @@ import (
 	"github.com/tarelab/tare/internal/outside/engine"
 )
 
-// dockerBound is how long the daemon may take for its answer: it must not hold
-// up a run that does not want it.
+// dockerBound is how long the daemon may take to answer: it must not delay a run without Docker.
 const dockerBound = 3 * time.Second
 
-// docker asks the daemon what it is. It must be on this host, see the files that
-// tare makes and let tare say in which control groups its containers are.
+// docker asks the daemon about itself. It has to run on this host, to see files that tare makes, and
+// to have a cgroup driver that tare knows.
 func docker(ctx context.Context, user bool) facts.Support {
 	if user {
 		return facts.Unsupported("the root file system of the container needs root", "run as root")
@@ -55,7 +54,7 @@ func docker(ctx context.Context, user bool) facts.Support {
 	return usable(info)
 }
 
-// noDaemon tells a Docker that does not run from one that is not there.
+// noDaemon tells a Docker that does not run from one that is not installed.
 func noDaemon(path string) facts.Support {
 	if _, err := exec.LookPath("dockerd"); err != nil {
 		return facts.Unsupported("Docker is not installed: there is no "+path, "apt install docker.io, or set DOCKER_HOST to unix:///PATH")
@@ -63,7 +62,7 @@ func noDaemon(path string) facts.Support {
 	return facts.Unsupported("Docker is not running: there is no "+path, "start it: systemctl start docker; or set DOCKER_HOST to unix:///PATH")
 }
 
-// usable is what a daemon has to be.
+// usable says whether tare can use a daemon.
 func usable(i engine.Info) facts.Support {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -77,7 +76,7 @@ func usable(i engine.Info) facts.Support {
 			fmt.Sprintf("Docker runs on another machine: %s %s on %s, this is %s on %s", i.OSType, i.KernelVersion, i.Architecture, release, machine),
 			"run tare where the daemon runs")
 	case slices.Contains(i.SecurityOptions, "name=rootless"):
-		return facts.Unsupported("this Docker is rootless: its daemon does not see what is mounted after it began",
+		return facts.Unsupported("this Docker is rootless: its daemon does not see mounts that are made after it started",
 			"run tare as that daemon's user, with podman; or set DOCKER_HOST to the socket of a daemon of root's")
 	case i.CgroupDriver != "cgroupfs" && i.CgroupDriver != "systemd":
 		return facts.Unsupported(fmt.Sprintf("Docker's cgroup driver is %q: its containers have no control groups", i.CgroupDriver),
@@ -86,8 +85,7 @@ func usable(i engine.Info) facts.Support {
 	return facts.Supported()
 }
 
-// podman is looked for and not asked: with its first answer it makes
-// directories.
+// podman says whether Podman is installed. It is not asked: its first call makes directories.
 func podman() facts.Support {
 	if _, err := exec.LookPath("podman"); err != nil {
 		return facts.Unsupported("podman is not installed", "apt install podman")

@@ -14,7 +14,7 @@ import (
 	"github.com/tarelab/tare/internal/outside/engine"
 )
 
-// TestDockerIsNotThere: each reason is told from the others, with what to do.
+// TestDockerIsNotThere checks reason and remedy of each way in which Docker can be missing.
 func TestDockerIsNotThere(t *testing.T) {
 	dir := t.TempDir()
 	silent := filepath.Join(dir, "s")
@@ -51,7 +51,7 @@ func TestPodmanIsNotInstalled(t *testing.T) {
 	}
 }
 
-// TestUsableDaemons: what a daemon has to be, from what it says.
+// TestUsableDaemons checks which daemons tare can use, by their info.
 func TestUsableDaemons(t *testing.T) {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {

@@ -1,11 +1,9 @@
-// Package inspect finds out what this host and user can have, by trying it the
-// way in which it is going to be used: a child in namespaces, an overlay in a
-// private mount namespace, rules in a network namespace that is thrown away, a
-// freeze of an empty group. It takes a fraction of a second and leaves the
-// host as it was. The binary must dispatch launch.InitCommand, for it starts
-// itself.
+// Package inspect finds out what this host and user can have, by trying each feature as an arm uses
+// it: a child in namespaces, an overlay in a private mount namespace, rules in a new network
+// namespace, a freeze of an empty group. That takes a fraction of a second and leaves the host
+// unchanged. The package starts its own binary, which has to run launch.Roles.
 //
-// The features are the Feature constants of package environment.
+// The features are the Feature constants of host/facts.
 package inspect
 
 import (
@@ -22,15 +20,15 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// DefaultScratch is where data goes when nothing else is said: on a disk, where
-// /tmp often is memory.
+// DefaultScratch is the default directory for data. It is usually on a disk, where /tmp often is in
+// memory.
 const DefaultScratch = "/var/tmp"
 
-// bound is how long all trials may take together: far longer than they do, for
-// a host whose CPUs are all busy must not look like one that forbids them.
+// bound is how long all trials may take together. It is far longer than they usually take, because
+// a busy host must not look like a host that forbids a feature.
 const bound = 20 * time.Second
 
-// Host finds out about this host; root is "/" outside tests.
+// Host inspects this host. root is "/" outside tests.
 func Host(root string) facts.Host { return HostAt(root, DefaultScratch) }
 
 // HostAt is Host for data below the directory scratch.
@@ -50,7 +48,7 @@ func HostAt(root, scratch string) facts.Host {
 	return h
 }
 
-// groups finds the control groups; nil with the reason where none can be made.
+// groups finds the control groups; nil, with reason and remedy, where none can be made.
 func groups(root string) (t *cgroup.Tree, why, remedy string) {
 	t, err := cgroup.Detect(root)
 	if err == nil {
@@ -81,6 +79,7 @@ func freezer(back *trail, t *cgroup.Tree) (kind, why string) {
 	return kind, ""
 }
 
+// tryFreezer freezes and thaws a group.
 func tryFreezer(g cgroup.Group) (kind string, err error) {
 	f, err := g.Freezer()
 	if err != nil {
@@ -93,7 +92,7 @@ func tryFreezer(g cgroup.Group) (kind string, err error) {
 	return f.Kind(), f.Thaw()
 }
 
-// noisy are the programs that neighbours are made of.
+// noisy are the programs of neighbours.
 func noisy() []string { return []string{"stress-ng", "stress", "fio"} }
 
 // tools finds the programs that tare can use.

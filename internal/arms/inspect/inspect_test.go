@@ -18,13 +18,15 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 func TestMain(m *testing.M) {
+	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case launch.InitCommand:
-			os.Exit(launch.Main(os.Args[2:]))
 		case "killed":
 			dieInTrial(os.Args[2])
 		case "as-user":
@@ -64,7 +66,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// dieInTrial is killed while its group and its directory are there.
+// dieInTrial kills itself while its group and its directory exist.
 func dieInTrial(scratch string) {
 	back, dir := newTrail(), ""
 	tree, err := cgroup.Detect("/")
@@ -82,7 +84,7 @@ func dieInTrial(scratch string) {
 	panic(err)
 }
 
-// What killed trials leave is in a journal, which takes it back.
+// The journal takes back what killed trials leave.
 func TestKilledTrials(t *testing.T) {
 	testneed.Root(t)
 	state, scratch := t.TempDir(), t.TempDir()
@@ -120,7 +122,7 @@ func TestKilledTrials(t *testing.T) {
 func TestOrdinaryUser(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
 	dir := t.TempDir()
-	// /tmp/TestOrdinaryUser1/001: nobody else can write there, for it has the journal.
+	// /tmp/TestOrdinaryUser1/001: no other user may write there, because it has the journal.
 	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, int(uid), int(gid))); err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +152,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// TestUntrustedJournal: where others could write what is to be taken back, nothing is
-// made that would have to be.
+// TestUntrustedJournal checks that nothing is changed where other users could write the journal.
 func TestUntrustedJournal(t *testing.T) {
 	testneed.Root(t)
 	state, scratch := t.TempDir(), t.TempDir()
@@ -168,8 +169,7 @@ func TestUntrustedJournal(t *testing.T) {
 	}
 }
 
-// Where a host restricts user namespaces, tare asks for an exception of its own: what
-// protects the host from everybody else stays on.
+// Where a host restricts user namespaces, the remedy is an exception for tare alone.
 func TestNamespacesRemedy(t *testing.T) {
 	if r := namespacesRemedy(true); !strings.Contains(r, "AppArmor") || !strings.Contains(r, "a profile with userns for this binary") {
 		t.Errorf("no profile is offered: %s", r)
@@ -183,7 +183,7 @@ func TestNamespacesRemedy(t *testing.T) {
 	}
 }
 
-// A program of a neighbour's is no container runtime.
+// A neighbour's program does not count as a container runtime.
 func TestContainerNeedsARuntime(t *testing.T) {
 	fio, runc := facts.Tool{Path: "/usr/bin/fio"}, facts.Tool{Path: "/usr/bin/runc"}
 	for name, c := range map[string]struct {

@@ -13,22 +13,21 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// errNoJournal is why something was not tried; the error that it is joined with has the
-// remedy.
+// errNoJournal is why a feature was not tried. The error that it wraps has the remedy.
 var errNoJournal = errors.New("not tried, for there is no way back")
 
-// trail is the way back from the trials: they make a group and a directory for
-// a moment, and may be killed in it.
+// trail takes the changes of the trials back: they make groups and a directory for a moment, in
+// which tare may be killed.
 type trail struct {
 	run     string
-	journal *journal.Journal // nil where none can be had
-	none    error            // why not
-	missing []string         // directories that were not there before, innermost first
+	journal *journal.Journal // nil where it cannot be written
+	none    error            // why it cannot
+	missing []string         // directories that did not exist before, innermost first
 }
 
-// newTrail opens a journal of the trials' own. Where none can be written, or others
-// could, what changes the host is not tried, and that is why it is not there: a run ends
-// in such a place, but looking at a host must not.
+// newTrail opens a journal for the trials. Where it cannot be written, or other users could write
+// it, features that need a change of the host are not tried and count as unknown. A run fails
+// there, but tare plan must not.
 func newTrail() *trail {
 	t := &trail{run: fmt.Sprintf("inspect%dx%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))}
 	for dir := filepath.Join(journal.StateDir(), "journal"); ; dir = filepath.Dir(dir) {
@@ -41,22 +40,22 @@ func newTrail() *trail {
 	return t
 }
 
-// close leaves no directory either that was not there: tare plan changes nothing.
+// close closes the journal and removes the directories that it made: tare plan changes nothing.
 func (t *trail) close() error {
 	if t.none != nil {
 		return nil
 	}
 	err := t.journal.Close()
 	for _, dir := range t.missing {
-		if os.Remove(dir) != nil { // something is in it
+		if os.Remove(dir) != nil { // not empty
 			break
 		}
 	}
 	return err
 }
 
-// with notes the step, does what it undoes, and notes that it was undone
-// unless do failed to.
+// with writes the step to the journal and calls do, which makes the change and takes it back. If do
+// succeeds the step is marked as done.
 func (t *trail) with(s journal.Step, do func() error) error {
 	if t.none != nil {
 		return fmt.Errorf("%w: %w", errNoJournal, t.none)
@@ -68,14 +67,14 @@ func (t *trail) with(s journal.Step, do func() error) error {
 	return undo()
 }
 
-// group makes a group for as long as use takes.
+// group makes a group, calls use and removes the group.
 func (t *trail) group(tree *cgroup.Tree, name string, controllers []string, use func(cgroup.Group) error) error {
 	path := journal.Prefix + t.run + "/" + name
 	plan, err := tree.Plan(path, controllers)
 	if err != nil {
 		return err
 	}
-	var tried error // no fault of the group's: it is gone
+	var tried error // not returned to with: the group is removed all the same
 	err = t.with(steps.Group{Plan: plan}, func() error {
 		g, err := tree.Make(path, controllers)
 		if err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// trials tries every feature. One that needs another that is not there says so
-// with the reason of that one.
+// trials tries all features. A feature that needs another one that is missing has that one's answer.
 func trials(ctx context.Context, back *trail, scratch string, tools map[string]facts.Tool) map[string]facts.Support {
 	user := os.Geteuid() != 0
 	thread := launch.NewThread()
@@ -61,7 +60,7 @@ func trials(ctx context.Context, back *trail, scratch string, tools map[string]f
 	return answers
 }
 
-// unclear are the errors that tell nothing about a feature, and what to do.
+// unclear are errors that do not show whether the kernel has a feature, with remedies.
 var unclear = []struct {
 	err    error
 	remedy string
@@ -76,8 +75,7 @@ var unclear = []struct {
 	{unix.EROFS, "name a directory that can be written with --scratch"},
 }
 
-// answer is three-valued: an errno is a no of the kernel's, anything unclear
-// (out of time, out of memory, a full disk) tells nothing.
+// answer makes an answer of an error: none is yes, an unclear one is unknown, every other one is no.
 func answer(err error, remedy string) facts.Support {
 	if err == nil {
 		return facts.Supported()
@@ -93,8 +91,7 @@ func answer(err error, remedy string) facts.Support {
 	return facts.Unsupported(err.Error(), remedy)
 }
 
-// tryChild starts a child that does everything but live: it executes this
-// binary with a command that ends at once.
+// tryChild starts a child that executes tare's binary with wrong arguments, which ends at once.
 func tryChild(ctx context.Context, thread *launch.Thread, user bool, change func(*launch.Child) error) error {
 	c := launch.Inside(environment.Process{Args: []string{launch.InitCommand}})
 	c.Clone = launch.Namespaces(user)
@@ -110,6 +107,7 @@ func tryChild(ctx context.Context, thread *launch.Thread, user bool, change func
 	return err
 }
 
+// tryOverlay mounts an overlay over the host's root in a child.
 func tryOverlay(back *trail, scratch string, user bool, child func(func(*launch.Child) error) error) error {
 	dir := filepath.Join(scratch, journal.Prefix+back.run+"-overlay")
 	var tried error
@@ -133,6 +131,7 @@ func overlayIn(dir string, user bool, child func(func(*launch.Child) error) erro
 	})
 }
 
+// tryNetwork makes a network, with a published port if port is not 0.
 func tryNetwork(port int) error {
 	n, err := launch.NewNetwork(port)
 	if err != nil {
@@ -141,7 +140,7 @@ func tryNetwork(port int) error {
 	return n.Close()
 }
 
-// tryRealtime takes a real-time policy on a thread and gives it back.
+// tryRealtime sets a real-time policy on a thread and resets it.
 func tryRealtime() error {
 	thread := launch.NewThread()
 	defer thread.Close()
@@ -157,6 +156,7 @@ func tryRealtime() error {
 	return errors.Join(closed, err)
 }
 
+// container says whether there is an OCI runtime that this user can use.
 func container(tools map[string]facts.Tool, user bool) facts.Support {
 	switch {
 	case user:

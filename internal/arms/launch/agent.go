@@ -15,17 +15,16 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Agent is the first process of a pod on this node.
+// Agent is the connection to the agent, the first process of a pod, on this node.
 type Agent struct {
 	*agent.Link
-	Pid int // as this host numbers it
-	// Procs lists the processes of its container: a file cgroup.procs.
-	Procs string
+	Pid   int    // in this host's pid namespace
+	Procs string // file cgroup.procs of the agent's container
 }
 
-// StartByAgent starts a child of an agent in a group, and returns when the load has
-// been executed. The child is told what to do like that of any arm, over a socket of its
-// own. The arm's own group is its container's; c.Group is where its memory is accounted.
+// StartByAgent lets the agent start a child in group, and returns when the child executes the
+// load. The child gets its Request over a socket, as in any arm. Memory of the child is
+// accounted in c.Group, the group of the container.
 func (g *Sandbox) StartByAgent(ctx context.Context, a Agent, c Child, group cgroup.Group) (environment.Running, error) {
 	if err := errors.Join(g.Open(), ctx.Err()); err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func (g *Sandbox) StartByAgent(ctx context.Context, a Agent, c Child, group cgro
 	if err != nil {
 		return nil, err
 	}
-	p, err := hold(pid, c.Group)
+	p, err := openProcess(pid, c.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func (g *Sandbox) StartByAgent(ctx context.Context, a Agent, c Child, group cgro
 	return p, g.track(p)
 }
 
-// startChild has the agent start a child, and returns its number on this host.
+// startChild lets the agent start a child and returns its pid on this host.
 func (a Agent) startChild(ctx context.Context, c Child, socket *os.File) (*agent.Process, int, error) {
 	log, err := c.log()
 	if err != nil {
@@ -74,8 +73,8 @@ func (a Agent) startChild(ctx context.Context, c Child, socket *os.File) (*agent
 	return p, pid, err
 }
 
-// hostPid finds the process that the pod numbers so. It has just been made and
-// waits, so it is there.
+// hostPid is the pid on this host of the process that has the pid inside in the pod. The process
+// waits for its Request, so it exists.
 func (a Agent) hostPid(inside int) (int, error) {
 	b, err := os.ReadFile(a.Procs)
 	if err != nil {
@@ -92,27 +91,27 @@ func (a Agent) hostPid(inside int) (int, error) {
 			return pid, nil
 		}
 	}
-	return 0, fmt.Errorf("find the pod's process: no child of process %d has number %d in the pod", a.Pid, inside)
+	return 0, fmt.Errorf("find the pod's process: no child of process %d has pid %d in the pod", a.Pid, inside)
 }
 
-// instructChild puts the child into its group and tells it what to do. It
-// returns when the load is executed.
+// instructChild moves the child into its group and sends its Request. It returns when the child
+// executes the load.
 func instructChild(p *Process, c Child, group cgroup.Group, parent *net.UnixConn) error {
 	if len(group.Dirs) > 0 {
 		if err := group.Add(p.pid); err != nil {
 			return err
 		}
-		if err := membershipOf(group).check(fmt.Sprintf("/proc/%d/cgroup", p.pid)); err != nil {
+		if err := membershipOf(group).check(strconv.Itoa(p.pid)); err != nil {
 			return err
 		}
 	}
 	r := c.Request
 	r.Files = len(c.Files)
-	return demand(parent, r)
+	return sendRequest(parent, r)
 }
 
-// await hears how a child ended. The kernel ends one whose agent has ended, once it is
-// not frozen.
+// await waits until the child has ended. When the agent ends, the kernel ends the child, but only
+// after a thaw.
 func (a Agent) await(p *Process, started *agent.Process) {
 	select {
 	case <-started.Done():
@@ -122,7 +121,7 @@ func (a Agent) await(p *Process, started *agent.Process) {
 		thaw(p.group)
 	}
 	p.end(func() environment.Exit {
-		if p.killed && a.isOver() { // with all that is in its container: no trouble of the pod's
+		if p.killed && a.isOver() { // the kill ended the whole container; the pod has no fault
 			return environment.Exit{Code: -1, Signal: "SIGKILL"}
 		}
 		<-started.Done()

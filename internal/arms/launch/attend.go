@@ -15,28 +15,22 @@ import (
 	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
-// A container that a daemon starts inherits no descriptors of tare's. Its first
-// process is this binary, which asks at a socket what to do, is handed the
-// descriptors there and executes the load: the load is then what the engine
-// started, to the process, with its filter, capabilities and groups.
+// A container that a daemon starts inherits no descriptors from tare. Its first process is tare's
+// binary: it connects to a socket, receives a Request and descriptors there, and executes the
+// load. So the load is the very process that the engine started, with the engine's seccomp
+// filter, capabilities and groups.
 
 const (
-	// attendWord makes Main reserve descriptors, attendedWord ask at the socket
-	// that is the next argument.
-	attendWord   = "attend"
-	attendedWord = "attended"
-	// mostFiles are the descriptors that can be handed over.
-	mostFiles = 16
-	// mostWords is the size of a request.
-	mostWords = 1 << 20
+	mostFiles = 16      // descriptors that can be handed over
+	mostBytes = 1 << 20 // of a request
 )
 
-// AttendArgs are the arguments of this binary in a container, with the socket as
-// the container sees it.
-func AttendArgs(socket string) []string { return []string{InitCommand, attendWord, socket} }
+// AttendArgs are the arguments of tare's binary in an engine's container. socket is a path in the
+// container.
+func AttendArgs(socket string) []string { return []string{attendCommand, socket} }
 
-// reserve takes the descriptors that are going to be handed over before the Go
-// runtime of the next program can, and executes that.
+// reserve opens all descriptors that are going to be handed over and executes tare again: the Go
+// runtime of that program then takes none of these numbers.
 func reserve(socket string) error {
 	null, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
 	if err != nil {
@@ -46,17 +40,17 @@ func reserve(socket string) error {
 		if fd == null {
 			continue
 		}
-		if held, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil && strings.HasPrefix(held, "anon_inode:") {
-			return fmt.Errorf("descriptor %d is the Go runtime's %s", fd, held)
+		if target, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil && strings.HasPrefix(target, "anon_inode:") {
+			return fmt.Errorf("descriptor %d is the Go runtime's %s", fd, target)
 		}
 		if err := unix.Dup3(null, fd, 0); err != nil {
 			return fmt.Errorf("reserve descriptor %d: %w", fd, err)
 		}
 	}
-	return syscall.Exec(selfPath, []string{"tare", InitCommand, attendedWord, socket}, os.Environ())
+	return syscall.Exec(selfPath, []string{"tare", attendedCommand, socket}, os.Environ())
 }
 
-// attend asks what to do and does it. It returns only on an error.
+// attend connects to tare and becomes the load. It returns only on an error.
 func attend(path string) error {
 	runtime.LockOSThread()
 	socket, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -66,23 +60,23 @@ func attend(path string) error {
 	if err := unix.Connect(socket, &unix.SockaddrUnix{Name: path}); err != nil {
 		return fmt.Errorf("ask tare at %s: %w", path, err)
 	}
-	err = obey(socket)
+	err = executeRequest(socket)
 	text, _ := json.Marshal(message{Failure: agent.FailureOf(err)})
 	_, _ = unix.Write(socket, append(text, '\n'))
 	return err
 }
 
-// obey receives the request and executes the load.
-func obey(socket int) error {
+// executeRequest receives the request and executes the load.
+func executeRequest(socket int) error {
 	r, files, err := receive(socket)
 	if err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		ordinaryTurn,
-		func() error { return settle(r) },
-		func() error { return arrange(files) },
-		func() error { return keepOnly(FirstFile + len(files) - 2) },
+		setOrdinaryPolicy,
+		func() error { return setNameAndDir(r) },
+		func() error { return moveDescriptors(files) },
+		func() error { return closeOnExecFrom(FirstFile + len(files) - 2) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -91,9 +85,9 @@ func obey(socket int) error {
 	return execute(r)
 }
 
-// arrange puts descriptors where the load expects them: standard output and
-// error, then those from 3 on.
-func arrange(files []int) error {
+// moveDescriptors moves descriptors to the numbers that the load expects: standard output, standard
+// error, then 3 and up.
+func moveDescriptors(files []int) error {
 	for i, fd := range files {
 		if err := unix.Dup3(fd, i+1, 0); err != nil {
 			return fmt.Errorf("take descriptor %d: %w", i+1, err)
@@ -102,8 +96,8 @@ func arrange(files []int) error {
 	return nil
 }
 
-// receive reads a request, which ends with a newline, and the descriptors that
-// came with its beginning.
+// receive reads a request, which ends with a newline, and the descriptors that come with its
+// first bytes.
 func receive(socket int) (r Request, files []int, err error) {
 	var text []byte
 	buf, control := make([]byte, 1<<16), make([]byte, unixsock.ControlSize())
@@ -126,7 +120,7 @@ func receive(socket int) (r Request, files []int, err error) {
 		if text[len(text)-1] == '\n' {
 			break
 		}
-		if len(text) > mostWords {
+		if len(text) > mostBytes {
 			return r, nil, errors.New("the request has no end")
 		}
 	}

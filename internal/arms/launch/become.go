@@ -10,15 +10,15 @@ import (
 	"github.com/tarelab/tare/internal/linux/seccomp"
 )
 
-// join enters control groups and namespaces. Groups first: the cgroup
-// namespace is rooted where the child is.
+// join enters control groups and namespaces. Groups come first: the root of a cgroup namespace is
+// the group of the process that makes it.
 func join(r Request, socket int) error {
 	for _, file := range r.Tasks {
 		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
 			return fmt.Errorf("join the control group: %w", err)
 		}
 	}
-	if err := r.Member.check("/proc/thread-self/cgroup"); err != nil {
+	if err := r.Member.check("thread-self"); err != nil {
 		return err
 	}
 	if r.Net {
@@ -34,7 +34,7 @@ func join(r Request, socket int) error {
 	return nil
 }
 
-// mounts makes what the child sees of file systems its own.
+// mounts makes the child's mounts and its root file system.
 func mounts(r Request) error {
 	if !r.MountNS {
 		return nil
@@ -51,7 +51,7 @@ func mounts(r Request) error {
 	return nil
 }
 
-// enter makes a root file system and changes to it.
+// enter makes a root file system and makes it the child's root.
 func enter(root Root) error {
 	if root.Plain {
 		return enterPlain(root)
@@ -83,7 +83,7 @@ func enter(root Root) error {
 	return namespace.ReadOnly(root.ReadOnly)
 }
 
-// enterPlain changes to a directory.
+// enterPlain makes a directory the child's root.
 func enterPlain(root Root) error {
 	// pivot_root(2) wants a mount point.
 	if err := unix.Mount(root.Point, root.Point, "", unix.MS_BIND, ""); err != nil {
@@ -97,8 +97,8 @@ func enterPlain(root Root) error {
 	return namespace.PivotRoot(root.Point)
 }
 
-// settle sets the name and the working directory.
-func settle(r Request) error {
+// setNameAndDir sets the host name and the working directory.
+func setNameAndDir(r Request) error {
 	if r.Hostname != "" {
 		if err := unix.Sethostname([]byte(r.Hostname)); err != nil {
 			return fmt.Errorf("set the host name: %w", err)
@@ -110,10 +110,9 @@ func settle(r Request) error {
 	return nil
 }
 
-// giveUp installs the filter and drops capabilities. Without no_new_privs,
-// which Docker does not set, the filter needs a capability that goes next; the
-// runtimes do it in this order too.
-func giveUp(s *Security) error {
+// dropPrivileges installs the seccomp filter and drops capabilities, in this order, as runtimes do:
+// Docker does not set no_new_privs, so the filter needs CAP_SYS_ADMIN, which is dropped next.
+func dropPrivileges(s *Security) error {
 	if s == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Changes lists what NewSandbox changes.
+// Changes lists the changes that NewSandbox makes.
 func Changes(s environment.Spec, groups Groups) []facts.Change {
 	data := "its own data directory"
 	if s.Data != "" {
@@ -21,7 +21,7 @@ func Changes(s environment.Spec, groups Groups) []facts.Change {
 	}
 	limits := "plain: to freeze and to observe"
 	if len(groups.Controllers) > 0 {
-		limits = "controllers " + strings.Join(groups.Controllers, ", ") + chosen(s.Limits)
+		limits = "controllers " + strings.Join(groups.Controllers, ", ") + chosenLimits(s.Limits)
 	}
 	type group struct {
 		path, detail string
@@ -52,8 +52,8 @@ func Changes(s environment.Spec, groups Groups) []facts.Change {
 	return out
 }
 
-// chosen is what was chosen of the limits, for people.
-func chosen(l cgroup.Limits) (text string) {
+// chosenLimits lists the limits that the experiment chose, for people.
+func chosenLimits(l cgroup.Limits) (text string) {
 	if l.CPUs > 0 {
 		text += fmt.Sprintf("; a quota of %g CPUs", l.CPUs)
 	}

@@ -12,35 +12,51 @@ import (
 
 	"github.com/tarelab/tare/internal/arms/agent"
 	"github.com/tarelab/tare/internal/linux/oom"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// failed is the exit code of a child that could not become what it was to be.
+// failed is the exit code of a child that could not become the load.
 const failed = 125
 
-// selfPath leads to the binary that a process executes, wherever it is.
+// selfPath is the binary that the current process executes.
 const selfPath = "/proc/self/exe"
 
-// Main is the child's side: args are those behind InitCommand. It returns an
-// exit code when something failed, which the parent was told, and when a
-// container that it looked after has ended.
-func Main(args []string) int {
-	if len(args) == 3 && args[0] == copyWord {
-		return copyTree(args[1], args[2])
+// The hidden commands of this package, but for GuardCommand.
+const (
+	InitCommand     = "__init"
+	attendCommand   = "__attend"
+	attendedCommand = "__attended"
+	copyCommand     = "__copy"
+)
+
+// Roles are the hidden commands of this package without the guard, which needs the kinds of
+// steps (GuardMain).
+func Roles() []hidden.Role {
+	return []hidden.Role{
+		{
+			Name: InitCommand, Args: "DESCRIPTOR", Run: initMain,
+			Purpose: "the first process of an arm: reads a Request from the socket and becomes the load, or looks after a container",
+		},
+		{
+			Name: attendCommand, Args: "SOCKET", Run: func(args []string) int { return exitCode(attendCommand, reserve(args[0])) },
+			Purpose: "the first process of an engine's container: reserves descriptors and executes " + attendedCommand,
+		},
+		{
+			Name: attendedCommand, Args: "SOCKET", Run: func(args []string) int { return exitCode(attendedCommand, attend(args[0])) },
+			Purpose: "the same process: asks tare at the socket, takes over descriptors and becomes the load",
+		},
+		{
+			Name: copyCommand, Args: "FROM TO", Run: func(args []string) int { return copyTree(args[0], args[1]) },
+			Purpose: "copies a data set inside the control group of an arm",
+		},
 	}
-	if len(args) == 2 {
-		switch args[0] {
-		case attendWord:
-			return said(InitCommand, reserve(args[1]))
-		case attendedWord:
-			return said(InitCommand, attend(args[1]))
-		}
-	}
-	if len(args) != 1 {
-		fmt.Fprintf(os.Stderr, "tare %s is started by tare itself\n", InitCommand)
-		return failed
-	}
-	// Credentials, namespaces and filters are properties of a thread; the exec
-	// of a thread ends all others and makes it the process.
+}
+
+// initMain is a child of tare: args has the number of the socket's descriptor. It returns an
+// exit code when a step failed, which the parent was told, and when the container that the
+// child looked after has ended.
+func initMain(args []string) int {
+	// Credentials, namespaces and filters belong to a thread; an exec ends all other threads.
 	runtime.LockOSThread()
 	fd, err := strconv.Atoi(args[0])
 	if err != nil || fd < FirstFile {
@@ -51,13 +67,12 @@ func Main(args []string) int {
 	socket := os.NewFile(uintptr(fd), "socket")
 	l := newLine(socket)
 	var r Request
-	// Nothing to read means that the parent is gone.
+	// The end of the stream means that the parent is gone.
 	if err := l.in.Decode(&r); err != nil {
 		return failed
 	}
-	err = nil
 	if r.Runtime != nil {
-		err = contain(r, l)
+		err = makeContainer(r, l)
 	} else {
 		err = become(r, socket)
 	}
@@ -68,9 +83,8 @@ func Main(args []string) int {
 	return 0
 }
 
-// said is the exit code of what returns only on an error, which nobody else may
-// have heard of.
-func said(command string, err error) int {
+// exitCode prints the error of a hidden command and returns its exit code.
+func exitCode(command string, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -78,18 +92,17 @@ func said(command string, err error) int {
 	return failed
 }
 
-// become does what the request says and executes the load. It returns only on
-// an error.
+// become executes the request and then the load. It returns only on an error.
 func become(r Request, socket *os.File) error {
 	for _, step := range []func() error{
-		ordinaryTurn,
-		goFirst,
+		setOrdinaryPolicy,
+		offerToOOMKiller,
 		func() error { return join(r, int(socket.Fd())) },
 		func() error { return mounts(r) },
-		func() error { return settle(r) },
-		func() error { return giveUp(r.Security) },
+		func() error { return setNameAndDir(r) },
+		func() error { return dropPrivileges(r.Security) },
 		func() error { return nobody(r.Nobody) },
-		func() error { return keepOnly(FirstFile + r.Files) },
+		func() error { return closeOnExecFrom(FirstFile + r.Files) },
 		func() error { return dieWithParent(socket) },
 	} {
 		if err := step(); err != nil {
@@ -99,27 +112,27 @@ func become(r Request, socket *os.File) error {
 	return execute(r)
 }
 
-// goFirst offers whatever runs in the arm to the out-of-memory killer, also a runtime's
-// processes outside of the container or sandbox in which a load offers itself.
-func goFirst() error {
-	_ = oom.Offer(oom.Load) // where /proc is read-only the process is one among others
+// offerToOOMKiller makes the arm's processes the first victims of the out-of-memory killer. A load does
+// that itself; processes of a runtime outside of the container or sandbox do not.
+func offerToOOMKiller() error {
+	_ = oom.Offer(oom.Load) // a read-only /proc leaves the process as likely a victim as others
 	return nil
 }
 
 // execute makes this process the load.
 func execute(r Request) error {
-	path := selfPath // the same binary below any root
+	path := selfPath // valid in any root file system
 	if r.Exe != "" {
 		path = r.Exe
 	}
 	return fmt.Errorf("execute this binary: %w", syscall.Exec(path, append([]string{"tare"}, r.Args...), r.Env))
 }
 
-// contain mounts the root file system where only this process and what it
-// starts see it, and looks after the container.
-func contain(r Request, l line) error {
+// makeContainer mounts the root file system in this process's mount namespace and looks after the
+// container.
+func makeContainer(r Request, l line) error {
 	for _, step := range []func() error{
-		ordinaryTurn,
+		setOrdinaryPolicy,
 		func() error { return mounts(r) },
 	} {
 		if err := step(); err != nil {
@@ -129,9 +142,9 @@ func contain(r Request, l line) error {
 	return lookAfter(r, l)
 }
 
-// ordinaryTurn takes the child off a real-time policy that it may have from
+// setOrdinaryPolicy sets the ordinary scheduling policy. The child may inherit a real-time policy from
 // the thread that started it.
-func ordinaryTurn() error {
+func setOrdinaryPolicy() error {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {
 		return fmt.Errorf("read the scheduling policy: %w", err)
@@ -146,8 +159,8 @@ func ordinaryTurn() error {
 	return nil
 }
 
-// keepOnly closes descriptors from first on when the load is executed.
-func keepOnly(first int) error {
+// closeOnExecFrom sets close-on-exec for the descriptors from first on.
+func closeOnExecFrom(first int) error {
 	err := unix.CloseRange(uint(first), ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	if err == nil {
 		return nil
@@ -165,15 +178,14 @@ func keepOnly(first int) error {
 	return nil
 }
 
-// dieWithParent makes the kernel end this process when the thread that started
-// it ends. The setting belongs to a thread and does not survive a change of
-// credentials, so it comes last.
+// dieWithParent makes the kernel kill this process when the thread that started it ends. A change
+// of credentials clears the setting, so this is the last step.
 func dieWithParent(socket *os.File) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("ask to end with the parent: %w", err)
 	}
-	// The parent may have ended before. Its end of the socket tells; the pid
-	// does not, being 0 in a pid namespace.
+	// The parent may have ended before. The socket shows it; the parent's pid does not, because
+	// it is 0 in a pid namespace.
 	p := []unix.PollFd{{Fd: int32(socket.Fd())}}
 	if _, err := unix.Poll(p, 0); err == nil && p[0].Revents&unix.POLLHUP != 0 {
 		return errors.New("the parent is gone")

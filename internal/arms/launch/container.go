@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -16,21 +17,21 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// container is one of an OCI runtime on its way.
+// container is a container that an OCI runtime makes.
 type container struct {
-	*Process // its first one, once it has been created
+	*Process // the first process of the container; nil before it is created
 	group    cgroup.Group
-	shim     *Process
+	shim     *Process // the child of tare that looks after the container
 	conn     *net.UnixConn
 }
 
-// execBound is how long a started container may take to become the load: on a host
-// whose CPUs others use, more than 10 s.
+// execBound is how long a started container may take to execute the load. More than 10 s were
+// seen on a busy host.
 const execBound = time.Minute
 
-// StartContainer starts a child that looks after a container and returns when
-// the container runs this binary. Request.Runtime says which; Child.Group is
-// the group that the container is put into, the child itself is in none.
+// StartContainer starts a child that looks after the container of Request.Runtime, and returns
+// when the container executes tare's binary. The container is in Child.Group; the child is in no
+// group.
 func (t *Thread) StartContainer(ctx context.Context, c Child) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (t *Thread) StartContainer(ctx context.Context, c Child) (*Process, error) 
 	}
 	c.Clone = unix.CLONE_NEWNS
 	cmd := command(c, child)
-	cmd.SysProcAttr.Pdeathsig = 0 // it has to end the container first
+	cmd.SysProcAttr.Pdeathsig = 0 // when tare ends, the child has to end the container
 	err = t.start(cmd.Start)
 	child.Close()
 	if err != nil {
@@ -49,12 +50,12 @@ func (t *Thread) StartContainer(ctx context.Context, c Child) (*Process, error) 
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
 	k := &container{group: c.Group, conn: parent}
-	if k.shim, err = holdChild(cmd, cgroup.Group{}); err != nil {
+	if k.shim, err = openChild(cmd, cgroup.Group{}); err != nil {
 		return nil, errors.Join(err, parent.Close())
 	}
 	stop := context.AfterFunc(ctx, func() { parent.Close() })
 	l := newLine(parent)
-	err = k.bring(c, l)
+	err = k.createAndStart(c, l)
 	if !stop() {
 		err = errors.Join(ctx.Err(), err)
 	}
@@ -70,8 +71,8 @@ func (t *Thread) StartContainer(ctx context.Context, c Child) (*Process, error) 
 	return k.Process, nil
 }
 
-// bring gets the container created, into its group, and started.
-func (k *container) bring(c Child, l line) error {
+// createAndStart creates the container, moves it into its group and starts it.
+func (k *container) createAndStart(c Child, l line) error {
 	if err := c.ShimStarted(k.shim.Pid()); err != nil {
 		return err
 	}
@@ -82,9 +83,9 @@ func (k *container) bring(c Child, l line) error {
 	}
 	m, err := l.receive()
 	if err != nil {
-		return gone(err)
+		return streamEnded(err)
 	}
-	if k.Process, err = hold(m.Created, k.group); err != nil {
+	if k.Process, err = openProcess(m.Created, k.group); err != nil {
 		return err
 	}
 	if err := k.join(); err != nil {
@@ -100,49 +101,50 @@ func (k *container) bring(c Child, l line) error {
 		return fmt.Errorf("start the container: %w", err)
 	}
 	if _, err := l.receive(); err != nil {
-		return gone(err)
+		return streamEnded(err)
 	}
 	if ended != nil {
-		return nil // that is for Exit to tell
+		return nil // Exit tells how it ended
 	}
 	return k.executed(runtime)
 }
 
-// program is what the container's process executes.
+// program is the program that the container's first process executes.
 func (k *container) program() (os.FileInfo, error) {
 	return os.Stat(fmt.Sprintf("/proc/%d/exe", k.pid))
 }
 
-func gone(err error) error {
+// streamEnded names the end of the stream.
+func streamEnded(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the child that looks after the container ended")
 	}
 	return err
 }
 
-// join puts the container into those hierarchies of its group that the runtime
-// did not: version 2 beside version 1.
+// join moves the container into the hierarchy of its group that the runtime does not use:
+// version 2 beside version 1.
 func (k *container) join() error {
 	if k.group.Tree == nil {
 		return nil
 	}
-	file := fmt.Sprintf("/proc/%d/cgroup", k.pid)
-	if membershipOf(k.group).check(file) == nil {
+	pid := strconv.Itoa(k.pid)
+	if membershipOf(k.group).check(pid) == nil {
 		return nil
 	}
 	if err := k.group.Add(k.pid); err != nil {
 		return err
 	}
-	return membershipOf(k.group).check(file)
+	return membershipOf(k.group).check(pid)
 }
 
-// executed waits until the runtime's own process executes another program: this binary,
-// or what that has become since, for a server's first act may be to execute its program.
+// executed waits until the runtime's process executes another program: tare's binary, or the
+// program that this has executed since.
 func (k *container) executed(runtime os.FileInfo) error {
 	for deadline := time.Now().Add(execBound); ; time.Sleep(200 * time.Microsecond) {
 		now, err := k.program()
 		switch {
-		case err != nil, k.ended(0): // that is for Exit to tell
+		case err != nil, k.ended(0): // Exit tells how it ended
 			return nil
 		case !os.SameFile(runtime, now):
 			return nil
@@ -152,7 +154,7 @@ func (k *container) executed(runtime os.FileInfo) error {
 	}
 }
 
-// await receives how the container ended.
+// await waits until the child reports how the container ended.
 func (k *container) await(l line) {
 	m, err := l.receive()
 	k.conn.Close()
@@ -160,9 +162,9 @@ func (k *container) await(l line) {
 	k.end(func() environment.Exit {
 		switch {
 		case err != nil:
-			return environment.Exit{Code: -1, Err: gone(err)}
+			return environment.Exit{Code: -1, Err: streamEnded(err)}
 		case m.Exit == nil:
-			return environment.Exit{Code: -1, Err: fmt.Errorf("the child that looks after the container said %+v instead of how it ended", m)}
+			return environment.Exit{Code: -1, Err: fmt.Errorf("the child that looks after the container sent %+v instead of an exit status", m)}
 		}
 		return exitStatus(syscall.WaitStatus(*m.Exit))
 	})

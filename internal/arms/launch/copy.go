@@ -12,11 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/clonetree"
 )
 
-// copyWord makes Main copy a directory tree and end, once it is where it was
-// put like any load.
-const copyWord = "copy"
-
-// copyTree is the child's side: what went wrong goes to descriptor 3.
+// copyTree is the hidden command that copies a directory tree. The process is in the arm's
+// group by then, like a load. It writes its error to descriptor 3.
 func copyTree(from, to string) int {
 	if err := clonetree.Copy(to, from); err != nil {
 		fmt.Fprint(os.NewFile(FirstFile, "answer"), err)
@@ -25,15 +22,14 @@ func copyTree(from, to string) int {
 	return 0
 }
 
-// FillVolume makes the data directory of the arm, with a copy of the data set
-// where there is one. A child in the arm's group does the copying: the pages of
-// the copy are charged to the group that is going to use them, and are in
-// memory in every arm alike.
+// FillVolume makes the data directory of the arm, with a copy of the data set if there is one. A
+// child in the arm's group copies: the page cache of the copy is charged to the arm's group, and
+// every arm begins with the same pages in memory.
 func (g *Sandbox) FillVolume(ctx context.Context, dir string) error {
 	return g.FillFor(ctx, g.Group, dir)
 }
 
-// FillFor is FillVolume on behalf of another group than the arm's.
+// FillFor is FillVolume with a child in another group.
 func (g *Sandbox) FillFor(ctx context.Context, group cgroup.Group, dir string) error {
 	if g.Spec.Data == "" {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -44,28 +40,28 @@ func (g *Sandbox) FillFor(ctx context.Context, group cgroup.Group, dir string) e
 	return g.copyInto(ctx, group, g.Spec.Data, dir)
 }
 
-// copyInto makes dir a copy of a data set; a child in the group does it.
+// copyInto copies a data set to the new directory dir, by a child in the group.
 func (g *Sandbox) copyInto(ctx context.Context, group cgroup.Group, data, dir string) error {
 	answer, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer answer.Close()
-	c := g.Inside(environment.Process{Args: []string{InitCommand, copyWord, data, dir}, Files: []*os.File{w}})
+	c := g.Inside(environment.Process{Args: []string{copyCommand, data, dir}, Files: []*os.File{w}})
 	c.Group = group
 	p, err := g.Start(ctx, c)
 	w.Close()
 	if err != nil {
 		return fmt.Errorf("copy the data set: %w", err)
 	}
-	said, _ := io.ReadAll(answer)
+	failure, _ := io.ReadAll(answer)
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
 		return fmt.Errorf("copy the data set: %w", ctx.Err()) // Close ends the child
 	}
 	if e := p.Exit(); e.Code != 0 {
-		return fmt.Errorf("copy the data set: %s", strings.TrimSpace(fmt.Sprintf("%s (exit code %d %s)", said, e.Code, e.Signal)))
+		return fmt.Errorf("copy the data set: %s", strings.TrimSpace(fmt.Sprintf("%s (exit code %d %s)", failure, e.Code, e.Signal)))
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// signalBelow sends a signal to the descendants of a process, parents first, but to this
-// process and to what it may not signal. It looks again until there is no new one: a
-// process that has not stopped yet can start others.
+// signalBelow sends a signal to the descendants of a process, parents first, but not to this
+// process. It looks again until it finds no new process: a process that has not stopped yet can
+// start others.
 func signalBelow(ancestor int, s syscall.Signal) {
 	seen := map[int]bool{os.Getpid(): true}
 	for more, looks := true, 0; more && looks < mostLooks; looks++ {
@@ -28,20 +28,20 @@ func signalBelow(ancestor int, s syscall.Signal) {
 	}
 }
 
-// mostLooks ends the search where one that may not be signalled starts others for ever.
+// mostLooks ends the search below a process that cannot be signalled and starts others forever.
 const mostLooks = 100
 
-// relative is a process and when it started, in ticks since the machine's start: a pid
-// can be given to another process at any time.
+// relative is a process with its start time in clock ticks since boot. The kernel reuses pids;
+// two processes with one pid have different start times.
 type relative struct {
 	pid   int
 	start uint64
 }
 
-// descendants are those of a process, parents first.
+// descendants are the descendants of a process, parents first.
 func descendants(ancestor int) (all []relative) {
 	children := map[int][]relative{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // fails only for a bad pattern
 	for _, dir := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		if p, err := proc.FS("/").Process(pid); err == nil {
@@ -55,7 +55,7 @@ func descendants(ancestor int) (all []relative) {
 	return all
 }
 
-// signal signals the process if it is still that one.
+// signal signals the process unless another one has its pid now.
 func (r relative) signal(s syscall.Signal) {
 	fd, err := unix.PidfdOpen(r.pid, 0)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package launch is what all environments on this machine share: a directory,
-// a copy of the data set and control groups for an arm, and the way in which
-// this very binary is started in it. It knows processes, descriptors and
-// namespaces, and nothing of which layers an arm has or what runs in it.
+// Package launch is what all environments on this host share: the directory, the copy of the
+// data set and the control groups of an arm, and how tare's binary is started in it. It knows
+// processes, descriptors and namespaces; it knows neither which layers an arm has nor what runs
+// in it.
 //
-// A child is started as "tare __init FD": it waits on the socket FD until it
-// has been put into its control groups and has been told what to do, does it
-// (namespaces, mounts, capabilities, filter) and then executes this binary
-// again with the arguments of the load. Every arm goes this way, the host too,
-// so that the way itself is no difference.
+// tare starts a child as "tare __init DESCRIPTOR". The child waits at the socket until tare has
+// moved it into its control groups and has sent a Request. It enters namespaces, mounts file
+// systems, drops capabilities, installs the seccomp filter, and then executes tare's binary with
+// the arguments of the load. Every arm starts this way, the host too, so that the start makes no
+// difference between arms.
 package launch

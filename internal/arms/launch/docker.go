@@ -10,7 +10,7 @@ import (
 // What Docker gives a container by default, as data: moby's
 // daemon/pkg/oci/defaults.go and caps/defaults.go.
 
-// DockerCapabilities are what Docker leaves.
+// DockerCapabilities are the capabilities that Docker keeps.
 func DockerCapabilities() []string {
 	return []string{
 		"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_MKNOD", "CAP_NET_RAW", "CAP_SETGID",
@@ -18,8 +18,7 @@ func DockerCapabilities() []string {
 	}
 }
 
-// DockerMounts are the file systems in a container, without the control
-// groups.
+// DockerMounts are the mounts of a container, without control groups.
 func DockerMounts() []specs.Mount {
 	return []specs.Mount{
 		{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
@@ -31,8 +30,8 @@ func DockerMounts() []specs.Mount {
 	}
 }
 
-// DockerCgroups mounts the control groups of version 2 in a container, or asks
-// an OCI runtime to make its picture of version 1.
+// DockerCgroups is the mount of the control groups in a container. The word cgroup makes an OCI
+// runtime mount the hierarchies of version 1.
 func DockerCgroups(v2 bool) specs.Mount {
 	m := specs.Mount{Destination: "/sys/fs/cgroup", Type: "cgroup", Source: "cgroup", Options: []string{"ro", "nosuid", "noexec", "nodev"}}
 	if v2 {
@@ -41,8 +40,8 @@ func DockerCgroups(v2 bool) specs.Mount {
 	return m
 }
 
-// userMounts are the mounts as a user namespace may make them: no group 5
-// there, and /sys belongs to the network namespace, which is the host's.
+// userMounts are the mounts in a user namespace: it has no group 5, and a new sysfs would need
+// a network namespace of its own, so that the host's /sys is bound.
 func userMounts(mounts []specs.Mount) []specs.Mount {
 	out := slices.Clone(mounts)
 	for i, m := range out {
@@ -55,7 +54,7 @@ func userMounts(mounts []specs.Mount) []specs.Mount {
 	return out
 }
 
-// DockerMasked are the paths that a container does not see.
+// DockerMasked are the paths that are hidden in a container.
 func DockerMasked() []string {
 	return []string{
 		"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",

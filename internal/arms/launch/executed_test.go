@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// The program of a container may have been executed, and have executed another one,
-// before anybody looks: a database's server does.
+// tare's binary in a container may have executed another program before tare looks, as for a database
+// server.
 func TestExecutedAndBecomeAnother(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "read now; exec sleep 100")
 	in, err := cmd.StdinPipe()
@@ -24,7 +24,7 @@ func TestExecutedAndBecomeAnother(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	held, err := hold(cmd.Process.Pid, cgroup.Group{})
+	held, err := openProcess(cmd.Process.Pid, cgroup.Group{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,26 +12,26 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Groups is how the groups of an arm are made.
+// Groups describes the control groups of an arm.
 type Groups struct {
-	Tree *cgroup.Tree // nil: none
-	// Controllers of the arm's own group; none makes it a plain one.
+	Tree *cgroup.Tree // nil: the arm has no groups
+	// Controllers of the arm's own group; a group without any freezes and observes.
 	Controllers []string
 	Limits      cgroup.Limits
-	// TopLevel makes one group, at the top beside the groups of all arms and not among them:
-	// weights and cpu.idle count among siblings, and the sibling of a host arm's
-	// processes is a group at the top.
+	// TopLevel makes one group at the top of the tree instead of two below the group of the
+	// run. Weights and cpu.idle compare siblings, and a neighbour has to be a sibling of the
+	// host's processes.
 	TopLevel bool
 }
 
-// NeededControllers are those without which a group is no container's.
+// NeededControllers are the controllers that every container's group has.
 func NeededControllers() []string { return []string{"cpu", "memory"} }
 
-// otherControllers are taken where they exist.
+// otherControllers are added where they exist.
 func otherControllers() []string { return []string{"cpuacct", "pids", "blkio", "cpuset"} }
 
-// PlainGroups only freeze and observe; without a Tree where this host and user
-// can have none. t may be nil.
+// PlainGroups freeze and observe, and have no controllers. The Tree is nil where this host or
+// user can make no groups. t may be nil.
 func PlainGroups(t *cgroup.Tree) (Groups, error) {
 	t, err := detect(t)
 	if err != nil {
@@ -43,7 +43,7 @@ func PlainGroups(t *cgroup.Tree) (Groups, error) {
 	return Groups{Tree: t}, nil
 }
 
-// AmpleGroups have a container's controllers and limits that nobody reaches.
+// AmpleGroups have the controllers of a container and limits that no load reaches.
 func AmpleGroups(t *cgroup.Tree) (Groups, error) {
 	t, err := detect(t)
 	if err != nil {
@@ -62,21 +62,21 @@ func AmpleGroups(t *cgroup.Tree) (Groups, error) {
 	return g, err
 }
 
-// ContainerGroups are AmpleGroups for who makes a container ("an engine"), which
-// none does without control groups. With version 2 runc and crun enable every
-// controller there is, from the root group down to the container's, and leave them
-// enabled: they are tare's to enable first, and to take back.
-func ContainerGroups(t *cgroup.Tree, who string) (Groups, error) {
+// ContainerGroups are AmpleGroups for a runtime or an engine, which maker names in the error
+// where there are no control groups. With version 2, runc and crun enable all controllers from
+// the root group down to the container's group and leave them enabled; tare enables them first,
+// so that it can disable them again.
+func ContainerGroups(t *cgroup.Tree, maker string) (Groups, error) {
 	g, err := AmpleGroups(t)
 	if err == nil && g.Tree == nil {
-		err = fmt.Errorf("%s makes no container without control groups", who)
+		err = fmt.Errorf("%s makes no container without control groups", maker)
 	}
 	if err != nil {
 		return g, fmt.Errorf("%w: %w", facts.ErrUnsupported, err)
 	}
 	if g.Tree.Layout == cgroup.V2 {
 		for _, c := range g.Tree.V2Controllers {
-			if c != "io" && !slices.Contains(g.Controllers, c) { // under its name of version 1 already
+			if c != "io" && !slices.Contains(g.Controllers, c) { // io is in the list as blkio
 				g.Controllers = append(g.Controllers, c)
 			}
 		}
@@ -91,8 +91,8 @@ func detect(t *cgroup.Tree) (*cgroup.Tree, error) {
 	return cgroup.Detect("/")
 }
 
-// CgroupMounts are the mount points of all hierarchies of version 1, those
-// without controllers too: a runtime makes groups in each.
+// CgroupMounts are the mount points of all hierarchies of version 1, also of those without
+// controllers: a runtime makes groups in each.
 func CgroupMounts() ([]string, error) {
 	all, err := proc.FS("/").Mounts()
 	if err != nil {
@@ -107,7 +107,7 @@ func CgroupMounts() ([]string, error) {
 	return points, nil
 }
 
-// path is the arm's own group.
+// path is the path of the arm's group.
 func (g Groups) path(s environment.Spec) string {
 	if g.TopLevel {
 		return "tare-" + s.Run + "-" + s.Arm
@@ -115,7 +115,7 @@ func (g Groups) path(s environment.Spec) string {
 	return filepath.Join("tare-"+s.Run, s.Arm)
 }
 
-// outside is the group of what runs beside the arm.
+// outside is the path of the group for processes beside the arm.
 func (g Groups) outside(s environment.Spec) string { return g.path(s) + "-outside" }
 
 // ContainerID is the id of the n-th container of an arm.

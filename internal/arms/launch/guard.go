@@ -15,44 +15,44 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// GuardCommand is the hidden command that GuardMain implements.
+// GuardCommand is the hidden command of the guard.
 const GuardCommand = "__guard"
 
-// A guard's descriptors: a pipe that ends with tare, and the memory of a silence.
+// Descriptors of the guard: a pipe that closes when tare ends, and the memory of a silence.
 const (
 	guardPipe    = FirstFile
 	guardSilence = FirstFile + 1
 )
 
-// dying is how long tare may take to be gone after the end of the pipe.
+// dying is how long tare may still exist after the pipe closed.
 const dying = 30 * time.Second
 
-// guarded is what the pipe says first: whose end it is, in which journal.
+// guarded is the first message on the pipe: the run and where its journal is.
 type guarded struct {
 	StateDir, Run string
-	// Signals says that the arms are in no control group: they are stopped by signals.
+	// Signals says that the arms are in no control groups and the guard stops them by signals.
 	Signals bool
 }
 
-// notice is each of what the pipe says then.
+// notice is each further message.
 type notice struct {
-	// Watch are groups to be frozen when tare is silent for too long, Forget those of
-	// them that end.
+	// Watch are groups that the guard freezes when tare is silent for too long. Forget are
+	// groups that it no longer watches.
 	Watch, Forget []cgroup.Switch
-	// Dismissed says that tare has taken back everything itself.
+	// Dismissed says that tare has taken back all changes itself.
 	Dismissed bool
 }
 
-// GuardMain guards a run. When tare has ended and left changes of the host, the guard takes
-// them back: the kernel ends neither an engine's container nor a frozen process with tare, and
-// a kill of tare's control group ends the shims too. The guard also freezes the arms when tare
-// is stopped, or the machine was suspended. kinds are the steps that it can take back. The exit
-// code is 0, or 125 on an error.
-func GuardMain(kinds journal.Kinds) int { return said(GuardCommand, guard(kinds)) }
+// GuardMain guards a run. When tare ends without taking its changes of the host back, the guard
+// does: the kernel ends neither an engine's container nor a frozen process with tare, and a kill
+// of tare's control group ends the shims too. The guard freezes the arms when tare is stopped or
+// the machine was suspended. kinds are the kinds of steps that it can take back. The exit code is
+// 0, or 125 on an error.
+func GuardMain(kinds journal.Kinds) int { return exitCode(GuardCommand, guard(kinds)) }
 
-// guard waits for the end of the pipe.
+// guard waits until the pipe closes and takes back what the journal has.
 func guard(kinds journal.Kinds) error {
-	// Tare ends by these, and then says so or not.
+	// These signals are for tare, which takes its changes back itself.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	in := json.NewDecoder(os.NewFile(guardPipe, "pipe"))
 	var of guarded
@@ -64,32 +64,32 @@ func guard(kinds journal.Kinds) error {
 		return err
 	}
 	w := &watch{silence: shared, signals: of.Signals, tare: os.Getppid(), groups: map[cgroup.Switch]bool{}}
-	go w.keep()
-	if w.hear(in) {
+	go w.watchDeadline()
+	if w.read(in) {
 		return nil
 	}
 	for end := time.Now().Add(dying); ; time.Sleep(50 * time.Millisecond) {
 		_, err := journal.Undo(of.StateDir, of.Run, kinds)
 		if !errors.Is(err, journal.ErrLive) || time.Now().After(end) {
-			return err // what could not be taken back stays in the journal, for tare cleanup
+			return err // the journal keeps the steps that failed, for tare cleanup
 		}
 	}
 }
 
-// watch freezes the arms of a tare that is silent for longer than it said. It thaws
-// nothing: when tare is back it knows what is to run.
+// watch freezes the arms when tare is silent beyond its deadline. It thaws none: tare knows which
+// arms have to run.
 type watch struct {
 	silence *silence
 	signals bool
-	tare    int // its pid
+	tare    int // pid
 
 	mu     sync.Mutex
 	groups map[cgroup.Switch]bool
-	over   bool // tare has ended: what it left is taken back
+	over   bool // tare has ended, or dismissed the guard
 }
 
-// hear follows what the pipe says, and says in the end whether tare dismissed the guard.
-func (w *watch) hear(in *json.Decoder) (dismissed bool) {
+// read reads notices until tare ends or dismisses the guard.
+func (w *watch) read(in *json.Decoder) (dismissed bool) {
 	for {
 		var n notice
 		err := in.Decode(&n)
@@ -108,13 +108,13 @@ func (w *watch) hear(in *json.Decoder) (dismissed bool) {
 	}
 }
 
-// longestLook is after how long the guard looks again at a deadline that is further away,
-// or is none: tare may have set a nearer one.
+// longestLook is how long the guard sleeps before it reads the deadline again: tare may have set
+// an earlier one.
 const longestLook = 5 * time.Second
 
-// keep looks at the deadline whenever it could have passed.
-func (w *watch) keep() {
-	runtime.LockOSThread() // it sleeps in the kernel
+// watchDeadline reads the deadline whenever it could have passed.
+func (w *watch) watchDeadline() {
+	runtime.LockOSThread() // SleepUntilBoottime sleeps in the kernel
 	for {
 		deadline, now := w.silence.words.deadline.Load(), sched.Boottime()
 		switch {
@@ -128,8 +128,8 @@ func (w *watch) keep() {
 	}
 }
 
-// freeze freezes all arms if the deadline is still the one that has passed. What cannot be
-// frozen is gone, or runs on: tare is silent, and there is nobody else to tell.
+// freeze freezes all arms unless tare has set another deadline. It ignores errors: an arm that
+// cannot be frozen has ended or runs on, and tare does not listen.
 func (w *watch) freeze(deadline int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,18 +15,18 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Grace is for how much longer than a step takes tare may be silent before the guard
-// freezes its arms.
+// Grace is how long beyond the planned end of a step tare may be silent before the guard freezes
+// the arms.
 const Grace = 5 * time.Second
 
-// ErrSilent means that tare was stopped, or the machine suspended, for longer than that.
+// ErrSilent means that tare was silent for longer than that.
 var ErrSilent = errors.New("tare was stopped, or the machine suspended: the guard froze the arms")
 
-// Guard is tare's end of a process that takes back what a run left, however tare ends, and
-// freezes its arms when tare is silent for too long. A nil Guard does nothing.
+// Guard is the handle of the guard: a process that takes back what a run left, however tare ends,
+// and freezes the arms when tare is silent for too long. The methods of a nil Guard do nothing.
 type Guard struct {
-	// Inside is why a kill or a freeze of tare's whole control group would be one of the
-	// guard too; nil: it would not.
+	// Inside is why the guard is in tare's control group, whose kill or freeze includes the
+	// guard; nil: it is outside.
 	Inside error
 
 	pipe    *os.File
@@ -34,15 +34,15 @@ type Guard struct {
 	silence *silence
 	signals bool // the arms are stopped by signals
 
-	mu     sync.RWMutex // held for writing while the arms are thawed that the guard froze
-	held   map[*cgroup.Freezer]*Held
-	froze  int           // how often the guard did
-	attend chan struct{} // closed, the attendance ends; nil: there is none
-	ended  chan struct{} // closed, it has ended
+	mu       sync.RWMutex // held for writing while arms that the guard froze are thawed
+	held     map[*cgroup.Freezer]*Held
+	froze    int           // how often the guard froze the arms
+	stop     chan struct{} // Allow closes it to end Attend; nil: Attend was not called
+	attended chan struct{} // closed when the goroutine of Attend has ended
 }
 
-// NewGuard starts the guard of a run that has its journal in stateDir. As root it is in
-// no control group of tare's; groups may be nil.
+// NewGuard starts the guard of a run whose journal is in stateDir. As root the guard leaves tare's
+// control groups; groups may be nil.
 func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -61,7 +61,7 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 	g.cmd.Args[0] = "tare"
 	g.cmd.Dir = "/"
 	g.cmd.ExtraFiles = []*os.File{r, g.silence.file}
-	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // neither Ctrl-C nor a terminal that goes is for it
+	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C and a hang-up of the terminal do not reach the guard
 	if err := g.cmd.Start(); err != nil {
 		w.Close()
 		g.silence.close()
@@ -77,7 +77,7 @@ func NewGuard(stateDir, run string, groups *cgroup.Tree) (_ *Guard, err error) {
 	return g, nil
 }
 
-// Dismiss ends the guard: everything is taken back, or stays for tare cleanup.
+// Dismiss ends the guard. Steps that are still in the journal are left to tare cleanup.
 func (g *Guard) Dismiss() {
 	if g == nil {
 		return
@@ -89,46 +89,45 @@ func (g *Guard) Dismiss() {
 	g.silence.close()
 }
 
-// tell tells the guard, which somebody may have killed.
+// tell sends a notice. It ignores errors: somebody may have killed the guard.
 func (g *Guard) tell(n notice) { _ = json.NewEncoder(g.pipe).Encode(n) }
 
-// Attend lets a goroutine renew what tare may be silent, until the next Allow: for steps
-// that have no planned end and hold no window.
+// Attend renews the deadline every second, by a goroutine, until the next Allow: for steps without
+// a planned end. No window may be open meanwhile.
 func (g *Guard) Attend() {
-	if g == nil || g.attend != nil {
+	if g == nil || g.stop != nil {
 		return
 	}
 	g.allow(attendEvery)
-	g.attend, g.ended = make(chan struct{}), make(chan struct{})
+	g.stop, g.attended = make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(g.ended)
+		defer close(g.attended)
 		t := time.NewTicker(attendEvery)
 		defer t.Stop()
 		for {
 			select {
 			case <-t.C:
 				g.allow(attendEvery)
-			case <-g.attend:
+			case <-g.stop:
 				return
 			}
 		}
 	}()
 }
 
-// attendEvery is how often tare is heard of while it attends.
+// attendEvery is how often Attend renews the deadline.
 const attendEvery = time.Second
 
 func (g *Guard) unattend() {
-	if g.attend != nil {
-		close(g.attend)
-		<-g.ended
-		g.attend = nil
+	if g.stop != nil {
+		close(g.stop)
+		<-g.attended
+		g.stop = nil
 	}
 }
 
-// Allow lets tare be silent for as long as the step that begins takes, and Grace. It costs
-// a store and a reading of a clock. When the guard froze the arms meanwhile, those are
-// thawed that are to run.
+// Allow lets tare be silent for the next step and Grace. It costs a store and a reading of a
+// clock. If the guard froze the arms meanwhile, Allow thaws those that have to run.
 func (g *Guard) Allow(step time.Duration) {
 	if g == nil {
 		return
@@ -143,8 +142,8 @@ func (g *Guard) allow(step time.Duration) {
 	}
 }
 
-// Extend is Allow in the middle of a step, and leaves to its end what the guard froze; it
-// returns ErrSilent then.
+// Extend is Allow in the middle of a step. It returns ErrSilent if the guard froze the arms, and
+// leaves them frozen until the step ends.
 func (g *Guard) Extend(step time.Duration) error {
 	if g != nil && g.silence.extend(int64(step+Grace)) {
 		return ErrSilent
@@ -170,11 +169,11 @@ func (g *Guard) Froze() int {
 	return g.froze
 }
 
-// freezingBound is how long a guard that has begun to freeze may take; one that is killed
-// then does not come to an end.
+// freezingBound is how long a guard that has begun to freeze may take: a guard that was killed
+// then never finishes.
 const freezingBound = 30 * time.Second
 
-// thaw lets run again what tare has not paused itself.
+// thaw thaws the arms that tare has not paused itself.
 func (g *Guard) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,9 +181,9 @@ func (g *Guard) thaw() {
 		sched.SleepUntil(sched.Monotonic() + int64(time.Millisecond))
 	}
 	g.froze++
-	for _, h := range g.held {
-		if !h.paused {
-			_ = h.Freezer.Thaw() // a group that is gone: whoever waits for its processes says so
+	for _, w := range g.held {
+		if !w.paused {
+			_ = w.Freezer.Thaw() // fails for a group that is gone; its processes are waited for elsewhere
 		}
 	}
 	if g.signals {
@@ -199,8 +198,8 @@ type Held struct {
 	paused bool // by tare
 }
 
-// Hold tells the guard of a freezer, once, until Release. What is no freezer of groups here
-// stays as it is.
+// Hold tells the guard of a freezer, once, until Release. A freezer that is not of control groups
+// on this host is returned as it is.
 func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 	own, ok := f.(*cgroup.Freezer)
 	if g == nil || !ok {
@@ -208,53 +207,53 @@ func (g *Guard) Hold(f wire.Freezer) wire.Freezer {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	h := g.held[own]
-	if h == nil {
-		h = &Held{Freezer: own, guard: g}
-		g.held[own] = h
+	w := g.held[own]
+	if w == nil {
+		w = &Held{Freezer: own, guard: g}
+		g.held[own] = w
 		g.tell(notice{Watch: own.Switches()})
 	}
-	return h
+	return w
 }
 
-// Release ends what Hold began: call it before the freezer is closed.
+// Release ends Hold. Call it before the freezer is closed.
 func Release(f wire.Freezer) {
-	h, ok := f.(*Held)
+	w, ok := f.(*Held)
 	if !ok {
 		return
 	}
-	h.guard.mu.Lock()
-	defer h.guard.mu.Unlock()
-	if h.guard.held[h.Freezer] == h {
-		delete(h.guard.held, h.Freezer)
-		h.guard.tell(notice{Forget: h.Switches()})
+	w.guard.mu.Lock()
+	defer w.guard.mu.Unlock()
+	if w.guard.held[w.Freezer] == w {
+		delete(w.guard.held, w.Freezer)
+		w.guard.tell(notice{Forget: w.Switches()})
 	}
 }
 
-// step changes what tare wants of the arm, not while all are thawed.
-func (h *Held) step(paused bool, do func() error) error {
-	h.guard.mu.RLock()
-	defer h.guard.mu.RUnlock()
-	h.paused = paused
+// step changes whether tare wants the arm paused, not while Guard.thaw thaws the arms.
+func (w *Held) step(paused bool, do func() error) error {
+	w.guard.mu.RLock()
+	defer w.guard.mu.RUnlock()
+	w.paused = paused
 	err := do()
 	if err != nil {
-		h.paused = false // a freezer that fails has thawed
+		w.paused = false // a freezer that fails has thawed
 	}
 	return err
 }
 
-// Freeze is Freezer.Freeze, and so on.
-func (h *Held) Freeze(timeout time.Duration) error {
-	return h.step(true, func() error { return h.Freezer.Freeze(timeout) })
+// Freeze is Ask and Confirm.
+func (w *Held) Freeze(timeout time.Duration) error {
+	return w.step(true, func() error { return w.Freezer.Freeze(timeout) })
 }
 
-// Ask is the first half of Freeze.
-func (h *Held) Ask() error { return h.step(true, h.Freezer.Ask) }
+// Ask tells the kernel to freeze the arm.
+func (w *Held) Ask() error { return w.step(true, w.Freezer.Ask) }
 
-// Confirm is the second half of Freeze.
-func (h *Held) Confirm(timeout time.Duration) error {
-	return h.step(true, func() error { return h.Freezer.Confirm(timeout) })
+// Confirm waits until the arm is frozen.
+func (w *Held) Confirm(timeout time.Duration) error {
+	return w.step(true, func() error { return w.Freezer.Confirm(timeout) })
 }
 
 // Thaw lets the arm run.
-func (h *Held) Thaw() error { return h.step(false, h.Freezer.Thaw) }
+func (w *Held) Thaw() error { return w.step(false, w.Freezer.Thaw) }

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// busy is a process that computes, in a group unless that is nil.
+// busy starts a process that computes, in a group if it is not nil.
 func busy(t *testing.T, group *cgroup.Group) *os.Process {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "while :; do :; done")
@@ -47,7 +47,7 @@ func runs(t *testing.T, p *os.Process) bool {
 	return used() > before
 }
 
-// untilFrozen waits for a guard that has the grace of a silence to wait for.
+// untilFrozen waits until the guard has frozen the arms after Grace.
 func untilFrozen(t *testing.T, g *Guard) {
 	t.Helper()
 	for end := time.Now().Add(Grace + time.Minute); g.silence.words.frozen.Load() == 0; time.Sleep(10 * time.Millisecond) {
@@ -57,8 +57,8 @@ func untilFrozen(t *testing.T, g *Guard) {
 	}
 }
 
-// A guard freezes the groups of a tare that is silent for longer than it said, those too
-// that are paused; and it is tare that thaws, what it has not paused.
+// The guard freezes all groups when tare is silent for too long, also paused ones; tare then thaws those
+// that it has not paused.
 func TestGuardFreezes(t *testing.T) {
 	testneed.Root(t)
 	tree, err := cgroup.Detect("/")
@@ -125,7 +125,7 @@ func TestGuardFreezes(t *testing.T) {
 	}
 }
 
-// Where the arms are in no control group, what tare has started is stopped by signals.
+// Without control groups the guard stops tare's descendants by signals.
 func TestGuardStops(t *testing.T) {
 	g, err := NewGuard(t.TempDir(), "stopped", nil)
 	if err != nil {
@@ -171,8 +171,7 @@ func TestGuardStops(t *testing.T) {
 	}
 }
 
-// A claim and a new deadline at the same time: one of them comes first, and both sides know
-// which.
+// When the guard claims a deadline while tare sets a new one, both sides know which came first.
 func TestSilenceIsClaimedOnce(t *testing.T) {
 	s, err := newSilence()
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
-// socketName is the socket in the directory that a container has bound.
+// socketName is the name of the socket in the directory that is bound into a container.
 const socketName = "ask"
 
-// HandoffListener is the socket at which the first process of a container asks what to do.
+// HandoffListener is the socket at which the first process of a container asks for its Request.
 type HandoffListener struct{ l *net.UnixListener }
 
 // ListenHandoff listens in a directory. The caller closes it.
@@ -34,25 +34,25 @@ func ListenHandoff(dir string) (*HandoffListener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen in %s: %w", dir, err)
 	}
-	l.SetUnlinkOnClose(false) // the path is no longer valid then
+	l.SetUnlinkOnClose(false) // the path is not valid any more then
 	return &HandoffListener{l}, nil
 }
 
-// Socket is the socket in a container that has the directory bound.
+// Socket is the path of the socket below dir, the directory as the container sees it.
 func Socket(dir string) string { return filepath.Join(dir, socketName) }
 
-// Close ends the listening.
+// Close closes the socket.
 func (h *HandoffListener) Close() error { return h.l.Close() }
 
-// HandoffConn is the connection to the first process of a container, which waits for its request.
+// HandoffConn is the connection to the first process of a container, which waits for its Request.
 type HandoffConn struct {
-	Pid  int // as tare's pid namespace numbers it
+	Pid  int // in tare's pid namespace
 	conn *net.UnixConn
 }
 
-// Accept waits for a container. given, which may be called often, says why none is
-// going to come.
-func (h *HandoffListener) Accept(ctx context.Context, given func() error) (*HandoffConn, error) {
+// Accept waits for a container. It calls alive five times a second and returns its error, which
+// says why no container is going to ask.
+func (h *HandoffListener) Accept(ctx context.Context, alive func() error) (*HandoffConn, error) {
 	const turn = 200 * time.Millisecond
 	for {
 		if err := h.l.SetDeadline(time.Now().Add(turn)); err != nil {
@@ -71,7 +71,7 @@ func (h *HandoffListener) Accept(ctx context.Context, given func() error) (*Hand
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, fmt.Errorf("wait for the container: %w", err)
 		}
-		if err := given(); err != nil {
+		if err := alive(); err != nil {
 			return nil, err
 		}
 	}
@@ -85,10 +85,10 @@ func identifyPeer(conn *net.UnixConn) (*HandoffConn, error) {
 	return &HandoffConn{Pid: pid, conn: conn}, err
 }
 
-// Close lets the process go; one that was sent nothing ends.
+// Close closes the connection. A process that got no Request ends then.
 func (h *HandoffConn) Close() error { return ignoreClosed(h.conn.Close()) }
 
-// Send tells the process what to do, and returns when it executes the load.
+// Send sends the Request and returns when the process executes the load.
 func (h *HandoffConn) Send(ctx context.Context, c Child) error {
 	stop := context.AfterFunc(ctx, func() { h.conn.Close() })
 	err := h.send(c)
@@ -126,10 +126,10 @@ func (h *HandoffConn) send(c Child) error {
 	}
 	var m message
 	if len(answer) == 0 {
-		return nil // executed: the socket closed with it
+		return nil // the exec closed the socket
 	}
 	if err := json.Unmarshal(answer, &m); err != nil || m.Failure == nil {
-		return fmt.Errorf("the container said %q instead of executing the load", answer)
+		return fmt.Errorf("the container sent %q instead of executing the load", answer)
 	}
 	return m.Failure
 }

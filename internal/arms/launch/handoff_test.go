@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(launchtest.Main(m)) }
 
-// asking starts what a container would run first, with nothing inherited.
+// asking starts the first process of an engine's container, without inherited descriptors.
 func asking(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", launch.AttendArgs(launch.Socket(dir))...)
@@ -45,8 +45,8 @@ func listen(t *testing.T) (*launch.HandoffListener, string) {
 
 func nobodyElse() error { return nil }
 
-// TestHandOver: a process that inherited nothing becomes the load, with the very
-// descriptors, arguments and environment that a child of tare's has.
+// TestHandOver checks that a process without inherited descriptors becomes the load, with the descriptors,
+// arguments and environment of a child of tare.
 func TestHandOver(t *testing.T) {
 	d, dir := listen(t)
 	cmd := asking(t, dir)
@@ -86,7 +86,7 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestHandOverFails: why the load could not be executed is told, with its number.
+// TestHandOverFails checks that the error of the exec arrives with its errno.
 func TestHandOverFails(t *testing.T) {
 	d, dir := listen(t)
 	cmd := asking(t, dir)
@@ -104,8 +104,7 @@ func TestHandOverFails(t *testing.T) {
 	}
 }
 
-// TestNobodyComes: the waiting ends with its context, and with the reason why
-// nobody is going to come.
+// TestNobodyComes checks that Accept ends with its context, and with the error of alive.
 func TestNobodyComes(t *testing.T) {
 	d, _ := listen(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -118,7 +117,7 @@ func TestNobodyComes(t *testing.T) {
 	}
 }
 
-// TestLetGo: a process that is sent nothing ends.
+// TestLetGo checks that a process that gets no Request ends.
 func TestLetGo(t *testing.T) {
 	d, dir := listen(t)
 	cmd := asking(t, dir)

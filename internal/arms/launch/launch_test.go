@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/agent"
+	"github.com/tarelab/tare/internal/linux/proc"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 const hybridText = `12:cpu,cpuacct:/tare-r1/arm
@@ -25,29 +26,9 @@ const hybridText = `12:cpu,cpuacct:/tare-r1/arm
 0::/user.slice/tare-r1/arm
 `
 
-func TestGroupOf(t *testing.T) {
-	for _, c := range []struct {
-		text, controller, want string
-		ok                     bool
-	}{
-		{hybridText, "cpuacct", "/tare-r1/arm", true},
-		{hybridText, "freezer", "/", true},
-		{hybridText, "memory", "", false},
-		{hybridText, "", "/user.slice/tare-r1/arm", true},
-		{"0::/\n", "", "/", true},
-		{"1:cpu:/a:b\n", "cpu", "/a:b", true},
-		{"nonsense", "cpu", "", false},
-		{"", "", "", false},
-	} {
-		if got, ok := groupOf(c.text, c.controller); got != c.want || ok != c.ok {
-			t.Errorf("%q in %q: %q %v", c.controller, c.text, got, ok)
-		}
-	}
-}
-
 func TestMembership(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "cgroup")
-	if err := os.WriteFile(file, []byte(hybridText), 0o600); err != nil {
+	paths, err := proc.ParseCgroups([]byte(hybridText))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -61,17 +42,17 @@ func TestMembership(t *testing.T) {
 		{Membership{Path: "tare-r2/arm", V2: true}, "version 2"},
 		{Membership{Path: "r1/arm", V2: true}, "version 2"}, // the end of a name is not the name
 	} {
-		err := c.m.check(file)
+		err := c.m.compare(paths)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%+v: %v, want an error that says %q", c.m, err, c.says)
 		}
 	}
-	if err := (Membership{}).check(file + "no"); !errors.Is(err, os.ErrNotExist) {
+	if err := (Membership{}).check("no-process"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v: want that the file is missing", err)
 	}
 }
 
-// TestFailureKeepsItsNumber: what the child says is an error like any other.
+// TestFailureKeepsItsNumber checks that errors.Is finds the errno of a child's error.
 func TestFailureKeepsItsNumber(t *testing.T) {
 	var socket bytes.Buffer
 	l := newLine(&socket)
@@ -154,10 +135,14 @@ func TestThread(t *testing.T) {
 	}
 }
 
-func TestMainIsNotForPeople(t *testing.T) {
-	for _, args := range [][]string{nil, {"x"}, {"-1"}, {"2"}, {"3", "4"}, {"copy"}} {
-		if code := Main(args); code != failed {
-			t.Errorf("%q: code %d, want %d", args, code, failed)
+// A hidden command that a person starts fails and does nothing.
+func TestRolesAreNotForPeople(t *testing.T) {
+	for _, args := range [][]string{
+		{InitCommand}, {InitCommand, "x"}, {InitCommand, "-1"}, {InitCommand, "2"}, {InitCommand, "3", "4"},
+		{copyCommand}, {attendCommand}, {attendedCommand},
+	} {
+		if code, ok := hidden.Run(Roles(), args); code == 0 || !ok {
+			t.Errorf("%q: code %d, a role: %v", args, code, ok)
 		}
 	}
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/tarelab/tare/internal/arms/agent"
 )
 
-// message is one line over the socket between the parent and the child that
-// looks after a container; exactly one field is set.
+// message is a line of JSON on the socket between tare and a child. Exactly one field is set.
 type message struct {
 	Created int            `json:"created,omitempty"` // pid of the container's first process
-	Start   bool           `json:"start,omitempty"`   // from the parent: let it run
+	Start   bool           `json:"start,omitempty"`   // from tare: start the container
 	Started bool           `json:"started,omitempty"`
-	Exit    *int           `json:"exit,omitempty"` // wait status
+	Exit    *int           `json:"exit,omitempty"` // wait status of wait(2)
 	Failure *agent.Failure `json:"failure,omitempty"`
 }
 
@@ -36,8 +35,8 @@ func (l line) receive() (message, error) {
 	err := l.in.Decode(&m)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		// Reset: the child became another program with the newline of the last
-		// message still unread.
+		// ECONNRESET: the child executed another program before it read the newline of the
+		// last message.
 		return m, io.EOF
 	case err != nil:
 		return m, fmt.Errorf("read from the child that looks after the container: %w", err)
@@ -47,9 +46,9 @@ func (l line) receive() (message, error) {
 	return m, nil
 }
 
-// demand tells the child what to do, and waits until it has executed the load,
-// which closes its end.
-func demand(rw io.ReadWriter, r Request) error {
+// sendRequest sends the Request and waits until the child executes the load, which closes its side of
+// the socket.
+func sendRequest(rw io.ReadWriter, r Request) error {
 	l := newLine(rw)
 	if err := l.out.Encode(r); err != nil {
 		return fmt.Errorf("send the request: %w", err)
@@ -60,6 +59,6 @@ func demand(rw io.ReadWriter, r Request) error {
 	case err != nil:
 		return err
 	default:
-		return fmt.Errorf("the child said %+v instead of executing the load", m)
+		return fmt.Errorf("the child sent %+v instead of executing the load", m)
 	}
 }

@@ -12,24 +12,23 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Network is an arm's own network: its namespace, and the gateway namespace
-// that stands in for the host's side of it. Both are held by descriptors and
-// end with tare, so no journal knows them.
+// Network is an arm's own network: the arm's namespace and a gateway namespace, which stands for
+// the host's side of it. Descriptors keep both alive, so they end with tare and are in no journal.
 type Network struct {
 	Gateway, Arm *os.File
 	Wire         netns.Wire
-	// Port is published with destination NAT at the gateway's own address; 0:
-	// none.
+	// Port is published by destination NAT at the gateway's address; 0: none.
 	Port int
-	// Taken says that a network stack of its own (gVisor's) has taken the arm's address
-	// from the link, so that nobody can read it back there.
+	// Taken says that gVisor's network stack took the arm's address from the link: it cannot
+	// be read back there.
 	Taken bool
 }
 
-// Restore gives the arm's link the address that was taken.
+// Restore gives the arm's link its address again.
 func (n *Network) Restore() error { return n.Wire.Restore(n.Arm) }
 
-// NewNetwork makes the network of an arm. The caller closes it.
+// NewNetwork makes the network of an arm and publishes the port publish; 0: none. The caller
+// closes it.
 func NewNetwork(publish int) (_ *Network, err error) {
 	n := &Network{Wire: netns.DefaultWire(), Port: publish}
 	defer func() {
@@ -52,8 +51,8 @@ func NewNetwork(publish int) (_ *Network, err error) {
 	return n, netns.Forward(n.Gateway, n.Wire.Gateway, n.Wire.Arm, uint16(publish))
 }
 
-// OpenNetwork makes the network of a container, unless it has the host's, or no
-// server that would need one. Close closes it.
+// OpenNetwork makes the network of a container with a server, unless it has the host's network.
+// Close closes it.
 func (g *Sandbox) OpenNetwork() error {
 	publish := g.Spec.Port
 	if publish == 0 || g.Spec.Container.Network == environment.NetworkHost {
@@ -65,8 +64,8 @@ func (g *Sandbox) OpenNetwork() error {
 	return g.MakeNetwork(publish)
 }
 
-// MakeNetwork makes a network of the arm's own, where a port is published; 0:
-// none is. Close closes it.
+// MakeNetwork makes a network of the arm's own and publishes the port publish; 0: none. Close
+// closes it.
 func (g *Sandbox) MakeNetwork(publish int) (err error) {
 	if g.Net, err = NewNetwork(publish); err != nil {
 		return err
@@ -75,8 +74,8 @@ func (g *Sandbox) MakeNetwork(publish int) (err error) {
 	return nil
 }
 
-// addresses are where a server in the arm listens and is reached; empty without
-// one.
+// addresses are where a server in the arm listens and where a client dials; empty without a
+// server.
 func (g *Sandbox) addresses() (listen, dial string) {
 	port := g.Spec.Port
 	switch {
@@ -89,7 +88,7 @@ func (g *Sandbox) addresses() (listen, dial string) {
 	return g.Net.Listen(port), g.Net.Dial(port)
 }
 
-// Attach connects another namespace instead, which a container has of its own.
+// Attach connects a container's network namespace instead of the one that NewNetwork made.
 func (n *Network) Attach(arm *os.File) error {
 	if err := n.Wire.Disconnect(n.Gateway); err != nil {
 		return err
@@ -101,10 +100,10 @@ func (n *Network) Attach(arm *os.File) error {
 	return n.Wire.Connect(n.Gateway, n.Arm)
 }
 
-// Listen and Dial are where a server listens and a client reaches it.
+// Listen is the address at which a server in the arm listens.
 func (n *Network) Listen(port int) string { return addrPort(n.Wire.Arm, port) }
 
-// Dial is the published address where there is one.
+// Dial is the address that a client dials: the published one, if the port is published.
 func (n *Network) Dial(port int) string {
 	if n.Port == port {
 		return addrPort(n.Wire.Gateway, port)
@@ -159,7 +158,7 @@ func (n *Network) Settings() ([]record.Setting, error) {
 	return all, errors.Join(errs...)
 }
 
-// Close lets go of both namespaces.
+// Close closes the descriptors of both namespaces.
 func (n *Network) Close() error {
 	var errs []error
 	for _, f := range []*os.File{n.Arm, n.Gateway} {
@@ -170,8 +169,7 @@ func (n *Network) Close() error {
 	return errors.Join(errs...)
 }
 
-// NetworkChanges lists what NewNetwork makes, none of it in the host's own
-// network namespace.
+// NetworkChanges lists what NewNetwork makes. Nothing of it is in the host's network namespace.
 func NetworkChanges(s environment.Spec, publish bool) []facts.Change {
 	if s.Container.Network == environment.NetworkHost {
 		return nil

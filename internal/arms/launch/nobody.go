@@ -17,14 +17,14 @@ const (
 	NobodyGID = 65534
 )
 
-// Nobody is what a child becomes that must not be able to do any harm.
+// Nobody makes a child an ordinary user without privileges.
 type Nobody struct {
-	UID, GID int // 0: they stay as they are, for an ordinary user
-	// CPU is the CPU time in seconds after which the kernel ends the process.
+	UID, GID int // 0: unchanged, when tare itself runs as an ordinary user
+	// CPU is the CPU time in seconds after which the kernel kills the process.
 	CPU uint64
 }
 
-// AsNobody may use so much CPU time.
+// AsNobody is Nobody with a limit of CPU time.
 func AsNobody(time time.Duration) *Nobody {
 	n := &Nobody{CPU: uint64(time.Seconds())}
 	if os.Geteuid() == 0 {
@@ -33,13 +33,12 @@ func AsNobody(time time.Duration) *Nobody {
 	return n
 }
 
-// nobody makes the child an ordinary user. Its exec follows: what it has open
-// it keeps.
+// nobody makes the child an ordinary user. Open descriptors stay open.
 func nobody(n *Nobody) error {
 	if n == nil {
 		return nil
 	}
-	// Nothing else is to go first when memory runs out.
+	// The neighbour is the first victim of the out-of-memory killer.
 	if err := oom.Offer(oom.Neighbour); err != nil {
 		return err
 	}

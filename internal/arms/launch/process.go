@@ -15,25 +15,25 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Process is a process in an arm, whoever its parent is: tare, a shim, an agent or an
-// engine. Its parent waits for it and knows how it ended; it is held and signalled by
-// a descriptor, which never means another process. It is an environment.Running.
+// Process is a process in an arm. Its parent is tare, a shim, an agent or an engine; the parent
+// waits for it and reports how it ended. tare signals it by a pidfd, which never refers to another
+// process. It is an environment.Running.
 type Process struct {
 	pid, pidfd int
-	leads      bool         // a process group, which is killed with it
+	leads      bool         // of its process group, which Kill kills too
 	group      cgroup.Group // where its memory is accounted, and where it may be frozen
-	ooms       uint64       // kills in the group before it was held
+	ooms       uint64       // out-of-memory kills in the group before openProcess
 	done       chan struct{}
 	exit       environment.Exit
 
 	mu               sync.Mutex
-	released, killed bool // the descriptor; by Kill
+	released, killed bool // the pidfd is closed; Kill was called
 }
 
 var _ environment.Running = (*Process)(nil)
 
-// hold holds a process that is there and has not been waited for.
-func hold(pid int, group cgroup.Group) (*Process, error) {
+// openProcess opens a pidfd of a process that exists and has not been waited for.
+func openProcess(pid int, group cgroup.Group) (*Process, error) {
 	p := &Process{pid: pid, group: group, done: make(chan struct{})}
 	p.ooms, _ = oomKills(group)
 	var err error
@@ -43,9 +43,9 @@ func hold(pid int, group cgroup.Group) (*Process, error) {
 	return p, nil
 }
 
-// holdChild holds a command that has been started, and waits for it.
-func holdChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
-	p, err := hold(cmd.Process.Pid, group)
+// openChild is openProcess for a started command, and waits for the command.
+func openChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
+	p, err := openProcess(cmd.Process.Pid, group)
 	if err != nil {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
@@ -57,34 +57,34 @@ func holdChild(cmd *exec.Cmd, group cgroup.Group) (*Process, error) {
 	return p, nil
 }
 
-// Hold holds the process at the other end of a connection, to be ended with the arm.
-// ended tells how it ended, once it has.
-func (g *Sandbox) Hold(v *HandoffConn, ended func() environment.Exit) (environment.Running, error) {
-	p, err := hold(v.Pid, g.Group)
+// AddProcess makes the process at the other end of a connection a process of the arm, which Close ends.
+// exit is called when it has ended and returns how.
+func (g *Sandbox) AddProcess(v *HandoffConn, exit func() environment.Exit) (environment.Running, error) {
+	p, err := openProcess(v.Pid, g.Group)
 	if err != nil {
 		return nil, err
 	}
 	go func() {
 		for !p.ended(time.Minute) {
 		}
-		p.end(ended)
+		p.end(exit)
 	}()
 	return p, g.track(p)
 }
 
-// end closes Done once the process has ended; how tells in which way. The kills are
-// counted before: an engine removes the group, and the count with it, when it notices.
-func (p *Process) end(how func() environment.Exit) {
+// end closes Done when the process has ended; exit returns how. The out-of-memory kills are read
+// first: an engine that notices the end removes the group.
+func (p *Process) end(exit func() environment.Exit) {
 	defer close(p.done)
 	kills, counted := oomKills(p.group)
 	p.release()
-	p.exit = how()
+	p.exit = exit()
 	if p.exit.Signal == "SIGKILL" && counted && kills > p.ooms {
 		p.exit.OOM = true
 	}
 }
 
-// release gives the descriptor back. It may be called twice.
+// release closes the pidfd. It may be called twice.
 func (p *Process) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,14 +94,14 @@ func (p *Process) release() {
 	p.released = true
 }
 
-// ended says whether the process ends within a time. It must not be released meanwhile.
+// ended says whether the process ends within a time. release must not be called meanwhile.
 func (p *Process) ended(within time.Duration) bool {
 	polled := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
 	n, err := unix.Poll(polled, int(within.Milliseconds()))
 	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 }
 
-// oomKills reads the group's count, where it has one.
+// oomKills is the group's count of out-of-memory kills; false where it has none.
 func oomKills(g cgroup.Group) (uint64, bool) {
 	if g.Tree == nil {
 		return 0, false
@@ -125,16 +125,16 @@ func exitStatus(status syscall.WaitStatus) environment.Exit {
 	return environment.Exit{Code: status.ExitStatus()}
 }
 
-// Pid is the process as the host numbers it.
+// Pid is the pid on the host.
 func (p *Process) Pid() int { return p.pid }
 
 // Done is closed when it has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit is how it ended; valid after Done.
+// Exit is how it ended. Valid after Done.
 func (p *Process) Exit() environment.Exit { return p.exit }
 
-// Kill ends it, frozen or not; a child of tare's with what is in its process group.
+// Kill kills the process, frozen or not. A child of tare is killed with its process group.
 func (p *Process) Kill() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *Process) Kill() error {
 	p.killed = true
 	err := unix.PidfdSendSignal(p.pidfd, unix.SIGKILL, nil, 0)
 	if errors.Is(err, unix.ESRCH) {
-		return nil // it has been waited for, and its number may be another's
+		return nil // it was waited for; another process may have its pid
 	}
 	if p.leads {
 		_ = unix.Kill(-p.pid, unix.SIGKILL)
@@ -153,7 +153,7 @@ func (p *Process) Kill() error {
 	return err
 }
 
-// thaw lets frozen processes run on: those of version 1 die only then.
+// thaw thaws a group: with version 1 a frozen process dies when it is thawed.
 func thaw(g cgroup.Group) {
 	if _, err := g.Dir("freezer"); err != nil {
 		return

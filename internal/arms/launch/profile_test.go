@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The profile as kernels with AppArmor write it, which this one may not be: files
-// stand in for a process's attr directory.
+// The profile as kernels with AppArmor write it. Files stand for a process's attr directory, because this
+// kernel may have none.
 func TestProfileSetting(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text, wanted string

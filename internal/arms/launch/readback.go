@@ -17,28 +17,21 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Expect is what a process was given; ReadBack compares it with what the
-// kernel says.
+// Expect is what ReadBack compares with the kernel's state of a process.
 type Expect struct {
-	// Own are the namespaces of its own ("pid", "mnt", ...); the others are the
-	// host's.
-	Own []string
-	// Either are namespaces that may be its own or the host's.
-	Either []string
-	// Overlay says that its root file system is an overlay.
-	Overlay bool
-	// Capabilities are what it keeps; nil: what tare has.
-	Capabilities []string
-	// Seccomp says that it is under a filter.
-	Seccomp bool
-	// Chosen is what was chosen of filter, profile and label; the rest is not looked at.
+	Own          []string // namespaces that it does not share with the host: "pid", "mnt", ...
+	Either       []string // namespaces that it may share with the host or not
+	Overlay      bool     // its root file system is an overlay
+	Capabilities []string // capabilities that it keeps; nil: they are not compared
+	Seccomp      bool     // it has a seccomp filter
+	// Chosen is what the experiment chose: seccomp filter and AppArmor profile are compared.
 	Chosen environment.Container
-	// Root is who is root there, as this host numbers users; 0: whoever tare is.
+	// Root is the uid on this host of the container's root; 0: the uid of tare.
 	Root int
 }
 
-// Confined is what a container with Docker's defaults is under, but for what was
-// chosen; capabilities are those that the engine leaves.
+// Confined adds the seccomp filter and the capabilities of a container with Docker's defaults,
+// changed by what the experiment chose. capabilities are those that the engine keeps.
 func (e Expect) Confined(c environment.Container, capabilities []string) Expect {
 	e.Chosen, e.Capabilities, e.Seccomp = c, capabilities, c.Seccomp != environment.Unconfined
 	if c.Capabilities == environment.NoCapabilities {
@@ -54,8 +47,8 @@ const (
 	hosts = "host's"
 )
 
-// ReadBack reads what the kernel says of a process and compares. What did not
-// take is an error, beside all that was read.
+// ReadBack reads the state of a process from the kernel and compares. A setting that is not in
+// force is an error; all settings are returned with it.
 func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 	status, err := statusOf(pid)
 	if err != nil {
@@ -80,7 +73,7 @@ func ReadBack(pid int, e Expect) ([]record.Setting, error) {
 	return append(all, scheduling(status)...), errors.Join(errs...)
 }
 
-// Wanted compares one setting; both words are for people.
+// Wanted compares one setting with what was wanted; both are texts for people.
 func Wanted(name, wanted, got string) (record.Setting, error) {
 	s := record.Setting{Name: name, Wanted: wanted, Got: got}
 	if wanted != got {
@@ -99,7 +92,7 @@ func namespaceSettings(pid int, owned, either []string) ([]record.Setting, error
 		}
 		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, ns))
 		if errors.Is(err, fs.ErrPermission) && !slices.Contains(owned, ns) {
-			// Root without CAP_SYS_PTRACE, and the process is another account's.
+			// tare is root without CAP_SYS_PTRACE, and the process is another user's.
 			all = append(all, record.Setting{Name: "namespace." + ns, Got: "unknown"})
 			continue
 		}
@@ -123,7 +116,7 @@ func namespaceSettings(pid int, owned, either []string) ([]record.Setting, error
 	return all, errors.Join(errs...)
 }
 
-// rootSetting finds the file system at the root in mountinfo.
+// rootSetting reads the type of the process's root file system.
 func rootSetting(pid int, overlay bool) ([]record.Setting, error) {
 	all, err := proc.FS("/").MountsOf(strconv.Itoa(pid))
 	if err != nil {
@@ -149,8 +142,7 @@ func capabilitySettings(status map[string]string, kept []string, root int) ([]re
 	if err != nil {
 		return nil, err
 	}
-	// The host may not have all that Docker would leave: a machine whose own
-	// bounding set lacks one cannot give it.
+	// A host whose own bounding set lacks one of Docker's capabilities cannot give it.
 	own, err := statusOf(os.Getpid())
 	if err != nil {
 		return nil, err
@@ -177,18 +169,16 @@ func capabilitySettings(status map[string]string, kept []string, root int) ([]re
 	return all, errors.Join(errs...)
 }
 
-// becameAnother says whether a process gave up the user as which it was started,
-// as a server does that refuses to be root: the kernel takes its capabilities
-// along (capabilities(7)), and leaves it the bounding set. The four user ids are
-// those of /proc/PID/status, root is who root of the arm is there.
+// becameAnother says whether a process is no longer the user as which it was started, as a
+// server that refuses to be root: the kernel then takes its capabilities but not its bounding set
+// (capabilities(7)). ids are the four user ids of /proc/PID/status, root is the arm's root.
 func becameAnother(ids string, root int) bool {
 	list := strings.Fields(ids)
 	return len(list) == 4 && !slices.Contains(list, strconv.Itoa(root))
 }
 
-// seccompSettings are the filter and what goes with it: on kernels before 5.16
-// a filter switches the speculative store bypass off, which can cost more than
-// the filter.
+// seccompSettings are the filter and mitigations that a filter may switch on: before Linux 5.16 a
+// filter disables speculative store bypass, which can cost more than the filter.
 func seccompSettings(status map[string]string, e Expect) ([]record.Setting, error) {
 	got, ok := map[string]string{"0": "none", "1": "strict", "2": "filter"}[status["Seccomp"]]
 	if !ok {
@@ -211,10 +201,9 @@ func seccompSettings(status map[string]string, e Expect) ([]record.Setting, erro
 	return all, err
 }
 
-// profileSetting reads the AppArmor profile from a process's attr directory:
-// "docker-default (enforce)". Kernels before 5.8 have one file for whichever
-// security module there is, SELinux too. Where there is none nothing is said, unless
-// a profile is wanted.
+// profileSetting reads the AppArmor profile from a process's attr directory: "docker-default
+// (enforce)". Kernels before 5.8 have one file for all security modules, SELinux too. It returns
+// nothing on a kernel without one, and an error if a profile is wanted there.
 func profileSetting(attr, wanted string) ([]record.Setting, error) {
 	name := "apparmor"
 	b, err := os.ReadFile(filepath.Join(attr, "apparmor", "current"))
@@ -243,7 +232,7 @@ var settingName = map[string]string{
 	"Speculation_Store_Bypass": "speculation.store_bypass", "SpeculationIndirectBranch": "speculation.indirect_branch",
 }
 
-// scheduling is what must be the same in all arms and is nobody's layer.
+// scheduling are settings that are the same in all arms and belong to no layer.
 func scheduling(status map[string]string) []record.Setting {
 	return []record.Setting{{Name: "cpus.allowed", Got: status["Cpus_allowed_list"]}}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tarelab/tare/internal/linux/namespace"
 )
 
-// A server that is another user has no capabilities left, and that is no
-// mistake of the arm; for whoever is still the arm's root it is one.
+// A server that became another user has no capabilities, which is correct. For a process that is still the
+// arm's root, missing capabilities are an error.
 func TestCapabilitiesOfAnotherUser(t *testing.T) {
 	set, err := namespace.Capabilities(DockerCapabilities())
 	if err != nil {

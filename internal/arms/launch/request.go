@@ -7,28 +7,24 @@ import (
 	"github.com/tarelab/tare/internal/linux/seccomp"
 )
 
-// InitCommand is the hidden command that Main implements.
-const InitCommand = "__init"
-
 // FirstFile is the descriptor of the first of Child.Files.
 const FirstFile = 3
 
-// Request is what a child is told, as JSON over its socket. The zero value of
-// every part is: leave it as it is. The parts are done in this order.
+// Request is what a child has to do, as JSON over its socket. A zero field changes nothing. The
+// child executes the fields in this order.
 type Request struct {
-	// Files is how many inherited files there are, from descriptor 3 on. The
-	// socket comes behind them, then the network namespace if there is one.
+	// Files is the number of inherited files, from descriptor 3 on. The descriptor behind them is
+	// the socket, the next one the network namespace if there is one.
 	Files int
-	// Tasks are files of control groups of version 1 that take one thread.
+	// Tasks are the files "tasks" of control groups of version 1, which the child joins.
 	Tasks []string
-	// Member is what the child reads back after that.
+	// Member is the membership that the child reads back then.
 	Member Membership
-	// Net says that a network namespace is inherited and to be entered.
+	// Net says that the child enters the network namespace that it inherited.
 	Net bool
-	// CgroupNS asks for a cgroup namespace, rooted at the groups joined.
+	// CgroupNS makes a cgroup namespace, whose root are the groups that the child has joined.
 	CgroupNS bool
-	// MountNS says that the child has a mount namespace and PidNS that it has a
-	// pid namespace of its own.
+	// MountNS and PidNS say that the child has a mount and a pid namespace of its own.
 	MountNS, PidNS bool
 	Root           *Root
 	Hostname       string
@@ -37,29 +33,27 @@ type Request struct {
 	Security *Security
 	// Nobody makes the child an ordinary user without any privilege.
 	Nobody *Nobody
-	// Runtime makes the child look after a container instead; everything below
-	// and behind Root is then the runtime's.
+	// Runtime makes the child look after a container instead; the fields behind Root are not used
+	// then, because the runtime does the rest.
 	Runtime *Runtime
-	// Exe is what is executed: a symbolic link to /proc/self/exe that gives the process
-	// its name, or the program that runs the load; empty: this binary.
+	// Exe is the program to execute: a symbolic link to /proc/self/exe, which gives the process
+	// its name, or runsc; empty: tare's binary.
 	Exe string
 	// Args are its arguments and Env its whole environment.
 	Args []string
 	Env  []string
 }
 
-// Root is a root file system of the child's own.
+// Root is the root file system of a child.
 type Root struct {
 	Overlay namespace.Overlay
-	// Point is an empty directory where it is mounted while it is made. Only says that
-	// this is all that is wanted of it, beside covering what is Hidden on the host.
-	Point  string
+	Point   string // an empty directory where the root is mounted
+	// Only mounts the overlay, hides the paths Hidden and does not change the child's root.
 	Only   bool
 	Hidden []string
-	// Plain says that Point is the root itself, without an overlay and with
-	// nothing but Mounts on it.
+	// Plain says that Point is the root, without an overlay, with Mounts on it.
 	Plain bool
-	// Mounts are made in order, Devices are put into /dev after them.
+	// Mounts are made in order; then devices are made in /dev.
 	Mounts           []specs.Mount
 	Masked, ReadOnly []string
 	// User says that the child is in a user namespace.
@@ -72,7 +66,7 @@ type Security struct {
 	Seccomp      *specs.LinuxSeccomp
 }
 
-// DockerSecurity is what Docker's default takes away.
+// DockerSecurity is Docker's default: capabilities and seccomp profile.
 func DockerSecurity() (*Security, error) {
 	profile, err := seccomp.Docker(DockerCapabilities())
 	if err != nil {
@@ -81,9 +75,8 @@ func DockerSecurity() (*Security, error) {
 	return &Security{Capabilities: DockerCapabilities(), Seccomp: profile}, nil
 }
 
-// environ is the environment of every load, in every arm the same to the
-// byte: its size moves the stack, which alone can change a result by percents
-// (Mytkowicz 2009).
+// environ is the environment of every load, the same bytes in every arm: its size moves the
+// stack, which alone can change a result by several percent (Mytkowicz et al. 2009).
 func environ() []string {
 	return []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

@@ -11,24 +11,24 @@ import (
 	"github.com/tarelab/tare/internal/linux/namespace"
 )
 
-// Exe is where an arm with a root file system of its own has this binary.
+// Exe is tare's binary in an arm with a root file system of its own.
 const Exe = "/.tare/tare"
 
 // Volume is the data directory in an arm with a root file system of its own.
 const Volume = "/.tare/data"
 
-// RootDirs are the directories on the host behind such a root.
+// RootDirs are the directories on the host of such a root.
 type RootDirs struct {
 	Upper, Work, Point string
-	// HostVolume is Volume as the host sees it: in the upper directory, as if
-	// it had been written in the container, or a directory to be bound there.
+	// HostVolume is Volume as the host sees it: in the upper directory, as if the container had
+	// written it, or a directory that is bound there.
 	HostVolume string
-	bind       bool
+	bind       bool // HostVolume is bound
 }
 
-// MakeRootDirs makes them in a directory of the arm's own, which is their way
-// back. data is a directory on the host to be bound as the data directory; empty:
-// it is in the upper directory.
+// MakeRootDirs makes the directories in dir, the arm's directory, and they are removed with it.
+// data is a directory on the host that is bound as the data directory; empty: the data directory
+// is in the upper directory.
 func MakeRootDirs(dir, data string) (RootDirs, error) {
 	r := RootDirs{
 		Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work"), Point: filepath.Join(dir, "root"),
@@ -44,15 +44,14 @@ func MakeRootDirs(dir, data string) (RootDirs, error) {
 		}
 	}
 	for _, d := range []string{r.Upper, filepath.Dir(filepath.Join(r.Upper, Volume))} {
-		if err := os.Chmod(d, 0o755); err != nil { // what the umask took: servers there are not root
+		if err := os.Chmod(d, 0o755); err != nil { // despite the umask: servers in the arm are not root
 			return r, fmt.Errorf("make the directories of the root file system: %w", err)
 		}
 	}
 	return r, nil
 }
 
-// DataDir is the data directory of an arm that has it on the host: in the volume
-// that was opened for it, or in its own directory.
+// DataDir is the data directory on the host: in the volume of the arm, or in the arm's directory.
 func (g *Sandbox) DataDir() string {
 	if g.Spec.Volume != "" {
 		return filepath.Join(g.Spec.Volume, "data")
@@ -60,10 +59,10 @@ func (g *Sandbox) DataDir() string {
 	return filepath.Join(g.Dir, "data")
 }
 
-// OpenWay lets every account of the host pass the run's own directories above a data
-// directory, for servers and loads that are not root's. The data directory itself is
-// closed. It is for arms whose processes see the host's files: what root of a container
-// leaves in its files is out of everybody's reach.
+// OpenWay lets all users of the host pass through the run's directories above a data directory,
+// for servers and loads that are not root. The data directory itself stays closed. OpenWay is for
+// arms whose processes see the host's files; files that a container's root writes, setuid
+// programs for example, must stay out of reach.
 func (g *Sandbox) OpenWay(data string) error {
 	for dir := filepath.Dir(data); dir != "/"; dir = filepath.Dir(dir) {
 		if !strings.HasPrefix(filepath.Base(dir), "tare-"+g.Spec.Run) {
@@ -76,8 +75,8 @@ func (g *Sandbox) OpenWay(data string) error {
 	return nil
 }
 
-// BoundDir is DataDir where it is to be bound into a root file system of the
-// arm's own, and empty where the data is in that.
+// BoundDir is DataDir if it is bound into the arm's root file system; empty: the data is in that
+// file system.
 func (g *Sandbox) BoundDir() string {
 	if g.Spec.Bind || g.Spec.Volume != "" {
 		return g.DataDir()
@@ -85,9 +84,9 @@ func (g *Sandbox) BoundDir() string {
 	return ""
 }
 
-// Overlay is the overlay over the host's root. An ordinary user's is over /usr
-// alone: in a user namespace the kernel does not let go of what is mounted
-// below / (clone_private_mount, 5.14), and /usr has bin, lib and sbin.
+// Overlay is the overlay over the host's root. The overlay of an ordinary user is over /usr, which
+// has bin, lib and sbin: in a user namespace the kernel refuses an overlay over a directory with
+// mounts below it (clone_private_mount, since Linux 5.14).
 func (r RootDirs) Overlay(user bool) namespace.Overlay {
 	o := namespace.Overlay{Lower: "/", Upper: r.Upper, Work: r.Work, User: user}
 	if user {
@@ -96,11 +95,11 @@ func (r RootDirs) Overlay(user bool) namespace.Overlay {
 	return o
 }
 
-// LinkExe gives processes in the arm the name tare.
+// LinkExe makes Exe, which gives processes in the arm the name tare.
 func (r RootDirs) LinkExe() error { return LinkExe(r.Upper) }
 
-// LinkUsr gives what is in /usr its names on the host, where the root is an overlay
-// over /usr alone: a server that was found as /usr/bin/NAME is there too.
+// LinkUsr makes paths below /usr valid in a root that is an overlay over /usr: /usr/bin/NAME is
+// /bin/NAME there.
 func (r RootDirs) LinkUsr() error {
 	if err := os.Symlink(".", filepath.Join(r.Upper, "usr")); err != nil {
 		return fmt.Errorf("link /usr: %w", err)
@@ -108,7 +107,7 @@ func (r RootDirs) LinkUsr() error {
 	return nil
 }
 
-// LinkExe does so below a directory that is going to be a root.
+// LinkExe makes Exe below a directory that becomes a root.
 func LinkExe(root string) error {
 	if err := os.Symlink(selfPath, filepath.Join(root, Exe)); err != nil {
 		return fmt.Errorf("link this binary: %w", err)
@@ -116,7 +115,7 @@ func LinkExe(root string) error {
 	return nil
 }
 
-// Binds are the mounts of the volume.
+// Binds is the bind mount of the data directory, if it is bound.
 func (r RootDirs) Binds() []specs.Mount {
 	if !r.bind {
 		return nil
@@ -124,7 +123,7 @@ func (r RootDirs) Binds() []specs.Mount {
 	return []specs.Mount{{Destination: Volume, Source: r.HostVolume, Options: []string{"rbind", "rprivate"}}}
 }
 
-// Request is the root for a child.
+// Request is the root of a child.
 func (r RootDirs) Request(mounts []specs.Mount, user bool) *Root {
 	return &Root{
 		Overlay: r.Overlay(user), Point: r.Point, User: user,
@@ -133,7 +132,7 @@ func (r RootDirs) Request(mounts []specs.Mount, user bool) *Root {
 	}
 }
 
-// OwnPath is the path of this binary, for a container to have it bound.
+// OwnPath is the path of tare's binary, which is bound into containers.
 func OwnPath() (string, error) {
 	path, err := os.Executable()
 	if err == nil {

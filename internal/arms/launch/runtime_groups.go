@@ -1,16 +1,16 @@
 package launch
 
 import (
-	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// RecordRuntimeGroups journals the groups that a runtime makes beside ours, in
-// every hierarchy of version 1, and leaves its parents of.
+// RecordRuntimeGroups writes the groups to the journal that a runtime makes in hierarchies of
+// version 1 where the arm has none. The runtime removes these groups and not their parents.
 func (g *Sandbox) RecordRuntimeGroups() error {
 	plan, err := g.runtimeGroups()
 	if err != nil || len(plan.Dirs) == 0 {
@@ -19,6 +19,7 @@ func (g *Sandbox) RecordRuntimeGroups() error {
 	return g.Record(steps.Group{Plan: plan}, func() error { return cgroup.Undo(plan) })
 }
 
+// runtimeGroups are those groups and their parents.
 func (g *Sandbox) runtimeGroups() (cgroup.Plan, error) {
 	points, err := CgroupMounts()
 	if err != nil {
@@ -37,14 +38,12 @@ func (g *Sandbox) runtimeGroups() (cgroup.Plan, error) {
 	return plan, nil
 }
 
-// Adopt puts a process that a runtime started in a group below the arm's into
-// those hierarchies of the arm's that the runtime knows nothing of: version 2
-// beside version 1. It reads back that the process is in all of them.
+// Adopt moves a process that a runtime started below the arm's group into the hierarchy that the
+// runtime does not use, version 2 beside version 1, and reads back all hierarchies.
 func (g *Sandbox) Adopt(pid int) error {
-	file := fmt.Sprintf("/proc/%d/cgroup", pid)
 	m := membershipOf(g.Group)
 	m.Below = true
-	if m.check(file) == nil {
+	if m.check(strconv.Itoa(pid)) == nil {
 		return nil
 	}
 	outside := g.Group
@@ -54,22 +53,21 @@ func (g *Sandbox) Adopt(pid int) error {
 			return err
 		}
 	}
-	return m.check(file)
+	return m.check(strconv.Itoa(pid))
 }
 
-// Take puts a process that an engine started into the arm's own groups, from
-// wherever the engine has it, and reads that back.
-func (g *Sandbox) Take(pid int) error {
+// MoveInto moves a process that an engine started elsewhere into the arm's groups and reads that back.
+func (g *Sandbox) MoveInto(pid int) error {
 	if len(g.Group.Dirs) == 0 {
 		return nil
 	}
 	if err := g.Group.Add(pid); err != nil {
 		return err
 	}
-	return membershipOf(g.Group).check(fmt.Sprintf("/proc/%d/cgroup", pid))
+	return membershipOf(g.Group).check(strconv.Itoa(pid))
 }
 
-// GroupPath is the group as a runtime counts: below the mount points.
+// GroupPath is the path of the arm's group below the mount points, as runtimes name it.
 func (g *Sandbox) GroupPath() string {
 	for c, point := range g.Group.Tree.V1 {
 		if dir := g.Group.Dirs[c]; dir != "" {

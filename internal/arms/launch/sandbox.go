@@ -20,21 +20,20 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Sandbox is what every arm stands on: its directory, its groups, its freezer,
-// the thread that starts its processes, and the way back. An arm of an
-// environment holds one and closes it.
+// Sandbox is the part that all arms share: the arm's directory, its groups, its freezer, the
+// thread that starts its processes, and the changes to take back. An arm has one and closes it.
 type Sandbox struct {
 	Spec environment.Spec
 	// Dir is the arm's own directory on the host, below Spec.Scratch.
 	Dir string
-	// Group holds what runs in the arm and Outside what runs beside it; their
-	// zero values where no groups can be made.
+	// Group has the processes in the arm and Outside the processes beside it; zero values where
+	// no groups can be made.
 	Group, Outside cgroup.Group
-	// Freezer freezes both, what is outside first; nil without groups.
+	// Freezer freezes both groups, Outside first; nil without groups.
 	Freezer *cgroup.Freezer
-	// Limits of Group, as read back by Settings.
+	// Limits of Group. Settings reads them back.
 	Limits cgroup.Limits
-	// Net is the network of the arm's own; nil: it has the host's.
+	// Net is the arm's own network; nil: the arm has the host's network.
 	Net *Network
 
 	thread *Thread
@@ -46,12 +45,11 @@ type Sandbox struct {
 	undo journal.UndoStack
 }
 
-// reapBound is how long a killed process may take to be gone. The last one of
-// an overlay syncs the file system below it, with all that others have written.
+// reapBound is how long a killed process may take to end. The last process of an overlay syncs the
+// file system below, with all data that other processes have written.
 const reapBound = time.Minute
 
-// NewSandbox makes the directory and the groups of an arm. On an error nothing
-// is left.
+// NewSandbox makes the directory and the groups of an arm. On an error it leaves nothing.
 func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 	groups.Limits = groups.Limits.With(spec.Limits)
 	sb := &Sandbox{Spec: spec, Dir: dirOf(spec), Limits: groups.Limits, thread: NewThread()}
@@ -90,22 +88,22 @@ func NewSandbox(spec environment.Spec, groups Groups) (_ *Sandbox, err error) {
 	return sb, nil
 }
 
-// dirOf is the directory of an arm; its name is one that the journal removes.
+// dirOf is the directory of an arm. The journal removes only directories with such names.
 func dirOf(s environment.Spec) string {
 	return filepath.Join(s.Scratch, "tare-"+s.Run+"-"+s.Arm)
 }
 
-// Undo adds what Close runs, before what was added earlier.
+// Undo adds a function that Close runs, before the functions that were added earlier.
 func (sb *Sandbox) Undo(f func() error) { sb.undo.Push(f) }
 
-// Record writes a step to the journal before its change is made. Close takes the change back by
-// back and, where that works, notes the step as done.
+// Record writes a step to the journal; call it before the change. Close calls back, which takes
+// the change back, and marks the step as done if that succeeds.
 func (sb *Sandbox) Record(s journal.Step, back func() error) error {
 	return sb.undo.Record(sb.Spec.Journal, s, back)
 }
 
-// makeDir makes a directory that other users cannot enter: a container's root can leave
-// setuid programs in it.
+// makeDir makes the arm's directory. Other users cannot enter it: a container's root can write
+// setuid programs there.
 func (sb *Sandbox) makeDir() error {
 	if !filepath.IsAbs(sb.Dir) {
 		return fmt.Errorf("scratch directory %q: want an absolute path", sb.Spec.Scratch)
@@ -123,9 +121,10 @@ func (sb *Sandbox) makeDir() error {
 	return nil
 }
 
-// exe gives processes the name tare instead of exe.
+// exe is a link to tare's binary: a process is called tare, and not exe as /proc/self/exe.
 func (sb *Sandbox) exe() string { return filepath.Join(sb.Dir, "tare") }
 
+// makeGroup makes a group and removes it with Close.
 func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) (cgroup.Group, error) {
 	p, err := t.Plan(path, controllers)
 	if err != nil {
@@ -135,7 +134,7 @@ func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) 
 	if err := sb.Record(steps.Group{Plan: p}, func() error { return made.Remove() }); err != nil {
 		return cgroup.Group{}, err
 	}
-	// Another arm with a Tree of its own may remove the parent in between.
+	// Another arm with its own Tree may remove the parent directory meanwhile.
 	for range 5 {
 		if made, err = t.Make(path, controllers); !errors.Is(err, os.ErrNotExist) {
 			break
@@ -144,7 +143,7 @@ func (sb *Sandbox) makeGroup(t *cgroup.Tree, path string, controllers []string) 
 	return made, err
 }
 
-// Open says whether the arm is open: nil, or ErrClosed.
+// Open is ErrClosed after Close, else nil.
 func (sb *Sandbox) Open() error {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
@@ -166,11 +165,11 @@ func (sb *Sandbox) Start(ctx context.Context, c Child) (environment.Running, err
 	return p, sb.track(p)
 }
 
-// OnThread runs f on the thread that starts the arm's processes: one that f
-// starts and that is bound to its thread does not end with a stranger's.
+// OnThread runs f on the thread that starts the arm's processes. A process that f starts with
+// Pdeathsig ends with the arm and not with another goroutine's thread.
 func (sb *Sandbox) OnThread(f func() error) error { return sb.thread.start(f) }
 
-// Reproduction is none: what makes such an arm by hand is tare.
+// Reproduction is empty: only tare makes such an arm.
 func (sb *Sandbox) Reproduction() (string, []byte) { return "", nil }
 
 // StartContainer starts a container in the arm.
@@ -183,8 +182,8 @@ func (sb *Sandbox) StartContainer(ctx context.Context, c Child) (environment.Run
 	if err := sb.Open(); err != nil {
 		return nil, err
 	}
-	// When tare is gone the shim and the runtime that it calls may go on for a
-	// moment and make what cleanup has just removed.
+	// After tare's end the shim and its runtime may run on for a moment and make again what
+	// cleanup has just removed: the journal has the shim, so that cleanup ends it first.
 	c.ShimStarted = func(pid int) error {
 		step, err := steps.ProcessOf(pid)
 		if err != nil {
@@ -204,8 +203,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// track makes Close end a process; one that comes too late for that is ended
-// at once.
+// track makes Close end a process. After Close it ends the process at once.
 func (sb *Sandbox) track(p environment.Running) error {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
@@ -216,7 +214,7 @@ func (sb *Sandbox) track(p environment.Running) error {
 	return nil
 }
 
-// Alive returns the processes that have not ended.
+// Alive are the processes that have not ended.
 func (sb *Sandbox) Alive() []environment.Running {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
@@ -231,7 +229,7 @@ func (sb *Sandbox) Alive() []environment.Running {
 	return alive
 }
 
-// Place is what the sandbox knows of it: groups and freezer.
+// Place has groups, freezer and addresses.
 func (sb *Sandbox) Place() wire.Place {
 	p := wire.Place{Group: sb.Group, OutsideGroup: sb.Outside}
 	p.Listen, p.Dial = sb.addresses()
@@ -241,7 +239,7 @@ func (sb *Sandbox) Place() wire.Place {
 	return p
 }
 
-// Settings reads back the limits of the group, and the network.
+// Settings reads back the limits of the group and the network.
 func (sb *Sandbox) Settings() ([]record.Setting, error) {
 	all, err := sb.groupSettings()
 	if sb.Net == nil {
@@ -260,8 +258,8 @@ func (sb *Sandbox) groupSettings() ([]record.Setting, error) {
 	return append(s, limits...), err
 }
 
-// Close ends every process and takes every change back. It goes on after an
-// error and may be called twice.
+// Close ends all processes and takes back all changes. It goes on after an error and may be called
+// twice.
 func (sb *Sandbox) Close() error {
 	sb.mu.Lock()
 	sb.closed = true
@@ -272,6 +270,7 @@ func (sb *Sandbox) Close() error {
 	return nil
 }
 
+// killAll kills all processes of the arm and waits for those that Sandbox started.
 func (sb *Sandbox) killAll() error {
 	var errs []error
 	for _, p := range sb.Alive() {
@@ -287,13 +286,13 @@ func (sb *Sandbox) killAll() error {
 		select {
 		case <-p.Done():
 		case <-time.After(time.Until(end)):
-			errs = append(errs, fmt.Errorf("process %d is not gone %v after SIGKILL%s", p.Pid(), reapBound, stuck(p)))
+			errs = append(errs, fmt.Errorf("process %d is not gone %v after SIGKILL%s", p.Pid(), reapBound, whereItWaits(p)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// StartBeside starts a process beside the arm: on the host, or on the host's side of the
+// StartBeside starts a process beside the arm: on the host, or in the gateway namespace of the
 // arm's network.
 func (sb *Sandbox) StartBeside(ctx context.Context, p environment.Process) (environment.Running, error) {
 	c := sb.Inside(p)
@@ -304,14 +303,14 @@ func (sb *Sandbox) StartBeside(ctx context.Context, p environment.Process) (envi
 	return sb.Start(ctx, c)
 }
 
-// Inside is the child for a process in the arm, without any layer.
+// Inside is a child in the arm's group, without other layers.
 func (sb *Sandbox) Inside(p environment.Process) Child {
 	c := Inside(p)
 	c.Group, c.Request.Exe = sb.Group, sb.exe()
 	return c
 }
 
-// Inside is the child for a process, without any layer or arm.
+// Inside is a child in no arm, without layers.
 func Inside(p environment.Process) Child {
 	return Child{
 		Request: Request{Args: p.Args, Env: append(environ(), p.Env...), Dir: "/"},
@@ -319,8 +318,8 @@ func Inside(p environment.Process) Child {
 	}
 }
 
-// stuck says what a process that does not end is doing, and the one that waits for it.
-func stuck(p environment.Running) string {
+// whereItWaits describes where a process that does not end waits in the kernel, and its ancestors.
+func whereItWaits(p environment.Running) string {
 	var all string
 	for pid := p.Pid(); pid > 1 && pid != os.Getpid(); {
 		status, err := statusOf(pid)

@@ -14,30 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Runtime is an OCI runtime and the container that it is to make. The child
-// becomes no load but looks after the container: it mounts the root file
-// system in its own mount namespace, lets the runtime create and start the
-// container, waits for it and says how it ended. When the parent is gone it
-// ends the container.
+// Runtime is an OCI runtime and the container that it makes. The child that gets it looks after
+// the container: it mounts the root file system in its own mount namespace, lets the runtime
+// create and start the container, waits for it and reports how it ended. When tare is gone the
+// child ends the container.
 type Runtime struct {
 	Path   string // of runc or crun
-	Root   string // its directory of states
+	Root   string // state directory of the runtime
 	Bundle string // directory of config.json
 	ID     string
-	// Log is where the runtime writes what went wrong.
-	Log string
-	// Hide are mount points that the runtime is not to see.
+	Log    string // where the runtime writes errors
+	// Hide are mount points that the child unmounts in its namespace before it calls the runtime.
 	Hide []string
-	// Thaw are files of the freezer of version 1 to be written THAWED, without
-	// which a frozen process cannot be ended.
+	// Thaw are files freezer.state of version 1, in which a frozen process does not end before
+	// THAWED is written.
 	Thaw []string
 }
 
-// Command is a call of the runtime. It ends with the thread that starts it.
+// Command is a call of the runtime. The process ends with the thread that starts it.
 func (r Runtime) Command(args ...string) *exec.Cmd {
 	log := r.Log
 	if filepath.Base(r.Path) == "crun" {
-		log = "file:" + log // it takes what is before a colon for a driver
+		log = "file:" + log // crun takes the part before a colon as the log driver
 	}
 	cmd := exec.Command(r.Path, append([]string{"--root", r.Root, "--log", log}, args...)...)
 	cmd.Dir = filepath.Dir(r.Log)
@@ -45,7 +43,7 @@ func (r Runtime) Command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Failed describes a call of the runtime that failed.
+// Failed is the error of a call of the runtime, with the last line of its log.
 func (r Runtime) Failed(what string, err error) error {
 	b, _ := os.ReadFile(r.Log)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
@@ -55,16 +53,16 @@ func (r Runtime) Failed(what string, err error) error {
 	return fmt.Errorf("%s %s: %w", r.Path, what, err)
 }
 
-// lookAfter is the child's life with a container.
+// lookAfter makes the container, waits for it and reports how it ended.
 func lookAfter(r Request, l line) error {
 	for _, point := range r.Runtime.Hide {
 		if err := unix.Unmount(point, unix.MNT_DETACH); err != nil {
 			return fmt.Errorf("hide %s from the runtime: %w", point, err)
 		}
 	}
-	// What the runtime leaves without a parent becomes this process's child.
+	// Orphans of the runtime become children of this process: the container is one.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the one to inherit the container: %w", err)
+		return fmt.Errorf("become the subreaper of the container: %w", err)
 	}
 	pid, err := create(r)
 	if err != nil {
@@ -87,7 +85,7 @@ func lookAfter(r Request, l line) error {
 		process.end()
 		return err
 	}
-	go func() { // the parent sends nothing more: this ends when it ends
+	go func() { // tare sends nothing more; receive returns when tare is gone
 		_, _ = l.receive()
 		process.kill()
 	}()
@@ -95,8 +93,8 @@ func lookAfter(r Request, l line) error {
 	return l.out.Encode(message{Exit: &status})
 }
 
-// create makes the container; its first process waits to be started. It
-// inherits the descriptors and the standard output and error of this process.
+// create makes the container. Its first process inherits the descriptors of this process and
+// waits to be started.
 func create(r Request) (pid int, err error) {
 	pidFile := r.Runtime.Log + ".pid"
 	cmd := r.Runtime.Command("create", "--bundle", r.Runtime.Bundle, "--pid-file", pidFile,
@@ -120,8 +118,8 @@ func create(r Request) (pid int, err error) {
 	return pid, nil
 }
 
-// containerProcess waits for the container's first process and ends it. It never signals
-// a pid that was waited for and may be somebody else's by then.
+// containerProcess waits for the container's first process and ends it. It never signals a pid
+// that was waited for: another process may have it.
 type containerProcess struct {
 	pid  int
 	thaw []string
@@ -130,8 +128,7 @@ type containerProcess struct {
 	reaped bool
 }
 
-// end kills the process and waits until it is gone: its control group can be
-// used again.
+// end kills the process and waits until it is gone. Its control group can be used again then.
 func (p *containerProcess) end() {
 	p.kill()
 	p.wait()
@@ -149,10 +146,10 @@ func (p *containerProcess) kill() {
 	}
 }
 
-// wait also reaps what else was left to this process.
+// wait waits for the process, and reaps orphans meanwhile.
 func (p *containerProcess) wait() unix.WaitStatus {
 	for {
-		// WNOWAIT leaves the process to be reaped under the lock.
+		// WNOWAIT: reap waits for the process under the lock.
 		var info unix.Siginfo
 		if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil); err == unix.EINTR {
 			continue
@@ -174,7 +171,7 @@ func (p *containerProcess) reap() (unix.WaitStatus, bool) {
 		case pid == p.pid:
 			p.reaped = true
 			return status, true
-		case err != nil: // no child at all: it was not inherited
+		case err != nil: // no children: this process did not become the parent
 			p.reaped = true
 			return 0, true
 		case pid == 0:

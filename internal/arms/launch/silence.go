@@ -12,23 +12,23 @@ import (
 	"github.com/tarelab/tare/internal/linux/sched"
 )
 
-// silence is memory that tare shares with its guard. tare writes into it until when it may
-// say nothing; past that the guard claims the deadline and freezes the arms. Of a store and
-// a claim at the same time one comes first, and both sides see which.
+// silence is memory that tare shares with its guard. It has the deadline until which tare may be
+// silent. When the deadline passes the guard claims it and freezes the arms. Store and claim are
+// atomic, so both sides know which came first.
 type silence struct {
 	file  *os.File
 	words *silenceWords
 }
 
 type silenceWords struct {
-	deadline atomic.Int64  // CLOCK_BOOTTIME, ns; 0: none yet; claimed
-	frozen   atomic.Uint32 // 1: the guard has done what follows a claim
+	deadline atomic.Int64  // CLOCK_BOOTTIME in ns, or claimed; 0: none yet
+	frozen   atomic.Uint32 // 1: the guard has frozen the arms after a claim
 }
 
-// claimed is the deadline after the guard found that it had passed.
+// claimed replaces a deadline that has passed.
 const claimed = -1
 
-// silenceBytes is a page: the kernel maps no less.
+// silenceBytes is a page, the smallest mapping.
 const silenceBytes = 4096
 
 func newSilence() (*silence, error) {
@@ -43,7 +43,7 @@ func newSilence() (*silence, error) {
 	return mapSilence(f)
 }
 
-// mapSilence maps the file, which it closes on an error.
+// mapSilence maps the file. On an error it closes the file.
 func mapSilence(f *os.File) (*silence, error) {
 	data, err := unix.Mmap(int(f.Fd()), 0, silenceBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -53,19 +53,19 @@ func mapSilence(f *os.File) (*silence, error) {
 	return &silence{f, (*silenceWords)(unsafe.Pointer(&data[0]))}, nil
 }
 
-// close unmaps it. Nobody may use it any longer.
+// close unmaps the memory. Do not use s after that.
 func (s *silence) close() {
 	_ = unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(s.words)), silenceBytes)) // it is mapped
 	s.file.Close()
 }
 
-// allow sets the deadline so many ns from now, and says whether the guard had claimed the
-// last one.
+// allow sets the deadline to ns nanoseconds from now. late says that the guard had claimed the
+// last deadline.
 func (s *silence) allow(ns int64) (late bool) {
 	return s.words.deadline.Swap(sched.Boottime()+ns) == claimed
 }
 
-// extend is allow, but leaves a deadline that was claimed as it is.
+// extend is allow, but keeps a deadline that was claimed.
 func (s *silence) extend(ns int64) (late bool) {
 	old := s.words.deadline.Load()
 	return old == claimed || !s.words.deadline.CompareAndSwap(old, sched.Boottime()+ns) && s.late()
@@ -73,7 +73,7 @@ func (s *silence) extend(ns int64) (late bool) {
 
 func (s *silence) late() bool { return s.words.deadline.Load() == claimed }
 
-// claim takes a deadline that has passed, unless there is another one meanwhile.
+// claim claims a deadline that has passed, unless tare has set another one.
 func (s *silence) claim(deadline int64) bool {
 	s.words.frozen.Store(0)
 	return s.words.deadline.CompareAndSwap(deadline, claimed)

@@ -16,30 +16,29 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Child is what to start and where.
+// Child describes a child of tare.
 type Child struct {
 	Request Request
-	// Files are inherited as descriptors 3, 4, ...; Log is standard output and
-	// error, nowhere when nil.
+	// Files are inherited as descriptors 3, 4, ...; Log is standard output and standard error;
+	// nil: /dev/null.
 	Files []*os.File
 	Log   *os.File
-	// Group is joined before anything else is done; its zero value is none.
+	// Group is joined first; the zero value is no group.
 	Group cgroup.Group
-	// Clone are the namespaces that the child is born in (CLONE_NEW...). A user
-	// namespace maps this user to root.
+	// Clone are the namespaces that are made with the child (CLONE_NEW...). A user namespace maps
+	// this user to root.
 	Clone uintptr
-	// Net is a network namespace to enter; nil: none.
+	// Net is a network namespace that the child enters; nil: none.
 	Net *os.File
-	// ShimStarted is called with the process that looks after a container before it
-	// does anything.
+	// ShimStarted is called with the pid of the child that looks after a container, before the
+	// child does anything.
 	ShimStarted func(pid int) error
-	// Created is called between the creation and the start of a container; nil:
-	// nothing is.
+	// Created is called between the creation and the start of a container; it may be nil.
 	Created func() error
 }
 
-// Namespaces are those of a container without its network; an ordinary user
-// makes them in a user namespace.
+// Namespaces are the namespaces of a container but for its network, as flags of clone(2). An
+// ordinary user needs a user namespace too.
 func Namespaces(user bool) uintptr {
 	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC)
 	if user {
@@ -48,7 +47,7 @@ func Namespaces(user bool) uintptr {
 	return flags
 }
 
-// log is the child's own descriptor of its log, to be closed.
+// log is a descriptor of the child's log. The caller closes it.
 func (c Child) log() (*os.File, error) {
 	if c.Log == nil {
 		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -60,8 +59,7 @@ func (c Child) log() (*os.File, error) {
 	return os.NewFile(uintptr(fd), c.Log.Name()), nil
 }
 
-// Start starts a child from the thread and returns when the load has been
-// executed, or why that could not be.
+// Start starts a child from the thread and returns when the child executes the load.
 func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -77,7 +75,7 @@ func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start this binary: %w", err)
 	}
-	p, err := holdChild(cmd, c.Group)
+	p, err := openChild(cmd, c.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +92,11 @@ func (t *Thread) Start(ctx context.Context, c Child) (*Process, error) {
 	return p, nil
 }
 
-// command is the child as it begins.
+// command is the command that starts the child.
 func command(c Child, socket *os.File) *exec.Cmd {
 	cmd := exec.Command(selfPath, InitCommand, strconv.Itoa(FirstFile+len(c.Files)))
 	cmd.Args[0] = "tare"
-	cmd.Env = environ() // what it executes has the whole
+	cmd.Env = environ() // the load gets Request.Env
 	cmd.ExtraFiles = append(slices.Clone(c.Files), socket)
 	if c.Net != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, c.Net)
@@ -113,8 +111,8 @@ func command(c Child, socket *os.File) *exec.Cmd {
 		Cloneflags: c.Clone,
 	}
 	if c.Clone&unix.CLONE_NEWPID != 0 {
-		// As the runtimes do; on the host a session of its own would be a group
-		// of its own to the scheduler (autogroup), which is another rung's.
+		// As runtimes do. On the host a session would be a scheduling group of its own
+		// (autogroup), which belongs to another rung of the ladder.
 		cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setpgid = true, false
 	}
 	if c.Clone&unix.CLONE_NEWUSER != 0 {
@@ -124,10 +122,10 @@ func command(c Child, socket *os.File) *exec.Cmd {
 	return cmd
 }
 
-// instruct puts the child into its group, tells it what to do and waits until
-// it has executed the load, which closes the child's end of the socket.
+// instruct moves the child into its group, sends its Request and waits until it executes the
+// load.
 func instruct(p *Process, c Child, parent *net.UnixConn) error {
-	tasks, group := split(c.Group)
+	tasks, group := splitJoin(c.Group)
 	if len(group.Dirs) > 0 {
 		if err := group.Add(p.Pid()); err != nil {
 			return err
@@ -137,10 +135,10 @@ func instruct(p *Process, c Child, parent *net.UnixConn) error {
 	r.Files, r.Tasks, r.Net = len(c.Files), tasks, c.Net != nil
 	r.Member = membershipOf(c.Group)
 	r.MountNS, r.PidNS = c.Clone&unix.CLONE_NEWNS != 0, c.Clone&unix.CLONE_NEWPID != 0
-	return demand(parent, r)
+	return sendRequest(parent, r)
 }
 
-// socketPair makes a pair of connected sockets, closed in other children.
+// socketPair makes a pair of connected sockets with close-on-exec.
 func socketPair() (parent *net.UnixConn, child *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

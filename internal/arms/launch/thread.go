@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Thread is one thread of the system that is held until Close. The kernel ends
-// a child with the *thread* that started it, so an arm starts its children from
-// one that lives as long as the arm, whichever goroutine asks.
+// Thread is a system thread that exists until Close. The kernel ends a child with the thread that
+// started it (PR_SET_PDEATHSIG), so an arm starts its children from a thread that exists as long
+// as the arm.
 type Thread struct {
 	jobs  chan func()
 	end   chan struct{}
@@ -28,7 +28,7 @@ func NewThread() *Thread {
 
 func (t *Thread) run() {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread() // the first thread could not end
+	defer runtime.UnlockOSThread() // the first thread of a process cannot end
 	defer close(t.ended)
 	for {
 		select {
@@ -56,13 +56,13 @@ func (t *Thread) Do(f func()) error {
 	}
 }
 
-// Close lets go of the thread. End what was started from it before.
+// Close ends the thread. Processes that were started from it have to end before.
 func (t *Thread) Close() {
 	t.once.Do(func() { close(t.end) })
 	<-t.ended
 }
 
-// start runs what may fail.
+// start is Do for a function with an error.
 func (t *Thread) start(f func() error) error {
 	var err error
 	if closed := t.Do(func() { err = f() }); closed != nil {

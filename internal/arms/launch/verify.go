@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/tarelab/tare/internal/linux/cgroup"
+	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// split divides the joining of a group: version 1 takes a thread that moves
-// itself without a global lock, which the move of a process waits for (16 ms
-// for each hierarchy); version 2 takes whole processes only, moved by the
-// parent.
-func split(g cgroup.Group) (tasks []string, parent cgroup.Group) {
+// splitJoin divides the ways to join a group. tasks are files of version 1 to which the child's thread
+// writes itself: that needs no global lock, where moving a process waits for one (16 ms for each
+// hierarchy). parent has the directories of version 2, which accepts whole processes only; the
+// parent moves the child there.
+func splitJoin(g cgroup.Group) (tasks []string, parent cgroup.Group) {
 	if g.Tree == nil {
 		return nil, g
 	}
@@ -32,13 +33,13 @@ func split(g cgroup.Group) (tasks []string, parent cgroup.Group) {
 	return tasks, parent
 }
 
-// Membership is being in a group, in every hierarchy that it has.
+// Membership is the group in which a process has to be, in each hierarchy of the group.
 type Membership struct {
 	Path string
-	// Controllers are those of version 1; V2 says that it is in version 2 too.
+	// Controllers are the hierarchies of version 1; V2 adds version 2.
 	Controllers []string
 	V2          bool
-	// Below says that a group below that one will do.
+	// Below accepts groups below that one too.
 	Below bool
 }
 
@@ -55,18 +56,23 @@ func membershipOf(g cgroup.Group) Membership {
 	return m
 }
 
-// check reads back where a thread or process is, from its file in /proc.
-func (m Membership) check(file string) error {
-	b, err := os.ReadFile(file)
+// check reads back in which groups a process is: its number, or "thread-self".
+func (m Membership) check(pid string) error {
+	paths, err := proc.FS("/").Cgroups(pid)
 	if err != nil {
 		return fmt.Errorf("read back the control groups: %w", err)
 	}
+	return m.compare(paths)
+}
+
+// compare compares with the groups of a process by controller, as proc.FS.Cgroups has them.
+func (m Membership) compare(paths map[string]string) error {
 	for _, c := range m.Controllers {
-		if path, ok := groupOf(string(b), c); ok && !m.holds(path) {
+		if path, ok := paths[c]; ok && !m.holds(path) {
 			return fmt.Errorf("the child is not in group %s of %s but in %s", m.Path, c, path)
 		}
 	}
-	if path, ok := groupOf(string(b), ""); m.V2 && ok && !m.holds(path) {
+	if path, ok := paths[""]; m.V2 && ok && !m.holds(path) {
 		return fmt.Errorf("the child is not in group %s of version 2 but in %s", m.Path, path)
 	}
 	return nil
@@ -74,16 +80,4 @@ func (m Membership) check(file string) error {
 
 func (m Membership) holds(path string) bool {
 	return strings.HasSuffix(path, "/"+m.Path) || m.Below && strings.Contains(path, "/"+m.Path+"/")
-}
-
-// groupOf finds the path for a controller in the text of /proc/PID/cgroup;
-// that of version 2 is on the line without controllers.
-func groupOf(text, controller string) (string, bool) {
-	for line := range strings.Lines(text) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) == 3 && slices.Contains(strings.Split(f[1], ","), controller) && (controller != "" || f[0] == "0") {
-			return f[2], true
-		}
-	}
-	return "", false
 }

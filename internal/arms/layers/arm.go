@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
@@ -21,18 +20,14 @@ type arm struct {
 	*launch.Sandbox
 	rung Rung
 	root launch.RootDirs // from RootFS on
-	// user says that the namespaces are made in a user namespace, for an
-	// ordinary user.
-	user bool
-	// volume is the data directory as the arm sees it, hostVolume as the host
-	// does.
+	user bool            // tare runs as an ordinary user: namespaces are made in a user namespace
+	// volume is the data directory as the arm sees it, hostVolume as the host sees it.
 	volume, hostVolume string
 
-	mu     sync.Mutex
-	inside environment.Running // the last one started in the arm
+	inside launch.Occupant
 }
 
-// prepare makes what stands before the first process.
+// prepare makes volume, root and network.
 func (a *arm) prepare(ctx context.Context) error {
 	a.user = os.Geteuid() != 0
 	if err := a.prepareVolume(ctx); err != nil {
@@ -48,6 +43,7 @@ func (a *arm) prepare(ctx context.Context) error {
 	return a.MakeNetwork(publish)
 }
 
+// prepareVolume makes the directories of the root and fills the data directory.
 func (a *arm) prepareVolume(ctx context.Context) error {
 	if !a.rung.has(RootFS) {
 		a.hostVolume = a.DataDir()
@@ -73,37 +69,33 @@ func (a *arm) prepareVolume(ctx context.Context) error {
 	return a.FillVolume(ctx, a.hostVolume)
 }
 
-// Place says where things are.
+// Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = a.volume, a.hostVolume
 	return p
 }
 
-// Start starts a process in the arm or beside it. From Namespaces on, one
-// process at a time is in the arm: it is the first of its pid namespace.
+// Start starts a process in the arm or beside it. From Namespaces on the arm has one process at a
+// time, the first of its pid namespace.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.rung.has(Namespaces) && !environment.Ended(a.inside) {
-		return nil, environment.ErrBusy
+	start := a.inside.Replace
+	if a.rung.has(Namespaces) {
+		start = a.inside.Start
 	}
-	c, err := a.child(p)
-	if err != nil {
-		return nil, err
-	}
-	running, err := a.Sandbox.Start(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	a.inside = running
-	return running, nil
+	return start(func() (environment.Running, error) {
+		c, err := a.child(p)
+		if err != nil {
+			return nil, err
+		}
+		return a.Sandbox.Start(ctx, c)
+	})
 }
 
-// child puts the layers of the rung together.
+// child is a child with the layers of the rung.
 func (a *arm) child(p environment.Process) (launch.Child, error) {
 	c := a.Inside(p)
 	c.Request.Dir = a.volume
@@ -127,12 +119,13 @@ func (a *arm) child(p environment.Process) (launch.Child, error) {
 	return c, nil
 }
 
-// cgroupNS follows Docker, which makes a cgroup namespace where version 2 is
-// the only one.
+// cgroupNS says whether the arm has a cgroup namespace: Docker makes one where version 2 is the only
+// one.
 func (a *arm) cgroupNS() bool {
 	return a.Group.Tree != nil && a.Group.Tree.Layout == cgroup.V2
 }
 
+// rootRequest is the root file system of a child.
 func (a *arm) rootRequest() *launch.Root {
 	mounts := launch.DockerMounts()
 	if !a.user {
@@ -141,8 +134,8 @@ func (a *arm) rootRequest() *launch.Root {
 	return a.root.Request(mounts, a.user)
 }
 
-// cgroupMounts shows the arm its control groups as the runtimes do: version 2
-// as it is, of version 1 a picture made of bind mounts of its own groups.
+// cgroupMounts are the mounts of control groups as runtimes make them: version 2 itself, and for
+// version 1 bind mounts of the arm's groups in a tmpfs.
 func (a *arm) cgroupMounts() []specs.Mount {
 	switch {
 	case a.Group.Tree == nil:
@@ -160,20 +153,15 @@ func (a *arm) cgroupMounts() []specs.Mount {
 	return list
 }
 
-// Settings reads back what the rung consists of: groups and network at any
-// time, the rest while a process is in the arm.
+// Settings reads back the layers of the rung: groups and network at any time, the others while a
+// process runs in the arm.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Sandbox.Settings()
-	errs := []error{err}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !environment.Ended(a.inside) {
-		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
-		all, errs = append(all, s...), append(errs, err)
-	}
-	return all, errors.Join(errs...)
+	its, readErr := a.inside.ReadBack(a.expect)
+	return append(all, its...), errors.Join(err, readErr)
 }
 
+// expect is the state that the kernel has to show of the process.
 func (a *arm) expect() launch.Expect {
 	var e launch.Expect
 	if a.rung.has(Namespaces) {

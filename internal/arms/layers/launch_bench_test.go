@@ -7,8 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// BenchmarkLaunch is what an arm takes from nothing to a running load, without
-// data, and back to nothing.
+// BenchmarkLaunch opens an arm without data, starts its load and closes it.
 func BenchmarkLaunch(b *testing.B) {
 	testneed.Root(b)
 	for _, r := range ladder() {

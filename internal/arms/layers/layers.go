@@ -1,7 +1,6 @@
-// Package layers is the ladder: environments that each add one layer of a
-// container to the one below, made by hand, so that each layer can be weighed
-// alone. It knows the layers and their order; how a process gets into them is
-// package launch's, and what a layer consists of is internal/linux's.
+// Package layers is the ladder: environments that add one layer of a container each, made without a
+// runtime, so that each layer can be measured alone. The package knows the layers and their order.
+// Package launch starts processes in them, and internal/linux makes namespaces, mounts and filters.
 package layers
 
 import (
@@ -17,11 +16,11 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Rung is one environment of the ladder: the host with all layers up to and
-// including its own. CPULimit stands beside: it is Cgroup with a quota.
+// Rung is one environment of the ladder: the host with all layers up to its own. CPULimit is not
+// part of the order: it is Cgroup with a quota.
 type Rung int
 
-// The rungs, from the ground up.
+// The rungs, from the lowest up.
 const (
 	Host Rung = iota
 	Cgroup
@@ -35,15 +34,12 @@ const (
 
 var _ environment.Environment = Host
 
-// InitMain is the hidden command launch.InitCommand.
-func InitMain(args []string) int { return launch.Main(args) }
-
-// Name is the word for it.
+// Name is the word for it on the command line and in the record.
 func (r Rung) Name() string {
 	return [...]string{"host", "cgroup", "namespaces", "rootfs", "security", "network", "nat", "cpu-limit"}[r]
 }
 
-// Title is one line for people: what this rung adds.
+// Title is one line for people: the layer that this rung adds.
 func (r Rung) Title() string {
 	return [...]string{
 		"the host itself, nothing added",
@@ -65,8 +61,8 @@ func (r Rung) has(layer Rung) bool {
 	return layer <= r
 }
 
-// groups is how the groups of the rung are made. A host that gives no
-// controllers still gives the rungs above what it has: plain groups or none.
+// groups describes the groups of the rung. Where this host has no controllers, the rungs above
+// Cgroup have plain groups or none.
 func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
 	if !r.has(Cgroup) {
 		return launch.PlainGroups(t)
@@ -87,7 +83,7 @@ func (r Rung) groups(t *cgroup.Tree) (launch.Groups, error) {
 	return g, nil
 }
 
-// needs are the features of each layer.
+// needs are the features of facts.Host that the rung needs.
 func (r Rung) needs() []string {
 	var all []string
 	for _, n := range []struct {
@@ -104,7 +100,7 @@ func (r Rung) needs() []string {
 	return all
 }
 
-// Capabilities of it: it has no levels, and whatever is chosen of a container.
+// Capabilities are no levels and all choices of a container.
 func (Rung) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can have the rung.
@@ -120,6 +116,7 @@ func (r Rung) Support(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
+// groupSupport says whether this host and user can make groups with controllers.
 func groupSupport(h facts.Host) facts.Support {
 	if h.Groups == nil {
 		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
@@ -133,7 +130,7 @@ func groupSupport(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
-// Changes lists what Open changes on the host.
+// Changes lists the changes that Open makes on the host.
 func (r Rung) Changes(s environment.Spec) []facts.Change {
 	groups, err := r.groups(s.Groups)
 	if err != nil {

@@ -26,8 +26,8 @@ func TestArms(t *testing.T) {
 	t.Run("bind", func(t *testing.T) { launchtest.Arm(t, Security, true) })
 }
 
-// TestOrdinaryUser: without root the ladder stands on a user namespace, and
-// what it cannot have is a no with its reason.
+// TestOrdinaryUser checks the ladder without root, in a user namespace, and the reasons of rungs that it
+// cannot have.
 func TestOrdinaryUser(t *testing.T) {
 	launchtest.AsOrdinary(t, func(t *testing.T) {
 		for _, r := range []Rung{Host, Namespaces, RootFS, Security} {
@@ -60,7 +60,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory: the kernel ends the load, and the arm says so.
+// TestOutOfMemory checks that the exit of a load that the kernel killed says so.
 func TestOutOfMemory(t *testing.T) {
 	testneed.Root(t)
 	for _, r := range []Rung{Cgroup, NAT} {
@@ -68,7 +68,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestOddPaths: the options of an overlay are one string with separators.
+// TestOddPaths uses separators of overlay options in paths.
 func TestOddPaths(t *testing.T) {
 	testneed.Root(t)
 	a := launchtest.Open(t, Security, func(s *environment.Spec) {
@@ -85,8 +85,7 @@ func TestOddPaths(t *testing.T) {
 	}
 }
 
-// TestMountedInside: an arm whose directory somebody has mounted something in is not
-// removed with what is mounted.
+// TestMountedInside checks that Close does not remove files below a mount in the arm's directory.
 func TestMountedInside(t *testing.T) {
 	testneed.Root(t)
 	a := launchtest.Open(t, Host, nil)
@@ -104,7 +103,7 @@ func TestMountedInside(t *testing.T) {
 	}
 }
 
-// TestSecurity: what the rung gives up cannot be had, and what it keeps can.
+// TestSecurity checks that dropped capabilities are gone and kept ones work.
 func TestSecurity(t *testing.T) {
 	testneed.Root(t)
 	a := launchtest.Open(t, Security, nil)

@@ -8,11 +8,11 @@ import (
 	"github.com/tarelab/tare/internal/testing/launchtest"
 )
 
-// TestMain lets the test binary be tare and the loads. The conformance suite is tried
-// in package environmenttest, with everything in the catalog.
+// TestMain makes the test binary play tare and its loads. Package environmenttest runs the conformance
+// suite for the whole catalog.
 func TestMain(m *testing.M) { os.Exit(launchtest.Main(m, ladder()...)) }
 
-// ladder is all rungs in order, then what stands beside.
+// ladder has all rungs in order, then CPULimit.
 func ladder() []environment.Environment {
 	return []environment.Environment{Host, Cgroup, Namespaces, RootFS, Security, Network, NAT, CPULimit}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// profile is one that denies what nobody there needs.
+// profile denies a path that no process of the test needs.
 const profile = `profile tare-oci-test flags=(attach_disconnected,mediate_deleted) {
   network,
   capability,
@@ -28,7 +28,7 @@ const profile = `profile tare-oci-test flags=(attach_disconnected,mediate_delete
 }
 `
 
-// loadProfile loads it for the time of the test.
+// loadProfile loads the profile until the test ends.
 func loadProfile(t *testing.T) string {
 	t.Helper()
 	parser := testneed.Tool(t, "apparmor_parser")
@@ -47,8 +47,8 @@ func loadProfile(t *testing.T) string {
 	return "tare-oci-test"
 }
 
-// TestVMAppArmor: a container is under the profile that was asked for, as the kernel
-// says; one that is not loaded is refused by name.
+// TestVMAppArmor checks that a container has the chosen profile, and that a profile that is not loaded is
+// refused by name.
 func TestVMAppArmor(t *testing.T) {
 	testneed.Long(t, "vm") // a kernel that runs AppArmor
 	testneed.Root(t)

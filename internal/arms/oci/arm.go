@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/tarelab/tare/internal/arms/environment"
 	"github.com/tarelab/tare/internal/arms/launch"
@@ -16,19 +15,18 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// arm is an opened container environment.
+// arm is an opened Container.
 type arm struct {
 	*launch.Sandbox
 	runtime string // path of runc or crun
 	self    string // path of this binary
 	root    launch.RootDirs
 
-	mu     sync.Mutex
 	count  int // of containers made
-	inside environment.Running
+	inside launch.Occupant
 }
 
-// prepare makes what stands before the first container.
+// prepare makes the root, the data and the network.
 func (a *arm) prepare(ctx context.Context) (err error) {
 	if a.self, err = launch.OwnPath(); err != nil {
 		return err
@@ -45,29 +43,29 @@ func (a *arm) prepare(ctx context.Context) (err error) {
 	return a.OpenNetwork()
 }
 
-// Place says where things are.
+// Place has the volume.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = launch.Volume, a.root.HostVolume
 	return p
 }
 
-// Start makes a container for the process, or starts it beside.
+// Start makes a container for the process, or starts the process beside the arm.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.Open(); err != nil {
+	return a.inside.Start(func() (environment.Running, error) { return a.startContainer(ctx, p) })
+}
+
+// startContainer makes a container whose first process is p.
+func (a *arm) startContainer(ctx context.Context, p environment.Process) (environment.Running, error) {
+	err := a.Open()
+	if err != nil {
 		return nil, err
-	}
-	if !environment.Ended(a.inside) {
-		return nil, environment.ErrBusy
 	}
 	a.count++
 	id := launch.ContainerID(a.Spec, a.count)
-	var err error
 	runtime := launch.Runtime{
 		Path: a.runtime, Root: filepath.Join(a.Dir, "runtime"), ID: id,
 		Bundle: filepath.Join(a.Dir, id), Log: filepath.Join(a.Dir, id+".log"),
@@ -79,12 +77,12 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if err := a.Record(ContainerStep{Runtime: runtime.Path, Root: runtime.Root, ID: id}, func() error { return a.OnThread(func() error { return remove(runtime) }) }); err != nil {
 		return nil, err
 	}
-	if c.Created, err = a.keepMemory(); err != nil {
+	if c.Created, err = a.restoreMemory(); err != nil {
 		return nil, err
 	}
 	if t := a.Group.Tree; t.Layout == cgroup.Hybrid && filepath.Base(a.runtime) == "crun" {
-		// crun gives up where version 2 has controllers beside version 1. It
-		// does without version 2; the group there is joined all the same.
+		// crun fails where version 2 has controllers beside version 1, so version 2 is hidden
+		// from it. tare moves the container into the group of version 2.
 		runtime.Hide = []string{t.V2}
 	}
 	c.Request.Runtime = &runtime
@@ -97,14 +95,13 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 		}
 		return nil, err
 	}
-	a.inside = running
 	return running, nil
 }
 
 func (a *arm) bundle(p environment.Process, env []string) bundle {
 	b := bundle{
 		root: a.root, self: a.self, args: p.Args, env: env,
-		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, asked: a.Spec.Container,
+		group: a.GroupPath(), v2: a.Group.Tree.Layout == cgroup.V2, chosen: a.Spec.Container,
 	}
 	if a.Net != nil {
 		b.netns = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.Net.Arm.Fd())
@@ -112,9 +109,9 @@ func (a *arm) bundle(p environment.Process, env []string) bundle {
 	return b
 }
 
-// keepMemory remembers the group's memory limit, which crun 1.8 takes away from
-// a group that it did not make, and returns what sets it again.
-func (a *arm) keepMemory() (func() error, error) {
+// restoreMemory reads the group's memory limit and returns a function that sets it again: crun 1.8
+// removes the limit of a group that it did not make.
+func (a *arm) restoreMemory() (func() error, error) {
 	file := "memory.limit_in_bytes"
 	if a.Group.Dirs["memory"] == a.Group.Dirs[cgroup.Unified] {
 		file = "memory.max"
@@ -131,7 +128,7 @@ func (a *arm) keepMemory() (func() error, error) {
 	}, nil
 }
 
-// remove deletes a container with its state; one that was never made is fine.
+// remove deletes a container and its state. A container that does not exist is no error.
 func remove(r launch.Runtime) error {
 	if _, err := os.Stat(filepath.Join(r.Root, r.ID)); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -142,21 +139,15 @@ func remove(r launch.Runtime) error {
 	return nil
 }
 
-// Settings reads back what the container consists of, as the ladder does: the
-// kernel is asked, not the runtime.
+// Settings reads back the container from the kernel, not from the runtime.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all, err := a.Sandbox.Settings()
 	all = append(all, record.Setting{Name: "runtime", Got: a.runtime})
-	errs := []error{err}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !environment.Ended(a.inside) {
-		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
-		all, errs = append(all, s...), append(errs, err)
-	}
-	return all, errors.Join(errs...)
+	its, readErr := a.inside.ReadBack(a.expect)
+	return append(all, its...), errors.Join(err, readErr)
 }
 
+// expect is the state that the kernel has to show of the process.
 func (a *arm) expect() launch.Expect {
 	e := launch.Expect{Own: []string{"mnt", "pid", "uts", "ipc"}, Overlay: true}.
 		Confined(a.Spec.Container, launch.DockerCapabilities())

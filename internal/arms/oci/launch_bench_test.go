@@ -7,7 +7,7 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// BenchmarkLaunch is what a container takes; compare with the ladder's.
+// BenchmarkLaunch opens an arm, starts its container and closes it; compare with the ladder's benchmark.
 func BenchmarkLaunch(b *testing.B) {
 	testneed.Root(b)
 	for _, runtime := range Runtimes() {

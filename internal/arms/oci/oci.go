@@ -1,8 +1,7 @@
-// Package oci is the environment of a real container, made by an OCI runtime,
-// runc or crun, with the settings that Docker gives by default and the same
-// root file system, network and groups as the ladder's top rung: what is left
-// between the two is the runtime. It knows the runtime's configuration; how a
-// process gets into an arm is package launch's.
+// Package oci is the environment of a container that an OCI runtime, runc or crun, makes with
+// Docker's default settings. Root file system, network and groups are those of the ladder's top
+// rung, so that only the runtime differs. The package knows the runtime's configuration; package
+// launch starts the processes.
 package oci
 
 import (
@@ -18,9 +17,9 @@ import (
 	"github.com/tarelab/tare/internal/host/facts"
 )
 
-// Container is the environment. The zero value takes the first runtime found.
+// Container is the environment.
 type Container struct {
-	// Runtime is "runc", "crun" or a path; empty: the first of the two.
+	// Runtime is "runc", "crun" or a path; empty: the first of Runtimes that is installed.
 	Runtime string
 }
 
@@ -29,7 +28,7 @@ var _ environment.Environment = Container{}
 // Runtimes are the runtimes in the order of preference.
 func Runtimes() []string { return []string{"runc", "crun"} }
 
-// Name is the word for it: that of the runtime where one is asked for.
+// Name is the word for it on the command line and in the record: the runtime's name if one is given.
 func (c Container) Name() string {
 	if c.Runtime != "" {
 		return filepath.Base(c.Runtime)
@@ -45,7 +44,7 @@ func (c Container) Title() string {
 	return "a real container through runc or crun, with Docker's defaults"
 }
 
-// Capabilities of it: it has no levels, and whatever is chosen of a container.
+// Capabilities are no levels and all choices of a container.
 func (Container) Capabilities() environment.Capabilities { return environment.Capabilities{} }
 
 // Support says whether this host and user can have it.
@@ -66,7 +65,7 @@ func (c Container) Support(h facts.Host) facts.Support {
 	return facts.Supported()
 }
 
-// Changes lists what Open and Start change on the host.
+// Changes lists the changes that Open and Start make on the host.
 func (c Container) Changes(s environment.Spec) []facts.Change {
 	groups, err := launch.ContainerGroups(s.Groups, "a runtime")
 	if err != nil {
@@ -79,7 +78,7 @@ func (c Container) Changes(s environment.Spec) []facts.Change {
 	out := launch.Changes(s, groups)
 	out = append(out,
 		facts.Change{What: "container " + launch.ContainerID(s, 1), Detail: "made by " + path + ", its state below the arm's directory"},
-		facts.Change{What: "overlay mount", Detail: "over /, in a mount namespace of the container's keeper; the host sees none of it"},
+		facts.Change{What: "overlay mount", Detail: "over /, in the mount namespace of the process that looks after the container; the host sees none of it"},
 	)
 	if s.Port != 0 {
 		out = append(out, launch.NetworkChanges(s, true)...)
@@ -104,7 +103,7 @@ func (c Container) path() (string, error) {
 	return "", fmt.Errorf("%w: no OCI runtime: %w; apt install runc", facts.ErrUnsupported, errors.Join(errs...))
 }
 
-// Open makes the arm; the container itself is made by Start.
+// Open makes the arm. Start makes the container.
 func (c Container) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	a, err := c.open(ctx, spec)
 	if err != nil {

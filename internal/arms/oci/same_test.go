@@ -15,9 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestTheLadderEndsWhereTheContainerBegins: a process sees the same on the top
-// rung and in a real container, but for what is listed in surroundings. What
-// the container loses beyond that rung is then the runtime's doing.
+// TestTheLadderEndsWhereTheContainerBegins checks that a process sees the same on the top rung and in a
+// container, except for surroundings: the difference between the two is the runtime.
 func TestTheLadderEndsWhereTheContainerBegins(t *testing.T) {
 	testneed.Root(t)
 	rung := surroundings(t, layers.NAT)
@@ -32,7 +31,7 @@ func TestTheLadderEndsWhereTheContainerBegins(t *testing.T) {
 	}
 }
 
-// seen is what must be the same.
+// seen has the values that must be equal.
 type seen struct {
 	Pid              int
 	Env, Mounts, Dev []string
@@ -64,7 +63,7 @@ func surroundings(t *testing.T, e environment.Environment) seen {
 	} {
 		s.Status[key] = v.Status[key]
 	}
-	// Under nohup the rung inherits that SIGHUP is ignored; a runtime resets it.
+	// Under nohup the rung inherits an ignored SIGHUP, which a runtime resets.
 	if mask, err := strconv.ParseUint(s.Status["SigIgn"], 16, 64); err == nil {
 		s.Status["SigIgn"] = strconv.FormatUint(mask&^1, 16)
 	}

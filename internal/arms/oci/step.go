@@ -15,17 +15,17 @@ import (
 	"github.com/tarelab/tare/internal/undo/trust"
 )
 
-// ContainerStep kills and deletes a container by its runtime.
+// ContainerStep is the step of a container: Undo kills and deletes it by its runtime.
 type ContainerStep struct {
-	// Runtime is the program, which is called runc or crun.
+	// Runtime is the path of the program; its name is runc or crun.
 	Runtime string `json:"path,omitempty"`
-	// Root is the runtime's --root directory, in a directory of the run.
+	// Root is the runtime's --root, in a directory of the run.
 	Root string `json:"root,omitempty"`
 	// ID of the container begins with tare-RUN-.
 	ID string `json:"id,omitempty"`
 }
 
-// Kind is the word for it in a journal.
+// Kind is the word for it in the journal.
 func (ContainerStep) Kind() string { return "container" }
 
 // String names the container.
@@ -34,16 +34,16 @@ func (s ContainerStep) String() string { return s.Kind() + " " + s.ID }
 // Lasts is false: containers end with the machine.
 func (ContainerStep) Lasts() bool { return false }
 
-// runtimes are the programs whose containers are deleted.
+// runtimes are the names of programs that Undo runs.
 var runtimes = []string{"runc", "crun"}
 
-// Check refuses other programs, and containers that are not the run's.
+// Check refuses other programs and containers of other runs.
 func (s ContainerStep) Check(run string) error {
 	known := journal.Plain(s.Runtime) && slices.Contains(runtimes, filepath.Base(s.Runtime))
 	return journal.Own(known && journal.InRun(s.Root, run) && journal.PartOf(s.ID, run), s.Runtime+s.ID)
 }
 
-// Undo deletes it.
+// Undo deletes the container.
 func (s ContainerStep) Undo(*journal.Undoing) error {
 	if gone(filepath.Join(s.Root, s.ID)) {
 		return nil
@@ -74,7 +74,7 @@ func (s ContainerStep) command(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandBound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.Runtime, append([]string{"--root", s.Root}, args...)...)
-	cmd.WaitDelay = time.Second // a child may keep the pipe
+	cmd.WaitDelay = time.Second // a child may hold the pipe open
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -60,8 +60,7 @@ func TestUndoContainer(t *testing.T) {
 	}
 }
 
-// groupsNamed are the directories of a group in all hierarchies, also those
-// that tare does not use.
+// groupsNamed are the directories of a group in all hierarchies, also in those that tare does not use.
 func groupsNamed(t *testing.T, group string) cgroup.Plan {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", group))
@@ -74,8 +73,7 @@ func groupsNamed(t *testing.T, group string) cgroup.Plan {
 	return cgroup.Plan{Dirs: dirs}
 }
 
-// notEnabled are the controllers that a runtime enables in the root group, which it
-// does with version 2 only.
+// notEnabled are the controllers that a runtime enables in the root group; it does so only with version 2.
 func notEnabled(t *testing.T) []string {
 	t.Helper()
 	tree, err := cgroup.Detect("/")
@@ -94,7 +92,7 @@ func notEnabled(t *testing.T) []string {
 	})
 }
 
-// makeBundle is a container over the host's own root that sleeps.
+// makeBundle makes the bundle of a container that sleeps, with the host's programs.
 func makeBundle(t *testing.T, top, group string) string {
 	t.Helper()
 	for _, dir := range []string{"dev", "sys"} {
@@ -102,7 +100,7 @@ func makeBundle(t *testing.T, top, group string) string {
 			t.Fatal(err)
 		}
 	}
-	// The host's programs, bound into a root of its own.
+	// The host's programs are bound into the container's root.
 	mounts := []specs.Mount{{Destination: "/proc", Type: "proc", Source: "proc"}}
 	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64"} {
 		if !gone(dir) {

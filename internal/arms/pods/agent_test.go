@@ -20,10 +20,10 @@ import (
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// inPodCommand is an agent in a mount namespace of its own, whose /proc is that of its
-// pid namespace: as in a pod.
+// inPodCommand is an agent in a mount namespace whose /proc is that of its pid namespace, as in a pod.
 const inPodCommand = "__agent-in-pod"
 
 func inPod(args []string) int {
@@ -31,10 +31,11 @@ func inPod(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return agent.Main(args)
+	code, _ := hidden.Run(agent.Roles(), append([]string{agent.Command}, args...))
+	return code
 }
 
-// agentFixture is an agent without a cluster: in a pid namespace and a group, as in a pod.
+// agentFixture is an agent without a cluster, in a pid namespace and a group as in a pod.
 type agentFixture struct {
 	*launch.Sandbox
 	agent launch.Agent
@@ -115,7 +116,7 @@ func (k *agentFixture) run(t *testing.T, args ...string) (environment.Running, s
 	return p, log.Name()
 }
 
-// TestAgent: one child after the other, each ends as it ends.
+// TestAgent starts one child after the other and checks how each ends.
 func TestAgent(t *testing.T) {
 	k := newAgentFixture(t)
 	for _, c := range []struct {
@@ -155,8 +156,7 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// TestAgentLosesTare: when nobody is at the other end any more, the agent ends
-// with what it started.
+// TestAgentLosesTare checks that the agent ends with its children when tare is gone.
 func TestAgentLosesTare(t *testing.T) {
 	k := newAgentFixture(t)
 	p, _ := k.run(t, "deaf")
@@ -175,8 +175,8 @@ func TestAgentLosesTare(t *testing.T) {
 	}
 }
 
-// TestTareLosesAgent: a child ends with its agent, frozen or not, and it is asked what
-// became of that.
+// TestTareLosesAgent checks that a child, frozen or not, ends with its agent, and that tare asks why the
+// agent ended.
 func TestTareLosesAgent(t *testing.T) {
 	k := newAgentFixture(t)
 	p, _ := k.run(t, "deaf")

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,39 +31,38 @@ type arm struct {
 	kind    Pod
 	cluster *kube.Cluster
 	node    *corev1.Node
-	asks    settled
+	amounts podAmounts
 	spec    kube.PodSpec
-	pod     *corev1.Pod // when it began to run
+	pod     *corev1.Pod // as it was when it began to run
 	agent   launch.Agent
-	// own is the group of tare's that a load is frozen by: beside the pod's, or
-	// below it where version 2 is the only one.
+	// own is the group of tare's by which the load is frozen: beside the pod's group, or below
+	// it on a host with version 2 alone.
 	own        cgroup.Group
-	hostVolume string
+	hostVolume string                   // the pod's volume as this host sees it
 	persistent *corev1.PersistentVolume // nil without a claim
 	limits     []limit                  // of the container, as the kubelet set them
-	route      route                    // to the server, where that is not the pod's address
-	cpus       cpus                     // what the kubelet's CPU manager has given it
+	route      route                    // through a Service; the zero value: the pod's address
+	cpus       cpus                     // from the kubelet's CPU manager
 
-	client *client // of client=pod; nil: the client is on the node, in no pod
+	client *client // with client=pod; nil: the client runs on the node
 
-	mu     sync.Mutex
-	inside environment.Running // the last one
+	inside launch.Occupant
 }
 
-// prepare makes everything up to the first load.
+// prepare makes the pod, its client's pod and the way between them, and copies the data.
 func (a *arm) prepare(ctx context.Context) error {
 	a.own = a.Group
 	ctr := a.containerd()
 	if err := (member{Sandbox: a.Sandbox, on: a.kind.On, cluster: a.cluster, needs: a.kind.allNeeds(a.Spec), ctr: &ctr}).join(ctx); err != nil {
 		return err
 	}
-	if err := a.describe(ctx); err != nil {
+	if err := a.makeSpec(ctx); err != nil {
 		return err
 	}
 	if err := a.start(ctx); err != nil {
 		return err
 	}
-	if err := a.take(ctx); err != nil {
+	if err := a.findPod(ctx); err != nil {
 		return err
 	}
 	if err := a.prepareClient(ctx); err != nil {
@@ -76,48 +74,48 @@ func (a *arm) prepare(ctx context.Context) error {
 	return a.fill(ctx)
 }
 
-// describe says what the pod is.
-func (a *arm) describe(ctx context.Context) error {
+// makeSpec resolves the levels of the pod.
+func (a *arm) makeSpec(ctx context.Context) error {
 	pods, err := a.cluster.PodsOn(ctx, a.node.Name)
 	if err != nil {
 		return err
 	}
-	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // asked for by Beside
-	a.asks = a.kind.settle(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
-	if a.kind.complete().cpu.max && a.asks.requests.CPU == 0 {
-		return noCPU(a.asks)
+	ours := func(p *corev1.Pod) bool { return p.Labels[kube.LabelRun] == a.Spec.Run } // Beside has them
+	a.amounts = a.kind.resolve(kube.RoomOn(a.node, pods, ours), a.Spec.Beside)
+	if a.kind.withDefaults().cpu.max && a.amounts.requests.CPU == 0 {
+		return noCPU(a.amounts)
 	}
 	l := a.kind.Levels
 	a.spec = kube.PodSpec{
 		Run: a.Spec.Run, Arm: a.Spec.Arm, Node: a.node.Name, Image: kube.ImageOf(a.Spec.Run), Other: l.image,
-		Requests: a.asks.requests, Limits: a.asks.limits, Port: a.Spec.Port,
+		Requests: a.amounts.requests, Limits: a.amounts.limits, Port: a.Spec.Port,
 		AgentArgs: agent.Args(kube.Socket, ""), InstallArgs: agent.InstallArgs(kube.InstallTo()),
 	}
 	if a.Spec.Neighbour != nil {
 		a.spec.Component = "neighbour"
 	}
-	l.connect(&a.spec)
-	l.confine(&a.spec)
+	l.setNetwork(&a.spec)
+	l.setProfile(&a.spec)
 	switch l.image {
 	case "":
 		a.spec.Programs = nodePrograms()
 	case noImageWord:
 		a.spec.Other = ""
 	}
-	if a.asks.why != "" {
-		a.spec.Notes = map[string]string{"tare/cpu": a.asks.why}
+	if a.amounts.why != "" {
+		a.spec.Notes = map[string]string{"tare/cpu": a.amounts.why}
 	}
-	return a.provide(ctx)
+	return a.makeVolume(ctx)
 }
 
-// noCPU says that a pod that asks for the most that fits has nothing to ask for.
-func noCPU(asks settled) error {
-	return hint.New(errors.New("no CPU is left for the pod: "+asks.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
+// noCPU is the error of a pod with cpu=max on a node whose CPUs are all requested.
+func noCPU(amounts podAmounts) error {
+	return hint.New(errors.New("no CPU is left for the pod: "+amounts.why), "remove pods that ask for CPU, or arms; cpu=max asks for parts of one too, and BestEffort for nothing")
 }
 
-// start has the cluster run the pod.
+// start creates the pod and waits until it runs.
 func (a *arm) start(ctx context.Context) error {
-	// Its namespace is in the journal, and waited for when the last arm leaves.
+	// The journal has the namespace; the last arm waits until that is gone.
 	a.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 		defer cancel()
@@ -129,8 +127,8 @@ func (a *arm) start(ctx context.Context) error {
 	}
 	var err error
 	if a.pod, err = a.cluster.AwaitRunning(ctx, p.Namespace, p.Name); err != nil {
-		if a.asks.short != "" {
-			err = fmt.Errorf("%w\n  %s", err, a.asks.short)
+		if a.amounts.short != "" {
+			err = fmt.Errorf("%w\n  %s", err, a.amounts.short)
 		}
 		return err
 	}
@@ -145,19 +143,19 @@ func (a *arm) start(ctx context.Context) error {
 	return nil
 }
 
-// take finds the pod on this host and speaks with its first process.
-func (a *arm) take(ctx context.Context) error {
+// findPod finds the pod on this host and connects to its agent.
+func (a *arm) findPod(ctx context.Context) error {
 	c, err := containerOf(a.own.Tree, a.pod)
 	if err != nil {
 		return err
 	}
-	if err := a.adopt(c.group); err != nil {
+	if err := a.adoptGroups(c.group); err != nil {
 		return err
 	}
 	if a.agent, err = a.dial(ctx, c, a.pod); err != nil {
 		return err
 	}
-	if err := a.bound(); err != nil {
+	if err := a.limitNeighbour(); err != nil {
 		return err
 	}
 	if a.limits, err = readLimits(a.Group); err != nil {
@@ -166,10 +164,10 @@ func (a *arm) take(ctx context.Context) error {
 	if err := a.readCPUs(c.pid); err != nil {
 		return err
 	}
-	return a.attach(ctx, c.pid)
+	return a.findVolume(ctx, c.pid)
 }
 
-// dial speaks with the first process of a pod.
+// dial connects to the agent of a pod.
 func (a *arm) dial(ctx context.Context, c container, pod *corev1.Pod) (launch.Agent, error) {
 	link, err := agent.Dial(ctx, c.pid, kube.Socket, func() environment.Exit { return lostPod(a.cluster, pod) })
 	if err == nil {
@@ -182,20 +180,20 @@ func (a *arm) dial(ctx context.Context, c container, pod *corev1.Pod) (launch.Ag
 func containerOf(t *cgroup.Tree, p *corev1.Pod) (container, error) {
 	_, id, ok := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
 	if !ok {
-		return container{}, errors.New("the cluster does not say which container the pod has")
+		return container{}, errors.New("the cluster names no container of the pod")
 	}
 	return findContainer(t, id)
 }
 
-// adopt makes the container's groups the arm's, beside tare's own.
-func (a *arm) adopt(g cgroup.Group) error {
+// adoptGroups makes the container's groups the arm's groups. The group that freezes stays tare's.
+func (a *arm) adoptGroups(g cgroup.Group) error {
 	if g.Tree.Layout == cgroup.V2 {
-		own, err := a.below(g)
+		own, err := a.makeLoadGroup(g)
 		if err != nil {
 			return err
 		}
 		a.Group, a.own = g, own
-		return a.refreeze(a.Outside, own)
+		return a.setFreezer(a.Outside, own)
 	}
 	for key, dir := range a.own.Dirs {
 		g.Dirs[key] = dir
@@ -204,9 +202,9 @@ func (a *arm) adopt(g cgroup.Group) error {
 	return nil
 }
 
-// below makes a group in that of the container, for the load alone: a freeze
-// of the whole container would stop its first process too.
-func (a *arm) below(g cgroup.Group) (cgroup.Group, error) {
+// makeLoadGroup makes a group for the load in the container's group: a freeze of the
+// container's group would stop the agent too.
+func (a *arm) makeLoadGroup(g cgroup.Group) (cgroup.Group, error) {
 	name := cgroup.Prefix + a.Spec.Run
 	dir := filepath.Join(g.Dirs[cgroup.Unified], name)
 	plan := cgroup.Plan{Dirs: []string{dir}}
@@ -219,8 +217,8 @@ func (a *arm) below(g cgroup.Group) (cgroup.Group, error) {
 	return cgroup.Group{Tree: g.Tree, Path: filepath.Join(g.Path, name), Dirs: map[string]string{cgroup.Unified: dir}}, nil
 }
 
-// refreeze makes these groups what a pause of the arm freezes.
-func (a *arm) refreeze(outside, own cgroup.Group) error {
+// setFreezer makes a pause of the arm freeze these groups.
+func (a *arm) setFreezer(outside, own cgroup.Group) error {
 	freezer, err := cgroup.NewFreezer(outside, own)
 	if err != nil {
 		return err
@@ -230,7 +228,7 @@ func (a *arm) refreeze(outside, own cgroup.Group) error {
 	return nil
 }
 
-// fill puts the data into the pod's volume, as the pod's user's.
+// fill copies the data set into the pod's volume and gives it to the pod's user.
 func (a *arm) fill(ctx context.Context) error {
 	group := a.Group
 	if group.Tree.Layout != cgroup.V2 {
@@ -243,7 +241,7 @@ func (a *arm) fill(ctx context.Context) error {
 	if err := a.FillFor(ctx, group, dir); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(a.hostVolume) // others can put links into a volume that they share
+	root, err := os.OpenRoot(a.hostVolume) // other users of a shared volume can put links there
 	if err != nil {
 		return fmt.Errorf("open the pod's volume: %w", err)
 	}
@@ -251,7 +249,7 @@ func (a *arm) fill(ctx context.Context) error {
 	return clonetree.Give(root, kube.UserID, kube.UserID, dataDir(a.spec))
 }
 
-// Place says where things are.
+// Place has the volume, the addresses of the server and the groups.
 func (a *arm) Place() wire.Place {
 	p := a.Sandbox.Place()
 	p.Volume, p.HostVolume = filepath.Join(kube.VolumeDir, dataDir(a.spec)), filepath.Join(a.hostVolume, dataDir(a.spec))
@@ -272,7 +270,7 @@ func (a *arm) Place() wire.Place {
 	return p
 }
 
-// Start starts a process in the pod, or beside it.
+// Start starts a process in the pod, in the client's pod, or on the node.
 func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Running, error) {
 	if p.Outside && a.client != nil {
 		return a.client.start(ctx, a, p)
@@ -280,29 +278,19 @@ func (a *arm) Start(ctx context.Context, p environment.Process) (environment.Run
 	if p.Outside {
 		return a.StartBeside(ctx, p)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !environment.Ended(a.inside) {
-		return nil, environment.ErrBusy
-	}
 	c := a.Inside(p)
 	c.Request.Dir, c.Request.Exe = a.Place().Volume, a.spec.Exe()
 	if a.Spec.Neighbour != nil {
 		c.Request.Nobody = &launch.Nobody{CPU: uint64(a.Spec.Neighbour.Time / time.Second)}
 	}
-	running, err := a.StartByAgent(ctx, a.agent, c, a.own)
-	if err != nil {
-		return nil, err
-	}
-	a.inside = running
-	return running, nil
+	return a.inside.Start(func() (environment.Running, error) { return a.StartByAgent(ctx, a.agent, c, a.own) })
 }
 
-// lostBound is how long the cluster may take to say what became of a pod. The
-// blocks of that time are dropped.
+// lostBound is how long the cluster may take to report why a pod ended. Blocks of that time
+// are dropped.
 const lostBound = 5 * time.Second
 
-// lostPod asks the cluster what became of a pod whose first process has ended.
+// lostPod asks the cluster why a pod ended whose first process is gone.
 func lostPod(c *kube.Cluster, pod *corev1.Pod) environment.Exit {
 	ctx, cancel := context.WithTimeout(context.Background(), lostBound)
 	defer cancel()

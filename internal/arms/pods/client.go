@@ -22,19 +22,18 @@ type client struct {
 	spec   kube.PodSpec
 	pod    *corev1.Pod
 	agent  launch.Agent
-	own    cgroup.Group // that its load is frozen by
-	inside environment.Running
+	own    cgroup.Group // freezes its load
+	inside launch.Occupant
 }
 
-// clientAsks are what the client's pod asks for: enough to be waited on nowhere
-// but at its server. It has no limits.
-var clientAsks = kube.Amounts{CPU: 100, Memory: 128 << 20}
+// clientRequests is enough for a client whose server is the bottleneck. The client's pod has
+// no limits.
+var clientRequests = kube.Amounts{CPU: 100, Memory: 128 << 20}
 
-// clientDir is what the client has of the data set, in the volume of its pod.
+// clientDir holds Spec.Carried in the volume of the client's pod.
 const clientDir = "data"
 
-// clientArm is what the pod of the client of an arm is called; no arm that an
-// experiment names has a dot.
+// clientArm is the name under which an arm's client has its pod. Names of arms have no dot.
 func clientArm(arm string) string { return arm + ".client" }
 
 var errNoServer = hint.New(errors.New("no server runs here that a client would reach from outside"),
@@ -52,7 +51,7 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	k.spec.Arm, k.spec.Component, k.spec.Notes = clientArm(a.Spec.Arm), "client", nil
 	k.spec.Volume, k.spec.Service = kube.Volume{}, false
 	k.spec.AppArmor = nil
-	k.spec.Requests, k.spec.Limits = clientAsks, kube.Amounts{}
+	k.spec.Requests, k.spec.Limits = clientRequests, kube.Amounts{}
 	p := k.spec.Pod()
 	a.Undo(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removeBound)
@@ -70,19 +69,19 @@ func (a *arm) prepareClient(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.adoptClient(k, c.group); err != nil {
+	if err := a.adoptClientGroups(k, c.group); err != nil {
 		return err
 	}
 	if k.agent, err = a.dial(ctx, c, k.pod); err != nil {
 		return err
 	}
 	a.client = k
-	return a.carry(c.pid)
+	return a.copyCarried(c.pid)
 }
 
-// carry gives the client what it needs of the data set: it sees nothing of the
+// copyCarried copies Spec.Carried into the volume of the client, which does not see the
 // server's pod.
-func (a *arm) carry(pid int) error {
+func (a *arm) copyCarried(pid int) error {
 	volume, err := onHost(pid, kube.VolumeDir)
 	if err != nil {
 		return err
@@ -95,32 +94,44 @@ func (a *arm) carry(pid int) error {
 	if err := root.Mkdir(clientDir, 0o700); err != nil {
 		return fmt.Errorf("make the client's directory: %w", err)
 	}
-	for _, name := range a.Spec.Carried {
-		b, err := os.ReadFile(filepath.Join(a.Spec.Data, name))
-		if errors.Is(err, os.ErrNotExist) || a.Spec.Data == "" {
-			continue
-		}
-		if err == nil {
-			err = root.WriteFile(filepath.Join(clientDir, name), b, 0o600)
-		}
-		if err != nil {
-			return fmt.Errorf("give the client a part of the data set: %w", err)
-		}
+	err = carried(a.Spec, func(name string, b []byte) error { return root.WriteFile(filepath.Join(clientDir, name), b, 0o600) })
+	if err != nil {
+		return err
 	}
 	return clonetree.Give(root, kube.UserID, kube.UserID, clientDir)
 }
 
-// adoptClient makes the container's groups those of what runs outside, beside
-// tare's own.
-func (a *arm) adoptClient(k *client, g cgroup.Group) error {
+// carried calls write for each file of Spec.Carried that the data set has.
+func carried(s environment.Spec, write func(name string, b []byte) error) error {
+	if s.Data == "" {
+		return nil
+	}
+	for _, name := range s.Carried {
+		b, err := os.ReadFile(filepath.Join(s.Data, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = write(name, b)
+		}
+		if err != nil {
+			return fmt.Errorf("copy a part of the data set for the client: %w", err)
+		}
+	}
+	return nil
+}
+
+// adoptClientGroups makes the groups of the client's container the groups of what runs
+// outside of the arm.
+func (a *arm) adoptClientGroups(k *client, g cgroup.Group) error {
 	k.own = a.Outside
 	if g.Tree.Layout == cgroup.V2 {
-		own, err := a.below(g)
+		own, err := a.makeLoadGroup(g)
 		if err != nil {
 			return err
 		}
 		k.own, a.Outside = own, g
-		return a.refreeze(k.own, a.own)
+		return a.setFreezer(k.own, a.own)
 	}
 	for key, dir := range a.Outside.Dirs {
 		g.Dirs[key] = dir
@@ -131,21 +142,13 @@ func (a *arm) adoptClient(k *client, g cgroup.Group) error {
 
 // start starts the client in its pod.
 func (k *client) start(ctx context.Context, a *arm, p environment.Process) (environment.Running, error) {
-	if !environment.Ended(k.inside) {
-		return nil, environment.ErrBusy
-	}
 	c := a.Inside(p)
 	c.Group, c.Request.Dir, c.Request.Exe = a.Outside, a.Place().ClientVolume, k.spec.Exe()
-	running, err := a.StartByAgent(ctx, k.agent, c, k.own)
-	if err != nil {
-		return nil, err
-	}
-	k.inside = running
-	return running, nil
+	return k.inside.Start(func() (environment.Running, error) { return a.StartByAgent(ctx, k.agent, c, k.own) })
 }
 
-// where says where the client of the arm's server runs; empty without a server.
-func (a *arm) where() string {
+// clientPlace says where the client of the arm's server runs; empty without a server.
+func (a *arm) clientPlace() string {
 	switch {
 	case a.Spec.Port == 0:
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// TestClusterClient: with client=pod the client is in a pod of its own on the
-// node, reaches the server from there, and is frozen with it.
+// TestClusterClient checks that with client=pod the client has a pod on the node, reaches the server and
+// is frozen with it.
 func TestClusterClient(t *testing.T) {
 	warm(t)
 	run := runID("client")
@@ -62,7 +62,7 @@ func TestClusterClient(t *testing.T) {
 	}
 }
 
-// described: what the arm says of its client, and that it is frozen with it.
+// described checks the arm's settings of its client, and that the client is frozen with the server.
 func described(t *testing.T, arm environment.Arm) {
 	t.Helper()
 	place := arm.Place()
@@ -84,7 +84,7 @@ func described(t *testing.T, arm environment.Arm) {
 	}
 }
 
-// apart: the two are in network namespaces and in pods' groups of their own.
+// apart checks that server and client have different network namespaces and groups.
 func apart(t *testing.T, a, b environment.Running) {
 	t.Helper()
 	seen := func(p environment.Running) (net, group string) {

@@ -14,16 +14,16 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// The client of a server can be on another node (client=node:NAME): a load counts
-// where tare does not share its memory, so that both pods are controlled over a stream.
+// With client=node:NAME the client of a server is on another node. tare shares no memory with
+// its load, so both pods are controlled over streams.
 
 const nodeWord = "node:"
 
-// parseClient reads where the client is.
+// parseClient reads the level client.
 func (l *Levels) parseClient(value string) error {
 	switch name, node := strings.CutPrefix(value, nodeWord); {
 	case value == "inside":
-		return hint.New(errors.New("client=inside is the workload's"), "set: {client: inside} of the arm, or params: of the workload")
+		return hint.New(errors.New("client=inside is a parameter of the workload"), "set: {client: inside} of the arm, or params: of the workload")
 	case node && name == "":
 		return hint.New(fmt.Errorf("client=%s: want the name of a node", value), "kubectl get nodes lists them")
 	case node:
@@ -35,10 +35,11 @@ func (l *Levels) parseClient(value string) error {
 	return nil
 }
 
-// suits says what a pod cannot have here, of what is known before anything is opened.
-func (p Pod) suits(away bool) error {
-	if away {
-		if err := cmp.Or(p.suitsFar(), p.Levels.confinedFar()); err != nil {
+// check returns why a pod cannot be had, as far as the levels and the cluster show before it
+// is opened. remote says that tare is not on its node.
+func (p Pod) check(remote bool) error {
+	if remote {
+		if err := cmp.Or(p.checkRemote(), p.Levels.checkRemoteProfile()); err != nil {
 			return err
 		}
 	}
@@ -56,21 +57,21 @@ func (p Pod) suits(away bool) error {
 	if err != nil {
 		return err
 	}
-	if !away {
-		return p.suitsNear(node.Name)
+	if !remote {
+		return p.needsRemote(node.Name)
 	}
 	_, err = p.clientNode(ctx, c, node)
 	return err
 }
 
-// suitsNear says what a pod cannot have where tare is on its node.
-func (p Pod) suitsNear(node string) error {
+// needsRemote is the error of a client on another node where tare is on the server's node.
+func (p Pod) needsRemote(node string) error {
 	return hint.New(fmt.Errorf("%w: client=%s%s needs the pods to be controlled over a stream, from a host that is not on their node", facts.ErrUnsupported, nodeWord, p.Levels.clientNode),
 		"--nodes "+node+" without --node-helper; then all arms of the run are paused alike")
 }
 
-// clientNode is the node of the client's pod: the server's, or the one that the
-// levels name, which has to be another one.
+// clientNode is the node of the client's pod: the server's node, or the other one that the
+// levels name.
 func (p Pod) clientNode(ctx context.Context, c *kube.Cluster, server *corev1.Node) (*corev1.Node, error) {
 	name := p.Levels.clientNode
 	if name == "" {

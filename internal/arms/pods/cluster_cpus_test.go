@@ -12,8 +12,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// TestClusterExclusive: a Guaranteed pod that asks for whole CPUs has them to
-// itself where the node's CPU manager is static, and the result says which.
+// TestClusterExclusive checks that a Guaranteed pod that requests whole CPUs gets exclusive ones where the
+// CPU manager is static, and that the settings list them.
 func TestClusterExclusive(t *testing.T) {
 	warm(t)
 	whole, err := opened(t, with(t, Guaranteed, "image=none,memory=128Mi,cpu=integer"), runID("whole"))
@@ -56,7 +56,7 @@ func TestClusterExclusive(t *testing.T) {
 	if s := settingsOf(t, part); s["pod.cpu.exclusive"] != "none: 1500m is no whole number (cpu=integer)" {
 		t.Errorf("%v", s)
 	}
-	// What does not fit is said in the words of cpu=max, whatever the class.
+	// Requests that do not fit have the explanation of cpu=max, in all classes.
 	_, err = opened(t, with(t, Burstable, "image=none,memory=128Mi,cpu=1000"), runID("many"))
 	if err == nil || !strings.Contains(err.Error(), "Insufficient cpu") || !strings.Contains(err.Error(), "1k does not fit: ") || !strings.Contains(err.Error(), " fits") {
 		t.Errorf("%v", err)

@@ -12,11 +12,10 @@ import (
 	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
-// awayEnv is the node of the pods of a process that the suite starts, where tare is
-// taken not to be on it.
+// awayEnv names the node of the pods for a process of the suite that acts as if it were on another node.
 const awayEnv = "TARETEST_AWAY"
 
-// away leads the pods of this process where the suite says so.
+// away makes this process control its pods over streams if awayEnv is set.
 func away() {
 	if node := os.Getenv(awayEnv); node != "" {
 		target.PodNode, target.Image = node, ledImage
@@ -48,8 +47,7 @@ func shellImage(t *testing.T) {
 	})
 }
 
-// TestClusterLed tries the contract of environments in pods that are led over a stream,
-// as far as that needs no node.
+// TestClusterLed runs the conformance suite with remote arms, as far as it does not need the node.
 func TestClusterLed(t *testing.T) {
 	admin := kubetest.Need(t)
 	warm(t)

@@ -9,31 +9,30 @@ import (
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 )
 
-// levelCases: TestCluster tries the whole contract with a Guaranteed pod that has
-// nothing but tare's binary, on the pod network, its data in an emptyDir, its client
-// on the node. A level of a factor can change some of that only, and is tried with
-// the case that has most of it; CLASS and NAME are made by the test.
+// levelCases has the cases for each level. TestCluster runs the whole suite with a Guaranteed pod that has
+// tare's binary alone, the pod network, an emptyDir, and its client on the node. A level changes one of
+// these, so it needs the cases that use it. The test replaces CLASS and NAME.
 var levelCases = []struct {
 	qos    QoS
 	levels string
 	cases  []string
 }{
-	// Another pod has the client, and another group freezes it.
+	// The client is in another pod, and another group freezes it.
 	{BestEffort, "client=pod", []string{"freeze and thaw"}},
 	{BestEffort, "client=pod,network=service", []string{"server and client"}},
-	// The way to the server, and the pod's namespaces.
+	// Ways to the server, and network namespaces of the pod.
 	{BestEffort, "network=host", []string{"server and client", "what a process is given"}},
 	{Burstable, "network=service", []string{"server and client", "closed while in use"}},
-	// Where the data is, and how it is taken away again.
+	// Volumes of the data, and their removal.
 	{BestEffort, "volume=hostpath", []string{"data"}},
 	{Burstable, "volume=pvc:CLASS", []string{"data", "closed while frozen"}},
-	// CPUs of its own are among the limits that are read back.
+	// Exclusive CPUs are among the limits that are read back.
 	{Guaranteed, "cpu=integer,memory=128Mi", []string{"settings"}},
-	// The root is another one, and the binary was copied into it.
+	// Another image is the root, and the binary was copied into it.
 	{BestEffort, "image=NAME", []string{"what a process is given"}},
 }
 
-// TestClusterLevels tries what the levels of pods can change of the contract.
+// TestClusterLevels runs the suite's cases in which the levels of pods can differ.
 func TestClusterLevels(t *testing.T) {
 	admin := warm(t)
 	class, _ := admin.LocalClass(t, 4)
@@ -49,8 +48,8 @@ func TestClusterLevels(t *testing.T) {
 	environmenttest.Levels(t, hostWith(t, pods...), levels)
 }
 
-// otherImage makes an image that stands in for somebody's: tare's own under
-// another name. The binary is copied into pods of it.
+// otherImage makes an image that stands for a user's image: tare's own under another name. The binary is
+// copied into its pods.
 func otherImage(t *testing.T) string {
 	t.Helper()
 	const name = "localhost/tare-other:1"

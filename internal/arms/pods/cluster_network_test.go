@@ -39,8 +39,8 @@ func serving(t *testing.T, p Pod, run string) (environment.Arm, error) {
 	return arm, err
 }
 
-// TestClusterNetworks: a client on the node, or in a pod, reaches the server by a Service; where
-// it leads is read back, and no rule is left.
+// TestClusterNetworks checks that a client on the node and one in a pod reach the server through a Service,
+// that its target is read back, and that no rule is left.
 func TestClusterNetworks(t *testing.T) {
 	admin := warm(t)
 	t.Run("leads", func(t *testing.T) { // pods are waited for most of the time
@@ -79,8 +79,8 @@ func tryNetwork(t *testing.T, levels string) {
 	}
 }
 
-// fromPod: the client in its pod reaches the server by the Service, and the
-// kernel's connection tracking shows that connection with the pod's address.
+// fromPod checks that the client in its pod reaches the server through the Service, and that connection
+// tracking shows the connection with the pod's address.
 func fromPod(t *testing.T, opened environment.Arm) {
 	t.Helper()
 	a, place := opened.(*arm), opened.Place()
@@ -106,7 +106,7 @@ func fromPod(t *testing.T, opened environment.Arm) {
 	}
 }
 
-// tryNoProxy: nobody serves the Service.
+// tryNoProxy opens an arm whose Service no proxy serves.
 func tryNoProxy(t *testing.T) {
 	opened, err := serving(t, with(t, BestEffort, "image=none"), runID("proxy"))
 	if err != nil {
@@ -131,7 +131,7 @@ func tryNoProxy(t *testing.T) {
 	}
 }
 
-// tryServiceRights: the rights are those that the arm needs, and no more.
+// tryServiceRights checks that Rights has the rights that the arm needs, and no more.
 func tryServiceRights(t *testing.T, admin *kubetest.Admin) {
 	use(t, kube.Access{Kubeconfig: kubetest.Kubeconfig(t, func(u *api.AuthInfo, _ *api.Cluster) { u.Impersonate = "tare-service" })})
 	env := with(t, BestEffort, "image=none,network=service")

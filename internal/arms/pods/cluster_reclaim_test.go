@@ -17,8 +17,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// TestClusterReclaim: volumes that a provisioner makes for claims, and that go with
-// them.
+// TestClusterReclaim tests volumes that a provisioner makes for claims and removes with them.
 func TestClusterReclaim(t *testing.T) {
 	admin := warm(t)
 	p := admin.Provisioner(t)
@@ -28,8 +27,8 @@ func TestClusterReclaim(t *testing.T) {
 	}
 }
 
-// tryProvided: the provisioner makes a volume, or says why not, or does not remove it.
-// All of it is waited for.
+// tryProvided tests a provisioner that makes a volume, one that refuses, and one that removes it late; the
+// arm waits.
 func tryProvided(t *testing.T, admin *kubetest.Admin, p kubetest.Provisioner) {
 	t.Run("stays", func(t *testing.T) {
 		t.Parallel()
@@ -66,14 +65,14 @@ func tryReclaim(t *testing.T, admin *kubetest.Admin, p kubetest.Provisioner, cla
 	if err := arm.Close(); err != nil {
 		t.Error(err)
 	}
-	// No moment later: the arm has waited for it.
+	// At once: Close has waited for it.
 	if left := admin.Volumes(t, class); len(left) > 0 {
 		t.Errorf("volumes %v outlive their arm", left)
 	}
 }
 
-// tryUnreclaimed: a volume that nobody removes is waited for, not for ever, and said by
-// the run and by each cleanup until it is gone.
+// tryUnreclaimed checks that tare waits for a volume that is not removed, for a limited time, and that the
+// run and each cleanup report it until it is gone.
 func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 	state, run := t.TempDir(), runID("stays")
 	out, err := exec.Command("/proc/self/exe", unreclaimedCommand, state, t.TempDir(), run, class).CombinedOutput()
@@ -114,8 +113,7 @@ func tryUnreclaimed(t *testing.T, admin *kubetest.Admin, class string) {
 
 const unreclaimedCommand = "__unreclaimed"
 
-// unreclaimed is a run, in a process of its own, whose arm has a claim of a class, and
-// which prints how the arm ends.
+// unreclaimed is a process that opens and closes an arm with a claim and prints the error of Close.
 func unreclaimed(args []string) int {
 	state, scratch, run, class := args[0], args[1], args[2], args[3]
 	target.VolumeBound = 3 * time.Second

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,16 +28,17 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// bare is a pod with nothing but this binary, under PodSecurity's strictest level.
+// bare is a pod with this binary alone, under PodSecurity's strictest level.
 func bare() []environment.Environment {
 	return []environment.Environment{
 		Pod{Guaranteed, Levels{image: noImageWord, cpu: amount{n: 300}, memory: amount{n: 1 << 30}}, target},
 	}
 }
 
-// kinds are the steps that an arm in a pod writes.
+// kinds are the kinds of steps of an arm in a pod.
 func kinds() journal.Kinds {
 	return steps.Kinds(journal.KindOf[kube.NamespaceStep](), journal.KindOf[kube.PodsStep](), journal.KindOf[kube.ImageStep]())
 }
@@ -55,17 +57,17 @@ func hostWith(t *testing.T, pods ...environment.Environment) facts.Host {
 }
 
 func TestMain(m *testing.M) {
-	hidden := map[string]func([]string) int{
-		launch.InitCommand: launch.Main, unreclaimedCommand: unreclaimed, agent.Command: agent.Main, inPodCommand: inPod,
-	}
+	roles := slices.Concat(launch.Roles(), agent.Roles(), []hidden.Role{
+		{Name: unreclaimedCommand, Args: "...", Run: unreclaimed}, {Name: inPodCommand, Args: "...", Run: inPod},
+	})
 	away()
 	if !testneed.Tier(kubetest.Tier) {
-		os.Exit(environmenttest.Main(m, hidden, bare()))
+		os.Exit(environmenttest.Main(m, roles, bare()))
 	}
-	os.Exit(environmenttest.MainOnHost(m, hidden, bare()))
+	os.Exit(environmenttest.MainOnHost(m, roles, bare()))
 }
 
-// opened opens an arm of a run of its own; it is closed with the test.
+// opened opens an arm of a new run. The test closes it.
 func opened(t *testing.T, p Pod, run string) (environment.Arm, error) {
 	t.Helper()
 	j, err := journal.Open(t.TempDir(), run)
@@ -87,7 +89,7 @@ func opened(t *testing.T, p Pod, run string) (environment.Arm, error) {
 	return arm, err
 }
 
-// warm makes what the first pod on a node leaves: the bridge, forwarding.
+// warm starts a first pod, which leaves a bridge and forwarding on the node.
 func warm(t *testing.T) *kubetest.Admin {
 	t.Helper()
 	admin := kubetest.Need(t)
@@ -118,14 +120,14 @@ func runID(what string) string {
 	return fmt.Sprintf("%s%dx%d", what, os.Getpid(), runs.Add(1))
 }
 
-// TestCluster tries the whole contract of environments in pods.
+// TestCluster runs the whole suite in pods.
 func TestCluster(t *testing.T) {
 	warm(t)
 	host := hostWith(t, bare()[0])
 	environmenttest.Run(t, bare()[0], host, environmenttest.Options{Kinds: kinds(), Kills: 3})
 }
 
-// TestClusterClasses: arms of every class at the same time, each what it was to be.
+// TestClusterClasses opens arms of all classes at the same time and checks their settings.
 func TestClusterClasses(t *testing.T) {
 	warm(t)
 	run := runID("class")
@@ -180,8 +182,8 @@ func settingsOf(t *testing.T, arm environment.Arm) map[string]string {
 	return m
 }
 
-// TestClusterLargest: a pod that wants all CPUs does not fit, as in the published
-// study, and the one that arithmetic finds does.
+// TestClusterLargest checks that a pod with all CPUs does not fit, as in the published study, and that the
+// pod of cpu=max does.
 func TestClusterLargest(t *testing.T) {
 	warm(t)
 	c, err := target.Connect()
@@ -214,7 +216,7 @@ func TestClusterLargest(t *testing.T) {
 	if quota, err := strconv.ParseInt(s["cpu.cfs_quota_us"], 10, 64); err == nil && quota != milli*100 {
 		t.Errorf("quota %d of %s us for %dm", quota, s["cpu.cfs_period_us"], milli)
 	}
-	// The next pod of a thousandth does not fit.
+	// A pod with one more millicore does not fit.
 	_, err = opened(t, with(t, Guaranteed, "image=none,memory=128Mi,cpu=1m"), runID("more"))
 	if err == nil || !strings.Contains(err.Error(), "Insufficient cpu") {
 		t.Errorf("one more beside the largest: %v", err)
@@ -227,7 +229,7 @@ func reached() facts.Support {
 	return s
 }
 
-// use makes tests see another cluster.
+// use makes tests use another cluster.
 func use(t *testing.T, a kube.Access) {
 	t.Helper()
 	before := target
@@ -235,8 +237,7 @@ func use(t *testing.T, a kube.Access) {
 	t.Cleanup(func() { target = before })
 }
 
-// TestClusterErrors: what is wrong with the access to a cluster is said, with
-// what to do.
+// TestClusterErrors checks errors and remedies of a cluster that tare cannot use.
 func TestClusterErrors(t *testing.T) {
 	admin := warm(t)
 	for _, c := range []struct {
@@ -283,7 +284,7 @@ func TestClusterErrors(t *testing.T) {
 	})
 }
 
-// TestClusterImages: an image that is not there, and one with the load's programs.
+// TestClusterImages tests an image that does not exist, and one with the load's programs.
 func TestClusterImages(t *testing.T) {
 	warm(t)
 	_, err := opened(t, with(t, BestEffort, "image=localhost/tare-no-such-image:1"), runID("none"))
@@ -319,8 +320,8 @@ func started(t *testing.T, arm environment.Arm) (string, error) {
 	return os.Readlink(fmt.Sprintf("/proc/%d/exe", p.Pid()))
 }
 
-// TestClusterPrograms: without an image the pod has the programs of its node, for
-// which it needs more than PodSecurity's strictest level, and says so.
+// TestClusterPrograms checks that a pod without an image has the programs of its node, and reports that it
+// needs more than PodSecurity's strictest level.
 func TestClusterPrograms(t *testing.T) {
 	warm(t)
 	testneed.Tool(t, "mariadbd")
@@ -341,7 +342,7 @@ func TestClusterPrograms(t *testing.T) {
 	}
 }
 
-// TestClusterPodDeleted: somebody removes the pod while it works.
+// TestClusterPodDeleted deletes the pod while it works.
 func TestClusterPodDeleted(t *testing.T) {
 	admin := warm(t)
 	run := runID("gone")
@@ -362,8 +363,8 @@ func TestClusterPodDeleted(t *testing.T) {
 	}
 }
 
-// process is one of the suite in an arm, or outside as its client.
-// ended waits for a process that is about to end.
+// process starts a process of the suite in an arm, or outside as its client.
+// ended waits until a process has ended.
 func ended(t *testing.T, p environment.Running) {
 	t.Helper()
 	select {

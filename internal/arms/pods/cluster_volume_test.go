@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
-// TestClusterVolumes: the data is on what a claim got, or in a directory of the
-// node, and what does not come is said.
+// TestClusterVolumes tests data on the volume of a claim and in a directory of the node, and the errors of
+// volumes that cannot be had.
 func TestClusterVolumes(t *testing.T) {
 	admin := warm(t)
 	class, dir := admin.LocalClass(t, 4)
@@ -51,8 +51,7 @@ func tryClaim(t *testing.T, admin *kubetest.Admin, class, dir string) {
 	}
 }
 
-// tryVolumeErrors: what becomes of volumes that do not come, in the words of the
-// cluster and of the node.
+// tryVolumeErrors checks that errors of volumes have the messages of the cluster and of the node.
 func tryVolumeErrors(t *testing.T, class string) {
 	for _, c := range []struct{ name, volume, says, helps string }{
 		{"no such class", "pvc:none-such", `storageclass.storage.k8s.io "none-such" not found`, "kubectl get storageclass"},

@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// confine gives a pod the profile of the levels.
-func (l Levels) confine(s *kube.PodSpec) {
+// setProfile sets the AppArmor profile of the levels.
+func (l Levels) setProfile(s *kube.PodSpec) {
 	switch word := l.apparmor; word {
 	case "":
 	case environment.Default:
@@ -24,11 +24,11 @@ func (l Levels) confine(s *kube.PodSpec) {
 	}
 }
 
-// confinedFar refuses a profile where tare cannot read back what the node made of it: a node
-// without AppArmor ignores it.
-func (l Levels) confinedFar() error {
+// checkRemoteProfile refuses a profile where tare is not on the node and cannot read it back: a
+// node without AppArmor ignores it.
+func (l Levels) checkRemoteProfile() error {
 	if l.apparmor == "" {
 		return nil
 	}
-	return hint.New(fmt.Errorf("%w: apparmor is read back on the node", facts.ErrUnsupported), needsNode)
+	return hint.New(fmt.Errorf("%w: reading the AppArmor profile back needs tare on the node", facts.ErrUnsupported), needsNode)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// What the levels say is in the pod, and tare away from its node says nothing of it.
+// The pod has the profile of its levels; a remote arm refuses one.
 func TestConfine(t *testing.T) {
 	for _, c := range []struct {
 		levels  string
@@ -22,12 +22,12 @@ func TestConfine(t *testing.T) {
 		{"apparmor=mine", "Localhost", "mine"},
 	} {
 		p := with(t, BestEffort, c.levels)
-		s := p.shape(environment.Spec{})
+		s := p.outline(environment.Spec{})
 		at := kube.PodSpec{AppArmor: s.AppArmor}.Pod().Spec.SecurityContext
 		if a := at.AppArmorProfile; (a != nil) != (c.profile != "") || a != nil && (a.Type != c.profile || (a.LocalhostProfile != nil) != (c.name != "") || c.name != "" && *a.LocalhostProfile != c.name) {
 			t.Errorf("%s: %+v", c.levels, a)
 		}
-		if err := p.Levels.confinedFar(); (err != nil) != (c.levels != "network=pod") {
+		if err := p.Levels.checkRemoteProfile(); (err != nil) != (c.levels != "network=pod") {
 			t.Errorf("%s, from elsewhere: %v", c.levels, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/environmenttest"
 )
 
-// levelText is what a level of the table is with a class and an image that there
-// are; without the word, the pod has no programs.
+// levelText is a level of the table with the class and the image of this test; without an image level the
+// pod has no programs.
 func levelText(levels, class, image string) string {
 	text := strings.NewReplacer("CLASS", class, "NAME", image).Replace(levels)
 	if !strings.Contains(text, "image=") {
@@ -18,8 +18,8 @@ func levelText(levels, class, image string) string {
 	return text
 }
 
-// The table of levels has every network, volume and place of the client that
-// there is but the usual ones, and cases that the suite has.
+// The table of levels has all networks, volumes and places of the client but the defaults, and only cases
+// of the suite.
 func TestLevelCases(t *testing.T) {
 	var tried []string
 	for _, c := range levelCases {

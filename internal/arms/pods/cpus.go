@@ -12,14 +12,14 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// cpus is what the kubelet's CPU manager has given a pod. Nobody need be asked:
-// the kubelet's directory is that of the pod's own volumes.
+// cpus is what the kubelet's CPU manager gave a pod. The state of the manager is in the
+// kubelet's directory, which also holds the pod's volumes.
 type cpus struct {
-	root    string // of the kubelet; empty: it was not found
+	root    string // the kubelet's directory; empty: it was not found
 	manager kube.CPUManager
 }
 
-// readCPUs looks for the kubelet and reads what its CPU manager has done.
+// readCPUs finds the kubelet's directory and reads the state of its CPU manager.
 func (a *arm) readCPUs(pid int) error {
 	dir, err := onHost(pid, path.Dir(kube.Socket))
 	if err != nil {
@@ -34,19 +34,19 @@ func (a *arm) readCPUs(pid int) error {
 	return err
 }
 
-// ownCPUs are the CPUs that the container has to itself.
+// ownCPUs are the exclusive CPUs of the container; empty: none.
 func (a *arm) ownCPUs() string {
 	return a.cpus.manager.Exclusive[string(a.pod.UID)][a.pod.Spec.Containers[0].Name]
 }
 
-// moves says whether a limit changes without anybody's doing: what is left to a
-// container without CPUs of its own is less when others get some.
-func (a *arm) moves(limit string) bool {
+// changesByItself says whether a limit may change during the run: the shared CPUs become fewer
+// when another pod gets exclusive ones.
+func (a *arm) changesByItself(limit string) bool {
 	return strings.HasPrefix(limit, "cpuset.") && a.cpus.manager.Policy == kube.StaticPolicy && a.ownCPUs() == ""
 }
 
-// cpuSettings say whether the pod has CPUs to itself, and which. Every Guaranteed
-// pod says it; others say what is left to them.
+// cpuSettings are the exclusive CPUs of a Guaranteed pod, or why it has none; for other pods
+// the shared CPUs, where the policy is static.
 func (a *arm) cpuSettings() ([]record.Setting, error) {
 	if a.kind.QoS != Guaranteed && a.cpus.manager.Policy != kube.StaticPolicy {
 		return nil, nil
@@ -73,22 +73,22 @@ func (a *arm) cpuSettings() ([]record.Setting, error) {
 	return append(all, exclusive, quota), errors.Join(setErr, quotaErr)
 }
 
-// whyShared says why the pod has no CPUs to itself.
+// whyShared is the reason why the pod has no exclusive CPUs.
 func (a *arm) whyShared() string {
 	switch {
 	case a.kind.QoS != Guaranteed:
 		return "only Guaranteed pods get some"
 	case a.cpus.manager.Policy != kube.StaticPolicy:
 		return "the policy of the node's CPU manager is " + a.cpus.manager.Policy + ", not " + kube.StaticPolicy
-	case kube.WholeCPUs(a.asks.requests.CPU) != a.asks.requests.CPU:
-		return kube.CPUs(a.asks.requests.CPU) + " is no whole number (cpu=" + integerWord + ")"
+	case kube.WholeCPUs(a.amounts.requests.CPU) != a.amounts.requests.CPU:
+		return kube.CPUs(a.amounts.requests.CPU) + " is no whole number (cpu=" + integerWord + ")"
 	}
 	return "the CPU manager has given it none"
 }
 
-// quota says what the container's quota is beside CPUs of its own. A kubelet from
-// 1.33 on sets none, unless its feature gate DisableCPUQuotaWithExclusiveCPUs is
-// off; one before sets that of the limit (kubernetes/kubernetes#70585, #127525).
+// quota is the CPU quota of a container with exclusive CPUs. Kubelets from 1.33 on set none,
+// unless the feature gate DisableCPUQuotaWithExclusiveCPUs is off; older ones set the quota of
+// the limit (kubernetes/kubernetes#70585, #127525).
 func (a *arm) quota() (record.Setting, error) {
 	s := record.Setting{Name: "pod.cpu.quota"}
 	value := cmp.Or(a.limit("cpu.cfs_quota_us"), a.limit("cpu.max"))
@@ -103,7 +103,7 @@ func (a *arm) quota() (record.Setting, error) {
 	return s, nil
 }
 
-// limit is the value of a file of the container's groups when the pod began.
+// limit is the value of a file of the container's groups when the pod began to run.
 func (a *arm) limit(name string) string {
 	for _, l := range a.limits {
 		if l.name == name {

@@ -18,8 +18,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/kubetest"
 )
 
-// TestClusterForeignImage: an image for another architecture is refused, although
-// tare's own binary would start in it.
+// TestClusterForeignImage checks that an image for another architecture is refused, although tare's binary
+// would start in it.
 func TestClusterForeignImage(t *testing.T) {
 	warm(t)
 	const name, other = "localhost/tare-foreign:1", "s390x"
@@ -39,8 +39,7 @@ func TestClusterForeignImage(t *testing.T) {
 	}
 }
 
-// emptyImage is an archive with an image for a machine of that kind, with nothing in
-// it.
+// emptyImage is an archive with an empty image for an architecture.
 func emptyImage(t *testing.T, name, arch string) []byte {
 	t.Helper()
 	archive := func(files ...string) []byte {
@@ -69,8 +68,7 @@ func emptyImage(t *testing.T, name, arch string) []byte {
 	return archive("config.json", config, "manifest.json", manifest, "layer.tar", string(layer))
 }
 
-// TestClusterRights: every verb that is missing is named before anything is begun,
-// and to whom.
+// TestClusterRights checks that all missing rights are named, with the user, before an arm is opened.
 func TestClusterRights(t *testing.T) {
 	admin := warm(t)
 	const user = "tare-half"

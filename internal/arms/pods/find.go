@@ -14,19 +14,17 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// A container on this host: its control groups, its first process, and where
-// the host has what it sees.
-
-// container is one.
+// container is a container of a pod on this host.
 type container struct {
 	pid   int    // of its first process
-	procs string // file with its processes
-	// group is where the kubelet put it, without version 2 beside version 1.
+	procs string // a file cgroup.procs of the container
+	// group has the groups of the kubelet: those of version 1, or of version 2 where it is the
+	// only one.
 	group cgroup.Group
 }
 
-// findContainer finds it by its id, which is the name of its group with every
-// runtime and driver.
+// findContainer finds a container by its id, which is in the name of its group with all
+// runtimes and cgroup drivers.
 func findContainer(t *cgroup.Tree, id string) (container, error) {
 	root := t.V2
 	for _, c := range []string{"cpu", "memory", "pids"} {
@@ -38,7 +36,7 @@ func findContainer(t *cgroup.Tree, id string) (container, error) {
 	dir := ""
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it has just been removed
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 			return fs.SkipDir
 		case err != nil:
 			return err
@@ -64,7 +62,7 @@ func findContainer(t *cgroup.Tree, id string) (container, error) {
 	return c, nil
 }
 
-// firstProcess is the one that the container numbers 1.
+// firstProcess is the process with pid 1 in the container.
 func firstProcess(procs string) (int, error) {
 	b, err := os.ReadFile(procs)
 	if err != nil {
@@ -82,27 +80,21 @@ func firstProcess(procs string) (int, error) {
 	return 0, errors.New("its first process is not there")
 }
 
-// groupsOf are the groups that a process is in, in every hierarchy with
-// controllers.
+// groupsOf are the groups of a process in all hierarchies with controllers.
 func groupsOf(t *cgroup.Tree, pid int) (cgroup.Group, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	paths, err := proc.FS("/").Cgroups(strconv.Itoa(pid))
 	if err != nil {
 		return cgroup.Group{}, err
 	}
 	g := cgroup.Group{Tree: t, Dirs: map[string]string{}}
-	for line := range strings.Lines(string(b)) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) != 3 {
-			continue
-		}
-		for name := range strings.SplitSeq(f[1], ",") {
-			switch {
-			case t.V1[name] != "":
-				g.Dirs[name], g.Path = filepath.Join(t.V1[name], f[2]), strings.Trim(f[2], "/")
-				g.Controllers = append(g.Controllers, name)
-			case name == "" && t.Layout == cgroup.V2:
-				addV2(&g, f[2])
-			}
+	for name, path := range paths {
+		switch {
+		case t.V1[name] != "":
+			g.Dirs[name], g.Path = filepath.Join(t.V1[name], path), strings.Trim(path, "/")
+			g.Controllers = append(g.Controllers, name)
+		case name == "" && t.Layout == cgroup.V2:
+			g.Path = strings.Trim(path, "/")
+			g.AddV2(filepath.Join(t.V2, path), t.V2Controllers)
 		}
 	}
 	slices.Sort(g.Controllers)
@@ -112,27 +104,8 @@ func groupsOf(t *cgroup.Tree, pid int) (cgroup.Group, error) {
 	return g, nil
 }
 
-// addV2 has the one directory of version 2 under the names of its controllers,
-// of both versions.
-func addV2(g *cgroup.Group, path string) {
-	dir := filepath.Join(g.Tree.V2, path)
-	g.Path = strings.Trim(path, "/")
-	g.Dirs[cgroup.Unified] = dir
-	for _, c := range g.Tree.V2Controllers {
-		g.Controllers = append(g.Controllers, c)
-		g.Dirs[c] = dir
-		switch c {
-		case "io":
-			g.Dirs["blkio"] = dir
-		case "cpu":
-			g.Dirs["cpuacct"] = dir
-		}
-	}
-}
-
-// onHost is where this host has a directory that is mounted in a process's file
-// system: by the host's own mount of the same file system. Where the host has
-// none it is reached through the process.
+// onHost is the path on this host of a directory that is mounted in a process's root: below
+// the host's mount of the same file system, or through /proc/PID/root if the host has none.
 func onHost(pid int, point string) (string, error) {
 	through := fmt.Sprintf("/proc/%d/root%s", pid, point)
 	want, err := os.Stat(through)
@@ -164,15 +137,15 @@ func onHost(pid int, point string) (string, error) {
 	return through, nil
 }
 
-// programDirs hold programs and their libraries; programFiles are what they
-// look up to find each other and who they are.
+// programDirs hold programs and libraries. Programs read programFiles to find libraries, users
+// and the time zone.
 var (
 	programDirs  = []string{"bin", "lib", "lib32", "lib64", "libx32", "opt", "sbin", "usr"}
 	programFiles = []string{"/etc/alternatives", "/etc/group", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd"}
 )
 
-// nodePrograms are the directories and files of this host that a pod has where
-// no image brings the load's programs.
+// nodePrograms are the directories and files of this host that a pod without an image of its
+// own mounts.
 func nodePrograms() []string {
 	var all []string
 	for _, d := range programDirs {
@@ -188,7 +161,7 @@ func nodePrograms() []string {
 	return all
 }
 
-// rootLinks are the links at the top of this host's root among those.
+// rootLinks are the programDirs that are links on this host, as /bin to usr/bin.
 func rootLinks() map[string]string {
 	links := map[string]string{}
 	for _, d := range programDirs {

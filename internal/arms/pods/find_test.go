@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is mounted in a process's file system is found where this host has it.
+// A directory that is mounted in a process's root is found on this host.
 func TestOnHost(t *testing.T) {
 	want, err := os.Stat("/proc")
 	if err != nil {

@@ -11,45 +11,48 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// Levels are what a pod asks for, and what it is made of. The zero value is the
-// class's usual one.
+// Levels are the levels of a pod's class: requests, limits, image, network, client, volume. The
+// zero value is the class with its defaults.
 type Levels struct {
 	cpu, memory           amount
 	cpuLimit, memoryLimit amount
-	// image holds the programs of the load; empty: they are the node's; "none":
-	// there are none.
+	// image has the programs of the load; empty: the node's programs are mounted; "none":
+	// neither.
 	image string
-	// network is how a client on the node reaches the server, one of networks;
-	// empty: at the pod's own address.
+	// network is how a client reaches the server, one of networks; empty: at the pod's address.
 	network string
 	client  bool // client=pod
-	// clientNode is the other node of client=node:NAME.
+	// clientNode is the node of client=node:NAME.
 	clientNode string
-	// apparmor is the profile: default, unconfined, a name; empty: without asking.
+	// apparmor is the profile: default, unconfined, or a name; empty: the pod names none.
 	apparmor string
 	volume   volume
-	size     amount // of a claim; none: what the data set needs
-	text     string // as they were written
+	size     amount // of a claim; zero: claimSize of the data set
+	text     string // as the experiment has them
 }
 
-// amount is thousandths of a CPU or bytes; max is the most that fits, and whole
-// the most whole CPUs.
+// amount is a number of millicores or bytes, or the most that fits on the node (max), or the
+// most whole CPUs (max and whole).
 type amount struct {
 	n          int64
 	max, whole bool
 }
 
-// What a pod asks for that was not told: a Guaranteed one the CPUs that there
-// are, and memory for a small server.
+// Defaults of the requests. A Guaranteed pod requests all CPUs that are left.
 const (
-	usualCPU             = 100       // of a Burstable one, thousandths
-	usualMemory          = 256 << 20 // likewise
-	usualGuaranteed      = 2 << 30   // memory
-	maxWord, noImageWord = "max", "none"
-	integerWord          = "integer" // the most whole CPUs
+	usualCPU        = 100       // millicores of a Burstable pod
+	usualMemory     = 256 << 20 // bytes of a Burstable pod
+	usualGuaranteed = 2 << 30   // bytes of a Guaranteed pod: a small server
 )
 
-// LevelNames are the levels of a class.
+// Words of levels.
+const (
+	maxWord     = "max"     // the most that fits
+	integerWord = "integer" // the most whole CPUs
+	noImageWord = "none"
+)
+
+// LevelNames are the names of a class's levels, sorted.
 func LevelNames(q QoS) []string {
 	names := []string{"apparmor", "client", "image", "network", "volume", "volume-size"}
 	switch q {
@@ -126,8 +129,8 @@ func readAmount(value string, read func(string) (int64, error), most bool) (amou
 	return amount{n: n}, err
 }
 
-// complete fills in what was not told.
-func (p Pod) complete() Levels {
+// withDefaults fills in the default requests.
+func (p Pod) withDefaults() Levels {
 	l := p.Levels
 	none := amount{}
 	switch p.QoS {
@@ -149,8 +152,8 @@ func (p Pod) complete() Levels {
 	return l
 }
 
-// asks are the amounts, for people.
-func (l Levels) asks() string {
+// amounts lists the amounts, for people: ", cpu 1500m, memory 2Gi".
+func (l Levels) amounts() string {
 	var parts []string
 	for _, x := range []struct {
 		name string
@@ -175,16 +178,16 @@ func (l Levels) asks() string {
 	return ", " + strings.Join(parts, ", ")
 }
 
-// settled are the amounts of a pod, with the reason for the most of CPU, and why
-// an amount of CPU that was named does not fit; empty where it does.
-type settled struct {
+// podAmounts are the requests and limits of a pod. why explains the CPUs of cpu=max, and short
+// why a request of CPUs does not fit; both may be empty.
+type podAmounts struct {
 	requests, limits kube.Amounts
 	why, short       string
 }
 
-// settle finds what the pod asks for, beside the pods of the other arms: those
-// that ask for the most share what is left.
-func (p Pod) settle(room kube.Room, beside []environment.Environment) settled {
+// resolve finds the amounts of the pod beside the pods of the other arms. Pods with cpu=max
+// share the CPUs that are left.
+func (p Pod) resolve(room kube.Room, beside []environment.Environment) podAmounts {
 	if len(beside) == 0 {
 		beside = []environment.Environment{p}
 	}
@@ -195,12 +198,12 @@ func (p Pod) settle(room kube.Room, beside []environment.Environment) settled {
 		if !ok {
 			continue
 		}
-		l := other.complete()
+		l := other.withDefaults()
 		fixed.CPU += l.cpu.n
 		fixed.Memory += l.memory.n
 		if l.client {
-			fixed.CPU += clientAsks.CPU
-			fixed.Memory += clientAsks.Memory
+			fixed.CPU += clientRequests.CPU
+			fixed.Memory += clientRequests.Memory
 		}
 		if l.cpu.max {
 			cpus++
@@ -209,8 +212,8 @@ func (p Pod) settle(room kube.Room, beside []environment.Environment) settled {
 			memories++
 		}
 	}
-	l := p.complete()
-	s := settled{
+	l := p.withDefaults()
+	s := podAmounts{
 		requests: kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n},
 		limits:   kube.Amounts{CPU: l.cpuLimit.n, Memory: l.memoryLimit.n},
 	}

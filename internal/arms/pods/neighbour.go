@@ -4,16 +4,15 @@ import (
 	"fmt"
 )
 
-// bound bounds a neighbour in a pod by tare's own limits, on the group of its
-// container: a pod of the class BestEffort may have none, and what is meant to
-// disturb must not take the node with it. A limit of the pod that is lower stays.
-// The group is gone with the pod, and so are these.
-func (a *arm) bound() error {
+// limitNeighbour sets limits of memory and processes on the container's group of a neighbour:
+// a BestEffort pod has none, and a neighbour must not take the node down. A lower limit of the
+// pod stays. The limits end with the group, and the group with the pod.
+func (a *arm) limitNeighbour() error {
 	if a.Spec.Neighbour == nil {
 		return nil
 	}
 	limits := a.Spec.Neighbour.Limits
-	if own := uint64(a.asks.limits.Memory); own > 0 {
+	if own := uint64(a.amounts.limits.Memory); own > 0 {
 		limits.Memory = min(limits.Memory, own)
 	}
 	g := a.Group

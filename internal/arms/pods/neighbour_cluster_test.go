@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// TestClusterNeighbour: a neighbour in a pod of any class is kept in bounds that
-// its class does not have, and is frozen without its first process.
+// TestClusterNeighbour checks that a neighbour in a pod of any class has tare's limits, and that a freeze
+// does not include the agent.
 func TestClusterNeighbour(t *testing.T) {
 	warm(t)
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestClusterNeighbour(t *testing.T) {
 	}
 }
 
-// bounded starts a process and looks at what it may do.
+// bounded starts a process and reads its limits.
 func bounded(t *testing.T, arm environment.Arm) {
 	t.Helper()
 	p := process(t, arm, false, "count")

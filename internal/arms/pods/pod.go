@@ -1,8 +1,10 @@
-// Package pods is the environment of a pod on the Kubernetes node that this host
-// is: one pod per arm, in the quality of service class that gives the arm its
-// name, put there by the cluster's own scheduler and kubelet. The pod's first
-// process is this binary, which is handed the loads; what a pod consists of and
-// how the cluster is asked is internal/outside/kube's.
+// Package pods is the environment of a Kubernetes pod: one pod per arm, in the quality of service
+// class that names the arm, made by the cluster's own scheduler and kubelet. The pod's first
+// process is tare's binary (package agent), which starts the loads. An arm is either on the node
+// that this host is (type arm), where tare freezes and reads its control groups, or on a node
+// where tare is not (type remoteArm), where the agent does that over a stream.
+//
+// Manifests and requests to the cluster are in internal/outside/kube.
 package pods
 
 import (
@@ -17,14 +19,14 @@ import (
 	"github.com/tarelab/tare/internal/outside/kube"
 )
 
-// QoS is a pod's quality of service class, which follows from what it asks for.
+// QoS is a pod's quality of service class. Kubernetes derives it from requests and limits.
 type QoS int
 
 // The classes.
 const (
-	BestEffort QoS = iota // asks for nothing
-	Burstable             // asks for less than its limits, if it has any
-	Guaranteed            // its limits are what it asks for
+	BestEffort QoS = iota // no requests and no limits
+	Burstable             // requests, and higher limits or none
+	Guaranteed            // requests equal to the limits
 )
 
 func (q QoS) String() string { return [...]string{"BestEffort", "Burstable", "Guaranteed"}[q] }
@@ -33,12 +35,12 @@ func (q QoS) String() string { return [...]string{"BestEffort", "Burstable", "Gu
 type Pod struct {
 	QoS    QoS
 	Levels Levels
-	On     *Target // nil: it can be described, and neither had nor opened
+	On     *Target // nil: the pod can be described and not opened
 }
 
 var _ environment.Environment = Pod{}
 
-// Name is the word for it.
+// Name is the word for it on the command line and in the record.
 func (p Pod) Name() string { return [...]string{"besteffort", "burstable", "guaranteed"}[p.QoS] }
 
 // Title is one line for people.
@@ -50,13 +52,13 @@ func (p Pod) Title() string {
 	return title
 }
 
-// Capabilities of a pod: it has levels. A CPU limit is a quota to the kernel.
+// Capabilities of a pod: levels, and a quota where it has a CPU limit.
 func (p Pod) Capabilities() environment.Capabilities {
 	limited := p.QoS == Guaranteed || p.Levels.cpuLimit != amount{}
 	return environment.Capabilities{With: p.with, Quota: limited}
 }
 
-// with is the same class with levels of its own: "cpu=1500m,memory=2Gi".
+// with is the same class with levels: "cpu=1500m,memory=2Gi".
 func (p Pod) with(levels string) (environment.Environment, error) {
 	l, err := parse(p.QoS, levels)
 	if err != nil {
@@ -65,7 +67,7 @@ func (p Pod) with(levels string) (environment.Environment, error) {
 	return Pod{p.QoS, l, p.On}, nil
 }
 
-// word is what is said of it in an experiment.
+// word names class and levels as an experiment does.
 func (p Pod) word() string {
 	if p.Levels.text == "" {
 		return p.Name()
@@ -73,14 +75,14 @@ func (p Pod) word() string {
 	return p.Name() + ":" + p.Levels.text
 }
 
-// Support says whether tare can have such a pod, as the cluster said when it was asked.
+// Support is the cluster's answer to Target.Ask.
 func (p Pod) Support(facts.Host) facts.Support { return p.On.answer(p) }
 
 // Changes lists what Open changes, on the host and in the cluster.
 func (p Pod) Changes(s environment.Spec) []facts.Change {
-	node, away := p.On.where()
-	if away {
-		return p.farChanges(s, node)
+	node, remote := p.On.where()
+	if remote {
+		return p.remoteChanges(s, node)
 	}
 	groups, err := launch.PlainGroups(s.Groups)
 	if err != nil {
@@ -89,25 +91,25 @@ func (p Pod) Changes(s environment.Spec) []facts.Change {
 	out := append(launch.Changes(s, groups),
 		namespaceChange(s),
 		facts.Change{What: "image " + kube.ImageOf(s.Run), Detail: "tare's own binary, in the node's containerd"},
-		facts.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.plan(s.Beside)},
+		facts.Change{What: "pod " + kube.PodName(s.Arm) + " of " + kube.NamespaceOf(s.Run), Detail: p.amountsText(s.Beside)},
 	)
-	return append(out, p.besides(s, "")...)
+	return append(out, p.clusterChanges(s, "")...)
 }
 
-// besides are the changes in the cluster beside the pod; space is a namespace that
-// others use too, or empty.
-func (p Pod) besides(s environment.Spec, space string) (out []facts.Change) {
-	shape := p.shape(s)
-	shape.Run, shape.Arm, shape.Namespace = s.Run, s.Arm, space
+// clusterChanges are the changes in the cluster other than the pod. space is a namespace that
+// exists already; empty: the run makes its own.
+func (p Pod) clusterChanges(s environment.Spec, space string) (out []facts.Change) {
+	outline := p.outline(s)
+	outline.Run, outline.Arm, outline.Namespace = s.Run, s.Arm, space
 	add := func(what, detail string) { out = append(out, facts.Change{What: what, Detail: detail}) }
-	if shape.Service {
-		add("Service "+shape.ServiceOf().Name+" of "+shape.Space(), "leads to the pod's server by rules of the cluster's proxy")
+	if outline.Service {
+		add("Service "+outline.ServiceOf().Name+" of "+outline.Space(), "leads to the pod's server by rules of the cluster's proxy")
 	}
-	if class := shape.Volume.Class; class != "" {
-		add("PersistentVolumeClaim "+shape.Name()+" of "+shape.Space(), "of the StorageClass "+class+"; the cluster provides a volume")
+	if class := outline.Volume.Class; class != "" {
+		add("PersistentVolumeClaim "+outline.Name()+" of "+outline.Space(), "of the StorageClass "+class+"; the cluster provides a volume")
 	}
 	for _, need := range p.needs(s) {
-		add("PodSecurity of "+shape.Space()+": privileged", need)
+		add("PodSecurity of "+outline.Space()+": privileged", need)
 	}
 	return out
 }
@@ -116,10 +118,10 @@ func namespaceChange(s environment.Spec) facts.Change {
 	return facts.Change{What: "namespace " + kube.NamespaceOf(s.Run), Detail: "in the cluster, with all that follows; removed with the last arm"}
 }
 
-// plan says what the pod asks for, as far as that is known before.
-func (p Pod) plan(beside []environment.Environment) string {
-	l := p.complete()
-	text := p.QoS.String() + l.asks()
+// amountsText has class and amounts of the pod, as far as they are known before it is opened.
+func (p Pod) amountsText(beside []environment.Environment) string {
+	l := p.withDefaults()
+	text := p.QoS.String() + l.amounts()
 	if !l.cpu.max {
 		return text
 	}
@@ -138,10 +140,10 @@ func (p Pod) plan(beside []environment.Environment) string {
 	if err != nil {
 		return text
 	}
-	return text + "; " + p.settle(kube.RoomOn(node, pods, nil), beside).why
+	return text + "; " + p.resolve(kube.RoomOn(node, pods, nil), beside).why
 }
 
-// Open makes the arm and its pod.
+// Open creates the pod and makes the arm.
 func (p Pod) Open(ctx context.Context, spec environment.Spec) (environment.Arm, error) {
 	a, err := p.open(ctx, spec)
 	if err != nil {
@@ -165,20 +167,21 @@ func (p Pod) open(ctx context.Context, spec environment.Spec) (environment.Arm, 
 	return arm, nil
 }
 
-// openIn closes the cluster with the arm; on an error that is left to the caller.
+// openIn opens the arm in a cluster. Closing the arm closes the cluster; on an error the caller
+// does.
 func (p Pod) openIn(ctx context.Context, spec environment.Spec, cluster *kube.Cluster) (environment.Arm, error) {
-	node, away, err := cluster.AwaitWhere(ctx)
+	node, remote, err := cluster.AwaitWhere(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case away:
-		return p.openFar(ctx, spec, cluster, node)
+	case remote:
+		return p.openRemote(ctx, spec, cluster, node)
 	case p.Levels.clientNode != "":
-		return nil, p.suitsNear(node.Name)
+		return nil, p.needsRemote(node.Name)
 	case os.Geteuid() != 0:
 		return nil, fmt.Errorf("%w: a pod's processes and files on its node are root's", facts.ErrUnsupported)
 	}
-	if err := p.Levels.suitsServer(spec.Port); err != nil {
+	if err := p.Levels.checkServer(spec.Port); err != nil {
 		return nil, err
 	}
 	groups, err := launch.PlainGroups(spec.Groups)

@@ -20,23 +20,22 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The words for how a client on the node reaches the server in a pod: at the
-// pod's address, at the host's, at the address of a Service.
+// The words of the level network: how a client reaches the server in a pod.
 const (
-	podNetwork     = "pod"
-	hostNetwork    = "host"
-	serviceNetwork = "service"
+	podNetwork     = "pod"     // at the pod's address
+	hostNetwork    = "host"    // the pod has the node's network
+	serviceNetwork = "service" // at the cluster IP of a Service
 )
 
 var networks = []string{podNetwork, hostNetwork, serviceNetwork}
 
-// connect gives a pod the network of the levels.
-func (l Levels) connect(s *kube.PodSpec) {
+// setNetwork sets the network of the levels.
+func (l Levels) setNetwork(s *kube.PodSpec) {
 	s.HostNetwork, s.Service = l.network == hostNetwork, l.network == serviceNetwork
 }
 
-// suitsServer says that a way to a server needs one; port is 0 without.
-func (l Levels) suitsServer(port int) error {
+// checkServer refuses network=service for an arm without a server; port is 0 then.
+func (l Levels) checkServer(port int) error {
 	if port == 0 && l.network == serviceNetwork {
 		return hint.New(errors.New("network=service: the arm has no server that a client outside of the pod would reach"),
 			"leave network out, or let the client run outside (client=outside)")
@@ -44,17 +43,16 @@ func (l Levels) suitsServer(port int) error {
 	return nil
 }
 
-// route leads to the server in a pod by rules of the cluster's. Its zero value is
-// none.
+// route is the way to a server through a Service. The zero value is no Service.
 type route struct {
-	dial, pod netip.AddrPort
-	seen      netns.Flow // the connection that proved it
+	dial, pod netip.AddrPort // of the Service and of the server
+	seen      netns.Flow     // the connection that tested it
 }
 
-// routeBound is how long the cluster may take to make its rules for a Service.
+// routeBound is how long the cluster's proxy may take to make the rules of a Service.
 const routeBound = 30 * time.Second
 
-// makeRoute makes the way to the server and proves it.
+// makeRoute makes a Service and tests that it leads to the pod.
 func (a *arm) makeRoute(ctx context.Context) error {
 	if !a.spec.Service {
 		return nil
@@ -76,10 +74,10 @@ func (a *arm) makeRoute(ctx context.Context) error {
 	return nil
 }
 
-// networkOf is the network namespace of a process, as a file.
+// networkOf is the file of a process's network namespace.
 func networkOf(pid int) string { return fmt.Sprintf("/proc/%d/ns/net", pid) }
 
-// clientNetwork is the namespace that the client is going to be in.
+// clientNetwork is the file of the network namespace in which the client is going to run.
 func (a *arm) clientNetwork() string {
 	if a.client == nil {
 		return "/proc/self/ns/net"
@@ -87,16 +85,16 @@ func (a *arm) clientNetwork() string {
 	return networkOf(a.client.agent.Pid)
 }
 
-// noRoute says what is missing.
+// noRoute is the error of a Service that does not lead to the pod.
 func noRoute(r route, err error) error {
 	return hint.New(fmt.Errorf("the Service of the pod does not answer at its cluster IP %s: %w", r.dial, err),
 		"no proxy serves Services on this node: kube-proxy, or what stands in for it, must run there (kubectl get pods -A -o wide); network=pod does without")
 }
 
-// prove has somebody answer in the server's network, which is a file, where the
-// server is going to listen, and asks from the client's until the answer comes. It
-// returns what the connection tracking of this host says of that connection; its
-// zero value: nothing.
+// prove listens at the server's address in the network namespace of the file server, and
+// connects from the namespace of the file client until it is answered, at most for bound. It
+// returns this connection as the host's connection tracking has it; the zero value: it is not
+// tracked.
 func prove(ctx context.Context, server, client string, r route, bound time.Duration) (netns.Flow, error) {
 	var none netns.Flow
 	ns, err := os.Open(server)
@@ -124,7 +122,7 @@ func prove(ctx context.Context, server, client string, r route, bound time.Durat
 	defer l.Close()
 	var from netip.AddrPort
 	err = reach.Until(ctx, bound, func() error {
-		return netns.In(outside, func() (err error) { // the socket is made on this thread
+		return netns.In(outside, func() (err error) { // a socket belongs to the namespace of the thread that makes it
 			from, err = reach.Probe(ctx, r.dial, word)
 			return err
 		})
@@ -135,7 +133,7 @@ func prove(ctx context.Context, server, client string, r route, bound time.Durat
 	return flowOf(from, r.dial), nil
 }
 
-// flowOf is the connection between two addresses as the kernel has it.
+// flowOf is the connection between two addresses in the kernel's connection tracking.
 func flowOf(from, to netip.AddrPort) netns.Flow {
 	flows, err := netns.Flows(to)
 	if err != nil {
@@ -148,16 +146,16 @@ func flowOf(from, to netip.AddrPort) netns.Flow {
 	return flows[i]
 }
 
-// settings read the way back: where the kernel leads the connections that there
-// are, else where it led the one that proved it.
+// settings reads back where the kernel leads open connections, or led the one that tested the
+// way.
 func (r route) settings(network string) ([]record.Setting, error) {
 	if !r.dial.IsValid() {
 		return nil, nil
 	}
 	all := []record.Setting{{Name: "network." + network, Got: r.dial.String()}}
-	flows, _ := netns.Flows(r.dial) // without connection tracking there are none
-	// The kernel remembers connections to the same port of a pod that is gone, and
-	// those that were refused before the rules were there.
+	flows, _ := netns.Flows(r.dial) // none without connection tracking
+	// The kernel also remembers connections to the port of a pod that is gone, and connections
+	// that were refused before the rules were there.
 	flows = slices.DeleteFunc(flows, func(f netns.Flow) bool { return !f.Open })
 	if r.seen.To.IsValid() {
 		flows = append(flows, r.seen)
@@ -179,7 +177,7 @@ func (r route) settings(network string) ([]record.Setting, error) {
 	return append(all, leads, seenAs(f.From, f.Client)), errors.Join(errs...)
 }
 
-// seenAs says whether the way hides the client from the server.
+// seenAs says at which address the server sees the client.
 func seenAs(from, seen netip.AddrPort) record.Setting {
 	client := "as it is"
 	if seen.Addr() != from.Addr() {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// listening is a free address, somebody listens at it, and says other words.
+// listening is an address of a listener that answers with other words.
 func listening(t *testing.T) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -29,8 +29,8 @@ func listening(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// unused is an address at which nobody listens. A process that has just begun keeps what
-// listened there a moment longer, so that nobody is to use one twice.
+// unused is an address without a listener. Each test needs its own: a child that has just started keeps
+// the inherited listener a moment longer.
 func unused(t *testing.T) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func unused(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// The way is there when the one who listens at its end answers, and nobody else.
+// A way is proved only when the right listener answers.
 func TestProve(t *testing.T) {
 	free := unused(t)
 	if _, err := prove(t.Context(), "/proc/self/ns/net", "/proc/self/ns/net", route{dial: free, pod: free}, time.Minute); err != nil {

@@ -16,11 +16,10 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// limit is a file of the container's groups that the kubelet and the runtime
-// have written.
+// limit is a file of the container's groups that the kubelet or the runtime writes.
 type limit struct{ name, path, value string }
 
-// limitFiles by controller, of both versions.
+// limitFiles are the files of limits by controller, of both versions of control groups.
 var limitFiles = map[string][]string{
 	"cpu":    {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.weight", "cpu.max"},
 	"memory": {"memory.limit_in_bytes", "memory.max", "memory.min", "memory.oom.group"},
@@ -28,7 +27,7 @@ var limitFiles = map[string][]string{
 	"cpuset": {"cpuset.cpus", "cpuset.cpus.effective"},
 }
 
-// readLimits reads those that there are.
+// readLimits reads the files that exist.
 func readLimits(g cgroup.Group) ([]limit, error) {
 	var all []limit
 	for _, c := range []string{"cpu", "memory", "pids", "cpuset"} {
@@ -51,38 +50,33 @@ func readLimits(g cgroup.Group) ([]limit, error) {
 	return all, nil
 }
 
-// Settings reads back what the pod consists of: the cluster is asked for names,
-// the kernel for the rest. What changed since the pod began is an error.
+// Settings reads back the pod: names from the cluster, the rest from the kernel. A limit that
+// changed since the pod began to run is an error.
 func (a *arm) Settings() ([]record.Setting, error) {
 	all := []record.Setting{{Name: "cgroup", Got: a.Group.Path}, {Name: "freezer", Got: a.Freezer.Kind()}}
 	var errs []error
-	all = append(all, podSettings(a.node, a.pod, a.asks, a.where(), a.kind.allNeeds(a.Spec))...)
+	all = append(all, podSettings(a.node, a.pod, a.amounts, a.clientPlace(), a.kind.allNeeds(a.Spec))...)
 	all = append(all, volumeSettings(a.spec.Volume, a.persistent)...)
-	led, err := a.route.settings(a.kind.Levels.network)
-	all, errs = append(all, led...), append(errs, err)
+	routeSettings, err := a.route.settings(a.kind.Levels.network)
+	all, errs = append(all, routeSettings...), append(errs, err)
 	cpus, err := a.cpuSettings()
 	all, errs = append(all, cpus...), append(errs, err)
 	now, err := readLimits(a.Group)
 	errs = append(errs, err)
 	for i, l := range now {
 		s := record.Setting{Name: l.name, Got: l.value}
-		if i < len(a.limits) && a.limits[i].path == l.path && !a.moves(l.name) {
+		if i < len(a.limits) && a.limits[i].path == l.path && !a.changesByItself(l.name) {
 			s, err = launch.Wanted(l.name, a.limits[i].value, l.value)
 			errs = append(errs, err)
 		}
 		all = append(all, s)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !environment.Ended(a.inside) {
-		s, err := launch.ReadBack(a.inside.Pid(), a.expect())
-		all, errs = append(all, s...), append(errs, err)
-	}
-	return all, errors.Join(errs...)
+	its, err := a.inside.ReadBack(a.expect)
+	return append(all, its...), errors.Join(append(errs, err)...)
 }
 
-// podSettings are what the cluster says of a pod.
-func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string, needs []string) (all []record.Setting) {
+// podSettings is the pod as the cluster describes it. client says where the client runs.
+func podSettings(node *corev1.Node, pod *corev1.Pod, amounts podAmounts, client string, needs []string) (all []record.Setting) {
 	info := node.Status.NodeInfo
 	add := func(name, got string) {
 		if got != "" {
@@ -96,12 +90,12 @@ func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string
 	add("pod.qos", string(pod.Status.QOSClass))
 	add("pod.image", pod.Status.ContainerStatuses[0].Image)
 	add("pod.image.id", pod.Status.ContainerStatuses[0].ImageID)
-	add("pod.cpu.max", asks.why)
+	add("pod.cpu.max", amounts.why)
 	add("pod.security", strings.Join(needs, "; "))
 	for _, x := range []struct {
 		name string
 		kube.Amounts
-	}{{"requests", asks.requests}, {"limits", asks.limits}} {
+	}{{"requests", amounts.requests}, {"limits", amounts.limits}} {
 		if x.CPU > 0 {
 			add("pod."+x.name+".cpu", kube.CPUs(x.CPU))
 		}
@@ -112,6 +106,7 @@ func podSettings(node *corev1.Node, pod *corev1.Pod, asks settled, client string
 	return all
 }
 
+// expect is the security context that the pod has to have.
 func (a *arm) expect() launch.Expect {
 	e := launch.Expect{Own: []string{"mnt", "pid", "ipc"}, Capabilities: []string{}, Seccomp: true, Chosen: environment.Container{AppArmor: a.kind.Levels.apparmor}}
 	if !a.spec.HostNetwork {
@@ -123,15 +118,15 @@ func (a *arm) expect() launch.Expect {
 	return e
 }
 
-// Reproduction is the manifest of the namespace and the pod as they were.
+// Reproduction is a manifest of the namespace and the pods.
 func (a *arm) Reproduction() (string, []byte) {
 	comment := fmt.Sprintf(`The pod of the arm %s of run %s, as tare made it: %s.
 To make it by hand: kubectl apply -f. The image is tare's own and is gone with the
 run; put another one and a command there. What made the arm are the requests and
 limits, which give the QoS class %s, the security context and the volumes.
 `, a.Spec.Arm, a.Spec.Run, a.kind.Title(), a.kind.QoS)
-	if a.asks.why != "" {
-		comment += "The most CPU that fits: " + a.asks.why + ".\n"
+	if a.amounts.why != "" {
+		comment += "The most CPU that fits: " + a.amounts.why + ".\n"
 	}
 	objects := []any{kube.Namespace(a.Spec.Run, a.kind.allNeeds(a.Spec))}
 	if a.spec.Volume.Class != "" {

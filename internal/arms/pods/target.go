@@ -12,27 +12,27 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Target is the cluster that pods are of: how it is reached, what it said when it was
-// asked, and what the arms of a run share in it.
+// Target is the cluster of the pods: how tare reaches it, its answers to Ask, and what the arms
+// of a run share in it.
 type Target struct {
 	kube.Access
 
 	mu       sync.Mutex
-	answers  map[string]facts.Support // by what is said of a pod
-	node     string                   // of the pods, where that is not this host
-	sessions map[string]*session      // by run
+	answers  map[string]facts.Support // by Pod.word
+	node     string                   // of the pods; empty: this host
+	shares   map[string]*shared       // by run
 	silences kube.Silences
 }
 
-// Connect is a connection that is patient together with all others.
+// Connect connects to the cluster. All connections share the times in which it did not answer.
 func (t *Target) Connect() (*kube.Cluster, error) {
 	a := t.Access
 	a.Silences = &t.silences
 	return a.Connect()
 }
 
-// Told has it said with tell, from any goroutine, when the cluster does not answer, and when
-// it does again.
+// Told calls tell, from any goroutine, when the cluster stops answering and when it answers
+// again.
 func (t *Target) Told(tell func(string)) { t.silences.Told(tell) }
 
 // Warnings are about the times in which the cluster did not answer.
@@ -46,12 +46,11 @@ func (t *Target) Warnings() (all []record.Warning) {
 	return all
 }
 
-// askBound is how long the cluster may take to answer all that it is asked at a time.
+// askBound is how long the cluster may take for all questions of one function.
 const askBound = 10 * time.Second
 
-// Ask asks the cluster whether tare can reach pods of these kinds, and may do what they
-// need: on the node that this host is, or on another one, over a stream. What is planned
-// afterwards asks nobody.
+// Ask asks the cluster whether tare can have pods of these kinds, on this node or on another
+// one over a stream. Pod.Support returns the answers and asks nobody.
 func (t *Target) Ask(h facts.Host, pods ...Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,15 +62,15 @@ func (t *Target) Ask(h facts.Host, pods ...Pod) {
 	for _, p := range pods {
 		answer := general
 		if answer.Answer == facts.Yes {
-			answer = t.suited(p, h)
+			answer = t.supportOf(p, h)
 		}
 		t.answers[p.word()] = answer
 	}
 }
 
-// suited is the answer for a pod where there can be pods.
-func (t *Target) suited(p Pod, h facts.Host) facts.Support {
-	if err := p.suits(t.node != ""); err != nil {
+// supportOf is the answer for one kind of pod in a cluster that can have pods.
+func (t *Target) supportOf(p Pod, h facts.Host) facts.Support {
+	if err := p.check(t.node != ""); err != nil {
 		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	if more := p.Rights(); len(more) > 0 {
@@ -79,15 +78,15 @@ func (t *Target) suited(p Pod, h facts.Host) facts.Support {
 			return answer
 		}
 	}
-	if err := t.refused(p); err != nil {
+	if err := t.refusal(p); err != nil {
 		return facts.Unsupported(err.Error(), hint.Of(err))
 	}
 	return facts.Supported()
 }
 
-// refused is why the cluster would not have such a pod, of what can be asked before one is
-// made; nil: it would, or it does not say.
-func (t *Target) refused(p Pod) error {
+// refusal is why the cluster would refuse such a pod, as far as it tells before one is created;
+// nil: it would not, or it does not tell.
+func (t *Target) refusal(p Pod) error {
 	class := p.Levels.volume.Class
 	if class == "" && t.Namespace == "" {
 		return nil
@@ -96,7 +95,7 @@ func (t *Target) refused(p Pod) error {
 	defer cancel()
 	c, err := t.Connect()
 	if err != nil {
-		return nil // it has answered before
+		return nil // the cluster answered a moment ago; Open reports the error
 	}
 	defer c.Close()
 	if class != "" {
@@ -104,20 +103,20 @@ func (t *Target) refused(p Pod) error {
 			return err
 		}
 	}
-	if t.node == "" || c.Namespace == "" { // a namespace of the run's own is not there yet
+	if t.node == "" || c.Namespace == "" { // the run's own namespace does not exist yet
 		return nil
 	}
-	return c.Refuses(ctx, p.likely(t.node, c.Namespace))
+	return c.Refuses(ctx, p.expectedSpec(t.node, c.Namespace))
 }
 
-// planned stands for the run of a pod that is not made.
+// planned is the run id of a pod that is not created.
 const planned = "plan"
 
-// likely is the pod as far as it is known before a run: of an amount that depends on what fits
-// it asks for little.
-func (p Pod) likely(node, namespace string) kube.PodSpec {
-	l := p.complete()
-	s := kube.PodSpec{Run: planned, Arm: p.Name(), Node: node, Namespace: namespace, Other: p.farImage(), Volume: p.Levels.volume.Volume}
+// expectedSpec is the pod as far as it is known before a run, with small amounts in place of
+// those that depend on what fits.
+func (p Pod) expectedSpec(node, namespace string) kube.PodSpec {
+	l := p.withDefaults()
+	s := kube.PodSpec{Run: planned, Arm: p.Name(), Node: node, Namespace: namespace, Other: p.remoteImage(), Volume: p.Levels.volume.Volume}
 	s.Requests = kube.Amounts{CPU: l.cpu.n, Memory: l.memory.n}
 	if l.cpu.max {
 		s.Requests.CPU = usualCPU
@@ -130,15 +129,15 @@ func (p Pod) likely(node, namespace string) kube.PodSpec {
 		s.Limits = s.Requests
 	}
 	if s.Volume.Class != "" {
-		s.Volume.Size = cmp.Or(p.Levels.size.n, enough(0))
+		s.Volume.Size = cmp.Or(p.Levels.size.n, claimSize(0))
 	}
 	return s
 }
 
-// answer is what was said about a pod.
+// answer is the cluster's answer about a pod.
 func (t *Target) answer(p Pod) facts.Support {
 	if t == nil {
-		return facts.Unsupported("no cluster is meant", "")
+		return facts.Unsupported("no cluster was named", "")
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,8 +147,7 @@ func (t *Target) answer(p Pod) facts.Support {
 	return facts.Unsupported("the cluster was not asked about it", "")
 }
 
-// Elsewhere is the node of the pods, where that is not this host; else empty. It is
-// known when the cluster was asked.
+// Elsewhere is the node of the pods; empty if it is this host, or before Ask.
 func (t *Target) Elsewhere() string {
 	if t.PodNode != "" {
 		return t.PodNode
@@ -159,42 +157,42 @@ func (t *Target) Elsewhere() string {
 	return t.node
 }
 
-// here says whether this user can have pods on the node that this host is.
-func here(h facts.Host) facts.Support {
+// supportHere says whether this user can have pods on this host.
+func supportHere(h facts.Host) facts.Support {
 	switch {
 	case !h.Root:
-		return facts.Unsupported("a pod's processes and files on its node are root's", "run as root, or lead the pods from outside: --nodes NAME")
+		return facts.Unsupported("a pod's processes and files on its node are root's", "run as root, or control the pods from outside: --nodes NAME")
 	case h.Groups == nil:
 		return facts.Unsupported(h.GroupsWhy, h.GroupsRemedy)
 	}
 	return facts.Supported()
 }
 
-// reachable says whether tare reaches the cluster and may do what every run needs
-// there, and more, and the name of the pods' node; empty: it is this host.
+// reachable says whether tare reaches the cluster and has the rights of every run and those in
+// more. elsewhere is the node of the pods; empty: this host.
 func (t *Target) reachable(h facts.Host, more ...kube.Rights) (s facts.Support, elsewhere string) {
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
 	c, err := t.Connect()
-	if err == nil { // that there is no cluster comes first
+	if err == nil { // a cluster that cannot be reached is reported before other reasons
 		defer c.Close()
-		n, away, whereErr := c.Where(ctx)
-		if err = whereErr; away {
+		n, remote, whereErr := c.Where(ctx)
+		if err = whereErr; remote {
 			if elsewhere = t.PodNode; n != nil {
 				elsewhere = n.Name
 			}
 			more = append(more, kube.FarRights)
-		} else if can := here(h); can.Answer != facts.Yes {
+		} else if can := supportHere(h); can.Answer != facts.Yes {
 			return can, ""
 		} else if err == nil {
 			err = kube.NewContainerd().Can()
 		}
 		may := func() error { return c.May(ctx, more...) }
-		if away && c.Namespace != "" {
+		if remote && c.Namespace != "" {
 			may = func() error { return c.MayShared(ctx, c.Namespace, more...) }
 		}
 		if mayErr := may(); mayErr != nil {
-			err = mayErr // all rights that are missing, not the first
+			err = mayErr // it names all missing rights
 		}
 	}
 	if err == nil {
@@ -207,9 +205,9 @@ func (t *Target) reachable(h facts.Host, more ...kube.Rights) (s facts.Support, 
 	return s, elsewhere
 }
 
-// where is the name of the pods' node, and whether tare is away from it, as far as the
-// cluster says.
-func (t *Target) where() (node string, away bool) {
+// where is the name of the pods' node, and whether it is another one than this host; empty and
+// false if the cluster does not answer.
+func (t *Target) where() (node string, remote bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), askBound)
 	defer cancel()
 	c, err := t.Connect()
@@ -217,22 +215,22 @@ func (t *Target) where() (node string, away bool) {
 		return "", false
 	}
 	defer c.Close()
-	n, away, err := c.Where(ctx)
+	n, remote, err := c.Where(ctx)
 	if err != nil {
 		return "", false
 	}
-	return n.Name, away
+	return n.Name, remote
 }
 
-// session is what the arms of a run share.
-func (t *Target) session(run string) *session {
+// sharedBy is what the arms of a run share.
+func (t *Target) sharedBy(run string) *shared {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.sessions == nil {
-		t.sessions = map[string]*session{}
+	if t.shares == nil {
+		t.shares = map[string]*shared{}
 	}
-	if t.sessions[run] == nil {
-		t.sessions[run] = &session{}
+	if t.shares[run] == nil {
+		t.shares[run] = &shared{}
 	}
-	return t.sessions[run]
+	return t.shares[run]
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// The words for what the data is on; some have more behind a colon.
+// The words of the level volume; some have a parameter behind a colon.
 const (
 	emptyDirVolume = "emptydir"
 	hostPathVolume = "hostpath"
@@ -30,9 +30,9 @@ const (
 
 var volumes = []string{emptyDirVolume, hostPathVolume, claimVolume + ":CLASS", nfsVolume + ":SERVER:/PATH"}
 
-// volume is the level of that name.
+// volume is the level volume.
 type volume struct {
-	kind string // one of the words; empty: emptydir, unless the arm has a volume
+	kind string // one of the words; empty: emptydir, or the volume of the arm
 	kube.Volume
 }
 
@@ -58,9 +58,8 @@ func parseVolume(word string) (volume, error) {
 	return v, nil
 }
 
-// place says what the data of a pod is on. Of a hostPath it is not known yet
-// which one: dir stands for it.
-func (l Levels) place(s *kube.PodSpec, spec environment.Spec, dir string) error {
+// setVolume sets the volume of the pod's data. dir is the directory of a hostPath.
+func (l Levels) setVolume(s *kube.PodSpec, spec environment.Spec, dir string) error {
 	given := spec.Bind || spec.Volume != ""
 	if given && l.volume.kind != "" && l.volume.kind != hostPathVolume {
 		return hint.New(fmt.Errorf("the data cannot be on %s and on the volume of the arm", l.volume.kind), "leave one of the two out: the level volume, or the arm's volume and --volume")
@@ -77,21 +76,21 @@ func (l Levels) place(s *kube.PodSpec, spec environment.Spec, dir string) error 
 	return nil
 }
 
-// provide makes what the volume of the pod is on.
-func (a *arm) provide(ctx context.Context) error {
-	if err := a.kind.Levels.place(&a.spec, a.Spec, filepath.Join(a.Dir, "bound")); err != nil {
+// makeVolume makes the directory or the claim of the pod's volume.
+func (a *arm) makeVolume(ctx context.Context) error {
+	if err := a.kind.Levels.setVolume(&a.spec, a.Spec, filepath.Join(a.Dir, "bound")); err != nil {
 		return err
 	}
 	if a.spec.Volume.Path != "" && a.Spec.Volume == "" {
-		if err := os.Mkdir(a.spec.Volume.Path, 0o755); err != nil { // in the arm's directory, which is in the journal
+		if err := os.Mkdir(a.spec.Volume.Path, 0o755); err != nil { // the journal has the arm's directory, which it is in
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 	}
-	return claim(ctx, a.kind.On, a.cluster, &a.spec, a.Spec.Data)
+	return createClaim(ctx, a.kind.On, a.cluster, &a.spec, a.Spec.Data)
 }
 
-// claim makes the claim of a pod, where it has one, for a data set.
-func claim(ctx context.Context, on *Target, c *kube.Cluster, s *kube.PodSpec, set string) error {
+// createClaim creates the claim of a pod, if it has one, for the data set in the directory set.
+func createClaim(ctx context.Context, on *Target, c *kube.Cluster, s *kube.PodSpec, set string) error {
 	if s.Volume.Class == "" {
 		return nil
 	}
@@ -103,27 +102,27 @@ func claim(ctx context.Context, on *Target, c *kube.Cluster, s *kube.PodSpec, se
 				return fmt.Errorf("find the size of the data set: %w", err)
 			}
 		}
-		s.Volume.Size = enough(data)
+		s.Volume.Size = claimSize(data)
 	}
-	on.session(s.Run).claim()
-	return c.CreateClaim(ctx, s.Claim()) // it goes with the namespace, or by its label
+	on.sharedBy(s.Run).awaitVolumes()
+	return c.CreateClaim(ctx, s.Claim()) // removed with the namespace, or by its label
 }
 
 // Class is the StorageClass of the pod's claim; empty: it has none.
 func (p Pod) Class() string { return p.Levels.volume.Class }
 
-// enough is what is asked for where nobody said how much: for a data set that
-// grows while it is worked on, in whole GiB.
-func enough(data int64) int64 {
+// claimSize is the size of a claim for a data set of that size, both in bytes: twice as much and
+// up to 1 GiB more, because data sets grow during a run.
+func claimSize(data int64) int64 {
 	const gib = 1 << 30
 	return (2*data/gib + 1) * gib
 }
 
-// outlives says whether the volume may be there after the pod.
+// outlives says whether the volume may exist longer than the pod.
 func outlives(v kube.Volume) bool { return v.Class != "" || v.Server != "" }
 
-// dataDir is the directory with the data in the volume of a pod. One that may be
-// there after the pod tells whose it is.
+// dataDir is the data directory in the volume of a pod. In a volume that outlives the pod its
+// name has run and arm.
 func dataDir(s kube.PodSpec) string {
 	if outlives(s.Volume) {
 		return journal.Prefix + s.Run + "-" + s.Arm
@@ -131,9 +130,9 @@ func dataDir(s kube.PodSpec) string {
 	return "data"
 }
 
-// attach finds the volume that the cluster has given the pod, and takes care that
-// no data is left on it.
-func (a *arm) attach(ctx context.Context, pid int) (err error) {
+// findVolume finds the pod's volume on this host and writes to the journal how its data is
+// removed.
+func (a *arm) findVolume(ctx context.Context, pid int) (err error) {
 	if a.hostVolume, err = onHost(pid, kube.VolumeDir); err != nil {
 		return err
 	}
@@ -147,7 +146,7 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 	}
 	dir := a.Place().HostVolume
 	clear := func() error { return steps.RemoveDirectory(dir) }
-	if strings.HasPrefix(dir, "/proc/") { // a path that ends with the pod is no way back
+	if strings.HasPrefix(dir, "/proc/") { // this path is valid only while the pod runs
 		a.Undo(clear)
 		return nil
 	}
@@ -157,29 +156,26 @@ func (a *arm) attach(ctx context.Context, pid int) (err error) {
 // closeBound is how long a killed load may take to end.
 const closeBound = 10 * time.Second
 
-// Close ends everything and takes every change back. What is on a volume that
-// may outlive the pod goes while the pod still has it.
+// Close ends all processes and takes back all changes. Data on a volume that outlives the pod is
+// removed first, while the pod has the volume.
 func (a *arm) Close() error {
 	if !outlives(a.spec.Volume) || a.hostVolume == "" {
 		return a.Sandbox.Close()
 	}
-	a.mu.Lock()
-	inside := a.inside
-	a.mu.Unlock()
 	var errs []error
-	if !environment.Ended(inside) {
-		errs = append(errs, inside.Kill())
+	if p := a.inside.Running(); p != nil {
+		errs = append(errs, p.Kill())
 		select {
-		case <-inside.Done():
-		case <-time.After(closeBound): // the Sandbox's Close says so
+		case <-p.Done():
+		case <-time.After(closeBound): // Sandbox.Close reports it
 		}
 	}
 	errs = append(errs, steps.RemoveDirectory(a.Place().HostVolume), a.Sandbox.Close())
 	return errors.Join(errs...)
 }
 
-// volumeSettings say what the data is on, as far as the cluster knows. What is
-// under it is looked at like that of any arm.
+// volumeSettings describe the pod's volume as the cluster does; given is the volume of a claim,
+// or nil. Its file system and device are read back as in any arm.
 func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Setting {
 	word := emptyDirVolume
 	switch {
@@ -197,7 +193,7 @@ func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Sett
 		if from := kube.SourceOf(v); from != "" {
 			all = append(all, record.Setting{Name: "pod.volume.source", Got: from})
 		}
-		if asked := v.Spec.MountOptions; len(asked) > 0 { // what the kernel gave is in volume.options
+		if asked := v.Spec.MountOptions; len(asked) > 0 { // the setting volume.options has what the kernel made of them
 			all = append(all, record.Setting{Name: "pod.volume.asked", Got: strings.Join(asked, ",")})
 		}
 		all = append(all,
@@ -207,8 +203,8 @@ func volumeSettings(v kube.Volume, given *corev1.PersistentVolume) []record.Sett
 	return all
 }
 
-// claim has the last arm wait for the end of the claims' volumes.
-func (s *session) claim() {
+// awaitVolumes makes the last arm wait until the volumes of claims are gone.
+func (s *shared) awaitVolumes() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.claims = true

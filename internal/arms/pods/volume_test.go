@@ -40,7 +40,7 @@ func TestPlace(t *testing.T) {
 		{"volume=pvc:fast", environment.Spec{Volume: "/mnt"}, kube.Volume{}, true},
 	} {
 		var s kube.PodSpec
-		err := with(t, BestEffort, c.levels).Levels.place(&s, c.spec, "dir")
+		err := with(t, BestEffort, c.levels).Levels.setVolume(&s, c.spec, "dir")
 		if c.wrong {
 			if err == nil || !strings.Contains(hint.Of(err), "leave one") {
 				t.Errorf("%s with %+v: %v; %s", c.levels, c.spec, err, hint.Of(err))
@@ -64,9 +64,8 @@ func given(source corev1.PersistentVolumeSource, options ...string) *corev1.Pers
 	}
 }
 
-// TestOnServers: pods with an export of their own, with a claim that got one, and with a
-// claim that a CSI driver served. Their manifests say so when they are read again, and
-// what the cluster gave is in the settings, as it says itself.
+// TestOnServers tests pods with an NFS export, with a claim bound to one, and with a claim of a CSI driver:
+// the volume in their manifests, and the bound volume in their settings.
 func TestOnServers(t *testing.T) {
 	for _, c := range []struct {
 		levels, source string // in the pod
@@ -87,7 +86,7 @@ func TestOnServers(t *testing.T) {
 	} {
 		t.Run(c.levels, func(t *testing.T) {
 			s := kube.PodSpec{Run: "r1", Arm: "arm", Node: "n1", Image: kube.ImageOf("r1")}
-			if err := with(t, BestEffort, c.levels).Levels.place(&s, environment.Spec{}, ""); err != nil {
+			if err := with(t, BestEffort, c.levels).Levels.setVolume(&s, environment.Spec{}, ""); err != nil {
 				t.Fatal(err)
 			}
 			if got := readAgain(t, s); got != c.source {
@@ -104,7 +103,7 @@ func TestOnServers(t *testing.T) {
 	}
 }
 
-// readAgain says what the volume of a pod is in its manifest.
+// readAgain describes the volume of a pod in its manifest.
 func readAgain(t *testing.T, s kube.PodSpec) string {
 	t.Helper()
 	text, err := kube.Manifest("", s.Pod())
@@ -126,7 +125,7 @@ func readAgain(t *testing.T, s kube.PodSpec) string {
 	return ""
 }
 
-// bound asks an API server that has bound the claim of a pod, where it has one.
+// bound asks a played API server that has bound the pod's claim, if it has one.
 func bound(t *testing.T, s kube.PodSpec, v *corev1.PersistentVolume) *corev1.PersistentVolume {
 	t.Helper()
 	if v == nil {
@@ -165,7 +164,7 @@ contexts: [{name: c, context: {cluster: k, user: jane}}], users: [{name: jane, u
 
 func TestEnough(t *testing.T) {
 	for data, want := range map[int64]int64{0: 1, 1 << 20: 1, 512 << 20: 2, 3 << 30: 7} {
-		if got := enough(data); got != want<<30 {
+		if got := claimSize(data); got != want<<30 {
 			t.Errorf("for %d bytes %d, want %d GiB", data, got, want)
 		}
 	}

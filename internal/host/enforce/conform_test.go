@@ -18,19 +18,18 @@ import (
 	"github.com/tarelab/tare/internal/host/isolation"
 	"github.com/tarelab/tare/internal/linux/cgroup"
 	"github.com/tarelab/tare/internal/testing/testneed"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
 // TestMain makes the test binary a process to act on, or the child that the inspection of this
 // host starts.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "__sleep":
-			time.Sleep(time.Minute)
-			os.Exit(0)
-		case launch.InitCommand:
-			os.Exit(launch.Main(os.Args[2:]))
-		}
+	if len(os.Args) > 1 && os.Args[1] == "__sleep" {
+		time.Sleep(time.Minute)
+		os.Exit(0)
+	}
+	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }

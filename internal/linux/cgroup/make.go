@@ -151,11 +151,7 @@ func (t *Tree) fill(g *Group, controllers []string) error {
 		if err != nil {
 			return err
 		}
-		dir := filepath.Join(t.at[key], g.Path)
-		g.Dirs[c], g.Dirs[v1Name(c)] = dir, dir
-		if name := v2Name(c); name != "" {
-			g.Dirs[name] = dir
-		}
+		g.setDir(c, filepath.Join(t.at[key], g.Path))
 	}
 	return nil
 }

@@ -108,6 +108,27 @@ func (t *Tree) Version(controller string) int {
 	return 0
 }
 
+// setDir has a directory under a controller's names of both versions.
+func (g *Group) setDir(controller, dir string) {
+	g.Dirs[controller], g.Dirs[v1Name(controller)] = dir, dir
+	if name := v2Name(controller); name != "" {
+		g.Dirs[name] = dir
+	}
+}
+
+// AddV2 adds controllers of version 2 whose files are in dir, under their names of both
+// versions; cpu includes what cpuacct is in version 1.
+func (g *Group) AddV2(dir string, controllers []string) {
+	g.Dirs[Unified] = dir
+	for _, c := range controllers {
+		g.Controllers = append(g.Controllers, c)
+		g.setDir(c, dir)
+		if c == "cpu" {
+			g.setDir("cpuacct", dir)
+		}
+	}
+}
+
 // hierarchy is the key in at of the hierarchy that has a controller.
 func (t *Tree) hierarchy(controller string) (string, error) {
 	v1 := v1Name(controller)

@@ -24,8 +24,10 @@ func (f *starving) Freeze(timeout time.Duration) error {
 	return nil
 }
 
-func (f *starving) Thaw() error  { return nil }
-func (f *starving) Kind() string { return "test" }
+func (f *starving) Ask() error                  { return nil }
+func (f *starving) Confirm(time.Duration) error { return nil }
+func (f *starving) Thaw() error                 { return nil }
+func (f *starving) Kind() string                { return "test" }
 
 // A neighbour that is held back so far that it does not stop gets its isolation
 // taken back, if that may be, and has the rest of the time to stop.

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,12 +26,16 @@ import (
 	"github.com/tarelab/tare/internal/planning/plan"
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 	"github.com/tarelab/tare/record"
 )
 
 // TestMain makes the test binary behave as tare inside the arms.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
+		if code, ok := hidden.Run(slices.Concat(launch.Roles(), agent.Roles()), os.Args[1:]); ok {
+			os.Exit(code)
+		}
 		switch os.Args[1] {
 		case load.Command:
 			os.Exit(bodies.Main(os.Args[2:]))
@@ -38,12 +43,8 @@ func TestMain(m *testing.M) {
 			os.Exit(serve.Main(os.Args[2:]))
 		case serve.PrepareCommand:
 			os.Exit(serve.PrepareMain(os.Args[2:]))
-		case agent.Command:
-			os.Exit(agent.Main(os.Args[2:]))
 		case allowedCommand:
 			os.Exit(allowedMain())
-		case "__init":
-			os.Exit(layers.InitMain(os.Args[2:]))
 		case launch.GuardCommand:
 			os.Exit(launch.GuardMain(steps.Kinds()))
 		}

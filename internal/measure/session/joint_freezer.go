@@ -7,45 +7,37 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Joint is the freezers of a neighbour and of its arm as one.
+// Joint freezes a neighbour and its arm together.
 func Joint(neighbour, arm wire.Freezer) wire.Freezer { return joint{neighbour, arm} }
 
 type joint struct{ neighbour, arm wire.Freezer }
 
-// twoStepFreezer can be asked first and confirmed afterwards.
-type twoStepFreezer interface {
-	Ask() error
-	Confirm(timeout time.Duration) error
-}
-
-// Freeze asks both before it waits for either: a neighbour of little weight would
-// not get the CPU time that it needs to stop beside an arm that runs on. What does
-// not freeze leaves both thawed.
+// Freeze asks both before it waits for either: beside an arm that runs on, a neighbour of low
+// weight would not get the CPU time that it needs to stop. On an error both are thawed.
 func (f joint) Freeze(timeout time.Duration) error {
-	began := time.Now()
-	remaining := func() time.Duration { return max(0, timeout-time.Since(began)) }
-	its, ok := f.neighbour.(twoStepFreezer)
-	own, also := f.arm.(twoStepFreezer)
-	if !ok || !also {
-		if err := f.neighbour.Freeze(timeout); err != nil {
-			return err
-		}
-		return f.thawed(f.arm.Freeze(remaining()))
-	}
-	if err := its.Ask(); err != nil {
+	if err := f.Ask(); err != nil {
 		return err
 	}
-	if err := own.Ask(); err != nil {
-		return f.thawed(err)
-	}
-	if err := its.Confirm(remaining()); err != nil {
-		return f.thawed(err)
-	}
-	return f.thawed(own.Confirm(remaining()))
+	return f.Confirm(timeout)
 }
 
-// thawed takes a freeze back that did not succeed.
-func (f joint) thawed(err error) error {
+func (f joint) Ask() error {
+	if err := f.neighbour.Ask(); err != nil {
+		return err
+	}
+	return f.thawOn(f.arm.Ask())
+}
+
+func (f joint) Confirm(timeout time.Duration) error {
+	began := time.Now()
+	if err := f.neighbour.Confirm(timeout); err != nil {
+		return f.thawOn(err)
+	}
+	return f.thawOn(f.arm.Confirm(max(0, timeout-time.Since(began))))
+}
+
+// thawOn thaws both if a freeze failed.
+func (f joint) thawOn(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// local is a session of processes here, whose counters tare shares.
+// local is a session of processes on this host, whose counters tare shares.
 type local struct {
 	*Processes
 	probes *probe.Set
@@ -64,7 +64,7 @@ func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, er
 	out.Thawing = thawing
 	pause := s.Pause
 	if w.Tick > 0 {
-		pause = s.PausePatiently // no window: an overloaded host ends nothing here
+		pause = s.PausePatiently // a trace is no window
 	}
 	began = sched.Monotonic()
 	err = errors.Join(err, pause())
@@ -76,12 +76,11 @@ func (s *local) Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, er
 	return out, err
 }
 
-// resume lets the arm run as it is asked for; operations that were in flight are
-// told apart from now on.
+// resume marks the thaw in the counters, which tells operations that were in flight before from
+// later ones, and thaws what runs in the window.
 func (s *local) resume(w wire.WindowSpec) error {
 	s.load.Announce(w)
-	// A thaw goes on after an error: of several groups those that are there run.
-	s.paused = false
+	s.paused = false // before the thaw, which thaws the other groups although one fails
 	if f := s.freezer(w); f == nil {
 		s.Memory.SetGate(false)
 	} else if err := f.Thaw(); err != nil {
@@ -90,8 +89,8 @@ func (s *local) resume(w wire.WindowSpec) error {
 	return nil
 }
 
-// freezer thaws what runs in a window: one without a neighbour leaves that frozen.
-// nil: the load is paused by its gate.
+// freezer is the freezer of what runs in the window: without w.Neighbour the neighbour stays
+// frozen. nil: the load pauses itself at its gate.
 func (s *local) freezer(w wire.WindowSpec) wire.Freezer {
 	if s.Neighbour != nil && !w.Neighbour {
 		return s.Alone
@@ -99,8 +98,8 @@ func (s *local) freezer(w wire.WindowSpec) wire.Freezer {
 	return s.Freezer
 }
 
-// Pause stops everything by the freezer where there is one, which needs no gate then,
-// else by the load's gate.
+// Pause uses the freezer if there is one, and opens the gate, which is not needed then. Otherwise it
+// closes the load's gate.
 func (s *local) Pause() error {
 	if s.paused {
 		return nil
@@ -126,7 +125,7 @@ func (s *local) Method() string {
 	return s.Freezer.Kind()
 }
 
-// target is what the probes observe.
+// target is the target of the probes.
 func (s *local) target() probe.Target {
 	t := probe.Target{
 		Root: "/", Group: s.Place.Group, Outside: s.Place.OutsideGroup, Host: true,
@@ -136,7 +135,7 @@ func (s *local) target() probe.Target {
 		t.Neighbour = s.Neighbour.Group
 	}
 	if s.Place.Sandboxed {
-		return t // read from the groups: what was started only waits for the sandbox
+		return t // the process that was started only waits for the sandbox: probes read the groups
 	}
 	for _, p := range s.Running {
 		t.Pids = append(t.Pids, p.Pid())
@@ -167,7 +166,7 @@ func (s *local) Data() (Data, error) {
 	return d, nil
 }
 
-// Try goes through the arm's own root: an overlay may pass no sync on.
+// Try uses the path through the arm's root: an overlay there may ignore syncs.
 func (s *local) Try(ctx context.Context) (storage.Trial, storage.Facts, error) {
 	d, err := s.Data()
 	if err != nil {

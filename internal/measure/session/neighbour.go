@@ -10,26 +10,27 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// ErrNoNeighbour means that a window is to have a neighbour and none runs.
+// ErrNoNeighbour means that a window needs a neighbour and none runs.
 var ErrNoNeighbour = errors.New("it is not running")
 
-// Neighbour is what runs beside an arm in some of its windows.
+// Neighbour is a neighbour of an arm, which runs in some of its windows.
 type Neighbour struct {
 	Memory *counter.Memory
-	Group  cgroup.Group // its zero value where tare is not
-	Probes *probe.Set   // of what it does
-	// Pause stops it. Remote controls it where tare is not; nil: it is here, and frozen
-	// with the arm.
+	Group  cgroup.Group // the zero value on a node where tare is not
+	Probes *probe.Set   // of the neighbour
 	Pause  wire.Freezer
+	// Remote controls a neighbour on a node where tare is not; nil: it is on this host and is
+	// frozen with the arm.
 	Remote wire.Remote
-	// Ended says how it ended; nil while it runs.
+	// Ended returns how it ended; nil while it runs.
 	Ended func() error
 
-	ops, opsShut  uint64
-	before, after []float64
-	kills         uint64 // in its group when the window opened
+	ops, opsShut  uint64    // when the window opened and closed
+	before, after []float64 // readings of the probes at the same moments
+	kills         uint64    // out-of-memory kills in its group when the window opened
 }
 
+// open reads the neighbour when a window opens, shut when it closes.
 func (n *Neighbour) open() {
 	n.ops = n.Memory.Ops()
 	n.before = n.Probes.Read(n.before[:0])
@@ -41,13 +42,13 @@ func (n *Neighbour) shut() {
 	n.opsShut = n.Memory.Ops()
 }
 
-// sample is what it did between open and shut.
+// sample is the difference between open and shut.
 func (n *Neighbour) sample() *wire.NeighbourSample {
 	return &wire.NeighbourSample{Ops: n.opsShut - n.ops, Probes: n.Probes.Values(n.before, n.after)}
 }
 
-// Kills is how many of its processes the out-of-memory killer has ended since the last
-// window opened; 0 where that is not known.
+// Kills is the number of out-of-memory kills in its group since the last window opened; 0 where it
+// is not known.
 func (n *Neighbour) Kills() uint64 {
 	now, err := n.Group.OOMKills()
 	if err != nil || now < n.kills {
@@ -56,7 +57,7 @@ func (n *Neighbour) Kills() uint64 {
 	return now - n.kills
 }
 
-// Start opens the gate of one that is elsewhere.
+// Start opens the gate of a remote neighbour.
 func (n *Neighbour) Start() error {
 	if n.Remote == nil {
 		return nil
@@ -64,8 +65,8 @@ func (n *Neighbour) Start() error {
 	return n.Remote.Gate(false)
 }
 
-// Stop stops one that is elsewhere. One that is held back by others may take long to
-// stop, and disturbs whoever comes next as long as it has not.
+// Stop stops a remote neighbour. It waits until the neighbour has stopped, which may take long
+// beside a busy load: otherwise it would disturb the next arm.
 func (n *Neighbour) Stop() error {
 	if n.Remote == nil {
 		return nil

@@ -13,18 +13,17 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// remote is a session of processes where tare is not: the window is cut there, and what
-// is here of the counters is no more than the state of the load. Between windows the
-// load waits at its gate.
+// remote is a session of processes on a node where tare is not. The agent there cuts the
+// windows; of the counters tare has only the state of the load. Between windows the load
+// waits at its gate.
 type remote struct {
 	*Processes
 	probes *probe.Set
 	paused bool
 }
 
-// Settle is over when it returns. Several loads at once could keep their node so busy
-// that nobody there hears that they are to stop; and the pod's first process stops this
-// one without being told.
+// Settle waits for the whole time: several loads that settle at once could keep their node so
+// busy that their agents do not get the CPU to stop them. The agent stops this load by itself.
 func (s *remote) Settle(ctx context.Context, d time.Duration) (time.Duration, error) {
 	_, err := s.Place.Remote.Measure(ctx, wire.WindowSpec{Seed: 1, Length: d, Tick: d})
 	return 0, err
@@ -43,46 +42,31 @@ func (s *remote) Measure(ctx context.Context, w wire.WindowSpec) (out wire.Sampl
 	} else {
 		out, err = s.Place.Remote.Measure(ctx, w)
 	}
-	out.Thawing = max(0, time.Duration(sched.Monotonic()-began)-out.Ran-out.Pausing) // on the way
+	out.Thawing = max(0, time.Duration(sched.Monotonic()-began)-out.Ran-out.Pausing) // mostly the round trip
 	return out, err
 }
 
-// beside measures with the neighbour, which is let go before and stopped after. What
-// that does is read in its own pod, in the same window but for the difference of the
-// two ways there.
+// beside measures with the neighbour, which runs from before the window until after it. Its
+// probes are read in its own pod.
 func (s *remote) beside(ctx context.Context, w wire.WindowSpec) (wire.Sample, error) {
 	n := s.Neighbour
 	if n == nil {
 		return wire.Sample{}, ErrNoNeighbour
 	}
 	if err := n.Pause.Thaw(); err != nil {
-		return wire.Sample{}, fmt.Errorf("let the neighbour go: %w", err)
+		return wire.Sample{}, fmt.Errorf("thaw the neighbour: %w", err)
 	}
-	type watched struct {
-		wire.Sample
-		err error
-	}
-	seen := make(chan watched, 1)
-	if w.Asked || w.Tick > 0 {
-		seen <- watched{}
-	} else {
-		go func() {
-			sample, err := n.Remote.Watch(ctx, w)
-			seen <- watched{sample, err}
-		}()
-	}
-	out, err := s.Place.Remote.Measure(ctx, w)
-	its := <-seen
-	if its.Probes != nil {
-		out.Neighbour = &wire.NeighbourSample{Ops: its.Ops, Probes: its.Probes}
+	out, seen, watchErr, err := wire.MeasureBeside(ctx, s.Place.Remote, n.Remote, w)
+	if seen.Probes != nil {
+		out.Neighbour = &wire.NeighbourSample{Ops: seen.Ops, Probes: seen.Probes}
 	}
 	if err == nil && n.Ended() == nil {
-		err = its.err
+		err = watchErr
 	}
 	return out, errors.Join(err, n.Stop())
 }
 
-// Pause closes the gate of the load there.
+// Pause closes the load's gate.
 func (s *remote) Pause() error {
 	if s.paused {
 		return nil

@@ -1,7 +1,7 @@
-// Package session measures an arm whose processes run, a window at a time: it lets
-// them go, reads what they count and what the kernel counts of them, and stops them
-// again. Its caller does not see whether they run here or where tare is not. It knows
-// nothing of plans, of launches and of isolation.
+// Package session measures one arm whose processes have been started, a window at a time: it thaws
+// them, reads counters and probes when the window opens and closes, and pauses them again. The
+// processes are on this host (type local) or on a node where tare is not (type remote); the caller
+// sees no difference. The package does not know plans, launches and isolation.
 package session
 
 import (
@@ -20,73 +20,70 @@ import (
 // FreezeTimeout is how long a pause may take before it counts as failed.
 const FreezeTimeout = time.Second
 
-// patience is how often a pause is tried where no window is at stake, and PatientTimeout
-// how long that may take.
+// patience is how often PausePatiently tries, and PatientTimeout how long that may take.
 const (
 	patience       = 10
 	PatientTimeout = patience * FreezeTimeout
 )
 
-// Session is the processes of an arm and what they count. It is not for concurrent
-// use.
+// Session measures the processes of one arm. It is not for concurrent use.
 type Session interface {
-	// Settle lets the load, which waits at its gate, run for a while before the first
-	// pause, until it is like one that has run for long. Where tare is, it only begins,
-	// and what is left to wait is returned: several settle at the same time.
+	// Settle opens the gate of the load, which runs for d before the first pause, until its
+	// caches are warm. On this host it does not wait, and the caller waits for left: several
+	// arms settle at the same time.
 	Settle(ctx context.Context, d time.Duration) (left time.Duration, err error)
-	// Observe opens the probes; those that Measure reads are closed by Close.
+	// Observe opens the probes that Measure reads. Close closes them.
 	Observe(probes []probe.Probe)
 	// Metrics are those of the probes.
 	Metrics() []probe.Metric
-	// Measure lets the load, and its neighbour if the window has one, run for a window
-	// and stops them again. What was seen until an error is returned with it;
-	// wire.ErrNotFrozen is one of them.
+	// Measure lets the load, and the neighbour if w asks for it, run for a window and pauses
+	// them again. On an error, wire.ErrNotFrozen for example, the sample is incomplete.
 	Measure(ctx context.Context, w wire.WindowSpec) (wire.Sample, error)
-	// Pause stops what runs, if it is not stopped, and PausePatiently where no window is
-	// at stake: a host that is overloaded for a while must not end a run.
+	// Pause pauses the processes, if they are not paused.
 	Pause() error
+	// PausePatiently is Pause outside of windows. It tries several times: a host that is
+	// overloaded for some seconds must not end a run.
 	PausePatiently() error
-	// Paused says whether the last pause was confirmed, and nothing let go since.
+	// Paused says whether the last pause was confirmed and nothing was thawed since.
 	Paused() bool
-	// Method is how it is stopped: "freezer v1", "freezer v2", "load" by the load's gate
-	// here, "stream" by the load's gate elsewhere.
+	// Method is how the processes are paused: "freezer v1", "freezer v2", by the load's gate on
+	// this host "load", by the load's gate on another node "stream".
 	Method() string
-	// Facts are what the kernel says of the processes, where tare is.
+	// Facts are facts of the processes from the kernel; none where tare is not on the node.
 	Facts() ([]record.Setting, error)
-	// Data is what is under the data directory.
+	// Data is what is below the data directory.
 	Data() (Data, error)
-	// Try tries what becomes of what is synced to that, and says what it is.
+	// Try syncs beside the data and returns what the devices counted, with facts of the volume.
 	Try(ctx context.Context) (storage.Trial, storage.Facts, error)
 	// Close closes the probes.
 	Close() error
 }
 
-// Data is what is under a data directory, as the kernel says.
+// Data describes what is below a data directory.
 type Data struct {
 	storage.Facts
 	Settings []record.Setting
-	// Volatile is an overlay that passes no sync on.
+	// Volatile says that the data is on an overlay with the option volatile, which ignores syncs.
 	Volatile bool
-	// Elsewhere says that tare does not see it: the arm's own settings say it.
+	// Elsewhere says that tare cannot see the directory; the arm's settings describe it.
 	Elsewhere bool
 }
 
-// Processes are what a session measures. Running are the server, if there is one, and
-// the load, in this order.
+// Processes are the processes of a session.
 type Processes struct {
 	Place wire.Place
-	// Freezer stops all of them, the neighbour first; nil where the load is paused by its
-	// gate. Alone leaves the neighbour out.
+	// Freezer pauses all processes, the neighbour first, and Alone all but the neighbour; nil
+	// where the load pauses itself at its gate.
 	Freezer, Alone wire.Freezer
-	Memory         *counter.Memory // of the load
-	Running        []environment.Running
-	Neighbour      *Neighbour // nil: none
-	// Ended says why one of them has ended; nil while all run.
+	Memory         *counter.Memory       // of the load
+	Running        []environment.Running // the server, if there is one, then the load
+	Neighbour      *Neighbour            // nil: none
+	// Ended returns why a process has ended; nil while all run.
 	Ended func() error
 }
 
-// Open makes the session of processes that were started. They may change between
-// windows: a neighbour that ended is none any longer.
+// Open makes the session of processes that were started. The caller may change p between windows,
+// as when a neighbour has ended.
 func Open(p *Processes) Session {
 	if p.Place.Remote != nil {
 		return &remote{Processes: p}
@@ -94,7 +91,7 @@ func Open(p *Processes) Session {
 	return &local{Processes: p}
 }
 
-// Frozen says whether a method of pausing is the freezer's.
+// Frozen says whether a Method is a freezer's.
 func Frozen(method string) bool { return method != byLoad && method != byStream }
 
 const (
@@ -102,7 +99,7 @@ const (
 	byStream = "stream"
 )
 
-// Patiently freezes where a host that is overloaded for a while must not end a run.
+// Patiently calls freeze again while it returns wire.ErrNotFrozen, for at most PatientTimeout.
 func Patiently(freeze func() error) (err error) {
 	for range patience {
 		if err = freeze(); err == nil || !errors.Is(err, wire.ErrNotFrozen) {

@@ -17,8 +17,7 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// load counts an operation after the other, without pause but at its gate, at which it
-// waits when it is ready.
+// load counts one operation after the other and waits only at its gate, first when it is ready.
 func load(t *testing.T) *counter.Memory {
 	t.Helper()
 	m, err := counter.Create(1)
@@ -50,7 +49,7 @@ func load(t *testing.T) *counter.Memory {
 
 func runs() error { return nil }
 
-// heard is what happened, in its order.
+// heard lists calls in order.
 type heard struct {
 	mu   sync.Mutex
 	said []string
@@ -62,7 +61,7 @@ func (h *heard) say(what string) {
 	h.said = append(h.said, what)
 }
 
-// freezer only says what it was asked; its Freeze fails with err, its Thaw with thaw.
+// freezer records its calls. Freeze returns err, Thaw returns thaw.
 type freezer struct {
 	*heard
 	name string
@@ -70,14 +69,16 @@ type freezer struct {
 	thaw error
 }
 
-func (f *freezer) Freeze(time.Duration) error { f.say("freeze " + f.name); return f.err }
-func (f *freezer) Thaw() error                { f.say("thaw " + f.name); return f.thaw }
-func (f *freezer) Kind() string               { return "freezer of a test" }
+func (f *freezer) Freeze(time.Duration) error  { f.say("freeze " + f.name); return f.err }
+func (f *freezer) Ask() error                  { return nil }
+func (f *freezer) Confirm(time.Duration) error { return nil }
+func (f *freezer) Thaw() error                 { f.say("thaw " + f.name); return f.thaw }
+func (f *freezer) Kind() string                { return "freezer of a test" }
 
 var spec = wire.WindowSpec{Discard: 5 * time.Millisecond, Length: 50 * time.Millisecond}
 
-// A load without a freezer is measured by its gate: nothing is done before the load
-// settles, between windows and after them.
+// A load without a freezer is paused by its gate: it does nothing before it settles, between windows and
+// after them.
 func TestByTheGate(t *testing.T) {
 	m := load(t)
 	s := session.Open(&session.Processes{Memory: m, Ended: runs})
@@ -117,8 +118,8 @@ func TestByTheGate(t *testing.T) {
 	}
 }
 
-// What is frozen runs without its gate. A window thaws the neighbour if it has one; all
-// is frozen after it, and what does not freeze is not paused.
+// With a freezer the gate is open. A window with a neighbour thaws it. All are frozen after the window, and
+// a failed freeze is no pause.
 func TestByTheFreezer(t *testing.T) {
 	h := &heard{}
 	all, alone := &freezer{heard: h, name: "all"}, &freezer{heard: h, name: "alone"}
@@ -162,8 +163,8 @@ func TestByTheFreezer(t *testing.T) {
 	}
 }
 
-// A thaw that fails may have let some of the groups go: all are frozen again, and no arm
-// runs beside the windows of others.
+// After a thaw that failed some groups may run: all are frozen again, so that the arm does not run during
+// the windows of other arms.
 func TestThawThatFails(t *testing.T) {
 	h := &heard{}
 	f := &freezer{heard: h, name: "all"}
@@ -185,7 +186,7 @@ func TestThawThatFails(t *testing.T) {
 	}
 }
 
-// far is a remote that only says what it was asked.
+// far is a Remote that records its calls.
 type far struct {
 	*heard
 	name string
@@ -206,7 +207,7 @@ func (f *far) Watch(context.Context, wire.WindowSpec) (wire.Sample, error) {
 	return wire.Sample{Ops: 3, Probes: map[string]record.Value{record.NeighbourCPU: record.Number(2)}}, f.err
 }
 
-// Elsewhere a neighbour is let go before the window and stopped after it.
+// A remote neighbour is thawed before the window and stopped after it.
 func TestElsewhere(t *testing.T) {
 	h := &heard{}
 	arms, its, stops := &far{heard: h, name: "arm"}, &far{heard: h, name: "neighbour"}, &freezer{heard: h, name: "neighbour"}

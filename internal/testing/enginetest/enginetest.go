@@ -1,6 +1,5 @@
-// Package enginetest gives tests a Docker daemon of their own: its data, its
-// socket and its state are in a directory that is thrown away, and it adds no
-// link and no rule to any network.
+// Package enginetest starts a Docker daemon for a test. Its data, socket and state are in a temporary
+// directory, and it adds no link and no rule to any network.
 package enginetest
 
 import (
@@ -24,18 +23,18 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// bound is how long the daemon may take to begin and to end.
+// bound is how long the daemon may take to start and to end.
 const bound = 2 * time.Minute
 
-// Daemon is where a daemon of a test's is.
+// Daemon is the daemon of a test.
 type Daemon struct {
 	Docker     string // its address
 	Containerd string // the socket of the containerd that it started
 }
 
-// Docker starts a daemon, which ends with the test, and makes it the one that
-// is found. The network namespace of the host is in use there from the start, so
-// that the first container does not leave it behind.
+// Docker starts a daemon, which ends with the test, and sets DOCKER_HOST to it. It runs a container
+// first, because the daemon keeps a handle of the host's network namespace from its first container
+// on.
 func Docker(t *testing.T) Daemon {
 	t.Helper()
 	testneed.Root(t)
@@ -61,7 +60,7 @@ func Docker(t *testing.T) Daemon {
 		"--pidfile", in("pid"), "--host", "unix://"+in("s"), "--exec-opt", "native.cgroupdriver=cgroupfs",
 		"--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")
 	cmd.Stdout, cmd.Stderr = log, log
-	// Where the test is killed the daemon ends too, and ends what it started.
+	// When the test is killed, the daemon ends too, with its containers.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	thread := launch.NewThread()
 	t.Cleanup(thread.Close)
@@ -77,7 +76,7 @@ func Docker(t *testing.T) Daemon {
 	return Daemon{"unix://" + in("s"), in("exec/containerd/containerd.sock")}
 }
 
-// await waits for an answer.
+// await waits until the daemon answers.
 func await(t *testing.T, log string, ended <-chan struct{}) {
 	t.Helper()
 	d, err := engine.NewDocker("")
@@ -100,7 +99,7 @@ func await(t *testing.T, log string, ended <-chan struct{}) {
 	}
 }
 
-// warm runs a container that fails, for what the daemon makes once and keeps.
+// warm runs a container that fails: the daemon makes and keeps some things with its first container.
 func warm(t *testing.T) {
 	t.Helper()
 	d, err := engine.NewDocker("")
@@ -140,7 +139,7 @@ func tail(file string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// removeAll unmounts what the daemon left mounted and removes its directory.
+// removeAll unmounts the daemon's mounts and removes its directory.
 func removeAll(t *testing.T, dir string) {
 	all, _ := proc.FS("/").Mounts()
 	for _, m := range all {
@@ -153,7 +152,7 @@ func removeAll(t *testing.T, dir string) {
 	}
 }
 
-// Named are the containers and images of the daemon whose name holds a word.
+// Named are the containers and images of the daemon whose name contains a word.
 func Named(t *testing.T, word string) (all []string) {
 	t.Helper()
 	var containers []struct{ Names []string }
@@ -173,7 +172,7 @@ func Named(t *testing.T, word string) (all []string) {
 	return all
 }
 
-// ask asks the daemon that DOCKER_HOST names.
+// ask runs the program docker, which asks the daemon of DOCKER_HOST.
 func ask(t *testing.T, path string, into any) {
 	t.Helper()
 	socket := strings.TrimPrefix(os.Getenv("DOCKER_HOST"), "unix://")

@@ -27,14 +27,14 @@ import (
 func environments() []environment.Environment {
 	var all []environment.Environment
 	for _, r := range catalog.Rungs(nil) {
-		if _, pod := r.Environment.(pods.Pod); !pod { // make test-cluster tries those
+		if _, pod := r.Environment.(pods.Pod); !pod { // make test-cluster runs those
 			all = append(all, r.Environment)
 		}
 	}
 	return all
 }
 
-// Every case is tried where processes are led, or has its reason.
+// Every case runs on remote arms, or ledCases has the reason.
 func TestLedCases(t *testing.T) {
 	if missing := environmenttest.NotLed(); len(missing) > 0 {
 		t.Errorf("no word on %v", missing)
@@ -42,18 +42,16 @@ func TestLedCases(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	hidden := servertest.Hidden()
-	hidden[launch.InitCommand] = launch.Main
-	code := environmenttest.Main(m, hidden, environments())
+	code := environmenttest.Main(m, slices.Concat(servertest.Roles(), launch.Roles()), environments())
 	servertest.Clean()
 	os.Exit(code)
 }
 
-// brief are the environments that make test tries: each part of the ladder, for a rung has
-// what is below it too, and a container of each kind. make conformance tries all.
+// brief are the environments of make test: rungs that together have all layers, and a container of each
+// kind. make conformance runs all.
 var brief = []string{"host", "cgroup", "security", "nat", "runc", "gvisor"}
 
-// TestEnvironments tries everything in the catalog.
+// TestEnvironments runs the suite for the environments of the catalog.
 func TestEnvironments(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
@@ -61,7 +59,7 @@ func TestEnvironments(t *testing.T) {
 		opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
 		switch env.Name() {
 		case "podman", "docker":
-			continue // package engines tries them, with a daemon of its own
+			continue // package engines tests them, with a daemon of its own
 		case "chroot":
 			opts.Image = ownImage(t)
 		}
@@ -74,16 +72,16 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// serving are the environments in which make test tries servers; make conformance tries all.
+// serving are the environments in which make test runs servers; make conformance runs all.
 var serving = []string{"host", "runc"}
 
-// TestServers holds servers and loads to their account and their files.
+// TestServers checks the users and the files of servers and loads.
 func TestServers(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
 	for _, env := range environments() {
 		switch env.Name() {
-		case "podman", "docker", "chroot": // package engines tries the first two; an image has no servers
+		case "podman", "docker", "chroot": // package engines tests the first two; an image has no servers
 			continue
 		}
 		t.Run(env.Name(), func(t *testing.T) {
@@ -95,7 +93,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestLevels tries the levels of real containers; package engines does those of engines.
+// TestLevels tests the levels of containers; package engines tests those of engines.
 func TestLevels(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
@@ -106,7 +104,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// ownImage is an image with this binary and what it loads.
+// ownImage is an image with this binary and its libraries.
 func ownImage(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -116,21 +114,20 @@ func ownImage(t *testing.T) string {
 	return imagebuild.Build(t, "", self).File
 }
 
-// ofBound are the cases that a data set which is bound from the host can change: what
-// is seen of it, and what holds it when the arm is closed.
+// ofBound are the cases in which a data set that is bound from the host can differ: its files, and
+// whether Close removes it.
 var ofBound = []string{
 	"what a process is given", "data", "children that outlive their parent", "closed while frozen", "closed while in use", "two arms",
 }
 
-// ofOrdinary are those that it can change that an ordinary user starts the engine, and
-// nobody has a control group: who freezes and ends processes, whose the files are.
+// ofOrdinary are the cases in which an ordinary user's engine without control groups can differ:
+// freezing, ending processes, owners of files.
 var ofOrdinary = []string{
 	"exit codes", "killed from outside", "deaf to signals", "what a process is given", "killed while frozen", "data",
 	"freeze and thaw", "closed while frozen", "settings",
 }
 
-// TestBind tries those with a root file system of their own with the data set
-// bound into it.
+// TestBind tests environments with a root file system of their own, with the data set bound into it.
 func TestBind(t *testing.T) {
 	testneed.Root(t)
 	host := inspect.HostAt("/", t.TempDir())
@@ -145,8 +142,8 @@ func TestBind(t *testing.T) {
 
 const ordinaryEnv = "TARETEST_ORDINARY"
 
-// TestOrdinaryUser tries what an ordinary user can have, in a process of such
-// a user. What that user cannot have is left out with its reason.
+// TestOrdinaryUser tests, in a process of an ordinary user, the environments that this user can have.
+// The others are skipped with their reason.
 func TestOrdinaryUser(t *testing.T) {
 	if os.Getenv(ordinaryEnv) == "" {
 		asOrdinary(t)
@@ -181,7 +178,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// asUser tries an environment as the ordinary user that this process is.
+// asUser runs the suite as the ordinary user of this process.
 func asUser(t *testing.T, env environment.Environment, host facts.Host) {
 	opts := environmenttest.Options{Kinds: catalog.Steps(), Kills: environmenttest.Kills()}
 	switch env.Name() {
@@ -189,7 +186,7 @@ func asUser(t *testing.T, env environment.Environment, host facts.Host) {
 		t.Run("bound", func(t *testing.T) {
 			environmenttest.Run(t, env, host, environmenttest.Options{Kinds: catalog.Steps(), Bind: true, Kills: opts.Kills, Cases: environmenttest.Fast(ofBound...)})
 		})
-	case "podman": // whose network does not matter but where it is reached
+	case "podman": // its network matters only for the address
 		opts.Choice.Container.Network, opts.Cases = environment.NetworkHost, environmenttest.Fast(ofOrdinary...)
 		t.Run("published", func(t *testing.T) {
 			published := environmenttest.Choice{Container: environment.Container{Network: environment.NetworkPublished}}
@@ -203,7 +200,7 @@ func asUser(t *testing.T, env environment.Environment, host facts.Host) {
 func asOrdinary(t *testing.T) {
 	uid, gid := testneed.Ordinary(t)
 	launchtest.ShareTun(t)
-	dir, err := os.MkdirTemp("/tmp", "ordinary") // the parents of t.TempDir are closed
+	dir, err := os.MkdirTemp("/tmp", "ordinary") // other users cannot enter the parents of t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +208,7 @@ func asOrdinary(t *testing.T) {
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
 		t.Fatal(err)
 	}
-	// The test binary itself is where others may not read it.
+	// Other users may not read the test binary where it is.
 	exe := filepath.Join(dir, "conform.test")
 	if err := copyExe(exe); err != nil {
 		t.Fatal(err)

@@ -18,60 +18,58 @@ import (
 	"github.com/tarelab/tare/internal/linux/cgroup"
 )
 
-// Choice is what is chosen of a container beside its environment's defaults: a published
-// port, the engine's filter and capabilities, the data in the container's layer.
+// Choice changes the defaults of a container, which are a published port, the engine's seccomp filter
+// and capabilities, and data in the container's layer.
 type Choice struct {
 	Container environment.Container
-	// Volume gives it a directory of the test's as its volume.
+	// Volume is a directory of the test as the arm's volume.
 	Volume bool
-	// Limited gives it half a CPU's time, the first of its CPUs and 256 MiB.
+	// Limited is a quota of half a CPU, the first CPU and 256 MiB of memory.
 	Limited bool
 }
 
-// ofContainers is the table. An entry is one word, or two that have nothing to do with
-// each other.
+// ofContainers is the table of levels. An entry has one choice, or two that are independent.
 var ofContainers = []Level{
 	{
-		// No port is published: who connects where, and what is not isolated is said.
+		// No port is published: addresses differ, and missing isolation is reported.
 		Name:    "network host",
 		Options: Options{Choice: Choice{Container: environment.Container{Network: environment.NetworkHost}}, Cases: []string{"settings", "server and client"}},
 	},
 	{
-		// Nothing translates addresses; without a filter every system call is the kernel's.
+		// No address translation; without a filter all system calls reach the kernel.
 		Name:    "network bridge, no filter",
 		Options: Options{Choice: Choice{Container: environment.Container{Network: environment.NetworkBridge, Seccomp: environment.Unconfined}}, Cases: []string{"settings", "server and client"}},
 	},
 	{
-		// Nobody may write what is another's, connect networks or raise a limit.
+		// Without capabilities: no writing to other users' files, no network links, no higher limits.
 		Name:    "no capabilities",
 		Options: Options{Choice: Choice{Container: environment.Container{Capabilities: environment.NoCapabilities}}, Cases: []string{"settings", "what a process is given", "data"}},
 	},
 	{
-		// The words for the defaults are the defaults.
+		// The words for the defaults change nothing.
 		Name: "defaults by name",
 		Options: Options{Choice: Choice{Container: environment.Container{
 			Network: environment.NetworkPublished, Seccomp: environment.Default, Capabilities: environment.Default,
 		}}, Cases: []string{"settings"}},
 	},
 	{
-		// The data is on the host, and goes with the arm.
+		// The data is on the host and is removed with the arm.
 		Name:    "bound data",
 		Options: Options{Bind: true, Cases: []string{"data", "closed while in use"}},
 	},
 	{
-		// The data is on another file system, and that stays.
+		// The data is on another file system, which stays.
 		Name:    "volume",
 		Options: Options{Choice: Choice{Volume: true}, Cases: []string{"data"}},
 	},
 	{
-		// What the group around the container may not do the container may not do.
+		// Limits of the group around the container hold for the container.
 		Name:    "limits",
 		Options: Options{Choice: Choice{Limited: true}, Cases: []string{"settings"}},
 	},
 }
 
-// ContainerLevels are the levels of an environment that makes containers, or those of
-// them that are named.
+// ContainerLevels are the levels of an environment that makes containers; with names, only those.
 func ContainerLevels(t *testing.T, env environment.Environment, names ...string) (all []Level) {
 	for _, l := range ofContainers {
 		if len(names) == 0 || slices.Contains(names, l.Name) {
@@ -85,7 +83,7 @@ func ContainerLevels(t *testing.T, env environment.Environment, names ...string)
 	return all
 }
 
-// refused: nothing is left of what cannot be had.
+// refused checks that Open refuses a choice and leaves nothing.
 func refused(t *testing.T, l Level, host facts.Host, why error) {
 	t.Logf("refused: %v", why)
 	if hint.Of(why) == "" {
@@ -104,7 +102,7 @@ func refused(t *testing.T, l Level, host facts.Host, why error) {
 	}
 }
 
-// apply makes a spec one of the choice.
+// apply adds the choice to a Spec.
 func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 	image := spec.Container.Image
 	spec.Container = c.Container
@@ -125,7 +123,7 @@ func (c Choice) apply(t *testing.T, spec *environment.Spec) {
 	}
 }
 
-// limited compares the limits with what the kernel says of the group and of the process.
+// limited compares the limits with the kernel's state of the group and of the process.
 func (f *fixture) limited(t *testing.T) {
 	t.Helper()
 	l := f.spec.Limits
@@ -149,8 +147,8 @@ func (f *fixture) limited(t *testing.T) {
 	}
 }
 
-// chosen compares what was chosen with what the kernel says of a process in the arm,
-// without the environment's own words.
+// chosen compares the choice with the kernel's state of a process in the arm, without using the
+// environment's settings.
 func (f *fixture) chosen(t *testing.T, p process) {
 	t.Helper()
 	f.limited(t)

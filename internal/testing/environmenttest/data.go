@@ -25,10 +25,10 @@ type entry struct {
 	Path string
 	Mode fs.FileMode
 	Size int64  // of a regular file
-	Sum  string // of a regular file; the target of a link
+	Sum  string // SHA-256 of a regular file, or the target of a link
 }
 
-// dataSet makes a data set with files of all kinds that a database has.
+// dataSet makes a data set with all kinds of files that databases have.
 func dataSet(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data set")
@@ -64,7 +64,7 @@ func dataSet(t *testing.T) string {
 	return dir
 }
 
-// list lists a directory with all below it, itself left out.
+// list lists all files below a directory.
 func list(dir string) ([]entry, error) {
 	var all []entry
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -89,7 +89,7 @@ func list(dir string) ([]entry, error) {
 	return all, err
 }
 
-// data changes the data set in the arm: its own copy only, which the host sees.
+// data changes the data in the arm: the host sees that the arm's copy changed and no other.
 func data(t *testing.T, f *fixture) {
 	before, err := list(f.spec.Data)
 	if err != nil {
@@ -106,7 +106,7 @@ func data(t *testing.T, f *fixture) {
 	}
 	second(t, f)
 	if f.opts.Led {
-		return // no path of this host leads to the volume
+		return // the host has no path to the volume
 	}
 	closed(t, f)
 	for name, want := range map[string]string{"table": "changed", "new": "new"} {
@@ -119,8 +119,8 @@ func data(t *testing.T, f *fixture) {
 	}
 }
 
-// closed: no other user of the host runs what an arm's root leaves in its files, also
-// where the way to the scratch directory is open.
+// closed checks that other users of the host cannot run files that an arm's root wrote, even if they
+// can enter the scratch directory.
 func closed(t *testing.T, f *fixture) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -128,7 +128,7 @@ func closed(t *testing.T, f *fixture) {
 	}
 	at := f.arm.Place()
 	file := filepath.Join(filepath.Dir(at.HostVolume), "setuid")
-	if at.Volume == at.HostVolume { // nothing else there is the arm's
+	if at.Volume == at.HostVolume { // the arm has no root file system of its own
 		file = filepath.Join(at.HostVolume, "setuid")
 	}
 	text, err := os.ReadFile("/bin/true")
@@ -154,7 +154,7 @@ func closed(t *testing.T, f *fixture) {
 	}
 }
 
-// second: a second process of the arm finds what the first one left.
+// second checks that a second process of the arm finds the files of the first.
 func second(t *testing.T, f *fixture) {
 	p := f.start(t, "report", f.arm.Place().Volume)
 	p.expect(t, environment.Exit{})
@@ -163,8 +163,8 @@ func second(t *testing.T, f *fixture) {
 	}
 }
 
-// twoArms opens two arms of one run at the same time: neither sees the other's
-// data, and the end of one leaves the other alone.
+// twoArms opens two arms of one run at the same time. Neither sees the other's data, and closing one
+// does not change the other.
 func (s suite) twoArms(t *testing.T) {
 	before := TakeSnapshot(t)
 	a := s.open(t)
@@ -197,7 +197,7 @@ func (s suite) twoArms(t *testing.T) {
 	before.MustEqual(t, a.spec.Run)
 }
 
-// cancelled opens with a context that has ended: an error, and nothing left.
+// cancelled opens with a context that has ended: Open fails and leaves nothing.
 func (s suite) cancelled(t *testing.T) {
 	before := TakeSnapshot(t)
 	state := t.TempDir()

@@ -1,7 +1,6 @@
-// Package environmenttest is the conformance suite of environments: what the
-// contract in package environment promises, tried with real processes on this
-// machine. It knows the contract and no back end. A test binary that uses it
-// calls Main from its TestMain.
+// Package environmenttest is the conformance suite of environments. It tests the contract of package
+// environment with real processes on this host, and knows no single environment. A test binary that
+// uses it calls Main from its TestMain.
 package environmenttest
 
 import (
@@ -29,30 +28,29 @@ type Options struct {
 	Bind bool
 	// Image is Spec.Container.Image.
 	Image string
-	// Kills is at how many moments a process that uses the environment is
-	// killed; 0 leaves that out.
+	// Kills is how often the suite kills a process that uses the environment, at random moments.
 	Kills int
-	// Choice is what is chosen of a container.
+	// Choice is what the test chooses of a container.
 	Choice Choice
-	// Kinds are the steps that the environment writes; nil: those that every arm has.
+	// Kinds are the kinds of steps that the environment writes; nil: those of all arms.
 	Kinds journal.Kinds
-	// Led says that processes are led over a stream: cases that need the node are
-	// skipped by name, and of the others those share an arm that leave it as it was.
+	// Led says that the arm is on a node where tare is not. Cases that need the node are skipped;
+	// cases that leave the arm unchanged share one arm.
 	Led bool
-	// Cases are those to try; none: all.
+	// Cases are the names of the cases to run; empty: all.
 	Cases []string
 }
 
-// bound is how long anything may take that must happen; nothing is judged by
-// how long it took. The end of a mount namespace, and with it that of its last
-// process, waits for the disk of its overlay, and a busy disk takes minutes.
+// bound is how long an event may take before the test fails; no test depends on a shorter time. The
+// end of a mount namespace, and so of its last process, waits for the disk below its overlay, which
+// takes minutes on a busy disk.
 const bound = 5 * time.Minute
 
-// poll is how often the suite looks whether it has happened.
+// poll is how often the suite checks for an event.
 const poll = time.Millisecond
 
-// Run tries everything that the contract promises. An environment that this
-// host cannot have is skipped by name, after a look at its reasons.
+// Run runs all cases. An environment that this host cannot have is skipped by name, after its reason
+// was checked.
 func Run(t *testing.T, env environment.Environment, host facts.Host, opts Options) {
 	s := suite{env: env, host: host, opts: opts}
 	t.Run("description", s.description)
@@ -90,7 +88,7 @@ func (s suite) wants(name string) bool {
 	return len(s.opts.Cases) == 0 || slices.Contains(s.opts.Cases, name)
 }
 
-// each tries the other cases on an arm of their own.
+// each runs each of the other cases on an arm of its own.
 func (s suite) each(t *testing.T) {
 	for _, c := range cases {
 		if c.shares || !s.wants(c.name) {
@@ -106,7 +104,7 @@ func (s suite) each(t *testing.T) {
 	}
 }
 
-// shared tries those cases on one arm that leave no process in it and no setting.
+// shared runs the cases that leave neither processes nor settings, on one arm.
 func (s suite) shared(t *testing.T) {
 	if !slices.ContainsFunc(cases, func(c testCase) bool { return c.shares && s.wants(c.name) }) {
 		return
@@ -124,16 +122,16 @@ func (s suite) shared(t *testing.T) {
 	})
 }
 
-// testCase is one promise, tried on an arm of its own, or on one that it shares with
-// others, one after the other.
+// testCase tests one promise of the contract, on an arm of its own or on an arm that it shares with
+// earlier cases.
 type testCase struct {
 	name   string
 	try    func(*testing.T, *fixture)
 	shares bool
 }
 
-// cases: those that share an arm come in this order, so that the data set is changed
-// behind those who look at it.
+// cases are all cases. Cases that share an arm run in this order: the data set is changed after the
+// cases that read it.
 var cases = []testCase{
 	{"start is cancelled", startCancelled, true},
 	{"exit codes", exitCodes, true},
@@ -154,7 +152,7 @@ var cases = []testCase{
 	{"closed while in use", closedWhileInUse, false},
 }
 
-// armless are cases that open what they need.
+// armless are cases that open arms themselves.
 var armless = []struct {
 	name string
 	try  func(suite, *testing.T)
@@ -163,7 +161,7 @@ var armless = []struct {
 	{"two arms", suite.twoArms},
 }
 
-// description checks what needs no opening, and that it changes nothing.
+// description checks the methods of an Environment that change nothing.
 func (s suite) description(t *testing.T) {
 	before := TakeSnapshot(t)
 	if s.env.Name() == "" || strings.ContainsAny(s.env.Name(), " /\n") || s.env.Title() == "" {
@@ -185,13 +183,13 @@ func (s suite) description(t *testing.T) {
 	before.MustEqual(t, spec.Run)
 }
 
-// fixture is an opened arm with what it was made from.
+// fixture is an opened arm with its environment, Spec and journal.
 type fixture struct {
 	suite
 	arm   environment.Arm
 	spec  environment.Spec
-	state string // of the journal
-	token string // in the arguments of every process
+	state string // directory of the journal
+	token string // in the arguments of all processes
 	words []*words
 }
 
@@ -205,7 +203,7 @@ func (s suite) kinds() journal.Kinds {
 
 var runs atomic.Int64
 
-// newSpec is a new run with a data set and a journal in the state directory.
+// newSpec is the Spec of a new run, with a data set and a journal in the directory state.
 func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
 	t.Helper()
 	run := fmt.Sprintf("e%dx%d", os.Getpid(), runs.Add(1))
@@ -221,7 +219,7 @@ func newSpec(t *testing.T, s suite, j *journal.Journal) environment.Spec {
 	return spec
 }
 
-// open opens an arm; the caller closes it.
+// open opens an arm. The caller closes it.
 func (s suite) open(t *testing.T) *fixture {
 	t.Helper()
 	state := t.TempDir()
@@ -233,11 +231,11 @@ func (s suite) open(t *testing.T) *fixture {
 	if f.arm, err = s.env.Open(t.Context(), f.spec); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.arm.Close(); j.Close(); f.release() }) // where the test ends early
+	t.Cleanup(func() { f.arm.Close(); j.Close(); f.release() }) // if the test ends early
 	return f
 }
 
-// close closes the arm, twice, and checks that everything is undone.
+// close closes the arm twice and checks that all changes were taken back.
 func (f *fixture) close(t *testing.T) {
 	t.Helper()
 	for i := range 2 {
@@ -281,7 +279,7 @@ func (f *fixture) start(t *testing.T, mode string, args ...string) process {
 	return p
 }
 
-// startOutside starts one beside it.
+// startOutside starts a process of the suite beside the arm.
 func (f *fixture) startOutside(t *testing.T, mode string, args ...string) process {
 	t.Helper()
 	p, err := f.tryStart(t, t.Context(), true, mode, args...)
@@ -315,7 +313,7 @@ func (f *fixture) tryProcess(t *testing.T, ctx context.Context, p environment.Pr
 	return process{running, w, log.Name()}, err
 }
 
-// wait waits for the end of a process.
+// wait waits until the process has ended.
 func (p process) wait(t *testing.T) environment.Exit {
 	t.Helper()
 	await(t, fmt.Sprintf("process %d to end", p.Pid()), func() bool {
@@ -329,7 +327,7 @@ func (p process) wait(t *testing.T) environment.Exit {
 	return p.Exit()
 }
 
-// said is what the process wrote to its log.
+// said is the process's log.
 func (p process) said(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(p.log)
@@ -339,7 +337,7 @@ func (p process) said(t *testing.T) string {
 	return string(b)
 }
 
-// ready waits until the process says so.
+// ready waits until the process is ready.
 func (p process) ready(t *testing.T) {
 	t.Helper()
 	await(t, "the process to get ready", func() bool {
@@ -352,10 +350,10 @@ func (p process) ready(t *testing.T) {
 	})
 }
 
-// moves says whether a counting process makes progress; of one that is elsewhere,
-// whether it has not ended.
+// moves says whether a counting process makes progress; of a remote process it says whether it has not
+// ended.
 func (p process) moves() bool {
-	if p.words.counted != nil { // elsewhere
+	if p.words.counted != nil { // remote
 		return !environment.Ended(p.Running)
 	}
 	before := p.words.ticks()
@@ -363,8 +361,8 @@ func (p process) moves() bool {
 	return p.words.ticks() != before
 }
 
-// await counts its sleeps instead of reading a clock: time in which this
-// process itself is stopped or starved does not count.
+// await waits for an event. It counts its sleeps instead of reading a clock, so that time in which this
+// process is stopped or gets no CPU does not count.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	began, pause := time.Now(), poll
@@ -373,7 +371,7 @@ func await(t *testing.T, what string, ok func() bool) {
 			return
 		}
 		time.Sleep(pause)
-		pause = min(pause*5/4, 50*poll) // what looks at every process is not asked all the time
+		pause = min(pause*5/4, 50*poll) // some checks read all of /proc
 	}
 	t.Fatalf("waited %v for %s", bound, what)
 }

@@ -21,12 +21,11 @@ import (
 
 const holdCommand = "__conform_hold"
 
-// span is within what the moments of the kills lie: long enough for an arm to
-// be opened, used and closed.
+// span is the longest time until a kill. An arm can be opened, used and closed within it.
 const span = time.Second
 
-// killed kills a process that opens, uses and closes arms, at random moments.
-// What it leaves is taken back from its journal alone.
+// killed kills a process that opens, uses and closes arms, at random moments. Its journal alone takes
+// back what it left.
 func (s suite) killed(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -54,7 +53,7 @@ func (s suite) killed(t *testing.T) {
 	}
 }
 
-// holdAndKill runs hold for a while.
+// holdAndKill runs hold in another process and kills it after a time.
 func (s suite) holdAndKill(t *testing.T, spec environment.Spec, state string, after time.Duration) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -78,8 +77,7 @@ func (s suite) holdAndKill(t *testing.T, spec environment.Spec, state string, af
 	}
 }
 
-// hold opens, uses and closes arms until it is killed. Its arguments are those
-// of holdAndKill.
+// hold opens, uses and closes arms until it is killed. holdAndKill passes the arguments.
 func hold(envs []environment.Environment, args []string) error {
 	i := slices.IndexFunc(envs, func(e environment.Environment) bool { return e.Name() == args[0] })
 	if i < 0 {
@@ -110,7 +108,7 @@ func use(env environment.Environment, spec environment.Spec) error {
 	if err != nil {
 		return err
 	}
-	file, _, err := makeWords(true) // which every environment takes
+	file, _, err := makeWords(true) // counters, which all environments accept
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,8 @@ package environmenttest
 
 import "testing"
 
-// ledCases are the cases where processes are led over a stream: in one arm one after
-// the other, in an arm of its own, or not at all, for the reason.
+// ledCases says for each case how it runs on a node where tare is not: on an arm that it shares, on an
+// arm of its own, or not at all, with the reason.
 var ledCases = []struct {
 	name, needsNode string
 	own             bool
@@ -16,7 +16,7 @@ var ledCases = []struct {
 	{name: "start is cancelled"},
 	{name: "data"},
 	{name: "children that outlive their parent"},
-	{name: "settings"}, // the last: its process stays
+	{name: "settings"}, // last, because its process stays
 	{name: "server and client", own: true},
 	{name: "closed while in use", own: true},
 	{name: "killed from outside", needsNode: "its processes have no number on this host"},
@@ -27,7 +27,7 @@ var ledCases = []struct {
 	{name: "settings changed behind its back", needsNode: "a limit is changed in the pod's groups"},
 }
 
-// led tries what there is without the node.
+// led runs the cases that do not need the node.
 func (s suite) led(t *testing.T) {
 	before := TakeSnapshot(t)
 	shared := s.open(t)
@@ -54,7 +54,7 @@ func (s suite) led(t *testing.T) {
 	before.MustEqual(t, shared.spec.Run)
 }
 
-// NotLed are cases that ledCases does not name, and names that are no case.
+// NotLed are cases that ledCases lacks, and names in it that are no case.
 func NotLed() (all []string) {
 	named := map[string]bool{}
 	for _, l := range ledCases {

@@ -9,11 +9,10 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// Whole is the tier in which every variant of an environment passes the whole suite.
+// Whole is the tier in which all variants of an environment run the whole suite.
 const Whole = "conformance"
 
-// Fast are the cases that a variant of an environment can change; all in the tier
-// Whole.
+// Fast are the cases in which a variant of an environment can differ; all cases in the tier Whole.
 func Fast(cases ...string) []string {
 	if testneed.Tier(Whole) {
 		return nil
@@ -21,7 +20,7 @@ func Fast(cases ...string) []string {
 	return cases
 }
 
-// Kills is at how many moments a process is killed: at more in the tier Whole.
+// Kills is Options.Kills: more in the tier Whole.
 func Kills() int {
 	if testneed.Tier(Whole) {
 		return 3
@@ -29,17 +28,16 @@ func Kills() int {
 	return 1
 }
 
-// Level is an environment at one level of a factor, with the cases that this
-// level can change. The environment itself passes the suite once in full.
+// Level is an environment at one level of a factor, with the cases in which the level can differ. The
+// environment itself runs the whole suite once.
 type Level struct {
-	Name string // of the level, as one writes it
+	Name string // of the level, as experiments write it
 	Env  environment.Environment
 	Options
 }
 
-// Levels tries the cases of each level. A level without a case, or with one that
-// the suite does not have, is a fault of the table. A choice that the environment says
-// it cannot have has to be refused by Open too, with the remedy.
+// Levels runs the cases of each level. A level without a case, or with an unknown one, is an error of
+// the table. Open has to refuse a choice that Capabilities.Refuses refuses, with the same remedy.
 func Levels(t *testing.T, host facts.Host, levels []Level) {
 	for _, l := range levels {
 		if len(l.Cases) == 0 {

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Command is the first argument of every process of the suite; then follow a
-// token that tells one run's processes from another's, what to do, and its
-// arguments. Descriptor 3 is a words, 4 the file table of the data set.
+// Command is the first argument of all processes of the suite. Behind it are a token that identifies
+// the run, a mode, and the arguments of the mode. Descriptor 3 is a words, 4 a file of the data set
+// called table.
 const Command = "__conform"
 
-// Load is what a process of the suite does with the arguments behind Command.
+// Load is a process of the suite. args are the arguments behind Command.
 func Load(args []string) int {
 	if len(args) < 2 {
 		return fail(fmt.Errorf("arguments %q: want a token and what to do", args))
@@ -58,7 +58,7 @@ var modes = map[string]func(w *words, token string, args []string) int{
 	"dial":   dial,
 }
 
-// count makes progress until it is stopped.
+// count counts until it is killed.
 func count(w *words, _ string, _ []string) int {
 	w.setReady()
 	for {
@@ -67,7 +67,7 @@ func count(w *words, _ string, _ []string) int {
 	}
 }
 
-// beDeaf ignores every signal that can be ignored.
+// beDeaf ignores all signals that can be ignored.
 func beDeaf(w *words, _ string, _ []string) int {
 	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
 	w.setReady()
@@ -76,8 +76,8 @@ func beDeaf(w *words, _ string, _ []string) int {
 	}
 }
 
-// beFaulty dies by a fault of its own. A signal that it sends itself would not
-// do: the first process of a pid namespace is deaf to those.
+// beFaulty ends by a segmentation fault. A signal that it sends to itself would not do: the first
+// process of a pid namespace ignores those.
 func beFaulty(*words, string, []string) int {
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	var byDefault [4]uint64 // struct sigaction with SIG_DFL
@@ -90,7 +90,7 @@ func beFaulty(*words, string, []string) int {
 	return 121
 }
 
-// grab takes memory until it is stopped, at most 1 GiB.
+// grab allocates memory until it is killed, at most 1 GiB.
 func grab(w *words, _ string, _ []string) int {
 	w.setReady()
 	var all [][]byte
@@ -118,16 +118,16 @@ func fork(w *words, token string, _ []string) int {
 	return 0
 }
 
-// report is what a process sees.
+// report has the arguments, binary and data of a process.
 type report struct {
 	Args []string
 	Exe  string // SHA-256 of the binary
 	Data []entry
-	// Table is what descriptor 4 reads as.
+	// Table is the content of descriptor 4.
 	Table string
 }
 
-// tellAll prints a report; its argument is the data directory.
+// tellAll prints a report. Its argument is the data directory.
 func tellAll(_ *words, _ string, args []string) int {
 	r := report{Args: os.Args[1:]}
 	var err error
@@ -165,7 +165,7 @@ func printBoth(*words, string, []string) int {
 	return 0
 }
 
-// change changes the data set: a file is written, one is made, one removed.
+// change writes, makes and removes a file of the data set.
 func change(_ *words, _ string, args []string) int {
 	in := func(name string) string { return filepath.Join(args[0], name) }
 	for _, err := range []error{
@@ -180,7 +180,7 @@ func change(_ *words, _ string, args []string) int {
 	return 0
 }
 
-// serve answers each byte with itself.
+// serve sends each byte back.
 func serve(w *words, _ string, args []string) int {
 	l, err := net.Listen("tcp", args[0])
 	if err != nil {
@@ -196,7 +196,7 @@ func serve(w *words, _ string, args []string) int {
 	}
 }
 
-// dial asks a server once.
+// dial asks a server once and checks its answer.
 func dial(_ *words, _ string, args []string) int {
 	c, err := net.DialTimeout("tcp", args[0], 10*time.Second)
 	if err != nil {

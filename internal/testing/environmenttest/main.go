@@ -13,28 +13,29 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tarelab/tare/internal/arms/environment"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// isolatedEnv says that this process is the one that Main started.
+// isolatedEnv is set in the process that Main started in its own namespaces.
 const isolatedEnv = "TARETEST_ISOLATED"
 
-// onHost is its value where that stays in the host's own namespaces.
+// onHost is its value for tests that stay in the host's namespaces.
 const onHost = "not, but as if"
 
 func isolated() bool { return os.Getenv(isolatedEnv) != "" }
 
-// Main lets a test binary be what the suite starts. hidden are the commands
-// that the environments themselves need, by the first argument; envs are those
-// that the suite opens in another process to kill it.
+// Main is the TestMain of a package that runs the suite. The test binary plays the roles
+// that the environments start, and Load of the suite; envs are the environments that the
+// suite opens in another process to kill that.
 //
-// As root the tests run in mount and network namespaces of their own, which
-// stand for the host's: what other tests do to the host does not show there,
-// and every mount, link and rule that an environment leaves does.
-func Main(m *testing.M, hidden map[string]func([]string) int, envs []environment.Environment) int {
+// As root the tests run in mount and network namespaces of their own, which stand for the
+// host's: changes that other tests make to the host do not show there, and every mount, link
+// and rule that an environment leaves does.
+func Main(m *testing.M, roles []hidden.Role, envs []environment.Environment) int {
+	if code, ok := hidden.Run(roles, os.Args[1:]); ok {
+		exitNow(code)
+	}
 	if len(os.Args) > 1 {
-		if do, ok := hidden[os.Args[1]]; ok {
-			exitNow(do(os.Args[2:]))
-		}
 		switch os.Args[1] {
 		case Command:
 			exitNow(Load(os.Args[2:]))
@@ -54,17 +55,16 @@ func Main(m *testing.M, hidden map[string]func([]string) int, envs []environment
 	return m.Run()
 }
 
-// MainOnHost is Main for environments that somebody else makes on the host, who
-// would not see the tests' own namespaces.
-func MainOnHost(m *testing.M, hidden map[string]func([]string) int, envs []environment.Environment) int {
+// MainOnHost is Main for environments that a daemon makes on the host: it would not see the
+// tests' own namespaces.
+func MainOnHost(m *testing.M, roles []hidden.Role, envs []environment.Environment) int {
 	if err := os.Setenv(isolatedEnv, onHost); err != nil {
 		return fail(err)
 	}
-	return Main(m, hidden, envs)
+	return Main(m, roles, envs)
 }
 
-// exitNow ends the process without what a test binary does in the end: with
-// the race detector that takes a second.
+// exitNow skips the end of a test binary, which takes a second with the race detector.
 func exitNow(code int) {
 	unix.Exit(code)
 }

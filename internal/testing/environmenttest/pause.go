@@ -9,8 +9,7 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// pause is the arm's freezer, nil where the host has none. Nothing is skipped
-// then: the rest of the test still looks for what is left.
+// pause is the arm's freezer; nil where the host has none. The rest of the case runs without it.
 func (f *fixture) pause(t *testing.T) wire.Freezer {
 	t.Helper()
 	p := f.arm.Place().Pause
@@ -96,16 +95,15 @@ func killedWhileFrozen(t *testing.T, f *fixture) {
 	f.start(t, "exit", "5").expect(t, environment.Exit{Code: 5})
 }
 
-// orphans leaves a process in the arm whose parent has ended; Close, which
-// follows, must find it.
+// orphans leaves a process in the arm whose parent has ended. Close has to end it.
 func orphans(t *testing.T, f *fixture) {
-	if len(f.arm.Place().Group.Dirs) == 0 && !f.opts.Led { // a pod goes as a whole
+	if len(f.arm.Place().Group.Dirs) == 0 && !f.opts.Led { // a pod ends with all its processes
 		t.Log("without a group nobody can tell whose an orphan is")
 		return
 	}
 	f.start(t, "fork").expect(t, environment.Exit{})
 	f.startOutside(t, "fork").expect(t, environment.Exit{})
-	// An agent ends what a process leaves behind, as the end of a container would.
+	// An agent ends the descendants of a process, as the end of a container does.
 	if left := withToken(f.token); len(left) == 0 && !f.opts.Led {
 		t.Error("the process beside the arm had no child that outlived it")
 	}
@@ -126,8 +124,7 @@ func closedWhileInUse(t *testing.T, f *fixture) {
 	}
 }
 
-// settings compares what was wanted with what the kernel says, before and
-// while a process is in the arm.
+// settings checks the settings of the arm before and while a process runs in it.
 func settings(t *testing.T, f *fixture) {
 	checkSettings(t, f)
 	p := f.start(t, "count")
@@ -154,8 +151,7 @@ func checkSettings(t *testing.T, f *fixture) {
 	}
 }
 
-// settingsChanged: what is no longer what was wanted is an error, never a
-// silent arm.
+// settingsChanged checks that a setting that is no longer in force is an error of Settings.
 func settingsChanged(t *testing.T, f *fixture) {
 	g := f.arm.Place().Group
 	if _, err := g.Dir("pids"); err != nil {

@@ -49,7 +49,7 @@ func killedFromOutside(t *testing.T, f *fixture) {
 	}
 }
 
-// deaf is how a time-out ends a process: by Kill, whatever it ignores.
+// deaf checks that Kill ends a process that ignores signals.
 func deaf(t *testing.T, f *fixture) {
 	for _, start := range []func(*testing.T, string, ...string) process{f.start, f.startOutside} {
 		p := start(t, "deaf")
@@ -75,7 +75,7 @@ func outOfMemory(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	f.start(t, "grab").expect(t, environment.Exit{Code: -1, Signal: "SIGKILL", OOM: true})
-	// Who dies otherwise has not died of that, although the group has.
+	// A process that ends otherwise was not out of memory, although another one of its group was.
 	p := f.start(t, "count")
 	p.ready(t)
 	if err := p.Kill(); err != nil {
@@ -84,7 +84,7 @@ func outOfMemory(t *testing.T, f *fixture) {
 	p.expect(t, environment.Exit{Code: -1, Signal: "SIGKILL"})
 }
 
-// given checks arguments, binary and data as the process sees them.
+// given checks the arguments, binary and data that the process sees.
 func given(t *testing.T, f *fixture) {
 	odd := []string{"", " ", "a b", "ä\n\t", `"quoted" $HOME \`, "--flag=x", strings.Repeat("long", 1000)}
 	exe, err := hashFile("/proc/self/exe")
@@ -111,7 +111,7 @@ func given(t *testing.T, f *fixture) {
 	if d := cmp.Diff(want, got.Data); d != "" {
 		t.Error("the data set in the arm:", d)
 	}
-	if !f.opts.Led && got.Table != tableText { // where descriptor 4 is a file of the agent's
+	if !f.opts.Led && got.Table != tableText { // with an agent, descriptor 4 is another file
 		t.Errorf("descriptor 4 reads %q", got.Table)
 	}
 }
@@ -124,7 +124,7 @@ func logAndFiles(t *testing.T, f *fixture) {
 			t.Errorf("log %q", got)
 		}
 	}
-	// Without a log what is written goes nowhere, and nobody stumbles.
+	// Without a log, writing succeeds and goes to /dev/null.
 	file, _ := f.newWords(t)
 	defer file.Close()
 	running, err := f.arm.Start(t.Context(), environment.Process{Args: []string{Command, f.token, "print"}, Files: []*os.File{file}})
@@ -143,5 +143,5 @@ func startCancelled(t *testing.T, f *fixture) {
 	if left := withToken(f.token); len(left) > 0 {
 		t.Errorf("a cancelled start left %v", left)
 	}
-	f.start(t, "exit", "0").expect(t, environment.Exit{}) // the arm is still good
+	f.start(t, "exit", "0").expect(t, environment.Exit{}) // the arm can be used again
 }

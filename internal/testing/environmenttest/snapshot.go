@@ -18,12 +18,12 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 )
 
-// Snapshot is what an environment can leave behind on the host, by kind. Where
-// other tests run at the same time, kinds that belong to the whole host are
-// told apart by the id of the run; see Main for how mounts and links are not.
+// Snapshot lists, by kind, what an environment can leave on the host. Other tests may run at the same
+// time: kinds that the whole host shares are selected by the id of the run, and mounts and links are
+// those of the test's own namespaces (Main).
 type Snapshot map[string][]string
 
-// TakeSnapshot looks at the host.
+// TakeSnapshot takes a snapshot of the host.
 func TakeSnapshot(t testing.TB) Snapshot {
 	t.Helper()
 	s := Snapshot{}
@@ -46,11 +46,10 @@ func TakeSnapshot(t testing.TB) Snapshot {
 	return s
 }
 
-// settleBound is how long the kernel and the Go runtime may take to let go of
-// what was closed; nothing is judged by how long it took.
+// settleBound is how long kernel and Go runtime may take to release closed resources.
 const settleBound = time.Minute
 
-// MustEqual fails the test for everything that Left finds.
+// MustEqual fails the test if Left finds anything.
 func (s Snapshot) MustEqual(t testing.TB, run string) {
 	t.Helper()
 	for _, l := range s.Left(t, run, settleBound) {
@@ -58,9 +57,8 @@ func (s Snapshot) MustEqual(t testing.TB, run string) {
 	}
 }
 
-// Left compares the host as it is now with the snapshot, and looks for
-// anything that carries the id of the run. What is gone within the time is not
-// left.
+// Left compares the host with the snapshot and looks for names with the id of the run. It waits up to
+// settleBound until there is no difference.
 func (s Snapshot) Left(t testing.TB, run string, within time.Duration) []string {
 	t.Helper()
 	pause := 10 * time.Millisecond
@@ -76,7 +74,7 @@ func (s Snapshot) Left(t testing.TB, run string, within time.Duration) []string 
 	}
 }
 
-// difference is what appeared and what went.
+// difference lists what appeared and what disappeared.
 func (s Snapshot) difference(now Snapshot) []string {
 	var all []string
 	for kind := range s {
@@ -94,8 +92,8 @@ func (s Snapshot) difference(now Snapshot) []string {
 	return all
 }
 
-// hostHas says whether the host still has a mount of which this process has a copy.
-// The kernel takes the copy away when whoever made the mount removes its directory.
+// hostHas says whether the host still has a mount that this process has a copy of. The kernel removes
+// the copy when the mount's directory is removed.
 func hostHas(line string) bool {
 	its, err := proc.ParseMountInfo([]byte(line + "\n"))
 	if err != nil {
@@ -105,7 +103,7 @@ func hostHas(line string) bool {
 	return err != nil || slices.ContainsFunc(all, func(m proc.Mount) bool { return m.Point == its[0].Point })
 }
 
-// minus is the items of a that are not in b, each as often as it is there.
+// minus is the multiset difference of a and b.
 func minus(a, b []string) []string {
 	count := map[string]int{}
 	for _, item := range b {
@@ -120,8 +118,7 @@ func minus(a, b []string) []string {
 	return rest
 }
 
-// named is every control group, mount and state file that carries the id of a
-// run.
+// named are all control groups, mounts and state files with the id of a run in their name.
 func named(run string) []string {
 	var all []string
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
@@ -151,8 +148,7 @@ func named(run string) []string {
 	return all
 }
 
-// descendants are the processes below this one, those that nobody waited for
-// too.
+// descendants are the descendants of this process, zombies too.
 func descendants() ([]string, error) {
 	parent := map[int]int{}
 	text := map[int]string{}
@@ -184,7 +180,7 @@ func descendants() ([]string, error) {
 	return all, err
 }
 
-// withToken are the processes that have a token among their arguments.
+// withToken are the processes with a token in their arguments.
 func withToken(token string) []string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var all []string
@@ -200,8 +196,8 @@ func withToken(token string) []string {
 
 var inode = regexp.MustCompile(`^(socket|pipe):\[\d+\]$`)
 
-// descriptors are the open files of this process: a namespace, a group's file,
-// a process that is not waited for. Those of the Go runtime come and go.
+// descriptors are the open files of this process: namespaces, files of groups, pidfds. Descriptors of
+// the Go runtime are left out, because they come and go.
 func descriptors() ([]string, error) {
 	fds, err := os.ReadDir("/proc/self/fd")
 	var all []string
@@ -215,8 +211,8 @@ func descriptors() ([]string, error) {
 	return all, err
 }
 
-// threadNamespaces are the namespaces that any thread of this process is in:
-// one that was left in another would take work of others there.
+// threadNamespaces are the namespaces of all threads of this process. A thread that stayed in another
+// one would run other goroutines there.
 func threadNamespaces() ([]string, error) {
 	tasks, err := filepath.Glob("/proc/self/task/*/ns/*")
 	var all []string
@@ -241,7 +237,7 @@ func links() ([]string, error) {
 func rules() ([]string, error) {
 	c, err := nftables.New()
 	if err != nil {
-		return nil, nil // the kernel has none, or this user may not look
+		return nil, nil // the kernel has no nftables, or this user may not read them
 	}
 	tables, err := c.ListTables()
 	if err != nil {
@@ -255,20 +251,20 @@ func rules() ([]string, error) {
 	for _, chain := range chains {
 		list, _ := c.GetRules(chain.Table, chain)
 		if len(list) == 0 && (chain.Table.Name == "kube-proxy" || portChain.MatchString(chain.Name)) {
-			continue // on its way out; see portChain
+			continue // being removed: see portChain
 		}
 		all = append(all, fmt.Sprintf("chain %s %s with %d rules", chain.Table.Name, chain.Name, len(list)))
 	}
 	return all, err
 }
 
-// portChain is a chain that CNI's portmap makes for one pod. Its removal begins by
-// emptying the chain, which makes it where it is gone already, and a kubelet removes
-// a pod's network more than once, also after the pod is gone from the API. kube-proxy
-// too empties the chains of a Service that is gone, and removes them at its next look.
+// portChain is a chain that CNI's portmap makes for a pod. To remove it portmap empties it first, which
+// makes a chain that does not exist; and a kubelet removes a pod's network several times, also after
+// the pod is gone from the API. kube-proxy empties the chains of a removed Service too and removes
+// them later.
 var portChain = regexp.MustCompile(`^CNI-(SN|DN)-`)
 
-// sysctls are settings of the host that container software likes to change.
+// sysctls are settings of the host that container software often changes.
 func sysctls() ([]string, error) {
 	var all []string
 	for _, name := range []string{
@@ -283,8 +279,8 @@ func sysctls() ([]string, error) {
 	return all, nil
 }
 
-// mounts are all mounts where this process has a mount namespace of its own; on
-// the host those of pods, for others mount there too.
+// mounts are all mounts if this process has its own mount namespace. On the host they are the mounts of
+// pods, because other programs mount there too.
 func mounts() ([]string, error) {
 	if !isolated() {
 		return nil, nil
@@ -297,11 +293,11 @@ func mounts() ([]string, error) {
 	return all, err
 }
 
-// podMount is a mount of a kubelet's, of containerd's for it, or of its network.
+// podMount says whether a mount is of a kubelet, of containerd for a pod, or of a pod's network.
 var podMount = regexp.MustCompile(`/pods/|/k8s\.io/|/sandboxes/|/netns/cni-`)
 
-// engineMount is Podman's storage, bound onto itself while Podman works. One that is killed
-// leaves it to the next.
+// engineMount is Podman's storage, which Podman binds onto itself while it works. A Podman that is
+// killed leaves the mount, and the next one uses it.
 var engineMount = regexp.MustCompile(` \S*/containers/storage/overlay \S*/containers/storage/overlay `)
 
 func readLines(file string) ([]string, error) {

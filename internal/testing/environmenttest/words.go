@@ -11,8 +11,8 @@ import (
 	"github.com/tarelab/tare/internal/wire/counter"
 )
 
-// words is memory that a process shares with the test, or, where it is led over a
-// stream, the counters of a load, of which the test sees the state.
+// words is memory that a process shares with the test. For a remote process it is the counters of a
+// load, of which the test sees only the state.
 type words struct {
 	shared  *[512]atomic.Uint64
 	counted *counter.Memory
@@ -24,7 +24,7 @@ const (
 	wordsSize = int(unsafe.Sizeof([512]atomic.Uint64{}))
 )
 
-// newWords makes them for a process of the arm.
+// newWords makes the words of a process of the arm.
 func (f *fixture) newWords(t *testing.T) (*os.File, *words) {
 	t.Helper()
 	file, w, err := makeWords(f.opts.Led)
@@ -35,7 +35,7 @@ func (f *fixture) newWords(t *testing.T) (*os.File, *words) {
 	return file, w
 }
 
-// release closes what has a descriptor.
+// release closes the descriptors.
 func (f *fixture) release() {
 	for _, w := range f.words {
 		if w.counted != nil {
@@ -45,7 +45,7 @@ func (f *fixture) release() {
 	f.words = nil
 }
 
-// makeWords makes them; the file is the caller's to close.
+// makeWords makes words. The caller closes the file.
 func makeWords(led bool) (*os.File, *words, error) {
 	if led {
 		m, err := counter.Create(1)
@@ -67,7 +67,7 @@ func makeWords(led bool) (*os.File, *words, error) {
 	return f, w, err
 }
 
-// openWords opens what a process inherits; it stays mapped until that ends.
+// openWords maps the inherited file until the process ends.
 func openWords(f *os.File) (*words, error) {
 	if m, err := counter.Open(f); err == nil {
 		return &words{counted: m}, nil

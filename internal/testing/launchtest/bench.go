@@ -10,8 +10,7 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Launch measures, in medians, how long an arm without data takes to open, to
-// start its load and to close.
+// Launch measures the median times in which an arm without data opens, starts its load and closes.
 func Launch(b *testing.B, e environment.Environment) {
 	tree, err := cgroup.Detect("/")
 	if err != nil {

@@ -18,10 +18,9 @@ import (
 	"github.com/tarelab/tare/internal/wire"
 )
 
-// Arm checks what holds for every arm on this machine: what the load is given,
-// that settings take, that a server in it is reached from beside it, that a
-// frozen process can be killed, exit codes, that an arm can be used again, and
-// that nothing is left of it in the end.
+// Arm checks what holds for all arms on this host: what the load inherits, that settings are in force,
+// that a client beside the arm reaches a server in it, that a frozen process can be killed, exit
+// codes, that an arm can be used again, and that Close leaves nothing.
 func Arm(t *testing.T, e environment.Environment, bind bool) {
 	port := testneed.Port(t)
 	var spec environment.Spec
@@ -49,11 +48,11 @@ func Arm(t *testing.T, e environment.Environment, bind bool) {
 	nothingLeft(t, a, spec)
 }
 
-// given checks what the load sees.
+// given checks what the load inherits.
 func given(t *testing.T, place wire.Place, v View) {
 	t.Helper()
 	want := []string{"HOME=/", "HOSTNAME=tare", "LANG=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-	// Its size moves the stack, and its order does not; gVisor keeps none.
+	// The size of the environment moves the stack; its order does not matter, and gVisor changes it.
 	if slices.Sort(v.Env); !slices.Equal(v.Env, want) {
 		t.Errorf("environment %q, want %q", v.Env, want)
 	}
@@ -70,8 +69,7 @@ func given(t *testing.T, place wire.Place, v View) {
 		t.Errorf("the host sees %q, %v", b, err)
 	}
 	for _, f := range v.Files {
-		// The Go runtime of the load itself opens its quota and an epoll; host: is what gVisor
-		// calls the pipe.
+		// The load's Go runtime opens its CPU quota and an epoll. gVisor calls the pipe "host:".
 		if n, target, _ := strings.Cut(f, " "); n > "2" && !strings.HasPrefix(target, "pipe:") && !strings.HasPrefix(target, "host:") && !strings.HasPrefix(target, "anon_inode:") && !strings.Contains(target, "/cpu.") {
 			t.Errorf("open in the load: %s", f)
 		}
@@ -133,7 +131,7 @@ func dial(addr string) int {
 	return 1
 }
 
-// nothingLeft closes an arm with processes in it and looks for what is left.
+// nothingLeft closes an arm with processes in it and checks that nothing is left.
 func nothingLeft(t *testing.T, a environment.Arm, spec environment.Spec) {
 	t.Helper()
 	p, _ := Start(t, a, environment.Process{})
@@ -165,7 +163,7 @@ func nothingLeft(t *testing.T, a environment.Arm, spec environment.Spec) {
 	}
 }
 
-// Groups are the directories of control groups of a run, in every hierarchy.
+// Groups are the directories of a run's control groups in all hierarchies.
 func Groups(run string) []string {
 	var found []string
 	points, _ := launch.CgroupMounts()

@@ -17,11 +17,11 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal/steps"
 )
 
-// held is what a process that holds an open arm says of it.
+// held is the report of a process that holds an open arm.
 type held struct{ Inside, Outside int }
 
-// hold opens an arm below dir with a process in it and one beside it, says
-// their ids, and stays: the part of tare in a test that kills it.
+// hold opens an arm below dir, starts a process in it and one beside it, prints their pids, and waits
+// until the test kills it.
 func hold(e environment.Environment, dir, run string) error {
 	j, err := journal.Open(dir, run)
 	if err != nil {
@@ -58,10 +58,9 @@ func hold(e environment.Environment, dir, run string) error {
 	select {}
 }
 
-// Killed kills a process that holds a frozen arm of the environment, by
-// SIGKILL, and checks that every process ends by itself, and that the journal
-// takes back the rest. kinds are the steps that the environment writes, beside those that
-// every arm has.
+// Killed sends SIGKILL to a process that holds a frozen arm of the environment. It checks that all
+// other processes end and that the journal takes back the rest. kinds are the kinds of steps that
+// the environment writes, in addition to those of all arms.
 func Killed(t *testing.T, e environment.Environment, kinds ...journal.Kind) {
 	dir, run := t.TempDir(), fmt.Sprintf("k%x", time.Now().UnixNano())
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", holdCommand, e.Name(), dir, run)

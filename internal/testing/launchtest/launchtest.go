@@ -1,5 +1,5 @@
-// Package launchtest helps tests of environments: it opens arms and starts a
-// load in them that says what it sees.
+// Package launchtest helps tests of environments: it opens arms and starts a load in them that reports
+// what it sees.
 package launchtest
 
 import (
@@ -20,16 +20,17 @@ import (
 	"github.com/tarelab/tare/internal/linux/proc"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/undo/journal/steps"
+	"github.com/tarelab/tare/internal/wire/hidden"
 )
 
-// Main lets a test binary play tare: launch.InitCommand prepares a child, and
-// Look is the load, which says what it sees. Call it from TestMain; Killed
-// works for the environments given.
+// Main is the TestMain of a package that opens arms. The test binary plays tare's roles, and
+// Look is the load, which reports what it sees. Killed works for the environments envs.
 func Main(m *testing.M, envs ...environment.Environment) int {
+	if code, ok := hidden.Run(launch.Roles(), os.Args[1:]); ok {
+		return code
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case launch.InitCommand:
-			return launch.Main(os.Args[2:])
 		case launch.GuardCommand:
 			return launch.GuardMain(steps.Kinds())
 		case Look:
@@ -46,15 +47,14 @@ func Main(m *testing.M, envs ...environment.Environment) int {
 	return m.Run()
 }
 
-// Look is the command of the load: it writes a View to descriptor 3 and stays
-// until it is killed, or
-// ends at once with code 7 when "exit" follows, answers at an address behind
-// "serve", or asks at one behind "dial".
+// Look is the command of the load: it writes a View to descriptor 3 and runs until it is killed. With
+// "exit" it ends at once with code 7; with "serve ADDRESS" it answers there, with "dial ADDRESS" it
+// asks there.
 const Look = "__look"
 
 const holdCommand = "__hold"
 
-// View is what a process in an arm sees of itself and its surroundings.
+// View is what a process in an arm sees.
 type View struct {
 	Pid      int
 	Hostname string
@@ -67,7 +67,7 @@ type View struct {
 	Dev      []string // names in /dev
 	Limits   string   // /proc/self/limits
 	Try      map[string]string
-	Usr      string // why /usr/bin/env, a program of every host, is not there; empty: it is
+	Usr      string // error of stat(2) for /usr/bin/env, which every host has; empty: none
 }
 
 func seen() View {
@@ -117,7 +117,7 @@ func mounts() []string {
 	return all
 }
 
-// tries are things that a container must not do, and what they answer.
+// tries are things that a container must not do, and their errors.
 func tries() map[string]string {
 	hidden, _ := os.ReadFile("/proc/timer_list")
 	read := func(f string, flags int) string {
@@ -141,7 +141,7 @@ func tries() map[string]string {
 	}
 }
 
-// See is what Look does: it writes its View to descriptor 3 and stays until it is killed.
+// See is the function of the command Look.
 func See(args []string) int {
 	f := os.NewFile(3, "view")
 	if err := json.NewEncoder(f).Encode(seen()); err != nil {
@@ -164,7 +164,7 @@ func See(args []string) int {
 	}
 }
 
-// Spec is what an arm of a test is opened with, its journal below state.
+// Spec is the Spec of a test's arm, with its journal below state.
 func Spec(t testing.TB, r environment.Environment, state string) environment.Spec {
 	t.Helper()
 	j, err := journal.Open(state, runID())
@@ -183,7 +183,7 @@ func Spec(t testing.TB, r environment.Environment, state string) environment.Spe
 	return environment.Spec{Run: j.Run(), Arm: r.Name(), Data: data, Scratch: t.TempDir(), Journal: j}
 }
 
-// Open opens an environment for a test and closes it in the end.
+// Open opens an environment and closes it at the end of the test.
 func Open(t testing.TB, r environment.Environment, change func(*environment.Spec)) environment.Arm {
 	t.Helper()
 	spec := Spec(t, r, t.TempDir())
@@ -202,7 +202,7 @@ func Open(t testing.TB, r environment.Environment, change func(*environment.Spec
 	return a
 }
 
-// Start starts a look and returns what it saw.
+// Start starts a Look and returns its View.
 func Start(t testing.TB, a environment.Arm, p environment.Process) (environment.Running, View) {
 	t.Helper()
 	r, w, err := os.Pipe()

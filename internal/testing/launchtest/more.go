@@ -10,8 +10,8 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// Together opens all environments in one run at the same time, starts a
-// process in each and closes all at the same time.
+// Together opens all environments of one run at the same time, starts a process in each, and closes all
+// at the same time.
 func Together(t *testing.T, envs []environment.Environment, tree *cgroup.Tree) {
 	t.Helper()
 	j, err := journal.Open(t.TempDir(), runID())
@@ -60,7 +60,7 @@ func Together(t *testing.T, envs []environment.Environment, tree *cgroup.Tree) {
 	}
 }
 
-// OutOfMemory limits the memory of an arm below what its load takes.
+// OutOfMemory limits the memory of an arm to less than its load needs.
 func OutOfMemory(t *testing.T, e environment.Environment) {
 	a := Open(t, e, nil)
 	g := a.Place().Group
@@ -78,7 +78,7 @@ func OutOfMemory(t *testing.T, e environment.Environment) {
 	}
 }
 
-// eat takes memory until there is none.
+// eat allocates memory until it is killed.
 func eat() int {
 	var all [][]byte
 	for {

@@ -13,8 +13,8 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 )
 
-// AsOrdinary runs the calling test again as an ordinary user, in a process of
-// its own, where f is what it does. Its output and its failure are the test's.
+// AsOrdinary runs the calling test again in a process of an ordinary user, which calls f. Output and
+// failure of that process are the test's.
 func AsOrdinary(t *testing.T, f func(t *testing.T)) {
 	if os.Getenv("LAUNCHTEST_ORDINARY") != "" {
 		f(t)
@@ -42,8 +42,8 @@ func AsOrdinary(t *testing.T, f func(t *testing.T)) {
 	t.Logf("as user %d:\n%s", uid, out)
 }
 
-// ShareTun lets every user open /dev/net/tun, which slirp4netns needs and some machines
-// have for root alone: in the mount namespace of the test, until its end.
+// ShareTun lets all users open /dev/net/tun in the test's mount namespace until the test ends:
+// slirp4netns needs the device, and on some hosts only root may open it.
 func ShareTun(t *testing.T) {
 	t.Helper()
 	tun := filepath.Join(t.TempDir(), "tun")

@@ -25,12 +25,13 @@ import (
 	"github.com/tarelab/tare/internal/testing/testneed"
 	"github.com/tarelab/tare/internal/undo/journal"
 	"github.com/tarelab/tare/internal/wire/counter"
+	"github.com/tarelab/tare/internal/wire/hidden"
 	"github.com/tarelab/tare/internal/wire/readback"
 )
 
-// Hidden are the commands that the test binary has to know.
-func Hidden() map[string]func([]string) int {
-	return map[string]func([]string) int{serve.Command: serve.Main, load.Command: bodies.Main}
+// Roles are the hidden commands that the test binary has to know.
+func Roles() []hidden.Role {
+	return []hidden.Role{{Name: serve.Command, Args: "...", Run: serve.Main}, {Name: load.Command, Args: "...", Run: bodies.Main}}
 }
 
 // bound is how long a server may take to answer, and a load to be ready.

@@ -2,11 +2,11 @@ package counter
 
 import "github.com/tarelab/tare/record"
 
-// A load that follows what another program does: it learns of operations when
-// they are over, from whatever the program says of each.
+// The side of a load that follows another program: it learns of an operation when it has ended, from
+// the program's log.
 
-// Enter waits at the gate and marks n operations as in flight: those that the
-// program works at all the time. See Begin.
+// Enter waits at the gate and marks n operations as in flight: the number that the program always
+// has in flight. See Begin.
 func (m *Memory) Enter(s *Slot, n int) {
 	s.busy.Store(uint64(n))
 	for m.head.gate.Load() != 0 && !m.stopped.Load() {
@@ -16,10 +16,9 @@ func (m *Memory) Enter(s *Slot, n int) {
 	}
 }
 
-// Heard counts an operation that took latency (ns) and was over at a moment
-// (CLOCK_MONOTONIC ns), or somewhat before that but after the last thaw. As in
-// End, its latency is left out when a pause fell into it. Those in flight stay
-// what they are.
+// Heard counts an operation that took latency (ns) and ended at over (CLOCK_MONOTONIC in ns), or
+// shortly before but after the last thaw. As in End, the latency is not counted if a pause was
+// within the operation. The number of operations in flight does not change.
 func (m *Memory) Heard(s *Slot, over, latency int64) {
 	if thawed := m.head.thawed.Load(); over-latency < thawed && over >= thawed {
 		s.cut.Add(1)

@@ -1,7 +1,6 @@
-// Package counter is the shared memory in which a load counts: operations,
-// errors and latencies, so that a window can be cut from outside at any
-// length without restarting or asking the load. It knows layout and memory
-// order, and nothing of what an operation is.
+// Package counter is the shared memory in which a load counts operations, errors and latencies, so
+// that tare can cut a window of any length without restarting or asking the load. It knows layout
+// and memory order; it does not know what an operation is.
 //
 // One writer per slot (a thread of the load), one reader (the rotation). All
 // words are naturally aligned and written by sync/atomic, 64 bits each, but
@@ -40,21 +39,21 @@ const MaxThreads = 4096
 const (
 	Starting uint64 = iota // not yet ready
 	Ready                  // warmed up, counting
-	Failed                 // gave up; Note says why
+	Failed                 // gave up; the note says why
 )
 
-// header is the first page. The load writes state, note, answer and values, the
-// rotation gate, holds, thawed, seed and ask.
+// header is the first page. The load writes state, note, answer and values; the rotation writes gate,
+// holds, thawed, seed and ask.
 type header struct {
 	magic  uint64
 	slots  uint64
 	state  atomic.Uint64
-	gate   atomic.Uint32 // 1: do not start another operation; a futex
+	gate   atomic.Uint32 // futex; 1: the load starts no operation
 	holds  atomic.Uint32 // 1: the load closes the gate when it is ready
 	thawed atomic.Int64  // CLOCK_MONOTONIC ns of the last thaw
-	epoch  atomic.Int64  // CLOCK_REALTIME less CLOCK_MONOTONIC of who made it, ns
-	space  atomic.Uint64 // number of the time namespace of who made it; 0: not known
-	seed   atomic.Uint64 // of the arrival process, set by the rotation
+	epoch  atomic.Int64  // CLOCK_REALTIME minus CLOCK_MONOTONIC of the creator, ns
+	space  atomic.Uint64 // inode of the creator's time namespace; 0: unknown
+	seed   atomic.Uint64 // of an open loop's arrivals
 	noted  atomic.Uint64 // length of note
 	note   [noteBytes]byte
 	ask    ask
@@ -62,11 +61,11 @@ type header struct {
 	values [MaxValues]sum
 }
 
-// Slot is what one thread of the load writes.
+// Slot has the counters of one thread of the load, its only writer.
 type Slot struct {
 	ops     atomic.Uint64
 	errors  atomic.Uint64
-	cut     atomic.Uint64 // operations in flight over a pause
+	cut     atomic.Uint64 // operations with a pause within
 	late    atomic.Uint64 // open loop: started more than 1 ms after the intended time
 	backlog atomic.Uint64 // open loop: arrivals that wait now
 	busy    atomic.Uint64 // 1 while an operation is in flight
@@ -79,16 +78,15 @@ type Memory struct {
 	file *os.File
 	data []byte
 	head *header
-	base time.Time // a moment and its CLOCK_MONOTONIC reading
-	mono int64
+	base time.Time // a moment ...
+	mono int64     // ... and CLOCK_MONOTONIC of the creator at that moment, ns
 
-	// Of this process alone: the load was told to end, and has said why it
-	// gave up.
+	// Not shared: this process was told to end; Fail was called.
 	stopped, failed atomic.Bool
 }
 
-// Create makes a segment with one slot per thread, as an anonymous file whose
-// descriptor the load inherits; nothing is left behind when all holders end.
+// Create makes a segment with one slot per thread in an anonymous file, whose descriptor the load
+// inherits. The kernel removes it when all its processes have ended.
 func Create(threads int) (*Memory, error) {
 	if threads < 1 || threads > MaxThreads {
 		return nil, fmt.Errorf("shared counters for %d threads: want 1 to %d", threads, MaxThreads)
@@ -116,7 +114,7 @@ func Create(threads int) (*Memory, error) {
 	return m, nil
 }
 
-// Open maps the segment that was inherited as f.
+// Open maps the segment in the inherited file f.
 func Open(f *os.File) (*Memory, error) {
 	m, err := mapFile(f)
 	if err != nil {
@@ -154,16 +152,15 @@ func mapFile(f *os.File) (*Memory, error) {
 	return m, nil
 }
 
-// setClock ties the clock of the Go runtime, which is read without a system
-// call, to CLOCK_MONOTONIC.
+// setClock relates the clock of the Go runtime, which needs no system call, to CLOCK_MONOTONIC.
 func (m *Memory) setClock() (err error) {
 	m.base, m.mono, err = readClock(unix.CLOCK_MONOTONIC)
 	return err
 }
 
-// readClock reads a clock of the kernel, in ns, and when that was. It keeps the
-// tightest of some tries: a process that lost the CPU between the readings, or was
-// frozen there, would be off by as much for ever.
+// readClock reads a clock of the kernel, in ns, and the moment of the reading. It takes the best of
+// several tries: if the process lost the CPU or was frozen between the readings, all later times
+// would be wrong by as much.
 func readClock(id int32) (at time.Time, ns int64, err error) {
 	const tight, tries = 2 * time.Microsecond, 100
 	best := time.Duration(math.MaxInt64)
@@ -180,13 +177,13 @@ func readClock(id int32) (at time.Time, ns int64, err error) {
 	return at, ns, nil
 }
 
-// farClock is how much two readings of one CLOCK_MONOTONIC against the wall clock never
-// differ, unless somebody sets the clock or suspends the machine in between.
+// farClock is the difference between two epochs above which the processes have different
+// CLOCK_MONOTONIC. The epoch of one clock changes that much only when somebody sets the wall clock
+// or suspends the machine.
 const farClock = time.Second
 
-// shareClock counts in the CLOCK_MONOTONIC of who made the segment. A load has another
-// one in a time namespace and behind a kernel of its own (gVisor), where it begins anew:
-// the wall clock says by how much. In the same time namespace it is not asked.
+// shareClock makes Now return the creator's CLOCK_MONOTONIC. In another time namespace and on
+// another kernel (gVisor) that clock differs, and the wall clock shows by how much.
 func (m *Memory) shareClock() error {
 	if own := timeSpace(); own != 0 && own == m.head.space.Load() {
 		return nil
@@ -201,8 +198,8 @@ func (m *Memory) shareClock() error {
 	return nil
 }
 
-// timeSpace is the number of this process's time namespace; 0 before Linux 5.6, and behind
-// gVisor's kernel, which has none.
+// timeSpace is the inode of this process's time namespace; 0 before Linux 5.6 and on gVisor, which
+// have none.
 func timeSpace() uint64 {
 	var st unix.Stat_t
 	if unix.Stat("/proc/self/ns/time", &st) != nil {
@@ -211,20 +208,20 @@ func timeSpace() uint64 {
 	return st.Ino
 }
 
-// epoch is when CLOCK_MONOTONIC was 0 by the wall clock, in ns.
+// epoch is the wall clock's time, in ns, at which CLOCK_MONOTONIC was 0.
 func (m *Memory) epoch() (int64, error) {
 	at, ns, err := readClock(unix.CLOCK_REALTIME)
 	return ns - m.mono - int64(at.Sub(m.base)), err
 }
 
-// File is the descriptor to pass on to the load.
+// File is the file that the load inherits.
 func (m *Memory) File() *os.File { return m.file }
 
-// Close unmaps the segment and closes its descriptor.
+// Close unmaps the segment and closes its file.
 func (m *Memory) Close() error { return errors.Join(unix.Munmap(m.data), m.file.Close()) }
 
-// Now is CLOCK_MONOTONIC of who made the segment, in nanoseconds: the same for all that
-// share it, read without a system call.
+// Now is the creator's CLOCK_MONOTONIC in ns. All processes that share the segment have the same
+// Now. It needs no system call.
 func (m *Memory) Now() int64 { return m.mono + int64(time.Since(m.base)) }
 
 // Threads is the number of slots.

@@ -2,10 +2,9 @@ package counter
 
 import "unsafe"
 
-// Layout is where the words of a segment are, for a load that is not written
-// in Go: offsets and sizes in bytes. The words of a slot are 64 bits wide and
-// written by one thread; the gate is 32 bits. A writer in another language
-// keeps the order of Begin and End.
+// Layout describes a segment for a load in another language: offsets and sizes in bytes. The words
+// of a slot have 64 bits and one writer; the gate has 32 bits. The load has to keep the order of
+// Begin and End.
 type Layout struct {
 	Bytes     int // of the whole segment
 	Slots     int

@@ -14,8 +14,7 @@ import (
 //
 // until Stopped. Begin waits at the gate.
 
-// SetReady says that the load is warmed up and counts, or waits at its gate if it is
-// to hold there.
+// SetReady says that the load is warmed up and counts. After HoldWhenReady it closes the gate first.
 func (m *Memory) SetReady() {
 	if m.head.holds.Load() != 0 {
 		m.head.gate.Store(1)
@@ -23,8 +22,7 @@ func (m *Memory) SetReady() {
 	m.head.state.Store(Ready)
 }
 
-// Fail says that the load gave up and why; a long reason is cut. The first
-// reason stays.
+// Fail says that the load gave up, and why. A long reason is cut; only the first reason is kept.
 func (m *Memory) Fail(reason string) {
 	if m.failed.Swap(true) {
 		return
@@ -34,24 +32,21 @@ func (m *Memory) Fail(reason string) {
 	m.head.state.Store(Failed)
 }
 
-// Stop tells the threads of this process to end: Gate and Begin wait no
-// longer and Stopped is true.
+// Stop tells the threads of this process to end: Gate and Begin no longer wait, and Stopped is true.
 func (m *Memory) Stop() { m.stopped.Store(true) }
 
 // Stopped says that this process was told to end.
 func (m *Memory) Stopped() bool { return m.stopped.Load() }
 
-// Gate waits while the rotation pauses the load by its gate. The kernel wakes
-// it: a paused load must cost nothing, and polling by every thread of every
-// paused arm would.
+// Gate waits while the gate is closed. It sleeps on a futex: polling by all threads of all paused
+// arms would cost CPU time.
 func (m *Memory) Gate() {
 	for m.head.gate.Load() != 0 && !m.stopped.Load() {
 		m.wait()
 	}
 }
 
-// wait sleeps until the gate is opened, and at most 100 ms, so that Stop is
-// seen soon.
+// wait sleeps until the gate opens, at most 100 ms, so that Gate notices Stop soon.
 func (m *Memory) wait() { waitFor(&m.head.gate, 1, 100*time.Millisecond) }
 
 // Operations of the futex call, shared between processes (linux/futex.h).
@@ -63,17 +58,17 @@ const (
 // Paused says whether the gate is closed.
 func (m *Memory) Paused() bool { return m.head.gate.Load() != 0 }
 
-// Thawed is when the load was last let run, CLOCK_MONOTONIC in nanoseconds.
+// Thawed is the time of the last thaw, CLOCK_MONOTONIC in ns.
 func (m *Memory) Thawed() int64 { return m.head.thawed.Load() }
 
-// Seed is the seed of the arrival process; it changes with each block and is
-// the same in all arms of a block.
+// Seed is the seed of an open loop's arrivals. It changes with each block and is the same in all arms
+// of a block.
 func (m *Memory) Seed() uint64 { return m.head.seed.Load() }
 
-// Begin waits at the gate, marks an operation as in flight and returns when it
-// began (CLOCK_MONOTONIC ns). The mark comes before the look at the gate, so
-// that a rotation that has closed the gate and then saw nothing in flight can
-// rely on it (Dekker's way; sync/atomic is sequentially consistent).
+// Begin waits at the gate, marks an operation as in flight and returns the time (CLOCK_MONOTONIC in
+// ns). It sets the mark before it reads the gate: when the rotation has closed the gate and then
+// sees no operation in flight, none can start (Dekker's algorithm; sync/atomic is sequentially
+// consistent).
 func (m *Memory) Begin(s *Slot) int64 {
 	s.busy.Store(1)
 	for m.head.gate.Load() != 0 && !m.stopped.Load() {
@@ -84,9 +79,9 @@ func (m *Memory) Begin(s *Slot) int64 {
 	return m.Now()
 }
 
-// End counts the operation that began, or was meant to begin, at start
-// (CLOCK_MONOTONIC ns). Its latency is left out when a pause fell into it; a
-// failed one counts as an error only. It is in flight until it is counted.
+// End counts the operation that began, or should have begun, at start (CLOCK_MONOTONIC in ns). The
+// latency is not counted if a pause was within the operation. A failed operation counts as an error
+// only. The operation is in flight until it is counted.
 func (m *Memory) End(s *Slot, start int64, err error) {
 	if err != nil {
 		m.EndMany(s, start, 0, 1)
@@ -95,8 +90,7 @@ func (m *Memory) End(s *Slot, start int64, err error) {
 	m.EndMany(s, start, 1, 0)
 }
 
-// EndMany is End for operations that were sent together, of which some failed:
-// each took as long as all of them.
+// EndMany is End for operations that were sent together: each has the latency of the whole batch.
 func (m *Memory) EndMany(s *Slot, start int64, done, failed uint64) {
 	now := m.Now()
 	if failed > 0 {
@@ -113,13 +107,13 @@ func (m *Memory) EndMany(s *Slot, start int64, done, failed uint64) {
 	s.busy.Store(0)
 }
 
-// Idle marks that no operation is in flight, without counting one.
+// Idle says that no operation is in flight and counts none.
 func (s *Slot) Idle() { s.busy.Store(0) }
 
-// Late counts an open-loop operation that began more than 1 ms after its time.
+// Late counts an open-loop operation that began more than 1 ms after its intended time.
 func (s *Slot) Late() { s.late.Add(1) }
 
-// SetBacklog says how many arrivals wait now.
+// SetBacklog sets the number of open-loop arrivals that wait.
 func (s *Slot) SetBacklog(n uint64) { s.backlog.Store(n) }
 
 // InFlight says whether an operation of this slot is in flight.

@@ -9,7 +9,7 @@ import (
 
 // The side of the rotation.
 
-// State is what the load says of itself, with its reason when it failed.
+// State is the state of the load; note is the reason if it failed.
 func (m *Memory) State() (state uint64, note string) {
 	state = m.head.state.Load()
 	if state == Failed {
@@ -19,8 +19,8 @@ func (m *Memory) State() (state uint64, note string) {
 	return state, note
 }
 
-// SetGate closes (true) or opens the gate at which the load waits between
-// operations. The load is paused when InFlight is then 0.
+// SetGate closes (true) or opens the gate at which the load waits between operations. With a closed
+// gate the load is paused when InFlight is 0.
 func (m *Memory) SetGate(closed bool) {
 	if closed {
 		m.head.gate.Store(1)
@@ -30,18 +30,16 @@ func (m *Memory) SetGate(closed bool) {
 	wake(&m.head.gate)
 }
 
-// HoldWhenReady has the load wait at its gate from when it is ready on. It closes the
-// gate itself: loads at full speed can keep everybody else from the CPU. Call it before
-// the load is started.
+// HoldWhenReady makes the load close its gate when it is ready. tare could close it too late: loads
+// at full speed can keep tare from the CPU. Call it before the load is started.
 func (m *Memory) HoldWhenReady() { m.head.holds.Store(1) }
 
-// MarkThaw notes that the load runs from now on, so that operations that were
-// in flight before are told apart and an open-loop schedule starts anew. Call
-// it right before the thaw or the opening of the gate: after it would be too
-// late for the operations that end in between.
+// MarkThaw sets the time of the thaw: operations that began before are counted without latency, and
+// an open loop starts a new schedule. Call it right before the thaw or before the gate opens: later
+// would miss operations that end in between.
 func (m *Memory) MarkThaw() { m.head.thawed.Store(m.Now()) }
 
-// SetSeed sets the seed of the arrival process; call it before MarkThaw.
+// SetSeed sets the seed of an open loop's arrivals. Call it before MarkThaw.
 func (m *Memory) SetSeed(seed uint64) { m.head.seed.Store(seed) }
 
 // InFlight is the number of operations in flight.
@@ -53,8 +51,8 @@ func (m *Memory) InFlight() int {
 	return n
 }
 
-// Ops is the number of operations counted up to now. It reads one cache line
-// per thread and disturbs nothing.
+// Ops is the number of operations so far. It reads one cache line per thread and does not disturb the
+// load.
 func (m *Memory) Ops() uint64 {
 	var n uint64
 	for i := range m.Threads() {
@@ -63,7 +61,7 @@ func (m *Memory) Ops() uint64 {
 	return n
 }
 
-// Words are where Ops adds up from, one for each thread.
+// Words are the addresses of the operation counters that Ops adds up, one for each thread.
 func (m *Memory) Words() []*uint64 {
 	words := make([]*uint64, m.Threads())
 	for i := range words {
@@ -72,15 +70,14 @@ func (m *Memory) Words() []*uint64 {
 	return words
 }
 
-// Snapshot is a reading of all counters. Reuse one per arm: it is large.
+// Snapshot is a reading of all counters. It is large: reuse one per arm.
 type Snapshot struct {
 	Ops, Errors, Cut, Late, Backlog uint64
 
 	buckets []uint64 // summed over the threads
 }
 
-// Read fills the snapshot. Counters that move during the reading are taken at
-// some moment of it.
+// Read fills the snapshot. It is not atomic: each counter is read at some moment of the call.
 func (m *Memory) Read(s *Snapshot) {
 	if s.buckets == nil {
 		s.buckets = make([]uint64, record.Buckets)
@@ -100,8 +97,8 @@ func (m *Memory) Read(s *Snapshot) {
 	}
 }
 
-// Since is the histogram of what was counted after the earlier snapshot; after
-// its zero value, everything.
+// Since is the histogram of the latencies that were counted after the earlier snapshot; a zero
+// snapshot gives all.
 func (s *Snapshot) Since(earlier *Snapshot) record.Histogram {
 	var h record.Histogram
 	for b, d := range s.buckets {

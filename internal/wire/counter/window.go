@@ -11,28 +11,27 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Windows on request, for a load whose tool cannot be cut at any instant: the
-// rotation asks for a window of some length, the load runs its tool for that
-// long, adds what the tool says to a slot, and answers. Between answer and
-// request such a load does nothing.
+// Windows on request, for a load whose tool has no counters that can be read at any time: the rotation
+// asks for a window of some length, the load runs its tool for that long, adds the tool's results
+// to a slot, and answers. Between answer and request such a load does nothing.
 
-// ask is written by the rotation; number last.
+// ask is written by the rotation, number last.
 type ask struct {
 	length  atomic.Int64 // ns to measure
 	discard atomic.Int64 // ns to run before that
 	number  atomic.Uint32
 }
 
-// answer is written by the load; began and number last.
+// answer is written by the load, began and number last.
 type answer struct {
-	seconds     atomic.Uint64 // float64, measured
+	seconds     atomic.Uint64 // float64: measured length
 	half        atomic.Uint64 // operations of the first half; see Answer
 	halfSeconds atomic.Uint64 // float64
 	began       atomic.Uint32 // number of the window whose discard is over
-	number      atomic.Uint32 // number of the last window that was answered
+	number      atomic.Uint32 // number of the last window with an answer
 }
 
-// Request is one window that is asked for.
+// Request asks for one window.
 type Request struct {
 	// Number counts the requests from 1.
 	Number uint32
@@ -40,16 +39,16 @@ type Request struct {
 	Length, Discard time.Duration
 }
 
-// Answer is what the load says of a window, beside what it counted.
+// Answer is the load's answer for a window, in addition to what it counted.
 type Answer struct {
-	Seconds float64 // measured
-	// First is the operations of the first half and FirstSeconds its length;
-	// no length: the tool does not tell.
+	Seconds float64 // measured length
+	// First are the operations of the first half and FirstSeconds is its length; 0: the tool
+	// does not report it.
 	First        uint64
 	FirstSeconds float64
 }
 
-// Ask asks for the next window. Call it before the arm is thawed.
+// Ask asks for the next window. Call it before the thaw.
 func (m *Memory) Ask(length, discard time.Duration) Request {
 	a := &m.head.ask
 	r := Request{Number: a.number.Load() + 1, Length: length, Discard: discard}
@@ -60,13 +59,12 @@ func (m *Memory) Ask(length, discard time.Duration) Request {
 	return r
 }
 
-// Began waits up to limit for the end of the discard and says whether it came.
-// After that the window is open.
+// Began waits up to limit until the discard is over and the window is open, and says whether it is.
 func (m *Memory) Began(r Request, limit time.Duration) bool {
 	return m.reached(&m.head.answer.began, r.Number, limit)
 }
 
-// Answered waits up to limit for the answer and says whether it came.
+// Answered waits up to limit for the answer; false: it did not come.
 func (m *Memory) Answered(r Request, limit time.Duration) (Answer, bool) {
 	a := &m.head.answer
 	if !m.reached(&a.number, r.Number, limit) {
@@ -79,8 +77,8 @@ func (m *Memory) Answered(r Request, limit time.Duration) (Answer, bool) {
 	}, true
 }
 
-// reached waits until the word is the number. A kernel of the load's own (gVisor) wakes
-// nobody here: so it looks by itself too, the less often the longer it waits.
+// reached waits until the word has the value number. A load on another kernel (gVisor) cannot wake a
+// futex of this one, so reached also polls, less often the longer it waits.
 func (m *Memory) reached(word *atomic.Uint32, number uint32, limit time.Duration) bool {
 	const soon, part = 200 * time.Microsecond, 50
 	began := m.Now()
@@ -98,8 +96,7 @@ func (m *Memory) reached(word *atomic.Uint32, number uint32, limit time.Duration
 	}
 }
 
-// Next waits for a request that was not answered yet; ok is false when the load
-// was told to end.
+// Next waits for the next request; ok is false when the load was told to end.
 func (m *Memory) Next() (r Request, ok bool) {
 	a := &m.head.ask
 	for !m.Stopped() {
@@ -109,7 +106,7 @@ func (m *Memory) Next() (r Request, ok bool) {
 				Number: seen, Length: time.Duration(a.length.Load()), Discard: time.Duration(a.discard.Load()),
 			}, true
 		}
-		waitFor(&a.number, seen, 20*time.Millisecond) // so that Stop is seen soon, and who cannot wake it
+		waitFor(&a.number, seen, 20*time.Millisecond) // notices Stop, and requests from a kernel that cannot wake it
 	}
 	return Request{}, false
 }
@@ -120,7 +117,7 @@ func (m *Memory) BeginWindow(r Request) {
 	wake(&m.head.answer.began)
 }
 
-// Answer answers a request, after everything of it was counted.
+// Answer answers a request. Call it after all results were counted.
 func (m *Memory) Answer(r Request, a Answer) {
 	to := &m.head.answer
 	to.seconds.Store(math.Float64bits(a.Seconds))
@@ -130,8 +127,8 @@ func (m *Memory) Answer(r Request, a Answer) {
 	wake(&to.number)
 }
 
-// Add counts what a tool says that it did: operations, those of them that
-// failed left out, and latencies of as many as it knows.
+// Add counts the results of a tool: successful operations, errors, and the latencies that the tool
+// reports, which may be fewer.
 func (s *Slot) Add(ops, errors uint64, latency record.Histogram) {
 	s.ops.Add(ops)
 	s.errors.Add(errors)
@@ -142,7 +139,7 @@ func (s *Slot) Add(ops, errors uint64, latency record.Histogram) {
 
 func waitFor(word *atomic.Uint32, seen uint32, limit time.Duration) {
 	t := unix.NsecToTimespec(int64(limit))
-	// The error says only why the sleep ended: the caller looks again anyway.
+	// The result only says why the sleep ended; the caller reads the word again anyway.
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(seen),
 		uintptr(unsafe.Pointer(&t)), 0, 0)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// Metric is one of the numbers that arms are compared by.
+// Metric is a number by which arms are compared.
 type Metric struct {
 	Name string // in records; unique
 	Unit string // a base unit: "1/s", "s", "B/s", "ratio"
 	// Better is +1 when more is better and -1 when less is.
 	Better int
-	// Quantile is 0 to 1 for latencies that are quantiles, 0 for others.
+	// Quantile is the quantile of a latency, 0 to 1; 0 for other metrics.
 	Quantile float64
 	// Label fits into "3 % less …", Head over a column; both default to the name.
 	Label, Head string
@@ -26,7 +26,7 @@ type Metric struct {
 // The metrics of loads that count operations, latencies or CPU time.
 var (
 	Throughput = Metric{Name: "throughput", Unit: "1/s", Better: +1, Label: "throughput", Head: "throughput"}
-	// Efficiency is operations per second of CPU time that the arm itself used.
+	// Efficiency is operations per second of CPU time that the arm used.
 	Efficiency = Metric{Name: "efficiency", Unit: "1/s", Better: +1, Label: "operations per CPU second", Head: "ops/CPU s"}
 	P50        = Quantile(0.50)
 	P95        = Quantile(0.95)

@@ -1,6 +1,5 @@
-// Package readback is how a load tells tare what it read back from a server: an
-// anonymous file that the load inherits, with one record.Setting per line. It
-// knows the file and nothing of what is said in it.
+// Package readback is the file in which a load reports the settings that it read back from a server:
+// an anonymous file that the load inherits, with one record.Setting per line as JSON.
 package readback
 
 import (
@@ -18,15 +17,15 @@ import (
 	"github.com/tarelab/tare/record"
 )
 
-// name is that of the anonymous file: by it the load knows the descriptor from
-// one that the runtime of its language happened to open.
+// name is the name of the anonymous file. By it a load recognizes the descriptor: the runtime of its
+// language may have opened another file under that number.
 const name = "tare-facts"
 
-// Create makes the file; the caller closes it.
+// Create makes the file. The caller closes it.
 func Create() (*os.File, error) { return memfd.Create(name, nil) }
 
-// Write writes settings to the file that this process inherited as fd; without
-// one it does nothing.
+// Write writes settings to the file that this process inherited as descriptor fd. It does nothing if
+// it inherited none.
 func Write(fd int, settings []record.Setting) error {
 	link, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 	if err != nil || !strings.HasPrefix(link, "/memfd:"+name) {
@@ -47,7 +46,7 @@ func Write(fd int, settings []record.Setting) error {
 	return nil
 }
 
-// Read reads what was written up to now.
+// Read reads all settings that were written so far.
 func Read(f *os.File) ([]record.Setting, error) {
 	var out []record.Setting
 	for d := json.NewDecoder(io.NewSectionReader(f, 0, 1<<30)); ; {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// mostRequest are the bytes of a request: the kernel takes arguments and variables of
-	// a process up to 6 MiB, and JSON makes some bytes longer.
+	// mostRequest is the size of a request in bytes: the kernel takes up to 6 MiB of arguments
+	// and environment, and JSON makes some bytes longer.
 	mostRequest = 16 << 20
-	// mostEvent are those of an event, whose longest is the trace of a window, or what a
-	// load has read back.
+	// mostEvent is the size of an event in bytes: the trace of a window and the settings that a
+	// load read back are the longest.
 	mostEvent = 64 << 20
-	// mostTicks are the ticks of a trace.
+	// mostTicks is the number of ticks in a trace.
 	mostTicks = 1 << 20
 )
 
-// bounded is a reader that has an error when a message is longer than most bytes.
+// bounded fails when a message is longer than most bytes.
 type bounded struct {
 	io.Reader
 	most, left int
@@ -43,14 +43,15 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// heed hands on what is asked, each request with the next of the descriptors that came, until
-// the stream ends: nil. A request that tare does not make, or of more than so many bytes, is an error.
-func heed(in io.Reader, most int, files func(n int) []*os.File, do func(request, []*os.File)) error {
-	said := &bounded{Reader: in, most: most}
-	d := json.NewDecoder(said)
+// readRequests calls do for each request, with as many of the received descriptors as the
+// request has files. It returns nil when the stream ends, and an error for a request that is
+// longer than most bytes or that tare does not make.
+func readRequests(in io.Reader, most int, files func(n int) []*os.File, do func(request, []*os.File)) error {
+	messages := &bounded{Reader: in, most: most}
+	d := json.NewDecoder(messages)
 	d.DisallowUnknownFields()
 	for {
-		said.next()
+		messages.next()
 		var r request
 		err := d.Decode(&r)
 		if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) {
@@ -70,18 +71,10 @@ func heed(in io.Reader, most int, files func(n int) []*os.File, do func(request,
 	}
 }
 
-// check refuses what tare does not ask, for it is not tare who asks then, or not what it
-// has said that arrives.
+// check refuses requests that tare does not make: another program sent them, or the stream is
+// damaged.
 func (r request) check() error {
-	things := 0
-	for _, asked := range []bool{
-		r.Start != nil, r.Kill != 0, r.Gate != nil, r.Pause, r.Measure != nil, r.Watch != nil, r.Look,
-		r.Echo != nil, r.Probe != nil, r.StopEcho, r.Try, r.Stop != nil, r.Resume,
-	} {
-		if asked {
-			things++
-		}
-	}
+	things := r.count()
 	if r.Number < 0 || things > 1 || r.Number == 0 && things > 0 {
 		return fmt.Errorf("request %d asks for %d things", r.Number, things)
 	}
@@ -94,7 +87,7 @@ func (r request) check() error {
 	return nil
 }
 
-// possible says whether there are such windows.
+// possible says whether tare asks for such windows.
 func possible(v wire.WindowSpec) bool {
 	return v.Discard >= 0 && v.Length >= 0 && v.Steady >= 0 && v.Tick >= 0 && (v.Tick == 0 || v.Length/v.Tick <= mostTicks)
 }

@@ -14,40 +14,39 @@ import (
 	"github.com/tarelab/tare/internal/undo/journal"
 )
 
-// session is what the arms of a run share in a cluster: the namespace and the
-// image. The first arm makes it, the last one removes it.
-type session struct {
-	mu   sync.Mutex // held while it is made and removed
-	arms int
-	made bool
-	// claims says that pods have some, whose volumes go with them.
-	claims bool
+// shared is what the arms of a run share in a cluster: the namespace and the image. The first
+// arm makes both, the last one removes them.
+type shared struct {
+	mu     sync.Mutex // held while they are made and removed
+	arms   int
+	made   bool
+	claims bool // the last arm waits until their volumes are gone
 }
 
-// removeBound is how long the cluster may take to remove something.
+// removeBound is how long the cluster may take to remove an object.
 const removeBound = 2 * time.Minute
 
-// member is an arm in a session.
+// member is an arm that uses what is shared.
 type member struct {
 	*launch.Sandbox
-	on      *Target
-	cluster *kube.Cluster
-	needs   []string         // of all pods of the run, beyond "restricted"
-	ctr     *kube.Containerd // of the node; nil: tare is not on it, and has no image there
-	shared  string           // the namespace, where that is not the run's own
+	on        *Target
+	cluster   *kube.Cluster
+	needs     []string         // of all pods of the run, beyond "restricted"
+	ctr       *kube.Containerd // of the node; nil: tare is not on the node and loads no image
+	namespace string           // that exists already; empty: the run makes its own
 }
 
-// join takes part in the session of the run. What is shared is in the journal of
-// every arm, and is removed by the last one that leaves.
+// join makes the namespace and the image, unless another arm has. The journal of every arm has
+// both; closing the last arm removes them.
 func (a member) join(ctx context.Context) error {
-	s := a.on.session(a.Spec.Run)
+	s := a.on.sharedBy(a.Spec.Run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	leave := sync.OnceValue(func() error { return a.leave(s) })
 	s.arms++
 	steps := []journal.Step{a.cluster.NamespaceStep(a.Spec.Run)}
-	if a.shared != "" {
-		steps = []journal.Step{a.cluster.PodsStep(a.shared, a.Spec.Run)}
+	if a.namespace != "" {
+		steps = []journal.Step{a.cluster.PodsStep(a.namespace, a.Spec.Run)}
 	}
 	if a.ctr != nil {
 		steps = append([]journal.Step{a.ctr.ImageStep(a.Spec.Run)}, steps...)
@@ -64,7 +63,7 @@ func (a member) join(ctx context.Context) error {
 			return err
 		}
 	}
-	s.made = a.shared != ""
+	s.made = a.namespace != ""
 	if s.made {
 		return nil
 	}
@@ -75,8 +74,8 @@ func (a member) join(ctx context.Context) error {
 	return nil
 }
 
-// leave removes what is shared, with the last arm.
-func (a member) leave(s *session) error {
+// leave removes what is shared if this is the last arm.
+func (a member) leave(s *shared) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.arms--; s.arms > 0 {
@@ -86,8 +85,8 @@ func (a member) leave(s *session) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
 	remove, namespace := a.cluster.DeleteNamespace, kube.NamespaceOf(a.Spec.Run)
-	if a.shared != "" {
-		remove, namespace = a.cluster.DeleteRun, a.shared
+	if a.namespace != "" {
+		remove, namespace = a.cluster.DeleteRun, a.namespace
 	}
 	err := remove(ctx, namespace, a.Spec.Run)
 	if err == nil && s.claims {
@@ -99,10 +98,10 @@ func (a member) leave(s *session) error {
 	return err
 }
 
-// selfPath leads to this very binary.
+// selfPath is the binary of this process.
 const selfPath = "/proc/self/exe"
 
-// containerd is that of the node; what is started for it ends with tare.
+// containerd is the node's. Programs that it starts end with tare.
 func (a *arm) containerd() kube.Containerd {
 	c := kube.NewContainerd()
 	c.Run = func(cmd *exec.Cmd) error { return a.OnThread(cmd.Run) }
@@ -122,21 +121,20 @@ func (p Pod) allNeeds(s environment.Spec) []string {
 	return slices.Compact(all)
 }
 
-// needs are what a pod needs beyond "restricted".
-func (p Pod) needs(s environment.Spec) []string { return p.shape(s).Needs() }
+// needs are what the pod needs beyond "restricted".
+func (p Pod) needs(s environment.Spec) []string { return p.outline(s).Needs() }
 
-// shape is the pod as far as what it needs depends on it.
-func (p Pod) shape(s environment.Spec) kube.PodSpec {
+// outline is the pod as far as needs and rights depend on it.
+func (p Pod) outline(s environment.Spec) kube.PodSpec {
 	spec := kube.PodSpec{Port: s.Port}
-	p.Levels.connect(&spec)
-	p.Levels.confine(&spec)
+	p.Levels.setNetwork(&spec)
+	p.Levels.setProfile(&spec)
 	if p.Levels.image == "" {
 		spec.Programs = nodePrograms()
 	}
-	_ = p.Levels.place(&spec, s, "a directory") // what is wrong with it Open says
+	_ = p.Levels.setVolume(&spec, s, "a directory") // Open returns this error
 	return spec
 }
 
-// Rights are what the cluster must allow for this pod beyond what every run with
-// pods needs.
-func (p Pod) Rights() kube.Rights { return p.shape(environment.Spec{}).Rights() }
+// Rights are what the cluster has to allow for this pod beyond the rights that all pods need.
+func (p Pod) Rights() kube.Rights { return p.outline(environment.Spec{}).Rights() }

@@ -26,9 +26,9 @@ func TestEar(t *testing.T) {
 		in, says := io.Pipe()
 		l := newLink(in, nowhere{io.Discard}, func() environment.Exit { return environment.Exit{Code: -1} })
 		told := &noted{}
-		l.ear = told
+		l.listener = told
 		over := make(chan struct{})
-		go func() { l.hear(lostAfter); close(over) }()
+		go func() { l.receive(lostAfter); close(over) }()
 		for _, after := range []time.Duration{beatEvery, beatEvery, 20 * time.Second, beatEvery, 9 * time.Second} {
 			time.Sleep(after)
 			fmt.Fprintln(says, "{}")

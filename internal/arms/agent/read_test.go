@@ -16,7 +16,7 @@ import (
 	"github.com/tarelab/tare/internal/linux/unixsock"
 )
 
-// heard counts what is read of a stream.
+// heard counts the bytes that are read of a stream.
 type heard struct {
 	io.Reader
 	bytes int
@@ -28,9 +28,9 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FuzzServe: whatever comes in, the agent does what whole requests say, each once and in turn,
-// starts nothing but this binary with the arguments of one, keeps no descriptor of what it
-// refuses, and calls everything else an error, of a message without end too.
+// FuzzServe checks for any input that the agent executes each whole request once and in order, starts only
+// tare's binary with the arguments of a request, closes the descriptors of requests that it refuses, and
+// returns an error for all other input, also for a message without end.
 func FuzzServe(f *testing.F) {
 	for _, seed := range []string{
 		"{}\n{\"number\":1}\n{\"number\":2,\"look\":true}\n{\"number\":3,\"pause\":true}\n{\"number\":4,\"gate\":false}\n",
@@ -47,9 +47,9 @@ func FuzzServe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		const most = 1 << 12
 		p := &played{t: t, in: &heard{Reader: bytes.NewReader(said)}}
-		a := &agent{execute: p.execute}
-		a.say.Encoder = json.NewEncoder(&p.out)
-		err := heed(p.in, most, p.descriptors, func(r request, files []*os.File) { p.do(a, r, files) })
+		a := &agent{forkExec: p.execute}
+		a.encoder.Encoder = json.NewEncoder(&p.out)
+		err := readRequests(p.in, most, p.descriptors, func(r request, files []*os.File) { p.do(a, r, files) })
 		if n := p.in.bytes - p.before; n > most {
 			t.Errorf("%d bytes were read of one message", n)
 		}
@@ -58,8 +58,7 @@ func FuzzServe(f *testing.F) {
 	})
 }
 
-// requestsOf are the messages of a stream up to the first that is no request, and whether
-// there is nothing but those.
+// requestsOf are the requests of a stream up to the first other message; whole says that there is none.
 func requestsOf(said []byte) (all []request, whole bool) {
 	for d := json.NewDecoder(bytes.NewReader(said)); ; {
 		var text json.RawMessage
@@ -85,7 +84,7 @@ type played struct {
 	begun  [][]string // arguments
 }
 
-// execute plays the kernel, which has no room for another process.
+// execute plays a kernel without room for another process.
 func (p *played) execute(path string, args []string, _ *syscall.ProcAttr) (int, error) {
 	if path != selfPath || args[0] != "tare" {
 		p.t.Errorf("it starts %s %q", path, args)
@@ -110,11 +109,11 @@ func (p *played) descriptors(n int) (files []*os.File) {
 	return files
 }
 
-// do has the agent do it, unless it would look at this host or change it.
+// do executes a request, unless it would read or change this host.
 func (p *played) do(a *agent, r request, files []*os.File) {
 	p.before, p.done = p.in.bytes, append(p.done, r)
 	if harmless(r) {
-		a.take(r, files)
+		a.execute(r, files)
 	}
 }
 
@@ -122,7 +121,7 @@ func harmless(r request) bool {
 	return r.Number != 0 && (r.Start != nil || r.Kill != 0 || r.StopEcho || things(r) == 0)
 }
 
-// things are how many things a request asks for.
+// count are how many things a request asks for.
 func things(r request) (n int) {
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
@@ -203,8 +202,8 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func noFiles(int) []*os.File { return nil }
 
-// A message without end is an error after its most bytes, at either side: neither a pod nor
-// tare holds it all. One of just as many is taken.
+// A message that exceeds its limit is an error at both sides before all of it is in memory. A message of
+// exactly that size is accepted.
 func TestEndlessMessage(t *testing.T) {
 	for name, e := range map[string]endless{
 		"a word": {`{"number":1,"start":{"dir":"`, "x"}, "words": {`{"number":1,"start":{"args":[`, `"x",`}, "a number": {`{"number":1`, "0"},
@@ -212,26 +211,26 @@ func TestEndlessMessage(t *testing.T) {
 	} {
 		const most = 1 << 16
 		in := &heard{Reader: &e}
-		err := heed(in, most, noFiles, func(r request, _ []*os.File) { t.Errorf("%s: did %+v", name, r) })
+		err := readRequests(in, most, noFiles, func(r request, _ []*os.File) { t.Errorf("%s: did %+v", name, r) })
 		if err == nil || in.bytes > most {
 			t.Errorf("%s: %v after %d bytes", name, err, in.bytes)
 		}
 	}
 	in := &heard{Reader: &endless{`{"number":1,"log":"`, "AAAA"}}
 	l := newLink(io.NopCloser(in), nowhere{io.Discard}, func() environment.Exit { return environment.Exit{Code: -1} })
-	l.hear(lostAfter)
+	l.receive(lostAfter)
 	if <-l.broken; in.bytes > mostEvent || l.why == nil || !strings.Contains(l.why.Error(), "more than") {
 		t.Errorf("heard %d bytes, %v", in.bytes, l.why)
 	}
 	text := `{"number":1,"kill":` + strings.Repeat(" ", 100) + `5}`
 	var done []request
-	err := heed(strings.NewReader(text+text), len(text), noFiles, func(r request, _ []*os.File) { done = append(done, r) })
+	err := readRequests(strings.NewReader(text+text), len(text), noFiles, func(r request, _ []*os.File) { done = append(done, r) })
 	if want := (request{Number: 1, Kill: 5}); err != nil || !reflect.DeepEqual(done, []request{want, want}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
 
-// What no tare asks is refused before anything is done.
+// Requests that tare never makes are refused.
 func TestImpossibleRequests(t *testing.T) {
 	for _, text := range []string{
 		`{"number":1,"start":{"files":-1}}`, `{"number":1,"start":{"files":21}}`,
@@ -240,7 +239,7 @@ func TestImpossibleRequests(t *testing.T) {
 		`{"number":1,"measure":{"Length":9000000000000000000,"Tick":1}}`,
 		`{"kill":5}`, `{"number":-1}`, `{"number":1,"pause":true,"resume":true}`, `{"number":1,"paws":true}`, `[]`, `"pause"`, "\x00",
 	} {
-		err := heed(strings.NewReader(text), mostRequest, func(n int) []*os.File { t.Errorf("%s: %d descriptors", text, n); return nil },
+		err := readRequests(strings.NewReader(text), mostRequest, func(n int) []*os.File { t.Errorf("%s: %d descriptors", text, n); return nil },
 			func(r request, _ []*os.File) { t.Errorf("%s: did %+v", text, r) })
 		if err == nil || !strings.Contains(err.Error(), "read what tare asks") {
 			t.Errorf("%s: %v", text, err)

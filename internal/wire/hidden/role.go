@@ -1,0 +1,50 @@
+package hidden
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Role is one of the jobs for which tare starts its own binary, beside or inside the arms.
+type Role struct {
+	Name string // the first argument: "__init"
+	// Args names the arguments behind it: "SOCKET [DIR]". Run checks how many there are;
+	// "..." takes any number.
+	Args    string
+	Purpose string // who is started so, and what for
+	// Run returns the exit code; many roles return only on an error, because the process
+	// executes another program.
+	Run func(args []string) int
+}
+
+// wrongly is the exit code of a role that was started with other arguments.
+const wrongly = 2
+
+// Run runs the role that the first argument names; ok is false where it names none.
+func Run(roles []Role, args []string) (code int, ok bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	i := slices.IndexFunc(roles, func(r Role) bool { return r.Name == args[0] })
+	if i < 0 {
+		return 0, false
+	}
+	r := roles[i]
+	if !r.takes(len(args) - 1) {
+		fmt.Fprintf(os.Stderr, "tare %s: want %s; only tare itself starts this\n", r.Name, r.Args)
+		return wrongly, true
+	}
+	return r.Run(args[1:]), true
+}
+
+// takes says whether the role can have n arguments.
+func (r Role) takes(n int) bool {
+	words := strings.Fields(r.Args)
+	if slices.Contains(words, "...") {
+		return true
+	}
+	optional := strings.Count(r.Args, "[")
+	return n <= len(words) && n >= len(words)-optional
+}
